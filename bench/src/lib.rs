@@ -1,0 +1,1 @@
+//! Load generator, echo upstream, null proxy and the comparison run.

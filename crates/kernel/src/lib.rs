@@ -1,0 +1,1 @@
+//! Servers, sessions, routing: the heart of Switchboard.

@@ -1,0 +1,1 @@
+//! One connection: correlation, deadlines, cancellation, sessions, era probe.

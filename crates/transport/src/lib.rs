@@ -1,0 +1,1 @@
+//! Bytes in and out: stdio, child processes, HTTP client and server.
