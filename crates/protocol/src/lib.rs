@@ -1,1 +1,12 @@
-//! The protocol vocabularies as typed views over raw JSON, and the Fault type.
+//! The vocabularies that Switchboard speaks, as typed views over raw JSON, and the one [`Fault`] type.
+//!
+//! This crate decides what a message means: which revision and era a peer speaks, which members a method has, how a
+//! refusal is written in the peer's dialect. It deliberately knows no socket, no clock, no configuration and no policy.
+//! Forwarding never goes through the typed views: they are read beside the raw bytes, not instead of them.
+
+pub mod fault;
+pub mod mcp;
+mod revision;
+
+pub use fault::Fault;
+pub use revision::{Era, Revision};

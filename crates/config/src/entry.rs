@@ -1,0 +1,276 @@
+//! One server as a file declares it: nothing expanded, nothing resolved.
+//!
+//! The same type is read from `mgp.toml`, written back by the editor, made by the importers and hashed for trust.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::secret::{Secret, names_secret, printable};
+
+/// Declares an enum of configuration words with the words themselves.
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident { $($(#[$word_doc:meta])* $word:ident = $text:literal $(| $alias:literal)*),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum $name { $($(#[$word_doc])* $word),+ }
+
+        impl $name {
+            pub(crate) const WORDS: &'static [&'static str] = &[$($text),+];
+
+            /// The word as it stands in a file.
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$word => $text),+ }
+            }
+
+            pub(crate) fn from_word(word: &str) -> Option<Self> {
+                match word { $($text $(| $alias)* => Some(Self::$word),)+ _ => None }
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+    };
+}
+pub(crate) use words;
+
+words! {
+    /// How a server is reached.
+    Transport {
+        /// A child process that speaks on its standard streams.
+        Stdio = "stdio",
+        /// Streamable HTTP, the current transport for remote servers.
+        StreamableHttp = "streamable-http" | "http",
+        /// HTTP+SSE of 2024-11-05.
+        Sse = "sse",
+    }
+}
+
+words! {
+    /// Whether client sessions share one connection to the server.
+    Sharing {
+        /// One connection for all sessions.
+        Shared = "shared",
+        /// One connection for each session.
+        Session = "session",
+    }
+}
+
+words! {
+    /// Which handshake to use.
+    Era {
+        /// Ask the server.
+        Auto = "auto",
+        /// Only `initialize`.
+        Legacy = "legacy",
+        /// Only `server/discover`.
+        Modern = "modern",
+    }
+}
+
+words! {
+    /// What an agent without a grant may do (MGP 5.6).
+    DefaultPolicy {
+        /// Nothing until granted.
+        OptIn = "opt-in",
+        /// Everything until denied.
+        OptOut = "opt-out",
+    }
+}
+
+words! {
+    /// Trust that the operator gives a server (MGP 2.5).
+    TrustLevel {
+        /// Fewer checks.
+        Trusted = "trusted",
+        /// The usual checks.
+        Standard = "standard",
+        /// All checks and isolation.
+        Sandboxed = "sandboxed",
+    }
+}
+
+words! {
+    /// When a server that ended is started again (MGP 11.5).
+    RestartMode {
+        /// Not at all.
+        Never = "never",
+        /// After an error.
+        OnFailure = "on_failure" | "on-failure",
+        /// After any exit.
+        Always = "always",
+    }
+}
+
+/// When and how fast a server is started again (MGP 11.5).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Restart {
+    /// When.
+    pub mode: RestartMode,
+    /// Restarts allowed inside the window before the server is given up.
+    pub max_restarts: u32,
+    /// The window.
+    pub window: Duration,
+    /// The first pause.
+    pub backoff_base: Duration,
+    /// The longest pause.
+    pub backoff_max: Duration,
+}
+
+impl Default for Restart {
+    fn default() -> Self {
+        Self {
+            mode: RestartMode::OnFailure,
+            max_restarts: 5,
+            window: Duration::from_secs(300),
+            backoff_base: Duration::from_millis(1_000),
+            backoff_max: Duration::from_millis(30_000),
+        }
+    }
+}
+
+/// The `[servers.mgp]` section.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct MgpEntry {
+    /// Extensions the server is said to speak.
+    pub extensions: Vec<String>,
+    /// Permissions the server needs.
+    pub permissions_required: Vec<String>,
+    /// Trust given to the server.
+    pub trust_level: Option<TrustLevel>,
+    /// Restart policy.
+    pub restart: Option<Restart>,
+}
+
+/// One server as declared; `${VAR}` references are still in the text.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ServerEntry {
+    /// Unique name.
+    pub id: String,
+    /// For people.
+    pub description: Option<String>,
+    /// `false` keeps the entry without starting it. Default `true`.
+    pub enabled: Option<bool>,
+    /// Taken from `command` or `url` when absent.
+    pub transport: Option<Transport>,
+    /// Program of a stdio server.
+    pub command: Option<String>,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Its working directory, relative to the file.
+    pub cwd: Option<String>,
+    /// Variables it gets.
+    pub env: BTreeMap<String, Secret>,
+    /// Variables of the kernel's own environment that are let through to it.
+    pub pass_env: Vec<String>,
+    /// Address of a remote server.
+    pub url: Option<String>,
+    /// Headers sent to it.
+    pub headers: BTreeMap<String, Secret>,
+    /// Bearer token sent to it.
+    pub token: Option<Secret>,
+    /// Sharing of the connection.
+    pub sharing: Option<Sharing>,
+    /// Era.
+    pub era: Option<Era>,
+    /// Time for start and handshake.
+    pub start_timeout: Option<Duration>,
+    /// Time for one call without progress.
+    pub call_timeout: Option<Duration>,
+    /// Policy for agents without a grant.
+    pub default_policy: Option<DefaultPolicy>,
+    /// The MGP section.
+    pub mgp: Option<MgpEntry>,
+}
+
+impl ServerEntry {
+    /// A local server.
+    pub fn stdio(id: impl Into<String>, command: impl Into<String>, args: Vec<String>) -> Self {
+        Self { id: id.into(), command: Some(command.into()), args, ..Self::default() }
+    }
+
+    /// A remote server.
+    pub fn http(id: impl Into<String>, url: impl Into<String>) -> Self {
+        Self { id: id.into(), url: Some(url.into()), ..Self::default() }
+    }
+
+    /// The transport, given or taken from what else is there.
+    pub fn effective_transport(&self) -> Transport {
+        self.transport.unwrap_or(if self.url.is_some() { Transport::StreamableHttp } else { Transport::Stdio })
+    }
+
+    /// What it runs or reaches, on one line, exactly as declared but with control characters made visible.
+    /// This is what a person approves; it may hold secrets that were written into arguments.
+    pub fn exact_line(&self) -> String {
+        self.line(false)
+    }
+
+    /// As [`ServerEntry::exact_line`], with likely secrets in arguments and address hidden; for lists and logs.
+    pub fn safe_line(&self) -> String {
+        self.line(true)
+    }
+
+    fn line(&self, hide: bool) -> String {
+        if let Some(url) = &self.url {
+            let end = if hide { url.find(['?', '#']).unwrap_or(url.len()) } else { url.len() };
+            return printable(&url[..end]);
+        }
+        let mut words = vec![quoted(self.command.as_deref().unwrap_or("?"))];
+        let mut hide_next = false;
+        for arg in &self.args {
+            let (flag, value) = arg.split_once('=').map_or((arg.as_str(), None), |(flag, value)| (flag, Some(value)));
+            let secret_flag = flag.starts_with('-') && names_secret(flag);
+            if hide && (hide_next || crate::secret::looks_like_credential(arg)) && !arg.starts_with('-') {
+                words.push("[redacted]".to_owned());
+            } else if hide && secret_flag && value.is_some() {
+                words.push(format!("{}=[redacted]", quoted(flag)));
+            } else {
+                words.push(quoted(arg));
+            }
+            hide_next = secret_flag && value.is_none();
+        }
+        words.join(" ")
+    }
+
+    /// Whether both would connect to the same thing in the same way, whatever they are called.
+    pub(crate) fn same_target(&self, other: &Self) -> bool {
+        self.effective_transport() == other.effective_transport()
+            && self.command == other.command
+            && self.args == other.args
+            && self.cwd == other.cwd
+            && self.env == other.env
+            && self.url == other.url
+            && self.headers == other.headers
+            && self.token == other.token
+    }
+}
+
+/// A word as a shell would want it, so that spaces inside an argument can be seen.
+fn quoted(word: &str) -> String {
+    let shown = printable(word);
+    let plain = |c: char| c.is_alphanumeric() || "-_./:=@,+%${}".contains(c);
+    if !shown.is_empty() && shown.chars().all(plain) { shown } else { format!("'{}'", shown.replace('\'', "'\\''")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines() {
+        let entry = |args: &[&str]| ServerEntry::stdio("a", "npx", args.iter().map(|&arg| arg.to_owned()).collect());
+        for (args, exact, safe) in [
+            (&["-y", "pkg@1", "a b"][..], "npx -y pkg@1 'a b'", "npx -y pkg@1 'a b'"),
+            (&["--api-key", "hunter2"], "npx --api-key hunter2", "npx --api-key [redacted]"),
+            (&["--token=hunter2", "x"], "npx --token=hunter2 x", "npx --token=[redacted] x"),
+            (&["sk-aaaaaaaaaaaaaaaaaaaaaa"], "npx sk-aaaaaaaaaaaaaaaaaaaaaa", "npx [redacted]"),
+            (&["\x1b[2J", "it's"], "npx '\\u{1b}[2J' 'it'\\''s'", "npx '\\u{1b}[2J' 'it'\\''s'"),
+        ] {
+            assert_eq!(entry(args).exact_line(), exact);
+            assert_eq!(entry(args).safe_line(), safe);
+        }
+        assert_eq!(ServerEntry::http("a", "https://x.test/mcp?key=hunter2").safe_line(), "https://x.test/mcp");
+    }
+}

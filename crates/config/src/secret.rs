@@ -1,0 +1,122 @@
+//! Values that must never be printed, and the guess whether a name or a value is one of them.
+//!
+//! Decides only about text; it does not know where a secret came from or who may read it.
+
+use std::fmt;
+
+/// A value that prints as `[redacted]`. Read it with [`Secret::reveal`], at the place that needs it and nowhere else.
+///
+/// ```
+/// use switchboard_config::Secret;
+///
+/// let token = Secret::new("s3cr3t");
+/// assert_eq!(format!("{token} {token:?}"), "[redacted] [redacted]");
+/// assert_eq!(token.reveal(), "s3cr3t");
+/// ```
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Secret(String);
+
+impl Secret {
+    /// Wraps a value.
+    pub fn new(value: impl Into<String>) -> Self {
+        Self(value.into())
+    }
+
+    /// The value itself.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[redacted]")
+    }
+}
+
+impl fmt::Display for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[redacted]")
+    }
+}
+
+/// Whether a variable, header or flag with this name usually holds a secret.
+pub(crate) fn names_secret(name: &str) -> bool {
+    const WORDS: [&str; 12] = [
+        "token",
+        "secret",
+        "password",
+        "passwd",
+        "passphrase",
+        "credential",
+        "apikey",
+        "privatekey",
+        "accesskey",
+        "authorization",
+        "cookie",
+        "connectionstring",
+    ];
+    let lower = name.to_ascii_lowercase();
+    let joined: String = lower.chars().filter(char::is_ascii_alphanumeric).collect();
+    WORDS.iter().any(|word| joined.contains(word))
+        || lower.split(|c: char| !c.is_ascii_alphanumeric()).any(|part| matches!(part, "key" | "pat" | "auth" | "pwd"))
+}
+
+/// Whether a value has the shape of a well-known credential.
+pub(crate) fn looks_like_credential(value: &str) -> bool {
+    const PREFIXES: [&str; 10] =
+        ["sk-", "ghp_", "gho_", "github_pat_", "glpat-", "xoxb-", "xoxp-", "AKIA", "AIza", "eyJ"];
+    value.len() >= 16 && PREFIXES.iter().any(|prefix| value.starts_with(prefix))
+        || (value.contains("://") && value.split('@').next().is_some_and(|head| head.matches(':').count() >= 2))
+            && value.contains('@')
+}
+
+/// The text with control, bidirectional and zero-width characters made visible, so that a file cannot drive a terminal.
+pub(crate) fn printable(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_unprintable(c) {
+            out.extend(c.escape_unicode());
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
+pub(crate) fn is_unprintable(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names() {
+        for name in
+            ["GITHUB_TOKEN", "api-key", "API_KEY", "OPENAI_APIKEY", "Authorization", "--password", "DB_PWD", "X-Api-Key"]
+        {
+            assert!(names_secret(name), "{name}");
+        }
+        for name in ["PATH", "MONKEY_COUNT", "KEYBOARD", "NODE_ENV", "AUTHOR", "PATTERN"] {
+            assert!(!names_secret(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn credentials() {
+        for value in ["sk-abcdefghijklmnop", "ghp_abcdefghijklmnop", "postgres://u:p4ss@db/x"] {
+            assert!(looks_like_credential(value), "{value}");
+        }
+        for value in ["production", "sk-", "http://localhost:3000/a@b", "https://example.com"] {
+            assert!(!looks_like_credential(value), "{value}");
+        }
+    }
+
+    #[test]
+    fn nothing_drives_a_terminal() {
+        assert_eq!(printable("a\x1b[31mb\u{202e}c\nd"), "a\\u{1b}[31mb\\u{202e}c\\u{a}d");
+    }
+}

@@ -1,0 +1,118 @@
+//! What a configuration says about the kernel itself: address, policies, storage, limits.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::entry::{DefaultPolicy, words};
+use crate::secret::Secret;
+
+words! {
+    /// What happens to a permission request (MGP 3.3).
+    ApprovalPolicy {
+        /// A person is asked.
+        Interactive = "interactive",
+        /// Everything is approved.
+        AutoApprove = "auto_approve" | "auto-approve",
+        /// Everything that is not configured is denied.
+        DenyAll = "deny_all" | "deny-all",
+        /// Only what is configured is approved.
+        ConfigOnly = "config_only" | "config-only",
+    }
+}
+
+/// The top-level keys and `[limits]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    /// Address of the HTTP endpoint. Default `127.0.0.1:7420`.
+    pub listen: SocketAddr,
+    /// `Host` values accepted besides the address itself.
+    pub allowed_hosts: Vec<String>,
+    /// `Origin` values accepted.
+    pub allowed_origins: Vec<String>,
+    /// Where state is kept, if the file says so.
+    pub data_dir: Option<PathBuf>,
+    /// Approval policy.
+    pub approval_policy: ApprovalPolicy,
+    /// Default policy for all servers that have none of their own.
+    pub default_policy: Option<DefaultPolicy>,
+    /// Where durable state goes; an address that may hold a password.
+    pub store: Option<Secret>,
+    /// Where events go; an address that may hold a password.
+    pub bus: Option<Secret>,
+    /// Limits.
+    pub limits: Limits,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 7420)),
+            allowed_hosts: Vec::new(),
+            allowed_origins: Vec::new(),
+            data_dir: None,
+            approval_policy: ApprovalPolicy::Interactive,
+            default_policy: None,
+            store: None,
+            bus: None,
+            limits: Limits::default(),
+        }
+    }
+}
+
+/// The `[limits]` section.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of one message (`message_bytes`).
+    pub message_bytes: usize,
+    /// Nesting of one message (`depth`).
+    pub depth: usize,
+    /// Object keys in one message (`keys`).
+    pub keys: usize,
+    /// Characters of one number (`number_length`).
+    pub number_length: usize,
+    /// Messages in one batch (`batch`).
+    pub batch: usize,
+    /// Client sessions at a time (`sessions`).
+    pub sessions: usize,
+    /// HTTP connections at a time (`connections`).
+    pub connections: usize,
+    /// Requests in flight per session (`session_requests`).
+    pub session_requests: usize,
+    /// Requests in flight per server (`server_requests`).
+    pub server_requests: usize,
+    /// How long a list waits for slow servers before it answers without them (`list_wait_ms`).
+    pub list_wait: Duration,
+    /// Time for one call without progress (`call_timeout_ms`).
+    pub call_timeout: Duration,
+    /// Time for one call however much progress it makes (`call_timeout_max_ms`).
+    pub call_timeout_max: Duration,
+    /// Time for a server to start and shake hands (`start_timeout_ms`).
+    pub start_timeout: Duration,
+    /// Time between the request to end and the kill (`stop_timeout_ms`).
+    pub stop_timeout: Duration,
+    /// How long a silent HTTP session is kept (`session_idle_ms`).
+    pub session_idle: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            message_bytes: 16 << 20,
+            depth: 128,
+            keys: 200_000,
+            number_length: 1_000,
+            batch: 100,
+            sessions: 10_000,
+            connections: 10_000,
+            session_requests: 1_024,
+            server_requests: 4_096,
+            list_wait: Duration::from_millis(5_000),
+            call_timeout: Duration::from_millis(60_000),
+            call_timeout_max: Duration::from_millis(1_800_000),
+            start_timeout: Duration::from_millis(30_000),
+            stop_timeout: Duration::from_millis(3_000),
+            session_idle: Duration::from_millis(3_600_000),
+        }
+    }
+}

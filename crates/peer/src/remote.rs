@@ -1,0 +1,124 @@
+//! How to ask the far side of a connection.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use switchboard_wire::{Extra, Notification, Raw};
+use tokio_util::sync::CancellationToken;
+
+use crate::{BoxFuture, Handler, Reply};
+
+/// Sends to the far side of a connection.
+pub trait Remote: Send + Sync + 'static {
+    /// Asks, and waits for the answer within the call's deadline. The id is chosen here: callers never see it.
+    fn request(&self, call: Call) -> BoxFuture<'_, Result<Reply, CallError>>;
+
+    /// Tells. Never waits: a queue that is full drops the notification and says so.
+    ///
+    /// # Errors
+    /// The connection is gone, or its queue is full.
+    fn notify(&self, notification: Notification) -> Result<(), SendError>;
+
+    /// Whether the far side may be asked at all: a modern client may not, nor may one that has gone.
+    fn can_request(&self) -> bool {
+        true
+    }
+}
+
+/// One request to be made.
+pub struct Call {
+    /// What to do.
+    pub method: Box<str>,
+    /// With what.
+    pub params: Option<Raw>,
+    /// Members of the envelope that JSON-RPC does not define.
+    pub extra: Extra,
+    /// How long to wait without a sign of life. Progress on this call starts it anew.
+    pub timeout: Duration,
+    /// How long to wait altogether.
+    pub max_timeout: Duration,
+    /// Gives the call up: the far side is told.
+    pub cancel: CancellationToken,
+    /// Takes what the far side sends on behalf of this call: progress, log messages, requests of its own.
+    /// Without one, the connection's handler takes it.
+    pub related: Option<Arc<dyn Handler>>,
+    /// Whose call it is. On a connection that carries calls of several owners, a request from the far side that names
+    /// no call is given to a call's `related` handler only while all open calls have the same owner.
+    pub owner: u64,
+    /// Further HTTP headers for this call (`Mcp-Param-*`).
+    pub headers: Vec<(String, String)>,
+}
+
+impl Call {
+    /// A call with the usual deadlines: one minute without a sign of life, ten altogether.
+    pub fn new(method: impl Into<Box<str>>, params: Option<Raw>) -> Self {
+        Self {
+            method: method.into(),
+            params,
+            extra: Extra::default(),
+            timeout: Duration::from_secs(60),
+            max_timeout: Duration::from_secs(600),
+            cancel: CancellationToken::new(),
+            related: None,
+            owner: 0,
+            headers: Vec::new(),
+        }
+    }
+
+    /// The same call with another deadline.
+    #[must_use]
+    pub const fn within(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+}
+
+impl fmt::Debug for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Call").field("method", &self.method).field("owner", &self.owner).finish_non_exhaustive()
+    }
+}
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CallError {
+    /// The far side took too long.
+    #[error("no answer within {0:?}")]
+    Timeout(Duration),
+    /// The call was given up.
+    #[error("the call was cancelled")]
+    Cancelled,
+    /// The connection closed before the answer came. Whether the call was carried out is unknown.
+    #[error("the connection closed before the answer came")]
+    Closed,
+    /// The call never left: it is safe to make it again.
+    #[error("the call could not be sent: {0}")]
+    NotSent(String),
+    /// The far side may not be asked.
+    #[error("the far side takes no requests")]
+    NotAllowed,
+    /// The far side answered with something that is no answer.
+    #[error("the answer cannot be read: {0}")]
+    BadAnswer(String),
+    /// The far side wants other credentials.
+    #[error("the far side refused the credentials (HTTP {status})")]
+    Unauthorized {
+        /// 401 or 403.
+        status: u16,
+        /// `WWW-Authenticate`, where it was sent.
+        challenge: Option<String>,
+    },
+}
+
+/// Why a notification was not sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum SendError {
+    /// The connection is gone.
+    #[error("the connection is closed")]
+    Closed,
+    /// The queue is full: the far side reads too slowly.
+    #[error("the far side reads too slowly")]
+    Full,
+}

@@ -1,0 +1,1 @@
+//! The faces that clients connect to: streamable HTTP in both eras, and HTTP+SSE.

@@ -1,0 +1,4 @@
+//! The Model Context Protocol, all five revisions: names, metadata keys, and typed views.
+
+pub mod meta;
+pub mod method;

@@ -1,0 +1,1 @@
+//! Child processes that speak on their standard streams.

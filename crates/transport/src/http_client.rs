@@ -1,0 +1,1 @@
+//! HTTP requests to servers, plain and streaming.

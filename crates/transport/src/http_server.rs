@@ -1,0 +1,1 @@
+//! The HTTP listener: limits and checks before anything is parsed.

@@ -1,0 +1,72 @@
+//! Request ids, kept exactly as they came.
+
+use std::fmt;
+
+use bytes::Bytes;
+
+use crate::Raw;
+
+/// The id of a request: the JSON text of a string or an integer, byte for byte.
+///
+/// `1` and `"1"` are different ids, and so are `9007199254740992` and `9007199254740993`.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Id(Bytes);
+
+impl Id {
+    /// An id of our own.
+    #[must_use]
+    pub fn number(value: u64) -> Self {
+        Self(value.to_string().into())
+    }
+
+    /// An id of our own.
+    #[must_use]
+    pub fn string(value: &str) -> Self {
+        Self(Raw::string(value).bytes().clone())
+    }
+
+    /// Takes a string or an integer.
+    #[must_use]
+    pub fn from_raw(raw: &Raw) -> Option<Self> {
+        let text = raw.as_bytes();
+        let integer = |text: &[u8]| {
+            let digits = text.strip_prefix(b"-").unwrap_or(text);
+            !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
+        };
+        (text.first() == Some(&b'"') || integer(text)).then(|| Self(raw.bytes().clone()))
+    }
+
+    /// The number, if this id is one that we could have given out.
+    #[must_use]
+    pub fn as_u64(&self) -> Option<u64> {
+        self.as_str().parse().ok()
+    }
+
+    /// The JSON text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.0).unwrap_or_default()
+    }
+
+    /// The id as a JSON value.
+    #[must_use]
+    pub fn to_raw(&self) -> Raw {
+        Raw::trusted(self.0.clone())
+    }
+
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl fmt::Display for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}

@@ -1,0 +1,397 @@
+//! Requests, notifications and responses.
+
+use std::ops::Range;
+
+use bytes::Bytes;
+
+use crate::object::{scan_elements, unescape_key};
+use crate::raw::write_string;
+use crate::scan::Scanner;
+use crate::{ErrorObject, Id, Kind, Limits, Object, Raw, Refusal, RefusalKind};
+
+/// Members that the reader does not know, kept in their order.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Extra(Vec<(Box<str>, Raw)>);
+
+impl Extra {
+    /// The value under `key`.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&Raw> {
+        self.0.iter().find(|(name, _)| &**name == key).map(|(_, value)| value)
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Adds a member.
+    pub fn push(&mut self, key: &str, value: Raw) {
+        self.0.push((key.into(), value));
+    }
+
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
+        for (key, value) in &self.0 {
+            out.push(b',');
+            write_string(out, key);
+            out.push(b':');
+            out.extend_from_slice(value.as_bytes());
+        }
+    }
+}
+
+/// A call that wants an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Request {
+    /// To be given back exactly.
+    pub id: Id,
+    /// What to do.
+    pub method: Box<str>,
+    /// With what: an object, untouched.
+    pub params: Option<Raw>,
+    /// Members that JSON-RPC does not define.
+    pub extra: Extra,
+}
+
+impl Request {
+    /// A request without extra members.
+    pub fn new(id: Id, method: impl Into<Box<str>>, params: Option<Raw>) -> Self {
+        Self { id, method: method.into(), params, extra: Extra::default() }
+    }
+}
+
+/// A message that wants no answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Notification {
+    /// What happened.
+    pub method: Box<str>,
+    /// With what: an object, untouched.
+    pub params: Option<Raw>,
+    /// Members that JSON-RPC does not define.
+    pub extra: Extra,
+}
+
+impl Notification {
+    /// A notification without extra members.
+    pub fn new(method: impl Into<Box<str>>, params: Option<Raw>) -> Self {
+        Self { method: method.into(), params, extra: Extra::default() }
+    }
+}
+
+/// The answer to a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Response {
+    /// The id of the request; `None` in an error about a message whose id could not be read.
+    pub id: Option<Id>,
+    /// The result, untouched, or the error.
+    pub outcome: Result<Raw, ErrorObject>,
+    /// Members that JSON-RPC does not define.
+    pub extra: Extra,
+}
+
+impl Response {
+    /// An answer without extra members.
+    #[must_use]
+    pub fn new(id: Option<Id>, outcome: Result<Raw, ErrorObject>) -> Self {
+        Self { id, outcome, extra: Extra::default() }
+    }
+
+    /// The answer that a refused message gets.
+    #[must_use]
+    pub fn refusing(refusal: &Refusal) -> Self {
+        Self::new(refusal.id.clone(), Err(refusal.to_error()))
+    }
+}
+
+/// One JSON-RPC message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Message {
+    /// A call that wants an answer.
+    Request(Request),
+    /// A message that wants none.
+    Notification(Notification),
+    /// An answer.
+    Response(Response),
+}
+
+/// What one frame held: a message, or a batch where the revision allows batches.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Incoming {
+    /// One message.
+    One(Message),
+    /// A batch (2025-03-26 only). Members are judged one by one.
+    Batch(Vec<Result<Message, Refusal>>),
+}
+
+impl Message {
+    /// Reads one message.
+    ///
+    /// # Errors
+    /// The text is no message, or exceeds a limit. The refusal carries the id wherever it could be read.
+    pub fn parse(text: impl Into<Bytes>, limits: &Limits) -> Result<Self, Refusal> {
+        let text = text.into();
+        if text.len() > limits.bytes {
+            let id = salvage_id(&text);
+            return Err(Refusal { id, ..Refusal::new(RefusalKind::TooLong(limits.bytes), limits.bytes) });
+        }
+        let mut scanner = Scanner::new(&text, limits)?;
+        let mut envelope = Envelope::default();
+        let scanned = envelope.scan(&text, &mut scanner).and_then(|()| scanner.end());
+        let judged = scanned
+            .and_then(|()| scanner.exceeded.map_or(Ok(()), |(kind, at)| Err(Refusal::new(kind, at))))
+            .and_then(|()| envelope.judge(&text));
+        judged.map_err(|refusal| envelope.label(&text, refusal))
+    }
+
+    /// Writes the message on one line (if its raw parts are on one line), without a newline at the end.
+    #[must_use]
+    pub fn encode(&self) -> Bytes {
+        let mut out = Vec::with_capacity(64 + self.body_len());
+        out.extend_from_slice(b"{\"jsonrpc\":\"2.0\"");
+        let extra = match self {
+            Self::Request(request) => {
+                out.extend_from_slice(b",\"id\":");
+                out.extend_from_slice(request.id.as_bytes());
+                write_call(&mut out, &request.method, request.params.as_ref());
+                &request.extra
+            }
+            Self::Notification(notification) => {
+                write_call(&mut out, &notification.method, notification.params.as_ref());
+                &notification.extra
+            }
+            Self::Response(response) => {
+                out.extend_from_slice(b",\"id\":");
+                out.extend_from_slice(response.id.as_ref().map_or(b"null", Id::as_bytes));
+                match &response.outcome {
+                    Ok(result) => {
+                        out.extend_from_slice(b",\"result\":");
+                        out.extend_from_slice(result.as_bytes());
+                    }
+                    Err(error) => {
+                        out.extend_from_slice(b",\"error\":");
+                        error.write(&mut out);
+                    }
+                }
+                &response.extra
+            }
+        };
+        extra.write(&mut out);
+        out.push(b'}');
+        out.into()
+    }
+
+    fn body_len(&self) -> usize {
+        let raw = |raw: Option<&Raw>| raw.map_or(0, |raw| raw.as_bytes().len());
+        match self {
+            Self::Request(request) => request.method.len() + raw(request.params.as_ref()),
+            Self::Notification(notification) => notification.method.len() + raw(notification.params.as_ref()),
+            Self::Response(response) => match &response.outcome {
+                Ok(result) => result.as_bytes().len(),
+                Err(error) => error.message.len() + raw(error.data.as_ref()),
+            },
+        }
+    }
+}
+
+impl Incoming {
+    /// Reads one frame that may hold a batch.
+    ///
+    /// # Errors
+    /// As [`Message::parse`]; a batch that is empty or too long is refused as a whole.
+    pub fn parse(text: impl Into<Bytes>, limits: &Limits) -> Result<Self, Refusal> {
+        let text = text.into();
+        let is_batch = text.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[');
+        if !is_batch {
+            return Message::parse(text, limits).map(Self::One);
+        }
+        if text.len() > limits.bytes {
+            return Err(Refusal::new(RefusalKind::TooLong(limits.bytes), limits.bytes));
+        }
+        let mut scanner = Scanner::new(&text, limits)?;
+        let ranges = scan_elements(&mut scanner)?;
+        scanner.end()?;
+        if ranges.is_empty() || ranges.len() > limits.batch {
+            return Err(Refusal::new(RefusalKind::Batch, 0));
+        }
+        Ok(Self::Batch(ranges.into_iter().map(|range| Message::parse(text.slice(range), limits)).collect()))
+    }
+}
+
+impl From<Request> for Message {
+    fn from(request: Request) -> Self {
+        Self::Request(request)
+    }
+}
+
+impl From<Notification> for Message {
+    fn from(notification: Notification) -> Self {
+        Self::Notification(notification)
+    }
+}
+
+impl From<Response> for Message {
+    fn from(response: Response) -> Self {
+        Self::Response(response)
+    }
+}
+
+fn write_call(out: &mut Vec<u8>, method: &str, params: Option<&Raw>) {
+    out.extend_from_slice(b",\"method\":");
+    write_string(out, method);
+    if let Some(params) = params {
+        out.extend_from_slice(b",\"params\":");
+        out.extend_from_slice(params.as_bytes());
+    }
+}
+
+/// Where the members of the envelope stand.
+#[derive(Default)]
+struct Envelope {
+    jsonrpc: Option<Range<usize>>,
+    id: Option<Range<usize>>,
+    method: Option<Range<usize>>,
+    params: Option<Range<usize>>,
+    result: Option<Range<usize>>,
+    error: Option<Range<usize>>,
+    extra: Vec<(Range<usize>, Range<usize>)>,
+}
+
+impl Envelope {
+    fn scan(&mut self, text: &[u8], scanner: &mut Scanner<'_>) -> Result<(), Refusal> {
+        scanner.space();
+        if scanner.peek() != Some(b'{') {
+            // Tell a well-formed value of another shape from text that is no JSON at all.
+            scanner.value()?;
+            scanner.end()?;
+            return Err(Refusal::new(RefusalKind::Shape, 0));
+        }
+        scanner.expect(b'{')?;
+        scanner.enter();
+        scanner.space();
+        let mut duplicate = None;
+        if !scanner.eat(b'}') {
+            loop {
+                let key = scanner.key()?;
+                let value = scanner.value()?;
+                if !self.take(text, key.clone(), value) && duplicate.is_none() {
+                    duplicate = Some(key.start);
+                }
+                scanner.space();
+                if scanner.eat(b'}') {
+                    break;
+                }
+                scanner.expect(b',')?;
+            }
+        }
+        scanner.leave();
+        duplicate.map_or(Ok(()), |at| Err(Refusal::new(RefusalKind::DuplicateKey, at)))
+    }
+
+    /// Notes a member; `false` where its key stood before.
+    fn take(&mut self, text: &[u8], key: Range<usize>, value: Range<usize>) -> bool {
+        let name = unescape_key(&text[key.clone()]);
+        let place = match &*name {
+            "jsonrpc" => &mut self.jsonrpc,
+            "id" => &mut self.id,
+            "method" => &mut self.method,
+            "params" => &mut self.params,
+            "result" => &mut self.result,
+            "error" => &mut self.error,
+            _ => {
+                let new = !self.extra.iter().any(|(earlier, _)| unescape_key(&text[earlier.clone()]) == name);
+                self.extra.push((key, value));
+                return new;
+            }
+        };
+        let new = place.is_none();
+        place.get_or_insert(value);
+        new
+    }
+
+    fn judge(&self, text: &Bytes) -> Result<Message, Refusal> {
+        let raw = |range: &Range<usize>| Raw::trusted(text.slice(range.clone()));
+        let fail = |kind, range: &Option<Range<usize>>| Refusal::new(kind, range.as_ref().map_or(0, |r| r.start));
+        if self.jsonrpc.as_ref().and_then(|range| raw(range).as_text()).as_deref() != Some("2.0") {
+            return Err(fail(RefusalKind::Version, &self.jsonrpc));
+        }
+        let extra = self.extra(text);
+        let id = match &self.id {
+            None => None,
+            Some(range) => match Id::from_raw(&raw(range)) {
+                Some(id) => Some(id),
+                // Only an error about an unreadable message may carry a null id.
+                None if raw(range).kind() == Kind::Null && self.error.is_some() => None,
+                None => return Err(fail(RefusalKind::BadId, &self.id)),
+            },
+        };
+        match (&self.method, &self.result, &self.error) {
+            (Some(range), None, None) => {
+                let Some(method) = raw(range).as_text() else {
+                    return Err(fail(RefusalKind::BadMethod, &self.method));
+                };
+                let method = method.into_boxed_str();
+                let params = self.params.as_ref().map(raw);
+                if params.as_ref().is_some_and(|params| params.kind() != Kind::Object) {
+                    return Err(fail(RefusalKind::BadParams, &self.params));
+                }
+                Ok(match id {
+                    Some(id) => Message::Request(Request { id, method, params, extra }),
+                    None => Message::Notification(Notification { method, params, extra }),
+                })
+            }
+            (None, Some(result), None) if id.is_some() && self.params.is_none() => {
+                Ok(Message::Response(Response { id, outcome: Ok(raw(result)), extra }))
+            }
+            (None, None, Some(error)) if self.params.is_none() => {
+                let error = read_error(&raw(error)).ok_or_else(|| fail(RefusalKind::BadError, &self.error))?;
+                Ok(Message::Response(Response { id, outcome: Err(error), extra }))
+            }
+            _ => Err(Refusal::new(RefusalKind::Shape, 0)),
+        }
+    }
+
+    fn extra(&self, text: &Bytes) -> Extra {
+        let member = |(key, value): &(Range<usize>, Range<usize>)| {
+            (unescape_key(&text[key.clone()]).into(), Raw::trusted(text.slice(value.clone())))
+        };
+        Extra(self.extra.iter().map(member).collect())
+    }
+
+    /// Tells the refusal what could be read of the message before it was refused.
+    fn label(&self, text: &Bytes, refusal: Refusal) -> Refusal {
+        let raw = self.id.clone().map(|range| Raw::trusted(text.slice(range)));
+        let answer = self.result.is_some() || self.error.is_some();
+        let notification = self.method.is_some() && self.id.is_none() && refusal.kind != RefusalKind::Syntax;
+        let id = if answer { None } else { raw.and_then(|raw| Id::from_raw(&raw)) };
+        Refusal { id, unanswerable: answer || notification, ..refusal }
+    }
+}
+
+fn read_error(raw: &Raw) -> Option<ErrorObject> {
+    let object = Object::open(raw).ok()?;
+    let mut error = ErrorObject::new(object.get("code")?.view().ok()?, object.text("message")?);
+    for (key, value) in object.iter() {
+        match &*key {
+            "code" | "message" => {}
+            "data" => error.data = Some(value),
+            _ => error.extra.push(&key, value),
+        }
+    }
+    Some(error)
+}
+
+/// The id of a request of which only the beginning is there, if it stands before the part that is cut.
+pub(crate) fn salvage_id(prefix: &[u8]) -> Option<Id> {
+    let limits = Limits { bytes: usize::MAX, ..Limits::default() };
+    // A cut may fall inside a character; what stands before it is still readable.
+    let valid = match std::str::from_utf8(prefix) {
+        Ok(_) => prefix,
+        Err(error) => &prefix[..error.valid_up_to()],
+    };
+    let mut scanner = Scanner::new(valid, &limits).ok()?;
+    let mut envelope = Envelope::default();
+    let _cut = envelope.scan(valid, &mut scanner);
+    let text = Bytes::copy_from_slice(valid);
+    envelope.label(&text, Refusal::new(RefusalKind::Syntax, 0)).id
+}

@@ -1,0 +1,130 @@
+//! `cargo xtask test`: every step in order, a summary with times, one honest exit code.
+//!
+//! A step that fails does not stop the ones after it, except that nothing can be started that
+//! could not be built.
+
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+
+use crate::layout::Layout;
+use crate::tally::{Tally, say, seconds};
+use crate::{conformance, interop, process, tidy};
+
+/// What a step does.
+enum Work {
+    Cargo(&'static [&'static str]),
+    Tidy,
+    Tests,
+    Binaries,
+    Conformance,
+    Interop,
+}
+
+struct Step {
+    name: &'static str,
+    work: Work,
+    /// Needs outside peers and what `binaries` builds.
+    outside: bool,
+}
+
+const STEPS: &[Step] = &[
+    Step { name: "format", work: Work::Cargo(&["fmt", "--all", "--check"]), outside: false },
+    Step { name: "tidy", work: Work::Tidy, outside: false },
+    Step {
+        name: "clippy",
+        work: Work::Cargo(&["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"]),
+        outside: false,
+    },
+    Step { name: "tests", work: Work::Tests, outside: false },
+    Step {
+        name: "doc-tests",
+        work: Work::Cargo(&["test", "--doc", "--workspace", "--locked", "--quiet"]),
+        outside: false,
+    },
+    Step { name: "binaries", work: Work::Binaries, outside: false },
+    Step { name: "conformance", work: Work::Conformance, outside: true },
+    Step { name: "interop", work: Work::Interop, outside: true },
+];
+
+/// Runs the steps and returns the count of the outside checks; fails if any other step failed.
+pub(crate) fn run(layout: &Layout, quick: bool, only: Option<&str>) -> Result<Tally> {
+    if let Some(name) = only
+        && !STEPS.iter().any(|step| step.name == name)
+    {
+        let names = STEPS.iter().map(|step| step.name).collect::<Vec<_>>().join(", ");
+        bail!("no step {name:?}; there are: {names}");
+    }
+    let mut tally = Tally::default();
+    let mut summary = Vec::new();
+    let mut broken = Vec::new();
+    for step in STEPS {
+        if only.is_some_and(|name| name != step.name) || (quick && step.outside) {
+            continue;
+        }
+        say(&format!("== {}", step.name));
+        let started = Instant::now();
+        let before = tally.failed;
+        let outcome = perform(layout, &step.work, only.is_some(), &mut tally);
+        let word = match &outcome {
+            Ok(()) if tally.failed == before => "ok",
+            Ok(()) => "FAILED",
+            Err(error) => {
+                say(&format!("{}: {error:#}", step.name));
+                broken.push(step.name);
+                "FAILED"
+            }
+        };
+        summary.push(format!("{word:7} {:12} {:>9}", step.name, seconds(started.elapsed())));
+        if matches!(step.work, Work::Binaries) && outcome.is_err() {
+            say("the outside peers are left out: there is nothing to run them against");
+            break;
+        }
+    }
+    say("== summary");
+    for line in &summary {
+        say(line);
+    }
+    for failure in &tally.failures {
+        say(&format!("failed: {failure}"));
+    }
+    if broken.is_empty() {
+        return Ok(tally);
+    }
+    say(&tally.line());
+    bail!("failed: {}", broken.join(", "))
+}
+
+fn perform(layout: &Layout, work: &Work, alone: bool, tally: &mut Tally) -> Result<()> {
+    match work {
+        Work::Cargo(arguments) => layout.cargo(arguments),
+        Work::Tidy => tidy::run(layout),
+        Work::Tests => tests(layout),
+        Work::Binaries => layout.build_binaries(),
+        Work::Conformance => {
+            if alone {
+                layout.build_binaries()?;
+            }
+            tally.add(conformance::run(layout, None)?);
+            Ok(())
+        }
+        Work::Interop => {
+            if alone {
+                layout.build_binaries()?;
+            }
+            tally.add(interop::run(layout, &interop::Options::default())?);
+            Ok(())
+        }
+    }
+}
+
+/// The faster runner where it is installed; the same tests either way.
+fn tests(layout: &Layout) -> Result<()> {
+    let runner = process::quiet(Command::new("cargo-nextest").args(["nextest", "--version"]), Duration::from_secs(30));
+    if runner.is_ok_and(|output| output.success) {
+        layout.cargo(&["nextest", "run", "--workspace", "--locked"]).context("cargo nextest")
+    } else {
+        layout.cargo(&["test", "--workspace", "--all-targets", "--locked", "--quiet"]).context("cargo test")
+    }
+}
