@@ -108,6 +108,8 @@ trait Caller: Send {
     fn exchange(&mut self, body: String, id: u64) -> impl Future<Output = Result<Value>> + Send;
     /// Makes the caller usable after a failed exchange, or says that it is not.
     fn recover(&mut self) -> impl Future<Output = Result<()>> + Send;
+    /// Gives back what the server holds for this caller, so that one run does not weigh on the next.
+    fn finish(self) -> impl Future<Output = Result<()>> + Send;
 }
 
 /// Callers that are ready to start, and what getting there took.
@@ -202,5 +204,7 @@ async fn drive(plan: Arc<Plan>, control: Arc<Control>, mut caller: impl Caller, 
             }
         }
     }
+    // A server may refuse to end sessions (405); that is not an error of the run.
+    let _ = within("ending a session", plan.call_limit, caller.finish()).await;
     tally
 }

@@ -12,10 +12,12 @@ mod suite;
 mod tally;
 mod tidy;
 
+use std::process::ExitCode;
+
 use anyhow::{Result, bail};
 
 use crate::layout::Layout;
-use crate::tally::say;
+use crate::tally::{Tally, complain, say};
 
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
@@ -29,30 +31,46 @@ usage: cargo xtask COMMAND
                                  every client through the kernel to every server
                                  (--direct leaves the kernel out)";
 
-fn main() -> Result<()> {
+fn main() -> ExitCode {
+    match run() {
+        Ok(None) => ExitCode::SUCCESS,
+        Ok(Some(tally)) => {
+            // The last line of every run with outside peers is the plain count.
+            say(&tally.line());
+            if tally.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+        }
+        Err(error) => {
+            complain(&format!("xtask: {error:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Runs the command; the count of outside checks where it made any.
+fn run() -> Result<Option<Tally>> {
     let mut words: Vec<String> = std::env::args().skip(1).collect();
     let layout = Layout::find()?;
     let command = if words.is_empty() { String::new() } else { words.remove(0) };
     let mut flags = Flags { words };
-    let tally = match command.as_str() {
+    match command.as_str() {
         "test" => {
             let (quick, only) = (flags.take("--quick"), flags.take_value("--only")?);
             flags.finish()?;
-            suite::run(&layout, quick, only.as_deref())?
+            suite::run(&layout, quick, only.as_deref()).map(Some)
         }
         "tidy" => {
             flags.finish()?;
-            return tidy::run(&layout);
+            tidy::run(&layout).map(|()| None)
         }
         "peers" => {
             flags.finish()?;
-            return peers::install(&layout).map(|_| ());
+            peers::install(&layout).map(|_| None)
         }
         "conformance" => {
             let only = flags.take_value("--only")?;
             flags.finish()?;
             layout.build_binaries()?;
-            conformance::run(&layout, only.as_deref())?
+            conformance::run(&layout, only.as_deref()).map(Some)
         }
         "interop" => {
             let options = interop::Options {
@@ -66,18 +84,11 @@ fn main() -> Result<()> {
             } else {
                 layout.build_binaries()?;
             }
-            interop::run(&layout, &options)?
+            interop::run(&layout, &options).map(Some)
         }
-        _ => {
-            say(USAGE);
-            bail!("no such command: {command:?}");
-        }
-    };
-    say(&tally.line());
-    if tally.failed > 0 {
-        bail!("{} checks failed", tally.failed);
+        "" => bail!("no command\n{USAGE}"),
+        _ => bail!("no such command: {command:?}\n{USAGE}"),
     }
-    Ok(())
 }
 
 /// The words after the command; whatever is left at the end was a typing error.

@@ -81,10 +81,14 @@ impl Background {
         });
         match receiver.recv_timeout(limit) {
             Ok(url) => Ok(Self { child, url }),
-            Err(_) => {
+            Err(reason) => {
                 end(&mut child);
-                let log = std::fs::read_to_string(log).unwrap_or_default();
-                bail!("{shown}: printed no address in {} s\n{}", limit.as_secs(), log.trim_end())
+                let what = match reason {
+                    mpsc::RecvTimeoutError::Timeout => format!("printed no address in {} s", limit.as_secs()),
+                    mpsc::RecvTimeoutError::Disconnected => "ended without printing an address".to_owned(),
+                };
+                let said = std::fs::read_to_string(log).unwrap_or_default();
+                bail!("{shown}: {what}\n{}", said.trim_end())
             }
         }
     }
@@ -98,9 +102,9 @@ impl Background {
 impl Drop for Background {
     fn drop(&mut self) {
         let _ = signal_group(&self.child, "TERM");
-        if !matches!(wait(&mut self.child, Duration::from_secs(5)), Ok(Some(_))) {
-            end(&mut self.child);
-        }
+        let _ = wait(&mut self.child, Duration::from_secs(5));
+        // Whatever outlived its leader goes as well.
+        end(&mut self.child);
     }
 }
 
@@ -167,6 +171,33 @@ mod tests {
         assert_eq!(address("listening on http://127.0.0.1:1/mcp").as_deref(), Some("http://127.0.0.1:1/mcp"));
         assert_eq!(address("(http://127.0.0.1:1/mcp), ready").as_deref(), Some("http://127.0.0.1:1/mcp"));
         assert_eq!(address("ready"), None);
+    }
+
+    #[test]
+    fn a_server_that_ends_at_once_is_reported_at_once() -> Result<()> {
+        let log = std::env::temp_dir().join(format!("xtask-process-{}.log", std::process::id()));
+        let mut command = Command::new("sh");
+        command.args(["-c", "echo no luck >&2"]);
+        let outcome = Background::serve(&mut command, &log, Duration::from_secs(60));
+        std::fs::remove_file(&log)?;
+        let message = outcome.err().map(|error| error.to_string()).unwrap_or_default();
+        assert!(message.contains("ended without printing an address") && message.contains("no luck"), "{message}");
+        Ok(())
+    }
+
+    #[test]
+    fn a_server_is_ended_with_its_children_when_dropped() -> Result<()> {
+        let log = std::env::temp_dir().join(format!("xtask-process-drop-{}.log", std::process::id()));
+        let mut command = Command::new("sh");
+        command.args(["-c", "sleep 600 & echo http://127.0.0.1:1/$!; wait"]);
+        let server = Background::serve(&mut command, &log, Duration::from_secs(60))?;
+        let child = server.url.rsplit('/').next().unwrap_or_default().to_owned();
+        drop(server);
+        std::fs::remove_file(&log)?;
+        // Gone, or dead and not yet collected by the process that adopted it.
+        let state = std::fs::read_to_string(format!("/proc/{child}/stat")).unwrap_or_default();
+        assert!(state.is_empty() || state.contains(") Z ") || state.contains(") X "), "{state}");
+        Ok(())
     }
 
     #[test]

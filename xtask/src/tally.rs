@@ -43,6 +43,12 @@ pub(crate) fn say(line: &str) {
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());
 }
 
+/// The same on standard error, for what ends the run.
+pub(crate) fn complain(line: &str) {
+    let mut out = std::io::stderr().lock();
+    let _ = writeln!(out, "{line}");
+}
+
 /// Seconds with one decimal, for the summaries.
 pub(crate) fn seconds(time: Duration) -> String {
     format!("{:.1} s", time.as_secs_f64())
@@ -57,6 +63,13 @@ pub(crate) fn brief(text: &str, limit: usize) -> String {
     }
 }
 
+/// The last `limit` characters of a text on one line: programs say at the end why they stop.
+pub(crate) fn tail(text: &str, limit: usize) -> String {
+    let one_line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let skipped = one_line.chars().count().saturating_sub(limit);
+    if skipped == 0 { one_line } else { format!("... {}", one_line.chars().skip(skipped).collect::<String>()) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -65,6 +78,8 @@ mod tests {
     fn brief_cuts_at_characters_and_joins_lines() {
         assert_eq!(brief("a\n  b", 10), "a b");
         assert_eq!(brief("äöü", 2), "äö ...");
+        assert_eq!(tail("äöü", 2), "... öü");
+        assert_eq!(tail("a\n  b", 10), "a b");
     }
 
     #[test]

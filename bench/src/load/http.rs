@@ -19,6 +19,7 @@ pub(super) struct HttpCaller {
     target: Target,
     connection: Connection,
     session: Session,
+    owns_session: bool,
 }
 
 /// Connects all callers at the same time, each with its handshake.
@@ -43,7 +44,8 @@ pub(super) async fn set_up(plan: &Arc<Plan>, target: &Target, sessions: Sessions
             if sessions == Sessions::Ignored {
                 session.id = None;
             }
-            Ok((HttpCaller { plan, target, connection, session }, begun.elapsed()))
+            let owns_session = sessions == Sessions::Own && session.id.is_some();
+            Ok((HttpCaller { plan, target, connection, session, owns_session }, begun.elapsed()))
         });
     }
     let mut ready = Ready { callers: Vec::new(), slowest_setup: Duration::ZERO, failed: Tally::default() };
@@ -70,5 +72,9 @@ impl Caller for HttpCaller {
         tokio::time::sleep(PAUSE_AFTER_FAILURE).await;
         self.connection = Connection::open(&self.target).await?;
         Ok(())
+    }
+
+    async fn finish(mut self) -> Result<()> {
+        if self.owns_session { self.connection.end_session(&self.session).await } else { Ok(()) }
     }
 }

@@ -3,6 +3,7 @@
 //! The same type is read from `mgp.toml`, written back by the editor, made by the importers and hashed for trust.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::time::Duration;
 
 use crate::secret::{Secret, names_secret, printable};
@@ -144,8 +145,8 @@ pub struct MgpEntry {
     pub restart: Option<Restart>,
 }
 
-/// One server as declared; `${VAR}` references are still in the text.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+/// One server as declared; `${VAR}` references are still in the text. `Debug` shows [`ServerEntry::safe_line`].
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct ServerEntry {
     /// Unique name.
     pub id: String,
@@ -198,7 +199,8 @@ impl ServerEntry {
 
     /// The transport, given or taken from what else is there.
     pub fn effective_transport(&self) -> Transport {
-        self.transport.unwrap_or(if self.url.is_some() { Transport::StreamableHttp } else { Transport::Stdio })
+        let remote = self.url.is_some();
+        self.transport.unwrap_or(if remote { Transport::StreamableHttp } else { Transport::Stdio })
     }
 
     /// What it runs or reaches, on one line, exactly as declared but with control characters made visible.
@@ -214,8 +216,7 @@ impl ServerEntry {
 
     fn line(&self, hide: bool) -> String {
         if let Some(url) = &self.url {
-            let end = if hide { url.find(['?', '#']).unwrap_or(url.len()) } else { url.len() };
-            return printable(&url[..end]);
+            return if hide { safe_address(url) } else { printable(url) };
         }
         let mut words = vec![quoted(self.command.as_deref().unwrap_or("?"))];
         let mut hide_next = false;
@@ -247,6 +248,27 @@ impl ServerEntry {
     }
 }
 
+impl fmt::Debug for ServerEntry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ServerEntry")
+            .field("id", &self.id)
+            .field("enabled", &self.enabled)
+            .field("target", &self.safe_line())
+            .field("env", &self.env)
+            .field("headers", &self.headers)
+            .finish_non_exhaustive()
+    }
+}
+
+/// An address without what may be a secret in it: user information, query and fragment.
+fn safe_address(url: &str) -> String {
+    let url = &url[..url.find(['?', '#']).unwrap_or(url.len())];
+    let start = url.find("://").map_or(0, |at| at + 3);
+    let end = url[start..].find('/').map_or(url.len(), |at| start + at);
+    let host = url[start..end].rfind('@').map_or(start, |at| start + at + 1);
+    printable(&format!("{}{}", &url[..start], &url[host..]))
+}
+
 /// A word as a shell would want it, so that spaces inside an argument can be seen.
 fn quoted(word: &str) -> String {
     let shown = printable(word);
@@ -271,6 +293,10 @@ mod tests {
             assert_eq!(entry(args).exact_line(), exact);
             assert_eq!(entry(args).safe_line(), safe);
         }
-        assert_eq!(ServerEntry::http("a", "https://x.test/mcp?key=hunter2").safe_line(), "https://x.test/mcp");
+        for url in ["https://x.test/mcp?key=hunter2", "https://me:hunter2@x.test/mcp", "https://hunter2@x.test/mcp#a@b"]
+        {
+            assert_eq!(ServerEntry::http("a", url).safe_line(), "https://x.test/mcp");
+        }
+        assert_eq!(ServerEntry::http("a", "https://x.test/a@b").safe_line(), "https://x.test/a@b");
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use crate::ids;
 use crate::secret::printable;
 
 /// A fault in a configuration file. Its `Display` is meant for a person, over several lines.
@@ -194,12 +195,20 @@ impl ConfigError {
             ErrorKind::Syntax(_) => "correct this line; `switchboard doctor` checks the file again".to_owned(),
             ErrorKind::UnknownKey { closest: Some(closest), .. } => format!("did you mean `{closest}`?"),
             ErrorKind::UnknownKey { known, .. } => format!("the keys known here are {}", known.join(", ")),
-            ErrorKind::WrongType { expected, .. } => format!("write {expected}"),
+            ErrorKind::WrongType { key, expected, .. } => {
+                let key = printable(key.rsplit('.').next().unwrap_or_default());
+                match *expected {
+                    "a string" => format!("write `{key} = \"...\"`, with the quotes"),
+                    "an array of strings" => format!("write `{key} = [\"...\", \"...\"]`"),
+                    "true or false" => format!("write `{key} = true` or `{key} = false`, without quotes"),
+                    "a whole number" => format!("write `{key} = 1000`, without quotes or unit"),
+                    other => format!("write {other}"),
+                }
+            }
             ErrorKind::BadValue { help, .. } => help.clone(),
             ErrorKind::MissingId => "add a line such as `id = \"files\"` below `[[servers]]`".to_owned(),
-            ErrorKind::BadId { .. } => {
-                "use 1 to 64 of A-Z a-z 0-9 _ . -, starting with a letter or a digit".to_owned()
-            }
+            ErrorKind::BadId { reason: ids::RESERVED, .. } => "choose an id other than `mgp` and `mgp.*`".to_owned(),
+            ErrorKind::BadId { .. } => "use 1 to 64 of A-Z a-z 0-9 _ . -, starting with a letter or a digit".to_owned(),
             ErrorKind::DuplicateId { .. } => "rename or remove one of the two".to_owned(),
             ErrorKind::LookAlike { .. } => "give it an id that cannot be mistaken for the other".to_owned(),
             ErrorKind::MissingCommand => {
@@ -232,7 +241,11 @@ impl ConfigError {
         let parts = &*self.0;
         let place = parts.place.map_or_else(String::new, |(line, column)| format!(":{line}:{column}"));
         let server = parts.server.as_ref().map_or_else(String::new, |id| format!("server \"{}\": ", printable(id)));
-        format!("{}{place}: {server}{}", printable(&parts.file.display().to_string()), printable(&parts.kind.to_string()))
+        format!(
+            "{}{place}: {server}{}",
+            printable(&parts.file.display().to_string()),
+            printable(&parts.kind.to_string())
+        )
     }
 }
 

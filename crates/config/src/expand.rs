@@ -14,7 +14,9 @@ pub struct Environment(BTreeMap<String, String>);
 impl Environment {
     /// The variables of this process; those that are not UTF-8 are left out.
     pub fn of_process() -> Self {
-        std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))).collect()
+        std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+            .collect()
     }
 
     /// The value of a variable.

@@ -1,5 +1,8 @@
 //! Server ids: which are allowed, which could be mistaken for one another, and how a foreign name becomes one.
 
+/// The reason given for ids that belong to the kernel.
+pub(crate) const RESERVED: &str = "is reserved for the kernel";
+
 /// Why an id is refused, or `None` when it is fine.
 pub(crate) fn refusal(id: &str) -> Option<&'static str> {
     if id.is_empty() {
@@ -16,7 +19,7 @@ pub(crate) fn refusal(id: &str) -> Option<&'static str> {
     }
     // `mgp.` is the prefix of the kernel's own tools; an id in it could pose as the kernel.
     let lower = id.to_ascii_lowercase();
-    (lower == "mgp" || lower.starts_with("mgp.")).then_some("is reserved for the kernel")
+    (lower == "mgp" || lower.starts_with("mgp.")).then_some(RESERVED)
 }
 
 fn allowed(c: char) -> bool {
@@ -79,7 +82,15 @@ mod tests {
     #[test]
     fn look_alikes() {
         let alike = |a: &str, b: &str| folded(a).iter().any(|form| folded(b).contains(form));
-        for (a, b) in [("files", "Files"), ("a-b", "a_b"), ("a.b", "a_b"), ("AI", "Al"), ("g00gle", "google"), ("modem", "modern"), ("srv1", "srvl")] {
+        for (a, b) in [
+            ("files", "Files"),
+            ("a-b", "a_b"),
+            ("a.b", "a_b"),
+            ("AI", "Al"),
+            ("g00gle", "google"),
+            ("modem", "modern"),
+            ("srv1", "srvl"),
+        ] {
             assert!(alike(a, b), "{a} {b}");
         }
         for (a, b) in [("ai", "al"), ("srv1", "srv2"), ("git", "github"), ("time", "tune")] {

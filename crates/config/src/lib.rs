@@ -1,1 +1,49 @@
-//! x
+//! The configuration of Switchboard: `mgp.toml` (MGP 15.2) and what surrounds it.
+//!
+//! * [`load`] finds and reads the files; [`Config::parse`] reads one text.
+//! * [`Trust`] keeps which servers of project files a person has approved.
+//! * [`changes`] compares two configurations, for a reload.
+//! * [`add_server`], [`remove_server`] and [`write_replacing`] change a file and keep the rest of it.
+//! * [`read_client_file`] and [`plan`] import the servers of other clients; [`client_entry`] prints the way back.
+//!
+//! Parsing, comparing, editing and importing are pure functions of text and an [`Environment`]; only [`load`], [`Trust`],
+//! [`read_checked`] and [`write_replacing`] touch the disk. Nothing here starts a server or opens a connection, and
+//! secrets ([`Secret`]) are never part of what is printed.
+
+mod changes;
+mod client;
+mod edit;
+mod entry;
+mod error;
+mod expand;
+mod file;
+mod ids;
+mod import;
+mod load;
+mod nearest;
+mod parse;
+mod places;
+mod secret;
+mod server;
+mod settings;
+mod source;
+mod table;
+mod trust;
+
+pub use changes::{Changes, changes};
+pub use client::{ClientEntry, client_entry};
+pub use edit::{EditError, add_server, init_text, remove_server};
+pub use entry::{DefaultPolicy, Era, MgpEntry, Restart, RestartMode, ServerEntry, Sharing, Transport, TrustLevel};
+pub use error::{ConfigError, ErrorKind};
+pub use expand::Environment;
+pub use file::{WriteError, read_checked, write_replacing};
+pub use import::{
+    Candidate, Client, ClientFile, ImportError, Imported, Plan, PlanItem, candidates, plan, read_client_file,
+};
+pub use load::{Loaded, LoadedFile, Sources, load};
+pub use parse::Config;
+pub use places::{Platform, default_data_dir, user_config_file};
+pub use secret::Secret;
+pub use server::{Endpoint, HttpEndpoint, Origin, Server, StdioEndpoint};
+pub use settings::{ApprovalPolicy, Limits, Settings};
+pub use trust::{Trust, fingerprint};

@@ -66,9 +66,11 @@ pub(crate) fn names_secret(name: &str) -> bool {
 pub(crate) fn looks_like_credential(value: &str) -> bool {
     const PREFIXES: [&str; 10] =
         ["sk-", "ghp_", "gho_", "github_pat_", "glpat-", "xoxb-", "xoxp-", "AKIA", "AIza", "eyJ"];
-    value.len() >= 16 && PREFIXES.iter().any(|prefix| value.starts_with(prefix))
-        || (value.contains("://") && value.split('@').next().is_some_and(|head| head.matches(':').count() >= 2))
-            && value.contains('@')
+    let in_address = value.split_once("://").is_some_and(|(_, rest)| {
+        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        authority.rsplit_once('@').is_some_and(|(user, _)| user.contains(':'))
+    });
+    in_address || (value.len() >= 16 && PREFIXES.iter().any(|prefix| value.starts_with(prefix)))
 }
 
 /// The text with control, bidirectional and zero-width characters made visible, so that a file cannot drive a terminal.
@@ -95,9 +97,16 @@ mod tests {
 
     #[test]
     fn names() {
-        for name in
-            ["GITHUB_TOKEN", "api-key", "API_KEY", "OPENAI_APIKEY", "Authorization", "--password", "DB_PWD", "X-Api-Key"]
-        {
+        for name in [
+            "GITHUB_TOKEN",
+            "api-key",
+            "API_KEY",
+            "OPENAI_APIKEY",
+            "Authorization",
+            "--password",
+            "DB_PWD",
+            "X-Api-Key",
+        ] {
             assert!(names_secret(name), "{name}");
         }
         for name in ["PATH", "MONKEY_COUNT", "KEYBOARD", "NODE_ENV", "AUTHOR", "PATTERN"] {

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use crate::error::{ConfigError, ErrorKind};
-use crate::secret::{is_unprintable, names_secret};
+use crate::secret::{is_unprintable, looks_like_credential, names_secret};
 
 /// Characters of a line that an excerpt shows at most.
 const WIDTH: usize = 100;
@@ -56,7 +56,8 @@ pub(crate) fn excerpt(text: &str, span: Range<usize>) -> String {
     let (number, column) = position(text, span.start);
     let line = text.lines().nth(number - 1).unwrap_or("").trim_start_matches('\u{feff}');
     let length = line.chars().count();
-    let shown: Vec<char> = masked(text, number, line).chars().map(|c| if is_unprintable(c) { ' ' } else { c }).collect();
+    let shown: Vec<char> =
+        masked(text, number, line).chars().map(|c| if is_unprintable(c) { ' ' } else { c }).collect();
     let marked = text.get(span).map_or(1, |covered| covered.lines().next().unwrap_or("").chars().count()).max(1);
 
     let from = (column - 1).saturating_sub(WIDTH / 2).min(length.saturating_sub(WIDTH));
@@ -69,28 +70,35 @@ pub(crate) fn excerpt(text: &str, span: Range<usize>) -> String {
 
 /// The line with letters and digits of a likely secret value replaced, at the same length.
 fn masked(text: &str, number: usize, line: &str) -> String {
-    let assignment = line.find('=').filter(|_| !line.trim_start().starts_with(['[', '#']));
-    let key = assignment.map_or("", |at| line[..at].trim());
-    let secret_table = || {
-        text.lines().take(number.saturating_sub(1)).filter(|line| line.trim_start().starts_with('[')).last().is_some_and(
-            |header| {
-                let header = header.trim().trim_matches(['[', ']']);
-                header.ends_with("env") || header.ends_with("headers")
-            },
-        )
+    let header = |line: &str| line.trim_start().starts_with('[');
+    let assignment = |line: &str| line.find('=').filter(|_| !header(line) && !line.trim_start().starts_with('#'));
+    let above: Vec<&str> = text.lines().take(number.saturating_sub(1)).collect();
+    let header_line = header(line);
+    let in_secret_table = || {
+        let header = above.iter().rev().find(|line| header(line)).map(|line| line.trim().trim_matches(['[', ']']));
+        !header_line && header.is_some_and(|header| header.ends_with("env") || header.ends_with("headers"))
     };
-    let secret = line.trim_start().starts_with('#')
-        || matches!(key, "env" | "headers" | "store" | "bus")
-        || key.starts_with("env.")
-        || key.starts_with("headers.")
-        || names_secret(line)
-        || (!line.trim_start().starts_with('[') && secret_table());
-    if !secret {
+    // A value over several lines is judged with the lines before it, up to its key.
+    let continues_secret = || {
+        let key = above.iter().rposition(|line| assignment(line).is_some()).unwrap_or(0);
+        !header_line && assignment(line).is_none() && above[key..].iter().any(|line| is_secret_line(line))
+    };
+    if !(is_secret_line(line) || in_secret_table() || continues_secret()) {
         return line.to_owned();
     }
-    let from = assignment.map_or(if line.trim_start().starts_with('[') { line.len() } else { 0 }, |at| at + 1);
+    let from = assignment(line).map_or(0, |at| at + 1);
     let hide = |c: char| if c.is_alphanumeric() { '*' } else { c };
     format!("{}{}", &line[..from], line[from..].chars().map(hide).collect::<String>())
+}
+
+/// Whether a line by itself may hold a secret: by its key, a name in it, or an address with credentials or query.
+fn is_secret_line(line: &str) -> bool {
+    let key = line.split(['=', '.']).next().unwrap_or_default().trim();
+    matches!(key, "env" | "headers" | "store" | "bus")
+        || line.trim_start().starts_with('#')
+        || names_secret(line)
+        || line.split("://").skip(1).any(|address| address.contains(['@', '?']))
+        || line.split(['"', '\'', ' ']).any(looks_like_credential)
 }
 
 #[cfg(test)]
@@ -104,7 +112,7 @@ mod tests {
 
     #[test]
     fn carets_stand_under_the_text() {
-        assert_eq!(at("a = 1\nbé = 22\n", "22"), "  |\n2 | bé = 22\n  |      ^^".replace("é = 22\n  |      ", "é = 22\n  |      "));
+        assert_eq!(at("a = 1\nbé = 22\n", "22"), "  |\n2 | bé = 22\n  |      ^^");
         assert_eq!(at("\u{feff}a = 1\n", "1"), "  |\n1 | a = 1\n  |     ^");
     }
 
@@ -125,6 +133,10 @@ mod tests {
             ("env = { A = \"hunter2\" \n", "env"),
             ("args = [\"--api-key\", \"hunter2\n", "args"),
             ("[servers.headers]\nX-Thing = \"hunter2\n", "X-Thing"),
+            ("url = \"https://me:hunter2@x.test\n", "url"),
+            ("url = \"https://x.test/?k=hunter2\n", "url"),
+            ("args = [\n  \"--token\",\n  \"hunter2\n", "hunter2"),
+            ("args = [\"sk-hunter2hunter2hunter2\n", "args"),
             ("[servers.env]\nA = \"\"\"\nhunter2\n\"\"\" x", "hunter2"),
         ] {
             let shown = at(text, needle);

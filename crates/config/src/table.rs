@@ -19,6 +19,9 @@ pub(crate) struct Text<'a> {
     pub(crate) span: Option<Range<usize>>,
 }
 
+/// Names, values, and the places of the values.
+pub(crate) type Pairs = BTreeMap<String, (Secret, Option<Range<usize>>)>;
+
 /// One table, with the keys it may have.
 pub(crate) struct Keys<'a> {
     pub(crate) source: Source<'a>,
@@ -95,7 +98,11 @@ impl<'a> Keys<'a> {
         let value = item.as_integer().ok_or_else(|| self.wrong_type(key, item, "a whole number"))?;
         match u64::try_from(value) {
             Ok(value) if (from..=to).contains(&value) => Ok(Some(value)),
-            _ => Err(self.bad_value(key, format!("is {value}, out of range"), format!("write a number from {from} to {to}"))),
+            _ => Err(self.bad_value(
+                key,
+                format!("is {value}, out of range"),
+                format!("write a number from {from} to {to}"),
+            )),
         }
     }
 
@@ -120,7 +127,7 @@ impl<'a> Keys<'a> {
     }
 
     /// A table of strings, as `env` and `headers` are.
-    pub(crate) fn map(&self, key: &str) -> Result<BTreeMap<String, (Secret, Option<Range<usize>>)>, ConfigError> {
+    pub(crate) fn map(&self, key: &str) -> Result<Pairs, ConfigError> {
         let Some(item) = self.table.get(key) else { return Ok(BTreeMap::new()) };
         let table = item.as_table_like().ok_or_else(|| self.wrong_type(key, item, "a table of strings"))?;
         let pair = |(name, item): (&str, &Item)| {

@@ -1,1 +1,23 @@
-//! Servers, sessions, routing: the heart of Switchboard.
+//! The heart of Switchboard: servers and their connections, client sessions, and the way of a call between them.
+//!
+//! The kernel answers clients of either era as one [`Handler`](switchboard_peer::Handler), whatever the eras of the
+//! servers behind it. It forwards raw JSON: what it does not understand reaches the far side unchanged.
+
+mod bridge;
+mod clients;
+pub mod directory;
+mod forward;
+mod kernel;
+mod listen;
+mod lists;
+pub mod names;
+mod parked;
+mod relay;
+mod server;
+mod spec;
+mod tasks;
+mod welcome;
+
+pub use kernel::{Kernel, ServerStatus};
+pub use server::Phase;
+pub use spec::{KernelOptions, Restart, ServerSpec, Sharing};

@@ -1,1 +1,282 @@
 //! Connections to servers: the era probe, the handshake, streamable HTTP and HTTP+SSE.
+//!
+//! [`connect`] decides which era a server speaks and gives back a [`Remote`] that looks the same for all of them. It
+//! deliberately knows no server name, no restart policy and no routing. A server that answered `server/discover` is
+//! never sent `initialize`.
+
+mod handshake;
+mod http;
+mod identity;
+mod sse;
+mod stdio;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use switchboard_protocol::{Era, Revision};
+use switchboard_transport::child::{CommandSpec, SpawnError, StderrTail};
+use switchboard_transport::http_client::HttpError;
+use switchboard_wire::{ErrorObject, Limits, Raw};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use crate::{BoxFuture, CallError, Handler, Remote};
+
+/// Where a server is.
+#[derive(Clone)]
+pub enum Target {
+    /// A process that speaks on its standard streams.
+    Command(CommandSpec),
+    /// Streamable HTTP in either era; HTTP+SSE where the server turns out to speak only that.
+    Http {
+        /// The address of the endpoint.
+        url: String,
+        /// Headers of every request, credentials among them.
+        headers: Vec<(String, String)>,
+    },
+    /// HTTP+SSE, the transport of 2024-11-05.
+    Sse {
+        /// The address of the event stream.
+        url: String,
+        /// Headers of every request, credentials among them.
+        headers: Vec<(String, String)>,
+    },
+}
+
+impl fmt::Debug for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Command(spec) => f.debug_tuple("Command").field(spec).finish(),
+            Self::Http { .. } => f.write_str("Http"),
+            Self::Sse { .. } => f.write_str("Sse"),
+        }
+    }
+}
+
+/// Which eras to try.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum EraChoice {
+    /// Probe with `server/discover`, fall back to `initialize`.
+    #[default]
+    Auto,
+    /// Only `initialize`.
+    Legacy,
+    /// Only per-request metadata.
+    Modern,
+}
+
+/// How to connect.
+#[derive(Debug, Clone)]
+pub struct ConnectOptions {
+    /// Which eras to try.
+    pub era: EraChoice,
+    /// The era this server spoke last time. It is tried first, and spares the probe.
+    pub known_era: Option<Era>,
+    /// `clientInfo`: who we are.
+    pub info: Raw,
+    /// What we can do, for `initialize`, and for modern requests that do not say it themselves.
+    pub capabilities: Raw,
+    /// The legacy revision to ask for.
+    pub legacy_revision: Revision,
+    /// How long all of it may take.
+    pub start_timeout: Duration,
+    /// How long to wait for the answer to the probe before the server counts as legacy.
+    pub probe_timeout: Duration,
+    /// Bounds on one message.
+    pub limits: Limits,
+}
+
+impl ConnectOptions {
+    /// The usual deadlines.
+    #[must_use]
+    pub fn new(info: Raw, capabilities: Raw) -> Self {
+        Self {
+            era: EraChoice::Auto,
+            known_era: None,
+            info,
+            capabilities,
+            legacy_revision: Revision::LATEST_LEGACY,
+            start_timeout: Duration::from_secs(60),
+            probe_timeout: Duration::from_secs(5),
+            limits: Limits::default(),
+        }
+    }
+}
+
+/// What a server says of itself.
+#[derive(Debug, Clone)]
+pub struct ServerProfile {
+    /// `serverInfo`, untouched.
+    pub info: Option<Raw>,
+    /// What it can do, an object, untouched.
+    pub capabilities: Raw,
+    /// How to use it, for the model.
+    pub instructions: Option<String>,
+    /// The whole result of `initialize` or `server/discover`, untouched.
+    pub result: Raw,
+}
+
+/// A server that answered.
+pub struct Connected {
+    /// The revision that is spoken.
+    pub revision: Revision,
+    /// What the server says of itself.
+    pub server: ServerProfile,
+    /// Asks the server.
+    pub remote: Arc<dyn Remote>,
+    /// Cancelled when the connection has ended, for whatever reason.
+    pub closed: CancellationToken,
+    /// How often the session was established anew after the server lost it. What the server kept for the old session
+    /// (subscriptions, log level) is gone then.
+    pub renewals: watch::Receiver<u64>,
+    stopper: Arc<dyn Stopper>,
+    stderr: Option<StderrTail>,
+}
+
+/// Ends a connection in the way of its transport.
+pub(crate) trait Stopper: Send + Sync {
+    fn stop(&self) -> BoxFuture<'_, ()>;
+
+    /// Answers that came when nobody waited for them any more.
+    fn stray_answers(&self) -> u64;
+}
+
+impl Connected {
+    /// Ends the connection: the session is deleted, or the process and its whole group are ended.
+    pub async fn stop(&self) {
+        self.stopper.stop().await;
+    }
+
+    /// The last lines of the process's standard error, where there is a process.
+    #[must_use]
+    pub fn stderr_tail(&self) -> Option<String> {
+        self.stderr.as_ref().map(StderrTail::text)
+    }
+
+    /// Answers that nobody waited for: late, repeated, or never asked.
+    #[must_use]
+    pub fn stray_answers(&self) -> u64 {
+        self.stopper.stray_answers()
+    }
+
+    /// The era that is spoken, to be remembered for the next start.
+    #[must_use]
+    pub const fn era(&self) -> Era {
+        self.revision.era()
+    }
+}
+
+impl fmt::Debug for Connected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connected").field("revision", &self.revision).field("server", &self.server.info).finish_non_exhaustive()
+    }
+}
+
+/// Why there is no connection.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConnectError {
+    /// The process could not be started.
+    #[error(transparent)]
+    Spawn(#[from] SpawnError),
+    /// The process ended before it had answered.
+    #[error("the server ended during the handshake{}{}", exit_text(.exit), stderr_text(.stderr))]
+    Died {
+        /// How it ended, where that is known.
+        exit: Option<String>,
+        /// The last lines of its standard error.
+        stderr: String,
+    },
+    /// It took too long.
+    #[error("the server did not answer `{step}` within {after:?}{}", stderr_text(.stderr))]
+    Timeout {
+        /// What was asked.
+        step: &'static str,
+        /// How long was waited.
+        after: Duration,
+        /// The last lines of its standard error.
+        stderr: String,
+    },
+    /// The server refuses.
+    #[error("the server refused `{step}`: {error}")]
+    Refused {
+        /// What was asked.
+        step: &'static str,
+        /// Its words.
+        error: ErrorObject,
+    },
+    /// There is no revision that both speak.
+    #[error("the server speaks none of our protocol revisions (it offers: {})", .supported.join(", "))]
+    NoCommonRevision {
+        /// What it offers.
+        supported: Vec<String>,
+    },
+    /// The answer is none.
+    #[error("the server's answer to `{step}` cannot be used: {why}")]
+    BadAnswer {
+        /// What was asked.
+        step: &'static str,
+        /// What is wrong.
+        why: String,
+    },
+    /// Other credentials are wanted.
+    #[error("the server refused the credentials (HTTP {status}): check the token or the headers configured for it")]
+    Unauthorized {
+        /// 401 or 403.
+        status: u16,
+        /// `WWW-Authenticate`, where it was sent.
+        challenge: Option<String>,
+    },
+    /// HTTP failed.
+    #[error(transparent)]
+    Http(#[from] HttpError),
+}
+
+fn exit_text(exit: &Option<String>) -> String {
+    exit.as_ref().map_or_else(String::new, |exit| format!(" ({exit})"))
+}
+
+fn stderr_text(stderr: &str) -> String {
+    let lines: Vec<&str> = stderr.lines().rev().take(5).collect();
+    if lines.is_empty() {
+        return String::new();
+    }
+    let lines: Vec<&str> = lines.into_iter().rev().collect();
+    format!("; its standard error ends with: {}", lines.join(" | "))
+}
+
+impl ConnectError {
+    fn from_call(step: &'static str, error: CallError) -> Self {
+        match error {
+            CallError::Timeout(after) => Self::Timeout { step, after, stderr: String::new() },
+            CallError::Unauthorized { status, challenge } => Self::Unauthorized { status, challenge },
+            CallError::Closed => Self::Died { exit: None, stderr: String::new() },
+            other => Self::BadAnswer { step, why: other.to_string() },
+        }
+    }
+}
+
+/// Connects to a server and does the handshake. What the server sends besides answers goes to `handler`.
+///
+/// # Errors
+/// The server cannot be started or reached, or nothing can be agreed on with it.
+pub async fn connect(
+    target: Target,
+    options: ConnectOptions,
+    handler: Arc<dyn Handler>,
+) -> Result<Connected, ConnectError> {
+    let deadline = options.start_timeout;
+    let connecting = async move {
+        match target {
+            Target::Command(spec) => stdio::connect(spec, options, handler).await,
+            Target::Http { url, headers } => http::connect(&url, &headers, options, handler).await,
+            Target::Sse { url, headers } => sse::connect(&url, &headers, options, handler).await,
+        }
+    };
+    tokio::time::timeout(deadline, connecting).await.unwrap_or(Err(ConnectError::Timeout {
+        step: "connect",
+        after: deadline,
+        stderr: String::new(),
+    }))
+}

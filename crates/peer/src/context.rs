@@ -8,8 +8,9 @@ use std::sync::{Arc, OnceLock};
 
 use http::HeaderMap;
 use parking_lot::RwLock;
+use switchboard_protocol::mcp::meta;
 use switchboard_protocol::{Era, Revision};
-use switchboard_wire::{ErrorObject, Extra, Notification, Raw, Request};
+use switchboard_wire::{ErrorObject, Extra, Notification, Object, Raw, Request};
 use tokio_util::sync::CancellationToken;
 
 use crate::Remote;
@@ -62,6 +63,31 @@ pub struct Caller {
 }
 
 impl Caller {
+    /// A client that has not said anything yet.
+    #[must_use]
+    pub fn unknown() -> Self {
+        Self { revision: Revision::LATEST_LEGACY, info: None, capabilities: Raw::empty_object() }
+    }
+
+    /// What the client said in `initialize`, with the revision that the answer settled on.
+    #[must_use]
+    pub fn from_initialize(params: Option<&Raw>, result: &Raw) -> Self {
+        let agreed = result.member("protocolVersion").and_then(|version| version.as_text());
+        let revision = agreed.as_deref().and_then(Revision::parse).unwrap_or(Revision::LATEST_LEGACY);
+        let member = |key: &str| params.and_then(|params| params.member(key)).map(|raw| raw.detach());
+        let capabilities = member("capabilities").unwrap_or_else(Raw::empty_object);
+        Self { revision, info: member("clientInfo"), capabilities }
+    }
+
+    /// What the client said in the `_meta` of a modern request; `None` for a request that names no known revision.
+    #[must_use]
+    pub fn from_request_meta(params: Option<&Raw>) -> Option<Self> {
+        let meta = Object::open(&params?.member("_meta")?).ok()?;
+        let revision = Revision::parse(&meta.text(meta::PROTOCOL_VERSION)?)?;
+        let capabilities = meta.get(meta::CLIENT_CAPABILITIES).unwrap_or_else(Raw::empty_object);
+        Some(Self { revision, info: meta.get(meta::CLIENT_INFO), capabilities })
+    }
+
     /// The era the client speaks.
     #[must_use]
     pub const fn era(&self) -> Era {

@@ -13,3 +13,12 @@ pub mod server;
 
 pub use context::{BoxFuture, Caller, Context, Handler, Reply, Session};
 pub use remote::{Call, CallError, Remote, SendError};
+
+/// A text that cannot be guessed: 128 random bits in hexadecimal.
+#[must_use]
+pub fn random_token() -> String {
+    let mut bytes = [0u8; 16];
+    // Without randomness no token keeps anybody out: ending at once is the only safe way on.
+    getrandom::fill(&mut bytes).unwrap_or_else(|_| std::process::abort());
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

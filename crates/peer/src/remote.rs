@@ -24,6 +24,10 @@ pub trait Remote: Send + Sync + 'static {
     fn can_request(&self) -> bool {
         true
     }
+
+    /// Ends the connection that carries the answer to the current request, without ending the request: the client
+    /// comes back for the rest (SSE polling, from 2025-11-25 on). Does nothing where there is no such thing.
+    fn close_stream(&self) {}
 }
 
 /// One request to be made.

@@ -1,1 +1,3 @@
 //! The faces that clients connect to: streamable HTTP in both eras, and HTTP+SSE.
+
+pub mod http;

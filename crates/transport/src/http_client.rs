@@ -1,1 +1,231 @@
-//! HTTP requests to servers, plain and streaming.
+//! HTTP/1.1 requests to one server, plain and streaming, over connections that are kept open.
+//!
+//! This module decides how a connection is made, kept and given up, which answers are read whole and which as a
+//! stream of events, and how much of either is read. It deliberately knows no MCP header, no session and no retry
+//! policy beyond this one: a request that never left may be sent again. Redirects are not followed, so that the
+//! credentials of a server reach no other.
+
+mod error;
+mod events;
+mod pool;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{ACCEPT, CONTENT_TYPE, HOST, HeaderName, HeaderValue, LOCATION};
+use http::{HeaderMap, Method, StatusCode, Uri};
+use url::Url;
+
+pub use self::error::HttpError;
+pub use self::events::EventStream;
+use self::pool::{Exchange, Pool};
+
+/// Bounds on what one server may cost.
+#[derive(Debug, Clone)]
+pub struct HttpOptions {
+    /// How long a connection may take to be made, name lookup and TLS included.
+    pub connect_timeout: Duration,
+    /// Bytes of an answer that is read whole, and of one event of a stream.
+    pub body_limit: usize,
+    /// Connections kept open while nobody uses them.
+    pub max_idle: usize,
+    /// How long an unused connection is kept. A server's `Keep-Alive: timeout` shortens it.
+    pub idle_timeout: Duration,
+}
+
+impl Default for HttpOptions {
+    fn default() -> Self {
+        Self {
+            connect_timeout: Duration::from_secs(10),
+            body_limit: 16 << 20,
+            max_idle: 64,
+            idle_timeout: Duration::from_secs(55),
+        }
+    }
+}
+
+/// The address of one server with the headers that every request to it carries.
+#[derive(Clone)]
+pub struct Target {
+    pool: Arc<Pool>,
+    url: Url,
+    path: Uri,
+    headers: HeaderMap,
+}
+
+impl std::fmt::Debug for Target {
+    /// Headers and user info carry credentials, so neither is shown.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Target").field("origin", &self.pool.origin()).field("path", &self.url.path()).finish()
+    }
+}
+
+/// What a server answered.
+#[derive(Debug)]
+pub struct Answer {
+    /// The status, never a redirect.
+    pub status: StatusCode,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The body, by its content type.
+    pub body: Body,
+}
+
+/// The body of an [`Answer`].
+#[derive(Debug)]
+pub enum Body {
+    /// All of it.
+    Whole(Bytes),
+    /// A stream of events, still open.
+    Events(EventStream),
+}
+
+impl Answer {
+    /// The text of a header, where it is there once and readable.
+    #[must_use]
+    pub fn header(&self, name: &HeaderName) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
+}
+
+impl Target {
+    /// A target from a URL of scheme `http` or `https`.
+    ///
+    /// # Errors
+    /// The URL cannot be used, or a header has a name or value that HTTP does not allow.
+    pub fn new(url: &str, headers: &[(String, String)], options: HttpOptions) -> Result<Self, HttpError> {
+        let url = Url::parse(url).map_err(|error| HttpError::BadUrl { url: redact(url), why: error.to_string() })?;
+        let mut fixed = HeaderMap::with_capacity(headers.len() + 8);
+        for (name, value) in headers {
+            let bad = || HttpError::BadHeader(name.clone());
+            let key = HeaderName::try_from(name.as_str()).map_err(|_| bad())?;
+            let mut value = HeaderValue::try_from(value.as_str()).map_err(|_| bad())?;
+            value.set_sensitive(true);
+            fixed.append(key, value);
+        }
+        let pool = Arc::new(Pool::new(&url, options)?);
+        Self::build(pool, url, fixed)
+    }
+
+    fn build(pool: Arc<Pool>, url: Url, mut headers: HeaderMap) -> Result<Self, HttpError> {
+        let bad = |why: &str| HttpError::BadUrl { url: redact(url.as_str()), why: why.to_owned() };
+        let mut path = url.path().to_owned();
+        if let Some(query) = url.query() {
+            path.push('?');
+            path.push_str(query);
+        }
+        let path = Uri::try_from(path).map_err(|_| bad("the path is not valid"))?;
+        if !headers.contains_key(HOST) {
+            let host = HeaderValue::try_from(pool.authority()).map_err(|_| bad("the host is not valid"))?;
+            headers.insert(HOST, host);
+        }
+        Ok(Self { pool, url, path, headers })
+    }
+
+    /// A sibling of this target: `reference` is resolved against its URL.
+    ///
+    /// # Errors
+    /// The reference is no URL, or leads to another origin, which must not get this target's headers.
+    pub fn join(&self, reference: &str) -> Result<Self, HttpError> {
+        let url = self
+            .url
+            .join(reference)
+            .map_err(|error| HttpError::BadUrl { url: redact(reference), why: error.to_string() })?;
+        if url.origin() != self.url.origin() {
+            let why = format!("it leaves the origin {}", self.pool.origin());
+            return Err(HttpError::BadUrl { url: redact(url.as_str()), why });
+        }
+        Self::build(self.pool.clone(), url, self.headers.clone())
+    }
+
+    /// The headers that every request to this target needs. Requests start from a clone of these.
+    #[must_use]
+    pub const fn headers(&self) -> &HeaderMap {
+        &self.headers
+    }
+
+    /// The address without credentials and query, for messages.
+    #[must_use]
+    pub fn display(&self) -> String {
+        redact(self.url.as_str())
+    }
+
+    /// Sends `body` and gives the answer. `headers` must contain [`Target::headers`].
+    ///
+    /// There is no deadline for the answer here: whoever calls knows how long it may take.
+    ///
+    /// # Errors
+    /// No answer, or one that cannot be used. [`HttpError::was_sent`] says whether the server may have seen it.
+    pub async fn post(&self, headers: HeaderMap, body: Bytes) -> Result<Answer, HttpError> {
+        self.exchange(Method::POST, headers, body).await
+    }
+
+    /// Asks for a stream of events. `headers` must contain [`Target::headers`].
+    ///
+    /// # Errors
+    /// As [`Target::post`]. A server that has no stream answers with a status and a whole body.
+    pub async fn get_events(&self, mut headers: HeaderMap, last_event: Option<&str>) -> Result<Answer, HttpError> {
+        headers.remove(CONTENT_TYPE);
+        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+        if let Some(id) = last_event {
+            let value = HeaderValue::try_from(id).map_err(|_| HttpError::BadHeader("last-event-id".to_owned()))?;
+            headers.insert(HeaderName::from_static("last-event-id"), value);
+        }
+        self.exchange(Method::GET, headers, Bytes::new()).await
+    }
+
+    /// Asks for a document. `headers` must contain [`Target::headers`].
+    ///
+    /// # Errors
+    /// As [`Target::post`].
+    pub async fn get(&self, headers: HeaderMap) -> Result<Answer, HttpError> {
+        self.exchange(Method::GET, headers, Bytes::new()).await
+    }
+
+    /// Deletes what the headers name. `headers` must contain [`Target::headers`].
+    ///
+    /// # Errors
+    /// As [`Target::post`].
+    pub async fn delete(&self, mut headers: HeaderMap) -> Result<StatusCode, HttpError> {
+        headers.remove(CONTENT_TYPE);
+        Ok(self.exchange(Method::DELETE, headers, Bytes::new()).await?.status)
+    }
+
+    async fn exchange(&self, method: Method, headers: HeaderMap, body: Bytes) -> Result<Answer, HttpError> {
+        let Exchange { status, headers, body, lease } =
+            self.pool.send(method, self.path.clone(), headers, body).await?;
+        if status.is_redirection() && status != StatusCode::NOT_MODIFIED {
+            let location = headers.get(LOCATION).map_or_else(String::new, |value| {
+                redact(&String::from_utf8_lossy(value.as_bytes()))
+            });
+            return Err(HttpError::Redirect { status: status.as_u16(), location });
+        }
+        let limit = self.pool.options().body_limit;
+        let body = if status.is_success() && is_event_stream(&headers) {
+            Body::Events(EventStream::new(body, lease, limit))
+        } else {
+            Body::Whole(events::read_whole(body, lease, limit).await?)
+        };
+        Ok(Answer { status, headers, body })
+    }
+}
+
+fn is_event_stream(headers: &HeaderMap) -> bool {
+    const EVENTS: &[u8] = b"text/event-stream";
+    headers.get(CONTENT_TYPE).is_some_and(|value| {
+        let value = value.as_bytes();
+        value.get(..EVENTS.len()).is_some_and(|start| start.eq_ignore_ascii_case(EVENTS))
+    })
+}
+
+/// A URL as it may be shown: without user info, query and fragment, which often carry tokens.
+fn redact(text: &str) -> String {
+    let Ok(mut url) = Url::parse(text) else {
+        return text.split(['?', '#']).next().unwrap_or_default().to_owned();
+    };
+    let _opaque = url.set_username("").and_then(|()| url.set_password(None));
+    url.set_query(None);
+    url.set_fragment(None);
+    url.into()
+}

@@ -6,4 +6,3 @@
 pub mod child;
 pub mod http_client;
 pub mod http_server;
-pub mod lines;

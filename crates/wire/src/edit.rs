@@ -133,7 +133,8 @@ impl Edit {
             copied = member.whole.end;
         }
         if object.members.is_empty() {
-            out.push(b'{');
+            copied = text.len() - 1;
+            out.extend_from_slice(&text[..copied]);
         }
         for ((key, value), left) in changes.iter().zip(left) {
             if let (Some(value), true) = (value, left) {
@@ -146,11 +147,7 @@ impl Edit {
                 written += 1;
             }
         }
-        if object.members.is_empty() {
-            out.push(b'}');
-        } else {
-            out.extend_from_slice(&text[copied..]);
-        }
+        out.extend_from_slice(&text[copied..]);
         Raw::trusted(out.into())
     }
 }

@@ -80,11 +80,13 @@ pub struct Refusal {
     pub id: Option<Id>,
     /// Whether the refused message was a response or a notification, which take no answer.
     pub unanswerable: bool,
+    /// The id in a refused response, where it could be read: whoever waits for that answer will not get it.
+    pub answers: Option<Id>,
 }
 
 impl Refusal {
     pub(crate) const fn new(kind: RefusalKind, at: usize) -> Self {
-        Self { kind, at, id: None, unanswerable: false }
+        Self { kind, at, id: None, unanswerable: false, answers: None }
     }
 
     /// The error to answer with.

@@ -54,6 +54,12 @@ impl Id {
         Raw::trusted(self.0.clone())
     }
 
+    /// A copy that does not keep the message it came from alive.
+    #[must_use]
+    pub fn detach(&self) -> Self {
+        Self(Bytes::copy_from_slice(&self.0))
+    }
+
     pub(crate) fn as_bytes(&self) -> &[u8] {
         &self.0
     }

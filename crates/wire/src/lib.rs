@@ -20,6 +20,7 @@ mod message;
 mod object;
 mod raw;
 mod scan;
+mod skim;
 pub mod sse;
 
 pub use edit::Edit;

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use crate::object::{scan_elements, unescape_key};
 use crate::raw::write_string;
 use crate::scan::Scanner;
+use crate::skim::Skim;
 use crate::{ErrorObject, Id, Kind, Limits, Object, Raw, Refusal, RefusalKind};
 
 /// Members that the reader does not know, kept in their order.
@@ -132,8 +133,9 @@ impl Message {
     pub fn parse(text: impl Into<Bytes>, limits: &Limits) -> Result<Self, Refusal> {
         let text = text.into();
         if text.len() > limits.bytes {
-            let id = salvage_id(&text);
-            return Err(Refusal { id, ..Refusal::new(RefusalKind::TooLong(limits.bytes), limits.bytes) });
+            let mut skim = Skim::default();
+            skim.feed(&text);
+            return Err(skim.refusal(limits.bytes));
         }
         let mut scanner = Scanner::new(&text, limits)?;
         let mut envelope = Envelope::default();
@@ -144,7 +146,8 @@ impl Message {
         judged.map_err(|refusal| envelope.label(&text, refusal))
     }
 
-    /// Writes the message on one line (if its raw parts are on one line), without a newline at the end.
+    /// Writes the message on one line, without a newline at the end. Raw parts keep their bytes, except that line
+    /// ends between their tokens become spaces: a message that came in many lines may leave where a line is a message.
     #[must_use]
     pub fn encode(&self) -> Bytes {
         let mut out = Vec::with_capacity(64 + self.body_len());
@@ -178,6 +181,12 @@ impl Message {
         };
         extra.write(&mut out);
         out.push(b'}');
+        // Inside a string a line end is always escaped, so what is found here is white space.
+        let mut from = 0;
+        while let Some(at) = memchr::memchr2(b'\n', b'\r', &out[from..]) {
+            from += at;
+            out[from] = b' ';
+        }
         out.into()
     }
 
@@ -209,9 +218,9 @@ impl Incoming {
             return Err(Refusal::new(RefusalKind::TooLong(limits.bytes), limits.bytes));
         }
         let mut scanner = Scanner::new(&text, limits)?;
-        let ranges = scan_elements(&mut scanner)?;
+        let ranges = scan_elements(&mut scanner, limits.batch)?;
         scanner.end()?;
-        if ranges.is_empty() || ranges.len() > limits.batch {
+        if ranges.is_empty() {
             return Err(Refusal::new(RefusalKind::Batch, 0));
         }
         Ok(Self::Batch(ranges.into_iter().map(|range| Message::parse(text.slice(range), limits)).collect()))
@@ -255,6 +264,10 @@ struct Envelope {
     result: Option<Range<usize>>,
     error: Option<Range<usize>>,
     extra: Vec<(Range<usize>, Range<usize>)>,
+    /// The id stands twice, so nobody can say which one to answer under.
+    ambiguous: bool,
+    /// The text broke off inside the result or error.
+    broken_answer: bool,
 }
 
 impl Envelope {
@@ -273,7 +286,9 @@ impl Envelope {
         if !scanner.eat(b'}') {
             loop {
                 let key = scanner.key()?;
-                let value = scanner.value()?;
+                let value = scanner.value().inspect_err(|_| {
+                    self.broken_answer = matches!(&*unescape_key(&text[key.clone()]), "result" | "error");
+                })?;
                 if !self.take(text, key.clone(), value) && duplicate.is_none() {
                     duplicate = Some(key.start);
                 }
@@ -285,10 +300,28 @@ impl Envelope {
             }
         }
         scanner.leave();
-        duplicate.map_or(Ok(()), |at| Err(Refusal::new(RefusalKind::DuplicateKey, at)))
+        match duplicate.or_else(|| self.duplicate_extra(text)) {
+            Some(at) => Err(Refusal::new(RefusalKind::DuplicateKey, at)),
+            None => Ok(()),
+        }
     }
 
-    /// Notes a member; `false` where its key stood before.
+    /// Where the key of an unknown member stands for the second time.
+    fn duplicate_extra(&self, text: &[u8]) -> Option<usize> {
+        let key = |(key, _): &(Range<usize>, Range<usize>)| unescape_key(&text[key.clone()]);
+        let again = |index: usize| self.extra[index].0.start;
+        // A message may have very many members; comparing each with each is only for the few of an honest one.
+        if self.extra.len() <= 8 {
+            (1..self.extra.len())
+                .find(|&index| self.extra[..index].iter().any(|e| key(e) == key(&self.extra[index])))
+                .map(again)
+        } else {
+            let mut seen = std::collections::HashSet::with_capacity(self.extra.len());
+            self.extra.iter().position(|member| !seen.insert(key(member))).map(again)
+        }
+    }
+
+    /// Notes a member; `false` where its key stood before. Unknown ones are compared later.
     fn take(&mut self, text: &[u8], key: Range<usize>, value: Range<usize>) -> bool {
         let name = unescape_key(&text[key.clone()]);
         let place = match &*name {
@@ -299,12 +332,12 @@ impl Envelope {
             "result" => &mut self.result,
             "error" => &mut self.error,
             _ => {
-                let new = !self.extra.iter().any(|(earlier, _)| unescape_key(&text[earlier.clone()]) == name);
                 self.extra.push((key, value));
-                return new;
+                return true;
             }
         };
         let new = place.is_none();
+        self.ambiguous |= !new && &*name == "id";
         place.get_or_insert(value);
         new
     }
@@ -359,12 +392,22 @@ impl Envelope {
     }
 
     /// Tells the refusal what could be read of the message before it was refused.
-    fn label(&self, text: &Bytes, refusal: Refusal) -> Refusal {
-        let raw = self.id.clone().map(|range| Raw::trusted(text.slice(range)));
-        let answer = self.result.is_some() || self.error.is_some();
-        let notification = self.method.is_some() && self.id.is_none() && refusal.kind != RefusalKind::Syntax;
-        let id = if answer { None } else { raw.and_then(|raw| Id::from_raw(&raw)) };
-        Refusal { id, unanswerable: answer || notification, ..refusal }
+    fn label(&self, text: &Bytes, mut refusal: Refusal) -> Refusal {
+        let raw = self.id.clone().filter(|_| !self.ambiguous).map(|range| Raw::trusted(text.slice(range)));
+        // An id that is no valid text cannot be given back.
+        let id =
+            raw.filter(|raw| raw.kind() != Kind::String || raw.as_text().is_some()).and_then(|raw| Id::from_raw(&raw));
+        let answer = self.result.is_some() || self.error.is_some() || self.broken_answer;
+        // Where the text is broken, or more follows, there may be an id that was not seen.
+        let whole = !matches!(refusal.kind, RefusalKind::Syntax | RefusalKind::Trailing);
+        let notification = whole && self.method.is_some() && self.id.is_none();
+        refusal.unanswerable = answer || notification;
+        if answer {
+            refusal.answers = id;
+        } else {
+            refusal.id = id;
+        }
+        refusal
     }
 }
 
@@ -379,19 +422,4 @@ fn read_error(raw: &Raw) -> Option<ErrorObject> {
         }
     }
     Some(error)
-}
-
-/// The id of a request of which only the beginning is there, if it stands before the part that is cut.
-pub(crate) fn salvage_id(prefix: &[u8]) -> Option<Id> {
-    let limits = Limits { bytes: usize::MAX, ..Limits::default() };
-    // A cut may fall inside a character; what stands before it is still readable.
-    let valid = match std::str::from_utf8(prefix) {
-        Ok(_) => prefix,
-        Err(error) => &prefix[..error.valid_up_to()],
-    };
-    let mut scanner = Scanner::new(valid, &limits).ok()?;
-    let mut envelope = Envelope::default();
-    let _cut = envelope.scan(valid, &mut scanner);
-    let text = Bytes::copy_from_slice(valid);
-    envelope.label(&text, Refusal::new(RefusalKind::Syntax, 0)).id
 }

@@ -122,7 +122,7 @@ impl Raw {
         const OPEN: &Limits =
             &Limits { bytes: usize::MAX, depth: usize::MAX, keys: usize::MAX, number_length: usize::MAX, batch: 0 };
         let mut scanner = Scanner::over_checked(self.as_bytes(), OPEN);
-        let ranges = scan_elements(&mut scanner).ok()?;
+        let ranges = scan_elements(&mut scanner, usize::MAX).ok()?;
         Some(ranges.into_iter().map(|range| self.slice(range)).collect())
     }
 
@@ -166,8 +166,8 @@ pub(crate) fn scan_members(scanner: &mut Scanner<'_>) -> Result<Vec<Member>, Ref
     Ok(members)
 }
 
-/// The elements of the array at the scanner's place.
-pub(crate) fn scan_elements(scanner: &mut Scanner<'_>) -> Result<Vec<Range<usize>>, Refusal> {
+/// The elements of the array at the scanner's place, where there are at most `most`.
+pub(crate) fn scan_elements(scanner: &mut Scanner<'_>, most: usize) -> Result<Vec<Range<usize>>, Refusal> {
     scanner.space();
     if !scanner.eat(b'[') {
         return scanner.fail(RefusalKind::Shape);
@@ -177,6 +177,9 @@ pub(crate) fn scan_elements(scanner: &mut Scanner<'_>) -> Result<Vec<Range<usize
     scanner.space();
     if !scanner.eat(b']') {
         loop {
+            if elements.len() == most {
+                return scanner.fail(RefusalKind::Batch);
+            }
             elements.push(scanner.value()?);
             scanner.space();
             if scanner.eat(b']') {

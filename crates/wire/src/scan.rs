@@ -1,7 +1,7 @@
 //! One pass over JSON text: grammar, Unicode and limits, without building a tree and without recursion.
 //!
-//! A limit that is exceeded does not stop the pass. It is remembered, so that an id which stands behind the
-//! offending part can still be read and answered.
+//! A limit that is exceeded, or text that is no Unicode, does not stop the pass. It is remembered, so that an id
+//! which stands behind the offending part can still be read and answered.
 
 use std::ops::Range;
 
@@ -13,14 +13,13 @@ pub(crate) struct Scanner<'a> {
     limits: &'a Limits,
     depth: usize,
     keys: usize,
-    /// The first limit that was exceeded, and where.
+    /// The first thing to refuse the text for that did not stop the pass, and where it is.
     pub(crate) exceeded: Option<(RefusalKind, usize)>,
 }
 
 type Step<T = ()> = Result<T, Refusal>;
 
 impl<'a> Scanner<'a> {
-    /// `text` must be valid UTF-8: see [`Scanner::new`].
     fn unchecked(text: &'a [u8], limits: &'a Limits) -> Self {
         Self { text, at: 0, limits, depth: 0, keys: 0, exceeded: None }
     }
@@ -30,10 +29,11 @@ impl<'a> Scanner<'a> {
         if text.starts_with(b"\xef\xbb\xbf") {
             return Err(Refusal::new(RefusalKind::ByteOrderMark, 0));
         }
+        let mut scanner = Self::unchecked(text, limits);
         if let Err(error) = std::str::from_utf8(text) {
-            return Err(Refusal::new(RefusalKind::Unicode, error.valid_up_to()));
+            scanner.exceeded = Some((RefusalKind::Unicode, error.valid_up_to()));
         }
-        Ok(Self::unchecked(text, limits))
+        Ok(scanner)
     }
 
     /// A pass over text that was checked before and holds exactly one value.
@@ -243,20 +243,31 @@ impl<'a> Scanner<'a> {
             b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Ok(()),
             b'u' => {
                 let begin = self.at - 2;
-                match self.hex4()? {
-                    0xd800..=0xdbff => {
-                        let pair = self.eat(b'\\') && self.eat(b'u') && matches!(self.hex4()?, 0xdc00..=0xdfff);
-                        if pair { Ok(()) } else { Err(Refusal::new(RefusalKind::Unicode, begin)) }
-                    }
-                    0xdc00..=0xdfff => Err(Refusal::new(RefusalKind::Unicode, begin)),
-                    _ => Ok(()),
+                let whole = match self.hex4()? {
+                    0xd800..=0xdbff => self.low_half(),
+                    0xdc00..=0xdfff => false,
+                    _ => true,
+                };
+                if !whole && self.exceeded.is_none() {
+                    self.exceeded = Some((RefusalKind::Unicode, begin));
                 }
+                Ok(())
             }
             _ => {
                 self.at -= 1;
                 self.fail(RefusalKind::Syntax)
             }
         }
+    }
+
+    /// The second half of a character whose first half was read; stays where it is if something else follows.
+    fn low_half(&mut self) -> bool {
+        let start = self.at;
+        let found = self.eat(b'\\') && self.eat(b'u') && matches!(self.hex4(), Ok(0xdc00..=0xdfff));
+        if !found {
+            self.at = start;
+        }
+        found
     }
 
     fn hex4(&mut self) -> Step<u16> {
@@ -279,7 +290,9 @@ fn plain_prefix(text: &[u8]) -> usize {
     // hit may lie because of borrows, so the first hit is found byte by byte.
     let special = |word: u64| {
         let zero = |v: u64| v.wrapping_sub(ONES) & !v;
-        (zero(word ^ (ONES * b'"' as u64)) | zero(word ^ (ONES * b'\\' as u64)) | (word.wrapping_sub(ONES * 0x20) & !word))
+        (zero(word ^ (ONES * b'"' as u64))
+            | zero(word ^ (ONES * b'\\' as u64))
+            | (word.wrapping_sub(ONES * 0x20) & !word))
             & HIGH
             != 0
     };

@@ -1,6 +1,6 @@
 //! Server-sent events: the part of the WHATWG grammar that MCP uses, both ways.
 
-use bytes::{Bytes, BytesMut};
+use bytes::{Buf, Bytes, BytesMut};
 
 /// One event of a stream.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -24,6 +24,8 @@ pub struct EventTooLong(pub usize);
 #[derive(Debug)]
 pub struct Decoder {
     buffer: BytesMut,
+    /// Bytes at the front of the buffer that were already searched for the end of a line.
+    searched: usize,
     limit: usize,
     at_start: bool,
     /// A carriage return ended the last line, so a line feed right behind it belongs to it.
@@ -39,6 +41,7 @@ impl Decoder {
     pub fn new(limit: usize) -> Self {
         Self {
             buffer: BytesMut::new(),
+            searched: 0,
             limit,
             at_start: true,
             after_return: false,
@@ -74,13 +77,15 @@ impl Decoder {
     }
 
     fn next_line(&mut self) -> Option<Bytes> {
-        if self.after_return && self.buffer.first() == Some(&b'\n') {
-            let _ = self.buffer.split_to(1);
+        if !self.buffer.is_empty() && std::mem::take(&mut self.after_return) && self.buffer[0] == b'\n' {
+            self.buffer.advance(1);
         }
-        if !self.buffer.is_empty() {
-            self.after_return = false;
-        }
-        let end = self.buffer.iter().position(|&byte| byte == b'\n' || byte == b'\r')?;
+        let found = memchr::memchr2(b'\n', b'\r', &self.buffer[self.searched..]);
+        let Some(end) = found.map(|at| at + self.searched) else {
+            self.searched = self.buffer.len();
+            return None;
+        };
+        self.searched = 0;
         self.after_return = self.buffer[end] == b'\r';
         let mut line = self.buffer.split_to(end + 1).freeze();
         line.truncate(end);
@@ -103,7 +108,9 @@ impl Decoder {
             }
             b"event" => self.event.event = Some(text()),
             b"id" if !value.contains(&0) => self.event.id = Some(text()),
-            b"retry" => self.event.retry = std::str::from_utf8(value).ok().and_then(|digits| digits.parse().ok()),
+            b"retry" if !value.is_empty() && value.iter().all(u8::is_ascii_digit) => {
+                self.event.retry = std::str::from_utf8(value).ok().and_then(|digits| digits.parse().ok());
+            }
             _ => return,
         }
         self.touched = true;

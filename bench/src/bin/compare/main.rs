@@ -33,7 +33,7 @@ fn main() -> ExitCode {
         runtime.block_on(async {
             tokio::select! {
                 outcome = run(options) => outcome,
-                stopped = stop_signal() => stopped.map(|()| false),
+                stopped = stop_signal() => Err(stopped),
             }
         })
     });
@@ -48,14 +48,18 @@ fn main() -> ExitCode {
 }
 
 /// Dropping the run ends its processes, so both signals lead to the same clean end.
-async fn stop_signal() -> Result<()> {
-    let mut terminate = signal(SignalKind::terminate()).map_err(Error::io("watching for SIGTERM"))?;
+async fn stop_signal() -> Error {
+    let mut terminate = match signal(SignalKind::terminate()) {
+        Ok(terminate) => terminate,
+        Err(source) => return Error::io("watching for SIGTERM")(source),
+    };
     tokio::select! {
-        _ = terminate.recv() => {}
-        interrupted = tokio::signal::ctrl_c() => interrupted.map_err(Error::io("watching for SIGINT"))?,
+        _ = terminate.recv() => Error::Usage("stopped by SIGTERM".to_owned()),
+        interrupted = tokio::signal::ctrl_c() => match interrupted {
+            Ok(()) => Error::Usage("stopped by SIGINT".to_owned()),
+            Err(source) => Error::io("watching for SIGINT")(source),
+        },
     }
-    eprintln!("compare: stopped by a signal");
-    Ok(())
 }
 
 async fn run(options: Options) -> Result<bool> {

@@ -31,7 +31,7 @@ pub(crate) struct Subjects {
     /// The switchboard binary [default: the one next to this program, if it was built]
     #[arg(long)]
     pub(crate) switchboard: Option<PathBuf>,
-    /// A gateway that already runs, NAME=URL,PID[,TOOL] (repeat); the name `switchboard` takes that part
+    /// A gateway that already runs, `NAME=URL,PID[,TOOL]` (repeat); the name `switchboard` takes that part
     #[arg(long)]
     pub(crate) gateway: Vec<Given>,
     /// Address of the upstream, for gateways that already run

@@ -51,6 +51,9 @@ impl Stage {
             Upstream::Stdio => stage.start_behind_stdio(options).await?,
         }
         for given in &options.subjects.gateway {
+            if stage.subjects.iter().any(|subject| subject.name == given.name) {
+                return Err(Error::Usage(format!("--gateway {}: the name is taken", given.name)));
+            }
             stage.add(&given.name, &given.endpoint, given.pid, &given.tool);
         }
         stage.keep_those_that_answer(options.era).await?;
@@ -174,6 +177,10 @@ pub(crate) async fn answers(target: &Target, call: &Call) -> Result<()> {
             let session = connection.start_session(&call.version).await?;
             let routing = Routing { method: &call.method, name: call.name() };
             let answer = connection.call(&session, routing, call.body(1), 1).await?;
+            if session.id.is_some() {
+                // Ending sessions is optional for a server.
+                let _ = connection.end_session(&session).await;
+            }
             call.check(&answer, 1)
         });
         match attempt.await {

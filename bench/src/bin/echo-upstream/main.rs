@@ -81,7 +81,7 @@ struct Server {
 }
 
 fn main() -> ExitCode {
-    match run(Options::parse()) {
+    match run(&Options::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("echo-upstream: {}", error.chain());
@@ -90,7 +90,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(options: Options) -> Result<(), Error> {
+fn run(options: &Options) -> Result<(), Error> {
     let server = Arc::new(Server {
         offer: Offer::new(options.tools, options.era),
         sse: options.sse,

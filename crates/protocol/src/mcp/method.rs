@@ -40,6 +40,8 @@ methods! {
     TASKS_CANCEL = "tasks/cancel";
     TASKS_UPDATE = "tasks/update";
     TASKS_STATUS = "notifications/tasks/status";
+    /// The tasks extension of 2026-07-28:
+    TASKS_CHANGED = "notifications/tasks";
     SUBSCRIPTIONS_LISTEN = "subscriptions/listen";
     SUBSCRIPTIONS_ACKNOWLEDGED = "notifications/subscriptions/acknowledged";
 }

@@ -1,0 +1,5 @@
+//! The binaries against each other, as a user runs them.
+
+mod compare;
+mod load;
+mod servers;

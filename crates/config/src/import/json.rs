@@ -1,0 +1,224 @@
+//! The JSON files: Claude Desktop, Claude Code, Cursor and VS Code.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use super::references::Context;
+use super::{Client, ClientFile, ImportError, Imported, jsonc};
+use crate::entry::{ServerEntry, Transport};
+use crate::ids;
+use crate::parse::TRANSPORT_HEADERS;
+use crate::secret::Secret;
+
+pub(super) fn read(client: Client, file: &Path, text: &str) -> Result<ClientFile, ImportError> {
+    let fail = |line, column, message: String| ImportError { file: file.to_owned(), line, column, message };
+    let text =
+        if client == Client::VsCode { jsonc::plain(text) } else { text.trim_start_matches('\u{feff}').to_owned() };
+    if text.trim().is_empty() {
+        return Ok(ClientFile::default());
+    }
+    let root: Value = serde_json::from_str(&text).map_err(|error| {
+        let message = error.to_string();
+        let message = message.split(" at line ").next().unwrap_or_default().to_owned();
+        fail(error.line(), error.column(), format!("not valid JSON: {message}"))
+    })?;
+    let mut reader = Reader { client, file, found: ClientFile::default() };
+    for section in sections(client, file, &root) {
+        let servers = section.servers.as_object().ok_or_else(|| {
+            fail(1, 1, format!("`{}` must be an object whose keys are the names of servers", section.name))
+        })?;
+        for (name, server) in servers {
+            reader.server(name, server, &section);
+        }
+    }
+    Ok(reader.found)
+}
+
+/// A set of servers inside a file.
+struct Section<'a> {
+    name: String,
+    servers: &'a Value,
+    /// The folder of the project they belong to.
+    project: Option<&'a Path>,
+    /// Whether they were only used inside that project.
+    project_only: bool,
+    disabled: Vec<&'a str>,
+}
+
+fn sections<'a>(client: Client, file: &'a Path, root: &'a Value) -> Vec<Section<'a>> {
+    let project = project_of(client, file);
+    let mut list = Vec::new();
+    let mut add = |name: &str, servers: Option<&'a Value>| {
+        if let Some(servers) = servers {
+            let name = name.to_owned();
+            list.push(Section { name, servers, project, project_only: false, disabled: Vec::new() });
+        }
+    };
+    if client == Client::VsCode {
+        add("servers", root.get("servers"));
+        add("mcp.servers", root.get("mcp.servers"));
+        add("mcp.servers", root.get("mcp").and_then(|mcp| mcp.get("servers")));
+    }
+    add("mcpServers", root.get("mcpServers"));
+    if client == Client::ClaudeCode {
+        for (path, settings) in root.get("projects").and_then(Value::as_object).into_iter().flatten() {
+            let Some(servers) = settings.get("mcpServers") else { continue };
+            let disabled = settings.get("disabledMcpServers").and_then(Value::as_array);
+            list.push(Section {
+                name: format!("projects.{path}.mcpServers"),
+                servers,
+                project: Some(Path::new(path)),
+                project_only: true,
+                disabled: disabled.into_iter().flatten().filter_map(Value::as_str).collect(),
+            });
+        }
+    }
+    list
+}
+
+/// The folder of the project that a file stands in, by the file's own place.
+fn project_of(client: Client, file: &Path) -> Option<&Path> {
+    let parent = file.parent()?;
+    let folder = parent.file_name()?;
+    match client {
+        Client::ClaudeCode if file.file_name()? == ".mcp.json" => Some(parent),
+        Client::Cursor if folder == ".cursor" => parent.parent(),
+        Client::VsCode if folder == ".vscode" => parent.parent(),
+        _ => None,
+    }
+}
+
+struct Reader<'a> {
+    client: Client,
+    file: &'a Path,
+    found: ClientFile,
+}
+
+impl Reader<'_> {
+    fn server(&mut self, name: &str, server: &Value, section: &Section<'_>) {
+        let mut notes = Vec::new();
+        let context = Context { client: self.client, project: section.project };
+        let converted = match server.as_object() {
+            Some(fields) => convert(fields, &context, &mut notes),
+            None => Err("is not an object".to_owned()),
+        };
+        let mut entry = match converted {
+            Ok(entry) => entry,
+            Err(reason) => {
+                let file = self.file.display();
+                self.found.warnings.push(format!("{file}: `{}.{name}` {reason}; it was left out", section.name));
+                return;
+            }
+        };
+        if section.disabled.contains(&name) {
+            entry.enabled = Some(false);
+        }
+        if section.project_only
+            && let Some(project) = section.project
+        {
+            let project = project.display().to_string();
+            notes.push(format!("was only used in the project {project}; here it is used everywhere"));
+            if entry.command.is_some() && entry.cwd.is_none() {
+                entry.cwd = Some(crate::expand::escaped(&project));
+            }
+        }
+        entry.id = ids::sanitized(name);
+        let (client, file, name) = (self.client, self.file.to_owned(), name.to_owned());
+        self.found.servers.push(Imported { client, file, name, entry, notes });
+    }
+}
+
+fn convert(fields: &Map<String, Value>, context: &Context<'_>, notes: &mut Vec<String>) -> Result<ServerEntry, String> {
+    let mut entry = ServerEntry::default();
+    let mut kind = None;
+    for (key, value) in fields {
+        match key.as_str() {
+            "type" | "transport" => kind = Some(text(key, value)?),
+            "command" => entry.command = Some(context.translate(text(key, value)?, notes)),
+            "args" => entry.args = list(key, value)?.iter().map(|arg| context.translate(arg, notes)).collect(),
+            "cwd" => entry.cwd = Some(context.translate(text(key, value)?, notes)),
+            "env" => entry.env = map(key, value, context, notes)?,
+            "url" | "serverUrl" => entry.url = Some(context.translate(text(key, value)?, notes)),
+            "headers" => entry.headers = map(key, value, context, notes)?,
+            "description" => entry.description = value.as_str().map(str::to_owned),
+            "disabled" if value.as_bool() == Some(true) => entry.enabled = Some(false),
+            "enabled" if value.as_bool() == Some(false) => entry.enabled = Some(false),
+            // Claude Code counts milliseconds; others that have the key do not agree with each other.
+            "timeout" if context.client == Client::ClaudeCode => {
+                entry.call_timeout =
+                    value.as_u64().filter(|time| (1..=86_400_000).contains(time)).map(Duration::from_millis);
+            }
+            "disabled" | "enabled" | "name" | "gallery" | "version" => {}
+            other => notes.push(format!("`{other}` has no counterpart here and was not taken over")),
+        }
+    }
+    match (&entry.command, &entry.url) {
+        (None, None) => return Err("has neither `command` nor `url`".to_owned()),
+        (Some(_), Some(_)) => return Err("has both `command` and `url`".to_owned()),
+        _ => {}
+    }
+    let address = entry.url.as_deref().unwrap_or_default();
+    match kind {
+        Some("sse") => entry.transport = Some(Transport::Sse),
+        // Before clients wrote the type down, this ending was how they told the two apart.
+        None if address.split('?').next().unwrap_or_default().ends_with("/sse") => {
+            entry.transport = Some(Transport::Sse)
+        }
+        None | Some("stdio" | "http" | "streamable-http" | "streamableHttp" | "streamable_http") => {}
+        Some(other) => return Err(format!("uses the transport {other:?}, which is not supported")),
+    }
+    drop_transport_headers(&mut entry, notes);
+    Ok(entry)
+}
+
+/// Headers that the transport sets itself are of no use in a configuration.
+pub(super) fn drop_transport_headers(entry: &mut ServerEntry, notes: &mut Vec<String>) {
+    entry.headers.retain(|name, _| {
+        let keep = !TRANSPORT_HEADERS.contains(&name.to_ascii_lowercase().as_str());
+        if !keep {
+            notes.push(format!("`headers.{name}` is set by switchboard itself and was not taken over"));
+        }
+        keep
+    });
+}
+
+fn text<'a>(key: &str, value: &'a Value) -> Result<&'a str, String> {
+    value.as_str().ok_or_else(|| format!("has a `{key}` that is not a string"))
+}
+
+/// Numbers and booleans are written without quotes now and then; what is meant is clear.
+fn scalar(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(_) | Value::Bool(_) => Some(value.to_string()),
+        _ => None,
+    }
+}
+
+fn list(key: &str, value: &Value) -> Result<Vec<String>, String> {
+    let items = value.as_array().and_then(|items| items.iter().map(scalar).collect::<Option<Vec<_>>>());
+    items.ok_or_else(|| format!("has `{key}` that are not a list of strings"))
+}
+
+fn map(
+    key: &str,
+    value: &Value,
+    context: &Context<'_>,
+    notes: &mut Vec<String>,
+) -> Result<BTreeMap<String, Secret>, String> {
+    let mut out = BTreeMap::new();
+    for (name, value) in value.as_object().ok_or_else(|| format!("has `{key}` that is not an object"))? {
+        match (value, scalar(value)) {
+            (_, Some(value)) => {
+                out.insert(name.clone(), Secret::new(context.translate(&value, notes)));
+            }
+            // VS Code: null takes a variable away; nothing is passed that would have to be taken away here.
+            (Value::Null, _) => {}
+            _ => return Err(format!("has `{key}.{name}` that is not a string")),
+        }
+    }
+    Ok(out)
+}

@@ -1,0 +1,169 @@
+//! What an import would do to a configuration, shown before it is done.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use url::Url;
+
+use super::{Client, Imported};
+use crate::edit::{EditError, add_server};
+use crate::entry::ServerEntry;
+use crate::error::ConfigError;
+use crate::expand::Environment;
+use crate::parse::Config;
+use crate::secret::printable;
+
+/// An import that has not happened yet. Its `Display` tells a person what would be added, what not, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    /// Each server found, in order.
+    pub items: Vec<PlanItem>,
+    after: String,
+}
+
+/// One server of a plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlanItem {
+    /// The client it came from.
+    pub client: Client,
+    /// The file it came from.
+    pub file: PathBuf,
+    /// Its name there.
+    pub name: String,
+    /// The entry to add, or why there is none.
+    pub action: Result<ServerEntry, String>,
+    /// What a person should know.
+    pub notes: Vec<String>,
+}
+
+impl Plan {
+    /// The entries that would be added.
+    pub fn additions(&self) -> impl Iterator<Item = &ServerEntry> {
+        self.items.iter().filter_map(|item| item.action.as_ref().ok())
+    }
+
+    /// The configuration with them.
+    pub fn apply(&self) -> &str {
+        &self.after
+    }
+}
+
+/// Plans to add servers to a configuration text.
+///
+/// ```
+/// use std::path::Path;
+/// use switchboard_config::{Client, plan, read_client_file};
+///
+/// let text = r#"{"mcpServers": {"time": {"command": "uvx", "args": ["mcp-server-time"]}}}"#;
+/// let found = read_client_file(Client::Cursor, Path::new("mcp.json"), text).unwrap();
+/// let plan = plan(Path::new("mgp.toml"), "", &found.servers).unwrap();
+/// assert_eq!(plan.to_string(), "1 server to add:\n  + time: uvx mcp-server-time (Cursor, mcp.json)\n");
+/// assert_eq!(plan.apply(), "[[servers]]\nid = \"time\"\ncommand = \"uvx\"\nargs = [\"mcp-server-time\"]\n");
+/// ```
+///
+/// # Errors
+/// When the existing text is not a valid configuration.
+pub fn plan(file: &Path, existing: &str, imported: &[Imported]) -> Result<Plan, ConfigError> {
+    let config = Config::parse(file, existing, &Environment::default())?;
+    let mut known: Vec<ServerEntry> = config.servers.iter().map(|server| server.entry.clone()).collect();
+    let mut after = existing.to_owned();
+    let mut items = Vec::new();
+    for found in imported {
+        let mut notes = found.notes.clone();
+        let action = if is_switchboard(&found.entry, config.settings.listen) {
+            Err("it is switchboard itself".to_owned())
+        } else if let Some(same) = known.iter().find(|entry| entry.same_target(&found.entry)) {
+            Err(format!("the same server is there as \"{}\"", same.id))
+        } else {
+            add(file, &mut after, found)
+        };
+        if let Ok(entry) = &action {
+            if entry.id != found.name {
+                notes.insert(0, format!("its name \"{}\" became the id \"{}\"", found.name, entry.id));
+            }
+            known.push(entry.clone());
+        }
+        items.push(PlanItem {
+            client: found.client,
+            file: found.file.clone(),
+            name: found.name.clone(),
+            action,
+            notes,
+        });
+    }
+    Ok(Plan { items, after })
+}
+
+/// Adds an entry under its id, or under the first free one made of it.
+fn add(file: &Path, text: &mut String, found: &Imported) -> Result<ServerEntry, String> {
+    const ATTEMPTS: usize = 100;
+    let base = &found.entry.id;
+    for attempt in 0..ATTEMPTS {
+        let suffix = match attempt {
+            0 => String::new(),
+            1 => format!("-{}", found.client.as_str()),
+            n => format!("-{}-{n}", found.client.as_str()),
+        };
+        // Ids are ASCII, so cutting by bytes is safe.
+        let id = format!("{}{suffix}", &base[..base.len().min(64 - suffix.len())]);
+        let entry = ServerEntry { id, ..found.entry.clone() };
+        match add_server(file, text, &entry) {
+            Ok(after) => {
+                *text = after;
+                return Ok(entry);
+            }
+            Err(EditError::Taken(_)) => {}
+            Err(EditError::Config(error)) => return Err(error.kind().to_string()),
+            Err(error) => return Err(error.to_string()),
+        }
+    }
+    Err("no free id was found".to_owned())
+}
+
+/// Whether an entry is the way to Switchboard, which must not become a server behind itself.
+fn is_switchboard(entry: &ServerEntry, listen: SocketAddr) -> bool {
+    if let Some(command) = &entry.command {
+        let name = command.rsplit(['/', '\\']).next().unwrap_or_default().to_ascii_lowercase();
+        return name.strip_suffix(".exe").unwrap_or(&name) == "switchboard";
+    }
+    let Some(url) = entry.url.as_deref().and_then(|url| Url::parse(url).ok()) else { return false };
+    let local = match url.host() {
+        Some(url::Host::Domain(name)) => name == "localhost",
+        Some(url::Host::Ipv4(address)) => address.is_loopback() || listen.ip() == address,
+        Some(url::Host::Ipv6(address)) => address.is_loopback() || listen.ip() == address,
+        None => false,
+    };
+    local && url.port_or_known_default() == Some(listen.port()) && matches!(url.path(), "/mcp" | "/sse")
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let count = |n: usize| format!("{n} server{}", if n == 1 { "" } else { "s" });
+        let source = |item: &PlanItem| format!("({}, {})", item.client, printable(&item.file.display().to_string()));
+        let added = self.additions().count();
+        let skipped = self.items.len() - added;
+        match added {
+            0 => writeln!(f, "nothing to add")?,
+            n => writeln!(f, "{} to add:", count(n))?,
+        }
+        for item in &self.items {
+            if let Ok(entry) = &item.action {
+                let off = if entry.enabled == Some(false) { " [disabled]" } else { "" };
+                writeln!(f, "  + {}: {}{off} {}", entry.id, entry.safe_line(), source(item))?;
+                for note in &item.notes {
+                    writeln!(f, "      note: {}", printable(note))?;
+                }
+            }
+        }
+        if skipped > 0 {
+            writeln!(f, "{} not taken over:", count(skipped))?;
+        }
+        for item in &self.items {
+            if let Err(reason) = &item.action {
+                writeln!(f, "  - {}: {} {}", printable(&item.name), printable(reason), source(item))?;
+            }
+        }
+        Ok(())
+    }
+}

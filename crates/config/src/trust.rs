@@ -1,0 +1,134 @@
+//! Which servers of project files a person has approved.
+//!
+//! An approval is for one file and the exact text of everything that gives the server power: program, arguments, folder,
+//! variables and their values, address, headers, policies. Any change of these asks again. What the program itself does
+//! when its own files change is beyond this list.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::error::{ConfigError, ErrorKind};
+use crate::file::{WriteError, read_checked, write_replacing};
+use crate::server::{Origin, Server};
+
+/// The list of approvals, kept as `trust.json` in the data folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trust {
+    path: PathBuf,
+    before: Option<String>,
+    approved: BTreeMap<String, Approval>,
+}
+
+/// One approval; the hash is what counts, the rest is for people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Approval {
+    id: String,
+    file: String,
+}
+
+impl Trust {
+    /// Reads the list of a data folder; a missing one is empty.
+    ///
+    /// # Errors
+    /// When the list cannot be read or others may write to it.
+    pub fn read(data_dir: &Path) -> Result<Self, ConfigError> {
+        let path = data_dir.join("trust.json");
+        let text = match read_checked(&path) {
+            Ok(text) => text,
+            Err(error) if *error.kind() == ErrorKind::NotFound => return Ok(Self::empty(data_dir)),
+            Err(error) => return Err(error),
+        };
+        let approved = parse(&text).ok_or_else(|| {
+            ConfigError::new(&path, ErrorKind::Unreadable("not a list of trusted servers; move it away".to_owned()))
+        })?;
+        Ok(Self { path, before: Some(text), approved })
+    }
+
+    /// A list without approvals.
+    pub(crate) fn empty(data_dir: &Path) -> Self {
+        Self { path: data_dir.join("trust.json"), before: None, approved: BTreeMap::new() }
+    }
+
+    /// Whether a server may be started: only those of project files need an approval.
+    pub fn trusted(&self, server: &Server) -> bool {
+        server.origin != Origin::Project || self.approved.contains_key(&fingerprint(server))
+    }
+
+    /// Approves a server exactly as it is declared now, and keeps that.
+    ///
+    /// # Errors
+    /// When the list cannot be written.
+    pub fn trust(&mut self, server: &Server) -> Result<(), WriteError> {
+        let approval = Approval { id: server.id().to_owned(), file: server.file.display().to_string() };
+        self.approved.insert(fingerprint(server), approval);
+        self.save()
+    }
+
+    /// Takes back every approval of this id in this file; says how many there were.
+    ///
+    /// # Errors
+    /// When the list cannot be written.
+    pub fn revoke(&mut self, file: &Path, id: &str) -> Result<usize, WriteError> {
+        let (file, count) = (file.display().to_string(), self.approved.len());
+        self.approved.retain(|_, approval| approval.id != id || approval.file != file);
+        let removed = count - self.approved.len();
+        if removed > 0 {
+            self.save()?;
+        }
+        Ok(removed)
+    }
+
+    fn save(&mut self) -> Result<(), WriteError> {
+        let list: Vec<Value> = self
+            .approved
+            .iter()
+            .map(|(sha256, approval)| json!({"id": approval.id, "file": approval.file, "sha256": sha256}))
+            .collect();
+        let text = format!("{:#}\n", json!({"version": 1, "servers": list}));
+        write_replacing(&self.path, self.before.as_deref(), &text, None)?;
+        self.before = Some(text);
+        Ok(())
+    }
+}
+
+fn parse(text: &str) -> Option<BTreeMap<String, Approval>> {
+    let list: Value = serde_json::from_str(text).ok()?;
+    if list.get("version")? != 1 {
+        return None;
+    }
+    let approval = |item: &Value| {
+        let text = |key: &str| item.get(key)?.as_str().map(str::to_owned);
+        Some((text("sha256")?, Approval { id: text("id")?, file: text("file")? }))
+    };
+    list.get("servers")?.as_array()?.iter().map(approval).collect()
+}
+
+/// SHA-256, in hex, over an unambiguous text of all that an approval covers.
+pub fn fingerprint(server: &Server) -> String {
+    let entry = &server.entry;
+    let pairs = |map: &BTreeMap<String, crate::Secret>| -> Vec<Value> {
+        map.iter().map(|(name, value)| json!([name, value.reveal()])).collect()
+    };
+    let mgp = entry.mgp.as_ref();
+    let covered = json!([
+        "switchboard trust 1",
+        server.file.display().to_string(),
+        entry.id,
+        entry.effective_transport().as_str(),
+        entry.command,
+        entry.args,
+        entry.cwd,
+        pairs(&entry.env),
+        entry.pass_env,
+        entry.url,
+        pairs(&entry.headers),
+        entry.token.as_ref().map(crate::Secret::reveal),
+        entry.default_policy.map(crate::DefaultPolicy::as_str),
+        mgp.map(|mgp| &mgp.permissions_required),
+        mgp.and_then(|mgp| mgp.trust_level).map(crate::TrustLevel::as_str),
+    ]);
+    Sha256::digest(covered.to_string()).iter().map(|byte| format!("{byte:02x}")).collect()
+}

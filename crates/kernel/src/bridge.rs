@@ -1,0 +1,142 @@
+//! What a message of one era becomes in the other. Pure: raw JSON in, raw JSON out, only the named keys change.
+
+use switchboard_peer::Caller;
+use switchboard_protocol::mcp::{meta, method};
+use switchboard_protocol::{Era, Revision};
+use switchboard_wire::{Edit, Object, Raw, Refusal};
+
+/// What a result says of itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum ResultType {
+    /// It is the answer.
+    Complete,
+    /// The client must give something first: what, and what to send back with it.
+    InputRequired { requests: Vec<(String, Raw)>, state: Option<Raw> },
+    /// A task stands for the answer.
+    Task,
+}
+
+/// Reads what kind of result this is. A result without `resultType` is complete.
+pub(crate) fn result_type(result: &Raw) -> ResultType {
+    let Ok(object) = Object::open(result) else { return ResultType::Complete };
+    match object.text("resultType").as_deref() {
+        Some("input_required") => {
+            let requests = object.get("inputRequests").and_then(|raw| Object::open(&raw).ok());
+            let requests = requests.iter().flat_map(Object::iter).map(|(key, value)| (key.into_owned(), value)).collect();
+            ResultType::InputRequired { requests, state: object.get("requestState") }
+        }
+        Some("task") => ResultType::Task,
+        _ => ResultType::Complete,
+    }
+}
+
+/// The parameters of a modern request made for `caller`: what `_meta` must say and does not is added.
+pub(crate) fn modern_params(params: Option<&Raw>, caller: &Caller, level: Option<&str>) -> Result<Raw, Refusal> {
+    let edit = Edit::of_optional(params)?.within("_meta", |meta| {
+        let mut meta = meta;
+        let missing = |meta: &Edit, key| !meta.object().has(key);
+        // A request that came in another revision goes out in the one that is spoken here.
+        meta = meta.set(meta::PROTOCOL_VERSION, Raw::string(Revision::LATEST.as_str()));
+        if missing(&meta, meta::CLIENT_CAPABILITIES) {
+            meta = meta.set(meta::CLIENT_CAPABILITIES, modern_capabilities(&caller.capabilities));
+        }
+        if missing(&meta, meta::CLIENT_INFO) {
+            meta = meta.set_optional(meta::CLIENT_INFO, caller.info.clone());
+        }
+        if missing(&meta, meta::LOG_LEVEL) {
+            meta = meta.set_optional(meta::LOG_LEVEL, level.map(Raw::string));
+        }
+        meta
+    })?;
+    Ok(edit.finish())
+}
+
+/// A legacy client's capabilities as a modern server may see them: the era's own form of tasks is left out.
+fn modern_capabilities(capabilities: &Raw) -> Raw {
+    Edit::of(capabilities).map_or_else(|_| Raw::empty_object(), |edit| edit.remove("tasks").finish())
+}
+
+/// A result as a modern client must get it: with its type, and with cache rules where they are required.
+pub(crate) fn modern_result(result: Raw, asked: &str) -> Raw {
+    let Ok(edit) = Edit::of(&result) else { return result };
+    let missing = |edit: &Edit, key| !edit.object().has(key);
+    let mut edit = edit;
+    if missing(&edit, "resultType") {
+        edit = edit.set("resultType", Raw::string("complete"));
+    }
+    if is_cacheable(asked) {
+        if missing(&edit, "ttlMs") {
+            edit = edit.set("ttlMs", Raw::number(0));
+        }
+        if missing(&edit, "cacheScope") {
+            edit = edit.set("cacheScope", Raw::string("private"));
+        }
+    }
+    edit.finish()
+}
+
+fn is_cacheable(asked: &str) -> bool {
+    matches!(
+        asked,
+        method::TOOLS_LIST
+            | method::PROMPTS_LIST
+            | method::RESOURCES_LIST
+            | method::RESOURCES_TEMPLATES_LIST
+            | method::RESOURCES_READ
+            | method::DISCOVER
+    )
+}
+
+/// A retry of a request that needs input, with what the client gave.
+pub(crate) fn with_input(params: &Raw, responses: &[(String, Raw)], state: Option<Raw>) -> Result<Raw, Refusal> {
+    let given = responses.iter().fold(Edit::empty(), |edit, (key, value)| edit.set(key, value.clone())).finish();
+    let edit = Edit::of(params)?.set("inputResponses", given);
+    Ok(match state {
+        Some(state) => edit.set("requestState", state),
+        None => edit.remove("requestState"),
+    }
+    .finish())
+}
+
+/// An `input_required` result that asks for the given requests.
+pub(crate) fn input_required(requests: &[(String, Raw)], state: &str) -> Raw {
+    let asked = requests.iter().fold(Edit::empty(), |edit, (key, value)| edit.set(key, value.clone())).finish();
+    Edit::empty()
+        .set("resultType", Raw::string("input_required"))
+        .set("inputRequests", asked)
+        .set("requestState", Raw::string(state))
+        .finish()
+}
+
+/// A request of a server as it stands inside `inputRequests`.
+pub(crate) fn embedded_request(method: &str, params: Option<&Raw>) -> Raw {
+    Edit::empty().set("method", Raw::string(method)).set_optional("params", params.cloned()).finish()
+}
+
+/// The capability that a client must have to be asked this; `None` for what needs none.
+pub(crate) fn needed_capability(asked: &str) -> Option<&'static str> {
+    match asked {
+        method::CREATE_MESSAGE => Some("sampling"),
+        method::ELICIT => Some("elicitation"),
+        method::ROOTS_LIST => Some("roots"),
+        _ => None,
+    }
+}
+
+/// Whether the era still has this request.
+pub(crate) fn exists_in(asked: &str, era: Era) -> bool {
+    match asked {
+        method::INITIALIZE
+        | method::PING
+        | method::SET_LEVEL
+        | method::RESOURCES_SUBSCRIBE
+        | method::RESOURCES_UNSUBSCRIBE
+        | method::TASKS_LIST
+        | method::TASKS_RESULT => era == Era::Legacy,
+        method::DISCOVER | method::SUBSCRIPTIONS_LISTEN | method::TASKS_UPDATE => era == Era::Modern,
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests;

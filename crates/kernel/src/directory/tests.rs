@@ -1,0 +1,60 @@
+//! What clients see of one and of several servers.
+
+use super::*;
+use switchboard_wire::Limits;
+
+fn raw(text: &str) -> Raw {
+    Raw::parse(text.to_owned(), &Limits::default()).unwrap()
+}
+
+fn source(id: &str, tools: &[&str], resources: &[&str]) -> Source {
+    let tool = |name: &&str| raw(&format!(r#"{{"name":"{name}","security":{{"x":1.10}},"inputSchema":{{"type":"object"}}}}"#));
+    let resource = |uri: &&str| raw(&format!(r#"{{"uri":"{uri}","name":"r","x":1}}"#));
+    let lists = Lists {
+        tools: Listing { items: tools.iter().map(tool).collect(), envelope: raw(r#"{"_meta":{"k":1}}"#) },
+        resources: Listing { items: resources.iter().map(resource).collect(), ..Listing::default() },
+        ..Lists::default()
+    };
+    Source { id: id.into(), lists: Arc::new(lists) }
+}
+
+#[test]
+fn one_server_is_shown_as_it_is() {
+    let directory = Directory::build(&[source("git", &["status"], &["file:///a"])]);
+    let expected = r#"{"_meta":{"k":1},"tools":[{"name":"status","security":{"x":1.10},"inputSchema":{"type":"object"}}]}"#;
+    assert_eq!(directory.answer(ListKind::Tools).as_str(), expected);
+    assert_eq!(&*directory.tool("status").unwrap().original, "status");
+    assert_eq!(&*directory.tool("git__status").unwrap().original, "status");
+    assert!(directory.tool("log").is_none());
+    assert_eq!(directory.resource("anything://at/all").unwrap().server, 0);
+}
+
+#[test]
+fn several_servers_are_shown_side_by_side() {
+    let directory = Directory::build(&[source("a", &["t"], &["file:///1"]), source("b", &["t"], &["file:///2"])]);
+    assert_eq!(directory.count(ListKind::Tools), 2);
+    assert_eq!(directory.tool("b__t").unwrap().server, 1);
+    assert!(directory.tool("t").is_none());
+    assert!(directory.answer(ListKind::Tools).as_str().contains(r#""security":{"x":1.10}"#));
+    assert_eq!(directory.resource("file:///2").unwrap().server, 1);
+    assert_eq!(directory.resource("a+file:///9").unwrap().server, 0);
+    assert!(directory.resource("file:///9").is_none());
+}
+
+#[test]
+fn a_resource_that_two_servers_claim_is_told_apart() {
+    let directory = Directory::build(&[source("a", &[], &["file:///x"]), source("b", &[], &["file:///x"])]);
+    assert!(directory.resource("file:///x").is_none());
+    let route = directory.resource("b+file:///x").unwrap();
+    assert_eq!((route.server, &*route.original), (1, "file:///x"));
+    assert_eq!(directory.exposed_uri(1, "file:///x"), "b+file:///x");
+    assert_eq!(directory.count(ListKind::Resources), 2);
+}
+
+#[test]
+fn look_alikes_and_bad_names_are_hidden_with_a_reason() {
+    let directory = Directory::build(&[source("a", &["read_file", "Read-File", "two words", "mgp.x"], &[])]);
+    assert_eq!(directory.count(ListKind::Tools), 1);
+    let why: Vec<_> = directory.hidden.iter().map(|hidden| hidden.name.as_str()).collect();
+    assert_eq!(why, ["Read-File", "two words", "mgp.x"]);
+}

@@ -1,0 +1,245 @@
+//! One request, from a client of either era to a server of either era, and its answer back.
+
+use std::sync::Arc;
+
+use switchboard_peer::client::Connected;
+use switchboard_peer::{Call, CallError, Context, Handler, Remote, Reply};
+use switchboard_protocol::fault::{Fault, FaultKind};
+use switchboard_protocol::mcp::method;
+use switchboard_protocol::{Era, Revision};
+use switchboard_wire::{Edit, Extra, Object, Raw};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::bridge::{self, ResultType};
+use crate::clients::ClientState;
+use crate::kernel::Kernel;
+use crate::parked::{Event, Running, ToTask};
+use crate::relay::{LogWish, Relay};
+use crate::server::Server;
+use crate::spec::Sharing;
+
+/// How often a server may ask a legacy client for input before the call is given up.
+const MOST_ROUNDS: usize = 16;
+/// Messages of a server that may wait for a client that was asked for input.
+const EVENTS: usize = 256;
+
+/// One request to be forwarded, in the server's own names.
+pub(crate) struct Forward {
+    pub(crate) method: Box<str>,
+    pub(crate) params: Option<Raw>,
+    pub(crate) extra: Extra,
+    /// `Mcp-Param-*` headers for a server that is reached over modern HTTP.
+    pub(crate) headers: Vec<(String, String)>,
+}
+
+/// The connection a call takes.
+pub(crate) struct Upstream {
+    pub(crate) remote: Arc<dyn Remote>,
+    pub(crate) revision: Revision,
+}
+
+impl Kernel {
+    /// The connection that this client's calls to a server take.
+    pub(crate) async fn upstream(&self, context: &Context, server: &Arc<Server>) -> Result<Upstream, Fault> {
+        let hub = server.hub().await?;
+        let shared = server.spec.sharing == Sharing::Shared
+            || hub.revision().era() == Era::Modern
+            || !context.session.lasting
+            || context.caller.era() == Era::Modern;
+        if shared {
+            return Ok(Upstream { remote: hub.remote().clone(), revision: hub.revision() });
+        }
+        let link = ClientState::of(&context.session).link(self, server, &context.session).await?;
+        Ok(Upstream { remote: link.remote.clone(), revision: link.revision })
+    }
+
+    /// Forwards a request and answers as the client's era asks.
+    pub(crate) async fn forward(
+        &self,
+        context: &Context,
+        server: &Arc<Server>,
+        forward: Forward,
+    ) -> Result<Reply, Fault> {
+        let upstream = self.upstream(context, server).await?;
+        match (context.caller.era(), upstream.revision.era()) {
+            (Era::Legacy, Era::Legacy) | (Era::Modern, Era::Modern) => {
+                self.pass(context, server, &upstream, forward).await
+            }
+            (Era::Legacy, Era::Modern) => self.ask_modern(context, server, &upstream, forward).await,
+            (Era::Modern, Era::Legacy) => self.ask_legacy(context, server, &upstream, forward).await,
+        }
+    }
+
+    /// Client and server speak the same era: the request passes as it is.
+    async fn pass(
+        &self,
+        context: &Context,
+        server: &Arc<Server>,
+        upstream: &Upstream,
+        forward: Forward,
+    ) -> Result<Reply, Fault> {
+        let logs = LogWish::of(context, forward.params.as_ref());
+        let related = Relay { kernel: self.clone(), server: server.clone(), client: context.clone(), logs };
+        let call = self.call(context, server, forward, Arc::new(related));
+        upstream.remote.request(call).await.map_err(|error| failed(server, error))
+    }
+
+    fn call(&self, context: &Context, server: &Server, forward: Forward, related: Arc<dyn Handler>) -> Call {
+        Call {
+            method: forward.method,
+            params: forward.params,
+            extra: forward.extra,
+            timeout: server.spec.call_timeout,
+            max_timeout: self.options().longest_call,
+            cancel: context.cancel.clone(),
+            related: Some(related),
+            owner: ClientState::of(&context.session).owner,
+            headers: forward.headers,
+        }
+    }
+
+    /// A legacy client calls a modern server: the server's `input_required` becomes questions to the client.
+    async fn ask_modern(
+        &self,
+        context: &Context,
+        server: &Arc<Server>,
+        upstream: &Upstream,
+        forward: Forward,
+    ) -> Result<Reply, Fault> {
+        let level = ClientState::of(&context.session).level();
+        let mut params = bridge::modern_params(forward.params.as_ref(), &context.caller, level).map_err(malformed)?;
+        for _ in 0..MOST_ROUNDS {
+            let round = Forward {
+                method: forward.method.clone(),
+                params: Some(params.clone()),
+                extra: forward.extra.clone(),
+                headers: forward.headers.clone(),
+            };
+            let reply = self.pass(context, server, upstream, round).await?;
+            let Ok(result) = &reply.outcome else { return Ok(reply) };
+            match bridge::result_type(result) {
+                ResultType::InputRequired { requests, state } => {
+                    let answers = self.gather(context, server, requests).await?;
+                    params = bridge::with_input(&params, &answers, state).map_err(malformed)?;
+                }
+                ResultType::Complete | ResultType::Task => return Ok(reply),
+            }
+        }
+        let text = format!("server `{}` asked for input {MOST_ROUNDS} times without an answer", server.id());
+        Err(Fault::new(FaultKind::UpstreamError, text).from_server(server.id().as_ref()))
+    }
+
+    /// Puts the questions of an `input_required` result to a legacy client.
+    pub(crate) async fn gather(
+        &self,
+        context: &Context,
+        server: &Arc<Server>,
+        requests: Vec<(String, Raw)>,
+    ) -> Result<Vec<(String, Raw)>, Fault> {
+        let ask = |(key, request): (String, Raw)| async move {
+            let object = Object::open(&request).map_err(malformed)?;
+            let Some(asked) = object.text("method") else {
+                let text = format!("server `{}` asks for input without a method", server.id());
+                return Err(Fault::new(FaultKind::UpstreamError, text));
+            };
+            let request = switchboard_wire::Request::new(switchboard_wire::Id::number(0), asked, object.get("params"));
+            let reply =
+                self.ask_client(context.remote.as_ref(), &context.caller, server, request).await;
+            match reply.outcome {
+                Ok(answer) => Ok((key, answer)),
+                Err(error) => {
+                    let text = format!("server `{}` needs input that the client did not give: {}", server.id(), error.message);
+                    Err(Fault::new(FaultKind::MissingClientCapability, text).from_server(server.id().as_ref()))
+                }
+            }
+        };
+        futures_util::future::try_join_all(requests.into_iter().map(ask)).await
+    }
+
+    /// A modern client calls a legacy server: the server's questions become `input_required`.
+    async fn ask_legacy(
+        &self,
+        context: &Context,
+        server: &Arc<Server>,
+        upstream: &Upstream,
+        forward: Forward,
+    ) -> Result<Reply, Fault> {
+        let method = forward.method.clone();
+        let params = forward.params.clone();
+        let running = match self.resumed(context, &method, params.as_ref()) {
+            Some(running) => running,
+            None if brings_state(params.as_ref()) => {
+                return Err(Fault::new(FaultKind::InvalidParams, "this `requestState` is unknown, used up, or too old")
+                    .suggest("make the request again without `requestState` and `inputResponses`"));
+            }
+            None => self.start(context, server, upstream, forward),
+        };
+        let done = self.pump(context, &method, params.as_ref(), running).await?;
+        let mut reply = done.map_err(|error| failed(server, error))?;
+        reply.outcome = reply.outcome.map(|result| bridge::modern_result(result, &method));
+        Ok(reply)
+    }
+
+    /// Makes a call in a task of its own, so that it can outlive the request that began it.
+    pub(crate) fn start(
+        &self,
+        context: &Context,
+        server: &Arc<Server>,
+        upstream: &Upstream,
+        forward: Forward,
+    ) -> Running {
+        let (sender, events) = mpsc::channel(EVENTS);
+        let related = ToTask { events: sender.clone(), kernel: self.clone(), server: server.clone() };
+        let mut call = self.call(context, server, forward, Arc::new(related));
+        // The call ends when nobody is left to go on with it, not when this request ends.
+        let end = CancellationToken::new();
+        call.cancel = end.clone();
+        let remote = upstream.remote.clone();
+        self.spawn(async move {
+            let done = remote.request(call).await;
+            let _ = sender.send(Event::Done(done)).await;
+        });
+        Running::new(events, end, server.clone())
+    }
+}
+
+fn brings_state(params: Option<&Raw>) -> bool {
+    params.is_some_and(|params| params.member("requestState").is_some())
+}
+
+pub(crate) fn malformed(refusal: switchboard_wire::Refusal) -> Fault {
+    Fault::new(FaultKind::InvalidParams, refusal.to_string())
+}
+
+/// What it means for the caller that a server gave no answer.
+pub(crate) fn failed(server: &Server, error: CallError) -> Fault {
+    let id = server.id();
+    let fault = match &error {
+        CallError::Timeout(after) => {
+            Fault::new(FaultKind::Timeout, format!("server `{id}` gave no answer within {:.1} s", after.as_secs_f64()))
+        }
+        CallError::Cancelled => Fault::new(FaultKind::Cancelled, "the call was cancelled"),
+        CallError::Closed => Fault::new(
+            FaultKind::UpstreamUnavailable,
+            format!("server `{id}` went away before it answered; whether the call was carried out is unknown"),
+        ),
+        CallError::NotSent(why) => {
+            Fault::new(FaultKind::UpstreamUnavailable, format!("server `{id}` cannot be reached: {why}"))
+        }
+        CallError::Unauthorized { status, .. } => {
+            Fault::new(FaultKind::UpstreamError, format!("server `{id}` refused our credentials (HTTP {status})"))
+                .suggest(format!("set `token` or `headers` of server `{id}` in mgp.toml"))
+        }
+        other => Fault::new(FaultKind::UpstreamError, format!("server `{id}`: {other}")),
+    };
+    fault.from_server(id.as_ref()).with_source(error)
+}
+
+/// Tells a legacy server which log messages are wanted.
+pub(crate) async fn send_level(connected: &Connected, level: &str) {
+    if connected.revision.era() == Era::Legacy && connected.server.capabilities.member("logging").is_some() {
+        let params = Edit::empty().set("level", Raw::string(level)).finish();
+        let _ = connected.remote.request(Call::new(method::SET_LEVEL, Some(params))).await;
+    }
+}

@@ -1,0 +1,405 @@
+//! The table from a client's message to what is done about it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use switchboard_peer::{BoxFuture, Call, Context, Handler, Reply, Session};
+use switchboard_protocol::fault::{Fault, FaultKind, Rendering};
+use switchboard_protocol::mcp::{meta, method};
+use switchboard_protocol::Era;
+use switchboard_wire::{Edit, Notification, Object, Raw, Request};
+
+use super::Kernel;
+use crate::bridge;
+use crate::clients::{ClientState, level_index};
+use crate::directory::ListKind;
+use crate::forward::{Forward, failed, malformed, send_level};
+use crate::server::Server;
+
+impl Handler for Kernel {
+    fn request(&self, context: Context, request: Request) -> BoxFuture<'_, Reply> {
+        Box::pin(async move {
+            let rendering = Rendering::new(context.caller.revision, &request.method);
+            match self.answer(&context, request).await {
+                Ok(Reply { outcome: Err(error), extra }) => {
+                    // A server's own error passes; only a code that the client's revision forbids is changed.
+                    Reply { outcome: Err(Fault::upstream("", error).render(&rendering)), extra }
+                }
+                Ok(reply) => reply,
+                Err(fault) => {
+                    tracing::debug!(session = %context.session.id, %fault, "refused");
+                    Err(fault.render(&rendering)).into()
+                }
+            }
+        })
+    }
+
+    fn notification(&self, context: Context, notification: Notification) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            match &*notification.method {
+                method::INITIALIZED | method::CANCELLED | method::PROGRESS => {}
+                _ => {
+                    let kernel = self.clone();
+                    // Telling a server may take as long as the server likes: not while the client's next message waits.
+                    self.spawn(async move { kernel.pass_on(&context, &notification).await });
+                }
+            }
+        })
+    }
+
+    fn closed(&self, session: &Arc<Session>) {
+        self.0.clients.lock().remove(&session.id);
+        if let Some(state) = session.existing_state::<ClientState>() {
+            let kernel = self.clone();
+            self.spawn(async move { state.close(&kernel).await });
+        }
+    }
+}
+
+impl Kernel {
+    async fn answer(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
+        if !bridge::exists_in(&request.method, context.caller.era()) {
+            return Err(no_such_method(&request.method));
+        }
+        match &*request.method {
+            method::TOOLS_CALL => self.call_tool(context, request).await,
+            method::INITIALIZE => {
+                let reply = self.initialize(context, request.params.as_ref()).await;
+                self.0.clients.lock().insert(context.session.id.clone(), context.session.clone());
+                Ok(reply)
+            }
+            method::DISCOVER => Ok(self.discover().await),
+            method::PING => Ok(Ok(Raw::empty_object()).into()),
+            method::TOOLS_LIST => self.list(context, ListKind::Tools, &request).await,
+            method::PROMPTS_LIST => self.list(context, ListKind::Prompts, &request).await,
+            method::RESOURCES_LIST => self.list(context, ListKind::Resources, &request).await,
+            method::RESOURCES_TEMPLATES_LIST => self.list(context, ListKind::Templates, &request).await,
+            method::PROMPTS_GET => self.get_prompt(context, request).await,
+            method::RESOURCES_READ => self.read_resource(context, request).await,
+            method::RESOURCES_SUBSCRIBE => self.subscribe(context, request).await,
+            method::RESOURCES_UNSUBSCRIBE => self.unsubscribe(context, &request).await,
+            method::COMPLETE => self.complete(context, request).await,
+            method::SET_LEVEL => self.set_level(context, &request).await,
+            method::SUBSCRIPTIONS_LISTEN => self.listen(context, request).await,
+            method::TASKS_GET | method::TASKS_RESULT | method::TASKS_CANCEL | method::TASKS_UPDATE => {
+                self.task_request(context, request).await
+            }
+            method::TASKS_LIST => self.list_tasks(context, request).await,
+            _ => self.unknown_method(context, request).await,
+        }
+    }
+
+    async fn list(&self, context: &Context, kind: ListKind, request: &Request) -> Result<Reply, Fault> {
+        let cursor = request.params.as_ref().and_then(|params| params.member("cursor"));
+        if cursor.is_some_and(|cursor| cursor.as_text().is_none_or(|text| !text.is_empty())) {
+            return Err(Fault::new(FaultKind::InvalidParams, "unknown cursor: this list has one page"));
+        }
+        self.wait_for_servers().await;
+        let answer = self.view().directory.answer(kind);
+        Ok(Ok(match context.caller.era() {
+            Era::Legacy => answer,
+            Era::Modern => bridge::modern_result(answer, &request.method),
+        })
+        .into())
+    }
+
+    async fn call_tool(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
+        let params = object_of(&request)?;
+        let name = text_of(&params, "name")?;
+        let mut view = self.view();
+        let mut route = view.directory.tool(&name);
+        if route.is_none() {
+            // A client may call what it knows from before a restart, while the server is still coming up.
+            self.wait_for_servers().await;
+            view = self.view();
+            route = view.directory.tool(&name);
+        }
+        let route = route.ok_or_else(|| Fault::new(FaultKind::UnknownTool, format!("Unknown tool: {name}")))?;
+        let server = server_at(&view.servers, route.server)?;
+        if let (Some(schema), Some(headers), Era::Modern) = (&route.header_schema, &context.headers, context.caller.era()) {
+            let lookup = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
+            switchboard_protocol::mcp::header::check_params(lookup, schema, params.get("arguments").as_ref())?;
+        }
+        let headers = match &route.header_schema {
+            Some(schema) => {
+                switchboard_protocol::mcp::header::param_headers(schema, params.get("arguments").as_ref()).unwrap_or_default()
+            }
+            None => Vec::new(),
+        };
+        let asks_task = params.has("task") || context.caller.can(&["extensions", meta::TASKS_EXTENSION]);
+        let renamed = rename(&request, &name, &route.original, "name")?;
+        let forward = Forward { method: request.method, params: renamed, extra: request.extra, headers };
+        let reply = self.forward(context, &server, forward).await?;
+        if asks_task {
+            self.note_task(context, &server, &reply);
+        }
+        Ok(reply)
+    }
+
+    async fn get_prompt(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
+        let name = text_of(&object_of(&request)?, "name")?;
+        self.wait_for_servers().await;
+        let view = self.view();
+        let route = view.directory.prompt(&name);
+        let route = route.ok_or_else(|| Fault::new(FaultKind::UnknownPrompt, format!("Unknown prompt: {name}")))?;
+        let server = server_at(&view.servers, route.server)?;
+        let params = rename(&request, &name, &route.original, "name")?;
+        self.forward(context, &server, plain(request, params)).await
+    }
+
+    async fn read_resource(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
+        let uri = text_of(&object_of(&request)?, "uri")?;
+        self.wait_for_servers().await;
+        let (server, original) = self.find_resource(&uri).ok_or_else(|| unknown_resource(&uri))?;
+        let params = rename(&request, &uri, &original, "uri")?;
+        let mut reply = self.forward(context, &server, plain(request, params)).await?;
+        if original != uri {
+            reply.outcome = reply.outcome.map(|result| contents_known_as(&result, &original, &uri));
+        }
+        Ok(reply)
+    }
+
+    async fn subscribe(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
+        let uri = text_of(&object_of(&request)?, "uri")?;
+        let (server, original) = self.find_resource(&uri).ok_or_else(|| unknown_resource(&uri))?;
+        let key = (server.id().clone(), original.clone());
+        if !ClientState::of(&context.session).watches.lock().insert(key.clone()) {
+            return Ok(Ok(Raw::empty_object()).into());
+        }
+        let hub = server.hub().await?;
+        let params = rename(&request, &uri, &original, "uri")?;
+        match server.watch_resource(&hub, &original, params).await {
+            Ok(result) => Ok(Ok(result).into()),
+            Err(outcome) => {
+                ClientState::of(&context.session).watches.lock().remove(&key);
+                match outcome {
+                    crate::server::CallOutcome::Refused(error) => Ok(Err(error).into()),
+                    crate::server::CallOutcome::Failed(error) => Err(failed(&server, error)),
+                }
+            }
+        }
+    }
+
+    async fn unsubscribe(&self, context: &Context, request: &Request) -> Result<Reply, Fault> {
+        let uri = text_of(&object_of(request)?, "uri")?;
+        let (server, original) = self.find_resource(&uri).ok_or_else(|| unknown_resource(&uri))?;
+        let known = ClientState::of(&context.session).watches.lock().remove(&(server.id().clone(), original.clone()));
+        if known {
+            server.unwatch_resource(&original).await;
+        }
+        Ok(Ok(Raw::empty_object()).into())
+    }
+
+    async fn complete(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
+        let params = object_of(&request)?;
+        let reference = params.get("ref").ok_or_else(|| missing("ref"))?;
+        let reference = Object::open(&reference).map_err(malformed)?;
+        self.wait_for_servers().await;
+        let view = self.view();
+        let (key, named) = match reference.text("type").as_deref() {
+            Some("ref/prompt") => ("name", text_of(&reference, "name")?),
+            Some("ref/resource") => ("uri", text_of(&reference, "uri")?),
+            _ => return Err(Fault::new(FaultKind::InvalidParams, "`ref.type` is neither ref/prompt nor ref/resource")),
+        };
+        let route = match key {
+            "name" => view.directory.prompt(&named).ok_or_else(|| {
+                Fault::new(FaultKind::UnknownPrompt, format!("Unknown prompt: {named}"))
+            })?,
+            _ => view.directory.template(&named).ok_or_else(|| unknown_resource(&named))?,
+        };
+        let server = server_at(&view.servers, route.server)?;
+        let edited = if *named == *route.original {
+            request.params.clone()
+        } else {
+            let edit = Edit::of_optional(request.params.as_ref()).map_err(malformed)?;
+            let original = Raw::string(&route.original);
+            Some(edit.within("ref", |inner| inner.set(key, original)).map_err(malformed)?.finish())
+        };
+        self.forward(context, &server, plain(request, edited)).await
+    }
+
+    async fn set_level(&self, context: &Context, request: &Request) -> Result<Reply, Fault> {
+        let level = text_of(&object_of(request)?, "level")?;
+        let index = level_index(&level)
+            .ok_or_else(|| Fault::new(FaultKind::InvalidParams, format!("`{level}` is no log level")))?;
+        let state = ClientState::of(&context.session);
+        state.set_level(index);
+        for link in state.existing_links().await {
+            send_level(&link, &level).await;
+        }
+        // Who shares a connection gets what the most curious client asked for; the rest is held back on the way.
+        let levels = self.clients().into_iter().filter_map(|session| {
+            level_index(session.existing_state::<ClientState>()?.level()?)
+        });
+        let least = levels.min().unwrap_or(index).min(index);
+        let hubs: Vec<_> = self.view().servers.iter().filter_map(|server| server.hub_now()).collect();
+        let least = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"][usize::from(least)];
+        let tell = hubs.iter().map(|hub| send_level(&hub.connected, least));
+        let _ = tokio::time::timeout(Duration::from_secs(5), futures_util::future::join_all(tell)).await;
+        Ok(Ok(Raw::empty_object()).into())
+    }
+
+    /// A request about a task goes to the server that made the task.
+    async fn task_request(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
+        let task = text_of(&object_of(&request)?, "taskId")?;
+        let view = self.view();
+        let known = self.tasks().server(&task, &context.session.principal).and_then(|id| self.server(&id));
+        let server = known.or_else(|| view.directory.only().and_then(|index| view.servers.get(index).cloned()));
+        let server = server.ok_or_else(|| Fault::new(FaultKind::UnknownTask, format!("Unknown task: {task}")))?;
+        let params = request.params.clone();
+        self.forward(context, &server, plain(request, params)).await
+    }
+
+    /// The tasks of all servers that can list them.
+    async fn list_tasks(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
+        let view = self.view();
+        let can_list = |server: &&Arc<Server>| {
+            server.hub_now().is_some_and(|hub| hub.connected.server.capabilities.at(&["tasks", "list"]).is_some())
+        };
+        let servers: Vec<_> = view.servers.iter().filter(can_list).cloned().collect();
+        match servers.as_slice() {
+            [] => Err(no_such_method(&request.method)),
+            [server] => {
+                let params = request.params.clone();
+                self.forward(context, server, plain(request, params)).await
+            }
+            several => {
+                let mut tasks = Vec::new();
+                for server in several {
+                    let forward = Forward {
+                        method: request.method.clone(),
+                        params: None,
+                        extra: request.extra.clone(),
+                        headers: Vec::new(),
+                    };
+                    let Ok(Reply { outcome: Ok(result), .. }) = self.forward(context, server, forward).await else { continue };
+                    for task in result.member("tasks").and_then(|raw| raw.elements()).unwrap_or_default() {
+                        // A task that this caller did not make is none of its business.
+                        let id = task.member("taskId").and_then(|id| id.as_text());
+                        if id.is_some_and(|id| self.tasks().server(&id, &context.session.principal).is_some()) {
+                            tasks.push(task);
+                        }
+                    }
+                }
+                Ok(Ok(Edit::empty().set("tasks", Raw::array(&tasks)).finish()).into())
+            }
+        }
+    }
+
+    fn note_task(&self, context: &Context, server: &Server, reply: &Reply) {
+        let Ok(result) = &reply.outcome else { return };
+        let id = result.at(&["task", "taskId"]).or_else(|| {
+            (bridge::result_type(result) == bridge::ResultType::Task).then(|| result.member("taskId")).flatten()
+        });
+        if let Some(id) = id.and_then(|id| id.as_text()) {
+            self.tasks().note(&id, server.id(), &context.session.principal);
+        }
+    }
+
+    /// A method that MCP does not define passes to the only server; with several, nobody can say whose it is.
+    async fn unknown_method(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
+        let view = self.view();
+        let only = view.directory.only().and_then(|index| view.servers.get(index).cloned());
+        let server = only.ok_or_else(|| no_such_method(&request.method))?;
+        let params = request.params.clone();
+        self.forward(context, &server, plain(request, params)).await
+    }
+
+    /// Passes a client's notification to the servers it may concern.
+    async fn pass_on(&self, context: &Context, notification: &Notification) {
+        for link in ClientState::of(&context.session).existing_links().await {
+            let _ = link.remote.notify(notification.clone());
+        }
+        let view = self.view();
+        let to_all = &*notification.method == method::ROOTS_LIST_CHANGED;
+        if !to_all && view.directory.only().is_none() {
+            return;
+        }
+        for server in &view.servers {
+            let shared = server.spec.sharing == crate::spec::Sharing::Shared;
+            let Some(hub) = server.hub_now().filter(|hub| shared && hub.revision().era() == Era::Legacy) else { continue };
+            let _ = hub.remote().notify(notification.clone());
+        }
+    }
+}
+
+/// Passes a client's progress on a server's question back to the server.
+pub(crate) struct Back(pub(crate) Arc<dyn switchboard_peer::Remote>);
+
+impl Handler for Back {
+    fn request(&self, _context: Context, request: Request) -> BoxFuture<'_, Reply> {
+        Box::pin(async move {
+            let call = Call::new(request.method, request.params);
+            match self.0.request(call).await {
+                Ok(reply) => reply,
+                Err(error) => {
+                    Err(switchboard_wire::ErrorObject::new(switchboard_wire::code::INTERNAL_ERROR, error.to_string())).into()
+                }
+            }
+        })
+    }
+
+    fn notification(&self, _context: Context, notification: Notification) -> BoxFuture<'_, ()> {
+        let _ = self.0.notify(notification);
+        Box::pin(std::future::ready(()))
+    }
+}
+
+fn plain(request: Request, params: Option<Raw>) -> Forward {
+    Forward { method: request.method, params, extra: request.extra, headers: Vec::new() }
+}
+
+fn object_of(request: &Request) -> Result<Object, Fault> {
+    let params = request.params.as_ref().ok_or_else(|| Fault::new(FaultKind::InvalidParams, "`params` is missing"))?;
+    Object::open(params).map_err(malformed)
+}
+
+fn text_of(object: &Object, key: &str) -> Result<String, Fault> {
+    object.text(key).ok_or_else(|| missing(key))
+}
+
+fn missing(key: &str) -> Fault {
+    Fault::new(FaultKind::InvalidParams, format!("`{key}` is missing or no string"))
+}
+
+fn no_such_method(name: &str) -> Fault {
+    Fault::new(FaultKind::MethodNotFound, format!("Method not found: {name}"))
+}
+
+fn unknown_resource(uri: &str) -> Fault {
+    Fault::new(FaultKind::UnknownResource, format!("Resource not found: {uri}"))
+        .with_member("uri", Raw::string(uri))
+        .suggest("where several servers are connected, `<server>+<uri>` names the server")
+}
+
+fn server_at(servers: &[Arc<Server>], index: usize) -> Result<Arc<Server>, Fault> {
+    // Routes and servers are published together, so the index is always good.
+    servers.get(index).cloned().ok_or_else(|| Fault::new(FaultKind::Internal, "a route leads to no server"))
+}
+
+/// The parameters with the server's own name in place of the client's.
+fn rename(request: &Request, known: &str, original: &str, key: &str) -> Result<Option<Raw>, Fault> {
+    if known == original {
+        return Ok(request.params.clone());
+    }
+    let edit = Edit::of_optional(request.params.as_ref()).map_err(malformed)?;
+    Ok(Some(edit.set(key, Raw::string(original)).finish()))
+}
+
+/// The contents of a resource under the URI that the client asked for.
+fn contents_known_as(result: &Raw, original: &str, known: &str) -> Raw {
+    let renamed = || {
+        let edit = Edit::of(result).ok()?;
+        let contents = edit.object().get("contents")?.elements()?;
+        let rename = |item: &Raw| {
+            let same = item.member("uri").and_then(|uri| uri.as_text()).as_deref() == Some(original);
+            if !same {
+                return item.clone();
+            }
+            Edit::of(item).map_or_else(|_| item.clone(), |edit| edit.set("uri", Raw::string(known)).finish())
+        };
+        let contents: Vec<Raw> = contents.iter().map(rename).collect();
+        Some(edit.set("contents", Raw::array(&contents)).finish())
+    };
+    renamed().unwrap_or_else(|| result.clone())
+}

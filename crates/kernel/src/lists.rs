@@ -1,0 +1,97 @@
+//! Asking a server for its lists, page by page, within bounds.
+
+use std::time::Duration;
+
+use switchboard_peer::{Call, CallError, Caller, Remote};
+use switchboard_protocol::{Era, Revision};
+use switchboard_wire::{Edit, Raw};
+
+use crate::bridge;
+use crate::directory::{ListKind, Listing, Lists};
+
+/// More pages than this are not asked for: a server that always gives another cursor would never end.
+const MOST_PAGES: usize = 200;
+
+/// How to ask.
+pub(crate) struct Asking<'a> {
+    pub(crate) remote: &'a dyn Remote,
+    pub(crate) revision: Revision,
+    pub(crate) capabilities: &'a Raw,
+    pub(crate) caller: &'a Caller,
+    pub(crate) timeout: Duration,
+    pub(crate) most_items: usize,
+}
+
+impl Asking<'_> {
+    /// All lists that the server says it has. A list that fails is empty, and why is told: it must not take the
+    /// others with it.
+    pub(crate) async fn all(&self) -> (Lists, Vec<String>) {
+        let (tools, prompts, resources, templates) = tokio::join!(
+            self.one(ListKind::Tools),
+            self.one(ListKind::Prompts),
+            self.one(ListKind::Resources),
+            self.one(ListKind::Templates)
+        );
+        let mut problems = Vec::new();
+        let mut keep = |kind: ListKind, listing: Result<Listing, String>| {
+            listing.unwrap_or_else(|problem| {
+                problems.push(format!("{}: {problem}", kind.method()));
+                Listing::default()
+            })
+        };
+        let lists = Lists {
+            tools: keep(ListKind::Tools, tools),
+            prompts: keep(ListKind::Prompts, prompts),
+            resources: keep(ListKind::Resources, resources),
+            templates: keep(ListKind::Templates, templates),
+        };
+        (lists, problems)
+    }
+
+    async fn one(&self, kind: ListKind) -> Result<Listing, String> {
+        let capability = match kind {
+            ListKind::Tools => "tools",
+            ListKind::Prompts => "prompts",
+            ListKind::Resources | ListKind::Templates => "resources",
+        };
+        if self.capabilities.member(capability).is_none() {
+            return Ok(Listing::default());
+        }
+        let mut listing = Listing::default();
+        let mut cursor = None;
+        for page in 0..MOST_PAGES {
+            let result = match self.page(kind, cursor.take()).await {
+                Ok(result) => result,
+                // Many servers have resources but do not know the method for templates.
+                Err(_) if kind == ListKind::Templates && page == 0 => return Ok(listing),
+                Err(problem) => return Err(problem),
+            };
+            let edit = Edit::of(&result).map_err(|refusal| refusal.to_string())?;
+            let items = edit.object().get(kind.key()).and_then(|raw| raw.elements());
+            listing.items.extend(items.ok_or_else(|| format!("the answer has no `{}`", kind.key()))?);
+            cursor = edit.object().get("nextCursor").filter(|raw| raw.as_text().is_some());
+            if page == 0 {
+                listing.envelope = edit.remove(kind.key()).remove("nextCursor").finish().detach();
+            }
+            if listing.items.len() > self.most_items {
+                listing.items.truncate(self.most_items);
+                return Ok(listing);
+            }
+            if cursor.is_none() {
+                break;
+            }
+        }
+        Ok(listing)
+    }
+
+    async fn page(&self, kind: ListKind, cursor: Option<Raw>) -> Result<Raw, String> {
+        let params = cursor.map(|cursor| Edit::empty().set("cursor", cursor).finish());
+        let params = match self.revision.era() {
+            Era::Legacy => params,
+            Era::Modern => Some(bridge::modern_params(params.as_ref(), self.caller, None).map_err(|e| e.to_string())?),
+        };
+        let reply = self.remote.request(Call::new(kind.method(), params).within(self.timeout)).await;
+        let reply = reply.map_err(|error: CallError| error.to_string())?;
+        reply.outcome.map_err(|error| error.to_string())
+    }
+}

@@ -1,0 +1,115 @@
+//! The names under which tools and prompts of many servers are shown to clients.
+//!
+//! Pure: what a name becomes depends on nothing but the server's id and the name itself, so a name a model has
+//! learned stays valid when other servers come and go.
+
+use sha2::{Digest, Sha256};
+
+/// Clients (and the model services behind them) take names of at most this many characters of `[A-Za-z0-9_-]`.
+pub const LONGEST: usize = 64;
+/// What stands between the server and the name.
+pub const SEPARATOR: &str = "__";
+/// The prefix that only the kernel's own tools have.
+pub const RESERVED: &str = "mgp.";
+
+/// The name under which one of several servers' tools is shown.
+///
+/// ```
+/// assert_eq!(switchboard_kernel::names::expose("git", "status"), "git__status");
+/// ```
+#[must_use]
+pub fn expose(server: &str, name: &str) -> String {
+    let plain = |text: &str| -> String {
+        text.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' }).collect()
+    };
+    let full = format!("{}{SEPARATOR}{}", plain(server), plain(name));
+    if full.len() <= LONGEST {
+        return full;
+    }
+    // Cut names stay apart by a piece of the hash of what they stand for.
+    let hash = Sha256::new().chain_update(server).chain_update([0]).chain_update(name).finalize();
+    let suffix: String = hash.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+    format!("{}_{suffix}", &full[..LONGEST - 9])
+}
+
+/// Why a server's own name for something is not accepted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum BadName {
+    /// Empty, too long, or with characters that a person could not tell apart.
+    #[error("a name is 1 to 128 characters of A-Z a-z 0-9 _ . / -")]
+    Characters,
+    /// The kernel's own prefix.
+    #[error("names that begin with `mgp.` belong to the kernel")]
+    Reserved,
+}
+
+/// Checks the name that a server gave one of its tools.
+///
+/// # Errors
+/// The name is not one that can be shown safely.
+pub fn check(name: &str) -> Result<(), BadName> {
+    if name.starts_with(RESERVED) {
+        return Err(BadName::Reserved);
+    }
+    let good = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '/' | '-');
+    if (1..=128).contains(&name.len()) && name.chars().all(good) { Ok(()) } else { Err(BadName::Characters) }
+}
+
+/// What two names have in common when a person could take one for the other.
+#[must_use]
+pub fn skeleton(name: &str) -> String {
+    name.chars()
+        .map(|c| match c.to_ascii_lowercase() {
+            '-' | '.' | '/' | ' ' => '_',
+            '0' => 'o',
+            '1' => 'l',
+            other => other,
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn names_are_prefixed_cleaned_and_cut() {
+        let long = "a".repeat(80);
+        for (server, name, expected) in [
+            ("git", "status", "git__status".to_owned()),
+            ("mind.cerebras", "think", "mind_cerebras__think".to_owned()),
+            ("files", "read/text", "files__read_text".to_owned()),
+            ("s", &long, format!("s__{}_", "a".repeat(52))),
+        ] {
+            let exposed = expose(server, name);
+            assert!(exposed.starts_with(&expected), "{exposed}");
+            assert!(exposed.len() <= LONGEST);
+        }
+        assert_ne!(expose("s", &format!("{long}1")), expose("s", &format!("{long}2")));
+    }
+
+    #[test]
+    fn bad_names_are_refused() {
+        assert_eq!(check("mgp.access.query"), Err(BadName::Reserved));
+        for name in ["", "two words", "r\u{435}ad", "a\u{200b}b", &"x".repeat(129)] {
+            assert_eq!(check(name), Err(BadName::Characters), "{name}");
+        }
+        assert_eq!(check("gwt/compute.delta-1_x"), Ok(()));
+    }
+
+    #[test]
+    fn look_alikes_share_a_skeleton() {
+        assert_eq!(skeleton("Read-File0"), skeleton("read_fileO"));
+        assert_ne!(skeleton("read"), skeleton("write"));
+    }
+
+    proptest! {
+        #[test]
+        fn exposed_names_fit_every_client(server in ".{1,40}", name in ".{1,200}") {
+            let exposed = expose(&server, &name);
+            prop_assert!(exposed.len() <= LONGEST);
+            prop_assert!(exposed.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-'));
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! Calls of modern clients that wait for the client's input while the legacy server behind them waits as well.
+//!
+//! A legacy server asks in the middle of a call; a modern client can only be asked by ending the call with
+//! `input_required`. So the call to the server runs in a task of its own. When the server asks, the client's request
+//! is answered with the question and a token, and the task waits here. The client's next request brings the token and
+//! the answers, and goes on where the first one ended.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use switchboard_peer::{BoxFuture, CallError, Context, Handler, Reply, random_token};
+use switchboard_protocol::fault::{Fault, FaultKind};
+use switchboard_protocol::mcp::method;
+use switchboard_wire::{ErrorObject, Notification, Object, Raw, Request, code};
+use sha2::{Digest, Sha256};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use crate::bridge;
+use crate::kernel::Kernel;
+use crate::relay::{LogWish, cannot_answer};
+use crate::server::Server;
+
+/// How long a call waits for its client to come back.
+const PATIENCE: Duration = Duration::from_secs(600);
+/// Questions of one call that may be open at once.
+const QUESTIONS: usize = 16;
+
+/// What a running call reports.
+pub(crate) enum Event {
+    /// The server asks.
+    Question(Question),
+    /// The server tells.
+    Notice(Notification),
+    /// The call has ended.
+    Done(Result<Reply, CallError>),
+}
+
+/// One open question of a server.
+pub(crate) struct Question {
+    request: Request,
+    answer: oneshot::Sender<Reply>,
+}
+
+/// A call that runs in a task of its own.
+pub(crate) struct Running {
+    pub(crate) events: mpsc::Receiver<Event>,
+    /// Ends the call when this is dropped.
+    pub(crate) _end: tokio_util::sync::DropGuard,
+    pub(crate) server: Arc<Server>,
+    /// Questions that were put to the client, by the key they have there.
+    open: HashMap<String, Question>,
+    asked: u64,
+}
+
+impl Running {
+    pub(crate) fn new(events: mpsc::Receiver<Event>, end: CancellationToken, server: Arc<Server>) -> Self {
+        Self { events, _end: end.drop_guard(), server, open: HashMap::new(), asked: 0 }
+    }
+}
+
+/// What a client must present to go on with a call.
+struct Ticket {
+    running: Running,
+    principal: Arc<str>,
+    fingerprint: [u8; 32],
+    until: Instant,
+}
+
+/// The calls that wait.
+#[derive(Default)]
+pub(crate) struct Parked {
+    tickets: Mutex<HashMap<String, Ticket>>,
+}
+
+impl Parked {
+    fn park(&self, most: usize, ticket: Ticket) -> Result<String, Fault> {
+        let mut tickets = self.tickets.lock();
+        let now = Instant::now();
+        tickets.retain(|_, ticket| ticket.until > now);
+        if tickets.len() >= most {
+            return Err(Fault::new(FaultKind::ResourceExhausted, "too many calls wait for input"));
+        }
+        let token = random_token();
+        tickets.insert(token.clone(), ticket);
+        Ok(token)
+    }
+
+    /// Takes a call back up. A token is good for one use, by the one who got it, for the same request.
+    fn resume(&self, token: &str, principal: &str, fingerprint: [u8; 32]) -> Option<Running> {
+        let mut tickets = self.tickets.lock();
+        let ticket = tickets.get(token)?;
+        let fits = ticket.until > Instant::now() && &*ticket.principal == principal && ticket.fingerprint == fingerprint;
+        fits.then(|| tickets.remove(token)).flatten().map(|ticket| ticket.running)
+    }
+
+    /// Ends calls whose client did not come back.
+    pub(crate) fn sweep(&self) {
+        let now = Instant::now();
+        self.tickets.lock().retain(|_, ticket| ticket.until > now);
+    }
+}
+
+/// Takes what the server sends on behalf of a call that runs in a task of its own.
+pub(crate) struct ToTask {
+    pub(crate) events: mpsc::Sender<Event>,
+    pub(crate) kernel: Kernel,
+    pub(crate) server: Arc<Server>,
+}
+
+impl Handler for ToTask {
+    fn request(&self, _context: Context, request: Request) -> BoxFuture<'_, Reply> {
+        Box::pin(async move {
+            if &*request.method == method::PING {
+                return Ok(Raw::empty_object()).into();
+            }
+            let (answer, answered) = oneshot::channel();
+            let gone = || Err(ErrorObject::new(code::INTERNAL_ERROR, "the client does not answer any more")).into();
+            if self.events.send(Event::Question(Question { request, answer })).await.is_err() {
+                return gone();
+            }
+            answered.await.unwrap_or_else(|_| gone())
+        })
+    }
+
+    fn notification(&self, _context: Context, notification: Notification) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            if !self.kernel.take_notice(&self.server, &notification) {
+                // A client that is slow to read loses notices, never the answer.
+                let _ = self.events.try_send(Event::Notice(notification));
+            }
+        })
+    }
+}
+
+impl Kernel {
+    /// The call that this request goes on with, if its `requestState` is one of ours.
+    pub(crate) fn resumed(&self, context: &Context, method: &str, params: Option<&Raw>) -> Option<Running> {
+        let object = Object::open(params?).ok()?;
+        let token = object.text("requestState")?;
+        let mut running =
+            self.parked().resume(&token, &context.session.principal, fingerprint(method, &object))?;
+        let responses = object.get("inputResponses").and_then(|raw| Object::open(&raw).ok());
+        for (key, value) in responses.iter().flat_map(Object::iter) {
+            if let Some(question) = running.open.remove(&*key) {
+                let _ = question.answer.send(Ok(value.detach()).into());
+            }
+        }
+        Some(running)
+    }
+
+    /// Waits until a call has ended or needs its client.
+    pub(crate) async fn pump(
+        &self,
+        context: &Context,
+        method: &str,
+        params: Option<&Raw>,
+        mut running: Running,
+    ) -> Result<Result<Reply, CallError>, Fault> {
+        let logs = LogWish::of(context, params);
+        // What the client left unanswered is asked again.
+        let mut ask = !running.open.is_empty();
+        loop {
+            if ask {
+                // Several questions may come at once: take those that are there.
+                while running.open.len() < QUESTIONS {
+                    match running.events.try_recv() {
+                        Ok(Event::Question(question)) => take_question(context, &mut running, question),
+                        Ok(Event::Notice(notice)) => {
+                            let _ = context.remote.notify(notice);
+                        }
+                        Ok(Event::Done(done)) => return Ok(done),
+                        Err(_) => break,
+                    }
+                }
+                if !running.open.is_empty() {
+                    return self.park(context, method, params, running).map(|reply| Ok(Ok(reply).into()));
+                }
+            }
+            ask = false;
+            match running.events.recv().await {
+                Some(Event::Question(question)) => {
+                    take_question(context, &mut running, question);
+                    ask = !running.open.is_empty();
+                }
+                Some(Event::Notice(notice)) => {
+                    if logs.admits(context, &notice) {
+                        let _ = context.remote.notify(notice);
+                    }
+                }
+                Some(Event::Done(done)) => return Ok(done),
+                None => return Ok(Err(CallError::Closed)),
+            }
+        }
+    }
+
+    fn park(&self, context: &Context, method: &str, params: Option<&Raw>, running: Running) -> Result<Raw, Fault> {
+        let mut requests: Vec<_> = running
+            .open
+            .iter()
+            .map(|(key, question)| {
+                (key.clone(), bridge::embedded_request(&question.request.method, question.request.params.as_ref()))
+            })
+            .collect();
+        requests.sort_by(|(one, _), (other, _)| one.cmp(other));
+        let object = params.and_then(|params| Object::open(params).ok());
+        let ticket = Ticket {
+            running,
+            principal: context.session.principal.clone(),
+            fingerprint: object.as_ref().map_or([0; 32], |object| fingerprint(method, object)),
+            until: Instant::now() + PATIENCE,
+        };
+        let token = self.parked().park(self.options().parked_calls, ticket)?;
+        Ok(bridge::input_required(&requests, &token))
+    }
+}
+
+/// Keeps a question for the client, or answers it where the client cannot.
+fn take_question(context: &Context, running: &mut Running, question: Question) {
+    if let Some(error) = cannot_answer(&context.caller, &question.request.method) {
+        let _ = question.answer.send(Err(error).into());
+        return;
+    }
+    let can_be_embedded = bridge::needed_capability(&question.request.method).is_some();
+    if !can_be_embedded {
+        let error = ErrorObject::new(code::METHOD_NOT_FOUND, "the client's protocol revision has no such request");
+        let _ = question.answer.send(Err(error).into());
+        return;
+    }
+    running.asked += 1;
+    running.open.insert(format!("ask-{}", running.asked), question);
+}
+
+/// What makes a request the same one: its method and everything but the metadata and the input.
+fn fingerprint(method: &str, params: &Object) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    hash.update(method);
+    for (key, value) in params.iter() {
+        if !matches!(&*key, "_meta" | "inputResponses" | "requestState") {
+            hash.update([0]);
+            hash.update(key.as_bytes());
+            hash.update([0]);
+            hash.update(value.as_bytes());
+        }
+    }
+    hash.finalize().into()
+}

@@ -1,0 +1,110 @@
+//! What a server sends on behalf of one call, passed to the client that made the call.
+
+use std::sync::Arc;
+
+use switchboard_peer::{BoxFuture, Call, Caller, Context, Handler, Remote, Reply};
+use switchboard_protocol::mcp::{meta, method};
+use switchboard_protocol::{Era, Revision};
+use switchboard_wire::{ErrorObject, Notification, Raw, Request, code};
+
+use crate::bridge;
+use crate::clients::{ClientState, wants_log};
+use crate::kernel::Kernel;
+use crate::server::Server;
+
+/// Passes messages of one call to a client that may be asked, and notifications to any client.
+pub(crate) struct Relay {
+    pub(crate) kernel: Kernel,
+    pub(crate) server: Arc<Server>,
+    pub(crate) client: Context,
+    /// From which level on the client wants log messages of this call.
+    pub(crate) logs: LogWish,
+}
+
+/// Which log messages of a call reach the client.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum LogWish {
+    /// What the session asked for.
+    Session,
+    /// At least this level: what a modern request asked for.
+    Level(String),
+    /// None: a modern request that did not ask.
+    Nothing,
+}
+
+impl LogWish {
+    /// What the sender of a request wants.
+    pub(crate) fn of(context: &Context, params: Option<&Raw>) -> Self {
+        match context.caller.era() {
+            Era::Legacy => Self::Session,
+            Era::Modern => {
+                let level = params.and_then(|params| params.at(&["_meta", meta::LOG_LEVEL])?.as_text());
+                level.map_or(Self::Nothing, Self::Level)
+            }
+        }
+    }
+
+    pub(crate) fn admits(&self, client: &Context, notification: &Notification) -> bool {
+        if &*notification.method != method::LOG_MESSAGE {
+            return true;
+        }
+        match self {
+            Self::Session => ClientState::of(&client.session).wants_log(notification),
+            Self::Level(level) => wants_log(Some(level), notification),
+            Self::Nothing => false,
+        }
+    }
+}
+
+impl Handler for Relay {
+    fn request(&self, _context: Context, request: Request) -> BoxFuture<'_, Reply> {
+        Box::pin(async move {
+            if &*request.method == method::PING {
+                return Ok(Raw::empty_object()).into();
+            }
+            self.kernel.ask_client(self.client.remote.as_ref(), &self.client.caller, &self.server, request).await
+        })
+    }
+
+    fn notification(&self, _context: Context, notification: Notification) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            if !self.kernel.take_notice(&self.server, &notification) && self.logs.admits(&self.client, &notification) {
+                let _ = self.client.remote.notify(notification);
+            }
+        })
+    }
+}
+
+impl Kernel {
+    /// Puts a server's question to a client, if the client can answer it.
+    pub(crate) async fn ask_client(
+        &self,
+        client: &dyn Remote,
+        caller: &Caller,
+        server: &Server,
+        request: Request,
+    ) -> Reply {
+        if let Some(error) = cannot_answer(caller, &request.method) {
+            tracing::debug!(server = %server.id(), method = %request.method, "the client cannot be asked this");
+            return Err(error).into();
+        }
+        let mut call = Call::new(request.method, request.params).within(self.options().question_timeout);
+        call.extra = request.extra;
+        client.request(call).await.unwrap_or_else(|error| {
+            Err(ErrorObject::new(code::INTERNAL_ERROR, format!("the client did not answer: {error}"))).into()
+        })
+    }
+}
+
+/// Why a client that said this of itself is not asked that.
+pub(crate) fn cannot_answer(caller: &Caller, asked: &str) -> Option<ErrorObject> {
+    let needed = bridge::needed_capability(asked)?;
+    (!caller.can(&[needed])).then(|| {
+        ErrorObject::new(code::METHOD_NOT_FOUND, format!("the client did not declare the `{needed}` capability"))
+    })
+}
+
+/// A caller for messages that belong to no client.
+pub(crate) fn nobody() -> Caller {
+    Caller { revision: Revision::LATEST, info: None, capabilities: Raw::empty_object() }
+}

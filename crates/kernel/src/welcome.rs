@@ -1,0 +1,158 @@
+//! `initialize` and `server/discover`: what the kernel says of itself and of the servers behind it.
+
+use switchboard_peer::{Context, Reply};
+use switchboard_protocol::mcp::{meta, method};
+use switchboard_protocol::{Era, Revision};
+use switchboard_wire::{Edit, Object, Raw};
+
+use crate::bridge;
+use crate::kernel::{Kernel, View};
+
+/// The name the kernel goes by.
+const NAME: &str = "switchboard";
+
+impl Kernel {
+    /// Answers `initialize`.
+    pub(crate) async fn initialize(&self, _context: &Context, params: Option<&Raw>) -> Reply {
+        self.wait_for_servers().await;
+        let asked = params.and_then(|params| params.member("protocolVersion")?.as_text());
+        let revision = Revision::negotiate_legacy(asked.as_deref().unwrap_or_default());
+        let view = self.view();
+        let greeting = Greeting::of(&view);
+        let base = greeting.base.filter(|(_, era)| *era == Era::Legacy).map(|(raw, _)| raw);
+        let edit = base.as_ref().and_then(|raw| Edit::of(raw).ok()).unwrap_or_else(Edit::empty);
+        let result = edit
+            .set("protocolVersion", Raw::string(revision.as_str()))
+            .set("capabilities", legacy_capabilities(&greeting.capabilities))
+            .set("serverInfo", greeting.info)
+            .set_optional("instructions", greeting.instructions.as_deref().map(Raw::string))
+            .finish();
+        Ok(result).into()
+    }
+
+    /// Answers `server/discover`.
+    pub(crate) async fn discover(&self) -> Reply {
+        self.wait_for_servers().await;
+        let view = self.view();
+        let greeting = Greeting::of(&view);
+        let base = greeting.base.filter(|(_, era)| *era == Era::Modern).map(|(raw, _)| raw);
+        let edit = base.as_ref().and_then(|raw| Edit::of(raw).ok()).unwrap_or_else(Edit::empty);
+        let versions: Vec<Raw> = Revision::ALL.iter().rev().map(|revision| Raw::string(revision.as_str())).collect();
+        let edit = edit
+            .set("supportedVersions", Raw::array(&versions))
+            .set("capabilities", modern_capabilities(&greeting.capabilities))
+            .set_optional("instructions", greeting.instructions.as_deref().map(Raw::string));
+        let edit = edit.within("_meta", |meta| meta.set(meta::SERVER_INFO, greeting.info));
+        let result = edit.map_or_else(|_| Raw::empty_object(), Edit::finish);
+        Ok(bridge::modern_result(result, method::DISCOVER)).into()
+    }
+}
+
+/// `clientInfo` and `serverInfo` of the kernel itself.
+pub(crate) fn own_info() -> Raw {
+    Edit::empty()
+        .set("name", Raw::string(NAME))
+        .set("title", Raw::string("Switchboard"))
+        .set("version", Raw::string(env!("CARGO_PKG_VERSION")))
+        .finish()
+}
+
+/// What the kernel can do as a client of its servers: everything, because some client behind it may.
+pub(crate) fn own_capabilities() -> Raw {
+    let nothing = Raw::empty_object;
+    Edit::empty()
+        .set("roots", Edit::empty().set("listChanged", yes()).finish())
+        .set("sampling", Edit::empty().set("tools", nothing()).set("context", nothing()).finish())
+        .set("elicitation", Edit::empty().set("form", nothing()).set("url", nothing()).finish())
+        .finish()
+}
+
+/// What clients are told.
+struct Greeting {
+    /// The only server's own greeting, and its era: what else it says passes along with it.
+    base: Option<(Raw, Era)>,
+    info: Raw,
+    capabilities: Raw,
+    instructions: Option<String>,
+}
+
+impl Greeting {
+    fn of(view: &View) -> Self {
+        let hubs: Vec<_> = view.servers.iter().map(|server| (server.id().clone(), server.hub_now())).collect();
+        if let [(_, Some(hub))] = hubs.as_slice() {
+            let server = &hub.connected.server;
+            return Self {
+                base: Some((server.result.clone(), hub.revision().era())),
+                info: server.info.clone().unwrap_or_else(own_info),
+                capabilities: announce(&server.capabilities, false),
+                instructions: server.instructions.clone(),
+            };
+        }
+        let mut capabilities = Raw::empty_object();
+        let mut instructions = Vec::new();
+        for (id, hub) in &hubs {
+            let Some(hub) = hub else { continue };
+            capabilities = merge(&capabilities, &hub.connected.server.capabilities);
+            if let Some(text) = &hub.connected.server.instructions {
+                instructions.push(format!("## {id}\n{text}"));
+            }
+        }
+        let instructions = (!instructions.is_empty()).then(|| instructions.join("\n\n"));
+        Self { base: None, info: own_info(), capabilities: announce(&capabilities, true), instructions }
+    }
+}
+
+/// The union of two objects, two levels deep; where both have a value that is no object, the first one stays.
+fn merge(one: &Raw, other: &Raw) -> Raw {
+    let (Ok(edit), Ok(other)) = (Edit::of(one), Object::open(other)) else { return one.clone() };
+    let mut edit = edit;
+    for (key, value) in other.iter() {
+        let merged = match edit.object().get(&key) {
+            None => value,
+            Some(mine) => merge(&mine, &value),
+        };
+        edit = edit.set(&key, merged);
+    }
+    edit.finish()
+}
+
+/// Capabilities as the kernel gives them out: it can always tell of changes, and with several servers any of them
+/// may come to offer anything.
+fn announce(capabilities: &Raw, everything: bool) -> Raw {
+    let Ok(edit) = Edit::of(capabilities) else { return Raw::empty_object() };
+    let mut edit = edit;
+    for key in ["tools", "prompts", "resources"] {
+        if everything || edit.object().has(key) {
+            edit = match edit.within(key, |inner| inner.set("listChanged", yes())) {
+                Ok(edit) => edit,
+                Err(_) => return capabilities.clone(),
+            };
+        }
+    }
+    if everything {
+        for key in ["completions", "logging"] {
+            if !edit.object().has(key) {
+                edit = edit.set(key, Raw::empty_object());
+            }
+        }
+    }
+    edit.finish()
+}
+
+/// What of the capabilities a legacy client is told: subscriptions work whatever the server's era.
+fn legacy_capabilities(capabilities: &Raw) -> Raw {
+    let Ok(edit) = Edit::of(capabilities) else { return capabilities.clone() };
+    if !edit.object().has("resources") {
+        return capabilities.clone();
+    }
+    edit.within("resources", |resources| resources.set("subscribe", yes())).map_or_else(|_| capabilities.clone(), Edit::finish)
+}
+
+/// What of the capabilities a modern client is told: tasks in the form of the legacy core are not for it.
+fn modern_capabilities(capabilities: &Raw) -> Raw {
+    Edit::of(capabilities).map_or_else(|_| capabilities.clone(), |edit| edit.remove("tasks").finish())
+}
+
+fn yes() -> Raw {
+    Raw::from_value(&true).unwrap_or_else(|_| Raw::empty_object())
+}

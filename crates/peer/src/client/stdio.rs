@@ -1,0 +1,231 @@
+//! Servers that are processes: start, probe on the same process, and start anew where the probe killed it.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use switchboard_protocol::mcp::method;
+use switchboard_protocol::{Era, Revision};
+use switchboard_transport::child::{Child, CommandSpec, StderrTail, StopGrace};
+use switchboard_wire::Notification;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use super::handshake::{self, Probe};
+use super::identity::Identity;
+use super::{ConnectError, ConnectOptions, Connected, EraChoice, ServerProfile, Stopper};
+use crate::duplex::{self, Connection, Role, Started};
+use crate::{BoxFuture, Call, CallError, Handler, Remote, Reply, SendError};
+
+/// After the connection has ended the process gets this long to end by itself.
+const LINGER: Duration = Duration::from_secs(5);
+
+pub(super) async fn connect(
+    spec: CommandSpec,
+    options: ConnectOptions,
+    handler: Arc<dyn Handler>,
+) -> Result<Connected, ConnectError> {
+    let first = match (options.era, options.known_era) {
+        (EraChoice::Legacy, _) | (EraChoice::Auto, Some(Era::Legacy)) => Opening::Initialize,
+        (EraChoice::Modern, _) => Opening::Discover,
+        (EraChoice::Auto, _) => Opening::Probe,
+    };
+    match attempt(&spec, &options, &handler, first).await {
+        // Some servers die of a first message that is not `initialize`.
+        Err(ConnectError::Died { .. }) if first == Opening::Probe => {
+            tracing::debug!(program = spec.program, "the server died of the probe; starting it again to initialize it");
+            attempt(&spec, &options, &handler, Opening::Initialize).await
+        }
+        // The remembered era may be out of date: the server was updated.
+        Err(ConnectError::Refused { .. } | ConnectError::Died { .. })
+            if first == Opening::Initialize && options.era == EraChoice::Auto =>
+        {
+            attempt(&spec, &options, &handler, Opening::Discover).await
+        }
+        outcome => outcome,
+    }
+}
+
+/// How to begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Opening {
+    Initialize,
+    Discover,
+    Probe,
+}
+
+async fn attempt(
+    spec: &CommandSpec,
+    options: &ConnectOptions,
+    handler: &Arc<dyn Handler>,
+    opening: Opening,
+) -> Result<Connected, ConnectError> {
+    let mut child = Child::spawn(spec).await?;
+    let stderr = child.stderr_tail();
+    let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
+        return Err(ConnectError::Died { exit: None, stderr: String::new() });
+    };
+    let wire = start(stdout, stdin, options, handler.clone());
+    match agree(&wire, options, opening).await {
+        Ok((revision, profile)) => {
+            let stopper = Arc::new(Process { child: Mutex::new(Some(child)), connection: wire.connection.clone() });
+            reap_when_closed(&stopper, wire.finished.clone());
+            Ok(connected(wire, options, revision, profile, stopper, Some(stderr)))
+        }
+        Err(error) => {
+            wire.connection.close();
+            let exit = match error {
+                // The end of its output comes just before its own.
+                ConnectError::Died { .. } => tokio::time::timeout(Duration::from_secs(1), child.wait()).await.ok().flatten(),
+                _ => child.exit_status(),
+            };
+            let error = with_evidence(error, exit.map(|exit| exit.to_string()), &stderr);
+            child.stop(StopGrace { after_eof: Duration::from_millis(500), ..StopGrace::default() }).await;
+            Err(error)
+        }
+    }
+}
+
+/// Adds what the process left behind to the error.
+fn with_evidence(error: ConnectError, ended: Option<String>, tail: &StderrTail) -> ConnectError {
+    match (error, ended) {
+        (ConnectError::Died { .. }, exit) => ConnectError::Died { exit, stderr: tail.text() },
+        (ConnectError::Timeout { step, after, .. }, None) => ConnectError::Timeout { step, after, stderr: tail.text() },
+        (error, _) => error,
+    }
+}
+
+pub(super) fn start(
+    reader: impl AsyncRead + Send + Unpin + 'static,
+    writer: impl AsyncWrite + Send + Unpin + 'static,
+    options: &ConnectOptions,
+    handler: Arc<dyn Handler>,
+) -> Started {
+    let mut settings = duplex::Options::new(Role::Client);
+    settings.limits = options.limits.clone();
+    duplex::start(reader, writer, settings, handler)
+}
+
+/// Finds the era and does the handshake over any connection that carries messages both ways.
+pub(super) async fn agree(
+    wire: &Started,
+    options: &ConnectOptions,
+    opening: Opening,
+) -> Result<(Revision, ServerProfile), ConnectError> {
+    let identity = Identity::new(options.info.clone(), options.capabilities.clone());
+    if opening != Opening::Initialize {
+        let mut asked_again = false;
+        loop {
+            let call = Call::new(method::DISCOVER, Some(identity.stamp(None))).within(options.probe_timeout);
+            let probe = match wire.connection.request(call).await {
+                Ok(reply) => handshake::judge_discover(reply.outcome),
+                Err(CallError::Timeout(_)) if opening == Opening::Probe => Probe::Legacy,
+                Err(error) => return Err(ConnectError::from_call("server/discover", error)),
+            };
+            match probe {
+                Probe::Modern(profile) => {
+                    wire.session.introduce(handshake::as_caller(Revision::LATEST, &profile));
+                    return Ok((Revision::LATEST, profile));
+                }
+                Probe::AskAgain(_) if !asked_again => asked_again = true,
+                Probe::AskAgain(error) => return Err(ConnectError::Refused { step: "server/discover", error }),
+                Probe::Impossible(error) => return Err(error),
+                Probe::Legacy if opening == Opening::Discover => {
+                    return Err(ConnectError::BadAnswer {
+                        step: "server/discover",
+                        why: "the server speaks only the legacy revisions, and only the modern one is allowed".to_owned(),
+                    });
+                }
+                Probe::Legacy => break,
+            }
+        }
+    }
+    let call = Call::new(method::INITIALIZE, Some(identity.initialize(options.legacy_revision)))
+        .within(options.start_timeout);
+    let reply = wire.connection.request(call).await.map_err(|error| ConnectError::from_call("initialize", error))?;
+    let (revision, profile) = handshake::judge_initialize(reply.outcome)?;
+    wire.session.introduce(handshake::as_caller(revision, &profile));
+    let _queued = wire.connection.notify(Notification::new(method::INITIALIZED, None));
+    Ok((revision, profile))
+}
+
+pub(super) fn connected(
+    wire: Started,
+    options: &ConnectOptions,
+    revision: Revision,
+    server: ServerProfile,
+    stopper: Arc<dyn Stopper>,
+    stderr: Option<StderrTail>,
+) -> Connected {
+    let remote: Arc<dyn Remote> = match revision.era() {
+        Era::Legacy => wire.connection.clone(),
+        Era::Modern => Arc::new(Stamping {
+            identity: Identity::new(options.info.clone(), options.capabilities.clone()),
+            connection: wire.connection.clone(),
+        }),
+    };
+    // A connection over pipes has one session, which ends with it.
+    let (_, renewals) = watch::channel(0);
+    Connected { revision, server, remote, closed: wire.connection.closed().clone(), renewals, stopper, stderr }
+}
+
+/// Gives every request the metadata of the modern era.
+struct Stamping {
+    identity: Identity,
+    connection: Arc<Connection>,
+}
+
+impl Remote for Stamping {
+    fn request(&self, mut call: Call) -> BoxFuture<'_, Result<Reply, CallError>> {
+        call.params = Some(self.identity.stamp(call.params.take()));
+        self.connection.request(call)
+    }
+
+    fn notify(&self, notification: Notification) -> Result<(), SendError> {
+        self.connection.notify(notification)
+    }
+
+    fn can_request(&self) -> bool {
+        self.connection.can_request()
+    }
+}
+
+struct Process {
+    child: Mutex<Option<Child>>,
+    connection: Arc<Connection>,
+}
+
+impl Process {
+    async fn end(&self, grace: StopGrace) {
+        // Closing the connection drops the writing end: the process sees the end of its input.
+        self.connection.close();
+        let child = self.child.lock().take();
+        if let Some(child) = child {
+            child.stop(grace).await;
+        }
+    }
+}
+
+impl Stopper for Process {
+    fn stop(&self) -> BoxFuture<'_, ()> {
+        Box::pin(self.end(StopGrace::default()))
+    }
+
+    fn stray_answers(&self) -> u64 {
+        self.connection.stats().stray_answers.load(Ordering::Relaxed)
+    }
+}
+
+/// A process whose output ended is of no use any more, nor are its children.
+fn reap_when_closed(process: &Arc<Process>, finished: CancellationToken) {
+    let process = Arc::downgrade(process);
+    tokio::spawn(async move {
+        finished.cancelled().await;
+        if let Some(process) = process.upgrade() {
+            process.end(StopGrace { after_eof: LINGER, ..StopGrace::default() }).await;
+        }
+    });
+}
+

@@ -1,0 +1,107 @@
+//! The calls that wait for an answer.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use switchboard_wire::Raw;
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+
+use crate::{Handler, Reply};
+
+/// More open calls than this on one connection are refused.
+const MOST: usize = 65_536;
+
+#[derive(Default)]
+pub(super) struct Pending {
+    calls: Mutex<HashMap<u64, Waiting>>,
+}
+
+/// One call that waits.
+pub(super) struct Waiting {
+    answer: oneshot::Sender<Reply>,
+    related: Option<Arc<dyn Handler>>,
+    owner: u64,
+    /// The token the caller chose for progress; on the wire stands the call's id instead.
+    token: Option<Raw>,
+    pub(super) alive: Arc<Alive>,
+}
+
+/// When the far side last gave a sign of life about a call.
+#[derive(Default)]
+pub(super) struct Alive {
+    /// Milliseconds after the call began.
+    last: AtomicU64,
+    began: std::sync::OnceLock<Instant>,
+}
+
+impl Alive {
+    /// How long after `started` the last sign of life came; zero without one.
+    pub(super) fn since(&self, started: Instant) -> Duration {
+        let _ = self.began.set(started);
+        Duration::from_millis(self.last.load(Ordering::Relaxed))
+    }
+
+    fn touch(&self) {
+        if let Some(began) = self.began.get() {
+            let after = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+            self.last.store(after, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Waiting {
+    pub(super) fn new(
+        related: Option<Arc<dyn Handler>>,
+        owner: u64,
+        token: Option<Raw>,
+    ) -> (Self, oneshot::Receiver<Reply>) {
+        let (answer, receiver) = oneshot::channel();
+        (Self { answer, related, owner, token, alive: Arc::default() }, receiver)
+    }
+}
+
+impl Pending {
+    pub(super) fn insert(&self, id: u64, waiting: Waiting) -> bool {
+        let mut calls = self.calls.lock();
+        let room = calls.len() < MOST;
+        if room {
+            calls.insert(id, waiting);
+        }
+        room
+    }
+
+    pub(super) fn remove(&self, id: u64) {
+        self.calls.lock().remove(&id);
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.calls.lock().len()
+    }
+
+    /// Gives a call its answer; `false` where nobody waits for it.
+    pub(super) fn answer(&self, id: u64, reply: Reply) -> bool {
+        let waiting = self.calls.lock().remove(&id);
+        waiting.is_some_and(|waiting| waiting.answer.send(reply).is_ok())
+    }
+
+    /// Notes progress on a call; answers the caller's own token and who takes the notification.
+    pub(super) fn progress(&self, id: u64) -> Option<(Raw, Option<Arc<dyn Handler>>)> {
+        let calls = self.calls.lock();
+        let waiting = calls.get(&id)?;
+        waiting.alive.touch();
+        Some((waiting.token.clone()?, waiting.related.clone()))
+    }
+
+    /// Who takes a message that names no call: the newest open call, while all of them have one owner. With several
+    /// owners nobody can say whose it is, and a guess could show one client's data to another.
+    pub(super) fn only_owner(&self) -> Option<Arc<dyn Handler>> {
+        let calls = self.calls.lock();
+        let (_, newest) = calls.iter().filter(|(_, waiting)| waiting.related.is_some()).max_by_key(|(id, _)| **id)?;
+        let alone = calls.values().all(|waiting| waiting.related.is_none() || waiting.owner == newest.owner);
+        if alone { newest.related.clone() } else { None }
+    }
+}

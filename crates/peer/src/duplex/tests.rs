@@ -1,0 +1,1 @@
+//! Behaviour of a connection, seen from its far side.

@@ -1,0 +1,100 @@
+//! The one task that writes.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use bytes::Bytes;
+use tokio::io::{AsyncWrite, AsyncWriteExt};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::SendError;
+
+/// Bytes that may wait to be written.
+const MOST_BYTES: usize = 64 << 20;
+
+pub(super) struct Writer {
+    queue: mpsc::Sender<Bytes>,
+    waiting: Arc<AtomicUsize>,
+}
+
+impl Writer {
+    pub(super) fn start<W>(writer: W, queue: usize, timeout: Duration, closed: CancellationToken) -> Self
+    where
+        W: AsyncWrite + Send + Unpin + 'static,
+    {
+        let (sender, receiver) = mpsc::channel(queue.max(1));
+        let waiting = Arc::new(AtomicUsize::new(0));
+        tokio::spawn(write_all(writer, receiver, waiting.clone(), timeout, closed));
+        Self { queue: sender, waiting }
+    }
+
+    pub(super) fn send(&self, message: Bytes) -> Result<(), SendError> {
+        let size = message.len();
+        if self.waiting.fetch_add(size, Ordering::Relaxed) + size > MOST_BYTES {
+            self.waiting.fetch_sub(size, Ordering::Relaxed);
+            return Err(SendError::Full);
+        }
+        self.queue.try_send(message).map_err(|error| {
+            self.waiting.fetch_sub(size, Ordering::Relaxed);
+            match error {
+                mpsc::error::TrySendError::Full(_) => SendError::Full,
+                mpsc::error::TrySendError::Closed(_) => SendError::Closed,
+            }
+        })
+    }
+}
+
+async fn write_all<W: AsyncWrite + Unpin>(
+    mut writer: W,
+    mut queue: mpsc::Receiver<Bytes>,
+    waiting: Arc<AtomicUsize>,
+    timeout: Duration,
+    closed: CancellationToken,
+) {
+    let mut buffer = Vec::new();
+    let mut ending = false;
+    while !ending {
+        let message = tokio::select! {
+            biased;
+            message = queue.recv() => message,
+            () = closed.cancelled() => { ending = true; queue.try_recv().ok() }
+        };
+        let Some(message) = message else { break };
+        // What waits already goes out with it: one write for many small messages.
+        let mut next = Some(message);
+        while let Some(message) = next {
+            waiting.fetch_sub(message.len(), Ordering::Relaxed);
+            append_line(&mut buffer, &message);
+            next = if ending || buffer.len() < 64 << 10 { queue.try_recv().ok() } else { None };
+        }
+        let written = tokio::time::timeout(timeout, async {
+            writer.write_all(&buffer).await?;
+            writer.flush().await
+        })
+        .await;
+        buffer.clear();
+        buffer.shrink_to(256 << 10);
+        if !matches!(written, Ok(Ok(()))) {
+            break;
+        }
+    }
+    closed.cancel();
+    let _ = tokio::time::timeout(Duration::from_secs(1), writer.shutdown()).await;
+}
+
+/// Appends one message as one line. Raw parts may have come spread over lines (an HTTP body may); line ends outside
+/// strings are white space, and inside strings they cannot stand, so a space does as well.
+fn append_line(buffer: &mut Vec<u8>, message: &[u8]) {
+    let start = buffer.len();
+    buffer.extend_from_slice(message);
+    if message.iter().any(|&byte| byte == b'\n' || byte == b'\r') {
+        for byte in &mut buffer[start..] {
+            if *byte == b'\n' || *byte == b'\r' {
+                *byte = b' ';
+            }
+        }
+    }
+    buffer.push(b'\n');
+}

@@ -1,0 +1,189 @@
+//! One HTTP endpoint for clients of every revision.
+//!
+//! [`HttpFace`] tells the era of each request, keeps the sessions of legacy clients and the rules of the transport
+//! (headers, statuses, streams, resumption), and gives the messages to a [`Handler`]. An answer is plain JSON unless
+//! the handler has something to say first; then it becomes a stream. It deliberately knows no method beyond those
+//! that open, cancel or carry a request, and nothing of what a request means.
+
+mod answer;
+mod asking;
+mod channel;
+mod exchange;
+mod legacy;
+mod log;
+mod modern;
+mod old_sse;
+mod options;
+mod outlet;
+mod sessions;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::request::Parts;
+use http::{HeaderName, Method, Request, Response, StatusCode};
+use hyper::body::Incoming;
+use switchboard_protocol::{Era, Revision};
+use switchboard_transport::http_server::{Answering, Body, Listener, Principal, Service, read_body};
+use switchboard_wire::{Incoming as Frame, Message};
+
+use crate::Handler;
+pub use options::{HttpOptions, LogLimits, OldSse};
+use sessions::Sessions;
+
+pub(super) const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
+pub(super) const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+pub(super) const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+
+/// The HTTP face of a handler.
+pub struct HttpFace {
+    shared: Arc<Shared>,
+    fallback: Option<Arc<dyn Service>>,
+}
+
+/// What every request of a face needs.
+pub(super) struct Shared {
+    options: HttpOptions,
+    handler: Arc<dyn Handler>,
+    sessions: Sessions,
+}
+
+impl HttpFace {
+    /// A face that gives what arrives to `handler`.
+    pub fn new(options: HttpOptions, handler: Arc<dyn Handler>) -> Self {
+        let sessions = Sessions::new(options.max_sessions, handler.clone());
+        Self { shared: Arc::new(Shared { options, handler, sessions }), fallback: None }
+    }
+
+    /// The same face, with a service for every path that is not its own.
+    #[must_use]
+    pub fn with_fallback(mut self, fallback: Arc<dyn Service>) -> Self {
+        self.fallback = Some(fallback);
+        self
+    }
+
+    /// Serves on a listener until the options' `shutdown` is cancelled, then ends all sessions.
+    pub async fn serve(self: Arc<Self>, listener: Listener) {
+        let shutdown = self.shared.options.shutdown.clone();
+        let serving = listener.serve(self.clone(), shutdown);
+        let idle = self.shared.options.session_idle;
+        let sweeping = async {
+            let mut tick = tokio::time::interval((idle / 8).clamp(Duration::from_millis(100), Duration::from_secs(60)));
+            loop {
+                tick.tick().await;
+                self.end_idle_sessions(idle);
+            }
+        };
+        tokio::select! {
+            () = serving => {}
+            () = sweeping => {}
+        }
+        self.shared.sessions.close_all();
+    }
+
+    /// How many lasting sessions there are.
+    #[must_use]
+    pub fn session_count(&self) -> usize {
+        self.shared.sessions.len()
+    }
+
+    /// Ends the sessions that had no traffic for that long and have neither an open stream nor a running request.
+    /// [`HttpFace::serve`] does this by itself. Answers how many were ended.
+    pub fn end_idle_sessions(&self, idle: Duration) -> usize {
+        self.shared.sessions.end_idle(idle)
+    }
+
+    async fn route(&self, request: Request<Incoming>, principal: Principal) -> Response<Body> {
+        let options = &self.shared.options;
+        let path = request.uri().path();
+        if path == options.path {
+            return self.shared.clone().endpoint(request, principal).await;
+        }
+        if let Some(old) = &options.old_sse {
+            if path == old.stream_path {
+                return old_sse::open(&self.shared, request.method(), &principal);
+            }
+            if path == old.message_path {
+                return old_sse::post(&self.shared, request, principal).await;
+            }
+        }
+        match &self.fallback {
+            Some(fallback) => fallback.call(request, principal).await,
+            None => answer::status(StatusCode::NOT_FOUND),
+        }
+    }
+}
+
+impl Service for HttpFace {
+    fn call(&self, request: Request<Incoming>, principal: Principal) -> Answering<'_> {
+        Box::pin(self.route(request, principal))
+    }
+
+    fn is_open(&self, path: &str) -> bool {
+        let options = &self.shared.options;
+        let own = path == options.path
+            || options.old_sse.as_ref().is_some_and(|old| path == old.stream_path || path == old.message_path);
+        !own && self.fallback.as_ref().is_some_and(|fallback| fallback.is_open(path))
+    }
+}
+
+impl std::fmt::Debug for HttpFace {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("HttpFace").field("sessions", &self.session_count()).finish_non_exhaustive()
+    }
+}
+
+impl Shared {
+    async fn endpoint(self: Arc<Self>, request: Request<Incoming>, principal: Principal) -> Response<Body> {
+        let (parts, body) = request.into_parts();
+        if parts.method == Method::POST {
+            return self.post(parts, body, principal).await;
+        }
+        let modern = header_text(&parts, &PROTOCOL_VERSION).is_some_and(|version| {
+            Revision::parse(version).is_some_and(|revision| revision.era() == Era::Modern)
+        });
+        match parts.method {
+            Method::GET if !modern => legacy::get(&self, &parts, &principal),
+            Method::DELETE if !modern => legacy::delete(&self, &parts, &principal),
+            _ => answer::method_not_allowed(if modern { "POST" } else { "GET, POST, DELETE" }),
+        }
+    }
+
+    async fn post(self: Arc<Self>, parts: Parts, body: Incoming, principal: Principal) -> Response<Body> {
+        let frame = match self.read(&parts, body).await {
+            Ok(frame) => frame,
+            Err(response) => return response,
+        };
+        let version = header_text(&parts, &PROTOCOL_VERSION);
+        let in_session = parts.headers.contains_key(&SESSION_ID);
+        let modern = match (version.map(Revision::parse), &frame) {
+            (Some(Some(revision)), _) if revision.era() == Era::Modern => true,
+            // Whoever has a session opened it with `initialize`.
+            _ if in_session => false,
+            (_, Frame::One(message)) if modern::names_a_revision(message) => true,
+            (Some(None), Frame::One(Message::Request(_))) => true,
+            _ => false,
+        };
+        match frame {
+            Frame::One(message) if modern => modern::post(self, parts, message, principal).await,
+            Frame::Batch(_) if modern => answer::refused(StatusCode::BAD_REQUEST, "this revision has no batches"),
+            frame => legacy::post(self, parts, frame, principal).await,
+        }
+    }
+
+    /// Reads and parses the body of a POST.
+    async fn read(&self, parts: &Parts, body: Incoming) -> Result<Frame, Response<Body>> {
+        if !answer::is_json(&parts.headers) {
+            return Err(answer::refused(StatusCode::UNSUPPORTED_MEDIA_TYPE, "the Content-Type must be application/json"));
+        }
+        let options = &self.options;
+        let text =
+            read_body(body, options.limits.bytes, options.body_timeout).await.map_err(|error| answer::unread(&error))?;
+        Frame::parse(text, &options.limits).map_err(|refusal| answer::refusal(&refusal))
+    }
+}
+
+/// A header as text, where it stands exactly once.
+fn header_text<'a>(parts: &'a Parts, name: &HeaderName) -> Option<&'a str> {
+    parts.headers.get(name)?.to_str().ok()
+}

@@ -1,0 +1,109 @@
+//! Heads and bodies of HTTP answers.
+
+use bytes::Bytes;
+use http::header::{ACCEPT, ALLOW, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER};
+use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
+use switchboard_transport::http_server::{Body, ReadError};
+use switchboard_wire::{ErrorObject, Id, Message, Raw, Refusal, Response as Answer, code};
+
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
+const NO_CACHE: HeaderValue = HeaderValue::from_static("no-cache, no-transform");
+const NO: HeaderValue = HeaderValue::from_static("no");
+const ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
+/// Seconds after which a client that found no room may try again.
+const COME_BACK: HeaderValue = HeaderValue::from_static("5");
+
+/// An answer without a body.
+pub(super) fn status(status: StatusCode) -> Response<Body> {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = status;
+    response
+}
+
+/// A message, or a batch of them.
+pub(super) fn json(status: StatusCode, body: Bytes) -> Response<Body> {
+    let mut response = Response::new(Body::full(body));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, JSON);
+    response
+}
+
+/// A stream of events.
+pub(super) fn events(body: Body) -> Response<Body> {
+    let mut response = Response::new(body);
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, EVENTS);
+    headers.insert(CACHE_CONTROL, NO_CACHE);
+    headers.insert(ACCEL_BUFFERING, NO);
+    response
+}
+
+/// An error that answers a request.
+pub(super) fn error(status: StatusCode, id: Id, error: ErrorObject) -> Response<Body> {
+    json(status, Message::Response(Answer::new(Some(id), Err(error))).encode())
+}
+
+/// An error about a message that has no id to answer under. MCP leaves the id out, where JSON-RPC would write null.
+pub(super) fn refused_with(status: StatusCode, code: i64, message: &str) -> Response<Body> {
+    let text = Raw::string(message);
+    let body = format!(r#"{{"jsonrpc":"2.0","error":{{"code":{code},"message":{}}}}}"#, text.as_str());
+    json(status, body.into())
+}
+
+/// The usual error about a message that has no id to answer under.
+pub(super) fn refused(status: StatusCode, message: &str) -> Response<Body> {
+    refused_with(status, code::INVALID_REQUEST, message)
+}
+
+/// The answer to text that is no message.
+pub(super) fn refusal(refusal: &Refusal) -> Response<Body> {
+    let error = refusal.to_error();
+    match &refusal.id {
+        Some(id) => self::error(StatusCode::BAD_REQUEST, id.clone(), error),
+        None => refused_with(StatusCode::BAD_REQUEST, error.code, &error.message),
+    }
+}
+
+/// The answer to a body that could not be read.
+pub(super) fn unread(error: &ReadError) -> Response<Body> {
+    let status = match error {
+        ReadError::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
+        ReadError::TooSlow(_) => StatusCode::REQUEST_TIMEOUT,
+        _ => StatusCode::BAD_REQUEST,
+    };
+    refused(status, &error.to_string())
+}
+
+/// The method of the HTTP request is none of those served here.
+pub(super) fn method_not_allowed(allowed: &'static str) -> Response<Body> {
+    let mut response = status(StatusCode::METHOD_NOT_ALLOWED);
+    response.headers_mut().insert(ALLOW, HeaderValue::from_static(allowed));
+    response
+}
+
+/// There is no room: come back later.
+pub(super) fn no_room(message: &str) -> Response<Body> {
+    let mut response = refused_with(StatusCode::SERVICE_UNAVAILABLE, code::INTERNAL_ERROR, message);
+    response.headers_mut().insert(RETRY_AFTER, COME_BACK);
+    response
+}
+
+/// Whether the body is declared to be JSON. A web page can send any other type without asking first.
+pub(super) fn is_json(headers: &HeaderMap) -> bool {
+    let Some(value) = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()) else { return false };
+    let media = value.split_once(';').map_or(value, |(media, _)| media);
+    media.trim().eq_ignore_ascii_case("application/json")
+}
+
+/// Whether the client takes a stream of events. One that says nothing takes anything.
+pub(super) fn accepts_events(headers: &HeaderMap) -> bool {
+    let mut values = headers.get_all(ACCEPT).iter().peekable();
+    if values.peek().is_none() {
+        return true;
+    }
+    values.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(',')).any(|part| {
+        let media = part.split_once(';').map_or(part, |(media, _)| media).trim();
+        ["text/event-stream", "text/*", "*/*"].iter().any(|accepted| media.eq_ignore_ascii_case(accepted))
+    })
+}

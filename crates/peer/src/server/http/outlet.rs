@@ -1,0 +1,145 @@
+//! What a handler sends beside the answer to one request. The first message turns the answer into a stream.
+
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+use bytes::Bytes;
+use parking_lot::Mutex;
+use switchboard_wire::{Message, Notification};
+use tokio_util::sync::CancellationToken;
+
+use super::LogLimits;
+use super::channel::Channel;
+use super::log::EventLog;
+use crate::{BoxFuture, Call, CallError, Remote, Reply, SendError};
+
+/// Where messages beside the answer may go.
+pub(super) enum Way {
+    /// Into a stream of their own if the client takes one, else into the session's.
+    Legacy {
+        channel: Arc<Channel>,
+        takes_events: bool,
+        /// Whether the client can come back for a stream that was closed before its first message.
+        polls: bool,
+    },
+    /// Into a stream of their own or nowhere.
+    Modern { takes_events: bool, limits: LogLimits },
+}
+
+pub(super) struct Outlet {
+    way: Way,
+    pub(super) cancel: CancellationToken,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    log: Option<Arc<EventLog>>,
+    /// Who answers the HTTP request.
+    waker: Option<Waker>,
+    answered: bool,
+    interrupted: bool,
+}
+
+/// What happened to a request that is not answered yet.
+pub(super) enum News {
+    /// The answer became a stream.
+    Streaming(Arc<EventLog>),
+    /// The client cancelled it.
+    Interrupted,
+}
+
+impl Outlet {
+    pub(super) fn new(way: Way) -> Arc<Self> {
+        Arc::new(Self { way, cancel: CancellationToken::new(), state: Mutex::default() })
+    }
+
+    /// The stream of this answer, made at first use; `None` where there can be none (any more).
+    fn log(&self) -> Option<Arc<EventLog>> {
+        let mut state = self.state.lock();
+        if state.log.is_none() && !state.answered && !state.interrupted {
+            state.log = match &self.way {
+                Way::Legacy { channel, takes_events: true, .. } => Some(channel.new_log()),
+                Way::Modern { takes_events: true, limits } => Some(EventLog::new(0, false, *limits)),
+                _ => None,
+            };
+            if state.log.is_some()
+                && let Some(waker) = state.waker.take()
+            {
+                waker.wake();
+            }
+        }
+        state.log.clone()
+    }
+
+    fn send(&self, message: &Bytes) -> Result<(), SendError> {
+        match (self.log(), &self.way) {
+            (Some(log), _) => log.push(message),
+            (None, Way::Legacy { channel, .. }) => channel.main.push(message),
+            (None, Way::Modern { .. }) => Err(SendError::Closed),
+        }
+    }
+
+    /// Waits for news other than the answer. `streaming` says whether the beginning of a stream is news.
+    pub(super) fn poll_news(&self, cx: &mut Context<'_>, streaming: bool) -> Poll<News> {
+        let mut state = self.state.lock();
+        if state.interrupted {
+            return Poll::Ready(News::Interrupted);
+        }
+        if streaming && let Some(log) = &state.log {
+            return Poll::Ready(News::Streaming(log.clone()));
+        }
+        if !state.waker.as_ref().is_some_and(|waker| waker.will_wake(cx.waker())) {
+            state.waker = Some(cx.waker().clone());
+        }
+        Poll::Pending
+    }
+
+    /// The client cancelled the request.
+    pub(super) fn interrupt(&self) {
+        let waker = {
+            let mut state = self.state.lock();
+            state.interrupted = true;
+            state.waker.take()
+        };
+        self.cancel.cancel();
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    /// The request has its answer, or will get none. Gives the stream that the answer belongs into, if there is one.
+    pub(super) fn conclude(&self) -> Option<Arc<EventLog>> {
+        let mut state = self.state.lock();
+        state.answered = true;
+        state.log.clone()
+    }
+}
+
+impl Remote for Outlet {
+    fn request(&self, call: Call) -> BoxFuture<'_, Result<Reply, CallError>> {
+        match &self.way {
+            Way::Legacy { channel, .. } => Box::pin(channel.asking.ask(call, |message| self.send(message))),
+            Way::Modern { .. } => Box::pin(async { Err(CallError::NotAllowed) }),
+        }
+    }
+
+    fn notify(&self, notification: Notification) -> Result<(), SendError> {
+        self.send(&Message::from(notification).encode())
+    }
+
+    fn can_request(&self) -> bool {
+        match &self.way {
+            Way::Legacy { channel, .. } => !channel.main.is_finished(),
+            Way::Modern { .. } => false,
+        }
+    }
+
+    fn close_stream(&self) {
+        if matches!(&self.way, Way::Legacy { polls: true, .. })
+            && let Some(log) = self.log()
+        {
+            log.close_reader();
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! One fault seen through every dialect.
+
+use super::*;
+use crate::Era;
+use switchboard_wire::{Limits, Message, Response};
+
+fn text(fault: &Fault, rendering: &Rendering) -> String {
+    let message = Message::from(Response::new(None, Err(fault.render(rendering))));
+    let text = message.encode();
+    let text = std::str::from_utf8(&text).expect("messages are UTF-8");
+    let error = text.strip_prefix(r#"{"jsonrpc":"2.0","id":null,"error":"#).and_then(|rest| rest.strip_suffix('}'));
+    error.expect("an error response").to_owned()
+}
+
+fn plain(revision: Revision) -> Rendering {
+    Rendering::new(revision, "tools/call")
+}
+
+fn code(kind: FaultKind, rendering: &Rendering) -> i64 {
+    Fault::new(kind, "x").render(rendering).code
+}
+
+#[test]
+fn one_fault_in_five_dialects() {
+    let fault = Fault::new(FaultKind::RateLimited, "10 calls a minute are allowed")
+        .retry_after(1_500)
+        .suggest("wait, or ask for a larger limit")
+        .with_detail("bucket tenant-7 of 10.0.0.3")
+        .with_details(Raw::parse(&br#"{"limit":10}"#[..], &Limits::default()).expect("valid"))
+        .from_server("files");
+    insta::assert_snapshot!(text(&fault, &plain(Revision::V2025_11_25)), @r#"{"code":-32000,"message":"10 calls a minute are allowed","data":{"kind":"rate_limited","origin":{"server_id":"files"},"retryable":true,"retryAfterMs":1500,"suggestion":"wait, or ask for a larger limit","details":{"limit":10}}}"#);
+    insta::assert_snapshot!(text(&fault, &plain(Revision::V2026_07_28)), @r#"{"code":3000,"message":"10 calls a minute are allowed","data":{"kind":"rate_limited","origin":{"server_id":"files"},"retryable":true,"retryAfterMs":1500,"suggestion":"wait, or ask for a larger limit","details":{"limit":10}}}"#);
+    insta::assert_snapshot!(text(&fault, &plain(Revision::V2025_11_25).with_mgp(true)), @r#"{"code":3000,"message":"10 calls a minute are allowed","data":{"kind":"rate_limited","origin":{"server_id":"files"},"_mgp":{"category":"resource","retryable":true,"retry_after_ms":1500,"retry_strategy":"exponential_backoff","max_retries":3,"suggestion":"wait, or ask for a larger limit","details":{"limit":10}}}}"#);
+    insta::assert_snapshot!(text(&fault, &plain(Revision::V2025_11_25).with_structured(true)), @r#"{"code":-32000,"message":"10 calls a minute are allowed","data":{"kind":"rate_limited","origin":{"server_id":"files"},"structured":{"code":"RATE_LIMIT_EXCEEDED","message":"10 calls a minute are allowed","category":"rate_limited","retry_after_seconds":2,"user_actionable":false,"suggestion":"wait, or ask for a larger limit","details":{"limit":10}}}}"#);
+    insta::assert_snapshot!(text(&fault, &Rendering::new(Revision::V2025_11_25, "push/event")), @r#"{"code":-32000,"message":"10 calls a minute are allowed","data":{"kind":"rate_limited","origin":{"server_id":"files"},"retryable":true,"retryAfterMs":1500,"suggestion":"wait, or ask for a larger limit","details":{"limit":10}}}"#);
+}
+
+#[test]
+fn a_refused_call_in_five_dialects() {
+    let fault = Fault::new(FaultKind::AccessDenied, "not for this caller").fall_back_to("search");
+    insta::assert_snapshot!(text(&fault, &plain(Revision::V2024_11_05)), @r#"{"code":-32005,"message":"not for this caller","data":{"kind":"access_denied"}}"#);
+    insta::assert_snapshot!(text(&fault, &plain(Revision::V2026_07_28)), @r#"{"code":1001,"message":"not for this caller","data":{"kind":"access_denied"}}"#);
+    insta::assert_snapshot!(text(&fault, &plain(Revision::V2026_07_28).with_mgp(true)), @r#"{"code":1001,"message":"not for this caller","data":{"kind":"access_denied","_mgp":{"category":"security","retryable":false,"fallback_tool":"search"}}}"#);
+    insta::assert_snapshot!(text(&fault, &plain(Revision::V2026_07_28).with_mgp(true).with_structured(true)), @r#"{"code":1001,"message":"not for this caller","data":{"kind":"access_denied","_mgp":{"category":"security","retryable":false,"fallback_tool":"search"},"structured":{"code":"ACCESS_DENIED","message":"not for this caller","category":"auth_required","user_actionable":true}}}"#);
+    insta::assert_snapshot!(text(&fault, &Rendering::new(Revision::V2025_06_18, "channels/open")), @r#"{"code":-32002,"message":"not for this caller","data":{"kind":"access_denied"}}"#);
+}
+
+#[test]
+fn members_that_mcp_asks_for() {
+    let fault = Fault::unsupported_version("1900-01-01", &Revision::ALL);
+    insta::assert_snapshot!(text(&fault, &plain(Revision::V2026_07_28)), @r#"{"code":-32022,"message":"unsupported protocol version: \"1900-01-01\"","data":{"kind":"unsupported_protocol_version","supported":["2024-11-05","2025-03-26","2025-06-18","2025-11-25","2026-07-28"],"requested":"1900-01-01"}}"#);
+    let required = Raw::parse(&br#"{"sampling":{}}"#[..], &Limits::default()).expect("valid");
+    let fault = Fault::missing_capability("sampling is needed", required);
+    insta::assert_snapshot!(text(&fault, &plain(Revision::V2026_07_28)), @r#"{"code":-32021,"message":"sampling is needed","data":{"kind":"missing_client_capability","requiredCapabilities":{"sampling":{}}}}"#);
+}
+
+#[test]
+fn codes_of_the_revisions() {
+    for revision in Revision::ALL {
+        let plain = plain(revision);
+        let modern = revision.era() == Era::Modern;
+        let old = |legacy, modern_code| if modern { modern_code } else { legacy };
+        let table = [
+            (FaultKind::Parse, -32700),
+            (FaultKind::InvalidRequest, -32600),
+            (FaultKind::MethodNotFound, -32601),
+            (FaultKind::InvalidParams, -32602),
+            (FaultKind::InvalidArguments, -32602),
+            (FaultKind::Internal, -32603),
+            (FaultKind::UnknownTool, -32602),
+            (FaultKind::UnknownPrompt, -32602),
+            (FaultKind::UnknownResource, old(-32002, -32602)),
+            (FaultKind::HeaderMismatch, old(-32600, -32020)),
+            (FaultKind::MissingClientCapability, old(-32602, -32021)),
+            (FaultKind::UnsupportedProtocolVersion, old(-32602, -32022)),
+            (FaultKind::UrlElicitationRequired, if revision == Revision::V2025_11_25 { -32042 } else { -32603 }),
+            (FaultKind::PermissionDenied, old(-32005, 1000)),
+            (FaultKind::Timeout, old(-32000, 3003)),
+        ];
+        for (kind, expected) in table {
+            assert_eq!(code(kind, &plain), expected, "{kind} in {revision}");
+        }
+    }
+}
+
+#[test]
+fn codes_of_mgp() {
+    let table = [
+        (FaultKind::PermissionDenied, 1000),
+        (FaultKind::AccessDenied, 1001),
+        (FaultKind::AuthRequired, 1002),
+        (FaultKind::AuthExpired, 1003),
+        (FaultKind::ValidationBlocked, 1010),
+        (FaultKind::CodeSafetyViolation, 1011),
+        (FaultKind::ServerNotReady, 2000),
+        (FaultKind::ServerDraining, 2001),
+        (FaultKind::ServerRestarting, 2002),
+        (FaultKind::RateLimited, 3000),
+        (FaultKind::ResourceExhausted, 3001),
+        (FaultKind::QuotaExceeded, 3002),
+        (FaultKind::Timeout, 3003),
+        (FaultKind::InvalidArguments, 4000),
+        (FaultKind::UnknownTool, 4001),
+        (FaultKind::ToolDisabled, 4002),
+        (FaultKind::UpstreamError, 5000),
+        (FaultKind::UpstreamTimeout, 5001),
+        (FaultKind::UpstreamUnavailable, 5002),
+        (FaultKind::MethodNotFound, -32601),
+        (FaultKind::InvalidParams, -32602),
+    ];
+    for revision in Revision::ALL {
+        for (kind, expected) in table {
+            assert_eq!(code(kind, &plain(revision).with_mgp(true)), expected, "{kind} in {revision}");
+        }
+    }
+    assert_eq!(code(FaultKind::UnknownResource, &Rendering::new(Revision::V2025_11_25, "mgp/access/query")), 4004);
+}
+
+#[test]
+fn codes_of_mcpl() {
+    let legacy = Rendering::new(Revision::V2025_11_25, "channels/publish");
+    let table = [
+        (FaultKind::FeatureSetDisabled, -32001),
+        (FaultKind::UnknownFeatureSet, -32003),
+        (FaultKind::CheckpointNotFound, -32005),
+        (FaultKind::ChannelNotPermitted, -32017),
+        (FaultKind::UnknownChannel, -32023),
+        (FaultKind::ChannelOpenFailed, -32024),
+        (FaultKind::AccessDenied, -32002),
+        (FaultKind::InvalidParams, -32602),
+    ];
+    for (kind, expected) in table {
+        assert_eq!(code(kind, &legacy), expected, "{kind}");
+    }
+}
+
+#[test]
+fn a_modern_wire_never_sees_a_code_that_is_closed_to_us() {
+    let methods = ["tools/call", "mgp/access/query", "channels/open"];
+    for kind in FaultKind::ALL {
+        for (method, mgp) in methods.into_iter().zip([true, false, false]).chain([("tools/call", false)]) {
+            let code = code(*kind, &Rendering::new(Revision::V2026_07_28, method).with_mgp(mgp));
+            let standard = matches!(code, -32700 | -32603..=-32600 | -32022..=-32020);
+            assert!(standard || !(-32768..=-32000).contains(&code), "{kind} gives {code} for {method}");
+        }
+    }
+}
+
+#[test]
+fn kind_is_always_told_and_detail_never() {
+    let mut names = std::collections::HashSet::new();
+    for kind in FaultKind::ALL {
+        assert!(names.insert(kind.as_str()), "{kind} stands twice");
+        let fault = Fault::new(*kind, "public").with_detail("hunter2").with_source("hunter2");
+        for revision in Revision::ALL {
+            for (mgp, structured) in [(false, false), (true, false), (false, true), (true, true)] {
+                let error = fault.render(&plain(revision).with_mgp(mgp).with_structured(structured));
+                let data = error.data.expect("data is always there");
+                assert_eq!(data.member("kind").and_then(|kind| kind.as_text()).as_deref(), Some(kind.as_str()));
+                assert_eq!(data.member("_mgp").is_some(), mgp);
+                assert_eq!(data.member("structured").is_some(), structured);
+                assert!(!data.as_str().contains("hunter2"));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_servers_error_passes_unchanged() {
+    let text =
+        r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32050,"message":"odd \u00e9","data":{ "a" : 1.10 },"x":[1, 2]}}"#;
+    let parse = || match Message::parse(text.as_bytes().to_vec(), &Limits::default()) {
+        Ok(Message::Response(Response { outcome: Err(error), .. })) => error,
+        other => panic!("not an error response: {other:?}"),
+    };
+    let fault = Fault::upstream("files", parse());
+    assert_eq!(fault.origin(), Some("files"));
+    for mgp in [false, true] {
+        assert_eq!(fault.render(&plain(Revision::V2025_11_25).with_mgp(mgp)), parse());
+    }
+    // The one exception: a code that the revision forbids us to send.
+    let modern = fault.render(&plain(Revision::V2026_07_28));
+    assert_eq!((modern.code, &modern.data, &modern.extra), (-32603, &parse().data, &parse().extra));
+    for (from, to) in [(-32002, -32602), (-32042, -32603), (-32021, -32021), (-32000, -32000), (7, 7)] {
+        let fault = Fault::upstream("files", ErrorObject::new(from, "x"));
+        assert_eq!(fault.render(&plain(Revision::V2026_07_28)).code, to);
+    }
+}
+
+#[test]
+fn families() {
+    for (method, family) in [
+        ("tools/call", MethodFamily::Mcp),
+        ("notifications/progress", MethodFamily::Mcp),
+        ("mgp/stream/cancel", MethodFamily::Mgp),
+        ("notifications/mgp.event", MethodFamily::Mgp),
+        ("push/event", MethodFamily::Mcpl),
+        ("featureSets/update", MethodFamily::Mcpl),
+        ("context", MethodFamily::Mcp),
+    ] {
+        assert_eq!(MethodFamily::of(method), family, "{method}");
+    }
+}
+
+#[test]
+fn the_source_stays_reachable() {
+    let fault = Fault::internal(std::io::Error::other("disk"));
+    assert_eq!(fault.source().map(ToString::to_string).as_deref(), Some("disk"));
+    assert_eq!(fault.clone().to_string(), "internal error");
+}

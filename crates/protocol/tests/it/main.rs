@@ -1,0 +1,4 @@
+//! The typed views against messages of every revision.
+
+mod round_trip;
+mod shapes;

@@ -1,0 +1,150 @@
+//! Starting a process from a thread that outlives it, and signals to its whole group.
+
+use std::process::{ExitStatus, Stdio};
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use tokio::runtime::Handle;
+use tokio::sync::{oneshot, watch};
+
+use super::{Child, CommandSpec, SpawnError, StderrTail, environment, guardian, stderr};
+
+/// A process group, named by its leader.
+#[derive(Debug)]
+pub(super) struct Group {
+    pid: u32,
+    /// Nobody was left in the group: its number may belong to someone else by now.
+    gone: AtomicBool,
+}
+
+/// What is sent to a group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Blow {
+    /// Please end.
+    Term,
+    /// End.
+    Kill,
+}
+
+impl Group {
+    pub(super) const fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    /// Signals the whole group; `false` if nobody is in it.
+    #[cfg(unix)]
+    pub(super) fn signal(&self, blow: Blow) -> bool {
+        use rustix::process::{Signal, kill_process_group};
+        let signal = if blow == Blow::Term { Signal::TERM } else { Signal::KILL };
+        self.reaches(|group| kill_process_group(group, signal))
+    }
+
+    /// Windows has no groups to signal: the direct child is killed when its handle is dropped.
+    #[cfg(not(unix))]
+    pub(super) fn signal(&self, _blow: Blow) -> bool {
+        false
+    }
+
+    #[cfg(unix)]
+    fn reaches(&self, send: impl FnOnce(rustix::process::Pid) -> rustix::io::Result<()>) -> bool {
+        let Some(group) = i32::try_from(self.pid).ok().and_then(rustix::process::Pid::from_raw) else { return false };
+        if self.gone.load(Ordering::Acquire) {
+            return false;
+        }
+        let reached = send(group).is_ok();
+        if !reached {
+            self.gone.store(true, Ordering::Release);
+            guardian::forget(self.pid);
+        }
+        reached
+    }
+
+    /// Waits until nobody is left in the group.
+    pub(super) async fn emptied(&self, exit: &watch::Receiver<Option<ExitStatus>>) {
+        let mut exit = exit.clone();
+        // The leader first: until it is reaped it counts as a member.
+        let _ended = exit.wait_for(Option::is_some).await.map(|_| ());
+        #[cfg(unix)]
+        while self.reaches(rustix::process::test_kill_process_group) {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+}
+
+type Job = Box<dyn FnOnce() + Send>;
+
+/// The parent-death signal is tied to the *thread* that forks, so a worker of the runtime, which may end at any time,
+/// must not do it. This thread lives as long as the process.
+static SPAWNER: LazyLock<Option<mpsc::SyncSender<Job>>> = LazyLock::new(|| {
+    let (jobs, queue) = mpsc::sync_channel::<Job>(64);
+    let thread = std::thread::Builder::new().name("spawner".to_owned()).spawn(move || {
+        while let Ok(job) = queue.recv() {
+            job();
+        }
+    });
+    thread.is_ok().then_some(jobs)
+});
+
+pub(super) async fn spawn(spec: &CommandSpec) -> Result<Child, SpawnError> {
+    let failed = |why: &str| SpawnError::Failed { program: spec.program.clone(), why: why.to_owned() };
+    if let Some(cwd) = spec.cwd.as_ref().filter(|cwd| !cwd.is_dir()) {
+        return Err(SpawnError::BadDirectory(cwd.display().to_string()));
+    }
+    let variables = environment::of(spec, std::env::vars_os());
+    let searched = variables
+        .get(std::ffi::OsStr::new("PATH"))
+        .map_or_else(|| "nowhere, PATH is not set".to_owned(), |path| path.to_string_lossy().into_owned());
+    let mut command = std::process::Command::new(&spec.program);
+    command.args(&spec.args).env_clear().envs(variables);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    if let Some(cwd) = &spec.cwd {
+        command.current_dir(cwd);
+    }
+    #[cfg(unix)]
+    super::pre_exec::prepare(&mut command);
+    let mut command = tokio::process::Command::from(command);
+    command.kill_on_drop(true);
+
+    let runtime = Handle::current();
+    let (done, outcome) = oneshot::channel();
+    let job: Job = Box::new(move || {
+        let _context = runtime.enter();
+        // Nobody waits any more: dropping the child kills it.
+        let _unwanted = done.send(command.spawn());
+    });
+    let spawner = SPAWNER.as_ref().ok_or_else(|| failed("no thread could be started"))?;
+    spawner.try_send(job).map_err(|_| failed("too many processes are being started at once"))?;
+    let outcome = outcome.await.map_err(|_| failed("the thread that starts processes is gone"))?;
+    let mut process = outcome.map_err(|error| explain(spec, searched, &error))?;
+
+    let pid = process.id().ok_or_else(|| failed("it ended at once"))?;
+    guardian::watch(pid);
+    let group = std::sync::Arc::new(Group { pid, gone: AtomicBool::new(false) });
+    let tail = StderrTail::default();
+    if let Some(stream) = process.stderr.take() {
+        tokio::spawn(stderr::drain(stream, tail.clone(), spec.program.clone(), pid));
+    }
+    let (stdin, stdout) = (process.stdin.take(), process.stdout.take());
+    let (ended, exit) = watch::channel(None);
+    tokio::spawn(async move {
+        // Owned by this task, so that it is always reaped.
+        let status = process.wait().await.unwrap_or_default();
+        ended.send_replace(Some(status));
+    });
+    Ok(Child { stdin, stdout, group, exit, stderr: tail })
+}
+
+fn explain(spec: &CommandSpec, searched: String, error: &std::io::Error) -> SpawnError {
+    let program = spec.program.clone();
+    match error.kind() {
+        std::io::ErrorKind::NotFound => {
+            let by_path = program.contains(std::path::MAIN_SEPARATOR);
+            let searched = if by_path { "that path only".to_owned() } else { searched };
+            SpawnError::NotFound { program, searched }
+        }
+        std::io::ErrorKind::PermissionDenied => SpawnError::Denied { program, why: error.to_string() },
+        _ => SpawnError::Failed { program, why: error.to_string() },
+    }
+}

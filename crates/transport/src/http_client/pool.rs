@@ -1,0 +1,226 @@
+//! Connections to one origin, kept open between requests.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, LazyLock};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use http::{HeaderMap, Method, Request, StatusCode, Uri};
+use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper::client::conn::http1::{self, SendRequest};
+use hyper_rustls::HttpsConnector;
+use hyper_util::client::legacy::connect::HttpConnector;
+use parking_lot::Mutex;
+use tower_service::Service as _;
+use url::Url;
+
+use super::{HttpError, HttpOptions};
+
+type Sender = SendRequest<Full<Bytes>>;
+
+/// How long a connection that was just given back may take to become ready again.
+const SETTLE: Duration = Duration::from_millis(200);
+
+/// Open connections to one origin.
+pub(super) struct Pool {
+    base: Uri,
+    origin: String,
+    authority: String,
+    options: HttpOptions,
+    idle: Arc<Idle>,
+}
+
+/// The most recently used connection stands last.
+struct Idle {
+    kept: Mutex<VecDeque<Kept>>,
+    max: usize,
+}
+
+struct Kept {
+    sender: Sender,
+    until: Instant,
+}
+
+/// The head of an answer, with the connection its body still occupies.
+pub(super) struct Exchange {
+    pub(super) status: StatusCode,
+    pub(super) headers: HeaderMap,
+    pub(super) body: Incoming,
+    pub(super) lease: Lease,
+}
+
+/// A connection in use. Dropping it closes the connection; giving it back keeps it open.
+pub(super) struct Lease {
+    sender: Sender,
+    idle: Arc<Idle>,
+    keep_for: Duration,
+    origin: String,
+}
+
+impl Lease {
+    /// To be called when the body was read to its end.
+    pub(super) fn give_back(self) {
+        if self.keep_for.is_zero() || self.sender.is_closed() {
+            return;
+        }
+        let mut kept = self.idle.kept.lock();
+        if kept.len() >= self.idle.max {
+            kept.pop_front();
+        }
+        kept.push_back(Kept { sender: self.sender, until: Instant::now() + self.keep_for });
+    }
+
+    pub(super) fn broken(&self, error: &hyper::Error) -> HttpError {
+        HttpError::Broken { origin: self.origin.clone(), why: reason(error) }
+    }
+}
+
+impl Pool {
+    pub(super) fn new(url: &Url, options: HttpOptions) -> Result<Self, HttpError> {
+        let bad = |why: &str| HttpError::BadUrl { url: super::redact(url.as_str()), why: why.to_owned() };
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(bad("only http and https are spoken"));
+        }
+        let host = url.host_str().ok_or_else(|| bad("it names no host"))?;
+        let authority = url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
+        let origin = format!("{}://{authority}", url.scheme());
+        let base = Uri::try_from(format!("{origin}/")).map_err(|_| bad("the host is not valid"))?;
+        let idle = Arc::new(Idle { kept: Mutex::default(), max: options.max_idle.max(1) });
+        Ok(Self { base, origin, authority, options, idle })
+    }
+
+    pub(super) fn origin(&self) -> &str {
+        &self.origin
+    }
+
+    pub(super) fn authority(&self) -> &str {
+        &self.authority
+    }
+
+    pub(super) const fn options(&self) -> &HttpOptions {
+        &self.options
+    }
+
+    pub(super) async fn send(
+        &self,
+        method: Method,
+        path: Uri,
+        headers: HeaderMap,
+        body: Bytes,
+    ) -> Result<Exchange, HttpError> {
+        let mut request = Request::new(Full::new(body));
+        *request.method_mut() = method;
+        *request.uri_mut() = path;
+        *request.headers_mut() = headers;
+        // A kept connection may have been closed by the server meanwhile. hyper hands the request back if not a byte
+        // of it was written, and only then it is sent again, each time over another connection; the last is new.
+        while let Some(mut sender) = self.take_idle().await {
+            match sender.try_send_request(request).await {
+                Ok(response) => return Ok(self.exchange(sender, response)),
+                Err(mut error) => match error.take_message() {
+                    Some(unsent) => request = unsent,
+                    None => return Err(self.broken(error.error())),
+                },
+            }
+        }
+        let mut sender = self.connect().await?;
+        match sender.try_send_request(request).await {
+            Ok(response) => Ok(self.exchange(sender, response)),
+            Err(error) if error.message().is_some() => Err(HttpError::NotSent(self.origin.clone())),
+            Err(error) => Err(self.broken(error.error())),
+        }
+    }
+
+    fn exchange(&self, sender: Sender, response: http::Response<Incoming>) -> Exchange {
+        let (head, body) = response.into_parts();
+        let keep_for = keep_alive(&head.headers)
+            .map_or(self.options.idle_timeout, |promised| promised.min(self.options.idle_timeout));
+        let lease = Lease { sender, idle: self.idle.clone(), keep_for, origin: self.origin.clone() };
+        Exchange { status: head.status, headers: head.headers, body, lease }
+    }
+
+    fn broken(&self, error: &hyper::Error) -> HttpError {
+        HttpError::Broken { origin: self.origin.clone(), why: reason(error) }
+    }
+
+    /// A kept connection that can take a request.
+    async fn take_idle(&self) -> Option<Sender> {
+        loop {
+            let mut candidate = self.pop()?;
+            if candidate.is_ready() {
+                return Some(candidate);
+            }
+            // Given back a moment ago: its task still has to notice that the answer was read.
+            if matches!(tokio::time::timeout(SETTLE, candidate.ready()).await, Ok(Ok(()))) {
+                return Some(candidate);
+            }
+        }
+    }
+
+    fn pop(&self) -> Option<Sender> {
+        let mut kept = self.idle.kept.lock();
+        let now = Instant::now();
+        while kept.front().is_some_and(|oldest| oldest.until <= now || oldest.sender.is_closed()) {
+            kept.pop_front();
+        }
+        // Prefer one that is ready: waiting for another costs more than looking.
+        let ready = kept.iter().rposition(|kept| kept.until > now && kept.sender.is_ready());
+        let place = ready.or_else(|| kept.iter().rposition(|kept| kept.until > now && !kept.sender.is_closed()))?;
+        kept.remove(place).map(|kept| kept.sender)
+    }
+
+    async fn connect(&self) -> Result<Sender, HttpError> {
+        let failed = |why: String| HttpError::Connect { origin: self.origin.clone(), why };
+        let mut connector = CONNECTOR.clone();
+        let connecting = async {
+            // The connector is always ready: it holds no queue.
+            let stream = connector.call(self.base.clone()).await.map_err(|error| failed(chain(&*error)))?;
+            http1::Builder::new().handshake(stream).await.map_err(|error| failed(reason(&error)))
+        };
+        let (sender, connection) = tokio::time::timeout(self.options.connect_timeout, connecting)
+            .await
+            .map_err(|_| failed(format!("no connection within {:?}", self.options.connect_timeout)))??;
+        tokio::spawn(async move {
+            if let Err(error) = connection.await {
+                tracing::debug!(error = %reason(&error), "a connection to a server ended badly");
+            }
+        });
+        Ok(sender)
+    }
+}
+
+/// The time a server promises to keep the connection, less a second, so that we are the first to give it up.
+fn keep_alive(headers: &HeaderMap) -> Option<Duration> {
+    let text = headers.get("keep-alive")?.to_str().ok()?;
+    let seconds = text.split(',').find_map(|part| part.trim().strip_prefix("timeout=")?.parse::<u64>().ok())?;
+    Some(Duration::from_secs(seconds.saturating_sub(1)))
+}
+
+fn reason(error: &hyper::Error) -> String {
+    chain(error)
+}
+
+/// An error with its causes, which hyper keeps apart.
+fn chain(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        let cause_text = cause.to_string();
+        if !text.contains(&cause_text) {
+            text.push_str(": ");
+            text.push_str(&cause_text);
+        }
+        next = cause.source();
+    }
+    text
+}
+
+/// Made once: reading the root certificates takes milliseconds.
+static CONNECTOR: LazyLock<HttpsConnector<HttpConnector>> = LazyLock::new(|| {
+    let mut http = HttpConnector::new();
+    http.enforce_http(false);
+    http.set_nodelay(true);
+    http.set_keepalive(Some(Duration::from_secs(60)));
+    hyper_rustls::HttpsConnectorBuilder::new().with_webpki_roots().https_or_http().enable_http1().wrap_connector(http)
+});

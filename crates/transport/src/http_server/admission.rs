@@ -1,0 +1,258 @@
+//! Who is let in: `Host`, `Origin` and the bearer token, decided from the head of a request alone.
+
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use http::header::{AUTHORIZATION, HOST, ORIGIN};
+use http::{HeaderMap, HeaderValue, StatusCode, Uri};
+
+/// Who was authenticated.
+pub type Principal = Arc<str>;
+
+type Authenticate = dyn Fn(Option<&str>) -> Option<Principal> + Send + Sync;
+
+/// The rules of who is let in.
+#[derive(Clone)]
+pub struct Access {
+    /// Names that `Host` may have.
+    pub hosts: AllowList,
+    /// Names that `Origin` may have. A request without `Origin` does not come from a web page and passes.
+    pub origins: AllowList,
+    authenticate: Arc<Authenticate>,
+    challenge: HeaderValue,
+}
+
+impl Access {
+    /// Loopback names and the bound address, and everyone there is the local user.
+    #[must_use]
+    pub fn loopback(address: SocketAddr) -> Self {
+        let names = AllowList::loopback().and(address.ip(), address.port());
+        Self {
+            hosts: names.clone(),
+            origins: names,
+            authenticate: Arc::new(|_| Some("local".into())),
+            challenge: HeaderValue::from_static("Bearer"),
+        }
+    }
+
+    /// The same rules, with a check of the bearer token. The check is given what follows `Bearer`, and must compare
+    /// secrets in constant time.
+    #[must_use]
+    pub fn authenticated(mut self, check: impl Fn(Option<&str>) -> Option<Principal> + Send + Sync + 'static) -> Self {
+        self.authenticate = Arc::new(check);
+        self
+    }
+
+    /// The same rules with another `WWW-Authenticate` for those who are not let in.
+    #[must_use]
+    pub fn challenging(mut self, challenge: HeaderValue) -> Self {
+        self.challenge = challenge;
+        self
+    }
+
+    pub(super) const fn challenge(&self) -> &HeaderValue {
+        &self.challenge
+    }
+
+    /// Judges the head of a request.
+    pub(super) fn admit(&self, uri: &Uri, headers: &HeaderMap, open: bool) -> Result<Principal, Refused> {
+        let host = single(headers, &HOST).ok_or(Refused::Host)?;
+        if !self.hosts.allows(host.to_str().map_err(|_| Refused::Host)?) {
+            return Err(Refused::Host);
+        }
+        // A request line may name another host than the header does.
+        if uri.authority().is_some_and(|authority| !self.hosts.allows(authority.as_str())) {
+            return Err(Refused::Host);
+        }
+        if headers.contains_key(&ORIGIN) {
+            let origin = single(headers, &ORIGIN).and_then(|origin| origin.to_str().ok()).ok_or(Refused::Origin)?;
+            let name = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
+            if !name.is_some_and(|name| self.origins.allows(name)) {
+                return Err(Refused::Origin);
+            }
+        }
+        let token = if headers.contains_key(&AUTHORIZATION) {
+            single(headers, &AUTHORIZATION).and_then(|value| value.to_str().ok()).and_then(bearer)
+        } else {
+            None
+        };
+        match (self.authenticate)(token) {
+            Some(principal) => Ok(principal),
+            None if open => Ok("".into()),
+            None => Err(Refused::Token),
+        }
+    }
+}
+
+impl fmt::Debug for Access {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Access").field("hosts", &self.hosts).field("origins", &self.origins).finish_non_exhaustive()
+    }
+}
+
+/// Why a request is turned away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Refused {
+    Host,
+    Origin,
+    Token,
+}
+
+impl Refused {
+    pub(super) const fn status(self) -> StatusCode {
+        match self {
+            Self::Host | Self::Origin => StatusCode::FORBIDDEN,
+            Self::Token => StatusCode::UNAUTHORIZED,
+        }
+    }
+
+    /// A JSON-RPC error without an id, as MCP has it for a request that was not read.
+    pub(super) const fn body(self) -> &'static str {
+        match self {
+            Self::Host => r#"{"jsonrpc":"2.0","error":{"code":-32600,"message":"this Host is not served here"}}"#,
+            Self::Origin => r#"{"jsonrpc":"2.0","error":{"code":-32600,"message":"this Origin is not allowed"}}"#,
+            Self::Token => r#"{"jsonrpc":"2.0","error":{"code":-32600,"message":"a valid bearer token is needed"}}"#,
+        }
+    }
+}
+
+/// The value of a header that stands exactly once.
+fn single<'a>(headers: &'a HeaderMap, name: &http::HeaderName) -> Option<&'a HeaderValue> {
+    let mut values = headers.get_all(name).iter();
+    let first = values.next()?;
+    values.next().is_none().then_some(first)
+}
+
+/// What follows `Bearer`, whose case does not matter.
+fn bearer(value: &str) -> Option<&str> {
+    let (scheme, token) = value.split_once(' ')?;
+    let token = token.trim_matches(' ');
+    (scheme.eq_ignore_ascii_case("bearer") && !token.is_empty()).then_some(token)
+}
+
+/// Names of hosts, each with one port or any.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AllowList {
+    any: bool,
+    names: Vec<(Box<str>, Option<u16>)>,
+}
+
+/// An entry of an [`AllowList`] that is no host name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no host name, address, or one of these with a port")]
+pub struct BadEntry(pub String);
+
+impl AllowList {
+    /// `localhost`, `127.0.0.1` and `[::1]`, with any port: no foreign site can take these names.
+    #[must_use]
+    pub fn loopback() -> Self {
+        Self { any: false, names: ["localhost", "127.0.0.1", "[::1]"].map(|name| (name.into(), None)).into() }
+    }
+
+    /// Every name. Turns the check off: only for a listener behind a proxy that checks.
+    #[must_use]
+    pub const fn anything() -> Self {
+        Self { any: true, names: Vec::new() }
+    }
+
+    /// The same list with one more entry: `name`, `name:port`, `[v6]` or `[v6]:port`, in any case.
+    ///
+    /// # Errors
+    /// The entry cannot be read.
+    pub fn with(mut self, entry: &str) -> Result<Self, BadEntry> {
+        let (name, port) = split(entry).ok_or_else(|| BadEntry(entry.to_owned()))?;
+        self.names.push((name.to_ascii_lowercase().into(), port));
+        Ok(self)
+    }
+
+    fn and(mut self, ip: IpAddr, port: u16) -> Self {
+        // A wildcard address is no name that anyone connects to.
+        if !ip.is_unspecified() {
+            let name = if ip.is_ipv6() { format!("[{ip}]") } else { ip.to_string() };
+            self.names.push((name.into(), Some(port)));
+        }
+        self
+    }
+
+    fn allows(&self, authority: &str) -> bool {
+        self.any
+            || split(authority).is_some_and(|(name, port)| {
+                self.names.iter().any(|(allowed, only)| {
+                    allowed.eq_ignore_ascii_case(name) && only.is_none_or(|only| port == Some(only))
+                })
+            })
+    }
+}
+
+/// Name and port of an authority without user information.
+fn split(authority: &str) -> Option<(&str, Option<u16>)> {
+    let name_end = if authority.starts_with('[') { authority.find(']')? + 1 } else { authority.find(':').unwrap_or(authority.len()) };
+    let (name, rest) = authority.split_at(name_end);
+    let port = match rest.strip_prefix(':') {
+        Some(digits) if digits.bytes().all(|byte| byte.is_ascii_digit()) => Some(digits.parse().ok()?),
+        None if rest.is_empty() => None,
+        _ => return None,
+    };
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_' | b'[' | b']' | b':');
+    (!name.is_empty() && name.bytes().all(plain)).then_some((name, port))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_with_and_without_port() {
+        let list = AllowList::loopback().with("Box.example:8443").unwrap().with("[fd00::1]").unwrap();
+        for (authority, allowed) in [
+            ("localhost", true),
+            ("LOCALHOST:1", true),
+            ("127.0.0.1:65535", true),
+            ("[::1]:80", true),
+            ("box.example:8443", true),
+            ("[fd00::1]:9", true),
+            ("box.example", false),
+            ("box.example:1", false),
+            ("localhost.evil.example", false),
+            ("evil.example", false),
+            ("evil@localhost", false),
+            ("localhost@evil", false),
+            ("localhost:80:90", false),
+            ("localhost:+80", false),
+            ("localhost:99999", false),
+            ("localhost/evil", false),
+            ("[::1", false),
+            ("[::1]evil", false),
+            ("", false),
+            (":80", false),
+        ] {
+            assert_eq!(list.allows(authority), allowed, "{authority}");
+        }
+        assert!(AllowList::anything().allows("whatever"));
+        assert!(AllowList::loopback().with("http://x").is_err());
+    }
+
+    #[test]
+    fn the_bound_address_is_let_in_with_its_port_only() {
+        let access = Access::loopback("192.168.7.9:7420".parse().unwrap());
+        assert!(access.hosts.allows("192.168.7.9:7420"));
+        assert!(!access.hosts.allows("192.168.7.9:7421"));
+        let everywhere = Access::loopback("0.0.0.0:7420".parse().unwrap());
+        assert!(!everywhere.hosts.allows("0.0.0.0:7420"));
+    }
+
+    #[test]
+    fn bearer_tokens() {
+        for (value, token) in [
+            ("Bearer abc", Some("abc")),
+            ("bearer  abc ", Some("abc")),
+            ("Basic abc", None),
+            ("Bearer", None),
+            ("Bearer ", None),
+            ("abc", None),
+        ] {
+            assert_eq!(bearer(value), token, "{value}");
+        }
+    }
+}

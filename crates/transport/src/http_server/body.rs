@@ -1,0 +1,167 @@
+//! Bodies of answers: whole, or a stream of events that is kept alive; and bodies of requests, read within bounds.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use http_body::{Body as _, Frame, SizeHint};
+use hyper::body::Incoming;
+use switchboard_wire::sse::KEEP_ALIVE;
+use tokio::time::{Instant, Sleep};
+
+/// Where the events of a stream come from. Dropped when the far side has gone.
+pub trait EventSource: Send {
+    /// The next event, already encoded; `None` ends the stream.
+    fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>>;
+}
+
+/// The body of an answer.
+pub struct Body(Inner);
+
+enum Inner {
+    Full(Bytes),
+    Events(Box<Events>),
+}
+
+struct Events {
+    source: Box<dyn EventSource>,
+    keep_alive: Duration,
+    quiet: Pin<Box<Sleep>>,
+}
+
+impl Body {
+    /// No body.
+    #[must_use]
+    pub const fn empty() -> Self {
+        Self(Inner::Full(Bytes::new()))
+    }
+
+    /// A body that is there already.
+    #[must_use]
+    pub fn full(bytes: impl Into<Bytes>) -> Self {
+        Self(Inner::Full(bytes.into()))
+    }
+
+    /// A stream of server-sent events. A comment is sent whenever it was quiet for `keep_alive`.
+    pub fn events(source: impl EventSource + 'static, keep_alive: Duration) -> Self {
+        let quiet = Box::pin(tokio::time::sleep(keep_alive));
+        Self(Inner::Events(Box::new(Events { source: Box::new(source), keep_alive, quiet })))
+    }
+}
+
+impl http_body::Body for Body {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        match &mut self.0 {
+            Inner::Full(bytes) if bytes.is_empty() => Poll::Ready(None),
+            Inner::Full(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
+            Inner::Events(events) => {
+                let bytes = match events.source.poll_event(cx) {
+                    Poll::Ready(None) => return Poll::Ready(None),
+                    Poll::Ready(Some(bytes)) => bytes,
+                    Poll::Pending => {
+                        ready!(events.quiet.as_mut().poll(cx));
+                        KEEP_ALIVE
+                    }
+                };
+                let next = Instant::now() + events.keep_alive;
+                events.quiet.as_mut().reset(next);
+                Poll::Ready(Some(Ok(Frame::data(bytes))))
+            }
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        matches!(&self.0, Inner::Full(bytes) if bytes.is_empty())
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match &self.0 {
+            Inner::Full(bytes) => SizeHint::with_exact(bytes.len() as u64),
+            Inner::Events(_) => SizeHint::default(),
+        }
+    }
+}
+
+impl fmt::Debug for Body {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Inner::Full(bytes) => f.debug_tuple("Full").field(&bytes.len()).finish(),
+            Inner::Events(_) => f.write_str("Events"),
+        }
+    }
+}
+
+/// Why the body of a request could not be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// It is larger than allowed.
+    #[error("the body is larger than {0} bytes")]
+    TooLarge(usize),
+    /// It took too long.
+    #[error("the body did not arrive within {0:?}")]
+    TooSlow(Duration),
+    /// The connection broke.
+    #[error("the connection broke while the body was read")]
+    Broken(#[source] hyper::Error),
+}
+
+/// Reads the body of a request, of at most `limit` bytes and within `patience`.
+///
+/// # Errors
+/// The body is too large, too slow, or never ends.
+pub async fn read_body(body: Incoming, limit: usize, patience: Duration) -> Result<Bytes, ReadError> {
+    if body.size_hint().lower() > limit as u64 {
+        return Err(ReadError::TooLarge(limit));
+    }
+    match tokio::time::timeout(patience, collect(body, limit)).await {
+        Ok(read) => read,
+        Err(_) => Err(ReadError::TooSlow(patience)),
+    }
+}
+
+async fn collect(mut body: Incoming, limit: usize) -> Result<Bytes, ReadError> {
+    let Some(first) = next_data(&mut body).await? else { return Ok(Bytes::new()) };
+    if first.len() > limit {
+        return Err(ReadError::TooLarge(limit));
+    }
+    // Nearly every request arrives in one piece, which is then not copied.
+    if body.is_end_stream() {
+        return Ok(first);
+    }
+    let Some(second) = next_data(&mut body).await? else { return Ok(first) };
+    let expected = first.len().saturating_add(usize::try_from(body.size_hint().lower()).unwrap_or(0));
+    let mut whole = BytesMut::with_capacity(expected.saturating_add(second.len()).min(limit));
+    whole.extend_from_slice(&first);
+    let mut piece = second;
+    loop {
+        if whole.len() + piece.len() > limit {
+            return Err(ReadError::TooLarge(limit));
+        }
+        whole.extend_from_slice(&piece);
+        match next_data(&mut body).await? {
+            Some(next) => piece = next,
+            None => return Ok(whole.freeze()),
+        }
+    }
+}
+
+async fn next_data(body: &mut Incoming) -> Result<Option<Bytes>, ReadError> {
+    loop {
+        let frame = std::future::poll_fn(|cx| Pin::new(&mut *body).poll_frame(cx)).await;
+        match frame.transpose().map_err(ReadError::Broken)? {
+            None => return Ok(None),
+            Some(frame) => {
+                if let Ok(data) = frame.into_data() {
+                    return Ok(Some(data));
+                }
+            }
+        }
+    }
+}

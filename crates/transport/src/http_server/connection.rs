@@ -1,0 +1,118 @@
+//! The accept loop and the life of one connection.
+
+use std::convert::Infallible;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::header::{CONTENT_TYPE, WWW_AUTHENTICATE};
+use http::{HeaderValue, Request, Response};
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::admission::{Access, Refused};
+use super::patient::Patient;
+use super::{Body, Limits, Service};
+
+/// How long to wait before accepting again after the system refused (out of file descriptors, mostly).
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+pub(super) async fn serve(
+    listener: TcpListener,
+    limits: Limits,
+    access: Arc<Access>,
+    service: Arc<dyn Service>,
+    shutdown: CancellationToken,
+) {
+    let room = Arc::new(Semaphore::new(limits.connections.min(Semaphore::MAX_PERMITS)));
+    let connections = TaskTracker::new();
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(limits.head_timeout);
+    let next = async || {
+        let permit = room.clone().acquire_owned().await.ok()?;
+        loop {
+            match listener.accept().await {
+                Ok((stream, _)) => return Some((stream, permit)),
+                Err(error) => {
+                    tracing::warn!(%error, "a connection could not be accepted");
+                    tokio::time::sleep(ACCEPT_PAUSE).await;
+                }
+            }
+        }
+    };
+    loop {
+        let accepted = tokio::select! {
+            biased;
+            () = shutdown.cancelled() => break,
+            accepted = next() => accepted,
+        };
+        let Some((stream, permit)) = accepted else { break };
+        // Without it a small answer may wait for a delayed acknowledgement; nothing else depends on it.
+        let _ = stream.set_nodelay(true);
+        let connection = Connection { stream, access: access.clone(), service: service.clone() };
+        // A token of its own: waiting on the common one would make all connections share its lock.
+        let ending = shutdown.child_token();
+        connections.spawn(run(connection, http.clone(), limits.clone(), ending, permit));
+    }
+    drop(listener);
+    connections.close();
+    connections.wait().await;
+}
+
+struct Connection {
+    stream: TcpStream,
+    access: Arc<Access>,
+    service: Arc<dyn Service>,
+}
+
+async fn run(
+    connection: Connection,
+    http: http1::Builder,
+    limits: Limits,
+    ending: CancellationToken,
+    _room: OwnedSemaphorePermit,
+) {
+    let Connection { stream, access, service } = connection;
+    let answer = service_fn(|request: Request<Incoming>| {
+        let admitted = access.admit(request.uri(), request.headers(), service.is_open(request.uri().path()));
+        let service = &service;
+        let access = &access;
+        async move {
+            Ok::<_, Infallible>(match admitted {
+                Ok(principal) => service.call(request, principal).await,
+                Err(refused) => turn_away(refused, access.challenge()),
+            })
+        }
+    });
+    let io = TokioIo::new(Patient::new(stream, limits.write_timeout));
+    let mut serving = pin!(http.serve_connection(io, answer));
+    let served = tokio::select! {
+        biased;
+        served = serving.as_mut() => served,
+        () = ending.cancelled() => {
+            serving.as_mut().graceful_shutdown();
+            tokio::time::timeout(limits.grace, serving).await.unwrap_or(Ok(()))
+        }
+    };
+    if let Err(error) = served {
+        tracing::debug!(%error, "a connection broke");
+    }
+}
+
+/// The body is not read, so hyper closes the connection behind the answer where one is on its way.
+fn turn_away(refused: Refused, challenge: &HeaderValue) -> Response<Body> {
+    let mut response = Response::new(Body::full(refused.body()));
+    *response.status_mut() = refused.status();
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    if refused == Refused::Token {
+        headers.insert(WWW_AUTHENTICATE, challenge.clone());
+    }
+    response
+}

@@ -1,1 +1,0 @@
-//! Lines over byte streams.
