@@ -1,5 +1,7 @@
 //! What differs between two configurations, so that a reload touches only that.
 
+use std::collections::HashMap;
+
 use crate::parse::Config;
 use crate::server::Server;
 
@@ -40,16 +42,20 @@ impl Changes {
 /// ```
 pub fn changes(old: &Config, new: &Config) -> Changes {
     let mut changes = Changes { settings: old.settings != new.settings, ..Changes::default() };
+    let by_id = |config: &Config| -> HashMap<String, usize> {
+        config.servers.iter().enumerate().map(|(index, server)| (server.id().to_owned(), index)).collect()
+    };
+    let (before, after) = (by_id(old), by_id(new));
     for server in &new.servers {
         let id = server.id().to_owned();
-        match old.server(&id) {
+        match before.get(&id).and_then(|&index| old.servers.get(index)) {
             None => changes.added.push(id),
             Some(before) if same(before, server) => changes.unchanged.push(id),
             Some(_) => changes.changed.push(id),
         }
     }
     changes.removed =
-        old.servers.iter().map(Server::id).filter(|id| new.server(id).is_none()).map(str::to_owned).collect();
+        old.servers.iter().map(Server::id).filter(|id| !after.contains_key(*id)).map(str::to_owned).collect();
     changes
 }
 

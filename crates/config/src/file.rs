@@ -108,8 +108,8 @@ pub fn write_replacing(
         }
         _ => None,
     };
-    let temporary = with_suffix(&target, &format!(".new-{}", std::process::id()));
-    let written = write_new(&temporary, text.as_bytes()).and_then(|()| fs::rename(&temporary, &target));
+    let temporary = new_neighbour(&target, text.as_bytes()).map_err(failed)?;
+    let written = fs::rename(&temporary, &target);
     if let Err(error) = written {
         // Best effort: the first error is the one to report.
         let _ = fs::remove_file(&temporary);
@@ -126,6 +126,26 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(suffix);
     path.with_file_name(name)
+}
+
+/// Writes a file beside the target under a name that is free; one left by a crash stands in nobody's way.
+fn new_neighbour(target: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
+    const ATTEMPTS: u32 = 16;
+    let mut attempt = 0;
+    loop {
+        let path = with_suffix(target, &format!(".new-{}-{attempt}", std::process::id()));
+        match write_new(&path, bytes) {
+            Ok(()) => return Ok(path),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && attempt < ATTEMPTS => attempt += 1,
+            Err(error) => {
+                if error.kind() != io::ErrorKind::AlreadyExists {
+                    // Best effort: a half-written file is of no use to anyone.
+                    let _ = fs::remove_file(&path);
+                }
+                return Err(error);
+            }
+        }
+    }
 }
 
 fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {

@@ -102,6 +102,7 @@ impl Config {
             return Err(top.bad_value("servers", "has too many entries", format!("keep at most {MAX_SERVERS}")));
         }
         let mut taken = Taken::default();
+        let mut lines = Lines { text, offset: 0, line: 1 };
         for (table, line) in tables {
             let span = table.key("id").and_then(|_| table.get("id")).and_then(toml_edit::Item::span);
             let place = span.or_else(|| line.clone());
@@ -113,7 +114,7 @@ impl Config {
                     continue;
                 }
             };
-            let line = source.line(line);
+            let line = lines.line_of(line.map_or(0, |span| span.start));
             if let Err(kind) = taken.take(&entry.id, line) {
                 config.rejected.push(source.error(place, None, kind));
                 continue;
@@ -132,6 +133,25 @@ impl Config {
     /// All faults: of servers that were rejected, and of those that are kept but cannot be started.
     pub fn errors(&self) -> impl Iterator<Item = &ConfigError> {
         self.rejected.iter().chain(self.servers.iter().filter_map(Server::problem))
+    }
+}
+
+/// Counts lines forward from the last place asked for, so that many servers do not cost a pass over the text each.
+struct Lines<'a> {
+    text: &'a str,
+    offset: usize,
+    line: usize,
+}
+
+impl Lines<'_> {
+    fn line_of(&mut self, offset: usize) -> usize {
+        if offset < self.offset {
+            (self.offset, self.line) = (0, 1);
+        }
+        let passed = self.text.as_bytes().get(self.offset..offset).unwrap_or_default();
+        self.line += passed.iter().filter(|&&byte| byte == b'\n').count();
+        self.offset = offset;
+        self.line
     }
 }
 

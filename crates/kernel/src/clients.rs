@@ -14,6 +14,7 @@ use std::sync::Weak;
 use tokio::sync::Mutex as AsyncMutex;
 
 use crate::kernel::Kernel;
+use crate::relay::Asked;
 use crate::server::Server;
 
 /// The levels of log messages, from the least to the most serious.
@@ -138,7 +139,7 @@ struct FromLink {
 }
 
 impl Handler for FromLink {
-    fn request(&self, _context: Context, request: Request) -> BoxFuture<'_, Reply> {
+    fn request(&self, context: Context, request: Request) -> BoxFuture<'_, Reply> {
         Box::pin(async move {
             if &*request.method == method::PING {
                 return Ok(Raw::empty_object()).into();
@@ -146,7 +147,8 @@ impl Handler for FromLink {
             match self.session.upgrade() {
                 Some(session) => {
                     let caller = session.caller();
-                    self.kernel.ask_client(session.remote().as_ref(), &caller, &self.server, request).await
+                    let client = Asked { remote: session.remote(), caller: &caller };
+                    self.kernel.ask_client(&client, &self.server, request, Some(context.remote)).await
                 }
                 None => Err(ErrorObject::new(code::INTERNAL_ERROR, "the client has gone")).into(),
             }

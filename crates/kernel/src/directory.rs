@@ -8,6 +8,7 @@ mod template;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use switchboard_protocol::mcp::header::ParamHeaders;
 use switchboard_protocol::mcp::method;
 use switchboard_wire::{Edit, Object, Raw};
 
@@ -58,8 +59,8 @@ pub struct Route {
     pub server: usize,
     /// What the server itself calls it.
     pub original: Arc<str>,
-    /// The input schema of a tool some of whose parameters travel as HTTP headers.
-    pub header_schema: Option<Raw>,
+    /// The arguments of a tool that travel as HTTP headers as well.
+    pub param_headers: Option<Arc<ParamHeaders>>,
 }
 
 /// Something that is not shown, and why.
@@ -171,12 +172,19 @@ impl Directory {
                     continue;
                 }
                 let exposed = if alone { original.clone() } else { names::expose(&source.id, &original) };
+                let param_headers = match object.get("inputSchema").map(|schema| ParamHeaders::of(&schema)) {
+                    Some(Err(why)) => {
+                        self.hide(&source.id, &original, why.to_string());
+                        continue;
+                    }
+                    Some(Ok(headers)) if !headers.is_empty() => Some(Arc::new(headers)),
+                    _ => None,
+                };
                 if let Some(other) = skeletons.insert(names::skeleton(&exposed), exposed.clone()) {
                     self.hide(&source.id, &original, format!("it cannot be told from `{other}`"));
                     continue;
                 }
-                let header_schema = object.get("inputSchema").filter(has_header_parameters);
-                let route = Route { server, original: original.as_str().into(), header_schema };
+                let route = Route { server, original: original.as_str().into(), param_headers };
                 let raw = if exposed == original {
                     item.clone()
                 } else {
@@ -214,7 +222,7 @@ impl Directory {
                 } else {
                     item
                 };
-                let route = Route { server, original: uri.into(), header_schema: None };
+                let route = Route { server, original: uri.into(), param_headers: None };
                 if self.resources.insert(exposed, route).is_none() {
                     shown.push(raw);
                 }
@@ -236,7 +244,7 @@ impl Directory {
                 } else {
                     item.clone()
                 };
-                self.templates.push((exposed, Route { server, original: template.into(), header_schema: None }));
+                self.templates.push((exposed, Route { server, original: template.into(), param_headers: None }));
                 shown.push(raw);
             }
         }
@@ -282,7 +290,7 @@ impl Directory {
     /// at all while just one server is there.
     #[must_use]
     pub fn resource(&self, uri: &str) -> Option<Route> {
-        let to = |server: usize, uri: &str| Route { server, original: uri.into(), header_schema: None };
+        let to = |server: usize, uri: &str| Route { server, original: uri.into(), param_headers: None };
         if let Some(route) = self.resources.get(uri) {
             return Some(route.clone());
         }
@@ -339,10 +347,6 @@ fn listing(lists: &Lists, kind: ListKind) -> &Listing {
         ListKind::Resources => &lists.resources,
         ListKind::Templates => &lists.templates,
     }
-}
-
-fn has_header_parameters(schema: &Raw) -> bool {
-    memchr::memmem::find(schema.as_bytes(), b"x-mcp-header").is_some()
 }
 
 #[cfg(test)]

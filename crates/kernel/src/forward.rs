@@ -15,7 +15,7 @@ use crate::bridge::{self, ResultType};
 use crate::clients::ClientState;
 use crate::kernel::Kernel;
 use crate::parked::{Event, Running, ToTask};
-use crate::relay::{LogWish, Relay};
+use crate::relay::{Asked, LogWish, Relay};
 use crate::server::Server;
 use crate::spec::Sharing;
 
@@ -144,8 +144,8 @@ impl Kernel {
                 return Err(Fault::new(FaultKind::UpstreamError, text));
             };
             let request = switchboard_wire::Request::new(switchboard_wire::Id::number(0), asked, object.get("params"));
-            let reply =
-                self.ask_client(context.remote.as_ref(), &context.caller, server, request).await;
+            let client = Asked { remote: &context.remote, caller: &context.caller };
+            let reply = self.ask_client(&client, server, request, None).await;
             match reply.outcome {
                 Ok(answer) => Ok((key, answer)),
                 Err(error) => {

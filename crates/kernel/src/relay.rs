@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use switchboard_peer::{BoxFuture, Call, Caller, Context, Handler, Remote, Reply};
 use switchboard_protocol::mcp::{meta, method};
-use switchboard_protocol::{Era, Revision};
+use switchboard_protocol::Era;
 use switchboard_wire::{ErrorObject, Notification, Raw, Request, code};
 
 use crate::bridge;
@@ -57,12 +57,13 @@ impl LogWish {
 }
 
 impl Handler for Relay {
-    fn request(&self, _context: Context, request: Request) -> BoxFuture<'_, Reply> {
+    fn request(&self, context: Context, request: Request) -> BoxFuture<'_, Reply> {
         Box::pin(async move {
             if &*request.method == method::PING {
                 return Ok(Raw::empty_object()).into();
             }
-            self.kernel.ask_client(self.client.remote.as_ref(), &self.client.caller, &self.server, request).await
+            let client = Asked { remote: &self.client.remote, caller: &self.client.caller };
+            self.kernel.ask_client(&client, &self.server, request, Some(context.remote)).await
         })
     }
 
@@ -76,23 +77,45 @@ impl Handler for Relay {
 }
 
 impl Kernel {
-    /// Puts a server's question to a client, if the client can answer it.
+    /// Puts a server's question to a client, if the client can answer it. The client's progress on it goes back.
     pub(crate) async fn ask_client(
         &self,
-        client: &dyn Remote,
-        caller: &Caller,
+        client: &Asked<'_>,
         server: &Server,
         request: Request,
+        back: Option<Arc<dyn Remote>>,
     ) -> Reply {
-        if let Some(error) = cannot_answer(caller, &request.method) {
+        if let Some(error) = cannot_answer(client.caller, &request.method) {
             tracing::debug!(server = %server.id(), method = %request.method, "the client cannot be asked this");
             return Err(error).into();
         }
         let mut call = Call::new(request.method, request.params).within(self.options().question_timeout);
         call.extra = request.extra;
-        client.request(call).await.unwrap_or_else(|error| {
+        call.related = back.map(|remote| Arc::new(Back(remote)) as Arc<dyn Handler>);
+        client.remote.request(call).await.unwrap_or_else(|error| {
             Err(ErrorObject::new(code::INTERNAL_ERROR, format!("the client did not answer: {error}"))).into()
         })
+    }
+}
+
+/// A client that is asked something.
+pub(crate) struct Asked<'a> {
+    pub(crate) remote: &'a Arc<dyn Remote>,
+    pub(crate) caller: &'a Caller,
+}
+
+/// Passes what a client sends while it works on a server's question back to that server.
+struct Back(Arc<dyn Remote>);
+
+impl Handler for Back {
+    fn request(&self, _context: Context, _request: Request) -> BoxFuture<'_, Reply> {
+        let error = ErrorObject::new(code::METHOD_NOT_FOUND, "a question cannot be answered with a question");
+        Box::pin(std::future::ready(Err(error).into()))
+    }
+
+    fn notification(&self, _context: Context, notification: Notification) -> BoxFuture<'_, ()> {
+        let _ = self.0.notify(notification);
+        Box::pin(std::future::ready(()))
     }
 }
 
@@ -102,9 +125,4 @@ pub(crate) fn cannot_answer(caller: &Caller, asked: &str) -> Option<ErrorObject>
     (!caller.can(&[needed])).then(|| {
         ErrorObject::new(code::METHOD_NOT_FOUND, format!("the client did not declare the `{needed}` capability"))
     })
-}
-
-/// A caller for messages that belong to no client.
-pub(crate) fn nobody() -> Caller {
-    Caller { revision: Revision::LATEST, info: None, capabilities: Raw::empty_object() }
 }

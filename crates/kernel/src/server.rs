@@ -228,7 +228,7 @@ impl Server {
         loop {
             tokio::select! {
                 () = closed.cancelled() => {
-                    let tail = hub.connected.stderr_tail();
+                    let tail = hub.connected.stderr_tail().unwrap_or_default();
                     let why = tail.trim_end().lines().next_back().map_or_else(
                         || "the connection was closed".to_owned(),
                         |line| format!("the connection was closed; its last words: {line}"),
@@ -252,14 +252,13 @@ impl Server {
         handler: Arc<dyn Handler>,
         limits: &Limits,
     ) -> Result<Connected, String> {
+        let info = caller.info.clone().unwrap_or_else(Raw::empty_object);
         let options = ConnectOptions {
             era: self.spec.era,
             known_era: *self.known_era.lock(),
-            client_info: caller.info.clone().unwrap_or_else(Raw::empty_object),
-            capabilities: caller.capabilities.clone(),
             start_timeout: self.spec.start_timeout,
             limits: limits.clone(),
-            ..ConnectOptions::default()
+            ..ConnectOptions::new(info, caller.capabilities.clone())
         };
         let connected = connect(self.spec.target.clone(), options, handler).await.map_err(|error| describe(&error))?;
         *self.known_era.lock() = Some(connected.revision.era());

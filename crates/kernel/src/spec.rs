@@ -23,6 +23,14 @@ pub struct ServerSpec {
     pub call_timeout: Duration,
     /// Whether to start it again when it ends.
     pub restart: Restart,
+    /// Changes whenever anything of the above does: two specs with one fingerprint are the same server.
+    pub fingerprint: String,
+}
+
+impl PartialEq for ServerSpec {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id && self.fingerprint == other.fingerprint
+    }
 }
 
 /// Who shares a connection to a server.

@@ -181,7 +181,7 @@ impl Change {
             Self::Resource(uri) => {
                 (method::RESOURCES_UPDATED, Some(Edit::empty().set("uri", Raw::string(uri)).finish()))
             }
-            Self::Task(_, state) => (NOTIFICATIONS_TASKS, Some(state.clone())),
+            Self::Task(_, state) => (method::TASKS_CHANGED, Some(state.clone())),
         }
     }
 
@@ -197,5 +197,5 @@ impl Change {
     }
 }
 
-/// The notice of the tasks extension.
-const NOTIFICATIONS_TASKS: &str = "notifications/tasks";
+
+

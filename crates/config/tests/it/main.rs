@@ -1,7 +1,12 @@
 //! What the crate promises, through its public face.
 
+#[cfg(test)]
 mod edit;
+#[cfg(test)]
 mod errors;
+#[cfg(test)]
 mod import;
+#[cfg(test)]
 mod load;
+#[cfg(test)]
 mod read;

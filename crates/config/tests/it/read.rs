@@ -268,3 +268,11 @@ fn a_reload_sees_only_what_matters() {
     };
     assert_eq!(found, expected);
 }
+
+#[test]
+fn thousands_of_servers_are_read_and_compared() {
+    let text: String = (0..5_000).map(|n| format!("[[servers]]\nid = \"s-{n}-x\"\ncommand = \"x\"\n")).collect();
+    let config = read(&text);
+    assert_eq!((config.servers.len(), config.servers[4_999].line), (5_000, 14_998));
+    assert_eq!(changes(&config, &config).unchanged.len(), 5_000);
+}

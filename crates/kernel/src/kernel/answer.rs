@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use switchboard_peer::{BoxFuture, Call, Context, Handler, Reply, Session};
+use http::HeaderValue;
+use switchboard_peer::{BoxFuture, Context, Handler, Reply, Session};
 use switchboard_protocol::fault::{Fault, FaultKind, Rendering};
 use switchboard_protocol::mcp::{meta, method};
 use switchboard_protocol::Era;
@@ -116,16 +117,14 @@ impl Kernel {
         }
         let route = route.ok_or_else(|| Fault::new(FaultKind::UnknownTool, format!("Unknown tool: {name}")))?;
         let server = server_at(&view.servers, route.server)?;
-        if let (Some(schema), Some(headers), Era::Modern) = (&route.header_schema, &context.headers, context.caller.era()) {
-            let lookup = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
-            switchboard_protocol::mcp::header::check_params(lookup, schema, params.get("arguments").as_ref())?;
-        }
-        let headers = match &route.header_schema {
-            Some(schema) => {
-                switchboard_protocol::mcp::header::param_headers(schema, params.get("arguments").as_ref()).unwrap_or_default()
+        let mut headers = Vec::new();
+        if let Some(wanted) = &route.param_headers {
+            let arguments = params.get("arguments");
+            if let (Some(given), Era::Modern) = (&context.headers, context.caller.era()) {
+                wanted.check(|name| given.get_all(name).iter().map(HeaderValue::as_bytes).collect(), arguments.as_ref())?;
             }
-            None => Vec::new(),
-        };
+            headers = wanted.headers(arguments.as_ref())?;
+        }
         let asks_task = params.has("task") || context.caller.can(&["extensions", meta::TASKS_EXTENSION]);
         let renamed = rename(&request, &name, &route.original, "name")?;
         let forward = Forward { method: request.method, params: renamed, extra: request.extra, headers };
@@ -320,28 +319,6 @@ impl Kernel {
             let Some(hub) = server.hub_now().filter(|hub| shared && hub.revision().era() == Era::Legacy) else { continue };
             let _ = hub.remote().notify(notification.clone());
         }
-    }
-}
-
-/// Passes a client's progress on a server's question back to the server.
-pub(crate) struct Back(pub(crate) Arc<dyn switchboard_peer::Remote>);
-
-impl Handler for Back {
-    fn request(&self, _context: Context, request: Request) -> BoxFuture<'_, Reply> {
-        Box::pin(async move {
-            let call = Call::new(request.method, request.params);
-            match self.0.request(call).await {
-                Ok(reply) => reply,
-                Err(error) => {
-                    Err(switchboard_wire::ErrorObject::new(switchboard_wire::code::INTERNAL_ERROR, error.to_string())).into()
-                }
-            }
-        })
-    }
-
-    fn notification(&self, _context: Context, notification: Notification) -> BoxFuture<'_, ()> {
-        let _ = self.0.notify(notification);
-        Box::pin(std::future::ready(()))
     }
 }
 

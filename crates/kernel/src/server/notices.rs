@@ -8,6 +8,7 @@ use switchboard_wire::{ErrorObject, Notification, Raw, Request, code};
 
 use super::Server;
 use crate::kernel::Kernel;
+use crate::relay::Asked;
 
 /// Takes what arrives on a server's shared connection.
 pub(crate) struct FromServer {
@@ -16,7 +17,7 @@ pub(crate) struct FromServer {
 }
 
 impl Handler for FromServer {
-    fn request(&self, _context: Context, request: Request) -> BoxFuture<'_, Reply> {
+    fn request(&self, context: Context, request: Request) -> BoxFuture<'_, Reply> {
         Box::pin(async move {
             if &*request.method == method::PING {
                 return Ok(Raw::empty_object()).into();
@@ -26,7 +27,8 @@ impl Handler for FromServer {
             match self.kernel.only_client() {
                 Some(session) => {
                     let caller = session.caller();
-                    self.kernel.ask_client(session.remote().as_ref(), &caller, &self.server, request).await
+                    let client = Asked { remote: session.remote(), caller: &caller };
+                    self.kernel.ask_client(&client, &self.server, request, Some(context.remote)).await
                 }
                 None => Err(ErrorObject::new(
                     code::INTERNAL_ERROR,

@@ -1,0 +1,282 @@
+//! Streamable HTTP, both eras: one POST per message, answers whole or as events.
+//!
+//! Legacy servers get a session, a background stream for what belongs to no call, and a new session when they lose
+//! the old one. Modern servers get nothing but the request, and the end of the stream when a call is given up.
+
+mod background;
+mod call;
+mod connect;
+mod inbound;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use ::http::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
+use ::http::{HeaderMap, StatusCode};
+use bytes::Bytes;
+use parking_lot::RwLock;
+use switchboard_protocol::mcp::{header, method};
+use switchboard_protocol::{Era, Revision};
+use switchboard_transport::http_client::{Answer, Body, HttpError, Target};
+use switchboard_wire::{Limits, Message, Notification, Raw};
+use tokio::sync::{mpsc, watch};
+use tokio_util::sync::CancellationToken;
+
+use super::identity::Identity;
+use super::{ConnectOptions, Stopper};
+use crate::{BoxFuture, Call, CallError, Caller, Context, Handler, Remote, Reply, SendError, Session};
+
+pub(super) use self::connect::connect;
+
+/// Notifications that may wait to be sent.
+const OUTBOX: usize = 1024;
+/// How long one notification, or the answer to a request of the server, may take to be delivered.
+const DELIVERY: Duration = Duration::from_secs(30);
+
+const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
+const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+const METHOD: HeaderName = HeaderName::from_static("mcp-method");
+const NAME: HeaderName = HeaderName::from_static("mcp-name");
+
+/// One server over HTTP. Tasks hold it weakly, or end when it is closed.
+pub(super) struct Http {
+    /// Ourselves, for tasks that requests of the server need.
+    me: Weak<Self>,
+    target: Target,
+    identity: Identity,
+    legacy_revision: Revision,
+    limits: Limits,
+    handler: Arc<dyn Handler>,
+    session: Arc<Session>,
+    state: RwLock<Arc<State>>,
+    /// Held while a lost session is replaced, so that it happens once.
+    renewing: tokio::sync::Mutex<()>,
+    renewals: watch::Sender<u64>,
+    next_id: AtomicU64,
+    outbox: mpsc::Sender<Bytes>,
+    running: inbound::Running,
+    closed: CancellationToken,
+    stray_answers: AtomicU64,
+}
+
+/// What is agreed on with the server. Replaced as a whole when a session is.
+struct State {
+    revision: Revision,
+    /// Every header that does not change from request to request.
+    headers: HeaderMap,
+    /// The legacy session, where the server keeps one.
+    session: Option<HeaderValue>,
+    /// Counts the sessions.
+    generation: u64,
+}
+
+impl State {
+    fn new(target: &Target, revision: Option<Revision>, session: Option<HeaderValue>, generation: u64) -> Self {
+        let mut headers = target.headers().clone();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
+        if let Some(revision) = revision {
+            headers.insert(PROTOCOL_VERSION, HeaderValue::from_static(revision.as_str()));
+        }
+        if let Some(session) = &session {
+            headers.insert(SESSION_ID, session.clone());
+        }
+        Self { revision: revision.unwrap_or(Revision::LATEST_LEGACY), headers, session, generation }
+    }
+
+    const fn era(&self) -> Era {
+        self.revision.era()
+    }
+}
+
+impl Http {
+    fn new(target: Target, options: &ConnectOptions, handler: Arc<dyn Handler>) -> Arc<Self> {
+        let (outbox, queue) = mpsc::channel(OUTBOX);
+        let http = Arc::new_cyclic(|me: &Weak<Self>| {
+            let remote = Arc::new(Back(me.clone()));
+            let id = format!("http-{}", crate::random_token());
+            Self {
+                me: me.clone(),
+                identity: Identity::new(options.info.clone(), options.capabilities.clone()),
+                legacy_revision: options.legacy_revision,
+                limits: options.limits.clone(),
+                handler,
+                session: Session::new(id.into(), "server".into(), true, Caller::unknown(), remote),
+                state: RwLock::new(Arc::new(State::new(&target, None, None, 0))),
+                renewing: tokio::sync::Mutex::default(),
+                renewals: watch::Sender::new(0),
+                next_id: AtomicU64::new(1),
+                outbox,
+                running: inbound::Running::default(),
+                closed: CancellationToken::new(),
+                stray_answers: AtomicU64::new(0),
+                target,
+            }
+        });
+        tokio::spawn(background::deliver(Arc::downgrade(&http), http.closed.clone(), queue));
+        http
+    }
+
+    fn state(&self) -> Arc<State> {
+        self.state.read().clone()
+    }
+
+    /// The headers of one modern message.
+    fn modern_headers(&self, state: &State, call: (&str, Option<&Raw>), more: &[(String, String)]) -> Result<HeaderMap, CallError> {
+        let bad = |name: &str| CallError::NotSent(format!("the header {name} has a value that HTTP does not allow"));
+        let mut headers = state.headers.clone();
+        for (name, value) in header::standard_headers(call.0, call.1) {
+            let key = if name == header::METHOD { METHOD } else { NAME };
+            headers.insert(key, HeaderValue::try_from(value).map_err(|_| bad(name))?);
+        }
+        add(&mut headers, more)?;
+        Ok(headers)
+    }
+
+    /// Sends a message that has no answer of its own.
+    async fn deliver(&self, message: Bytes) -> Result<(), CallError> {
+        let state = self.state();
+        let headers = match state.era() {
+            Era::Legacy => state.headers.clone(),
+            Era::Modern => {
+                let parsed = Message::parse(message.clone(), &self.limits).ok();
+                match &parsed {
+                    Some(Message::Notification(told)) => {
+                        self.modern_headers(&state, (&told.method, told.params.as_ref()), &[])?
+                    }
+                    _ => return Err(CallError::NotAllowed),
+                }
+            }
+        };
+        let sent = tokio::time::timeout(DELIVERY, self.target.post(headers, message)).await;
+        let answer = sent.map_err(|_| CallError::Timeout(DELIVERY))?.map_err(call_error)?;
+        refuse_status(&answer)
+    }
+
+    fn count_stray(&self) {
+        self.stray_answers.fetch_add(1, Ordering::Relaxed);
+        tracing::debug!("an answer that nobody waits for");
+    }
+
+    fn context(&self, cancel: CancellationToken) -> Context {
+        let session = self.session.clone();
+        Context { caller: session.caller(), remote: session.remote().clone(), session, cancel, headers: None }
+    }
+
+    async fn end(&self) {
+        if self.closed.is_cancelled() {
+            return;
+        }
+        self.closed.cancel();
+        let state = self.state();
+        if state.session.is_some() {
+            // A courtesy: the server forgets the session in its own time otherwise.
+            let _ = tokio::time::timeout(Duration::from_secs(5), self.target.delete(state.headers.clone())).await;
+        }
+    }
+}
+
+impl Remote for Http {
+    fn request(&self, call: Call) -> BoxFuture<'_, Result<Reply, CallError>> {
+        Box::pin(self.ask(call))
+    }
+
+    fn notify(&self, notification: Notification) -> Result<(), SendError> {
+        if self.closed.is_cancelled() {
+            return Err(SendError::Closed);
+        }
+        // A modern server learns from the end of the stream that a call was given up, and defines nothing else.
+        if self.state().era() == Era::Modern && &*notification.method == method::CANCELLED {
+            return Ok(());
+        }
+        self.outbox.try_send(Message::from(notification).encode()).map_err(|error| match error {
+            mpsc::error::TrySendError::Full(_) => SendError::Full,
+            mpsc::error::TrySendError::Closed(_) => SendError::Closed,
+        })
+    }
+
+    fn can_request(&self) -> bool {
+        !self.closed.is_cancelled()
+    }
+}
+
+impl Stopper for Http {
+    fn stop(&self) -> BoxFuture<'_, ()> {
+        Box::pin(self.end())
+    }
+
+    fn stray_answers(&self) -> u64 {
+        self.stray_answers.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Http {
+    fn drop(&mut self) {
+        self.closed.cancel();
+    }
+}
+
+/// The session's way back to the connection that owns it.
+struct Back(Weak<Http>);
+
+impl Remote for Back {
+    fn request(&self, call: Call) -> BoxFuture<'_, Result<Reply, CallError>> {
+        Box::pin(async move {
+            let http = self.0.upgrade().ok_or_else(|| CallError::NotSent("the connection is closed".to_owned()))?;
+            http.ask(call).await
+        })
+    }
+
+    fn notify(&self, notification: Notification) -> Result<(), SendError> {
+        self.0.upgrade().ok_or(SendError::Closed)?.notify(notification)
+    }
+
+    fn can_request(&self) -> bool {
+        self.0.upgrade().is_some_and(|http| http.can_request())
+    }
+}
+
+fn add(headers: &mut HeaderMap, more: &[(String, String)]) -> Result<(), CallError> {
+    for (name, value) in more {
+        let bad = || CallError::NotSent(format!("the header {name} has a name or value that HTTP does not allow"));
+        let key = HeaderName::try_from(name.as_str()).map_err(|_| bad())?;
+        headers.insert(key, HeaderValue::try_from(value.as_str()).map_err(|_| bad())?);
+    }
+    Ok(())
+}
+
+/// What a failure of HTTP means for the call.
+fn call_error(error: HttpError) -> CallError {
+    match error {
+        HttpError::Broken { .. } => CallError::Closed,
+        error if error.was_sent() => CallError::BadAnswer(error.to_string()),
+        error => CallError::NotSent(error.to_string()),
+    }
+}
+
+/// The error that a status stands for, whatever the body says.
+fn refuse_status(answer: &Answer) -> Result<(), CallError> {
+    match answer.status {
+        status if status.is_success() => Ok(()),
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Err(unauthorized(answer)),
+        _ => Err(bad_status(answer)),
+    }
+}
+
+fn unauthorized(answer: &Answer) -> CallError {
+    let challenge = answer.header(&::http::header::WWW_AUTHENTICATE).map(str::to_owned);
+    CallError::Unauthorized { status: answer.status.as_u16(), challenge }
+}
+
+fn bad_status(answer: &Answer) -> CallError {
+    let excerpt = match &answer.body {
+        Body::Whole(body) => {
+            let start = String::from_utf8_lossy(body.get(..body.len().min(200)).unwrap_or_default());
+            start.chars().filter(|character| !character.is_control()).collect()
+        }
+        Body::Events(_) => String::new(),
+    };
+    let text = if excerpt.is_empty() { excerpt } else { format!(": {excerpt}") };
+    CallError::BadAnswer(format!("HTTP {}{text}", answer.status.as_u16()))
+}

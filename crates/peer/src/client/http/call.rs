@@ -1,0 +1,318 @@
+//! One call: sent, waited for, followed over broken streams, repeated once on a new session.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use ::http::StatusCode;
+use bytes::Bytes;
+use switchboard_protocol::Era;
+use switchboard_protocol::mcp::method;
+use switchboard_transport::http_client::{Answer, Body, EventStream};
+use switchboard_wire::sse::Event;
+use switchboard_wire::{Edit, Extra, Id, Message, Notification, Raw, Request, Response};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::{Http, State, add, bad_status, call_error, unauthorized};
+use crate::{Call, CallError, Handler, Remote as _, Reply};
+
+/// How long to wait before a broken stream is taken up again, where the server does not say.
+const RETRY: Duration = Duration::from_secs(1);
+/// The most a server may ask us to wait.
+const MOST_RETRY: Duration = Duration::from_secs(300);
+
+/// What the pieces of one call share.
+pub(super) struct Open {
+    pub(super) id: u64,
+    /// The progress token that the caller chose; on the wire stands the id instead.
+    pub(super) token: Option<Raw>,
+    pub(super) related: Option<Arc<dyn Handler>>,
+    pub(super) cancel: CancellationToken,
+    timer: Timer,
+}
+
+/// The deadline, which progress moves and the longest time bounds.
+struct Timer {
+    started: Instant,
+    timeout: Duration,
+    last: Instant,
+    due: Instant,
+}
+
+impl Timer {
+    fn touch(&mut self) {
+        self.due = (Instant::now() + self.timeout).min(self.last);
+    }
+}
+
+impl Open {
+    /// Waits for `work` as long as the call may take.
+    async fn guard<T>(&self, work: impl Future<Output = T>) -> Result<T, CallError> {
+        tokio::select! {
+            biased;
+            outcome = work => Ok(outcome),
+            () = self.cancel.cancelled() => Err(CallError::Cancelled),
+            () = tokio::time::sleep_until(self.timer.due) => Err(CallError::Timeout(self.timer.started.elapsed())),
+        }
+    }
+}
+
+/// What one round over HTTP led to.
+enum Outcome {
+    Answered(Reply),
+    /// The server does not know the session any more, and did nothing.
+    SessionLost,
+}
+
+impl Http {
+    pub(super) async fn ask(&self, call: Call) -> Result<Reply, CallError> {
+        if self.closed.is_cancelled() {
+            return Err(CallError::NotSent("the connection is closed".to_owned()));
+        }
+        let now = Instant::now();
+        let last = now + call.max_timeout;
+        let timer = Timer { started: now, timeout: call.timeout, last, due: (now + call.timeout).min(last) };
+        let mut params = call.params;
+        let mut renewed = false;
+        let mut open = Open { id: 0, token: None, related: call.related, cancel: call.cancel, timer };
+        loop {
+            let state = self.state();
+            open.id = self.next_id.fetch_add(1, Ordering::Relaxed);
+            let (own, token) = own_token(open.id, &params);
+            open.token = token;
+            let sent_params = match state.era() {
+                Era::Legacy => own,
+                Era::Modern => Some(self.identity.stamp(own)),
+            };
+            let headers = match state.era() {
+                Era::Legacy => {
+                    let mut headers = state.headers.clone();
+                    add(&mut headers, &call.headers)?;
+                    headers
+                }
+                Era::Modern => self.modern_headers(&state, (&call.method, sent_params.as_ref()), &call.headers)?,
+            };
+            let extra = if renewed { Extra::default() } else { call.extra.clone() };
+            let request = Request { id: Id::number(open.id), method: call.method.clone(), params: sent_params, extra };
+            let body = Message::from(request).encode();
+            match self.round(&state, &mut open, headers, body).await? {
+                Outcome::Answered(reply) => return Ok(reply),
+                Outcome::SessionLost if renewed => {
+                    return Err(CallError::NotSent("the server loses every session at once".to_owned()));
+                }
+                Outcome::SessionLost => {
+                    renewed = true;
+                    open.guard(self.renew(state.generation)).await??;
+                    // The token went into a message that nobody read; the caller's own stands in `params` still.
+                    params = params.take();
+                }
+            }
+        }
+    }
+
+    /// Sends and follows one request. Every way out but an answer tells the server that nobody waits any more.
+    async fn round(
+        &self,
+        state: &State,
+        open: &mut Open,
+        headers: ::http::HeaderMap,
+        body: Bytes,
+    ) -> Result<Outcome, CallError> {
+        let mut farewell = Farewell { http: self, id: open.id, armed: state.era() == Era::Legacy };
+        let posted = open.guard(self.target.post(headers, body)).await?;
+        let answer = match posted {
+            Ok(answer) => answer,
+            Err(error) => {
+                farewell.armed &= error.was_sent();
+                return Err(call_error(error));
+            }
+        };
+        let outcome = match answer.body {
+            Body::Whole(_) => self.whole(state, open.id, answer),
+            Body::Events(events) => self.follow(state, open, events).await,
+        };
+        // After a broken stream the server may still work on it.
+        farewell.armed &= matches!(outcome, Err(CallError::Cancelled | CallError::Timeout(_) | CallError::Closed));
+        outcome
+    }
+
+    /// An answer that came whole.
+    fn whole(&self, state: &State, id: u64, answer: Answer) -> Result<Outcome, CallError> {
+        let status = answer.status;
+        if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
+            return Err(unauthorized(&answer));
+        }
+        if state.session.is_some() && status == StatusCode::NOT_FOUND {
+            return Ok(Outcome::SessionLost);
+        }
+        let Body::Whole(body) = &answer.body else { return Err(bad_status(&answer)) };
+        let response = match Message::parse(body.clone(), &self.limits) {
+            Ok(Message::Response(response)) => response,
+            Ok(_) => return Err(CallError::BadAnswer("a message that is no answer".to_owned())),
+            Err(_) if !status.is_success() => return Err(bad_status(&answer)),
+            Err(_) if body.is_empty() => {
+                return Err(CallError::BadAnswer(format!("HTTP {} without a body", status.as_u16())));
+            }
+            Err(refusal) => return Err(CallError::BadAnswer(refusal.to_string())),
+        };
+        if state.session.is_some() && status == StatusCode::BAD_REQUEST && names_session(&response) {
+            return Ok(Outcome::SessionLost);
+        }
+        let ours = match &response.id {
+            Some(found) => found.as_u64() == Some(id),
+            // An error about a message whose id the server could not, or did not, read.
+            None => response.outcome.is_err(),
+        };
+        if !ours {
+            self.count_stray();
+            return Err(CallError::BadAnswer("the answer to another call".to_owned()));
+        }
+        Ok(Outcome::Answered(Reply { outcome: response.outcome, extra: response.extra }))
+    }
+
+    /// Reads events until the answer; takes a stream that broke up again where the server lets us.
+    async fn follow(&self, state: &State, open: &mut Open, events: EventStream) -> Result<Outcome, CallError> {
+        let mut cursor = Cursor::default();
+        let mut stream = Some(events);
+        let mut fruitless = 0u32;
+        loop {
+            if let Some(events) = &mut stream {
+                match open.guard(events.next()).await? {
+                    Ok(Some(event)) => {
+                        fruitless = 0;
+                        cursor.note(&event);
+                        if let Some(reply) = self.event(open, event).await? {
+                            return Ok(Outcome::Answered(reply));
+                        }
+                        continue;
+                    }
+                    Ok(None) => {}
+                    Err(error) if matches!(error, switchboard_transport::http_client::HttpError::Broken { .. }) => {}
+                    Err(error) => return Err(call_error(error)),
+                }
+            }
+            let (Era::Legacy, Some(last)) = (state.era(), cursor.last.as_deref()) else { return Err(CallError::Closed) };
+            // Streams that end again at once are asked for more and more rarely, until the deadline.
+            let pause = cursor.retry.unwrap_or(RETRY) * 2u32.saturating_pow(fruitless.min(5));
+            fruitless = fruitless.saturating_add(1);
+            open.guard(tokio::time::sleep(pause.min(MOST_RETRY))).await?;
+            let resumed = open.guard(self.target.get_events(state.headers.clone(), Some(last))).await?;
+            stream = match resumed {
+                Ok(Answer { body: Body::Events(events), .. }) => Some(events),
+                Ok(answer) if answer.status.is_server_error() => None,
+                Ok(answer) if state.session.is_some() && answer.status == StatusCode::NOT_FOUND => {
+                    return Err(CallError::Closed);
+                }
+                Ok(answer) if matches!(answer.status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) => {
+                    return Err(unauthorized(&answer));
+                }
+                Ok(_) => return Err(CallError::Closed),
+                Err(error) => {
+                    tracing::debug!(%error, "a broken stream could not be taken up again yet");
+                    None
+                }
+            };
+        }
+    }
+
+    /// Deals with one event of the call's stream.
+    async fn event(&self, open: &mut Open, event: Event) -> Result<Option<Reply>, CallError> {
+        if event.data.is_empty() || event.event.as_deref().is_some_and(|kind| kind != "message") {
+            return Ok(None);
+        }
+        match Message::parse(event.data, &self.limits) {
+            Ok(Message::Response(response)) => {
+                if response.id.as_ref().and_then(Id::as_u64) == Some(open.id) {
+                    return Ok(Some(Reply { outcome: response.outcome, extra: response.extra }));
+                }
+                self.count_stray();
+            }
+            Ok(Message::Notification(notification)) => {
+                let notification = if &*notification.method == method::PROGRESS {
+                    open.timer.touch();
+                    own_progress(notification, open)
+                } else {
+                    notification
+                };
+                // Handlers answer quickly, but a caller must be able to leave whatever they do.
+                let told = self.notified(notification, open.related.as_ref());
+                open.guard(told).await?;
+            }
+            Ok(Message::Request(request)) => self.requested(request, open.related.clone(), &open.cancel),
+            Err(refusal) => {
+                tracing::debug!(%refusal, "an event that is no message");
+                // If it was our answer, there will be no other.
+                if refusal.id.as_ref().and_then(Id::as_u64) == Some(open.id) {
+                    return Err(CallError::BadAnswer(refusal.to_string()));
+                }
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Where a stream stands.
+#[derive(Default)]
+pub(super) struct Cursor {
+    pub(super) last: Option<String>,
+    pub(super) retry: Option<Duration>,
+}
+
+impl Cursor {
+    pub(super) fn note(&mut self, event: &Event) {
+        if let Some(id) = &event.id {
+            // An empty id takes the cursor back.
+            self.last = (!id.is_empty()).then(|| id.clone());
+        }
+        if let Some(retry) = event.retry {
+            self.retry = Some(Duration::from_millis(retry).min(MOST_RETRY));
+        }
+    }
+}
+
+/// Tells a legacy server that nobody waits for a call any more, also when the caller's future is dropped.
+struct Farewell<'a> {
+    http: &'a Http,
+    id: u64,
+    armed: bool,
+}
+
+impl Drop for Farewell<'_> {
+    fn drop(&mut self) {
+        if self.armed {
+            let params = Edit::empty().set("requestId", Raw::number(self.id)).finish();
+            let _ = self.http.notify(Notification::new(method::CANCELLED, Some(params)));
+        }
+    }
+}
+
+/// Gives a call its own progress token, so that two callers who chose the same one do not meet at the server.
+fn own_token(id: u64, params: &Option<Raw>) -> (Option<Raw>, Option<Raw>) {
+    let token = params.as_ref().and_then(|params| params.at(&["_meta", "progressToken"]));
+    let (Some(given), Some(token)) = (params, token) else { return (params.clone(), None) };
+    let edited = Edit::of(given)
+        .and_then(|edit| edit.within("_meta", |meta| meta.set("progressToken", Raw::number(id))))
+        .map_or_else(|_| given.clone(), Edit::finish);
+    (Some(edited), Some(token))
+}
+
+/// Progress under the caller's own token.
+fn own_progress(notification: Notification, open: &Open) -> Notification {
+    let edited = notification.params.as_ref().zip(open.token.clone()).and_then(|(params, token)| {
+        let edit = Edit::of(params).ok()?;
+        let ours = edit.object().get("progressToken").as_ref().and_then(Id::from_raw).and_then(|id| id.as_u64());
+        (ours == Some(open.id)).then(|| edit.set("progressToken", token).finish())
+    });
+    match edited {
+        Some(params) => Notification { params: Some(params), ..notification },
+        None => notification,
+    }
+}
+
+/// Some servers answer 400 where they mean 404. Their words tell.
+fn names_session(response: &Response) -> bool {
+    response.outcome.as_ref().is_err_and(|error| {
+        matches!(error.code, -32000 | -32001 | -32600) && error.message.to_ascii_lowercase().contains("session")
+    })
+}
