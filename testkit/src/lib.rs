@@ -1,1 +1,3 @@
-//! Test doubles and harnesses, for development only.
+//! Test doubles and harnesses, for development only: no crate depends on this outside its tests.
+
+pub mod faulty;

@@ -200,7 +200,7 @@ impl Kernel {
             let done = remote.request(call).await;
             let _ = sender.send(Event::Done(done)).await;
         });
-        Running::new(events, end, server.clone())
+        Running::new(events, end)
     }
 }
 

@@ -50,15 +50,14 @@ pub(crate) struct Running {
     pub(crate) events: mpsc::Receiver<Event>,
     /// Ends the call when this is dropped.
     pub(crate) _end: tokio_util::sync::DropGuard,
-    pub(crate) server: Arc<Server>,
     /// Questions that were put to the client, by the key they have there.
     open: HashMap<String, Question>,
     asked: u64,
 }
 
 impl Running {
-    pub(crate) fn new(events: mpsc::Receiver<Event>, end: CancellationToken, server: Arc<Server>) -> Self {
-        Self { events, _end: end.drop_guard(), server, open: HashMap::new(), asked: 0 }
+    pub(crate) fn new(events: mpsc::Receiver<Event>, end: CancellationToken) -> Self {
+        Self { events, _end: end.drop_guard(), open: HashMap::new(), asked: 0 }
     }
 }
 

@@ -169,7 +169,10 @@ impl Connected {
 
 impl fmt::Debug for Connected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Connected").field("revision", &self.revision).field("server", &self.server.info).finish_non_exhaustive()
+        f.debug_struct("Connected")
+            .field("revision", &self.revision)
+            .field("server", &self.server.info)
+            .finish_non_exhaustive()
     }
 }
 

@@ -326,9 +326,8 @@ impl Ctx {
     /// before.
     pub async fn background(&self) {
         if let Mode::Rounds(rounds) = self.mode()
-            && self.0.server.tasks_usable_by(self.caller())
+            && rounds.go_to_background()
         {
-            rounds.go_to_background();
             // Once is enough: whoever drives the handler sees it wait, and moves it.
             tokio::task::yield_now().await;
         }

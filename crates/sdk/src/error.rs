@@ -78,9 +78,12 @@ impl Error {
         }
     }
 
-    /// Whether the client lacked a capability.
-    pub(crate) fn is_missing_capability(&self) -> bool {
-        matches!(&*self.0, Kind::Fault(fault) if fault.kind() == FaultKind::MissingClientCapability)
+    /// What sort of fault this is, if it is one.
+    pub(crate) fn kind(&self) -> Option<FaultKind> {
+        match &*self.0 {
+            Kind::Fault(fault) => Some(fault.kind()),
+            Kind::Failed(_) | Kind::Object(_) => None,
+        }
     }
 
     /// The JSON-RPC error for this peer.

@@ -35,6 +35,8 @@ struct Inner {
     used: Remembered,
     asked: IndexMap<String, InputRequest>,
     names: Names,
+    /// Whether the rest of the handler may run in the background.
+    deferrable: bool,
     background: bool,
     waker: Option<Waker>,
 }
@@ -57,8 +59,8 @@ impl Names {
 }
 
 impl Rounds {
-    pub(crate) fn new(remembered: Remembered, offered: IndexMap<String, Raw>) -> Self {
-        Self(Mutex::new(Inner { remembered, offered, ..Inner::default() }))
+    pub(crate) fn new(remembered: Remembered, offered: IndexMap<String, Raw>, deferrable: bool) -> Self {
+        Self(Mutex::new(Inner { remembered, offered, deferrable, ..Inner::default() }))
     }
 
     /// The answer to a question, which is noted where there is none yet.
@@ -94,13 +96,14 @@ impl Rounds {
         self.0.lock().used.once.insert(key.to_owned(), value);
     }
 
-    /// Asks for the rest of the handler to run in the background.
-    pub(crate) fn go_to_background(&self) {
+    /// Asks for the rest of the handler to run in the background. Whether that will be.
+    pub(crate) fn go_to_background(&self) -> bool {
         let mut inner = self.0.lock();
-        inner.background = true;
+        inner.background = inner.deferrable;
         if let Some(waker) = &inner.waker {
             waker.wake_by_ref();
         }
+        inner.background
     }
 
     /// The open questions, and what has to be remembered until they are answered.

@@ -71,7 +71,8 @@ struct Sealed {
     expires_ms: u64,
     #[serde(rename = "b")]
     binding: String,
-    #[serde(flatten)]
+    // Not flattened: serde cannot keep raw parts through that.
+    #[serde(rename = "s")]
     state: Remembered,
 }
 

@@ -1,2 +1,98 @@
-//! The binary.
-fn main() {}
+//! The binary: commands, configuration, start-up, nothing else.
+//!
+//! What a command line means is in [`arguments`]; each command is a module below `commands`, and the two ways to run
+//! the kernel are [`serve`] and [`stdio`]. Everything that happens to a call is in the crates below this one.
+
+mod arguments;
+mod commands;
+mod failure;
+mod local;
+mod logging;
+mod screen;
+mod serve;
+mod setup;
+mod signals;
+mod specs;
+mod stdio;
+mod tokens;
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Parser as _;
+use switchboard_transport::child::guardian;
+use tokio::runtime::Runtime;
+
+use arguments::{Arguments, Command, Common};
+use failure::Failure;
+
+/// What is still running when a command has ended gets this long.
+const LAST_MOMENT: Duration = Duration::from_millis(200);
+
+/// How every command ends.
+type Outcome = Result<(), Failure>;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    match run(arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            if let Some(message) = failure.message() {
+                screen::note(format_args!("error: {message}"));
+            }
+            ExitCode::from(failure.code())
+        }
+    }
+}
+
+fn run(arguments: Arguments) -> Outcome {
+    let Arguments { common, command } = arguments;
+    let command = command.unwrap_or_else(|| Command::Serve(arguments::Serve::default()));
+    if matches!(command, Command::Guardian) {
+        guardian::run(std::io::stdin().lock());
+        return Ok(());
+    }
+    logging::start(&common, if matches!(command, Command::Serve(_)) { "info" } else { "warn" })?;
+    match command {
+        Command::Init(options) => commands::init::run(&common, &options),
+        Command::Import(options) => commands::import::run(&common, &options),
+        Command::Add(options) => commands::add::run(&common, options),
+        Command::Remove(options) => commands::add::remove(&common, &options),
+        Command::Trust(options) => commands::trust::run(&common, &options),
+        Command::Serve(options) => with_servers(serve::run(&common, &options)),
+        Command::Stdio => with_servers(stdio::run(&common)),
+        Command::Servers => with_servers(commands::servers::run(&common)),
+        Command::Tools(options) => with_servers(commands::tools::run(&common, &options)),
+        Command::Call(options) => with_servers(commands::call::run(&common, &options)),
+        Command::Doctor => with_servers(commands::doctor::run(&common)),
+        Command::Guardian => Ok(()),
+    }
+}
+
+/// Runs a command that starts servers.
+fn with_servers(work: impl Future<Output = Outcome>) -> Outcome {
+    let installed = std::env::current_exe().and_then(|program| guardian::install(&program, &["guardian"]));
+    if let Err(error) = installed {
+        tracing::warn!(%error, "no guardian process: servers may outlive a sudden end of this one");
+    }
+    let runtime = runtime()?;
+    let outcome = runtime.block_on(work);
+    // A thread may sit in a read of standard input that nothing can interrupt.
+    runtime.shutdown_timeout(LAST_MOMENT);
+    outcome
+}
+
+fn runtime() -> std::io::Result<Runtime> {
+    let workers = std::thread::available_parallelism().map_or(2, |cores| cores.get().clamp(2, 16));
+    tokio::runtime::Builder::new_multi_thread().worker_threads(workers).enable_all().build()
+}
+
+impl Common {
+    /// The command that leads to `command` with the same configuration, for hints.
+    pub(crate) fn again(&self, command: &str) -> String {
+        match &self.config {
+            Some(file) => format!("switchboard {command} --config {}", file.display()),
+            None => format!("switchboard {command}"),
+        }
+    }
+}

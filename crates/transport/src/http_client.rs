@@ -78,7 +78,7 @@ pub enum Body {
     /// All of it.
     Whole(Bytes),
     /// A stream of events, still open.
-    Events(EventStream),
+    Events(Box<EventStream>),
 }
 
 impl Answer {
@@ -196,14 +196,14 @@ impl Target {
         let Exchange { status, headers, body, lease } =
             self.pool.send(method, self.path.clone(), headers, body).await?;
         if status.is_redirection() && status != StatusCode::NOT_MODIFIED {
-            let location = headers.get(LOCATION).map_or_else(String::new, |value| {
-                redact(&String::from_utf8_lossy(value.as_bytes()))
-            });
+            let location = headers
+                .get(LOCATION)
+                .map_or_else(String::new, |value| redact(&String::from_utf8_lossy(value.as_bytes())));
             return Err(HttpError::Redirect { status: status.as_u16(), location });
         }
         let limit = self.pool.options().body_limit;
         let body = if status.is_success() && is_event_stream(&headers) {
-            Body::Events(EventStream::new(body, lease, limit))
+            Body::Events(Box::new(EventStream::new(body, lease, limit)))
         } else {
             Body::Whole(events::read_whole(body, lease, limit).await?)
         };

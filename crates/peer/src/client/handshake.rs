@@ -32,7 +32,7 @@ pub(super) fn judge_discover(outcome: Result<Raw, ErrorObject>) -> Probe {
                 return Probe::Legacy;
             };
             if supported.iter().any(|version| version == Revision::LATEST.as_str()) {
-                return Probe::Modern(profile_of_discover(result));
+                return Probe::Modern(profile_of_discover(&result));
             }
             // The server answered `server/discover`, so it is not to be initialized, whatever else it lists.
             Probe::Impossible(ConnectError::NoCommonRevision { supported })
@@ -74,11 +74,16 @@ pub(super) fn judge_initialize(outcome: Result<Raw, ErrorObject>) -> Result<(Rev
     Ok((revision, profile))
 }
 
-fn profile_of_discover(result: Raw) -> ServerProfile {
+fn profile_of_discover(result: &Raw) -> ServerProfile {
     ServerProfile {
         // Early servers put it at the top.
-        info: result.at(&["_meta", meta::SERVER_INFO]).or_else(|| result.member("serverInfo")).map(|info| info.detach()),
-        capabilities: result.member("capabilities").map_or_else(Raw::empty_object, |capabilities| capabilities.detach()),
+        info: result
+            .at(&["_meta", meta::SERVER_INFO])
+            .or_else(|| result.member("serverInfo"))
+            .map(|info| info.detach()),
+        capabilities: result
+            .member("capabilities")
+            .map_or_else(Raw::empty_object, |capabilities| capabilities.detach()),
         instructions: result.member("instructions").and_then(|text| text.as_text()),
         result: result.detach(),
     }
@@ -86,12 +91,7 @@ fn profile_of_discover(result: Raw) -> ServerProfile {
 
 /// A modern server that does not offer `server/discover` has said nothing of itself.
 pub(super) const fn silent_profile() -> ServerProfile {
-    ServerProfile {
-        info: None,
-        capabilities: Raw::empty_object(),
-        instructions: None,
-        result: Raw::empty_object(),
-    }
+    ServerProfile { info: None, capabilities: Raw::empty_object(), instructions: None, result: Raw::empty_object() }
 }
 
 /// The far side as the caller of what it sends to us.

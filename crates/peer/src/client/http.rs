@@ -56,6 +56,7 @@ pub(super) struct Http {
     next_id: AtomicU64,
     outbox: mpsc::Sender<Bytes>,
     running: inbound::Running,
+    mailboxes: Arc<call::Mailboxes>,
     closed: CancellationToken,
     stray_answers: AtomicU64,
 }
@@ -109,6 +110,7 @@ impl Http {
                 next_id: AtomicU64::new(1),
                 outbox,
                 running: inbound::Running::default(),
+                mailboxes: Arc::default(),
                 closed: CancellationToken::new(),
                 stray_answers: AtomicU64::new(0),
                 target,
@@ -123,7 +125,12 @@ impl Http {
     }
 
     /// The headers of one modern message.
-    fn modern_headers(&self, state: &State, call: (&str, Option<&Raw>), more: &[(String, String)]) -> Result<HeaderMap, CallError> {
+    fn modern_headers(
+        &self,
+        state: &State,
+        call: (&str, Option<&Raw>),
+        more: &[(String, String)],
+    ) -> Result<HeaderMap, CallError> {
         let bad = |name: &str| CallError::NotSent(format!("the header {name} has a value that HTTP does not allow"));
         let mut headers = state.headers.clone();
         for (name, value) in header::standard_headers(call.0, call.1) {

@@ -56,7 +56,10 @@ impl Identity {
         }
         let edit = Edit::of(given).ok()?.set(meta::PROTOCOL_VERSION, self.revision.clone());
         let edit = edit.set_optional(meta::CLIENT_INFO, (!has_info).then(|| self.info.clone()));
-        Some(edit.set_optional(meta::CLIENT_CAPABILITIES, (!has_capabilities).then(|| self.capabilities.clone())).finish())
+        Some(
+            edit.set_optional(meta::CLIENT_CAPABILITIES, (!has_capabilities).then(|| self.capabilities.clone()))
+                .finish(),
+        )
     }
 }
 

@@ -21,7 +21,6 @@ use crate::{BoxFuture, Handler};
 const PIPE: usize = 256 << 10;
 /// How long one message may take to be delivered.
 const DELIVERY: Duration = Duration::from_secs(30);
-/// Messages that may be on their way to the server at once. Order is kept by sending them one after the other.
 const STEP: &str = "the event stream";
 
 pub(super) async fn connect(
@@ -60,9 +59,10 @@ pub(super) async fn over(
             }
         }
     };
-    let (events, endpoint) = tokio::time::timeout(options.probe_timeout.max(DELIVERY), opening).await.map_err(|_| {
-        ConnectError::Timeout { step: STEP, after: options.probe_timeout.max(DELIVERY), stderr: String::new() }
-    })??;
+    let (events, endpoint) =
+        tokio::time::timeout(options.probe_timeout.max(DELIVERY), opening).await.map_err(|_| {
+            ConnectError::Timeout { step: STEP, after: options.probe_timeout.max(DELIVERY), stderr: String::new() }
+        })??;
 
     let (near_reader, far_writer) = tokio::io::duplex(PIPE);
     let (far_reader, near_writer) = tokio::io::duplex(PIPE);
@@ -92,7 +92,7 @@ pub(super) async fn over(
     match stdio::agree(&wire, options, Opening::Initialize).await {
         Ok((revision, profile)) => {
             let stopper = Arc::new(Stream(wire.connection.clone()));
-            Ok(stdio::connected(wire, options, revision, profile, stopper, None))
+            Ok(stdio::connected(&wire, options, revision, profile, stopper, None))
         }
         Err(error) => {
             wire.connection.close();
@@ -120,7 +120,7 @@ impl Drop for Stream {
 }
 
 /// Events to lines.
-async fn receive(mut events: EventStream, mut pipe: DuplexStream) {
+async fn receive(mut events: Box<EventStream>, mut pipe: DuplexStream) {
     loop {
         let event = match events.next().await {
             Ok(Some(event)) => event,

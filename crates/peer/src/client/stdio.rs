@@ -72,13 +72,15 @@ async fn attempt(
         Ok((revision, profile)) => {
             let stopper = Arc::new(Process { child: Mutex::new(Some(child)), connection: wire.connection.clone() });
             reap_when_closed(&stopper, wire.finished.clone());
-            Ok(connected(wire, options, revision, profile, stopper, Some(stderr)))
+            Ok(connected(&wire, options, revision, profile, stopper, Some(stderr)))
         }
         Err(error) => {
             wire.connection.close();
             let exit = match error {
                 // The end of its output comes just before its own.
-                ConnectError::Died { .. } => tokio::time::timeout(Duration::from_secs(1), child.wait()).await.ok().flatten(),
+                ConnectError::Died { .. } => {
+                    tokio::time::timeout(Duration::from_secs(1), child.wait()).await.ok().flatten()
+                }
                 _ => child.exit_status(),
             };
             let error = with_evidence(error, exit.map(|exit| exit.to_string()), &stderr);
@@ -135,15 +137,16 @@ pub(super) async fn agree(
                 Probe::Legacy if opening == Opening::Discover => {
                     return Err(ConnectError::BadAnswer {
                         step: "server/discover",
-                        why: "the server speaks only the legacy revisions, and only the modern one is allowed".to_owned(),
+                        why: "the server speaks only the legacy revisions, and only the modern one is allowed"
+                            .to_owned(),
                     });
                 }
                 Probe::Legacy => break,
             }
         }
     }
-    let call = Call::new(method::INITIALIZE, Some(identity.initialize(options.legacy_revision)))
-        .within(options.start_timeout);
+    let call =
+        Call::new(method::INITIALIZE, Some(identity.initialize(options.legacy_revision))).within(options.start_timeout);
     let reply = wire.connection.request(call).await.map_err(|error| ConnectError::from_call("initialize", error))?;
     let (revision, profile) = handshake::judge_initialize(reply.outcome)?;
     wire.session.introduce(handshake::as_caller(revision, &profile));
@@ -152,7 +155,7 @@ pub(super) async fn agree(
 }
 
 pub(super) fn connected(
-    wire: Started,
+    wire: &Started,
     options: &ConnectOptions,
     revision: Revision,
     server: ServerProfile,
@@ -228,4 +231,3 @@ fn reap_when_closed(process: &Arc<Process>, finished: CancellationToken) {
         }
     });
 }
-

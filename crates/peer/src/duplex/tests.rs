@@ -1,1 +1,330 @@
 //! Behaviour of a connection, seen from its far side.
+
+use std::sync::atomic::AtomicUsize;
+
+use parking_lot::Mutex;
+use switchboard_wire::ErrorObject;
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf};
+use tokio::sync::{Notify, mpsc};
+
+use super::*;
+
+/// Answers `echo` with its parameters, `wait` when it is let go, and remembers what it was told.
+#[derive(Default)]
+struct Recorder {
+    notifications: Mutex<Vec<String>>,
+    told: Notify,
+    go: Notify,
+    cancelled: AtomicUsize,
+    name: &'static str,
+}
+
+impl Handler for Recorder {
+    fn request(&self, context: Context, request: Request) -> BoxFuture<'_, Reply> {
+        Box::pin(async move {
+            match &*request.method {
+                "echo" => Ok(request.params.unwrap_or_else(Raw::empty_object)).into(),
+                "who" => Ok(Raw::string(self.name)).into(),
+                "initialize" => Ok(raw(r#"{"protocolVersion":"2025-03-26"}"#)).into(),
+                "era" => Ok(Raw::string(context.caller.revision.as_str())).into(),
+                "wait" => {
+                    let guard = Dropped(&self.cancelled);
+                    self.go.notified().await;
+                    std::mem::forget(guard);
+                    Ok(Raw::empty_object()).into()
+                }
+                _ => Err(ErrorObject::new(-32601, "no")).into(),
+            }
+        })
+    }
+
+    fn notification(&self, _context: Context, notification: Notification) -> BoxFuture<'_, ()> {
+        let params = notification.params.map(|raw| raw.as_str().to_owned()).unwrap_or_default();
+        self.notifications.lock().push(format!("{} {params}", notification.method));
+        self.told.notify_one();
+        Box::pin(std::future::ready(()))
+    }
+}
+
+struct Dropped<'a>(&'a AtomicUsize);
+
+impl Drop for Dropped<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+fn raw(text: &str) -> Raw {
+    Raw::parse(text.to_owned(), &Limits::default()).unwrap()
+}
+
+/// The far side, by hand.
+struct Far {
+    lines: Lines<BufReader<ReadHalf<DuplexStream>>>,
+    writer: WriteHalf<DuplexStream>,
+}
+
+impl Far {
+    async fn say(&mut self, line: &str) {
+        self.writer.write_all(format!("{line}\n").as_bytes()).await.unwrap();
+    }
+
+    async fn hear(&mut self) -> String {
+        let line = tokio::time::timeout(Duration::from_secs(5), self.lines.next_line()).await;
+        line.expect("in time").unwrap().expect("a line")
+    }
+}
+
+fn open(role: Role) -> (Started, Arc<Recorder>, Far) {
+    let (near, far) = tokio::io::duplex(1 << 16);
+    let (reader, writer) = tokio::io::split(near);
+    let handler = Arc::new(Recorder::default());
+    let started = start(reader, writer, Options::new(role), handler.clone());
+    let (reader, writer) = tokio::io::split(far);
+    (started, handler, Far { lines: BufReader::new(reader).lines(), writer })
+}
+
+#[tokio::test]
+async fn ids_come_back_byte_for_byte() {
+    let (_started, _handler, mut far) = open(Role::Server);
+    for id in ["1", "\"1\"", "-5", "9007199254740993", r#""\u00e9\/x""#, "0"] {
+        far.say(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"echo","params":{{"n":1.10}}}}"#)).await;
+        assert_eq!(far.hear().await, format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"n":1.10}}}}"#));
+    }
+}
+
+#[tokio::test]
+async fn an_id_used_twice_at_once_gets_two_answers() {
+    let (_started, handler, mut far) = open(Role::Server);
+    far.say(r#"{"jsonrpc":"2.0","id":1,"method":"wait"}"#).await;
+    far.say(r#"{"jsonrpc":"2.0","id":1,"method":"echo","params":{"a":1}}"#).await;
+    assert_eq!(far.hear().await, r#"{"jsonrpc":"2.0","id":1,"result":{"a":1}}"#);
+    handler.go.notify_one();
+    assert_eq!(far.hear().await, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
+}
+
+#[tokio::test]
+async fn what_is_no_message_is_answered_and_the_next_line_is_read() {
+    let (started, _handler, mut far) = open(Role::Server);
+    far.say("hello\r").await;
+    assert!(far.hear().await.starts_with(r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700"#));
+    far.say(r#"{"jsonrpc":"1.0","id":7,"method":"echo"}"#).await;
+    assert!(far.hear().await.starts_with(r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32600"#));
+    far.say(r#"[{"jsonrpc":"2.0","id":8,"method":"echo"}]"#).await;
+    assert!(far.hear().await.contains("-32600"));
+    far.say(r#"{"jsonrpc":"2.0","id":9,"method":"echo"}"#).await;
+    assert_eq!(far.hear().await, r#"{"jsonrpc":"2.0","id":9,"result":{}}"#);
+    assert_eq!(started.connection.stats().refused_lines.load(Ordering::Relaxed), 3);
+}
+
+#[tokio::test]
+async fn a_server_that_logs_on_stdout_is_not_answered() {
+    let (started, _handler, mut far) = open(Role::Client);
+    far.say("Server listening...").await;
+    let remote = started.connection.clone();
+    let call = tokio::spawn(async move { remote.request(Call::new("x", None)).await });
+    assert_eq!(far.hear().await, r#"{"jsonrpc":"2.0","id":1,"method":"x"}"#);
+    far.say(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#).await;
+    assert!(call.await.unwrap().unwrap().outcome.is_ok());
+}
+
+#[tokio::test]
+async fn batches_are_for_one_revision_only() {
+    let (_started, _handler, mut far) = open(Role::Server);
+    far.say(r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"#).await;
+    far.hear().await;
+    far.say(r#"[{"jsonrpc":"2.0","id":1,"method":"echo"},{"jsonrpc":"2.0","method":"note"},{"id":2}]"#).await;
+    let answer = far.hear().await;
+    assert!(answer.starts_with('[') && answer.contains(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#), "{answer}");
+    assert!(answer.contains(r#""id":2,"error""#), "{answer}");
+}
+
+#[tokio::test]
+async fn each_modern_request_brings_its_own_revision() {
+    let (_started, _handler, mut far) = open(Role::Server);
+    far.say(r#"{"jsonrpc":"2.0","id":1,"method":"era","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}"#).await;
+    assert!(far.hear().await.contains("2026-07-28"));
+    far.say(r#"{"jsonrpc":"2.0","id":2,"method":"era"}"#).await;
+    assert!(far.hear().await.contains("2025-11-25"));
+}
+
+#[tokio::test]
+async fn first_answer_wins_and_the_rest_is_counted() {
+    let (started, _handler, mut far) = open(Role::Client);
+    let remote = started.connection.clone();
+    let call = tokio::spawn(async move { remote.request(Call::new("x", None)).await });
+    far.hear().await;
+    far.say(r#"{"jsonrpc":"2.0","id":77,"result":{"of":"nobody"}}"#).await;
+    far.say(r#"{"jsonrpc":"2.0","id":"1","result":{"of":"a string"}}"#).await;
+    far.say(r#"{"jsonrpc":"2.0","id":1,"result":{"first":true},"x":1}"#).await;
+    far.say(r#"{"jsonrpc":"2.0","id":1,"result":{"second":true}}"#).await;
+    let reply = call.await.unwrap().unwrap();
+    assert_eq!(reply.outcome.unwrap().as_str(), r#"{"first":true}"#);
+    assert_eq!(reply.extra.get("x").map(Raw::as_str), Some("1"));
+    // A further exchange shows that everything before it was read.
+    let remote = started.connection.clone();
+    let call = tokio::spawn(async move { remote.request(Call::new("y", None)).await });
+    far.hear().await;
+    far.say(r#"{"jsonrpc":"2.0","id":2,"result":{}}"#).await;
+    call.await.unwrap().unwrap();
+    assert_eq!(started.connection.stats().stray_answers.load(Ordering::Relaxed), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_times_out_and_the_far_side_is_told() {
+    let (started, _handler, mut far) = open(Role::Client);
+    let error = started.connection.request(Call::new("x", None).within(Duration::from_secs(2))).await.unwrap_err();
+    assert!(matches!(error, CallError::Timeout(_)), "{error:?}");
+    far.hear().await;
+    assert_eq!(far.hear().await, r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#);
+    assert_eq!(started.connection.open_calls(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn progress_keeps_a_call_alive_but_not_for_ever() {
+    let (started, handler, mut far) = open(Role::Client);
+    let mut call = Call::new("x", Some(raw(r#"{"_meta":{"progressToken":"mine"}}"#))).within(Duration::from_secs(2));
+    call.max_timeout = Duration::from_secs(7);
+    let remote = started.connection.clone();
+    let began = tokio::time::Instant::now();
+    let call = tokio::spawn(async move { remote.request(call).await });
+    assert!(far.hear().await.contains(r#""progressToken":1"#));
+    let ticker = async {
+        loop {
+            tokio::time::sleep(Duration::from_millis(1500)).await;
+            far.say(r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}"#).await;
+        }
+    };
+    tokio::select! {
+        outcome = call => assert!(matches!(outcome.unwrap(), Err(CallError::Timeout(_)))),
+        () = ticker => {}
+    }
+    assert_eq!(began.elapsed().as_secs(), 7);
+    let seen = handler.notifications.lock().clone();
+    assert_eq!(seen[0], r#"notifications/progress {"progressToken":"mine","progress":1}"#);
+}
+
+#[tokio::test]
+async fn two_callers_with_one_progress_token_do_not_meet() {
+    let (started, _handler, mut far) = open(Role::Client);
+    let (sender, mut heard) = mpsc::unbounded_channel();
+    for owner in 1..=2 {
+        let mut call = Call::new("x", Some(raw(r#"{"_meta":{"progressToken":"same"}}"#)));
+        call.owner = owner;
+        call.related = Some(Arc::new(Named(owner, sender.clone())));
+        let remote = started.connection.clone();
+        tokio::spawn(async move { remote.request(call).await });
+        far.hear().await;
+    }
+    far.say(r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":2}}"#).await;
+    far.say(r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"same"}}"#).await;
+    far.say(r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1}}"#).await;
+    assert_eq!(heard.recv().await.unwrap(), (2, r#"{"progressToken":"same"}"#.to_owned()));
+    assert_eq!(heard.recv().await.unwrap(), (1, r#"{"progressToken":"same"}"#.to_owned()));
+    assert_eq!(started.connection.stats().foreign_progress.load(Ordering::Relaxed), 1);
+}
+
+/// Reports under a number what it was told, and answers requests with that number.
+struct Named(u64, mpsc::UnboundedSender<(u64, String)>);
+
+impl Handler for Named {
+    fn request(&self, _context: Context, _request: Request) -> BoxFuture<'_, Reply> {
+        Box::pin(std::future::ready(Ok(Raw::number(self.0)).into()))
+    }
+
+    fn notification(&self, _context: Context, notification: Notification) -> BoxFuture<'_, ()> {
+        let params = notification.params.map(|raw| raw.as_str().to_owned()).unwrap_or_default();
+        let _ = self.1.send((self.0, params));
+        Box::pin(std::future::ready(()))
+    }
+}
+
+#[tokio::test]
+async fn a_request_goes_to_the_only_owner_and_to_nobody_in_doubt() {
+    let (started, _handler, mut far) = open(Role::Client);
+    let (sender, _heard) = mpsc::unbounded_channel();
+    let ask = |owner| {
+        let mut call = Call::new("x", None);
+        call.owner = owner;
+        call.related = Some(Arc::new(Named(owner, sender.clone())));
+        let remote = started.connection.clone();
+        tokio::spawn(async move { remote.request(call).await })
+    };
+    // The connection's own calls have no say in whose request it is.
+    let remote = started.connection.clone();
+    tokio::spawn(async move { remote.request(Call::new("listen", None)).await });
+    far.hear().await;
+    ask(7);
+    far.hear().await;
+    far.say(r#"{"jsonrpc":"2.0","id":"q1","method":"who"}"#).await;
+    assert_eq!(far.hear().await, r#"{"jsonrpc":"2.0","id":"q1","result":7}"#);
+    ask(8);
+    far.hear().await;
+    far.say(r#"{"jsonrpc":"2.0","id":"q2","method":"who"}"#).await;
+    assert_eq!(far.hear().await, r#"{"jsonrpc":"2.0","id":"q2","result":""}"#);
+}
+
+#[tokio::test]
+async fn cancelling_ends_the_work_and_gives_no_answer() {
+    let (_started, handler, mut far) = open(Role::Server);
+    far.say(r#"{"jsonrpc":"2.0","id":"a","method":"wait"}"#).await;
+    far.say(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"a"}}"#).await;
+    far.say(r#"{"jsonrpc":"2.0","id":"b","method":"echo"}"#).await;
+    assert_eq!(far.hear().await, r#"{"jsonrpc":"2.0","id":"b","result":{}}"#);
+    while handler.cancelled.load(Ordering::Relaxed) == 0 {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn a_caller_that_gives_up_tells_the_far_side() {
+    let (started, _handler, mut far) = open(Role::Client);
+    let cancel = CancellationToken::new();
+    let mut call = Call::new("x", None);
+    call.cancel = cancel.clone();
+    let remote = started.connection.clone();
+    let call = tokio::spawn(async move { remote.request(call).await });
+    far.hear().await;
+    cancel.cancel();
+    assert!(matches!(call.await.unwrap(), Err(CallError::Cancelled)));
+    assert!(far.hear().await.contains("notifications/cancelled"));
+}
+
+#[tokio::test]
+async fn open_calls_fail_when_the_far_side_goes() {
+    let (started, _handler, mut far) = open(Role::Client);
+    let remote = started.connection.clone();
+    let call = tokio::spawn(async move { remote.request(Call::new("x", None)).await });
+    far.hear().await;
+    far.writer.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"res").await.unwrap();
+    drop(far);
+    assert!(matches!(call.await.unwrap(), Err(CallError::Closed)));
+    started.finished.cancelled().await;
+    assert!(matches!(started.connection.request(Call::new("x", None)).await, Err(CallError::NotSent(_))));
+}
+
+#[tokio::test]
+async fn a_client_that_closes_its_end_still_gets_its_answers() {
+    let (started, handler, mut far) = open(Role::Server);
+    far.say(r#"{"jsonrpc":"2.0","id":1,"method":"wait"}"#).await;
+    far.writer.shutdown().await.unwrap();
+    handler.go.notify_one();
+    assert_eq!(far.hear().await, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
+    started.finished.cancelled().await;
+}
+
+#[tokio::test]
+async fn a_reader_that_does_not_read_costs_a_bounded_queue() {
+    let (near, _far) = tokio::io::duplex(64);
+    let (reader, writer) = tokio::io::split(near);
+    let options = Options { queue: 8, ..Options::new(Role::Server) };
+    let started = start(reader, writer, options, Arc::new(Recorder::default()));
+    let note = Notification::new("note", Some(raw(r#"{"text":"0123456789012345678901234567890123456789"}"#)));
+    let mut outcomes = Vec::new();
+    for _ in 0..100 {
+        outcomes.push(started.connection.notify(note.clone()));
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(outcomes.last(), Some(&Err(SendError::Full)));
+    assert!(started.connection.stats().dropped_notifications.load(Ordering::Relaxed) > 80);
+}

@@ -18,6 +18,7 @@ mod outlet;
 mod sessions;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use http::request::Parts;
@@ -46,13 +47,17 @@ pub(super) struct Shared {
     options: HttpOptions,
     handler: Arc<dyn Handler>,
     sessions: Sessions,
+    stray_answers: AtomicU64,
 }
 
 impl HttpFace {
     /// A face that gives what arrives to `handler`.
     pub fn new(options: HttpOptions, handler: Arc<dyn Handler>) -> Self {
         let sessions = Sessions::new(options.max_sessions, handler.clone());
-        Self { shared: Arc::new(Shared { options, handler, sessions }), fallback: None }
+        Self {
+            shared: Arc::new(Shared { options, handler, sessions, stray_answers: AtomicU64::new(0) }),
+            fallback: None,
+        }
     }
 
     /// The same face, with a service for every path that is not its own.
@@ -72,6 +77,7 @@ impl HttpFace {
             loop {
                 tick.tick().await;
                 self.end_idle_sessions(idle);
+                self.shared.sessions.forget_streams(self.shared.options.kept_for);
             }
         };
         tokio::select! {
@@ -85,6 +91,12 @@ impl HttpFace {
     #[must_use]
     pub fn session_count(&self) -> usize {
         self.shared.sessions.len()
+    }
+
+    /// Answers of clients that nobody waited for: late, repeated, or never asked.
+    #[must_use]
+    pub fn stray_answers(&self) -> u64 {
+        self.shared.stray_answers.load(Ordering::Relaxed)
     }
 
     /// Ends the sessions that had no traffic for that long and have neither an open stream nor a running request.
@@ -139,9 +151,8 @@ impl Shared {
         if parts.method == Method::POST {
             return self.post(parts, body, principal).await;
         }
-        let modern = header_text(&parts, &PROTOCOL_VERSION).is_some_and(|version| {
-            Revision::parse(version).is_some_and(|revision| revision.era() == Era::Modern)
-        });
+        let modern = header_text(&parts, &PROTOCOL_VERSION)
+            .is_some_and(|version| Revision::parse(version).is_some_and(|revision| revision.era() == Era::Modern));
         match parts.method {
             Method::GET if !modern => legacy::get(&self, &parts, &principal),
             Method::DELETE if !modern => legacy::delete(&self, &parts, &principal),
@@ -174,11 +185,15 @@ impl Shared {
     /// Reads and parses the body of a POST.
     async fn read(&self, parts: &Parts, body: Incoming) -> Result<Frame, Response<Body>> {
         if !answer::is_json(&parts.headers) {
-            return Err(answer::refused(StatusCode::UNSUPPORTED_MEDIA_TYPE, "the Content-Type must be application/json"));
+            return Err(answer::refused(
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                "the Content-Type must be application/json",
+            ));
         }
         let options = &self.options;
-        let text =
-            read_body(body, options.limits.bytes, options.body_timeout).await.map_err(|error| answer::unread(&error))?;
+        let text = read_body(body, options.limits.bytes, options.body_timeout)
+            .await
+            .map_err(|error| answer::unread(&error))?;
         Frame::parse(text, &options.limits).map_err(|refusal| answer::refusal(&refusal))
     }
 }

@@ -206,5 +206,5 @@ fn families() {
 fn the_source_stays_reachable() {
     let fault = Fault::internal(std::io::Error::other("disk"));
     assert_eq!(fault.source().map(ToString::to_string).as_deref(), Some("disk"));
-    assert_eq!(fault.clone().to_string(), "internal error");
+    assert_eq!(fault.to_string(), "internal error");
 }

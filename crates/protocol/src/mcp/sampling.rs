@@ -108,6 +108,7 @@ empty_by_default!(ModelPreferences, ModelHint, ToolChoice);
 /// What a message of a conversation says: one block, or from 2025-11-25 on several.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
+#[expect(clippy::large_enum_variant, reason = "one block is the usual case, and views are not kept in numbers")]
 pub enum SamplingContent {
     /// One block.
     One(ContentBlock),

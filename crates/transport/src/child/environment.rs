@@ -9,29 +9,49 @@ use super::CommandSpec;
 
 /// What programs need to find themselves and the user, and to print and name things right.
 const ALWAYS: &[&str] = &[
-    "PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TMPDIR", "TERM", "TZ", "SHELL", "XDG_RUNTIME_DIR",
-    "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME",
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "LANG",
+    "LANGUAGE",
+    "TMPDIR",
+    "TERM",
+    "TZ",
+    "SHELL",
+    "XDG_RUNTIME_DIR",
+    "XDG_CACHE_HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
 ];
 
 /// The same for Windows, where little starts without these.
 const ALWAYS_WINDOWS: &[&str] = &[
-    "APPDATA", "LOCALAPPDATA", "PROGRAMDATA", "PROGRAMFILES", "SYSTEMDRIVE", "SYSTEMROOT", "TEMP", "TMP", "USERNAME",
-    "USERPROFILE", "PATHEXT", "COMSPEC", "HOMEDRIVE", "HOMEPATH",
+    "APPDATA",
+    "LOCALAPPDATA",
+    "PROGRAMDATA",
+    "PROGRAMFILES",
+    "SYSTEMDRIVE",
+    "SYSTEMROOT",
+    "TEMP",
+    "TMP",
+    "USERNAME",
+    "USERPROFILE",
+    "PATHEXT",
+    "COMSPEC",
+    "HOMEDRIVE",
+    "HOMEPATH",
 ];
 
 /// The whole environment of a child.
-pub(super) fn of(
-    spec: &CommandSpec,
-    ours: impl Iterator<Item = (OsString, OsString)>,
-) -> BTreeMap<OsString, OsString> {
+pub(super) fn of(spec: &CommandSpec, ours: impl Iterator<Item = (OsString, OsString)>) -> BTreeMap<OsString, OsString> {
     let wanted = |name: &str| {
         ALWAYS.contains(&name)
             || name.starts_with("LC_")
             || (cfg!(windows) && ALWAYS_WINDOWS.contains(&name.to_ascii_uppercase().as_str()))
             || spec.pass_env.iter().any(|passed| passed == name)
     };
-    let mut all: BTreeMap<OsString, OsString> =
-        ours.filter(|(name, _)| name.to_str().is_some_and(wanted)).collect();
+    let mut all: BTreeMap<OsString, OsString> = ours.filter(|(name, _)| name.to_str().is_some_and(wanted)).collect();
     all.extend(spec.env.iter().map(|(name, value)| (name.into(), value.into())));
     all
 }

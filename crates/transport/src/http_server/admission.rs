@@ -28,10 +28,11 @@ impl Access {
     #[must_use]
     pub fn loopback(address: SocketAddr) -> Self {
         let names = AllowList::loopback().and(address.ip(), address.port());
+        let local: Principal = "local".into();
         Self {
             hosts: names.clone(),
             origins: names,
-            authenticate: Arc::new(|_| Some("local".into())),
+            authenticate: Arc::new(move |_| Some(local.clone())),
             challenge: HeaderValue::from_static("Bearer"),
         }
     }
@@ -187,7 +188,11 @@ impl AllowList {
 
 /// Name and port of an authority without user information.
 fn split(authority: &str) -> Option<(&str, Option<u16>)> {
-    let name_end = if authority.starts_with('[') { authority.find(']')? + 1 } else { authority.find(':').unwrap_or(authority.len()) };
+    let name_end = if authority.starts_with('[') {
+        authority.find(']')? + 1
+    } else {
+        authority.find(':').unwrap_or(authority.len())
+    };
     let (name, rest) = authority.split_at(name_end);
     let port = match rest.strip_prefix(':') {
         Some(digits) if digits.bytes().all(|byte| byte.is_ascii_digit()) => Some(digits.parse().ok()?),

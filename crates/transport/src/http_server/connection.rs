@@ -116,3 +116,6 @@ fn turn_away(refused: Refused, challenge: &HeaderValue) -> Response<Body> {
     }
     response
 }
+
+#[cfg(test)]
+mod tests;

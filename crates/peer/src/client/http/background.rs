@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use ::http::StatusCode;
 use bytes::Bytes;
+use switchboard_protocol::mcp::method;
 use switchboard_transport::http_client::{Answer, Body, EventStream};
-use switchboard_wire::Message;
 use switchboard_wire::sse::Event;
-use tokio::sync::mpsc;
+use switchboard_wire::{Id, Message};
+use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use super::Http;
@@ -33,14 +34,16 @@ pub(super) async fn deliver(http: Weak<Http>, closed: CancellationToken, mut que
 }
 
 /// Keeps a legacy server's own stream open: what it sends there belongs to no call.
-pub(super) async fn listen(http: Weak<Http>, closed: CancellationToken) {
+/// `opened` is told when the first attempt is over.
+pub(super) async fn listen(http: Weak<Http>, closed: CancellationToken, opened: oneshot::Sender<()>) {
     tokio::select! {
-        () = keep_listening(http) => {}
+        () = keep_listening(http, opened) => {}
         () = closed.cancelled() => {}
     }
 }
 
-async fn keep_listening(http: Weak<Http>) {
+async fn keep_listening(http: Weak<Http>, opened: oneshot::Sender<()>) {
+    let mut first = Some(opened);
     let mut cursor = Cursor::default();
     let mut generation = None;
     let mut failures = 0u32;
@@ -51,8 +54,10 @@ async fn keep_listening(http: Weak<Http>) {
             // Event ids of a session that is gone mean nothing to the next.
             cursor = Cursor::default();
         }
-        let opened = this.target.get_events(state.headers.clone(), cursor.last.as_deref()).await;
-        match opened {
+        let answer = this.target.get_events(state.headers.clone(), cursor.last.as_deref()).await;
+        // Whoever waits learns it by the sender's end.
+        drop(first.take());
+        match answer {
             Ok(Answer { body: Body::Events(events), .. }) => {
                 drop(this);
                 if read(&http, events, &mut cursor).await {
@@ -84,7 +89,7 @@ async fn keep_listening(http: Weak<Http>) {
 }
 
 /// Reads a stream to its end; `true` if anything came.
-async fn read(http: &Weak<Http>, mut events: EventStream, cursor: &mut Cursor) -> bool {
+async fn read(http: &Weak<Http>, mut events: Box<EventStream>, cursor: &mut Cursor) -> bool {
     let mut any = false;
     loop {
         match events.next().await {
@@ -103,15 +108,39 @@ async fn read(http: &Weak<Http>, mut events: EventStream, cursor: &mut Cursor) -
     }
 }
 
+/// The id of the call that a message is about.
+fn about(message: &Message) -> Option<u64> {
+    match message {
+        Message::Response(response) => response.id.as_ref().and_then(Id::as_u64),
+        Message::Notification(notification) if &*notification.method == method::PROGRESS => {
+            let token = notification.params.as_ref()?.member("progressToken")?;
+            Id::from_raw(&token).and_then(|id| id.as_u64())
+        }
+        _ => None,
+    }
+}
+
 impl Http {
     async fn unsolicited(&self, event: Event) {
         if event.data.is_empty() || event.event.as_deref().is_some_and(|kind| kind != "message") {
             return;
         }
         match Message::parse(event.data, &self.limits) {
-            Ok(Message::Notification(notification)) => self.notified(notification, None).await,
-            Ok(Message::Request(request)) => self.requested(request, None, &self.closed),
-            Ok(Message::Response(_)) => self.count_stray(),
+            Ok(message) => {
+                // An answer, or progress, that came this way still belongs to its call.
+                let message = match about(&message) {
+                    Some(id) => match self.mailboxes.post(id, message) {
+                        Some(unclaimed) => unclaimed,
+                        None => return,
+                    },
+                    None => message,
+                };
+                match message {
+                    Message::Notification(notification) => self.notified(notification, None).await,
+                    Message::Request(request) => self.requested(request, None, &self.closed),
+                    Message::Response(_) => self.count_stray(),
+                }
+            }
             Err(refusal) => tracing::debug!(%refusal, "an event that is no message"),
         }
     }

@@ -1,16 +1,19 @@
 //! One call: sent, waited for, followed over broken streams, repeated once on a new session.
 
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use ::http::StatusCode;
 use bytes::Bytes;
+use parking_lot::Mutex;
 use switchboard_protocol::Era;
 use switchboard_protocol::mcp::method;
-use switchboard_transport::http_client::{Answer, Body, EventStream};
+use switchboard_transport::http_client::{Answer, Body, EventStream, HttpError};
 use switchboard_wire::sse::Event;
-use switchboard_wire::{Edit, Extra, Id, Message, Notification, Raw, Request, Response};
+use switchboard_wire::{Edit, Id, Message, Notification, Raw, Request, Response};
+use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -22,6 +25,11 @@ const RETRY: Duration = Duration::from_secs(1);
 /// The most a server may ask us to wait.
 const MOST_RETRY: Duration = Duration::from_secs(300);
 
+/// Messages that may wait for one call.
+const MAILBOX: usize = 64;
+/// Early answers that are kept.
+const EARLY: usize = 16;
+
 /// What the pieces of one call share.
 pub(super) struct Open {
     pub(super) id: u64,
@@ -29,7 +37,68 @@ pub(super) struct Open {
     pub(super) token: Option<Raw>,
     pub(super) related: Option<Arc<dyn Handler>>,
     pub(super) cancel: CancellationToken,
+    /// What the server sends about this call elsewhere: on its own stream, or on one that was taken up again.
+    mail: Option<Mailbox>,
     timer: Timer,
+}
+
+/// What a call that waits came to see.
+enum Came<T> {
+    Work(T),
+    Mail(Message),
+}
+
+/// Calls that can be reached by the server's own stream, by their id, which is their progress token as well.
+#[derive(Default)]
+pub(super) struct Mailboxes(Mutex<Sorted>);
+
+#[derive(Default)]
+struct Sorted {
+    open: HashMap<u64, mpsc::Sender<Message>>,
+    /// Answers that overtook the head of their call's own response. Most calls never look here.
+    early: VecDeque<(u64, Message)>,
+}
+
+impl Mailboxes {
+    /// Hands a message to the call it is about; gives it back where there is none, or none that keeps up.
+    pub(super) fn post(&self, id: u64, message: Message) -> Option<Message> {
+        let mut sorted = self.0.lock();
+        match sorted.open.get(&id) {
+            Some(sender) => sender.try_send(message).err().map(mpsc::error::TrySendError::into_inner),
+            None => {
+                if matches!(message, Message::Response(_)) {
+                    if sorted.early.len() >= EARLY {
+                        sorted.early.pop_front();
+                    }
+                    sorted.early.push_back((id, message.clone()));
+                }
+                Some(message)
+            }
+        }
+    }
+
+    /// A mailbox for a call, with the answer in it if that came early.
+    fn open(self: &Arc<Self>, id: u64) -> (Mailbox, bool) {
+        let (sender, receiver) = mpsc::channel(MAILBOX);
+        let mut sorted = self.0.lock();
+        let early = sorted.early.iter().position(|(of, _)| *of == id).and_then(|at| sorted.early.remove(at));
+        let was_early = early.is_some_and(|(_, message)| sender.try_send(message).is_ok());
+        sorted.open.insert(id, sender);
+        (Mailbox { receiver, id, all: self.clone() }, was_early)
+    }
+}
+
+/// The receiving end, which takes its entry away when the call ends.
+struct Mailbox {
+    receiver: mpsc::Receiver<Message>,
+    id: u64,
+    all: Arc<Mailboxes>,
+}
+
+impl Drop for Mailbox {
+    fn drop(&mut self) {
+        self.all.0.lock().open.remove(&self.id);
+    }
 }
 
 /// The deadline, which progress moves and the longest time bounds.
@@ -47,6 +116,23 @@ impl Timer {
 }
 
 impl Open {
+    /// Waits for `work`, or for mail, as long as the call may take.
+    async fn wait<T>(&mut self, work: impl Future<Output = T>) -> Result<Came<T>, CallError> {
+        let mail = async {
+            match &mut self.mail {
+                Some(mail) => mail.receiver.recv().await,
+                None => None,
+            }
+        };
+        tokio::select! {
+            biased;
+            outcome = work => Ok(Came::Work(outcome)),
+            Some(message) = mail => Ok(Came::Mail(message)),
+            () = self.cancel.cancelled() => Err(CallError::Cancelled),
+            () = tokio::time::sleep_until(self.timer.due) => Err(CallError::Timeout(self.timer.started.elapsed())),
+        }
+    }
+
     /// Waits for `work` as long as the call may take.
     async fn guard<T>(&self, work: impl Future<Output = T>) -> Result<T, CallError> {
         tokio::select! {
@@ -73,13 +159,13 @@ impl Http {
         let now = Instant::now();
         let last = now + call.max_timeout;
         let timer = Timer { started: now, timeout: call.timeout, last, due: (now + call.timeout).min(last) };
-        let mut params = call.params;
         let mut renewed = false;
-        let mut open = Open { id: 0, token: None, related: call.related, cancel: call.cancel, timer };
+        let mut open = Open { id: 0, token: None, related: call.related, cancel: call.cancel, mail: None, timer };
         loop {
             let state = self.state();
+            open.mail = None;
             open.id = self.next_id.fetch_add(1, Ordering::Relaxed);
-            let (own, token) = own_token(open.id, &params);
+            let (own, token) = own_token(open.id, call.params.as_ref());
             open.token = token;
             let sent_params = match state.era() {
                 Era::Legacy => own,
@@ -93,8 +179,12 @@ impl Http {
                 }
                 Era::Modern => self.modern_headers(&state, (&call.method, sent_params.as_ref()), &call.headers)?,
             };
-            let extra = if renewed { Extra::default() } else { call.extra.clone() };
-            let request = Request { id: Id::number(open.id), method: call.method.clone(), params: sent_params, extra };
+            let request = Request {
+                id: Id::number(open.id),
+                method: call.method.clone(),
+                params: sent_params,
+                extra: call.extra.clone(),
+            };
             let body = Message::from(request).encode();
             match self.round(&state, &mut open, headers, body).await? {
                 Outcome::Answered(reply) => return Ok(reply),
@@ -104,8 +194,6 @@ impl Http {
                 Outcome::SessionLost => {
                     renewed = true;
                     open.guard(self.renew(state.generation)).await??;
-                    // The token went into a message that nobody read; the caller's own stands in `params` still.
-                    params = params.take();
                 }
             }
         }
@@ -120,7 +208,21 @@ impl Http {
         body: Bytes,
     ) -> Result<Outcome, CallError> {
         let mut farewell = Farewell { http: self, id: open.id, armed: state.era() == Era::Legacy };
-        let posted = open.guard(self.target.post(headers, body)).await?;
+        if state.era() == Era::Legacy && open.token.is_some() {
+            self.open_mailbox(open);
+        }
+        let mut posting = std::pin::pin!(self.target.post(headers, body));
+        let posted = loop {
+            match open.wait(posting.as_mut()).await? {
+                Came::Work(posted) => break posted,
+                Came::Mail(message) => {
+                    if let Some(reply) = self.message(open, message).await? {
+                        farewell.armed = false;
+                        return Ok(Outcome::Answered(reply));
+                    }
+                }
+            }
+        };
         let answer = match posted {
             Ok(answer) => answer,
             Err(error) => {
@@ -129,7 +231,7 @@ impl Http {
             }
         };
         let outcome = match answer.body {
-            Body::Whole(_) => self.whole(state, open.id, answer),
+            Body::Whole(_) => self.whole(state, open.id, &answer),
             Body::Events(events) => self.follow(state, open, events).await,
         };
         // After a broken stream the server may still work on it.
@@ -138,19 +240,19 @@ impl Http {
     }
 
     /// An answer that came whole.
-    fn whole(&self, state: &State, id: u64, answer: Answer) -> Result<Outcome, CallError> {
+    fn whole(&self, state: &State, id: u64, answer: &Answer) -> Result<Outcome, CallError> {
         let status = answer.status;
         if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
-            return Err(unauthorized(&answer));
+            return Err(unauthorized(answer));
         }
         if state.session.is_some() && status == StatusCode::NOT_FOUND {
             return Ok(Outcome::SessionLost);
         }
-        let Body::Whole(body) = &answer.body else { return Err(bad_status(&answer)) };
+        let Body::Whole(body) = &answer.body else { return Err(bad_status(answer)) };
         let response = match Message::parse(body.clone(), &self.limits) {
             Ok(Message::Response(response)) => response,
             Ok(_) => return Err(CallError::BadAnswer("a message that is no answer".to_owned())),
-            Err(_) if !status.is_success() => return Err(bad_status(&answer)),
+            Err(_) if !status.is_success() => return Err(bad_status(answer)),
             Err(_) if body.is_empty() => {
                 return Err(CallError::BadAnswer(format!("HTTP {} without a body", status.as_u16())));
             }
@@ -172,32 +274,55 @@ impl Http {
     }
 
     /// Reads events until the answer; takes a stream that broke up again where the server lets us.
-    async fn follow(&self, state: &State, open: &mut Open, events: EventStream) -> Result<Outcome, CallError> {
+    async fn follow(&self, state: &State, open: &mut Open, events: Box<EventStream>) -> Result<Outcome, CallError> {
         let mut cursor = Cursor::default();
         let mut stream = Some(events);
         let mut fruitless = 0u32;
+        if state.era() == Era::Legacy && open.mail.is_none() {
+            self.open_mailbox(open);
+        }
         loop {
             if let Some(events) = &mut stream {
-                match open.guard(events.next()).await? {
-                    Ok(Some(event)) => {
+                let reply = match open.wait(events.next()).await? {
+                    Came::Mail(message) => self.message(open, message).await?,
+                    Came::Work(Ok(Some(event))) => {
                         fruitless = 0;
                         cursor.note(&event);
-                        if let Some(reply) = self.event(open, event).await? {
-                            return Ok(Outcome::Answered(reply));
-                        }
-                        continue;
+                        self.event(open, event).await?
                     }
-                    Ok(None) => {}
-                    Err(error) if matches!(error, switchboard_transport::http_client::HttpError::Broken { .. }) => {}
-                    Err(error) => return Err(call_error(error)),
+                    Came::Work(Ok(None) | Err(HttpError::Broken { .. })) => {
+                        stream = None;
+                        None
+                    }
+                    Came::Work(Err(error)) => return Err(call_error(error)),
+                };
+                match reply {
+                    Some(reply) => return Ok(Outcome::Answered(reply)),
+                    None if stream.is_some() => continue,
+                    None => {}
                 }
             }
-            let (Era::Legacy, Some(last)) = (state.era(), cursor.last.as_deref()) else { return Err(CallError::Closed) };
+            let (Era::Legacy, Some(last)) = (state.era(), cursor.last.as_deref()) else {
+                return Err(CallError::Closed);
+            };
             // Streams that end again at once are asked for more and more rarely, until the deadline.
             let pause = cursor.retry.unwrap_or(RETRY) * 2u32.saturating_pow(fruitless.min(5));
             fruitless = fruitless.saturating_add(1);
-            open.guard(tokio::time::sleep(pause.min(MOST_RETRY))).await?;
-            let resumed = open.guard(self.target.get_events(state.headers.clone(), Some(last))).await?;
+            let resume = async {
+                tokio::time::sleep(pause.min(MOST_RETRY)).await;
+                self.target.get_events(state.headers.clone(), Some(last)).await
+            };
+            let mut resume = std::pin::pin!(resume);
+            let resumed = loop {
+                match open.wait(resume.as_mut()).await? {
+                    Came::Work(resumed) => break resumed,
+                    Came::Mail(message) => {
+                        if let Some(reply) = self.message(open, message).await? {
+                            return Ok(Outcome::Answered(reply));
+                        }
+                    }
+                }
+            };
             stream = match resumed {
                 Ok(Answer { body: Body::Events(events), .. }) => Some(events),
                 Ok(answer) if answer.status.is_server_error() => None,
@@ -222,13 +347,28 @@ impl Http {
             return Ok(None);
         }
         match Message::parse(event.data, &self.limits) {
-            Ok(Message::Response(response)) => {
+            Ok(message) => self.message(open, message).await,
+            Err(refusal) => {
+                tracing::debug!(%refusal, "an event that is no message");
+                // If it was our answer, there will be no other.
+                if refusal.id.as_ref().and_then(Id::as_u64) == Some(open.id) {
+                    return Err(CallError::BadAnswer(refusal.to_string()));
+                }
+                Ok(None)
+            }
+        }
+    }
+
+    /// Deals with one message about the call, however it came.
+    async fn message(&self, open: &mut Open, message: Message) -> Result<Option<Reply>, CallError> {
+        match message {
+            Message::Response(response) => {
                 if response.id.as_ref().and_then(Id::as_u64) == Some(open.id) {
                     return Ok(Some(Reply { outcome: response.outcome, extra: response.extra }));
                 }
                 self.count_stray();
             }
-            Ok(Message::Notification(notification)) => {
+            Message::Notification(notification) => {
                 let notification = if &*notification.method == method::PROGRESS {
                     open.timer.touch();
                     own_progress(notification, open)
@@ -239,16 +379,18 @@ impl Http {
                 let told = self.notified(notification, open.related.as_ref());
                 open.guard(told).await?;
             }
-            Ok(Message::Request(request)) => self.requested(request, open.related.clone(), &open.cancel),
-            Err(refusal) => {
-                tracing::debug!(%refusal, "an event that is no message");
-                // If it was our answer, there will be no other.
-                if refusal.id.as_ref().and_then(Id::as_u64) == Some(open.id) {
-                    return Err(CallError::BadAnswer(refusal.to_string()));
-                }
-            }
+            Message::Request(request) => self.requested(request, open.related.clone(), &open.cancel),
         }
         Ok(None)
+    }
+
+    fn open_mailbox(&self, open: &mut Open) {
+        let (mailbox, was_early) = self.mailboxes.open(open.id);
+        if was_early {
+            // It was taken for one that nobody waits for.
+            self.stray_answers.fetch_sub(1, Ordering::Relaxed);
+        }
+        open.mail = Some(mailbox);
     }
 }
 
@@ -288,9 +430,9 @@ impl Drop for Farewell<'_> {
 }
 
 /// Gives a call its own progress token, so that two callers who chose the same one do not meet at the server.
-fn own_token(id: u64, params: &Option<Raw>) -> (Option<Raw>, Option<Raw>) {
-    let token = params.as_ref().and_then(|params| params.at(&["_meta", "progressToken"]));
-    let (Some(given), Some(token)) = (params, token) else { return (params.clone(), None) };
+fn own_token(id: u64, params: Option<&Raw>) -> (Option<Raw>, Option<Raw>) {
+    let token = params.and_then(|params| params.at(&["_meta", "progressToken"]));
+    let (Some(given), Some(token)) = (params, token) else { return (params.cloned(), None) };
     let edited = Edit::of(given)
         .and_then(|edit| edit.within("_meta", |meta| meta.set("progressToken", Raw::number(id))))
         .map_or_else(|_| given.clone(), Edit::finish);

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use ::http::{HeaderValue, StatusCode};
 use bytes::Bytes;
@@ -9,11 +10,15 @@ use switchboard_protocol::mcp::method;
 use switchboard_protocol::{Era, Revision};
 use switchboard_transport::http_client::{Answer, Body, HttpOptions, Target};
 use switchboard_wire::{ErrorObject, Id, Message, Notification, Raw, Request};
+use tokio::sync::oneshot;
 
 use super::super::handshake::{self, Probe};
 use super::super::{ConnectError, ConnectOptions, Connected, EraChoice, ServerProfile, sse};
 use super::{DELIVERY, Http, SESSION_ID, State, background, bad_status, refuse_status, unauthorized};
 use crate::{CallError, Handler};
+
+/// How long the server's own stream may take to open before the connection is handed out.
+const STREAM_WAIT: Duration = Duration::from_millis(500);
 
 /// Connects to a server over HTTP, whatever revision it speaks.
 pub(in crate::client) async fn connect(
@@ -34,8 +39,11 @@ pub(in crate::client) async fn connect(
     }
     match http.initialize(&options).await {
         Ok(Some((revision, profile))) => {
-            let listener = background::listen(Arc::downgrade(&http), http.closed.clone());
-            tokio::spawn(listener);
+            let (sender, opened) = oneshot::channel();
+            tokio::spawn(background::listen(Arc::downgrade(&http), http.closed.clone(), sender));
+            // With the stream open, nothing the server says from now on is lost. Some servers send no head before
+            // the first event, so this is worth only a short wait.
+            let _ = tokio::time::timeout(STREAM_WAIT, opened).await;
             Ok(connected(http, revision, profile))
         }
         // No endpoint for POST: what is there may be the event stream of the oldest transport.
@@ -135,9 +143,9 @@ impl Http {
             let answer = self.target.post(state.headers.clone(), body).await?;
             Ok::<_, ConnectError>((answer.status, self.first_answer(id, answer).await))
         };
-        let (status, first) = tokio::time::timeout(options.start_timeout, asked).await.map_err(|_| {
-            ConnectError::Timeout { step: STEP, after: options.start_timeout, stderr: String::new() }
-        })??;
+        let (status, first) = tokio::time::timeout(options.start_timeout, asked)
+            .await
+            .map_err(|_| ConnectError::Timeout { step: STEP, after: options.start_timeout, stderr: String::new() })??;
         let no_endpoint =
             matches!(status, StatusCode::BAD_REQUEST | StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED);
         match first {
@@ -184,7 +192,8 @@ impl Http {
         let (id, body) = self.first_request(method::INITIALIZE, self.identity.initialize(self.legacy_revision));
         let state = State::new(&self.target, None, None, lost);
         let asked = async {
-            let answer = self.target.post(state.headers.clone(), body).await.map_err(|error| failed(error.to_string()))?;
+            let answer =
+                self.target.post(state.headers.clone(), body).await.map_err(|error| failed(error.to_string()))?;
             Ok::<_, CallError>(self.first_answer(id, answer).await)
         };
         let first = tokio::time::timeout(DELIVERY, asked).await.map_err(|_| failed("no answer".to_owned()))??;
@@ -192,8 +201,7 @@ impl Http {
             First::Answer(outcome, session) => (outcome, session),
             First::Unauthorized(error) | First::Nothing(error) => return Err(failed(error.to_string())),
         };
-        let (revision, profile) =
-            handshake::judge_initialize(outcome).map_err(|error| failed(error.to_string()))?;
+        let (revision, profile) = handshake::judge_initialize(outcome).map_err(|error| failed(error.to_string()))?;
         self.settle(revision, session, lost + 1, &profile).await.map_err(|error| failed(error.to_string()))?;
         self.renewals.send_modify(|count| *count += 1);
         tracing::info!(server = %self.target.display(), "the server had lost the session; a new one is established");

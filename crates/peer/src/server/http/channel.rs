@@ -26,8 +26,10 @@ pub(super) struct Channel {
 impl Channel {
     /// `resumable` is false for HTTP+SSE, whose events have no ids.
     pub(super) fn new(options: &HttpOptions, resumable: bool) -> Arc<Self> {
+        // Most clients never open this stream, so what waits for them is kept small.
+        let waiting = LogLimits { events: (options.log.events / 4).max(1), bytes: options.log.bytes / 4 };
         Arc::new(Self {
-            main: EventLog::new(0, resumable, options.log),
+            main: EventLog::new(0, resumable, waiting),
             asking: Asking::default(),
             logs: Mutex::default(),
             next_log: AtomicU64::new(1),
@@ -68,6 +70,14 @@ impl Channel {
             return Some((self.main.clone(), number));
         }
         Some((self.logs.lock().iter().find(|found| found.id == log)?.clone(), number))
+    }
+
+    /// Drops every ended stream that nobody reads, and what was read of the session's own.
+    pub(super) fn forget_ended(&self) {
+        self.main.forget_read();
+        let mut logs = self.logs.lock();
+        logs.retain(|log| !log.is_finished() || log.is_attached());
+        logs.shrink_to_fit();
     }
 
     pub(super) fn has_open_stream(&self) -> bool {

@@ -155,6 +155,15 @@ impl EventLog {
         self.state.lock().bytes
     }
 
+    /// Drops what was read already: nobody will ask for it again.
+    pub(super) fn forget_read(&self) {
+        let mut state = self.state.lock();
+        while state.first() < state.unread && !state.events.is_empty() {
+            state.drop_first();
+        }
+        state.events.shrink_to_fit();
+    }
+
     /// Lets the current reader end once it has read everything.
     pub(super) fn close_reader(&self) {
         let mut state = self.state.lock();
@@ -165,9 +174,10 @@ impl EventLog {
     /// A reader of what comes after event `after`, or of what nobody has read. It takes the place of an earlier one.
     pub(super) fn read(self: &Arc<Self>, after: Option<u64>) -> Reader {
         let mut state = self.state.lock();
+        // The first reader may be told to end before it begins; one that comes back is to stay.
+        state.draining &= state.reader == 0;
         state.give_up_reader();
         state.attached = true;
-        state.draining = false;
         let cursor = after.map_or(state.unread, |after| after.saturating_add(1).min(state.next)).max(state.first());
         let number = state.reader;
         drop(state);
@@ -245,3 +255,6 @@ impl Drop for Reader {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -34,6 +34,8 @@ pub struct HttpOptions {
     pub log: LogLimits,
     /// Streams of one session that are kept for resumption after they ended.
     pub kept_streams: usize,
+    /// How long they are kept in a session without traffic.
+    pub kept_for: Duration,
     /// Ends the face: streams end, running requests may finish.
     pub shutdown: CancellationToken,
 }
@@ -54,6 +56,7 @@ impl Default for HttpOptions {
             retry: Duration::from_secs(1),
             log: LogLimits::default(),
             kept_streams: 16,
+            kept_for: Duration::from_secs(300),
             shutdown: CancellationToken::new(),
         }
     }

@@ -95,6 +95,10 @@ impl Outlet {
         Poll::Pending
     }
 
+    pub(super) fn is_interrupted(&self) -> bool {
+        self.state.lock().interrupted
+    }
+
     /// The client cancelled the request.
     pub(super) fn interrupt(&self) {
         let waker = {

@@ -11,10 +11,11 @@ const SUFFIX: &str = "?=";
 /// The value of a header that stands for `text`: the text itself where it is safe, base64 between markers otherwise.
 #[must_use]
 pub fn encode(text: &str) -> Cow<'_, str> {
-    let plain = text.bytes().all(|byte| matches!(byte, 0x20..=0x7e))
-        && !text.starts_with(' ')
-        && !text.ends_with(' ')
-        && !(text.starts_with(PREFIX) && text.ends_with(SUFFIX));
+    let safe = text.bytes().all(|byte| matches!(byte, 0x20..=0x7e));
+    let padded = text.starts_with(' ') || text.ends_with(' ');
+    // A text that looks encoded would be taken for what it is not.
+    let marked = text.starts_with(PREFIX) && text.ends_with(SUFFIX);
+    let plain = safe && !padded && !marked;
     if plain { text.into() } else { format!("{PREFIX}{}{SUFFIX}", STANDARD.encode(text)).into() }
 }
 

@@ -1,0 +1,31 @@
+//! A door in front of one HTTP server: `door LISTEN URL`.
+#![expect(clippy::print_stdout, reason = "the address is what this program has to say")]
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use switchboard_kernel::{Kernel, KernelOptions, Restart, ServerSpec, Sharing};
+use switchboard_peer::client::{EraChoice, Target};
+use switchboard_peer::server::http::{HttpFace, HttpOptions};
+use switchboard_transport::http_server::Listener;
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let (Some(listen), Some(url)) = (arguments.next(), arguments.next()) else { return Err("door LISTEN URL".into()) };
+    let kernel = Kernel::new(KernelOptions::default());
+    kernel.apply(vec![ServerSpec {
+        id: "server".into(),
+        target: Target::Http { url: url.clone(), headers: Vec::new() },
+        era: EraChoice::Auto,
+        sharing: Sharing::PerSession,
+        start_timeout: Duration::from_secs(10),
+        call_timeout: Duration::from_secs(60),
+        restart: Restart::Always,
+        fingerprint: url,
+    }]);
+    let listener = Listener::bind(listen.parse()?).await?;
+    println!("listening on http://{listen}/mcp");
+    Arc::new(HttpFace::new(HttpOptions::default(), Arc::new(kernel))).serve(listener).await;
+    Ok(())
+}

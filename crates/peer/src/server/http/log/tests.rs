@@ -1,0 +1,101 @@
+//! Whatever readers do, what was accepted arrives once, in order, and the log stays within its bounds.
+
+use futures_util::task::noop_waker;
+use proptest::prelude::*;
+use switchboard_wire::sse::Decoder;
+
+use super::*;
+
+const LIMITS: LogLimits = LogLimits { events: 6, bytes: 400 };
+
+#[derive(Debug, Clone)]
+enum Step {
+    Push(usize),
+    Read,
+    Leave,
+    Close,
+    Forget,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        4 => (0usize..120).prop_map(Step::Push),
+        4 => Just(Step::Read),
+        1 => Just(Step::Leave),
+        1 => Just(Step::Close),
+        1 => Just(Step::Forget),
+    ]
+}
+
+/// A client that comes back whenever its stream ends.
+struct Client {
+    log: Arc<EventLog>,
+    reader: Option<Reader>,
+    last: u64,
+    got: Vec<usize>,
+}
+
+impl Client {
+    fn read(&mut self) {
+        let reader = self.reader.get_or_insert_with(|| self.log.read(Some(self.last)));
+        match reader.poll_event(&mut Context::from_waker(&noop_waker())) {
+            Poll::Ready(Some(bytes)) => {
+                let mut decoder = Decoder::new(10_000);
+                decoder.push(&bytes);
+                let event = decoder.next_event().unwrap().unwrap();
+                self.last = event.id.unwrap().split_once('-').unwrap().1.parse().unwrap();
+                let text = std::str::from_utf8(&event.data).unwrap();
+                self.got.push(text.split_once(' ').unwrap().0.parse().unwrap());
+            }
+            Poll::Ready(None) => self.reader = None,
+            Poll::Pending => {}
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn nothing_accepted_is_lost_or_repeated(steps in proptest::collection::vec(step(), 0..200)) {
+        let log = EventLog::new(3, true, LIMITS);
+        let mut client = Client { log: log.clone(), reader: None, last: 0, got: Vec::new() };
+        let mut accepted = Vec::new();
+        for (number, step) in steps.into_iter().enumerate() {
+            match step {
+                Step::Push(length) => {
+                    if log.push(&format!("{number} {}", "x".repeat(length)).into()).is_ok() {
+                        accepted.push(number);
+                    }
+                }
+                Step::Read => client.read(),
+                Step::Leave => client.reader = None,
+                Step::Close => log.close_reader(),
+                Step::Forget => log.forget_read(),
+            }
+            let state = log.state.lock();
+            prop_assert!(state.events.len() <= LIMITS.events);
+            prop_assert!(state.bytes <= LIMITS.bytes || state.events.len() == 1);
+            prop_assert_eq!(state.bytes, state.events.iter().map(Bytes::len).sum::<usize>());
+        }
+        log.push_answer(&"999999 ".into());
+        log.finish();
+        // Each read gives an event or notices an end, after which the client comes back.
+        for _ in 0..2 * accepted.len() + 10 {
+            client.read();
+        }
+        accepted.push(999_999);
+        prop_assert_eq!(client.got, accepted);
+    }
+}
+
+#[test]
+fn a_log_that_cannot_be_resumed_tells_when_its_reader_is_lost() {
+    let log = EventLog::new(0, false, LIMITS);
+    let reader = log.read(None);
+    assert!(!log.lost.is_cancelled());
+    drop(reader);
+    assert!(log.lost.is_cancelled());
+    let log = EventLog::new(0, false, LIMITS);
+    let _reader = log.read(None);
+    while log.push(&"x".into()).is_ok() {}
+    assert!(log.lost.is_cancelled());
+}

@@ -1,0 +1,8 @@
+//! Our client against scripted servers on real sockets and pipes.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod legacy;
+mod modern;
+mod script;
+mod sse;
+mod stdio;

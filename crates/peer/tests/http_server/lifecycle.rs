@@ -1,0 +1,98 @@
+//! Beginning and end of sessions.
+
+use std::time::Duration;
+
+use crate::client::{Ask, within};
+use crate::script::{Seen, Served, call, initialize, quick};
+
+#[tokio::test]
+async fn delete_ends_a_session() {
+    let mut served = Served::start().await;
+    let session = served.session("2025-11-25").await;
+    assert_eq!(served.next_seen().await, Seen::Opened(session.clone()));
+    let mut stream = Ask::get(&session).open(served.address).await;
+    let running = call(&session, "quiet-gate").send_only(served.address).await;
+    served.until(Seen::Started("quiet-gate".to_owned())).await;
+    let delete = Ask::new("DELETE", "/mcp").in_session(&session);
+    assert_eq!(delete.send(served.address).await.status, 204);
+    while stream.event().await.is_some() {}
+    served.until(Seen::Closed(session.clone())).await;
+    drop(running);
+    assert_eq!(delete.send(served.address).await.status, 404);
+    assert_eq!(call(&session, "echo").send(served.address).await.status, 404);
+    assert!(!served.last_session().remote().can_request());
+}
+
+#[tokio::test]
+async fn ids_are_long_and_differ() {
+    let served = Served::start().await;
+    let (first, second) = (served.session("2025-11-25").await, served.session("2025-11-25").await);
+    assert!(first != second && first.len() >= 32 && first.bytes().all(|byte| byte.is_ascii_graphic()));
+}
+
+#[tokio::test]
+async fn a_session_belongs_to_its_principal() {
+    let served = Served::with(quick(), |access| access.authenticated(|token| token.map(Into::into))).await;
+    let hers = initialize("2025-11-25").with("Authorization", "Bearer ann").send(served.address).await;
+    let session = hers.header("mcp-session-id").unwrap();
+    for (token, status) in [("ann", 200), ("bob", 404)] {
+        let ask = call(session, "echo").with("Authorization", &format!("Bearer {token}"));
+        assert_eq!(ask.send(served.address).await.status, status);
+    }
+    let delete = Ask::new("DELETE", "/mcp").in_session(session).with("Authorization", "Bearer bob");
+    assert_eq!(delete.send(served.address).await.status, 404);
+    assert_eq!(served.face.session_count(), 1);
+}
+
+#[tokio::test]
+async fn idle_sessions_end_but_used_ones_do_not() {
+    let mut served = Served::start().await;
+    let idle = served.session("2025-11-25").await;
+    let streaming = served.session("2025-11-25").await;
+    let running = served.session("2025-11-25").await;
+    let mut stream = Ask::get(&streaming).open(served.address).await;
+    stream.event().await.unwrap();
+    let socket = call(&running, "quiet-gate").send_only(served.address).await;
+    served.until(Seen::Started("quiet-gate".to_owned())).await;
+    assert_eq!(served.face.end_idle_sessions(Duration::from_secs(60)), 0);
+    assert_eq!(served.face.end_idle_sessions(Duration::ZERO), 1);
+    assert_eq!(served.next_seen().await, Seen::Closed(idle.clone()));
+    assert_eq!(call(&idle, "echo").send(served.address).await.status, 404);
+    assert_eq!(call(&streaming, "echo").send(served.address).await.status, 200);
+    drop(socket);
+}
+
+#[tokio::test]
+async fn there_is_room_for_so_many() {
+    let mut options = quick();
+    options.max_sessions = 2;
+    options.max_running = 1;
+    let mut served = Served::with(options, |access| access).await;
+    let session = served.session("2025-11-25").await;
+    served.session("2025-11-25").await;
+    let refused = initialize("2025-11-25").send(served.address).await;
+    assert_eq!((refused.status, refused.header("retry-after").is_some()), (503, true));
+    let _running = call(&session, "quiet-gate").send_only(served.address).await;
+    served.until(Seen::Started("quiet-gate".to_owned())).await;
+    assert_eq!(call(&session, "echo").send(served.address).await.status, 503);
+}
+
+#[tokio::test]
+async fn shutdown_lets_requests_finish_and_ends_the_rest() {
+    let mut served = Served::start().await;
+    let session = served.session("2025-11-25").await;
+    let mut stream = Ask::get(&session).open(served.address).await;
+    stream.event().await.unwrap();
+    let asking = tokio::spawn({
+        let (ask, address) = (call(&session, "quiet-gate"), served.address);
+        async move { ask.send(address).await }
+    });
+    served.until(Seen::Started("quiet-gate".to_owned())).await;
+    served.options.shutdown.cancel();
+    assert!(stream.event().await.is_none());
+    served.script.gate.notify_one();
+    assert_eq!(asking.await.unwrap().status, 200);
+    within(&mut served.serving).await.unwrap();
+    served.until(Seen::Closed(session)).await;
+    assert!(tokio::net::TcpStream::connect(served.address).await.is_err());
+}

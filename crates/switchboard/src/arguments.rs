@@ -1,0 +1,287 @@
+//! The command line: what can be written, and the help that explains it. Decides nothing else.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+const ABOUT: &str = "One door between AI clients and their MCP servers";
+
+const AFTER: &str = "\
+Without a command, `serve` is run.
+
+Files: --config FILE, else the one named by MGP_CONFIG_PATH, else ~/.config/mgp/servers.toml and ./mgp.toml together.
+Exit codes: 0 all is well, 1 what was asked for failed, 2 the command line or the configuration is wrong.
+
+Example:
+  switchboard import && switchboard stdio";
+
+/// Everything that can be said on the command line.
+#[derive(Debug, Parser)]
+#[command(name = "switchboard", version, about = ABOUT, after_help = AFTER, max_term_width = 100)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+/// What every command understands.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Common {
+    /// The configuration file to use instead of those that are searched for
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Print JSON on standard output
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// What to log on standard error: error, warn, info, debug, trace, or a filter such as `warn,switchboard_kernel=debug`
+    #[arg(long, global = true, value_name = "LEVEL", env = "SWITCHBOARD_LOG")]
+    pub(crate) log: Option<String>,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Serve all servers over HTTP on one address
+    #[command(after_help = "\
+Prints the address, at the first start a token (only once: only its hash is kept), and an entry to paste into a client.
+Changes of the configuration are taken over while it runs.
+
+Example:
+  switchboard serve --listen 127.0.0.1:7420")]
+    Serve(Serve),
+    /// Serve all servers to the one client that started this process, on standard input and output
+    #[command(after_help = "\
+This is what a client's configuration runs. Ends when standard input closes.
+
+Example:
+  {\"mcpServers\": {\"switchboard\": {\"command\": \"switchboard\", \"args\": [\"stdio\"]}}}")]
+    Stdio,
+    /// Write a commented configuration file to start from
+    #[command(after_help = "Never overwrites a file.\n\nExample:\n  switchboard init")]
+    Init(Init),
+    /// Take over the servers of Claude Desktop, Claude Code, Cursor, VS Code and Codex
+    #[command(after_help = "\
+Shows what would be added, asks, keeps the old file as a backup, and prints the entry for the client.
+Files of the current folder's project are read only with --project, because their commands came with the project.
+
+Examples:
+  switchboard import
+  switchboard import --from cursor --yes
+  switchboard import --from ./servers.json --dry-run")]
+    Import(Import),
+    /// Add a server
+    #[command(after_help = "\
+The server is added to the user's file, to the file of --config, or with --project to ./mgp.toml.
+
+Examples:
+  switchboard add time -- uvx mcp-server-time
+  switchboard add tracker --url https://tracker.example/mcp --token '${TRACKER_TOKEN}'")]
+    Add(Add),
+    /// Remove a server
+    #[command(after_help = "Example:\n  switchboard remove time")]
+    Remove(Remove),
+    /// Approve servers that a project's own mgp.toml declares
+    #[command(after_help = "\
+A project's file starts nothing until its exact commands were approved. A changed command asks again.
+
+Examples:
+  switchboard trust --list
+  switchboard trust build-tools")]
+    Trust(Trust),
+    /// Start the configured servers and show how each of them is
+    #[command(after_help = "Example:\n  switchboard servers")]
+    Servers,
+    /// List the tools of all servers, under the names that clients see
+    #[command(after_help = "Examples:\n  switchboard tools\n  switchboard tools --server git --names")]
+    Tools(Tools),
+    /// Call a tool
+    #[command(after_help = "\
+Arguments are one JSON object, or words of the form key=value (key:=JSON takes the value as JSON whatever the tool says).
+Prints the text of the answer; with --json all of it.
+
+Examples:
+  switchboard call git__git_status repo_path=.
+  switchboard call time__convert '{\"time\": \"12:00\", \"to\": \"Asia/Tokyo\"}'")]
+    Call(Call),
+    /// Check the configuration, the files and every server, and say what to do next
+    #[command(after_help = "Example:\n  switchboard doctor")]
+    Doctor,
+    /// Kills what the main process left behind when it was killed itself.
+    #[command(hide = true)]
+    Guardian,
+}
+
+/// `serve`
+#[derive(Debug, Default, Args)]
+pub(crate) struct Serve {
+    /// The address to listen on, instead of the configured one
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) listen: Option<SocketAddr>,
+    /// Ask for no token. Every program and every user of this machine can then call every tool
+    #[arg(long)]
+    pub(crate) no_auth: bool,
+    /// Allow an address that other machines can reach
+    #[arg(long)]
+    pub(crate) allow_remote: bool,
+    /// Make one more token and print it
+    #[arg(long, conflicts_with = "no_auth")]
+    pub(crate) new_token: bool,
+}
+
+/// `init`
+#[derive(Debug, Args)]
+pub(crate) struct Init {
+    /// Write the user's file instead of ./mgp.toml
+    #[arg(long)]
+    pub(crate) user: bool,
+}
+
+/// `import`
+#[derive(Debug, Args)]
+pub(crate) struct Import {
+    /// Only this: claude-desktop, claude-code, cursor, vscode, codex, or the path of a file
+    #[arg(long, value_name = "CLIENT|FILE")]
+    pub(crate) from: Option<String>,
+    /// Also read the files of the project in the current folder
+    #[arg(long)]
+    pub(crate) project: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+    /// Only show what would be added
+    #[arg(long, conflicts_with = "yes")]
+    pub(crate) dry_run: bool,
+}
+
+/// `add`
+#[derive(Debug, Args)]
+pub(crate) struct Add {
+    /// The server's name: letters, digits, `-`, `_` and `.`
+    pub(crate) name: String,
+    /// The program and its arguments, after `--`
+    #[arg(last = true, value_name = "COMMAND", conflicts_with = "url", required_unless_present = "url")]
+    pub(crate) command: Vec<String>,
+    /// The address of a remote server
+    #[arg(long)]
+    pub(crate) url: Option<String>,
+    /// The remote server speaks the old HTTP+SSE transport of 2024-11-05
+    #[arg(long, requires = "url")]
+    pub(crate) sse: bool,
+    /// A header for every request to a remote server
+    #[arg(long, value_name = "NAME=VALUE", requires = "url", value_parser = pair)]
+    pub(crate) header: Vec<(String, String)>,
+    /// The bearer token of a remote server; '${NAME}' reads it from the environment
+    #[arg(long, requires = "url")]
+    pub(crate) token: Option<String>,
+    /// A variable for a local server
+    #[arg(long, value_name = "NAME=VALUE", conflicts_with = "url", value_parser = pair)]
+    pub(crate) env: Vec<(String, String)>,
+    /// The folder a local server runs in
+    #[arg(long, value_name = "FOLDER", conflicts_with = "url")]
+    pub(crate) cwd: Option<String>,
+    /// Add it to ./mgp.toml, and trust it
+    #[arg(long, conflicts_with = "config")]
+    pub(crate) project: bool,
+}
+
+/// `remove`
+#[derive(Debug, Args)]
+pub(crate) struct Remove {
+    /// The server's name
+    pub(crate) name: String,
+    /// Remove it from ./mgp.toml
+    #[arg(long, conflicts_with = "config")]
+    pub(crate) project: bool,
+}
+
+/// `trust`
+#[derive(Debug, Args)]
+pub(crate) struct Trust {
+    /// The servers to approve; without a name, all that wait
+    pub(crate) names: Vec<String>,
+    /// Only show what waits for an approval
+    #[arg(long, conflicts_with_all = ["yes", "revoke"])]
+    pub(crate) list: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+    /// Take approvals back
+    #[arg(long, requires = "names")]
+    pub(crate) revoke: bool,
+}
+
+/// `tools`
+#[derive(Debug, Args)]
+pub(crate) struct Tools {
+    /// Only those of one server
+    #[arg(long, value_name = "ID")]
+    pub(crate) server: Option<String>,
+    /// Only names, one on each line
+    #[arg(long)]
+    pub(crate) names: bool,
+}
+
+/// `call`
+#[derive(Debug, Args)]
+pub(crate) struct Call {
+    /// The tool, under the name that `switchboard tools` shows
+    pub(crate) tool: String,
+    /// One JSON object, or key=value words
+    pub(crate) arguments: Vec<String>,
+    /// Show the progress that the server reports, on standard error
+    #[arg(long)]
+    pub(crate) progress: bool,
+}
+
+fn pair(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("write it as NAME=VALUE")?;
+    if name.is_empty() {
+        return Err("the name is empty".to_owned());
+    }
+    Ok((name.to_owned(), value.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_definition_is_sound() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn every_visible_command_has_help_and_an_example() {
+        for command in Arguments::command().get_subcommands().filter(|command| !command.is_hide_set()) {
+            let name = command.get_name();
+            assert!(command.get_about().is_some(), "{name}");
+            assert!(command.get_after_help().is_some_and(|help| help.to_string().contains("Example")), "{name}");
+        }
+    }
+
+    #[test]
+    fn lines() {
+        for (line, good) in [
+            ("switchboard", true),
+            ("switchboard --config x.toml", true),
+            ("switchboard serve --listen 127.0.0.1:0 --no-auth --json", true),
+            ("switchboard stdio --config x.toml --log debug", true),
+            ("switchboard add a -- cmd --flag", true),
+            ("switchboard add a --url http://x --header A=b", true),
+            ("switchboard add a", false),
+            ("switchboard add a --url http://x -- cmd", false),
+            ("switchboard add a --header A -- cmd", false),
+            ("switchboard add a --env A=b --url http://x", false),
+            ("switchboard serve --new-token --no-auth", false),
+            ("switchboard serve --listen nowhere", false),
+            ("switchboard import --yes --dry-run", false),
+            ("switchboard unknown", false),
+        ] {
+            assert_eq!(Arguments::try_parse_from(line.split(' ')).is_ok(), good, "{line}");
+        }
+    }
+}

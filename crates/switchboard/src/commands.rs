@@ -1,0 +1,10 @@
+//! The commands that do one thing and end.
+
+pub(crate) mod add;
+pub(crate) mod call;
+pub(crate) mod doctor;
+pub(crate) mod import;
+pub(crate) mod init;
+pub(crate) mod servers;
+pub(crate) mod tools;
+pub(crate) mod trust;

@@ -1,0 +1,98 @@
+//! `switchboard add` and `switchboard remove`: one server more or less in a file, the rest of it untouched.
+
+use std::path::Path;
+
+use serde_json::json;
+use switchboard_config::{
+    EditError, Secret, ServerEntry, Sources, Transport, Trust, add_server, load, remove_server, write_replacing,
+};
+
+use crate::Outcome;
+use crate::arguments::{Add, Common, Remove};
+use crate::failure::Failure;
+use crate::{screen, setup};
+
+pub(crate) fn run(common: &Common, options: Add) -> Outcome {
+    let project = options.project;
+    let file = setup::file_to_change(common, project)?;
+    let before = setup::text_to_change(&file)?;
+    let entry = entry(options)?;
+    let after = add_server(&file, before.as_deref().unwrap_or_default(), &entry).map_err(|error| match error {
+        EditError::Taken(reason) => Failure::usage(format!(
+            "{}: {reason}; choose another name, or `{}` first",
+            file.display(),
+            common.again(&format!("remove {}", entry.id))
+        )),
+        other => other.into(),
+    })?;
+    write_replacing(&file, before.as_deref(), &after, None)?;
+    if project {
+        approve(common, &file, &entry.id)?;
+    }
+    if common.json {
+        screen::json(&json!({"id": entry.id, "file": file}));
+    } else {
+        screen::out(format_args!("added \"{}\" to {}: {}", entry.id, file.display(), entry.safe_line()));
+        screen::out(format_args!("check it with `{}`", common.again("doctor")));
+    }
+    Ok(())
+}
+
+pub(crate) fn remove(common: &Common, options: &Remove) -> Outcome {
+    let file = setup::file_to_change(common, options.project)?;
+    let missing = || {
+        Failure::failed(format!(
+            "there is no server \"{}\" in {}; `{}` shows those there are",
+            screen::plain_line(&options.name),
+            file.display(),
+            common.again("servers")
+        ))
+    };
+    let Some(before) = setup::text_to_change(&file)? else { return Err(missing()) };
+    let after = remove_server(&file, &before, &options.name).map_err(|error| match error {
+        EditError::NoSuchServer(_) => missing(),
+        other => other.into(),
+    })?;
+    let backup = write_replacing(&file, Some(&before), &after, Some(&setup::stamp()))?;
+    if common.json {
+        screen::json(&json!({"id": options.name, "file": file, "backup": backup}));
+        return Ok(());
+    }
+    screen::out(format_args!("removed \"{}\" from {}", options.name, file.display()));
+    if let Some(backup) = backup {
+        screen::out(format_args!("the file as it was: {}", backup.display()));
+    }
+    Ok(())
+}
+
+fn entry(options: Add) -> Result<ServerEntry, Failure> {
+    let secrets = |pairs: Vec<(String, String)>| pairs.into_iter().map(|(name, value)| (name, Secret::new(value))).collect();
+    let mut entry = match options.url {
+        Some(url) => ServerEntry::http(options.name, url),
+        None => {
+            let mut words = options.command.into_iter();
+            let program = words.next().ok_or_else(|| Failure::usage("write the command after `--`"))?;
+            ServerEntry::stdio(options.name, program, words.collect())
+        }
+    };
+    if options.sse {
+        entry.transport = Some(Transport::Sse);
+    }
+    entry.headers = secrets(options.header);
+    entry.env = secrets(options.env);
+    entry.token = options.token.map(Secret::new);
+    entry.cwd = options.cwd;
+    Ok(entry)
+}
+
+/// Whoever typed the command has seen it.
+fn approve(common: &Common, file: &Path, id: &str) -> Result<(), Failure> {
+    let sources: Sources = setup::sources(common)?;
+    let loaded = load(&sources)?;
+    let file = file.canonicalize()?;
+    let mut trust = Trust::read(&loaded.data_dir)?;
+    for server in loaded.untrusted.iter().filter(|server| server.id() == id && server.file == file) {
+        trust.trust(server)?;
+    }
+    Ok(())
+}

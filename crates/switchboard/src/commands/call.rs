@@ -1,0 +1,132 @@
+//! `switchboard call`: one call of one tool, as a client would make it.
+
+pub(crate) mod answers;
+mod questions;
+mod words;
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use switchboard_protocol::mcp::method;
+use switchboard_wire::{Raw, code};
+
+use crate::Outcome;
+use crate::arguments::{Call, Common};
+use crate::failure::Failure;
+use crate::local::{Local, object, raw, refused};
+use crate::{screen, setup};
+use answers::Answers;
+
+pub(crate) async fn run(common: &Common, options: &Call) -> Outcome {
+    let local = Local::start(common)?;
+    local.settle_for(&options.tool).await;
+    let outcome = call(&local, options).await;
+    local.end().await;
+    let result = outcome?;
+    let failed = result.member("isError").is_some_and(|value| value.as_str() == "true");
+    if common.json {
+        screen::out(screen::plain(result.as_str()));
+    } else {
+        show(&result, failed);
+    }
+    if failed { Err(Failure::said()) } else { Ok(()) }
+}
+
+async fn call(local: &Local, options: &Call) -> Result<Raw, Failure> {
+    let answers = Answers::new(options.progress);
+    let client = local.connect(answers.capabilities(), Arc::new(answers)).await?;
+    let tools = client.tools().await?;
+    let name = |tool: &Raw| tool.member("name").and_then(|name| name.as_text());
+    let Some(tool) = tools.iter().find(|tool| name(tool).as_deref() == Some(options.tool.as_str())) else {
+        let names: Vec<String> = tools.iter().filter_map(name).collect();
+        return Err(unknown(local, &options.tool, &names));
+    };
+    let schema: Value = tool.member("inputSchema").and_then(|schema| schema.view().ok()).unwrap_or_default();
+    let arguments = words::arguments(&options.arguments, &schema).map_err(Failure::usage)?;
+    let mut members = vec![("name", Raw::string(&options.tool)), ("arguments", raw(&arguments))];
+    if options.progress {
+        members.push(("_meta", object(&[("progressToken", Raw::number(1))])));
+    }
+    match client.ask(method::TOOLS_CALL, Some(object(&members))).await? {
+        Ok(result) => Ok(result),
+        Err(error) if error.code == code::INVALID_PARAMS => {
+            let hint = format!("the tool takes: {}", words::usage(&schema));
+            Err(Failure::failed(screen::plain(&format!("{} (code {}); {hint}", error.message, error.code))))
+        }
+        Err(error) => Err(refused(&error)),
+    }
+}
+
+/// No such tool: what is near, and what may be the reason.
+fn unknown(local: &Local, tool: &str, names: &[String]) -> Failure {
+    let shown = screen::plain_line(tool);
+    if local.loaded.config.servers.is_empty() {
+        return Failure::usage(setup::NO_SERVERS);
+    }
+    let status = local.kernel.status();
+    let lines = local.loaded.config.servers.iter().map(|server| super::servers::Line::of(server, &status));
+    let missing: Vec<String> = lines
+        .filter(|line| !line.is_fine())
+        .map(|line| format!("\n  server \"{}\" is {}: {}", line.id, line.state, line.problem.as_deref().unwrap_or("no reason is known")))
+        .collect();
+    let wanted = tool.rsplit("__").next().unwrap_or(tool).to_ascii_lowercase();
+    let near: Vec<String> = names
+        .iter()
+        .filter(|name| !wanted.is_empty() && name.to_ascii_lowercase().contains(&wanted))
+        .take(5)
+        .map(|name| screen::plain_line(name))
+        .collect();
+    let hint = if near.is_empty() { "`switchboard tools` lists those there are".to_owned() } else { format!("did you mean {}?", near.join(", ")) };
+    Failure::failed(format!("there is no tool \"{shown}\"; {hint}{}", missing.concat()))
+}
+
+/// Prints what a person can read of a result.
+fn show(result: &Raw, failed: bool) {
+    let blocks = result.member("content").and_then(|content| content.elements()).unwrap_or_default();
+    let print = |text: &str| if failed { screen::note(text) } else { screen::out(text) };
+    for block in &blocks {
+        print(screen::plain(&readable(block)).trim_end_matches('\n'));
+    }
+    let structured = result.member("structuredContent").and_then(|value| value.view::<Value>().ok());
+    match structured {
+        Some(value) if blocks.is_empty() => print(&screen::plain(&format!("{value:#}"))),
+        _ if blocks.is_empty() && failed => screen::note("the tool failed and did not say why"),
+        _ => {}
+    }
+}
+
+fn readable(block: &Raw) -> String {
+    let text = |path: &[&str]| block.at(path).and_then(|value| value.as_text());
+    let size = |path: &[&str]| text(path).map_or(0, |data| data.len() / 4 * 3);
+    match text(&["type"]).as_deref() {
+        Some("text") => text(&["text"]).unwrap_or_default(),
+        Some(kind @ ("image" | "audio")) => {
+            format!("[{kind}, {}, about {} bytes; --json has it]", text(&["mimeType"]).unwrap_or_default(), size(&["data"]))
+        }
+        Some("resource_link") => format!("[resource {}]", text(&["uri"]).unwrap_or_default()),
+        Some("resource") => text(&["resource", "text"])
+            .unwrap_or_else(|| format!("[resource {}; --json has it]", text(&["resource", "uri"]).unwrap_or_default())),
+        _ => block.as_str().to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use switchboard_wire::Limits;
+
+    use super::*;
+
+    #[test]
+    fn blocks_become_text() {
+        for (block, expected) in [
+            (r#"{"type":"text","text":"hello"}"#, "hello"),
+            (r#"{"type":"image","mimeType":"image/png","data":"AAAA"}"#, "[image, image/png, about 3 bytes; --json has it]"),
+            (r#"{"type":"resource_link","uri":"a:b"}"#, "[resource a:b]"),
+            (r#"{"type":"resource","resource":{"uri":"a:b","text":"inside"}}"#, "inside"),
+            (r#"{"type":"resource","resource":{"uri":"a:b","blob":"AA"}}"#, "[resource a:b; --json has it]"),
+            (r#"{"type":"new"}"#, r#"{"type":"new"}"#),
+        ] {
+            assert_eq!(readable(&Raw::parse(block.to_owned(), &Limits::default()).unwrap()), expected);
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! `switchboard doctor`: looks at everything that can be wrong and says what to do about it.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+use switchboard_config::{Endpoint, Loaded, load, read_checked};
+
+use crate::Outcome;
+use crate::arguments::Common;
+use crate::commands::servers::Line;
+use crate::failure::Failure;
+use crate::local::Local;
+use crate::screen::{self, Tone};
+use crate::setup;
+use crate::tokens::Tokens;
+
+pub(crate) async fn run(common: &Common) -> Outcome {
+    let mut report = Report::default();
+    match load(&setup::sources(common)?) {
+        Err(error) => report.problem("configuration", error.to_string(), None),
+        Ok(loaded) => {
+            files(&loaded, &mut report);
+            data(&loaded, &mut report);
+            address(&loaded, &mut report).await;
+            servers(loaded, &mut report).await;
+        }
+    }
+    report.print(common);
+    if report.problems() > 0 { Err(Failure::said()) } else { Ok(()) }
+}
+
+fn files(loaded: &Loaded, report: &mut Report) {
+    for file in &loaded.files {
+        let name = format!("{} ({})", file.path.display(), file.origin);
+        match &file.error {
+            None => report.fine(&name, "can be read"),
+            Some(error) => report.problem(&name, error.to_string(), None),
+        }
+    }
+    if loaded.files.is_empty() {
+        report.note("configuration", "no file was found", Some(setup::NO_SERVERS.to_owned()));
+    }
+    for warning in &loaded.warnings {
+        report.note("configuration", warning, None);
+    }
+    for error in &loaded.config.rejected {
+        report.problem("configuration", error.to_string(), None);
+    }
+}
+
+/// The folder with tokens and approvals.
+fn data(loaded: &Loaded, report: &mut Report) {
+    let folder = &loaded.data_dir;
+    let name = folder.display().to_string();
+    if !folder.exists() {
+        report.fine(&name, "will be made at the first start");
+        return;
+    }
+    if let Some(mode) = open_to_others(folder) {
+        report.problem(&name, format!("others may write to it (mode {mode:o})"), Some(format!("run `chmod go-w {name}`")));
+    } else {
+        report.fine(&name, "is yours alone to change");
+    }
+    if let Err(error) = Tokens::read(folder) {
+        report.problem("tokens", error.message().unwrap_or_default().to_owned(), None);
+    }
+    let trust = folder.join("trust.json");
+    if trust.exists()
+        && let Err(error) = read_checked(&trust)
+    {
+        report.problem("approvals", error.to_string(), None);
+    }
+}
+
+#[cfg(unix)]
+fn open_to_others(folder: &Path) -> Option<u32> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let mode = std::fs::metadata(folder).ok()?.permissions().mode() & 0o777;
+    (mode & 0o022 != 0).then_some(mode)
+}
+
+#[cfg(not(unix))]
+fn open_to_others(_: &Path) -> Option<u32> {
+    None
+}
+
+async fn address(loaded: &Loaded, report: &mut Report) {
+    let address = loaded.config.settings.listen;
+    let name = format!("address {address}");
+    if !address.ip().is_loopback() {
+        report.note(&name, "can be reached from other machines; `serve` wants --allow-remote for it", None);
+    }
+    match tokio::net::TcpListener::bind(address).await {
+        Ok(_) => report.fine(&name, "is free"),
+        // That may well be the kernel itself, at work.
+        Err(error) if error.kind() == std::io::ErrorKind::AddrInUse => report.note(
+            &name,
+            "is in use",
+            Some("fine if Switchboard runs there already; else choose another with `listen` or --listen".to_owned()),
+        ),
+        Err(error) => {
+            report.problem(&name, error.to_string(), Some("choose another with `listen` in the configuration".to_owned()));
+        }
+    }
+}
+
+async fn servers(loaded: Loaded, report: &mut Report) {
+    if loaded.config.servers.is_empty() && !loaded.files.is_empty() {
+        report.note("servers", setup::NO_SERVERS, None);
+    }
+    let local = Local::of(loaded);
+    local.settle().await;
+    let status = local.kernel.status();
+    local.end().await;
+    for server in &local.loaded.config.servers {
+        let line = Line::of(server, &status);
+        let name = format!("server \"{}\"", line.id);
+        let target = server.entry.safe_line();
+        match (line.state, server.problem()) {
+            ("disabled", _) => report.note(&name, "is switched off", None),
+            (_, Some(error)) => report.problem(&name, error.to_string(), None),
+            ("ready", _) => {
+                let [tools, prompts, resources, templates] = line.counts();
+                let speaks = line.speaks().unwrap_or_default();
+                let lists = format!("{tools} tools, {prompts} prompts, {resources} resources, {templates} templates");
+                report.fine(&name, &format!("starts, speaks {speaks}, offers {lists}"));
+                if let Some(problem) = &line.problem {
+                    report.problem(&name, problem.clone(), Some("tell its author, or look at its log output".to_owned()));
+                }
+            }
+            (state, _) => {
+                let why = line.problem.clone().unwrap_or_else(|| "it did not say why".to_owned());
+                report.problem(&name, format!("{state}: {why}\n  it is declared as: {target}"), Some(next(server)));
+            }
+        }
+        for hidden in status.iter().filter(|status| &*status.id == server.id()).flat_map(|status| &status.hidden) {
+            report.note(&name, &format!("`{}` is not shown to clients: {}", hidden.name, hidden.why), None);
+        }
+    }
+}
+
+/// What to do about a server that does not come up.
+fn next(server: &switchboard_config::Server) -> String {
+    let place = format!("{}:{}", server.file.display(), server.line);
+    match server.endpoint() {
+        Ok(Endpoint::Stdio(_)) => format!("run that command by hand to see what it says, then change {place}"),
+        Ok(Endpoint::Http(_)) => format!("check address and token in {place}, and that the server is up"),
+        Err(_) => format!("change {place}"),
+    }
+}
+
+/// What was found.
+#[derive(Default)]
+struct Report(Vec<Check>);
+
+struct Check {
+    what: String,
+    state: &'static str,
+    detail: String,
+    next: Option<String>,
+}
+
+impl Report {
+    fn fine(&mut self, what: &str, detail: &str) {
+        self.add("ok", what, detail.to_owned(), None);
+    }
+
+    fn note(&mut self, what: &str, detail: &str, next: Option<String>) {
+        self.add("note", what, detail.to_owned(), next);
+    }
+
+    fn problem(&mut self, what: &str, detail: String, next: Option<String>) {
+        self.add("problem", what, detail, next);
+    }
+
+    fn add(&mut self, state: &'static str, what: &str, detail: String, next: Option<String>) {
+        self.0.push(Check { what: what.to_owned(), state, detail: screen::plain(&detail), next });
+    }
+
+    fn problems(&self) -> usize {
+        self.0.iter().filter(|check| check.state == "problem").count()
+    }
+
+    fn print(&self, common: &Common) {
+        if common.json {
+            let checks: Vec<Value> = self
+                .0
+                .iter()
+                .map(|check| json!({"what": check.what, "state": check.state, "detail": check.detail, "next": check.next}))
+                .collect();
+            screen::json(&json!({"checks": checks, "problems": self.problems()}));
+            return;
+        }
+        for check in &self.0 {
+            let tone = match check.state {
+                "ok" => Tone::Good,
+                "note" => Tone::Doubtful,
+                _ => Tone::Bad,
+            };
+            let word = screen::toned(&format!("{:7}", check.state), tone);
+            screen::out(format_args!("{word} {}: {}", check.what, check.detail));
+            if let Some(next) = &check.next {
+                screen::out(format_args!("        next: {next}"));
+            }
+        }
+        match self.problems() {
+            0 => screen::out("no problem was found"),
+            1 => screen::out("1 problem was found"),
+            count => screen::out(format_args!("{count} problems were found")),
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! `switchboard init`: a commented file to start from.
+
+use serde_json::json;
+use switchboard_config::{init_text, user_config_file, write_replacing};
+
+use crate::Outcome;
+use crate::arguments::{Common, Init};
+use crate::failure::Failure;
+use crate::{screen, setup};
+
+pub(crate) fn run(common: &Common, options: &Init) -> Outcome {
+    let sources = setup::sources(common)?;
+    let (file, project) = match (&sources.explicit, options.user) {
+        (Some(file), _) => (sources.folder.join(file), false),
+        (None, true) => {
+            let file = user_config_file(&sources.environment);
+            (file.ok_or_else(|| Failure::usage("there is no home folder; name a file with --config"))?, false)
+        }
+        (None, false) => (sources.folder.join("mgp.toml"), true),
+    };
+    if file.symlink_metadata().is_ok() {
+        return Err(Failure::failed(format!("{} is there already; it was left as it is", file.display())));
+    }
+    write_replacing(&file, None, init_text(), None)?;
+    if common.json {
+        screen::json(&json!({"file": file}));
+        return Ok(());
+    }
+    screen::out(format_args!("wrote {}", file.display()));
+    if project {
+        screen::out("Servers in it start only after `switchboard trust`, because the file may travel with the project.");
+        screen::out("For servers of your own, `switchboard add` and `switchboard import` use your user's file.");
+    }
+    Ok(())
+}

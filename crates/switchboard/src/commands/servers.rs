@@ -1,0 +1,142 @@
+//! `switchboard servers`: how each configured server is.
+
+use serde_json::{Value, json};
+use switchboard_config::{ErrorKind, Server};
+use switchboard_kernel::{Phase, ServerStatus};
+use switchboard_protocol::Era;
+
+use crate::Outcome;
+use crate::arguments::Common;
+use crate::local::Local;
+use crate::screen::{self, Tone};
+use crate::setup;
+
+pub(crate) async fn run(common: &Common) -> Outcome {
+    let local = Local::start(common)?;
+    local.settle().await;
+    let status = local.kernel.status();
+    local.end().await;
+    let lines: Vec<Line> = local.loaded.config.servers.iter().map(|server| Line::of(server, &status)).collect();
+    if common.json {
+        screen::json(&json!({"servers": lines.iter().map(Line::json).collect::<Vec<_>>()}));
+    } else if lines.is_empty() {
+        screen::out(setup::NO_SERVERS);
+    } else {
+        let head = ["SERVER", "STATE", "SPEAKS", "TOOLS", "PROMPTS", "RESOURCES", "PROBLEM"];
+        let mut rows = vec![head.map(str::to_owned).to_vec()];
+        rows.extend(lines.iter().map(Line::row));
+        screen::out(screen::table(&rows).trim_end());
+    }
+    Ok(())
+}
+
+/// The word for where a server is in its life, and why.
+pub(crate) fn state(phase: &Phase) -> (&'static str, Option<&str>) {
+    match phase {
+        Phase::Starting => ("starting", None),
+        Phase::Ready => ("ready", None),
+        Phase::Restarting(why) => ("restarting", Some(why)),
+        Phase::Failed(why) => ("failed", Some(why)),
+        Phase::Refused(why) => ("refused", Some(why)),
+        Phase::Stopped => ("stopped", None),
+    }
+}
+
+/// What is shown of one server.
+pub(crate) struct Line {
+    pub(crate) id: String,
+    pub(crate) state: &'static str,
+    pub(crate) problem: Option<String>,
+    target: String,
+    file: String,
+    status: Option<ServerStatus>,
+}
+
+impl Line {
+    pub(crate) fn of(server: &Server, status: &[ServerStatus]) -> Self {
+        let status = status.iter().find(|status| &*status.id == server.id()).cloned();
+        let (state, problem) = match (&status, server.problem()) {
+            (Some(status), _) => {
+                let (word, why) = state(&status.phase);
+                let lists = (!status.problems.is_empty()).then(|| status.problems.join("; "));
+                (word, why.map(str::to_owned).or(lists))
+            }
+            (None, _) if !server.enabled() => ("disabled", None),
+            (None, Some(error)) => {
+                let word = if matches!(error.kind(), ErrorKind::Untrusted) { "untrusted" } else { "faulty" };
+                (word, Some(format!("{}; {}", error.kind(), error.help())))
+            }
+            (None, None) => ("unknown", None),
+        };
+        Self {
+            id: server.id().to_owned(),
+            state,
+            problem: problem.map(|problem| screen::plain_line(&problem)),
+            target: server.entry.safe_line(),
+            file: format!("{}:{}", server.file.display(), server.line),
+            status,
+        }
+    }
+
+    /// Whether it works, or is not meant to.
+    pub(crate) fn is_fine(&self) -> bool {
+        matches!(self.state, "ready" | "disabled") && self.problem.is_none()
+    }
+
+    /// The era and revision that are spoken with it.
+    pub(crate) fn speaks(&self) -> Option<String> {
+        let revision = self.status.as_ref()?.revision?;
+        let era = match revision.era() {
+            Era::Legacy => "legacy",
+            Era::Modern => "modern",
+        };
+        Some(format!("{era} {}", revision.as_str()))
+    }
+
+    pub(crate) fn counts(&self) -> [usize; 4] {
+        self.status.as_ref().map_or([0; 4], |status| status.counts)
+    }
+
+    fn row(&self) -> Vec<String> {
+        let tone = match self.state {
+            "ready" if self.problem.is_none() => Tone::Good,
+            "ready" | "disabled" | "starting" | "untrusted" => Tone::Doubtful,
+            _ => Tone::Bad,
+        };
+        let [tools, prompts, resources, templates] = self.counts();
+        let resources = if templates == 0 { resources.to_string() } else { format!("{resources}+{templates}") };
+        vec![
+            self.id.clone(),
+            screen::toned(self.state, tone),
+            self.speaks().unwrap_or_else(|| "-".to_owned()),
+            tools.to_string(),
+            prompts.to_string(),
+            resources,
+            self.problem.clone().unwrap_or_default(),
+        ]
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        let [tools, prompts, resources, templates] = self.counts();
+        let revision = self.status.as_ref().and_then(|status| status.revision);
+        let hidden: Vec<Value> = self
+            .status
+            .iter()
+            .flat_map(|status| &status.hidden)
+            .map(|hidden| json!({"name": hidden.name, "why": hidden.why}))
+            .collect();
+        json!({
+            "id": self.id,
+            "state": self.state,
+            "revision": revision.map(|revision| revision.as_str()),
+            "tools": tools,
+            "prompts": prompts,
+            "resources": resources,
+            "templates": templates,
+            "hidden": hidden,
+            "problem": self.problem,
+            "target": self.target,
+            "declared": self.file,
+        })
+    }
+}

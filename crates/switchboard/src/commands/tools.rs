@@ -1,0 +1,98 @@
+//! `switchboard tools`: what clients see.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use switchboard_kernel::{ServerStatus, names};
+use switchboard_wire::Raw;
+
+use crate::Outcome;
+use crate::arguments::{Common, Tools};
+use crate::commands::call::answers::Answers;
+use crate::commands::servers::Line;
+use crate::failure::Failure;
+use crate::local::Local;
+use crate::screen;
+use crate::setup;
+
+/// Characters of a description at most, in the list for people.
+const BRIEF: usize = 100;
+
+pub(crate) async fn run(common: &Common, options: &Tools) -> Outcome {
+    let local = Local::start(common)?;
+    if let Some(id) = &options.server
+        && local.loaded.config.server(id).is_none()
+    {
+        let known: Vec<&str> = local.loaded.config.servers.iter().map(switchboard_config::Server::id).collect();
+        local.end().await;
+        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+        return Err(Failure::usage(format!("there is no server \"{}\"; configured: {known}", screen::plain_line(id))));
+    }
+    local.settle().await;
+    let client = local.connect(Raw::empty_object(), Arc::new(Answers::none())).await?;
+    let tools = client.tools().await;
+    let status = local.kernel.status();
+    local.end().await;
+    let tools: Vec<Raw> = tools?.into_iter().filter(|tool| belongs(tool, options, &local)).collect();
+    show(common, options, &tools);
+    problems(&local, options, &status, tools.len())
+}
+
+fn show(common: &Common, options: &Tools, tools: &[Raw]) {
+    let text = |tool: &Raw, key: &str| tool.member(key).and_then(|value| value.as_text()).unwrap_or_default();
+    if options.names {
+        let names: Vec<String> = tools.iter().map(|tool| screen::plain_line(&text(tool, "name"))).collect();
+        if common.json {
+            screen::json(&json!({"names": names}));
+        } else {
+            names.iter().for_each(screen::out);
+        }
+    } else if common.json {
+        // Exactly what the servers said, in one piece.
+        let values: Vec<Value> = tools.iter().filter_map(|tool| tool.view().ok()).collect();
+        screen::json(&json!({"tools": values}));
+    } else {
+        let rows: Vec<Vec<String>> = tools
+            .iter()
+            .map(|tool| vec![screen::plain_line(&text(tool, "name")), brief(&text(tool, "description"))])
+            .collect();
+        if !rows.is_empty() {
+            screen::out(screen::table(&rows).trim_end());
+        }
+    }
+}
+
+/// Says which servers are missing from the list; fails where nothing could be listed because of that.
+fn problems(local: &Local, options: &Tools, status: &[ServerStatus], listed: usize) -> Outcome {
+    let asked = |id: &str| options.server.as_deref().is_none_or(|server| server == id);
+    let mut missing = 0;
+    let servers = local.loaded.config.servers.iter().filter(|server| asked(server.id()));
+    for line in servers.map(|server| Line::of(server, status)).filter(|line| !line.is_fine()) {
+        let why = line.problem.as_deref().unwrap_or("no reason is known");
+        screen::note(format_args!("warning: server \"{}\" is {}: {why}", line.id, line.state));
+        missing += 1;
+    }
+    if local.loaded.config.servers.is_empty() {
+        screen::note(setup::NO_SERVERS);
+    }
+    if missing > 0 && (listed == 0 || options.server.is_some()) { Err(Failure::said()) } else { Ok(()) }
+}
+
+fn belongs(tool: &Raw, options: &Tools, local: &Local) -> bool {
+    let Some(server) = &options.server else { return true };
+    // A single server is shown as it is, without a prefix.
+    if let [only] = local.specs.as_slice() {
+        return *only.id == **server;
+    }
+    let name = tool.member("name").and_then(|name| name.as_text()).unwrap_or_default();
+    name.starts_with(&names::expose(server, ""))
+}
+
+/// The beginning of a description, on one line.
+fn brief(text: &str) -> String {
+    let line = screen::plain_line(text);
+    match line.char_indices().nth(BRIEF) {
+        Some((end, _)) => format!("{}...", line[..end].trim_end()),
+        None => line,
+    }
+}

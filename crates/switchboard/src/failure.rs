@@ -1,0 +1,73 @@
+//! How a command ends that did not do what it was asked, and with which exit code.
+
+use std::fmt;
+
+/// Why a command ends without success.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    code: u8,
+    message: String,
+}
+
+impl Failure {
+    /// What was asked for failed: exit code 1.
+    pub(crate) fn failed(message: impl fmt::Display) -> Self {
+        Self { code: 1, message: message.to_string() }
+    }
+
+    /// The command line or the configuration is wrong: exit code 2.
+    pub(crate) fn usage(message: impl fmt::Display) -> Self {
+        Self { code: 2, message: message.to_string() }
+    }
+
+    /// It failed, and everything was said already: exit code 1.
+    pub(crate) const fn said() -> Self {
+        Self { code: 1, message: String::new() }
+    }
+
+    /// The exit code.
+    pub(crate) const fn code(&self) -> u8 {
+        self.code
+    }
+
+    /// What to tell the person, if there is something left to tell.
+    pub(crate) fn message(&self) -> Option<&str> {
+        (!self.message.is_empty()).then_some(self.message.as_str())
+    }
+}
+
+impl From<switchboard_config::ConfigError> for Failure {
+    fn from(error: switchboard_config::ConfigError) -> Self {
+        Self::usage(error)
+    }
+}
+
+impl From<switchboard_config::EditError> for Failure {
+    fn from(error: switchboard_config::EditError) -> Self {
+        Self::usage(error)
+    }
+}
+
+impl From<switchboard_config::WriteError> for Failure {
+    fn from(error: switchboard_config::WriteError) -> Self {
+        Self::failed(chain(&error))
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        Self::failed(chain(&error))
+    }
+}
+
+/// An error with all its causes, on one line.
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    text
+}

@@ -1,0 +1,157 @@
+//! A kernel inside this process for one command, and a client of it.
+//!
+//! The client speaks to the kernel over a pair of pipes in memory, with a handshake and messages like any other, so
+//! that what a command shows is what a client gets.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use switchboard_config::Loaded;
+use switchboard_kernel::{Kernel, Phase, Restart, ServerSpec, names};
+use switchboard_peer::duplex::{self, Connection, Options, Role};
+use switchboard_peer::{Call, Handler, Remote as _};
+use switchboard_protocol::Revision;
+use switchboard_protocol::mcp::method;
+use switchboard_wire::{ErrorObject, Limits, Notification, Raw};
+
+use crate::arguments::Common;
+use crate::failure::Failure;
+use crate::{setup, specs};
+
+/// Bytes that fit into the pipe before the writer waits.
+const PIPE: usize = 64 * 1024;
+/// Pages of one list at most: a server that always names another one must not keep us for ever.
+const PAGES: usize = 1_000;
+/// How often a server that is awaited is looked at.
+const LOOK: Duration = Duration::from_millis(20);
+/// How long servers get to end.
+const GOODBYE: Duration = Duration::from_secs(6);
+
+/// A kernel for one command.
+#[derive(Debug)]
+pub(crate) struct Local {
+    pub(crate) loaded: Loaded,
+    pub(crate) kernel: Kernel,
+    pub(crate) specs: Vec<ServerSpec>,
+}
+
+impl Local {
+    /// Starts all servers that can be started.
+    pub(crate) fn start(common: &Common) -> Result<Self, Failure> {
+        Ok(Self::of(setup::read(common)?))
+    }
+
+    /// Starts the servers of a configuration.
+    pub(crate) fn of(loaded: Loaded) -> Self {
+        let mut specs = specs::specs(&loaded.config);
+        for spec in &mut specs {
+            // A command shows how a server is, and does not wait until it may be better.
+            spec.restart = Restart::Never;
+        }
+        let kernel = Kernel::new(specs::kernel_options(&loaded.config.settings));
+        kernel.apply(specs.clone());
+        Self { loaded, kernel, specs }
+    }
+
+    /// Waits until every server has come up or failed.
+    pub(crate) async fn settle(&self) {
+        self.kernel.settled(specs::patience(&self.specs)).await;
+    }
+
+    /// Waits for the server that a tool's name points at; for all if it points at none.
+    pub(crate) async fn settle_for(&self, tool: &str) {
+        let owner = |spec: &&ServerSpec| tool.starts_with(&names::expose(&spec.id, ""));
+        let Some(owner) = self.specs.iter().filter(owner).max_by_key(|spec| spec.id.len()) else {
+            return self.settle().await;
+        };
+        let waiting = async {
+            let starting = |kernel: &Kernel| {
+                kernel.status().iter().any(|status| status.id == owner.id && status.phase == Phase::Starting)
+            };
+            while starting(&self.kernel) {
+                tokio::time::sleep(LOOK).await;
+            }
+        };
+        // The server's own start time-out ends the wait; this one is for the case that it does not.
+        let _ = tokio::time::timeout(specs::patience(&self.specs), waiting).await;
+    }
+
+    /// Becomes a client of the kernel. `handler` answers what the servers ask of it.
+    pub(crate) async fn connect(&self, capabilities: Raw, handler: Arc<dyn Handler>) -> Result<Client, Failure> {
+        let limits = specs::message_limits(&self.loaded.config.settings);
+        let options = |role| Options { limits: limits.clone(), ..Options::new(role) };
+        let (ours, theirs) = tokio::io::duplex(PIPE);
+        let (reader, writer) = tokio::io::split(theirs);
+        let _served = duplex::start(reader, writer, options(Role::Server), Arc::new(self.kernel.clone()));
+        let (reader, writer) = tokio::io::split(ours);
+        let connection = duplex::start(reader, writer, options(Role::Client), handler).connection;
+        let longest = self.loaded.config.settings.limits.call_timeout_max + GOODBYE;
+        let client = Client { connection, longest };
+        let info = object(&[("name", Raw::string("switchboard-cli")), ("version", Raw::string(env!("CARGO_PKG_VERSION")))]);
+        let hello = object(&[
+            ("protocolVersion", Raw::string(Revision::LATEST_LEGACY.as_str())),
+            ("capabilities", capabilities),
+            ("clientInfo", info),
+        ]);
+        client.ask(method::INITIALIZE, Some(hello)).await?.map_err(|error| refused(&error))?;
+        client
+            .connection
+            .notify(Notification::new(method::INITIALIZED, None))
+            .map_err(|error| Failure::failed(format!("the kernel cannot be told anything: {error}")))?;
+        Ok(client)
+    }
+
+    /// Ends the servers.
+    pub(crate) async fn end(&self) {
+        self.kernel.shut_down(GOODBYE).await;
+    }
+}
+
+/// A client of the kernel in this process.
+#[derive(Debug)]
+pub(crate) struct Client {
+    connection: Arc<Connection>,
+    longest: Duration,
+}
+
+impl Client {
+    /// Asks the kernel. The outer error means that there was no answer.
+    pub(crate) async fn ask(&self, method: &str, params: Option<Raw>) -> Result<Result<Raw, ErrorObject>, Failure> {
+        let mut call = Call::new(method, params).within(self.longest);
+        call.max_timeout = self.longest;
+        let reply = self.connection.request(call).await;
+        Ok(reply.map_err(|error| Failure::failed(format!("no answer to `{method}`: {error}")))?.outcome)
+    }
+
+    /// All tools, as the kernel lists them.
+    pub(crate) async fn tools(&self) -> Result<Vec<Raw>, Failure> {
+        let mut tools = Vec::new();
+        let mut cursor = None;
+        for _ in 0..PAGES {
+            let params = cursor.take().map(|cursor| object(&[("cursor", cursor)]));
+            let page = self.ask(method::TOOLS_LIST, params).await?.map_err(|error| refused(&error))?;
+            tools.extend(page.member("tools").and_then(|list| list.elements()).unwrap_or_default());
+            cursor = page.member("nextCursor").filter(|cursor| cursor.as_text().is_some());
+            if cursor.is_none() {
+                return Ok(tools);
+            }
+        }
+        Err(Failure::failed("the list of tools has no end"))
+    }
+}
+
+/// An object of raw values.
+pub(crate) fn object(members: &[(&str, Raw)]) -> Raw {
+    let edit = switchboard_wire::Edit::empty();
+    members.iter().fold(edit, |edit, (key, value)| edit.set(key, value.clone())).finish()
+}
+
+/// A JSON value of ours as raw text.
+pub(crate) fn raw(value: &serde_json::Value) -> Raw {
+    Raw::parse(value.to_string(), &Limits { bytes: usize::MAX, ..Limits::default() }).unwrap_or_else(|_| Raw::empty_object())
+}
+
+/// An error of the kernel or of a server behind it, for a person.
+pub(crate) fn refused(error: &ErrorObject) -> Failure {
+    Failure::failed(crate::screen::plain(&format!("{} (code {})", error.message, error.code)))
+}

@@ -1,0 +1,193 @@
+//! Words for people: what may reach a terminal, colours, tables, questions.
+//!
+//! Text that came from a server or a file is made harmless here before it is shown. Knows nothing of what is shown.
+
+use std::fmt::Display;
+use std::io::{self, BufRead, IsTerminal as _, Write};
+
+use serde_json::Value;
+
+/// Writes a line for people or programs on standard output. A reader that has gone is no error of ours.
+pub(crate) fn out(text: impl Display) {
+    let _ = writeln!(io::stdout().lock(), "{text}");
+}
+
+/// Writes a line for people on standard error.
+pub(crate) fn note(text: impl Display) {
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
+/// Writes a value as JSON on standard output.
+pub(crate) fn json(value: &Value) {
+    out(format_args!("{value:#}"));
+}
+
+/// Text without anything that drives a terminal: escape sequences go, other control characters become `?`. Line ends
+/// and tabs stay.
+pub(crate) fn plain(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        match c {
+            '\n' | '\t' => out.push(c),
+            '\r' if rest.peek() == Some(&'\n') => {}
+            '\u{1b}' => skip_sequence(&mut rest),
+            '\u{9b}' => skip_control(&mut rest),
+            c if c.is_control() || is_invisible(c) => out.push('?'),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// As [`plain`], on one line.
+pub(crate) fn plain_line(text: &str) -> String {
+    plain(text).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+type Letters<'a> = std::iter::Peekable<std::str::Chars<'a>>;
+
+/// What follows an escape character.
+fn skip_sequence(rest: &mut Letters<'_>) {
+    match rest.peek() {
+        Some('[') => {
+            rest.next();
+            skip_control(rest);
+        }
+        // Titles, links and the like: up to BEL or ESC \. One without an end must not swallow more than its line.
+        Some(']' | 'P' | '^' | '_' | 'X') => {
+            while let Some(&c) = rest.peek() {
+                if c == '\n' {
+                    return;
+                }
+                rest.next();
+                if c == '\u{7}' || c == '\u{9c}' {
+                    return;
+                }
+                if c == '\u{1b}' {
+                    if rest.peek() == Some(&'\\') {
+                        rest.next();
+                    }
+                    return;
+                }
+            }
+        }
+        Some(c) if ('\u{20}'..='\u{7e}').contains(c) => drop(rest.next()),
+        _ => {}
+    }
+}
+
+/// The parameters and the final byte of a control sequence.
+fn skip_control(rest: &mut Letters<'_>) {
+    while let Some(&c) = rest.peek() {
+        if !('\u{20}'..='\u{7e}').contains(&c) {
+            return;
+        }
+        rest.next();
+        if c >= '\u{40}' {
+            return;
+        }
+    }
+}
+
+/// Characters that reorder or hide text.
+const fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
+        | '\u{e0000}'..='\u{e007f}')
+}
+
+/// What a word means, for its colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tone {
+    Good,
+    Doubtful,
+    Bad,
+}
+
+/// The word in its colour, where standard output is a terminal and nobody asked for none.
+pub(crate) fn toned(word: &str, tone: Tone) -> String {
+    if !colours() {
+        return word.to_owned();
+    }
+    let code = match tone {
+        Tone::Good => 32,
+        Tone::Doubtful => 33,
+        Tone::Bad => 31,
+    };
+    format!("\u{1b}[{code}m{word}\u{1b}[0m")
+}
+
+fn colours() -> bool {
+    let unset = |name: &str| std::env::var_os(name).is_none_or(|value| value.is_empty());
+    io::stdout().is_terminal() && unset("NO_COLOR") && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
+/// A table with aligned columns. The last column may be as long as it likes.
+pub(crate) fn table(rows: &[Vec<String>]) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| shown_width(cell)).max();
+    let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
+    let mut text = String::new();
+    for row in rows {
+        let mut line = String::new();
+        for (cell, width) in row.iter().zip(&widths) {
+            line.push_str(cell);
+            line.push_str(&" ".repeat(width - shown_width(cell) + 2));
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+/// How many places a cell takes; our own colours take none.
+fn shown_width(cell: &str) -> usize {
+    if cell.contains('\u{1b}') { plain(cell).chars().count() } else { cell.chars().count() }
+}
+
+/// Whether a person can be asked.
+pub(crate) fn can_ask() -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
+/// Asks a person; anything but a clear yes is a no.
+pub(crate) fn confirmed(question: &str) -> bool {
+    let mut stderr = io::stderr().lock();
+    let _ = write!(stderr, "{question} [y/N] ");
+    let _ = stderr.flush();
+    let mut answer = String::new();
+    let read = io::stdin().lock().read_line(&mut answer);
+    read.is_ok() && matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_from_a_server_drives_a_terminal() {
+        for (text, expected) in [
+            ("plain\ttext\nline\r\n", "plain\ttext\nline\n"),
+            ("\u{1b}[31mred\u{1b}[0m", "red"),
+            ("\u{1b}]0;title\u{7}x", "x"),
+            ("\u{1b}]8;;http://evil\u{1b}\\link\u{1b}]8;;\u{1b}\\", "link"),
+            ("\u{1b}]0;never ends\nnext", "\nnext"),
+            ("\u{9b}2Jx", "x"),
+            ("\u{1b}cx", "x"),
+            ("a\u{8}b\rc\u{0}", "a?b?c?"),
+            ("\u{202e}evil", "?evil"),
+            ("\u{1b}", ""),
+            ("\u{1b}[", ""),
+            ("grüße 日本", "grüße 日本"),
+        ] {
+            assert_eq!(plain(text), expected, "{text:?}");
+        }
+        assert_eq!(plain_line(" a\n b\u{1b}[1m\tc "), "a b c");
+    }
+
+    #[test]
+    fn columns_are_aligned() {
+        let rows = [vec!["a".to_owned(), "b".to_owned()], vec!["ccc".to_owned(), String::new()]];
+        assert_eq!(table(&rows), "a    b\nccc\n");
+    }
+}

@@ -1,0 +1,196 @@
+//! `switchboard serve`: the kernel behind one HTTP address, until a signal ends it.
+
+mod counted;
+mod probes;
+pub(crate) mod reload;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::json;
+use switchboard_config::{Loaded, Settings};
+use switchboard_kernel::Kernel;
+use switchboard_peer::server::http::{HttpFace, HttpOptions};
+use switchboard_transport::http_server::{Access, AllowList, Limits, Listener, Principal};
+use tokio_util::sync::CancellationToken;
+
+use crate::Outcome;
+use crate::arguments::{Common, Serve};
+use crate::failure::Failure;
+use crate::screen::{note, out};
+use crate::signals::Signals;
+use crate::tokens::Tokens;
+use crate::{setup, specs};
+use counted::Counted;
+use probes::Probes;
+use reload::Reload;
+
+/// How long requests that run may go on after the first signal.
+const DRAIN: Duration = Duration::from_secs(5);
+/// How long servers get to end after that.
+const GOODBYE: Duration = Duration::from_secs(8);
+
+pub(crate) async fn run(common: &Common, options: &Serve) -> Outcome {
+    let mut signals = Signals::take()?;
+    let sources = setup::sources(common)?;
+    let loaded = switchboard_config::load(&sources)?;
+    for problem in reload::problems(&loaded) {
+        note(format_args!("warning: {problem}"));
+    }
+    let settings = loaded.config.settings.clone();
+    let wanted = options.listen.unwrap_or(settings.listen);
+    let remote = !wanted.ip().is_loopback();
+    if remote && !options.allow_remote {
+        return Err(Failure::usage(format!(
+            "{wanted} can be reached from other machines, and whoever holds a token could run every tool here. Listen on \
+             127.0.0.1, or say --allow-remote if that is what you want"
+        )));
+    }
+    let listener = bind(wanted).await?;
+    let address = listener.address();
+    let (tokens, fresh) = if options.no_auth { (None, None) } else { admit(&loaded, options.new_token)? };
+    if remote {
+        warn_of_exposure(&settings, address, options.no_auth);
+    } else if options.no_auth {
+        note("warning: --no-auth: every program and every user of this machine can call every tool");
+    }
+
+    let kernel = Kernel::new(specs::kernel_options(&settings));
+    let handler = Arc::new(Counted::new(kernel.clone()));
+    let shutdown = CancellationToken::new();
+    let face_options = HttpOptions {
+        limits: specs::message_limits(&settings),
+        max_sessions: settings.limits.sessions,
+        max_running: settings.limits.session_requests,
+        session_idle: settings.limits.session_idle,
+        max_request: settings.limits.call_timeout_max,
+        shutdown: shutdown.clone(),
+        ..HttpOptions::default()
+    };
+    greet(common, address, fresh.as_deref(), &loaded, options.no_auth);
+    let reload = Reload::start(kernel.clone(), sources, loaded);
+    let probes = Probes::new(kernel.clone(), handler.counts(), reload.counts(), !remote);
+    let face = Arc::new(HttpFace::new(face_options, handler).with_fallback(Arc::new(probes)));
+    let limits = Limits { connections: settings.limits.connections, grace: DRAIN, ..Limits::default() };
+    let access = access(&settings, address, tokens)?;
+    let listener = listener.with_limits(limits).with_access(access);
+
+    let serving = face.serve(listener);
+    tokio::pin!(serving);
+    tokio::select! {
+        () = &mut serving => return Err(Failure::failed("the listener has ended")),
+        () = signals.next() => tracing::info!("ending; a second signal ends at once"),
+    }
+    shutdown.cancel();
+    reload.stop();
+    let ending = async {
+        // Streams that clients keep open are ended by the shutdown; the limit is for those that do not react.
+        if tokio::time::timeout(DRAIN * 2, serving).await.is_err() {
+            tracing::warn!("some connections did not end in time");
+        }
+        kernel.shut_down(GOODBYE).await;
+    };
+    signals.unless_again(ending).await;
+    Ok(())
+}
+
+async fn bind(wanted: SocketAddr) -> Result<Listener, Failure> {
+    Listener::bind(wanted).await.map_err(|error| {
+        let next = match error.kind() {
+            std::io::ErrorKind::AddrInUse => {
+                "another program listens there, perhaps a Switchboard that runs already; stop it or choose another \
+                 address with --listen"
+            }
+            std::io::ErrorKind::PermissionDenied => "choose a port above 1023 with --listen",
+            _ => "choose another address with --listen",
+        };
+        Failure::failed(format!("cannot listen on {wanted}: {error}; {next}"))
+    })
+}
+
+/// The tokens that let clients in, and a new one if there was none or another is wanted.
+fn admit(loaded: &Loaded, another: bool) -> Result<(Option<Tokens>, Option<String>), Failure> {
+    let mut tokens = Tokens::read(&loaded.data_dir)?;
+    let fresh = if another || tokens.is_empty() { Some(tokens.make()?) } else { None };
+    Ok((Some(tokens), fresh))
+}
+
+/// Who is let in.
+fn access(settings: &Settings, address: SocketAddr, tokens: Option<Tokens>) -> Result<Access, Failure> {
+    let mut access = Access::loopback(address);
+    let more = |list: AllowList, entry: &str| list.with(entry).map_err(|error| Failure::usage(error.to_string()));
+    for host in &settings.allowed_hosts {
+        access.hosts = more(access.hosts, host)?;
+    }
+    for origin in &settings.allowed_origins {
+        let name = origin.split_once("://").map_or(origin.as_str(), |(_, name)| name);
+        access.origins = more(access.origins, name)?;
+    }
+    Ok(match tokens {
+        None => access,
+        Some(tokens) => access.authenticated(move |token| {
+            let principal: Principal = tokens.principal(token?)?.into();
+            Some(principal)
+        }),
+    })
+}
+
+fn warn_of_exposure(settings: &Settings, address: SocketAddr, no_auth: bool) {
+    note("**************************************************************************");
+    note(format_args!("warning: {address} can be reached from other machines, without encryption."));
+    if no_auth {
+        note("warning: --no-auth: WHOEVER REACHES IT CAN RUN EVERY TOOL. There is no token.");
+    } else {
+        note("warning: whoever holds or overhears a token can run every tool.");
+    }
+    if settings.allowed_hosts.is_empty() {
+        note("warning: other names than the address itself are refused; set `allowed_hosts` for those clients use.");
+    }
+    note("**************************************************************************");
+}
+
+/// Says where the kernel is, how to get in, and what to paste into a client.
+fn greet(common: &Common, address: SocketAddr, fresh: Option<&str>, loaded: &Loaded, no_auth: bool) {
+    let url = format!("http://{address}/mcp");
+    let headers = (!no_auth).then(|| json!({"Authorization": format!("Bearer {}", fresh.unwrap_or("<your token>"))}));
+    let mut entry = json!({"type": "http", "url": url});
+    if let Some(headers) = headers {
+        entry["headers"] = headers;
+    }
+    let entry = json!({"mcpServers": {"switchboard": entry}});
+    let servers: Vec<&str> = setup::usable(loaded).map(switchboard_config::Server::id).collect();
+    if common.json {
+        out(json!({"url": url, "token": fresh, "entry": entry, "servers": servers}));
+        return;
+    }
+    out(format_args!("Switchboard {} on {url}", env!("CARGO_PKG_VERSION")));
+    match servers.as_slice() {
+        [] => out(setup::NO_SERVERS),
+        names => out(format_args!("servers: {}", names.join(", "))),
+    }
+    if let Some(token) = fresh {
+        out(format_args!("token (shown only now): {token}"));
+    } else if !no_auth {
+        out("token: the one shown at the first start; --new-token makes another");
+    }
+    out(format_args!("\nEntry for a client that speaks HTTP:\n{entry:#}"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_the_configuration_are_let_in() {
+        let settings = Settings {
+            allowed_hosts: vec!["box.example:8443".to_owned()],
+            allowed_origins: vec!["https://app.example".to_owned()],
+            ..Settings::default()
+        };
+        let address = SocketAddr::from(([127, 0, 0, 1], 7420));
+        let access = access(&settings, address, None).unwrap();
+        assert_ne!(access.hosts, Access::loopback(address).hosts);
+        assert_ne!(access.origins, Access::loopback(address).origins);
+    }
+}

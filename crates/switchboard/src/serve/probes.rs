@@ -1,0 +1,113 @@
+//! `/healthz`, `/readyz` and `/metrics`: what an operator's machinery asks. Everything else here is not found.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use http::header::{ALLOW, CONTENT_TYPE};
+use http::{HeaderValue, Method, Request, Response, StatusCode};
+use hyper::body::Incoming;
+use serde_json::json;
+use switchboard_kernel::{Kernel, Phase};
+use switchboard_transport::http_server::{Answering, Body, Principal, Service};
+
+use super::counted::Counts;
+use super::reload::Reloads;
+use crate::commands::servers::state;
+
+/// Answers the probes.
+pub(crate) struct Probes {
+    kernel: Kernel,
+    counts: Arc<Counts>,
+    reloads: Arc<Reloads>,
+    /// Whether health and readiness may be asked without a token.
+    open: bool,
+    began: Instant,
+}
+
+impl Probes {
+    pub(crate) fn new(kernel: Kernel, counts: Arc<Counts>, reloads: Arc<Reloads>, open: bool) -> Self {
+        Self { kernel, counts, reloads, open, began: Instant::now() }
+    }
+
+    fn answer(&self, method: &Method, path: &str) -> Response<Body> {
+        if !matches!(path, "/healthz" | "/readyz" | "/metrics") {
+            return text(StatusCode::NOT_FOUND, "not found; the MCP endpoint is /mcp\n".to_owned());
+        }
+        if method != Method::GET && method != Method::HEAD {
+            let mut response = text(StatusCode::METHOD_NOT_ALLOWED, String::new());
+            response.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
+            return response;
+        }
+        match path {
+            "/healthz" => text(StatusCode::OK, "ok\n".to_owned()),
+            "/readyz" => self.readiness(),
+            _ => text(StatusCode::OK, self.metrics()),
+        }
+    }
+
+    /// Ready once every server has come up or failed: one that fails must not take the others out of service.
+    fn readiness(&self) -> Response<Body> {
+        let servers = self.kernel.status();
+        let starting = servers.iter().any(|server| server.phase == Phase::Starting);
+        let ready = servers.iter().filter(|server| server.phase == Phase::Ready).count();
+        let status = if starting { StatusCode::SERVICE_UNAVAILABLE } else { StatusCode::OK };
+        let body = json!({"ready": !starting, "servers": servers.len(), "connected": ready});
+        let mut response = text(status, format!("{body}\n"));
+        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        response
+    }
+
+    fn metrics(&self) -> String {
+        let mut out = String::new();
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let opened = read(&self.counts.opened);
+        let plain: [(&str, &str, &str, u64); 7] = [
+            ("switchboard_uptime_seconds", "gauge", "Seconds since the start.", self.began.elapsed().as_secs()),
+            ("switchboard_requests_total", "counter", "Requests of clients.", read(&self.counts.requests)),
+            ("switchboard_notifications_total", "counter", "Notifications of clients.", read(&self.counts.notifications)),
+            ("switchboard_sessions_opened_total", "counter", "Sessions that began.", opened),
+            (
+                "switchboard_sessions",
+                "gauge",
+                "Sessions that are open.",
+                opened.saturating_sub(read(&self.counts.closed)),
+            ),
+            ("switchboard_reloads_total", "counter", "Configurations taken over while running.", read(&self.reloads.taken)),
+            ("switchboard_reloads_refused_total", "counter", "Configurations that were not.", read(&self.reloads.refused)),
+        ];
+        for (name, kind, help, value) in plain {
+            let _ = write!(out, "# HELP {name} {help}\n# TYPE {name} {kind}\n{name} {value}\n");
+        }
+        let servers = self.kernel.status();
+        let _ = writeln!(out, "# HELP switchboard_server_up Whether a server is connected.\n# TYPE switchboard_server_up gauge");
+        for server in &servers {
+            let up = u8::from(server.phase == Phase::Ready);
+            let _ = writeln!(out, "switchboard_server_up{{server=\"{}\",state=\"{}\"}} {up}", server.id, state(&server.phase).0);
+        }
+        let _ = writeln!(out, "# HELP switchboard_server_tools Tools of a server.\n# TYPE switchboard_server_tools gauge");
+        for server in &servers {
+            let _ = writeln!(out, "switchboard_server_tools{{server=\"{}\"}} {}", server.id, server.counts[0]);
+        }
+        out
+    }
+}
+
+impl Service for Probes {
+    fn call(&self, request: Request<Incoming>, _principal: Principal) -> Answering<'_> {
+        let response = self.answer(request.method(), request.uri().path());
+        Box::pin(std::future::ready(response))
+    }
+
+    fn is_open(&self, path: &str) -> bool {
+        self.open && matches!(path, "/healthz" | "/readyz")
+    }
+}
+
+fn text(status: StatusCode, body: String) -> Response<Body> {
+    let mut response = Response::new(Body::full(body));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    response
+}

@@ -1,0 +1,211 @@
+//! Taking over changes of the configuration while the kernel runs.
+//!
+//! The files are looked at when the system reports a change near them, and every few seconds in any case, because
+//! such reports can be lost and cannot be had for a folder that is not there yet. A file that cannot be used changes
+//! nothing; a server that became faulty stays as it was.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
+
+use notify::Watcher as _;
+use switchboard_config::{Config, ConfigError, ErrorKind, Loaded, Sources, changes, load};
+use switchboard_kernel::{Kernel, ServerSpec};
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+use crate::specs;
+
+/// How often the files are looked at without a report.
+const LOOK: Duration = Duration::from_secs(2);
+/// How long the files must stay the same before they are read: editors write in several steps.
+const QUIET: Duration = Duration::from_millis(100);
+/// How many times that is waited for; a file that changes all the time is read nevertheless.
+const PATIENCE: u32 = 20;
+
+/// How often a changed configuration was taken over, and how often not.
+#[derive(Debug, Default)]
+pub(crate) struct Reloads {
+    pub(crate) taken: AtomicU64,
+    pub(crate) refused: AtomicU64,
+}
+
+/// A running watch over the configuration.
+#[derive(Debug)]
+pub(crate) struct Reload {
+    stop: CancellationToken,
+    counts: Arc<Reloads>,
+}
+
+impl Reload {
+    /// Gives the configuration to the kernel, and every later one as well.
+    pub(crate) fn start(kernel: Kernel, sources: Sources, loaded: Loaded) -> Self {
+        let reload = Self { stop: CancellationToken::new(), counts: Arc::default() };
+        let mut watched = Watched {
+            kernel,
+            sources,
+            files: loaded.watch.iter().cloned().chain([loaded.data_dir.join("trust.json")]).collect(),
+            config: Config::default(),
+            applied: Vec::new(),
+            counts: reload.counts.clone(),
+        };
+        // Before the first use, so that no change in between is missed.
+        let stamps = watched.stamps();
+        watched.apply(loaded.config);
+        let stop = reload.stop.clone();
+        tokio::spawn(async move {
+            tokio::select! {
+                () = stop.cancelled() => {}
+                () = watched.watch(stamps) => {}
+            }
+        });
+        reload
+    }
+
+    /// Ends the watch.
+    pub(crate) fn stop(&self) {
+        self.stop.cancel();
+    }
+
+    /// What happened so far.
+    pub(crate) fn counts(&self) -> Arc<Reloads> {
+        self.counts.clone()
+    }
+}
+
+/// Everything a person should hear about a configuration that can be used.
+pub(crate) fn problems(loaded: &Loaded) -> impl Iterator<Item = String> {
+    loaded.warnings.iter().cloned().chain(loaded.config.errors().map(ConfigError::to_string))
+}
+
+/// What tells one version of a file from another.
+type Stamp = Option<(Option<SystemTime>, u64, u64)>;
+
+struct Watched {
+    kernel: Kernel,
+    sources: Sources,
+    files: Vec<PathBuf>,
+    config: Config,
+    applied: Vec<ServerSpec>,
+    counts: Arc<Reloads>,
+}
+
+impl Watched {
+    async fn watch(&mut self, mut known: Vec<Stamp>) {
+        let changed = Arc::new(Notify::new());
+        let _reports = reports(&self.files, &changed);
+        loop {
+            tokio::select! {
+                () = changed.notified() => {}
+                () = tokio::time::sleep(LOOK) => {}
+            }
+            let mut now = self.stamps();
+            if now == known {
+                // Something else near the files changed; much of that must not keep us busy.
+                tokio::time::sleep(QUIET).await;
+                continue;
+            }
+            for _ in 0..PATIENCE {
+                tokio::time::sleep(QUIET).await;
+                let later = self.stamps();
+                if later == now {
+                    break;
+                }
+                now = later;
+            }
+            known = now;
+            self.read_again().await;
+        }
+    }
+
+    async fn read_again(&mut self) {
+        let sources = self.sources.clone();
+        let Ok(outcome) = tokio::task::spawn_blocking(move || load(&sources)).await else { return };
+        let broken = match outcome {
+            Err(error) => error,
+            Ok(loaded) => match loaded.files.iter().find_map(|file| file.error.clone()) {
+                Some(error) => error,
+                None => return self.take(loaded),
+            },
+        };
+        self.counts.refused.fetch_add(1, Ordering::Relaxed);
+        tracing::error!("the changed configuration cannot be used, the servers stay as they are:\n{broken}");
+    }
+
+    fn take(&mut self, loaded: Loaded) {
+        let difference = changes(&self.config, &loaded.config);
+        if difference.is_empty() {
+            return;
+        }
+        for problem in problems(&loaded) {
+            tracing::warn!("{problem}");
+        }
+        if difference.settings {
+            tracing::warn!("changed settings (address, limits, ...) take effect at the next start; servers change now");
+        }
+        self.counts.taken.fetch_add(1, Ordering::Relaxed);
+        let list = |ids: &[String]| if ids.is_empty() { "none".to_owned() } else { ids.join(", ") };
+        tracing::info!(
+            added = list(&difference.added),
+            changed = list(&difference.changed),
+            removed = list(&difference.removed),
+            "the configuration was read again"
+        );
+        self.apply(loaded.config);
+    }
+
+    fn apply(&mut self, config: Config) {
+        let mut next = Vec::new();
+        for server in &config.servers {
+            if let Some(spec) = specs::spec(server, &config.settings.limits) {
+                next.push(spec);
+                continue;
+            }
+            let withdrawn = server.problem().is_none_or(|error| matches!(error.kind(), ErrorKind::Untrusted));
+            let before = self.applied.iter().find(|spec| &*spec.id == server.id());
+            if let (false, true, Some(spec)) = (withdrawn, server.enabled(), before) {
+                tracing::warn!(server = server.id(), "its new entry cannot be used; it stays as it was");
+                next.push(spec.clone());
+            }
+        }
+        self.kernel.apply(next.clone());
+        self.applied = next;
+        self.config = config;
+    }
+
+    fn stamps(&self) -> Vec<Stamp> {
+        self.files.iter().map(|file| stamp(file)).collect()
+    }
+}
+
+fn stamp(file: &Path) -> Stamp {
+    let metadata = std::fs::metadata(file).ok()?;
+    #[cfg(unix)]
+    let number = std::os::unix::fs::MetadataExt::ino(&metadata);
+    #[cfg(not(unix))]
+    let number = 0;
+    Some((metadata.modified().ok(), metadata.len(), number))
+}
+
+/// Asks the system for reports about the folders of the files; they end when the result is dropped.
+fn reports(files: &[PathBuf], changed: &Arc<Notify>) -> Option<notify::RecommendedWatcher> {
+    let wake = changed.clone();
+    let watcher = notify::recommended_watcher(move |_: notify::Result<notify::Event>| wake.notify_one());
+    let mut watcher = match watcher {
+        Ok(watcher) => watcher,
+        Err(error) => {
+            tracing::debug!(%error, "no reports of changed files; looking now and then instead");
+            return None;
+        }
+    };
+    let mut folders: Vec<&Path> = files.iter().filter_map(|file| file.parent()).collect();
+    folders.sort_unstable();
+    folders.dedup();
+    for folder in folders {
+        if let Err(error) = watcher.watch(folder, notify::RecursiveMode::NonRecursive) {
+            tracing::debug!(folder = %folder.display(), %error, "no reports of changes here");
+        }
+    }
+    Some(watcher)
+}

@@ -1,0 +1,197 @@
+//! A configured server as the kernel wants to be told of it: the one place that knows both words.
+
+use std::time::Duration;
+
+use sha2::{Digest as _, Sha256};
+use switchboard_config::{self as config, Endpoint, Era, RestartMode, Server, Settings};
+use switchboard_kernel::{KernelOptions, Restart, ServerSpec, Sharing};
+use switchboard_peer::client::{EraChoice, Target};
+use switchboard_transport::child::CommandSpec;
+use switchboard_wire::Limits;
+
+/// What the kernel is told of a server; `None` for one that is switched off or cannot be used.
+pub(crate) fn spec(server: &Server, limits: &config::Limits) -> Option<ServerSpec> {
+    if !server.enabled() {
+        return None;
+    }
+    let endpoint = server.endpoint().ok()?;
+    let era = match server.era() {
+        Era::Auto => EraChoice::Auto,
+        Era::Legacy => EraChoice::Legacy,
+        Era::Modern => EraChoice::Modern,
+    };
+    let sharing = match server.sharing() {
+        config::Sharing::Shared => Sharing::Shared,
+        config::Sharing::Session => Sharing::PerSession,
+    };
+    let restart = match server.restart().mode {
+        RestartMode::Never => Restart::Never,
+        RestartMode::OnFailure | RestartMode::Always => Restart::Always,
+    };
+    let (start_timeout, call_timeout) = (server.start_timeout(limits), server.call_timeout(limits));
+    let mut print = Fingerprint::new(server);
+    print.word(&format!("{era:?} {sharing:?} {restart:?} {start_timeout:?} {call_timeout:?}"));
+    let target = target(endpoint, &mut print);
+    Some(ServerSpec {
+        id: server.id().into(),
+        target,
+        era,
+        sharing,
+        start_timeout,
+        call_timeout,
+        restart,
+        fingerprint: print.finish(),
+    })
+}
+
+/// All servers that can be started.
+pub(crate) fn specs(config: &config::Config) -> Vec<ServerSpec> {
+    config.servers.iter().filter_map(|server| spec(server, &config.settings.limits)).collect()
+}
+
+/// How the kernel should behave.
+pub(crate) fn kernel_options(settings: &Settings) -> KernelOptions {
+    let limits = &settings.limits;
+    KernelOptions {
+        limits: message_limits(settings),
+        list_wait: limits.list_wait,
+        longest_call: limits.call_timeout_max,
+        ..KernelOptions::default()
+    }
+}
+
+/// The bounds on one message.
+pub(crate) fn message_limits(settings: &Settings) -> Limits {
+    let limits = &settings.limits;
+    Limits {
+        bytes: limits.message_bytes,
+        depth: limits.depth,
+        keys: limits.keys,
+        number_length: limits.number_length,
+        batch: limits.batch,
+    }
+}
+
+/// The longest that any of these servers may take to start, with a moment for its lists.
+pub(crate) fn patience(specs: &[ServerSpec]) -> Duration {
+    let longest = specs.iter().map(|spec| spec.start_timeout).max().unwrap_or_default();
+    longest * 2 + Duration::from_secs(1)
+}
+
+fn target(endpoint: &Endpoint, print: &mut Fingerprint) -> Target {
+    match endpoint {
+        Endpoint::Stdio(stdio) => {
+            let spec = CommandSpec {
+                program: stdio.program.clone(),
+                args: stdio.args.clone(),
+                env: stdio.env.iter().map(|(name, value)| (name.clone(), value.reveal().to_owned())).collect(),
+                pass_env: stdio.pass_env.clone(),
+                cwd: stdio.cwd.clone(),
+            };
+            print.word(&spec.program);
+            print.words(&spec.args);
+            print.pairs(&spec.env);
+            print.words(&spec.pass_env);
+            // What a variable that is passed on says is part of what the server is started with; it cannot change
+            // while we run.
+            print.word(&format!("{:?}", spec.cwd));
+            Target::Command(spec)
+        }
+        Endpoint::Http(http) => {
+            let plain = http.headers.iter().map(|(name, value)| (name.clone(), value.reveal().to_owned()));
+            let token = http.token.iter().map(|token| ("Authorization".to_owned(), format!("Bearer {}", token.reveal())));
+            let headers: Vec<_> = plain.chain(token).collect();
+            let url = http.url.clone();
+            print.word(&url);
+            print.pairs(&headers);
+            if http.legacy_sse { Target::Sse { url, headers } } else { Target::Http { url, headers } }
+        }
+    }
+}
+
+/// A hash over everything that makes a server what it is, so that a change of anything starts it anew.
+struct Fingerprint(Sha256);
+
+impl Fingerprint {
+    fn new(server: &Server) -> Self {
+        let mut print = Self(Sha256::new());
+        // Covers the declaration; what follows covers the values of the variables in it.
+        print.word(&config::fingerprint(server));
+        print
+    }
+
+    fn word(&mut self, word: &str) {
+        self.0.update((word.len() as u64).to_le_bytes());
+        self.0.update(word);
+    }
+
+    fn words(&mut self, words: &[String]) {
+        self.0.update((words.len() as u64).to_le_bytes());
+        words.iter().for_each(|word| self.word(word));
+    }
+
+    fn pairs(&mut self, pairs: &[(String, String)]) {
+        self.0.update((pairs.len() as u64).to_le_bytes());
+        for (name, value) in pairs {
+            self.word(name);
+            self.word(value);
+        }
+    }
+
+    fn finish(self) -> String {
+        self.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use switchboard_config::{Config, Environment};
+
+    use super::*;
+
+    fn one(text: &str, variables: &[(&str, &str)]) -> ServerSpec {
+        let environment: Environment = variables.iter().copied().collect();
+        let config = Config::parse(Path::new("mgp.toml"), text, &environment).unwrap();
+        specs(&config).remove(0)
+    }
+
+    #[test]
+    fn a_change_of_anything_changes_the_fingerprint() {
+        let base = "[[servers]]\nid = 'a'\ncommand = 'x'\nargs = ['${V}']\n";
+        let print = |text: &str, value: &str| one(text, &[("V", value)]).fingerprint;
+        let first = print(base, "1");
+        assert_eq!(first, print(&format!("# a comment\n\n{base}"), "1"));
+        for other in [
+            print(base, "2"),
+            print(&base.replace("'${V}'", "'${V}', 'b'"), "1"),
+            print(&format!("{base}era = 'legacy'\n"), "1"),
+            print(&format!("{base}sharing = 'session'\n"), "1"),
+            print(&format!("{base}call_timeout_ms = 5\n"), "1"),
+            print(&format!("{base}start_timeout_ms = 5\n"), "1"),
+            print(&format!("{base}cwd = '/'\n"), "1"),
+            print(&format!("{base}env = {{ A = 'b' }}\n"), "1"),
+            print(&format!("{base}pass_env = ['A']\n"), "1"),
+            print(&format!("{base}mgp = {{ restart_policy = 'never' }}\n"), "1"),
+        ] {
+            assert_ne!(first, other);
+        }
+    }
+
+    #[test]
+    fn remote_servers_get_their_headers_and_their_token() {
+        let spec = one("[[servers]]\nid = 'a'\nurl = 'https://x.test/mcp'\ntoken = 't'\nheaders = { A = 'b' }\n", &[]);
+        let Target::Http { url, headers } = spec.target else { panic!("not http") };
+        assert_eq!(url, "https://x.test/mcp");
+        assert_eq!(headers, [("A".to_owned(), "b".to_owned()), ("Authorization".to_owned(), "Bearer t".to_owned())]);
+        assert_eq!(spec.sharing, Sharing::PerSession);
+    }
+
+    #[test]
+    fn what_cannot_be_started_is_left_out() {
+        let text = "servers = [{ id = 'a', command = 'x', enabled = false }, { id = 'b', command = '${NO}' }]";
+        let config = Config::parse(Path::new("mgp.toml"), text, &Environment::default()).unwrap();
+        assert_eq!(specs(&config), []);
+    }
+}

@@ -1,0 +1,42 @@
+//! `switchboard stdio`: the kernel for the one client that started us. Standard output carries the protocol alone.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use switchboard_kernel::Kernel;
+use switchboard_peer::duplex::{self, Options, Role};
+
+use crate::Outcome;
+use crate::arguments::Common;
+use crate::serve::reload::Reload;
+use crate::signals::Signals;
+use crate::{setup, specs};
+
+/// How long servers get to end when the client has gone.
+const GOODBYE: Duration = Duration::from_secs(8);
+
+pub(crate) async fn run(common: &Common) -> Outcome {
+    let mut signals = Signals::take()?;
+    let sources = setup::sources(common)?;
+    let loaded = switchboard_config::load(&sources)?;
+    for problem in crate::serve::reload::problems(&loaded) {
+        tracing::warn!("{problem}");
+    }
+    if setup::usable(&loaded).next().is_none() {
+        tracing::warn!("{}", setup::NO_SERVERS);
+    }
+    let settings = loaded.config.settings.clone();
+    let kernel = Kernel::new(specs::kernel_options(&settings));
+    let mut options = Options::new(Role::Server);
+    options.limits = specs::message_limits(&settings);
+    options.concurrent_requests = settings.limits.session_requests;
+    let reload = Reload::start(kernel.clone(), sources, loaded);
+    let started = duplex::start(tokio::io::stdin(), tokio::io::stdout(), options, Arc::new(kernel.clone()));
+    tokio::select! {
+        () = started.finished.cancelled() => {}
+        () = signals.next() => started.connection.close(),
+    }
+    reload.stop();
+    signals.unless_again(kernel.shut_down(GOODBYE)).await;
+    Ok(())
+}

@@ -1,0 +1,291 @@
+//! A small MCP server on standard streams that misbehaves on request, in plain standard Rust.
+//!
+//! It shares no code with the kernel on purpose: what it gets wrong must be wrong for everybody. It speaks the legacy
+//! era; asked for `server/discover` it answers that it knows no such method, unless `--modern` is given. Its tools are
+//! `echo` (gives back `text`), `pid`, `crash` (ends the process), `slow` (never answers) and `progress`.
+
+use std::io::{self, BufRead, Write};
+
+use serde_json::{Value, json};
+
+/// What the server does wrong.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Faults {
+    /// Ends when it is first asked anything, with a word on standard error.
+    pub exit_in_handshake: bool,
+    /// Ends when the first message is not `initialize`.
+    pub dies_of_discover: bool,
+    /// Speaks the era of per-request metadata as well.
+    pub modern: bool,
+    /// Prints log lines between messages.
+    pub log_on_stdout: bool,
+    /// Answers calls under another id, and never under the right one.
+    pub wrong_id: bool,
+    /// Answers everything twice.
+    pub answer_twice: bool,
+    /// Never answers anything.
+    pub never_answer: bool,
+    /// Answers every call with that many bytes of text.
+    pub huge_answer: Option<usize>,
+    /// Offers a tool with the kernel's own prefix.
+    pub reserved_name: bool,
+    /// Puts escape sequences into names, descriptions and answers.
+    pub escapes: bool,
+    /// Starts a process that would outlive it, and writes its number to this file together with its own.
+    pub with_grandchild: Option<String>,
+    /// Ignores the end of its input.
+    pub ignore_end: bool,
+    /// Asks the client for input in the middle of `echo`.
+    pub elicits: bool,
+}
+
+impl Faults {
+    /// Reads the flags of a command line.
+    ///
+    /// # Errors
+    /// A flag that is not known, or a value that is missing.
+    pub fn parse(words: impl IntoIterator<Item = String>) -> Result<Self, String> {
+        let mut faults = Self::default();
+        let mut words = words.into_iter();
+        while let Some(word) = words.next() {
+            let mut value = || words.next().ok_or_else(|| format!("{word} needs a value"));
+            match word.as_str() {
+                "--exit-in-handshake" => faults.exit_in_handshake = true,
+                "--dies-of-discover" => faults.dies_of_discover = true,
+                "--legacy-only" => faults.modern = false,
+                "--modern" => faults.modern = true,
+                "--log-on-stdout" => faults.log_on_stdout = true,
+                "--wrong-id" => faults.wrong_id = true,
+                "--answer-twice" => faults.answer_twice = true,
+                "--never-answer" => faults.never_answer = true,
+                "--huge-answer" => faults.huge_answer = Some(value()?.parse().map_err(|_| "not a number".to_owned())?),
+                "--reserved-name" => faults.reserved_name = true,
+                "--escapes" => faults.escapes = true,
+                "--with-grandchild" => faults.with_grandchild = Some(value()?),
+                "--ignore-end" => faults.ignore_end = true,
+                "--elicits" => faults.elicits = true,
+                other => return Err(format!("unknown flag {other}")),
+            }
+        }
+        Ok(faults)
+    }
+}
+
+/// Runs the server until its input ends.
+///
+/// # Errors
+/// The streams cannot be read or written.
+pub fn run(faults: &Faults, input: impl BufRead, output: impl Write) -> io::Result<()> {
+    let mut server = Server { faults, output };
+    if let Some(file) = &faults.with_grandchild {
+        server.start_grandchild(file)?;
+    }
+    for line in input.lines() {
+        if !server.take(&line?)? {
+            return Ok(());
+        }
+    }
+    if faults.ignore_end {
+        loop {
+            std::thread::park();
+        }
+    }
+    Ok(())
+}
+
+struct Server<'a, W> {
+    faults: &'a Faults,
+    output: W,
+}
+
+impl<W: Write> Server<'_, W> {
+    /// Takes one line; `false` ends the server.
+    fn take(&mut self, line: &str) -> io::Result<bool> {
+        let Ok(message) = serde_json::from_str::<Value>(line) else { return Ok(true) };
+        let method = message.get("method").and_then(Value::as_str).unwrap_or_default();
+        let faults = self.faults;
+        if faults.exit_in_handshake || (faults.dies_of_discover && method == "server/discover") {
+            writeln!(io::stderr(), "faulty: the licence has expired")?;
+            return Ok(false);
+        }
+        let Some(id) = message.get("id").cloned() else { return Ok(true) };
+        if faults.never_answer || method.is_empty() {
+            return Ok(true);
+        }
+        if faults.log_on_stdout {
+            writeln!(self.output, "INFO handling {method}\n{{\"level\":\"info\"}}\n[1]")?;
+        }
+        if method == "tools/call" {
+            return self.call(&id, &message);
+        }
+        let outcome = match method {
+            "initialize" => Ok(self.initialize(&message)),
+            "server/discover" if faults.modern => Ok(json!({
+                "resultType": "complete",
+                "supportedVersions": ["2026-07-28"],
+                "capabilities": {"tools": {}},
+                "ttlMs": 0, "cacheScope": "private",
+                "_meta": {"io.modelcontextprotocol/serverInfo": {"name": "faulty", "version": "1"}},
+            })),
+            "tools/list" => Ok(self.complete(json!({"tools": self.tools(), "ttlMs": 0, "cacheScope": "private"}))),
+            "ping" => Ok(json!({})),
+            other => Err(json!({"code": -32601, "message": format!("no method {other}")})),
+        };
+        self.answer(&id, outcome)?;
+        Ok(true)
+    }
+
+    fn initialize(&self, message: &Value) -> Value {
+        let asked = message.pointer("/params/protocolVersion").and_then(Value::as_str).unwrap_or("2025-06-18");
+        json!({"protocolVersion": asked, "capabilities": {"tools": {}}, "serverInfo": {"name": "faulty", "version": "1"}})
+    }
+
+    fn tools(&self) -> Value {
+        let text = json!({"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]});
+        let nothing = json!({"type": "object"});
+        let about = if self.faults.escapes { "\u{1b}[2J\u{1b}]0;owned\u{7}Gives the text back" } else { "Gives the text back" };
+        let mut tools = vec![
+            json!({"name": "echo", "description": about, "inputSchema": text}),
+            json!({"name": "pid", "inputSchema": nothing}),
+            json!({"name": "crash", "inputSchema": nothing}),
+            json!({"name": "slow", "inputSchema": nothing}),
+            json!({"name": "progress", "inputSchema": nothing}),
+            json!({"name": "fail", "inputSchema": nothing}),
+        ];
+        if self.faults.reserved_name {
+            tools.push(json!({"name": "mgp.tools.discover", "inputSchema": nothing}));
+        }
+        Value::Array(tools)
+    }
+
+    fn call(&mut self, id: &Value, message: &Value) -> io::Result<bool> {
+        if let Some(bytes) = self.faults.huge_answer {
+            self.huge(id, bytes)?;
+            return Ok(true);
+        }
+        let argument = message.pointer("/params/arguments/text").and_then(Value::as_str).unwrap_or_default();
+        let said = |text: String| json!({"content": [{"type": "text", "text": text}]});
+        let result = match message.pointer("/params/name").and_then(Value::as_str) {
+            Some("echo") if self.faults.elicits => {
+                let question = json!({"message": "really?", "requestedSchema": {"type": "object", "properties": {}}});
+                self.write(&json!({"jsonrpc": "2.0", "id": "q1", "method": "elicitation/create", "params": question}))?;
+                said(argument.to_owned())
+            }
+            Some("echo") if self.faults.escapes => said(format!("\u{1b}[31m{argument}\u{1b}[0m\u{1b}]0;owned\u{7}")),
+            Some("echo") => said(argument.to_owned()),
+            Some("pid") => said(std::process::id().to_string()),
+            Some("crash") => return Ok(false),
+            Some("slow") => return Ok(true),
+            Some("fail") => json!({"content": [{"type": "text", "text": "it went wrong"}], "isError": true}),
+            Some("progress") => {
+                if let Some(token) = message.pointer("/params/_meta/progressToken") {
+                    for step in 1..=3 {
+                        let params = json!({"progressToken": token, "progress": step, "total": 3, "message": "working"});
+                        self.write(&json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": params}))?;
+                    }
+                }
+                said("done".to_owned())
+            }
+            other => {
+                self.answer(id, Err(json!({"code": -32602, "message": format!("no tool {other:?}")})))?;
+                return Ok(true);
+            }
+        };
+        let result = self.complete(result);
+        if self.faults.wrong_id {
+            self.answer(&json!("somebody else's"), Ok(result))?;
+        } else {
+            self.answer(id, Ok(result))?;
+        }
+        Ok(true)
+    }
+
+    /// An answer of many bytes, written piece by piece.
+    fn huge(&mut self, id: &Value, bytes: usize) -> io::Result<()> {
+        write!(self.output, r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":[{{"type":"text","text":""#)?;
+        let piece = [b'x'; 64 * 1024];
+        let mut left = bytes;
+        while left > 0 {
+            let length = left.min(piece.len());
+            self.output.write_all(&piece[..length])?;
+            left -= length;
+        }
+        self.output.write_all(b"\"}]}}\n")?;
+        self.output.flush()
+    }
+
+    fn complete(&self, mut result: Value) -> Value {
+        if let (true, Some(object)) = (self.faults.modern, result.as_object_mut()) {
+            object.insert("resultType".to_owned(), json!("complete"));
+        }
+        result
+    }
+
+    fn answer(&mut self, id: &Value, outcome: Result<Value, Value>) -> io::Result<()> {
+        let message = match outcome {
+            Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
+            Err(error) => json!({"jsonrpc": "2.0", "id": id, "error": error}),
+        };
+        self.write(&message)?;
+        if self.faults.answer_twice {
+            self.write(&message)?;
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, message: &Value) -> io::Result<()> {
+        writeln!(self.output, "{message}")?;
+        self.output.flush()
+    }
+
+    fn start_grandchild(&self, file: &str) -> io::Result<()> {
+        // It holds none of our streams, so only its group ties it to us.
+        let child = std::process::Command::new("sleep")
+            .arg("1000")
+            .stdin(std::process::Stdio::null())
+            .stdout(std::process::Stdio::null())
+            .stderr(std::process::Stdio::null())
+            .spawn()?;
+        // Written whole and then moved, so that a reader never sees half of it.
+        let half = format!("{file}.half");
+        std::fs::write(&half, format!("{} {}", std::process::id(), child.id()))?;
+        std::fs::rename(half, file)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn talk(flags: &[&str], lines: &str) -> Vec<String> {
+        let faults = Faults::parse(flags.iter().map(|&flag| flag.to_owned())).unwrap();
+        let mut output = Vec::new();
+        run(&faults, lines.as_bytes(), &mut output).unwrap();
+        String::from_utf8(output).unwrap().lines().map(str::to_owned).collect()
+    }
+
+    const CALL: &str = r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"echo","arguments":{"text":"hi"}}}"#;
+
+    #[test]
+    fn it_behaves_unless_told_otherwise() {
+        let answers = talk(&[], CALL);
+        assert_eq!(answers, [r#"{"id":7,"jsonrpc":"2.0","result":{"content":[{"text":"hi","type":"text"}]}}"#.to_owned()]
+            .map(|text| serde_json::from_str::<Value>(&text).unwrap().to_string()));
+    }
+
+    #[test]
+    fn faults() {
+        for (flags, lines) in [
+            (&["--answer-twice"][..], 2),
+            (&["--never-answer"], 0),
+            (&["--exit-in-handshake"], 0),
+            (&["--log-on-stdout"], 4),
+            (&["--wrong-id"], 1),
+        ] {
+            assert_eq!(talk(flags, CALL).len(), lines, "{flags:?}");
+        }
+        assert!(!talk(&["--wrong-id"], CALL)[0].contains(":7"));
+        assert!(talk(&["--huge-answer", "100000"], CALL)[0].len() > 100_000);
+        assert!(Faults::parse(["--no-such".to_owned()]).is_err());
+    }
+}
