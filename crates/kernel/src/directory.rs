@@ -50,6 +50,8 @@ pub struct Source {
     pub id: Arc<str>,
     /// What it offers.
     pub lists: Arc<Lists>,
+    /// Whether it makes tasks in the way of the modern extension, so that any of its tools may become one.
+    pub modern_tasks: bool,
 }
 
 /// Where something that a client named is to be found.
@@ -61,6 +63,8 @@ pub struct Route {
     pub original: Arc<str>,
     /// The arguments of a tool that travel as HTTP headers as well.
     pub param_headers: Option<Arc<ParamHeaders>>,
+    /// Whether the tool works only as a task (2025-11-25).
+    pub needs_task: bool,
 }
 
 /// Something that is not shown, and why.
@@ -122,6 +126,8 @@ pub struct Directory {
     resources: HashMap<String, Route>,
     templates: Vec<(String, Route)>,
     answers: HashMap<ListKind, Raw>,
+    /// The tools as legacy clients see them, where that differs.
+    legacy_tools: Option<Raw>,
     counts: HashMap<ListKind, usize>,
     ids: Vec<Arc<str>>,
     /// What is not shown.
@@ -145,9 +151,27 @@ impl Directory {
             let envelope = if alone { listing(&sources[0].lists, kind).envelope.clone() } else { Raw::empty_object() };
             let edit = Edit::of(&envelope).unwrap_or_else(|_| Edit::empty());
             answers.insert(kind, edit.set(kind.key(), Raw::array(&items)).finish());
+            if kind == ListKind::Tools && sources.iter().any(|source| source.modern_tasks) {
+                let marked: Vec<_> = items.iter().map(|item| directory.marked_for_tasks(sources, item)).collect();
+                let edit = Edit::of(&envelope).unwrap_or_else(|_| Edit::empty());
+                directory.legacy_tools = Some(edit.set(kind.key(), Raw::array(&marked)).finish());
+            }
         }
         directory.answers = answers;
         directory
+    }
+
+    /// A tool of a server with modern tasks, with the mark that tells legacy clients that it may become a task.
+    fn marked_for_tasks(&self, sources: &[Source], item: &Raw) -> Raw {
+        let route = item.member("name").and_then(|name| self.tools.get(&name.as_text()?));
+        let modern = route.is_some_and(|route| sources[route.server].modern_tasks);
+        match Edit::of(item) {
+            Ok(edit) if modern && !edit.object().has("execution") => {
+                let support = Edit::empty().set("taskSupport", Raw::string("optional")).finish();
+                edit.set("execution", support).finish()
+            }
+            _ => item.clone(),
+        }
     }
 
     fn hide(&mut self, server: &Arc<str>, name: &str, why: impl Into<String>) {
@@ -184,7 +208,9 @@ impl Directory {
                     self.hide(&source.id, &original, format!("it cannot be told from `{other}`"));
                     continue;
                 }
-                let route = Route { server, original: original.as_str().into(), param_headers };
+                let support = item.at(&["execution", "taskSupport"]).and_then(|raw| raw.as_text());
+                let needs_task = support.as_deref() == Some("required");
+                let route = Route { server, original: original.as_str().into(), param_headers, needs_task };
                 let raw = if exposed == original {
                     item.clone()
                 } else {
@@ -222,7 +248,7 @@ impl Directory {
                 } else {
                     item
                 };
-                let route = Route { server, original: uri.into(), param_headers: None };
+                let route = Route { server, original: uri.into(), param_headers: None, needs_task: false };
                 if self.resources.insert(exposed, route).is_none() {
                     shown.push(raw);
                 }
@@ -244,7 +270,7 @@ impl Directory {
                 } else {
                     item.clone()
                 };
-                self.templates.push((exposed, Route { server, original: template.into(), param_headers: None }));
+                self.templates.push((exposed, Route { server, original: template.into(), param_headers: None, needs_task: false }));
                 shown.push(raw);
             }
         }
@@ -255,6 +281,12 @@ impl Directory {
     #[must_use]
     pub fn answer(&self, kind: ListKind) -> Raw {
         self.answers.get(&kind).cloned().unwrap_or_else(Raw::empty_object)
+    }
+
+    /// The same for a legacy client.
+    #[must_use]
+    pub fn legacy_answer(&self, kind: ListKind) -> Raw {
+        self.legacy_tools.clone().filter(|_| kind == ListKind::Tools).unwrap_or_else(|| self.answer(kind))
     }
 
     /// How many elements a list has.
@@ -290,7 +322,7 @@ impl Directory {
     /// at all while just one server is there.
     #[must_use]
     pub fn resource(&self, uri: &str) -> Option<Route> {
-        let to = |server: usize, uri: &str| Route { server, original: uri.into(), param_headers: None };
+        let to = |server: usize, uri: &str| Route { server, original: uri.into(), param_headers: None, needs_task: false };
         if let Some(route) = self.resources.get(uri) {
             return Some(route.clone());
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use switchboard_peer::client::Connected;
 use switchboard_peer::{Call, CallError, Context, Handler, Remote, Reply};
 use switchboard_protocol::fault::{Fault, FaultKind};
-use switchboard_protocol::mcp::method;
+use switchboard_protocol::mcp::{meta, method};
 use switchboard_protocol::{Era, Revision};
 use switchboard_wire::{Edit, Extra, Object, Raw};
 use tokio::sync::mpsc;
@@ -18,6 +18,7 @@ use crate::parked::{Event, Running, ToTask};
 use crate::relay::{Asked, LogWish, Relay};
 use crate::server::Server;
 use crate::spec::Sharing;
+use crate::tasks::Across;
 
 /// How often a server may ask a legacy client for input before the call is given up.
 const MOST_ROUNDS: usize = 16;
@@ -31,6 +32,17 @@ pub(crate) struct Forward {
     pub(crate) extra: Extra,
     /// `Mcp-Param-*` headers for a server that is reached over modern HTTP.
     pub(crate) headers: Vec<(String, String)>,
+}
+
+/// What a tool call has to do with tasks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TaskWish {
+    /// Nothing: the usual case.
+    None,
+    /// A legacy client wants a task.
+    Asked,
+    /// The tool of a legacy server works only as a task.
+    Needed,
 }
 
 /// The connection a call takes.
@@ -71,8 +83,28 @@ impl Kernel {
         }
     }
 
+    /// Forwards a tool call that has to do with tasks.
+    pub(crate) async fn forward_task(
+        &self,
+        context: &Context,
+        server: &Arc<Server>,
+        forward: Forward,
+        wish: TaskWish,
+    ) -> Result<Reply, Fault> {
+        let upstream = self.upstream(context, server).await?;
+        let across = Across { kernel: self, context, server, upstream: &upstream };
+        match (context.caller.era(), upstream.revision.era(), wish) {
+            (Era::Legacy, Era::Modern, TaskWish::Asked) => across.call_as_task(forward).await,
+            (Era::Modern, Era::Legacy, TaskWish::Needed) => {
+                let knows = context.caller.can(&["extensions", meta::TASKS_EXTENSION]);
+                across.call_needs_task(forward, knows).await
+            }
+            _ => self.forward(context, server, forward).await,
+        }
+    }
+
     /// Client and server speak the same era: the request passes as it is.
-    async fn pass(
+    pub(crate) async fn pass(
         &self,
         context: &Context,
         server: &Arc<Server>,
@@ -100,7 +132,7 @@ impl Kernel {
     }
 
     /// A legacy client calls a modern server: the server's `input_required` becomes questions to the client.
-    async fn ask_modern(
+    pub(crate) async fn ask_modern(
         &self,
         context: &Context,
         server: &Arc<Server>,

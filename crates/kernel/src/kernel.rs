@@ -138,7 +138,7 @@ impl Kernel {
 
     fn publish(&self, old: &View, servers: Vec<Arc<Server>>) {
         let sources: Vec<_> =
-            servers.iter().map(|server| Source { id: server.id().clone(), lists: server.lists() }).collect();
+            servers.iter().map(|server| Source { id: server.id().clone(), lists: server.lists(), modern_tasks: server.has_modern_tasks() }).collect();
         let directory = Directory::build(&sources);
         let changed: Vec<_> =
             ListKind::ALL.into_iter().filter(|kind| directory.answer(*kind) != old.directory.answer(*kind)).collect();

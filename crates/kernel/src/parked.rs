@@ -59,6 +59,46 @@ impl Running {
     pub(crate) fn new(events: mpsc::Receiver<Event>, end: CancellationToken) -> Self {
         Self { events, _end: end.drop_guard(), open: HashMap::new(), asked: 0 }
     }
+
+    /// Answers the questions that the client has answered.
+    pub(crate) fn answer(&mut self, answers: &Object) {
+        for (key, value) in answers.iter() {
+            if let Some(question) = self.open.remove(&*key) {
+                let _ = question.answer.send(Ok(value.detach()).into());
+            }
+        }
+    }
+
+    /// The open questions, as they stand inside `inputRequests`.
+    pub(crate) fn questions(&self) -> Vec<(String, Raw)> {
+        let embedded = |(key, question): (&String, &Question)| {
+            (key.clone(), bridge::embedded_request(&question.request.method, question.request.params.as_ref()))
+        };
+        let mut questions: Vec<_> = self.open.iter().map(embedded).collect();
+        questions.sort_by(|(one, _), (other, _)| one.cmp(other));
+        questions
+    }
+
+    /// Takes the questions that are there, waiting a moment for the first one; `true` when the call has ended.
+    pub(crate) async fn collect(&mut self, context: &Context, patience: Duration) -> bool {
+        let deadline = Instant::now() + patience;
+        while self.open.is_empty() {
+            match tokio::time::timeout_at(deadline, self.events.recv()).await {
+                Ok(Some(Event::Question(question))) => take_question(context, self, question),
+                Ok(Some(Event::Notice(_))) => {}
+                Ok(Some(Event::Done(_)) | None) => return true,
+                Err(_) => return false,
+            }
+        }
+        while let Ok(event) = self.events.try_recv() {
+            match event {
+                Event::Question(question) => take_question(context, self, question),
+                Event::Notice(_) => {}
+                Event::Done(_) => return true,
+            }
+        }
+        false
+    }
 }
 
 /// What a client must present to go on with a call.
@@ -142,11 +182,8 @@ impl Kernel {
         let token = object.text("requestState")?;
         let mut running =
             self.parked().resume(&token, &context.session.principal, fingerprint(method, &object))?;
-        let responses = object.get("inputResponses").and_then(|raw| Object::open(&raw).ok());
-        for (key, value) in responses.iter().flat_map(Object::iter) {
-            if let Some(question) = running.open.remove(&*key) {
-                let _ = question.answer.send(Ok(value.detach()).into());
-            }
+        if let Some(answers) = object.get("inputResponses").and_then(|raw| Object::open(&raw).ok()) {
+            running.answer(&answers);
         }
         Some(running)
     }
@@ -197,14 +234,7 @@ impl Kernel {
     }
 
     fn park(&self, context: &Context, method: &str, params: Option<&Raw>, running: Running) -> Result<Raw, Fault> {
-        let mut requests: Vec<_> = running
-            .open
-            .iter()
-            .map(|(key, question)| {
-                (key.clone(), bridge::embedded_request(&question.request.method, question.request.params.as_ref()))
-            })
-            .collect();
-        requests.sort_by(|(one, _), (other, _)| one.cmp(other));
+        let requests = running.questions();
         let object = params.and_then(|params| Object::open(params).ok());
         let ticket = Ticket {
             running,

@@ -11,6 +11,7 @@ use parking_lot::Mutex;
 use switchboard_peer::client::{ConnectOptions, Connected, connect};
 use switchboard_peer::{Caller, Handler, Remote};
 use switchboard_protocol::fault::{Fault, FaultKind};
+use switchboard_protocol::mcp::meta;
 use switchboard_protocol::{Era, Revision};
 use switchboard_wire::{Limits, Raw};
 use tokio::sync::{Notify, watch};
@@ -286,6 +287,12 @@ impl Server {
         let lists = self.lists();
         let name = |tool: &Raw| tool.member("name").and_then(|name| name.as_text());
         lists.tools.items.iter().filter_map(name).find(|name| name.starts_with(names::RESERVED))
+    }
+
+    /// Whether it makes tasks in the way of the modern extension.
+    pub(crate) fn has_modern_tasks(&self) -> bool {
+        let has = |hub: &Hub| hub.connected.server.capabilities.at(&["extensions", meta::TASKS_EXTENSION]).is_some();
+        self.hub_now().is_some_and(|hub| hub.revision().era() == Era::Modern && has(&hub))
     }
 
     /// How many elements a list of this server has.

@@ -139,18 +139,33 @@ fn announce(capabilities: &Raw, everything: bool) -> Raw {
     edit.finish()
 }
 
-/// What of the capabilities a legacy client is told: subscriptions work whatever the server's era.
+/// What of the capabilities a legacy client is told: subscriptions and tasks work whatever the server's era.
 fn legacy_capabilities(capabilities: &Raw) -> Raw {
-    let Ok(edit) = Edit::of(capabilities) else { return capabilities.clone() };
-    if !edit.object().has("resources") {
-        return capabilities.clone();
+    let Ok(mut edit) = Edit::of(capabilities) else { return capabilities.clone() };
+    if edit.object().has("resources") {
+        edit = match edit.within("resources", |resources| resources.set("subscribe", yes())) {
+            Ok(edit) => edit,
+            Err(_) => return capabilities.clone(),
+        };
     }
-    edit.within("resources", |resources| resources.set("subscribe", yes())).map_or_else(|_| capabilities.clone(), Edit::finish)
+    if capabilities.at(&["extensions", meta::TASKS_EXTENSION]).is_some() && !edit.object().has("tasks") {
+        let nothing = Raw::empty_object;
+        let calls = Edit::empty().set("tools", Edit::empty().set("call", nothing()).finish()).finish();
+        let tasks = Edit::empty().set("list", nothing()).set("cancel", nothing()).set("requests", calls);
+        edit = edit.set("tasks", tasks.finish());
+    }
+    edit.finish()
 }
 
-/// What of the capabilities a modern client is told: tasks in the form of the legacy core are not for it.
+/// What of the capabilities a modern client is told: tasks are an extension there.
 fn modern_capabilities(capabilities: &Raw) -> Raw {
-    Edit::of(capabilities).map_or_else(|_| capabilities.clone(), |edit| edit.remove("tasks").finish())
+    let Ok(edit) = Edit::of(capabilities) else { return capabilities.clone() };
+    if !edit.object().has("tasks") {
+        return edit.finish();
+    }
+    edit.remove("tasks")
+        .within("extensions", |inner| inner.set(meta::TASKS_EXTENSION, Raw::empty_object()))
+        .map_or_else(|_| capabilities.clone(), Edit::finish)
 }
 
 fn yes() -> Raw {

@@ -189,12 +189,12 @@ impl Connection {
                 biased;
                 reply = &mut answer => {
                     guard.tell = false;
-                    return reply.map_err(|_| CallError::Closed);
+                    return reply.unwrap_or(Err(CallError::Closed));
                 }
                 () = self.closed.cancelled() => {
                     guard.tell = false;
                     // The answer may have been read just before the end.
-                    return answer.try_recv().map_err(|_| CallError::Closed);
+                    return answer.try_recv().unwrap_or(Err(CallError::Closed));
                 }
                 () = call.cancel.cancelled() => return Err(CallError::Cancelled),
                 () = tokio::time::sleep_until(deadline) => {

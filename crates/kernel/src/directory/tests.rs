@@ -15,7 +15,7 @@ fn source(id: &str, tools: &[&str], resources: &[&str]) -> Source {
         resources: Listing { items: resources.iter().map(resource).collect(), ..Listing::default() },
         ..Lists::default()
     };
-    Source { id: id.into(), lists: Arc::new(lists) }
+    Source { id: id.into(), lists: Arc::new(lists), modern_tasks: false }
 }
 
 #[test]

@@ -14,8 +14,9 @@ use super::Kernel;
 use crate::bridge;
 use crate::clients::{ClientState, level_index};
 use crate::directory::ListKind;
-use crate::forward::{Forward, failed, malformed, send_level};
+use crate::forward::{Forward, TaskWish, failed, malformed, send_level};
 use crate::server::Server;
+use crate::tasks::{Across, finished_legacy, with_related_task};
 
 impl Handler for Kernel {
     fn request(&self, context: Context, request: Request) -> BoxFuture<'_, Reply> {
@@ -96,10 +97,10 @@ impl Kernel {
             return Err(Fault::new(FaultKind::InvalidParams, "unknown cursor: this list has one page"));
         }
         self.wait_for_servers().await;
-        let answer = self.view().directory.answer(kind);
+        let view = self.view();
         Ok(Ok(match context.caller.era() {
-            Era::Legacy => answer,
-            Era::Modern => bridge::modern_result(answer, &request.method),
+            Era::Legacy => view.directory.legacy_answer(kind),
+            Era::Modern => bridge::modern_result(view.directory.answer(kind), &request.method),
         })
         .into())
     }
@@ -128,7 +129,15 @@ impl Kernel {
         let asks_task = params.has("task") || context.caller.can(&["extensions", meta::TASKS_EXTENSION]);
         let renamed = rename(&request, &name, &route.original, "name")?;
         let forward = Forward { method: request.method, params: renamed, extra: request.extra, headers };
-        let reply = self.forward(context, &server, forward).await?;
+        let wish = match (params.has("task"), route.needs_task) {
+            (true, _) => TaskWish::Asked,
+            (false, true) => TaskWish::Needed,
+            (false, false) => TaskWish::None,
+        };
+        let reply = match wish {
+            TaskWish::None => self.forward(context, &server, forward).await?,
+            wish => self.forward_task(context, &server, forward, wish).await?,
+        };
         if asks_task {
             self.note_task(context, &server, &reply);
         }
@@ -241,48 +250,65 @@ impl Kernel {
     /// A request about a task goes to the server that made the task.
     async fn task_request(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
         let task = text_of(&object_of(&request)?, "taskId")?;
+        if let Some(result) = self.tasks().finished(&task, &context.session.principal) {
+            let now = jiff::Timestamp::now().to_string();
+            return Ok(Ok(match &*request.method {
+                method::TASKS_RESULT => with_related_task(&result, &task),
+                _ => finished_legacy(&task, &now),
+            })
+            .into());
+        }
         let view = self.view();
         let known = self.tasks().server(&task, &context.session.principal).and_then(|id| self.server(&id));
         let server = known.or_else(|| view.directory.only().and_then(|index| view.servers.get(index).cloned()));
         let server = server.ok_or_else(|| Fault::new(FaultKind::UnknownTask, format!("Unknown task: {task}")))?;
-        let params = request.params.clone();
-        self.forward(context, &server, plain(request, params)).await
-    }
-
-    /// The tasks of all servers that can list them.
-    async fn list_tasks(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
-        let view = self.view();
-        let can_list = |server: &&Arc<Server>| {
-            server.hub_now().is_some_and(|hub| hub.connected.server.capabilities.at(&["tasks", "list"]).is_some())
-        };
-        let servers: Vec<_> = view.servers.iter().filter(can_list).cloned().collect();
-        match servers.as_slice() {
-            [] => Err(no_such_method(&request.method)),
-            [server] => {
+        let upstream = self.upstream(context, &server).await?;
+        let across = Across { kernel: self, context, server: &server, upstream: &upstream };
+        match (context.caller.era(), upstream.revision.era()) {
+            (Era::Legacy, Era::Modern) => across.legacy_asks(&request.method, &task).await,
+            (Era::Modern, Era::Legacy) => across.modern_asks(&request.method, &task, &object_of(&request)?).await,
+            _ => {
                 let params = request.params.clone();
-                self.forward(context, server, plain(request, params)).await
-            }
-            several => {
-                let mut tasks = Vec::new();
-                for server in several {
-                    let forward = Forward {
-                        method: request.method.clone(),
-                        params: None,
-                        extra: request.extra.clone(),
-                        headers: Vec::new(),
-                    };
-                    let Ok(Reply { outcome: Ok(result), .. }) = self.forward(context, server, forward).await else { continue };
-                    for task in result.member("tasks").and_then(|raw| raw.elements()).unwrap_or_default() {
-                        // A task that this caller did not make is none of its business.
-                        let id = task.member("taskId").and_then(|id| id.as_text());
-                        if id.is_some_and(|id| self.tasks().server(&id, &context.session.principal).is_some()) {
-                            tasks.push(task);
-                        }
-                    }
-                }
-                Ok(Ok(Edit::empty().set("tasks", Raw::array(&tasks)).finish()).into())
+                self.forward(context, &server, plain(request, params)).await
             }
         }
+    }
+
+    /// The tasks of all servers that can list them, and of those that cannot the ones that are remembered here.
+    async fn list_tasks(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
+        let view = self.view();
+        let can_list = |server: &Arc<Server>| {
+            server.hub_now().is_some_and(|hub| hub.connected.server.capabilities.at(&["tasks", "list"]).is_some())
+        };
+        if let Some(server) = view.servers.first().filter(|server| view.servers.len() == 1 && can_list(server)) {
+            let params = request.params.clone();
+            return self.forward(context, server, plain(request, params)).await;
+        }
+        let mut tasks = Vec::new();
+        let mine = self.tasks().of(&context.session.principal);
+        for server in view.servers.iter().filter(|server| can_list(server)) {
+            let forward =
+                Forward { method: request.method.clone(), params: None, extra: request.extra.clone(), headers: Vec::new() };
+            let Ok(Reply { outcome: Ok(result), .. }) = self.forward(context, server, forward).await else { continue };
+            for task in result.member("tasks").and_then(|raw| raw.elements()).unwrap_or_default() {
+                // A task that this caller did not make is none of its business.
+                let id = task.member("taskId").and_then(|id| id.as_text());
+                if id.is_some_and(|id| mine.iter().any(|(known, owner)| *known == id && owner == server.id())) {
+                    tasks.push(task);
+                }
+            }
+        }
+        for (id, owner) in mine {
+            let Some(server) = self.server(&owner).filter(|server| !can_list(server)) else { continue };
+            let Ok(upstream) = self.upstream(context, &server).await else { continue };
+            if upstream.revision.era() == Era::Modern {
+                let across = Across { kernel: self, context, server: &server, upstream: &upstream };
+                if let Ok(Reply { outcome: Ok(task), .. }) = across.legacy_asks(method::TASKS_GET, &id).await {
+                    tasks.push(task);
+                }
+            }
+        }
+        Ok(Ok(Edit::empty().set("tasks", Raw::array(&tasks)).finish()).into())
     }
 
     fn note_task(&self, context: &Context, server: &Server, reply: &Reply) {

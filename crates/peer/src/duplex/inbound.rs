@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::{Connection, Options, Role, TellOnly, context};
-use crate::{Caller, Context, Handler, Session};
+use crate::{CallError, Caller, Context, Handler, Session};
 
 pub(super) struct Inbound {
     connection: Arc<Connection>,
@@ -231,7 +231,7 @@ impl Inbound {
     fn response(&self, response: Response) {
         let id = response.id.as_ref().and_then(Id::as_u64);
         let reply = crate::Reply { outcome: response.outcome, extra: response.extra };
-        if !id.is_some_and(|id| self.connection.pending.answer(id, reply)) {
+        if !id.is_some_and(|id| self.connection.pending.answer(id, Ok(reply))) {
             self.connection.stats().stray_answers.fetch_add(1, Ordering::Relaxed);
             tracing::debug!(id = ?response.id, "an answer that nobody waits for");
         }
@@ -240,6 +240,11 @@ impl Inbound {
     fn refuse(&self, refusal: &Refusal) {
         self.connection.stats().refused_lines.fetch_add(1, Ordering::Relaxed);
         tracing::debug!(%refusal, "a line that is no message");
+        // An answer that cannot be read is an answer all the same: whoever waits for it learns so now.
+        if let Some(id) = refusal.answers.as_ref().and_then(Id::as_u64) {
+            let error = CallError::BadAnswer(refusal.to_string());
+            self.connection.pending.answer(id, Err(error));
+        }
         let answerable = !refusal.unanswerable && (refusal.id.is_some() || self.options.role == Role::Server);
         if answerable && self.connection.send(&Response::refusing(refusal).into()).is_err() {
             self.connection.close();

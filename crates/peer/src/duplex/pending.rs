@@ -10,7 +10,7 @@ use switchboard_wire::Raw;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use crate::{Handler, Reply};
+use crate::{CallError, Handler, Reply};
 
 /// More open calls than this on one connection are refused.
 const MOST: usize = 65_536;
@@ -22,7 +22,7 @@ pub(super) struct Pending {
 
 /// One call that waits.
 pub(super) struct Waiting {
-    answer: oneshot::Sender<Reply>,
+    answer: oneshot::Sender<Result<Reply, CallError>>,
     related: Option<Arc<dyn Handler>>,
     owner: u64,
     /// The token the caller chose for progress; on the wire stands the call's id instead.
@@ -58,7 +58,7 @@ impl Waiting {
         related: Option<Arc<dyn Handler>>,
         owner: u64,
         token: Option<Raw>,
-    ) -> (Self, oneshot::Receiver<Reply>) {
+    ) -> (Self, oneshot::Receiver<Result<Reply, CallError>>) {
         let (answer, receiver) = oneshot::channel();
         (Self { answer, related, owner, token, alive: Arc::default() }, receiver)
     }
@@ -83,7 +83,7 @@ impl Pending {
     }
 
     /// Gives a call its answer; `false` where nobody waits for it.
-    pub(super) fn answer(&self, id: u64, reply: Reply) -> bool {
+    pub(super) fn answer(&self, id: u64, reply: Result<Reply, CallError>) -> bool {
         let waiting = self.calls.lock().remove(&id);
         waiting.is_some_and(|waiting| waiting.answer.send(reply).is_ok())
     }

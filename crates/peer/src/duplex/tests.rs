@@ -328,3 +328,23 @@ async fn a_reader_that_does_not_read_costs_a_bounded_queue() {
     assert_eq!(outcomes.last(), Some(&Err(SendError::Full)));
     assert!(started.connection.stats().dropped_notifications.load(Ordering::Relaxed) > 80);
 }
+
+#[tokio::test]
+async fn an_answer_that_is_too_long_ends_its_call_at_once() {
+    let (near, far) = tokio::io::duplex(1 << 16);
+    let (reader, writer) = tokio::io::split(near);
+    let options = Options { limits: Limits { bytes: 1000, ..Limits::default() }, ..Options::new(Role::Client) };
+    let started = start(reader, writer, options, Arc::new(Recorder::default()));
+    let (reader, writer) = tokio::io::split(far);
+    let mut far = Far { lines: BufReader::new(reader).lines(), writer };
+    let remote = started.connection.clone();
+    let call = tokio::spawn(async move { remote.request(Call::new("x", None)).await });
+    far.hear().await;
+    far.say(&format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"text":"{}"}}}}"#, "x".repeat(5000))).await;
+    assert!(matches!(call.await.unwrap(), Err(CallError::BadAnswer(_))));
+    let remote = started.connection.clone();
+    let call = tokio::spawn(async move { remote.request(Call::new("y", None)).await });
+    far.hear().await;
+    far.say(r#"{"jsonrpc":"2.0","id":2,"result":{}}"#).await;
+    assert!(call.await.unwrap().is_ok());
+}
