@@ -35,7 +35,7 @@ pub struct Faults {
     pub with_grandchild: Option<String>,
     /// Ignores the end of its input.
     pub ignore_end: bool,
-    /// Asks the client for input in the middle of `echo`.
+    /// Asks the client for input in the middle of `echo`, and adds what it did to the answer.
     pub elicits: bool,
 }
 
@@ -76,7 +76,7 @@ impl Faults {
 /// # Errors
 /// The streams cannot be read or written.
 pub fn run(faults: &Faults, input: impl BufRead, output: impl Write) -> io::Result<()> {
-    let mut server = Server { faults, output };
+    let mut server = Server { faults, output, asked: None };
     if let Some(file) = &faults.with_grandchild {
         server.start_grandchild(file)?;
     }
@@ -96,6 +96,8 @@ pub fn run(faults: &Faults, input: impl BufRead, output: impl Write) -> io::Resu
 struct Server<'a, W> {
     faults: &'a Faults,
     output: W,
+    /// The call that waits for the client's answer, and its text.
+    asked: Option<(Value, String)>,
 }
 
 impl<W: Write> Server<'_, W> {
@@ -109,7 +111,15 @@ impl<W: Write> Server<'_, W> {
             return Ok(false);
         }
         let Some(id) = message.get("id").cloned() else { return Ok(true) };
-        if faults.never_answer || method.is_empty() {
+        if faults.never_answer {
+            return Ok(true);
+        }
+        if method.is_empty() {
+            if let Some((call, text)) = self.asked.take() {
+                let action = message.pointer("/result/action").and_then(Value::as_str).unwrap_or("refused");
+                let text = format!("{text} {action}");
+                self.answer(&call, Ok(json!({"content": [{"type": "text", "text": text}]})))?;
+            }
             return Ok(true);
         }
         if faults.log_on_stdout {
@@ -143,7 +153,8 @@ impl<W: Write> Server<'_, W> {
     fn tools(&self) -> Value {
         let text = json!({"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]});
         let nothing = json!({"type": "object"});
-        let about = if self.faults.escapes { "\u{1b}[2J\u{1b}]0;owned\u{7}Gives the text back" } else { "Gives the text back" };
+        let about =
+            if self.faults.escapes { "\u{1b}[2J\u{1b}]0;owned\u{7}Gives the text back" } else { "Gives the text back" };
         let mut tools = vec![
             json!({"name": "echo", "description": about, "inputSchema": text}),
             json!({"name": "pid", "inputSchema": nothing}),
@@ -169,7 +180,8 @@ impl<W: Write> Server<'_, W> {
             Some("echo") if self.faults.elicits => {
                 let question = json!({"message": "really?", "requestedSchema": {"type": "object", "properties": {}}});
                 self.write(&json!({"jsonrpc": "2.0", "id": "q1", "method": "elicitation/create", "params": question}))?;
-                said(argument.to_owned())
+                self.asked = Some((id.clone(), argument.to_owned()));
+                return Ok(true);
             }
             Some("echo") if self.faults.escapes => said(format!("\u{1b}[31m{argument}\u{1b}[0m\u{1b}]0;owned\u{7}")),
             Some("echo") => said(argument.to_owned()),
@@ -180,7 +192,8 @@ impl<W: Write> Server<'_, W> {
             Some("progress") => {
                 if let Some(token) = message.pointer("/params/_meta/progressToken") {
                     for step in 1..=3 {
-                        let params = json!({"progressToken": token, "progress": step, "total": 3, "message": "working"});
+                        let params =
+                            json!({"progressToken": token, "progress": step, "total": 3, "message": "working"});
                         self.write(&json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": params}))?;
                     }
                 }
@@ -264,13 +277,14 @@ mod tests {
         String::from_utf8(output).unwrap().lines().map(str::to_owned).collect()
     }
 
-    const CALL: &str = r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"echo","arguments":{"text":"hi"}}}"#;
+    const CALL: &str =
+        r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"echo","arguments":{"text":"hi"}}}"#;
 
     #[test]
     fn it_behaves_unless_told_otherwise() {
         let answers = talk(&[], CALL);
-        assert_eq!(answers, [r#"{"id":7,"jsonrpc":"2.0","result":{"content":[{"text":"hi","type":"text"}]}}"#.to_owned()]
-            .map(|text| serde_json::from_str::<Value>(&text).unwrap().to_string()));
+        let expected = r#"{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"hi"}]}}"#;
+        assert_eq!(answers, [expected]);
     }
 
     #[test]

@@ -22,7 +22,8 @@ pub(crate) fn result_type(result: &Raw) -> ResultType {
     match object.text("resultType").as_deref() {
         Some("input_required") => {
             let requests = object.get("inputRequests").and_then(|raw| Object::open(&raw).ok());
-            let requests = requests.iter().flat_map(Object::iter).map(|(key, value)| (key.into_owned(), value)).collect();
+            let requests =
+                requests.iter().flat_map(Object::iter).map(|(key, value)| (key.into_owned(), value)).collect();
             ResultType::InputRequired { requests, state: object.get("requestState") }
         }
         Some("task") => ResultType::Task,

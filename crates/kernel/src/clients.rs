@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 use parking_lot::Mutex;
+use std::sync::Weak;
 use switchboard_peer::client::Connected;
 use switchboard_peer::{BoxFuture, Context, Handler, Reply, Session};
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mcp::method;
 use switchboard_wire::{ErrorObject, Notification, Raw, Request, code};
-use std::sync::Weak;
 use tokio::sync::Mutex as AsyncMutex;
 
 use crate::kernel::Kernel;
@@ -83,7 +83,8 @@ impl ClientState {
         if let Some(connected) = link.as_ref().filter(|connected| !connected.closed.is_cancelled()) {
             return Ok(connected.clone());
         }
-        let handler = Arc::new(FromLink { kernel: kernel.clone(), server: server.clone(), session: Arc::downgrade(session) });
+        let handler =
+            Arc::new(FromLink { kernel: kernel.clone(), server: server.clone(), session: Arc::downgrade(session) });
         let connected = server.connect(&session.caller(), handler, kernel.limits()).await.map_err(|why| {
             Fault::new(FaultKind::UpstreamUnavailable, format!("server `{}` cannot be reached: {why}", server.id()))
                 .from_server(server.id().as_ref())

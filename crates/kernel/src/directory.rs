@@ -214,7 +214,8 @@ impl Directory {
                 let raw = if exposed == original {
                     item.clone()
                 } else {
-                    Edit::of(item).map_or_else(|_| item.clone(), |edit| edit.set("name", Raw::string(&exposed)).finish())
+                    Edit::of(item)
+                        .map_or_else(|_| item.clone(), |edit| edit.set("name", Raw::string(&exposed)).finish())
                 };
                 shown.push(raw);
                 match kind {
@@ -270,7 +271,10 @@ impl Directory {
                 } else {
                     item.clone()
                 };
-                self.templates.push((exposed, Route { server, original: template.into(), param_headers: None, needs_task: false }));
+                self.templates.push((
+                    exposed,
+                    Route { server, original: template.into(), param_headers: None, needs_task: false },
+                ));
                 shown.push(raw);
             }
         }
@@ -322,7 +326,8 @@ impl Directory {
     /// at all while just one server is there.
     #[must_use]
     pub fn resource(&self, uri: &str) -> Option<Route> {
-        let to = |server: usize, uri: &str| Route { server, original: uri.into(), param_headers: None, needs_task: false };
+        let to =
+            |server: usize, uri: &str| Route { server, original: uri.into(), param_headers: None, needs_task: false };
         if let Some(route) = self.resources.get(uri) {
             return Some(route.clone());
         }

@@ -181,7 +181,8 @@ impl Kernel {
             match reply.outcome {
                 Ok(answer) => Ok((key, answer)),
                 Err(error) => {
-                    let text = format!("server `{}` needs input that the client did not give: {}", server.id(), error.message);
+                    let text =
+                        format!("server `{}` needs input that the client did not give: {}", server.id(), error.message);
                     Err(Fault::new(FaultKind::MissingClientCapability, text).from_server(server.id().as_ref()))
                 }
             }
@@ -202,8 +203,11 @@ impl Kernel {
         let running = match self.resumed(context, &method, params.as_ref()) {
             Some(running) => running,
             None if brings_state(params.as_ref()) => {
-                return Err(Fault::new(FaultKind::InvalidParams, "this `requestState` is unknown, used up, or too old")
-                    .suggest("make the request again without `requestState` and `inputResponses`"));
+                return Err(Fault::new(
+                    FaultKind::InvalidParams,
+                    "this `requestState` is unknown, used up, or too old",
+                )
+                .suggest("make the request again without `requestState` and `inputResponses`"));
             }
             None => self.start(context, server, upstream, forward),
         };

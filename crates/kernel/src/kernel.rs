@@ -137,8 +137,14 @@ impl Kernel {
     }
 
     fn publish(&self, old: &View, servers: Vec<Arc<Server>>) {
-        let sources: Vec<_> =
-            servers.iter().map(|server| Source { id: server.id().clone(), lists: server.lists(), modern_tasks: server.has_modern_tasks() }).collect();
+        let sources: Vec<_> = servers
+            .iter()
+            .map(|server| Source {
+                id: server.id().clone(),
+                lists: server.lists(),
+                modern_tasks: server.has_modern_tasks(),
+            })
+            .collect();
         let directory = Directory::build(&sources);
         let changed: Vec<_> =
             ListKind::ALL.into_iter().filter(|kind| directory.answer(*kind) != old.directory.answer(*kind)).collect();
@@ -282,7 +288,9 @@ impl Kernel {
                 }
             }
             method::TASKS_STATUS | "notifications/tasks" => {
-                let Some(principal) = text("taskId").and_then(|task| self.0.tasks.principal(&task)) else { return true };
+                let Some(principal) = text("taskId").and_then(|task| self.0.tasks.principal(&task)) else {
+                    return true;
+                };
                 for session in self.clients().iter().filter(|session| session.principal == principal) {
                     let _ = session.remote().notify(notification.clone());
                 }
@@ -300,7 +308,8 @@ impl Kernel {
         let told = if known == uri { notification.clone() } else { with_uri(notification, &known) };
         let key = (server.id().clone(), uri.to_owned());
         for session in self.clients() {
-            let watches = session.existing_state::<ClientState>().is_some_and(|state| state.watches.lock().contains(&key));
+            let watches =
+                session.existing_state::<ClientState>().is_some_and(|state| state.watches.lock().contains(&key));
             if watches {
                 let _ = session.remote().notify(told.clone());
             }

@@ -92,7 +92,8 @@ impl Drop for Open<'_> {
 impl Kernel {
     /// Answers `subscriptions/listen`: stays until the client goes or the kernel ends.
     pub(crate) async fn listen(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
-        let params = request.params.as_ref().ok_or_else(|| Fault::new(FaultKind::InvalidParams, "`params` is missing"))?;
+        let params =
+            request.params.as_ref().ok_or_else(|| Fault::new(FaultKind::InvalidParams, "`params` is missing"))?;
         let filter = params.member("notifications").unwrap_or_else(Raw::empty_object);
         let filter = Object::open(&filter).map_err(malformed)?;
         let wants = |key: &str| filter.get(key).is_some_and(|raw| raw.as_bytes() == b"true");

@@ -10,11 +10,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
+use sha2::{Digest, Sha256};
 use switchboard_peer::{BoxFuture, CallError, Context, Handler, Reply, random_token};
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mcp::method;
 use switchboard_wire::{ErrorObject, Notification, Object, Raw, Request, code};
-use sha2::{Digest, Sha256};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -132,7 +132,8 @@ impl Parked {
     fn resume(&self, token: &str, principal: &str, fingerprint: [u8; 32]) -> Option<Running> {
         let mut tickets = self.tickets.lock();
         let ticket = tickets.get(token)?;
-        let fits = ticket.until > Instant::now() && &*ticket.principal == principal && ticket.fingerprint == fingerprint;
+        let fits =
+            ticket.until > Instant::now() && &*ticket.principal == principal && ticket.fingerprint == fingerprint;
         fits.then(|| tickets.remove(token)).flatten().map(|ticket| ticket.running)
     }
 
@@ -180,8 +181,7 @@ impl Kernel {
     pub(crate) fn resumed(&self, context: &Context, method: &str, params: Option<&Raw>) -> Option<Running> {
         let object = Object::open(params?).ok()?;
         let token = object.text("requestState")?;
-        let mut running =
-            self.parked().resume(&token, &context.session.principal, fingerprint(method, &object))?;
+        let mut running = self.parked().resume(&token, &context.session.principal, fingerprint(method, &object))?;
         if let Some(answers) = object.get("inputResponses").and_then(|raw| Object::open(&raw).ok()) {
             running.answer(&answers);
         }

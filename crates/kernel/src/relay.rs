@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use switchboard_peer::{BoxFuture, Call, Caller, Context, Handler, Remote, Reply};
-use switchboard_protocol::mcp::{meta, method};
 use switchboard_protocol::Era;
+use switchboard_protocol::mcp::{meta, method};
 use switchboard_wire::{ErrorObject, Notification, Raw, Request, code};
 
 use crate::bridge;

@@ -117,7 +117,8 @@ impl TaskBook {
     /// Gives a task the answers to its questions.
     fn answer(&self, task: &str, answers: Option<&Object>) {
         let mut tasks = self.tasks.lock();
-        if let (Some(running), Some(answers)) = (tasks.get_mut(task).and_then(|entry| entry.attended.as_mut()), answers) {
+        if let (Some(running), Some(answers)) = (tasks.get_mut(task).and_then(|entry| entry.attended.as_mut()), answers)
+        {
             running.answer(answers);
         }
     }

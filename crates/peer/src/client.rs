@@ -4,9 +4,11 @@
 //! deliberately knows no server name, no restart policy and no routing. A server that answered `server/discover` is
 //! never sent `initialize`.
 
+mod authorize;
 mod handshake;
 mod http;
 mod identity;
+pub mod oauth;
 mod sse;
 mod stdio;
 
@@ -22,6 +24,8 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::{BoxFuture, CallError, Handler, Remote};
+
+pub use self::authorize::{AuthorizeError, Authorizer, Refusal};
 
 /// Where a server is.
 #[derive(Clone)]
@@ -67,7 +71,7 @@ pub enum EraChoice {
 }
 
 /// How to connect.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct ConnectOptions {
     /// Which eras to try.
     pub era: EraChoice,
@@ -85,6 +89,8 @@ pub struct ConnectOptions {
     pub probe_timeout: Duration,
     /// Bounds on one message.
     pub limits: Limits,
+    /// Gives requests over streamable HTTP their `Authorization` header, where it changes over time.
+    pub authorizer: Option<Arc<dyn Authorizer>>,
 }
 
 impl ConnectOptions {
@@ -100,7 +106,17 @@ impl ConnectOptions {
             start_timeout: Duration::from_secs(60),
             probe_timeout: Duration::from_secs(5),
             limits: Limits::default(),
+            authorizer: None,
         }
+    }
+}
+
+impl fmt::Debug for ConnectOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ConnectOptions")
+            .field("era", &self.era)
+            .field("known_era", &self.known_era)
+            .finish_non_exhaustive()
     }
 }
 

@@ -119,7 +119,10 @@ pub struct Context {
 
 impl fmt::Debug for Context {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Context").field("session", &self.session.id).field("caller", &self.caller).finish_non_exhaustive()
+        f.debug_struct("Context")
+            .field("session", &self.session.id)
+            .field("caller", &self.caller)
+            .finish_non_exhaustive()
     }
 }
 

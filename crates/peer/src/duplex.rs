@@ -113,8 +113,13 @@ where
         stats: Stats::default(),
     });
     let id = format!("stdio-{}", crate::random_token());
-    let session =
-        Session::new(id.into(), options.principal.clone(), true, Caller::unknown(), connection.clone() as Arc<dyn Remote>);
+    let session = Session::new(
+        id.into(),
+        options.principal.clone(),
+        true,
+        Caller::unknown(),
+        connection.clone() as Arc<dyn Remote>,
+    );
     let inbound = inbound::Inbound::new(connection.clone(), session.clone(), options, handler);
     let done = finished.clone();
     tokio::spawn(async move {

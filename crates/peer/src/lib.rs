@@ -8,6 +8,7 @@
 pub mod client;
 mod context;
 pub mod duplex;
+pub mod oauth;
 mod remote;
 pub mod server;
 

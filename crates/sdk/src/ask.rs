@@ -130,9 +130,8 @@ impl Asked {
     pub(crate) fn check(&self, capabilities: &Raw) -> Result<(), Error> {
         let declared = |path: &[&str]| capabilities.at(path).is_some();
         // A client that names only `url` takes no forms; one that names no way at all does.
-        let form_refused = self.needs == ["elicitation"]
-            && declared(&["elicitation", "url"])
-            && !declared(&["elicitation", "form"]);
+        let form_refused =
+            self.needs == ["elicitation"] && declared(&["elicitation", "url"]) && !declared(&["elicitation", "form"]);
         if declared(self.needs) && !form_refused {
             return Ok(());
         }
@@ -174,7 +173,8 @@ mod tests {
     #[test]
     fn capabilities() {
         let form = || Asked::elicitation(ElicitParams::new("?").into(), Era::Modern).expect("serializable");
-        let page = || Asked::elicitation(ElicitParams::page("?", "https://x").into(), Era::Modern).expect("serializable");
+        let page =
+            || Asked::elicitation(ElicitParams::page("?", "https://x").into(), Era::Modern).expect("serializable");
         let roots = || Asked::roots(None);
         for (asked, capabilities, ok) in [
             (form(), json!({"elicitation": {}}), true),

@@ -179,7 +179,8 @@ impl Ctx {
             // The extension of the modern era has neither progress nor log messages for tasks.
             Mode::Task(_) if self.era() == Era::Modern => return,
             Mode::Task(entry) => {
-                let edit = Edit::of(&params).and_then(|edit| edit.within("_meta", |meta| task::with_related(meta, &entry.id)));
+                let edit =
+                    Edit::of(&params).and_then(|edit| edit.within("_meta", |meta| task::with_related(meta, &entry.id)));
                 let Ok(edit) = edit else { return };
                 self.0.context.session.remote().notify(Notification::new(method, Some(edit.finish())))
             }
@@ -188,6 +189,12 @@ impl Ctx {
         if let Err(error) = sent {
             tracing::debug!(method, %error, "a notification of a call was dropped");
         }
+    }
+
+    /// Over HTTP in the legacy era: closes the stream of this call, which the client then polls for the answer. Frees
+    /// a connection during long work. Does nothing elsewhere.
+    pub fn close_stream(&self) {
+        self.0.context.remote.close_stream();
     }
 
     /// Says how far the call is. Does nothing for a client that did not ask for progress, and for a value that is not
@@ -340,7 +347,8 @@ impl Server {
         let mut call = Call::new(request.method, request.params).within(self.options().ask_timeout);
         call.max_timeout = self.options().ask_timeout;
         call.cancel = context.cancel.child_token();
-        let reply = context.remote.request(call).await.map_err(|error| Error::msg(format!("asking the client: {error}")))?;
+        let reply =
+            context.remote.request(call).await.map_err(|error| Error::msg(format!("asking the client: {error}")))?;
         reply.outcome.map_err(|error| Error::msg(format!("the client refused: {}", error.message)))
     }
 }

@@ -148,10 +148,10 @@ mod tests {
     fn sources_are_told_and_faults_keep_their_code() {
         #[derive(Debug, thiserror::Error)]
         #[error("cannot read the list")]
-        struct Outer(#[source] std::fmt::Error);
+        struct Outer(#[source] fmt::Error);
 
         let modern = Rendering::new(Revision::V2026_07_28, "tools/call");
-        let failed = Error::from(Outer(std::fmt::Error));
+        let failed = Error::from(Outer(fmt::Error));
         assert!(failed.failure().expect("a failure").starts_with("cannot read the list: "));
         let fault = Error::from(Fault::new(FaultKind::UnknownResource, "gone"));
         assert!(fault.failure().is_none());

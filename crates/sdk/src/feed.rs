@@ -125,8 +125,7 @@ impl Feed {
         self.sessions.lock().remove(&session.id);
     }
 
-    /// Opens a stream, unless there are too many. The caller has acknowledged it already or does so at once, under
-    /// no lock, which is safe because nothing is told before `start`.
+    /// Opens a stream, unless there are too many. `acknowledge` sends its first message.
     pub(crate) fn listen(
         &self,
         id: Raw,
@@ -196,6 +195,3 @@ impl Change {
         }
     }
 }
-
-
-

@@ -143,7 +143,8 @@ impl PromptBuilder {
             let handler = handler.clone();
             let description = description.clone();
             guarded(async move {
-                let arguments = arguments.view().map_err(|error| Error::invalid_params(format!("arguments: {error}")))?;
+                let arguments =
+                    arguments.view().map_err(|error| Error::invalid_params(format!("arguments: {error}")))?;
                 let mut result = GetPromptResult::new(handler(ctx, arguments).await?);
                 result.description = description;
                 Ok(Raw::from_value(&result)?)

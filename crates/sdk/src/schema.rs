@@ -9,7 +9,12 @@ use serde_json::{Map, Value};
 use switchboard_wire::Raw;
 
 /// A schema written by hand.
+///
+/// ```
+/// let schema = switchboard_sdk::schema::raw(serde_json::json!({"type": "object", "required": ["name"]}));
+/// ```
 #[must_use]
+#[expect(clippy::needless_pass_by_value, reason = "it is called with a value that was just written")]
 pub fn raw(schema: Value) -> Raw {
     from(&schema)
 }

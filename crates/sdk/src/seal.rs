@@ -192,7 +192,9 @@ mod tests {
         }
         assert_eq!(open(&key, &text, &right, 100), Err(SealError::Expired));
         assert_eq!(open(&StateKey::random(), &text, &right, 99), Err(SealError::Forged));
-        for text in [format!("{text}-TAMPERED"), format!("e{text}"), text[1..].to_owned(), String::new(), ".".to_owned()] {
+        for text in
+            [format!("{text}-TAMPERED"), format!("e{text}"), text[1..].to_owned(), String::new(), ".".to_owned()]
+        {
             assert_eq!(open(&key, &text, &right, 99), Err(SealError::Forged), "{text}");
         }
         let large = Remembered { once: [("x".to_owned(), Raw::string(&"x".repeat(MAX_STATE)))].into(), ..state() };

@@ -28,7 +28,8 @@ where
     F: Future<Output = Result<Raw, Error>> + Send + 'static,
 {
     Box::pin(std::panic::AssertUnwindSafe(work).catch_unwind().map(|outcome| {
-        outcome.unwrap_or_else(|_| Err(Error::fault(Fault::new(FaultKind::Internal, "the handler failed unexpectedly"))))
+        outcome
+            .unwrap_or_else(|_| Err(Error::fault(Fault::new(FaultKind::Internal, "the handler failed unexpectedly"))))
     }))
 }
 
@@ -90,7 +91,10 @@ impl Tool {
 
 impl fmt::Debug for Tool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Tool").field("name", &self.definition.name).field("tasks", &self.support).finish_non_exhaustive()
+        f.debug_struct("Tool")
+            .field("name", &self.definition.name)
+            .field("tasks", &self.support)
+            .finish_non_exhaustive()
     }
 }
 
@@ -332,13 +336,16 @@ impl ToolEntry {
             return Err(ToolError::Schema(name()));
         }
         let headers = ParamHeaders::of(&definition.input_schema).map_err(|error| ToolError::Header(name(), error))?;
-        let write = |definition: &mcp::Tool| Raw::from_value(definition).map_err(|error| ToolError::Json(name(), error));
+        let write =
+            |definition: &mcp::Tool| Raw::from_value(definition).map_err(|error| ToolError::Json(name(), error));
         let mut shown = definition.clone();
         shown.execution = None;
         let modern = write(&shown)?;
         // Legacy clients take no other output schema than that of an object.
         let output = shown.output_schema.as_ref();
-        if output.is_some_and(|schema| schema.member("type").and_then(|kind| kind.as_text()).as_deref() != Some("object")) {
+        if output
+            .is_some_and(|schema| schema.member("type").and_then(|kind| kind.as_text()).as_deref() != Some("object"))
+        {
             shown.output_schema = None;
         }
         let older = write(&shown)?;

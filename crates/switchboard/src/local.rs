@@ -87,7 +87,8 @@ impl Local {
         let connection = duplex::start(reader, writer, options(Role::Client), handler).connection;
         let longest = self.loaded.config.settings.limits.call_timeout_max + GOODBYE;
         let client = Client { connection, longest };
-        let info = object(&[("name", Raw::string("switchboard-cli")), ("version", Raw::string(env!("CARGO_PKG_VERSION")))]);
+        let info =
+            object(&[("name", Raw::string("switchboard-cli")), ("version", Raw::string(env!("CARGO_PKG_VERSION")))]);
         let hello = object(&[
             ("protocolVersion", Raw::string(Revision::LATEST_LEGACY.as_str())),
             ("capabilities", capabilities),
@@ -148,7 +149,8 @@ pub(crate) fn object(members: &[(&str, Raw)]) -> Raw {
 
 /// A JSON value of ours as raw text.
 pub(crate) fn raw(value: &serde_json::Value) -> Raw {
-    Raw::parse(value.to_string(), &Limits { bytes: usize::MAX, ..Limits::default() }).unwrap_or_else(|_| Raw::empty_object())
+    Raw::parse(value.to_string(), &Limits { bytes: usize::MAX, ..Limits::default() })
+        .unwrap_or_else(|_| Raw::empty_object())
 }
 
 /// An error of the kernel or of a server behind it, for a person.

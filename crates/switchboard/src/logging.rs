@@ -11,7 +11,9 @@ use crate::failure::Failure;
 pub(crate) fn start(common: &Common, usual: &str) -> Result<(), Failure> {
     let wanted = common.log.as_deref().filter(|level| !level.trim().is_empty()).unwrap_or(usual);
     let filter = EnvFilter::try_new(wanted).map_err(|error| {
-        Failure::usage(format!("the log level {wanted:?} cannot be read ({error}); write error, warn, info, debug or trace"))
+        Failure::usage(format!(
+            "the log level {wanted:?} cannot be read ({error}); write error, warn, info, debug or trace"
+        ))
     })?;
     let logs = tracing_subscriber::fmt()
         .with_env_filter(filter)

@@ -52,7 +52,13 @@ fn run(arguments: Arguments) -> Outcome {
         guardian::run(std::io::stdin().lock());
         return Ok(());
     }
-    logging::start(&common, if matches!(command, Command::Serve(_)) { "info" } else { "warn" })?;
+    let level = match command {
+        Command::Serve(_) => "info",
+        Command::Stdio => "warn",
+        // The others tell by themselves what went wrong.
+        _ => "error",
+    };
+    logging::start(&common, level)?;
     match command {
         Command::Init(options) => commands::init::run(&common, &options),
         Command::Import(options) => commands::import::run(&common, &options),

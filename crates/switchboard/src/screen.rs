@@ -19,7 +19,7 @@ pub(crate) fn note(text: impl Display) {
 
 /// Writes a value as JSON on standard output.
 pub(crate) fn json(value: &Value) {
-    out(format_args!("{value:#}"));
+    out(printable_json(&format!("{value:#}")));
 }
 
 /// Text without anything that drives a terminal: escape sequences go, other control characters become `?`. Line ends
@@ -43,6 +43,31 @@ pub(crate) fn plain(text: &str) -> String {
 /// As [`plain`], on one line.
 pub(crate) fn plain_line(text: &str) -> String {
     plain(text).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The beginning of a text, on one line.
+pub(crate) fn brief(text: &str, longest: usize) -> String {
+    let line = plain_line(text);
+    match line.char_indices().nth(longest) {
+        Some((end, _)) => format!("{}...", line[..end].trim_end()),
+        None => line,
+    }
+}
+
+/// JSON text that says the same and drives no terminal: what is not printable is escaped. Such characters can only
+/// stand inside strings, where an escape means the same.
+pub(crate) fn printable_json(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c != '\n' && (c.is_control() || is_invisible(c)) {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                out.push_str(&format!("\\u{unit:04x}"));
+            }
+        } else {
+            out.push(c);
+        }
+    }
+    out
 }
 
 type Letters<'a> = std::iter::Peekable<std::str::Chars<'a>>;
@@ -183,6 +208,21 @@ mod tests {
             assert_eq!(plain(text), expected, "{text:?}");
         }
         assert_eq!(plain_line(" a\n b\u{1b}[1m\tc "), "a b c");
+    }
+
+    #[test]
+    fn json_says_the_same_and_drives_no_terminal() {
+        let text = "{\"a\":\"x\u{9b}y\u{202e}\u{e0041}\u{7f}ü\"}";
+        let shown = printable_json(text);
+        assert_eq!(shown, r#"{"a":"x\u009by\u202e\udb40\udc41\u007fü"}"#);
+        let read = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+        assert_eq!(read(&shown), read(text));
+    }
+
+    #[test]
+    fn long_texts_are_cut() {
+        assert_eq!(brief("one\ntwo", 20), "one two");
+        assert_eq!(brief("äöü", 2), "äö...");
     }
 
     #[test]

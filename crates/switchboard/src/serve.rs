@@ -35,7 +35,7 @@ pub(crate) async fn run(common: &Common, options: &Serve) -> Outcome {
     let mut signals = Signals::take()?;
     let sources = setup::sources(common)?;
     let loaded = switchboard_config::load(&sources)?;
-    for problem in reload::problems(&loaded) {
+    for problem in setup::problems(&loaded) {
         note(format_args!("warning: {problem}"));
     }
     let settings = loaded.config.settings.clone();

@@ -1,8 +1,10 @@
 //! From the command line to a configuration: which files are read, and which one is changed.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use switchboard_config::{Environment, Loaded, Server, Sources, load, user_config_file};
+use switchboard_config::{
+    ApprovalPolicy, Config, ConfigError, Environment, Loaded, Server, Sources, load, user_config_file,
+};
 
 use crate::arguments::Common;
 use crate::failure::Failure;
@@ -18,13 +20,48 @@ pub(crate) fn sources(common: &Common) -> Result<Sources, Failure> {
 /// Reads the configuration and tells a person what is wrong with parts of it.
 pub(crate) fn read(common: &Common) -> Result<Loaded, Failure> {
     let loaded = load(&sources(common)?)?;
-    for warning in &loaded.warnings {
-        screen::note(format_args!("warning: {warning}"));
-    }
-    for error in loaded.config.errors() {
-        screen::note(format_args!("warning: {error}"));
+    for problem in problems(&loaded) {
+        screen::note(format_args!("warning: {problem}"));
     }
     Ok(loaded)
+}
+
+/// Everything a person should hear about a configuration that can be used.
+pub(crate) fn problems(loaded: &Loaded) -> Vec<String> {
+    let faults = loaded.config.errors().map(ConfigError::to_string);
+    loaded.warnings.iter().cloned().chain(without_effect(&loaded.config)).chain(faults).collect()
+}
+
+/// Whoever writes a rule must not believe that it is kept when this version does not know how to.
+pub(crate) fn without_effect(config: &Config) -> Option<String> {
+    let settings = &config.settings;
+    let mut keys = Vec::new();
+    let mut note = |set: bool, key: &'static str| {
+        if set && !keys.contains(&key) {
+            keys.push(key);
+        }
+    };
+    note(settings.approval_policy != ApprovalPolicy::Interactive, "approval_policy");
+    note(settings.default_policy.is_some(), "default_policy");
+    note(settings.store.is_some(), "store");
+    note(settings.bus.is_some(), "bus");
+    for entry in config.servers.iter().map(|server| &server.entry) {
+        note(entry.default_policy.is_some(), "default_policy");
+        if let Some(mgp) = &entry.mgp {
+            note(!mgp.permissions_required.is_empty(), "permissions_required");
+            note(mgp.trust_level.is_some(), "trust_level");
+        }
+    }
+    let keys: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
+    (!keys.is_empty()).then(|| {
+        format!(
+            "{} read but not enforced by this version",
+            match keys.as_slice() {
+                [one] => format!("{one} is"),
+                many => format!("{} are", many.join(", ")),
+            }
+        )
+    })
 }
 
 /// The file that `add`, `remove` and `import` change.
@@ -37,7 +74,8 @@ pub(crate) fn file_to_change(common: &Common, project: bool) -> Result<PathBuf, 
         return Ok(sources.folder.join(file));
     }
     if let Some(file) = sources.environment.get("MGP_CONFIG_PATH").filter(|file| !file.is_empty()) {
-        return Ok(sources.folder.join(file));
+        let home = file.strip_prefix("~/").zip(sources.environment.get("HOME"));
+        return Ok(home.map_or_else(|| sources.folder.join(file), |(rest, home)| Path::new(home).join(rest)));
     }
     user_config_file(&sources.environment).ok_or_else(|| {
         Failure::usage("there is no home folder to keep the configuration in; name a file with --config")
@@ -45,7 +83,7 @@ pub(crate) fn file_to_change(common: &Common, project: bool) -> Result<PathBuf, 
 }
 
 /// The text of a file that is about to be changed; `None` if it is not there yet.
-pub(crate) fn text_to_change(file: &std::path::Path) -> Result<Option<String>, Failure> {
+pub(crate) fn text_to_change(file: &Path) -> Result<Option<String>, Failure> {
     match switchboard_config::read_checked(file) {
         Ok(text) => Ok(Some(text)),
         Err(error) if *error.kind() == switchboard_config::ErrorKind::NotFound => Ok(None),
@@ -66,4 +104,25 @@ or add one: `switchboard add time -- uvx mcp-server-time`";
 pub(crate) fn stamp() -> String {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     format!("{}-{:03}", now.as_secs(), now.subsec_millis())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_that_are_not_kept_are_named() {
+        let read = |text: &str| Config::parse(Path::new("mgp.toml"), text, &Environment::default()).unwrap();
+        for (text, expected) in [
+            ("", None),
+            ("approval_policy = 'interactive'", None),
+            ("approval_policy = 'deny_all'", Some("`approval_policy` is read but not enforced by this version")),
+            (
+                "default_policy = 'opt-in'\nservers = [{ id = 'a', command = 'x', mgp = { trust_level = 'sandboxed' } }]",
+                Some("`default_policy`, `trust_level` are read but not enforced by this version"),
+            ),
+        ] {
+            assert_eq!(without_effect(&read(text)).as_deref(), expected, "{text}");
+        }
+    }
 }

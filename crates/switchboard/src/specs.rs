@@ -99,7 +99,8 @@ fn target(endpoint: &Endpoint, print: &mut Fingerprint) -> Target {
         }
         Endpoint::Http(http) => {
             let plain = http.headers.iter().map(|(name, value)| (name.clone(), value.reveal().to_owned()));
-            let token = http.token.iter().map(|token| ("Authorization".to_owned(), format!("Bearer {}", token.reveal())));
+            let token =
+                http.token.iter().map(|token| ("Authorization".to_owned(), format!("Bearer {}", token.reveal())));
             let headers: Vec<_> = plain.chain(token).collect();
             let url = http.url.clone();
             print.word(&url);

@@ -19,7 +19,7 @@ pub(crate) async fn run(common: &Common) -> Outcome {
     let mut signals = Signals::take()?;
     let sources = setup::sources(common)?;
     let loaded = switchboard_config::load(&sources)?;
-    for problem in crate::serve::reload::problems(&loaded) {
+    for problem in setup::problems(&loaded) {
         tracing::warn!("{problem}");
     }
     if setup::usable(&loaded).next().is_none() {

@@ -38,7 +38,9 @@ impl Tokens {
             }
             hashes.push(from_hex(word).ok_or_else(|| {
                 let place = format!("{}:{}", path.display(), index + 1);
-                Failure::usage(format!("{place}: not the SHA-256 of a token; delete the line, then run `switchboard serve --new-token`"))
+                Failure::usage(format!(
+                    "{place}: not the SHA-256 of a token; delete the line, then run `switchboard serve --new-token`"
+                ))
             })?);
         }
         if hashes.len() > MOST {

@@ -44,7 +44,9 @@ fn a_legacy_result_becomes_complete_and_a_modern_one_stays() {
 
 #[test]
 fn input_is_asked_for_and_given_back_byte_for_byte() {
-    let asked = raw(r#"{"resultType":"input_required","inputRequests":{"a":{"method":"roots/list"}},"requestState":"s\u0041"}"#);
+    let asked = raw(
+        r#"{"resultType":"input_required","inputRequests":{"a":{"method":"roots/list"}},"requestState":"s\u0041"}"#,
+    );
     let ResultType::InputRequired { requests, state } = result_type(&asked) else { panic!("{asked:?}") };
     assert_eq!(requests, [("a".to_owned(), raw(r#"{"method":"roots/list"}"#))]);
     let retry = with_input(&raw(r#"{"name":"t"}"#), &[("a".to_owned(), raw(r#"{"roots":[]}"#))], state).unwrap();

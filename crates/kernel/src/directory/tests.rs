@@ -8,7 +8,8 @@ fn raw(text: &str) -> Raw {
 }
 
 fn source(id: &str, tools: &[&str], resources: &[&str]) -> Source {
-    let tool = |name: &&str| raw(&format!(r#"{{"name":"{name}","security":{{"x":1.10}},"inputSchema":{{"type":"object"}}}}"#));
+    let tool =
+        |name: &&str| raw(&format!(r#"{{"name":"{name}","security":{{"x":1.10}},"inputSchema":{{"type":"object"}}}}"#));
     let resource = |uri: &&str| raw(&format!(r#"{{"uri":"{uri}","name":"r","x":1}}"#));
     let lists = Lists {
         tools: Listing { items: tools.iter().map(tool).collect(), envelope: raw(r#"{"_meta":{"k":1}}"#) },
@@ -21,7 +22,8 @@ fn source(id: &str, tools: &[&str], resources: &[&str]) -> Source {
 #[test]
 fn one_server_is_shown_as_it_is() {
     let directory = Directory::build(&[source("git", &["status"], &["file:///a"])]);
-    let expected = r#"{"_meta":{"k":1},"tools":[{"name":"status","security":{"x":1.10},"inputSchema":{"type":"object"}}]}"#;
+    let expected =
+        r#"{"_meta":{"k":1},"tools":[{"name":"status","security":{"x":1.10},"inputSchema":{"type":"object"}}]}"#;
     assert_eq!(directory.answer(ListKind::Tools).as_str(), expected);
     assert_eq!(&*directory.tool("status").unwrap().original, "status");
     assert_eq!(&*directory.tool("git__status").unwrap().original, "status");

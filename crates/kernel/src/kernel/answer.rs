@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use http::HeaderValue;
 use switchboard_peer::{BoxFuture, Context, Handler, Reply, Session};
+use switchboard_protocol::Era;
 use switchboard_protocol::fault::{Fault, FaultKind, Rendering};
 use switchboard_protocol::mcp::{meta, method};
-use switchboard_protocol::Era;
 use switchboard_wire::{Edit, Notification, Object, Raw, Request};
 
 use super::Kernel;
@@ -122,7 +122,10 @@ impl Kernel {
         if let Some(wanted) = &route.param_headers {
             let arguments = params.get("arguments");
             if let (Some(given), Era::Modern) = (&context.headers, context.caller.era()) {
-                wanted.check(|name| given.get_all(name).iter().map(HeaderValue::as_bytes).collect(), arguments.as_ref())?;
+                wanted.check(
+                    |name| given.get_all(name).iter().map(HeaderValue::as_bytes).collect(),
+                    arguments.as_ref(),
+                )?;
             }
             headers = wanted.headers(arguments.as_ref())?;
         }
@@ -210,9 +213,10 @@ impl Kernel {
             _ => return Err(Fault::new(FaultKind::InvalidParams, "`ref.type` is neither ref/prompt nor ref/resource")),
         };
         let route = match key {
-            "name" => view.directory.prompt(&named).ok_or_else(|| {
-                Fault::new(FaultKind::UnknownPrompt, format!("Unknown prompt: {named}"))
-            })?,
+            "name" => view
+                .directory
+                .prompt(&named)
+                .ok_or_else(|| Fault::new(FaultKind::UnknownPrompt, format!("Unknown prompt: {named}")))?,
             _ => view.directory.template(&named).ok_or_else(|| unknown_resource(&named))?,
         };
         let server = server_at(&view.servers, route.server)?;
@@ -236,12 +240,14 @@ impl Kernel {
             send_level(&link, &level).await;
         }
         // Who shares a connection gets what the most curious client asked for; the rest is held back on the way.
-        let levels = self.clients().into_iter().filter_map(|session| {
-            level_index(session.existing_state::<ClientState>()?.level()?)
-        });
+        let levels = self
+            .clients()
+            .into_iter()
+            .filter_map(|session| level_index(session.existing_state::<ClientState>()?.level()?));
         let least = levels.min().unwrap_or(index).min(index);
         let hubs: Vec<_> = self.view().servers.iter().filter_map(|server| server.hub_now()).collect();
-        let least = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"][usize::from(least)];
+        let least =
+            ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"][usize::from(least)];
         let tell = hubs.iter().map(|hub| send_level(&hub.connected, least));
         let _ = tokio::time::timeout(Duration::from_secs(5), futures_util::future::join_all(tell)).await;
         Ok(Ok(Raw::empty_object()).into())
@@ -287,8 +293,12 @@ impl Kernel {
         let mut tasks = Vec::new();
         let mine = self.tasks().of(&context.session.principal);
         for server in view.servers.iter().filter(|server| can_list(server)) {
-            let forward =
-                Forward { method: request.method.clone(), params: None, extra: request.extra.clone(), headers: Vec::new() };
+            let forward = Forward {
+                method: request.method.clone(),
+                params: None,
+                extra: request.extra.clone(),
+                headers: Vec::new(),
+            };
             let Ok(Reply { outcome: Ok(result), .. }) = self.forward(context, server, forward).await else { continue };
             for task in result.member("tasks").and_then(|raw| raw.elements()).unwrap_or_default() {
                 // A task that this caller did not make is none of its business.
@@ -342,7 +352,9 @@ impl Kernel {
         }
         for server in &view.servers {
             let shared = server.spec.sharing == crate::spec::Sharing::Shared;
-            let Some(hub) = server.hub_now().filter(|hub| shared && hub.revision().era() == Era::Legacy) else { continue };
+            let Some(hub) = server.hub_now().filter(|hub| shared && hub.revision().era() == Era::Legacy) else {
+                continue;
+            };
             let _ = hub.remote().notify(notification.clone());
         }
     }

@@ -37,7 +37,10 @@ impl Across<'_> {
         let edit = Edit::of_optional(forward.params.as_ref()).map_err(malformed)?.remove("task");
         let params = bridge::modern_params(Some(&edit.finish()), &self.context.caller, None).map_err(malformed)?;
         let params = with_tasks_extension(&params).map_err(malformed)?;
-        let reply = self.kernel.ask_modern(self.context, self.server, self.upstream, Forward { params: Some(params), ..forward }).await?;
+        let reply = self
+            .kernel
+            .ask_modern(self.context, self.server, self.upstream, Forward { params: Some(params), ..forward })
+            .await?;
         let Ok(result) = &reply.outcome else { return Ok(reply) };
         let task = match bridge::result_type(result) {
             ResultType::Task => shape::created_legacy(result),
@@ -60,7 +63,8 @@ impl Across<'_> {
     async fn ask(&self, asked: &str, params: Raw) -> Result<Reply, Fault> {
         let params = bridge::modern_params(Some(&params), &self.context.caller, None).map_err(malformed)?;
         let params = with_tasks_extension(&params).map_err(malformed)?;
-        let forward = Forward { method: asked.into(), params: Some(params), extra: Default::default(), headers: Vec::new() };
+        let forward =
+            Forward { method: asked.into(), params: Some(params), extra: Default::default(), headers: Vec::new() };
         self.kernel.pass(self.context, self.server, self.upstream, forward).await
     }
 
@@ -111,7 +115,8 @@ impl Across<'_> {
                     if !requests.is_empty() {
                         let answers = self.kernel.gather(self.context, self.server, requests).await?;
                         let given = answers.into_iter().fold(Edit::empty(), |edit, (key, value)| edit.set(&key, value));
-                        let params = Edit::of(&shape::naming(id)).map_err(malformed)?.set("inputResponses", given.finish());
+                        let params =
+                            Edit::of(&shape::naming(id)).map_err(malformed)?.set("inputResponses", given.finish());
                         if let Err(error) = self.ask(method::TASKS_UPDATE, params.finish()).await?.outcome {
                             return Ok(Err(error).into());
                         }

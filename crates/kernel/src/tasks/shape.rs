@@ -84,7 +84,8 @@ mod tests {
 
     #[test]
     fn a_task_changes_its_form_and_keeps_what_is_unknown() {
-        let modern = raw(r#"{"resultType":"task","taskId":"t","status":"working","ttlMs":60000,"pollIntervalMs":50,"x":1.10}"#);
+        let modern =
+            raw(r#"{"resultType":"task","taskId":"t","status":"working","ttlMs":60000,"pollIntervalMs":50,"x":1.10}"#);
         let legacy = to_legacy(&modern);
         assert_eq!(legacy.as_str(), r#"{"taskId":"t","status":"working","x":1.10,"ttl":60000,"pollInterval":50}"#);
         assert_eq!(

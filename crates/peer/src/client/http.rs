@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use ::http::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
+use ::http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue, WWW_AUTHENTICATE};
 use ::http::{HeaderMap, StatusCode};
 use bytes::Bytes;
 use parking_lot::RwLock;
@@ -24,7 +24,7 @@ use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::identity::Identity;
-use super::{ConnectOptions, Stopper};
+use super::{Authorizer, ConnectOptions, Refusal, Stopper};
 use crate::{BoxFuture, Call, CallError, Caller, Context, Handler, Remote, Reply, SendError, Session};
 
 pub(super) use self::connect::connect;
@@ -33,6 +33,9 @@ pub(super) use self::connect::connect;
 const OUTBOX: usize = 1024;
 /// How long one notification, or the answer to a request of the server, may take to be delivered.
 const DELIVERY: Duration = Duration::from_secs(30);
+
+/// How often one request may ask for other credentials.
+const MOST_AUTHORIZATIONS: u32 = 2;
 
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
@@ -44,6 +47,7 @@ pub(super) struct Http {
     /// Ourselves, for tasks that requests of the server need.
     me: Weak<Self>,
     target: Target,
+    authorizer: Option<Arc<dyn Authorizer>>,
     identity: Identity,
     legacy_revision: Revision,
     limits: Limits,
@@ -100,6 +104,7 @@ impl Http {
             Self {
                 me: me.clone(),
                 identity: Identity::new(options.info.clone(), options.capabilities.clone()),
+                authorizer: options.authorizer.clone(),
                 legacy_revision: options.legacy_revision,
                 limits: options.limits.clone(),
                 handler,
@@ -141,6 +146,40 @@ impl Http {
         Ok(headers)
     }
 
+    /// Sends a message, with other credentials where the server wants them. A request that is refused for its
+    /// credentials was not carried out, so it may be made again.
+    async fn post(&self, headers: HeaderMap, body: Bytes) -> Result<Answer, HttpError> {
+        let Some(authorizer) = &self.authorizer else { return self.target.post(headers, body).await };
+        let mut attempt = 0;
+        loop {
+            let used = authorizer.header();
+            let mut headers = headers.clone();
+            if let Some(header) = &used {
+                headers.insert(AUTHORIZATION, header.clone());
+            }
+            let answer = self.target.post(headers, body.clone()).await?;
+            let refused = matches!(answer.status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
+            if !refused || attempt >= MOST_AUTHORIZATIONS {
+                return Ok(answer);
+            }
+            attempt += 1;
+            let challenge = answer.header(&WWW_AUTHENTICATE).map(str::to_owned);
+            let refusal = Refusal { status: answer.status.as_u16(), challenge, used };
+            if let Err(error) = authorizer.challenged(refusal).await {
+                tracing::warn!(server = %self.target.display(), %error, "no other credentials could be had");
+                return Ok(answer);
+            }
+        }
+    }
+
+    /// Opens a stream with the credentials of now.
+    async fn get_events(&self, mut headers: HeaderMap, last: Option<&str>) -> Result<Answer, HttpError> {
+        if let Some(header) = self.authorizer.as_ref().and_then(|authorizer| authorizer.header()) {
+            headers.insert(AUTHORIZATION, header);
+        }
+        self.target.get_events(headers, last).await
+    }
+
     /// Sends a message that has no answer of its own.
     async fn deliver(&self, message: Bytes) -> Result<(), CallError> {
         let state = self.state();
@@ -156,7 +195,7 @@ impl Http {
                 }
             }
         };
-        let sent = tokio::time::timeout(DELIVERY, self.target.post(headers, message)).await;
+        let sent = tokio::time::timeout(DELIVERY, self.post(headers, message)).await;
         let answer = sent.map_err(|_| CallError::Timeout(DELIVERY))?.map_err(call_error)?;
         refuse_status(&answer)
     }
@@ -178,8 +217,12 @@ impl Http {
         self.closed.cancel();
         let state = self.state();
         if state.session.is_some() {
+            let mut headers = state.headers.clone();
+            if let Some(header) = self.authorizer.as_ref().and_then(|authorizer| authorizer.header()) {
+                headers.insert(AUTHORIZATION, header);
+            }
             // A courtesy: the server forgets the session in its own time otherwise.
-            let _ = tokio::time::timeout(Duration::from_secs(5), self.target.delete(state.headers.clone())).await;
+            let _ = tokio::time::timeout(Duration::from_secs(5), self.target.delete(headers)).await;
         }
     }
 }
@@ -272,7 +315,7 @@ fn refuse_status(answer: &Answer) -> Result<(), CallError> {
 }
 
 fn unauthorized(answer: &Answer) -> CallError {
-    let challenge = answer.header(&::http::header::WWW_AUTHENTICATE).map(str::to_owned);
+    let challenge = answer.header(&WWW_AUTHENTICATE).map(str::to_owned);
     CallError::Unauthorized { status: answer.status.as_u16(), challenge }
 }
 

@@ -192,7 +192,8 @@ async fn progress_keeps_a_call_alive_but_not_for_ever() {
     let ticker = async {
         loop {
             tokio::time::sleep(Duration::from_millis(1500)).await;
-            far.say(r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}"#).await;
+            far.say(r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}"#)
+                .await;
         }
     };
     tokio::select! {

@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use switchboard_sdk::mcp::{
-    CallToolResult, ContentBlock, CreateMessageParams, ElicitParams, ElicitResult, LoggingLevel, ResourceContents, Role,
-    SamplingMessage,
+    CallToolResult, ContentBlock, CreateMessageParams, ElicitParams, ElicitResult, LoggingLevel, ResourceContents,
+    Role, SamplingMessage,
 };
 use switchboard_sdk::{Ctx, Error, NoArgs, Tool, schema};
 
@@ -56,7 +56,8 @@ fn contents() -> Vec<Tool> {
         Tool::new::<NoArgs, ContentBlock>("test_embedded_resource")
             .description("Tests embedded resource content response")
             .handler(|_, _| async {
-                let text = ResourceContents::of_text("test://embedded-resource", "This is an embedded resource content.");
+                let text =
+                    ResourceContents::of_text("test://embedded-resource", "This is an embedded resource content.");
                 Ok(ContentBlock::resource(text.mime_type("text/plain")))
             }),
         Tool::new::<NoArgs, Vec<ContentBlock>>("test_multiple_content_types")
@@ -134,7 +135,8 @@ fn notices() -> Vec<Tool> {
             }),
         Tool::new::<NoArgs, &'static str>("test_reconnection")
             .description("Tests a call whose answer may come after a reconnection")
-            .handler(|_, _| async {
+            .handler(|ctx, _| async move {
+                ctx.close_stream();
                 tokio::time::sleep(Duration::from_millis(100)).await;
                 Ok("Reconnection test completed successfully. If you received this, the client properly reconnected after stream closure.")
             }),
@@ -213,7 +215,8 @@ fn legacy_questions() -> Vec<Tool> {
                     },
                     "required": []
                 });
-                fill_in(&ctx, "Elicitation completed", "Please review and update the form fields with defaults", form).await
+                fill_in(&ctx, "Elicitation completed", "Please review and update the form fields with defaults", form)
+                    .await
             }),
         Tool::new::<NoArgs, String>("test_elicitation_sep1330_enums")
             .description("Tests elicitation with all forms of choices")

@@ -77,8 +77,7 @@ impl Server {
         let asked = params.and_then(|params| params.member("protocolVersion")?.as_text());
         let asked = asked.ok_or_else(|| Error::invalid_params("protocolVersion is missing"))?;
         let revision = Revision::negotiate_legacy(&asked);
-        let mut result =
-            InitializeResult::new(revision.as_str(), self.capabilities(revision), self.0.info.clone());
+        let mut result = InitializeResult::new(revision.as_str(), self.capabilities(revision), self.0.info.clone());
         result.instructions.clone_from(&self.0.instructions);
         Ok(Raw::from_value(&result)?)
     }

@@ -18,9 +18,7 @@ use crate::feed::Feed;
 use crate::resource::TemplateEntry;
 use crate::task::{TaskOptions, Tasks};
 use crate::tool::{Run, ToolEntry, guarded};
-use crate::{
-    Cache, Ctx, Error, Prompt, Resource, ResourceTemplate, StateKey, TemplateError, Tool, ToolError,
-};
+use crate::{Cache, Ctx, Error, Prompt, Resource, ResourceTemplate, StateKey, TemplateError, Tool, ToolError};
 
 /// A server before it runs. Mistakes are told by [`build`](Self::build).
 pub struct ServerBuilder {

@@ -97,8 +97,12 @@ impl Server {
             Era::Legacy => {
                 let asked = params.task.as_ref().filter(|_| context.caller.revision == Revision::V2025_11_25);
                 match (asked, support) {
-                    (Some(_), TaskSupport::Forbidden) if self.has_tasks() => Err(method_not_found("tools/call as a task")),
-                    (Some(_), TaskSupport::Forbidden) | (None, TaskSupport::Forbidden | TaskSupport::Optional) => Ok(None),
+                    (Some(_), TaskSupport::Forbidden) if self.has_tasks() => {
+                        Err(method_not_found("tools/call as a task"))
+                    }
+                    (Some(_), TaskSupport::Forbidden) | (None, TaskSupport::Forbidden | TaskSupport::Optional) => {
+                        Ok(None)
+                    }
                     (None, TaskSupport::Required) => Err(method_not_found("tools/call other than as a task")),
                     (Some(task), _) => Ok(Some(owner(task.ttl.map(Duration::from_millis)))),
                 }

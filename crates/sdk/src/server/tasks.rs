@@ -32,7 +32,9 @@ impl Server {
         self.0.running.spawn(entry.run(work, move |outcome| {
             ctx.end();
             let rendering = Rendering::new(revision, method::TOOLS_CALL);
-            told_to_the_model(outcome, revision).and_then(|result| typed(&result, revision)).map_err(|error| error.render(&rendering))
+            told_to_the_model(outcome, revision)
+                .and_then(|result| typed(&result, revision))
+                .map_err(|error| error.render(&rendering))
         }));
         match owner.era {
             Era::Modern => Ok(Raw::from_value(&task.created())?),

@@ -66,7 +66,8 @@ pub(crate) fn remove(common: &Common, options: &Remove) -> Outcome {
 }
 
 fn entry(options: Add) -> Result<ServerEntry, Failure> {
-    let secrets = |pairs: Vec<(String, String)>| pairs.into_iter().map(|(name, value)| (name, Secret::new(value))).collect();
+    let secrets =
+        |pairs: Vec<(String, String)>| pairs.into_iter().map(|(name, value)| (name, Secret::new(value))).collect();
     let mut entry = match options.url {
         Some(url) => ServerEntry::http(options.name, url),
         None => {

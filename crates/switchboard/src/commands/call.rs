@@ -25,7 +25,7 @@ pub(crate) async fn run(common: &Common, options: &Call) -> Outcome {
     let result = outcome?;
     let failed = result.member("isError").is_some_and(|value| value.as_str() == "true");
     if common.json {
-        screen::out(screen::plain(result.as_str()));
+        screen::out(screen::printable_json(result.as_str()));
     } else {
         show(&result, failed);
     }
@@ -67,7 +67,14 @@ fn unknown(local: &Local, tool: &str, names: &[String]) -> Failure {
     let lines = local.loaded.config.servers.iter().map(|server| super::servers::Line::of(server, &status));
     let missing: Vec<String> = lines
         .filter(|line| !line.is_fine())
-        .map(|line| format!("\n  server \"{}\" is {}: {}", line.id, line.state, line.problem.as_deref().unwrap_or("no reason is known")))
+        .map(|line| {
+            format!(
+                "\n  server \"{}\" {}: {}",
+                line.id,
+                line.state,
+                line.problem.as_deref().unwrap_or("no reason is known")
+            )
+        })
         .collect();
     let wanted = tool.rsplit("__").next().unwrap_or(tool).to_ascii_lowercase();
     let near: Vec<String> = names
@@ -76,7 +83,11 @@ fn unknown(local: &Local, tool: &str, names: &[String]) -> Failure {
         .take(5)
         .map(|name| screen::plain_line(name))
         .collect();
-    let hint = if near.is_empty() { "`switchboard tools` lists those there are".to_owned() } else { format!("did you mean {}?", near.join(", ")) };
+    let hint = if near.is_empty() {
+        "`switchboard tools` lists those there are".to_owned()
+    } else {
+        format!("did you mean {}?", near.join(", "))
+    };
     Failure::failed(format!("there is no tool \"{shown}\"; {hint}{}", missing.concat()))
 }
 
@@ -101,7 +112,11 @@ fn readable(block: &Raw) -> String {
     match text(&["type"]).as_deref() {
         Some("text") => text(&["text"]).unwrap_or_default(),
         Some(kind @ ("image" | "audio")) => {
-            format!("[{kind}, {}, about {} bytes; --json has it]", text(&["mimeType"]).unwrap_or_default(), size(&["data"]))
+            format!(
+                "[{kind}, {}, about {} bytes; --json has it]",
+                text(&["mimeType"]).unwrap_or_default(),
+                size(&["data"])
+            )
         }
         Some("resource_link") => format!("[resource {}]", text(&["uri"]).unwrap_or_default()),
         Some("resource") => text(&["resource", "text"])
@@ -120,7 +135,10 @@ mod tests {
     fn blocks_become_text() {
         for (block, expected) in [
             (r#"{"type":"text","text":"hello"}"#, "hello"),
-            (r#"{"type":"image","mimeType":"image/png","data":"AAAA"}"#, "[image, image/png, about 3 bytes; --json has it]"),
+            (
+                r#"{"type":"image","mimeType":"image/png","data":"AAAA"}"#,
+                "[image, image/png, about 3 bytes; --json has it]",
+            ),
             (r#"{"type":"resource_link","uri":"a:b"}"#, "[resource a:b]"),
             (r#"{"type":"resource","resource":{"uri":"a:b","text":"inside"}}"#, "inside"),
             (r#"{"type":"resource","resource":{"uri":"a:b","blob":"AA"}}"#, "[resource a:b; --json has it]"),

@@ -43,6 +43,9 @@ fn files(loaded: &Loaded, report: &mut Report) {
     for warning in &loaded.warnings {
         report.note("configuration", warning, None);
     }
+    if let Some(warning) = setup::without_effect(&loaded.config) {
+        report.note("configuration", &warning, None);
+    }
     for error in &loaded.config.rejected {
         report.problem("configuration", error.to_string(), None);
     }
@@ -57,7 +60,11 @@ fn data(loaded: &Loaded, report: &mut Report) {
         return;
     }
     if let Some(mode) = open_to_others(folder) {
-        report.problem(&name, format!("others may write to it (mode {mode:o})"), Some(format!("run `chmod go-w {name}`")));
+        report.problem(
+            &name,
+            format!("others may write to it (mode {mode:o})"),
+            Some(format!("run `chmod go-w {name}`")),
+        );
     } else {
         report.fine(&name, "is yours alone to change");
     }
@@ -99,7 +106,11 @@ async fn address(loaded: &Loaded, report: &mut Report) {
             Some("fine if Switchboard runs there already; else choose another with `listen` or --listen".to_owned()),
         ),
         Err(error) => {
-            report.problem(&name, error.to_string(), Some("choose another with `listen` in the configuration".to_owned()));
+            report.problem(
+                &name,
+                error.to_string(),
+                Some("choose another with `listen` in the configuration".to_owned()),
+            );
         }
     }
 }
@@ -125,7 +136,11 @@ async fn servers(loaded: Loaded, report: &mut Report) {
                 let lists = format!("{tools} tools, {prompts} prompts, {resources} resources, {templates} templates");
                 report.fine(&name, &format!("starts, speaks {speaks}, offers {lists}"));
                 if let Some(problem) = &line.problem {
-                    report.problem(&name, problem.clone(), Some("tell its author, or look at its log output".to_owned()));
+                    report.problem(
+                        &name,
+                        problem.clone(),
+                        Some("tell its author, or look at its log output".to_owned()),
+                    );
                 }
             }
             (state, _) => {

@@ -72,7 +72,9 @@ fn report(common: &Common, plan: &Plan, file: &Path, backup: Option<&Path>, writ
                 })
             })
             .collect();
-        screen::json(&json!({"file": file, "written": written, "backup": backup, "servers": items, "entry": entry.text}));
+        screen::json(
+            &json!({"file": file, "written": written, "backup": backup, "servers": items, "entry": entry.text}),
+        );
         return;
     }
     if !written {
@@ -82,7 +84,11 @@ fn report(common: &Common, plan: &Plan, file: &Path, backup: Option<&Path>, writ
     if let Some(backup) = backup {
         screen::out(format_args!("the file as it was: {}", backup.display()));
     }
-    screen::out(format_args!("\nPut this in place of the servers in {} ({client}):\n{}", entry.file, entry.text.trim_end()));
+    screen::out(format_args!(
+        "\nPut this in place of the servers in {} ({client}):\n{}",
+        entry.file,
+        entry.text.trim_end()
+    ));
 }
 
 /// The path of this program, as a client should call it.
@@ -107,8 +113,9 @@ fn find(common: &Common, options: &Import) -> Result<Found, Failure> {
             Ok(client) => list.retain(|candidate| candidate.client == client),
             Err(_) => {
                 let path = sources.folder.join(from);
-                let text = read(&path)
-                    .map_err(|error| Failure::usage(format!("{}: {error}; --from takes {} or a file", path.display(), words())))?;
+                let text = read(&path).map_err(|error| {
+                    Failure::usage(format!("{}: {error}; --from takes {} or a file", path.display(), words()))
+                })?;
                 let client = guess(&path, &text);
                 take(&mut found, &Candidate { client, path, project: false }, &text)?;
                 return Ok(found);

@@ -28,7 +28,9 @@ pub(crate) fn run(common: &Common, options: &Init) -> Outcome {
     }
     screen::out(format_args!("wrote {}", file.display()));
     if project {
-        screen::out("Servers in it start only after `switchboard trust`, because the file may travel with the project.");
+        screen::out(
+            "Servers in it start only after `switchboard trust`, because the file may travel with the project.",
+        );
         screen::out("For servers of your own, `switchboard add` and `switchboard import` use your user's file.");
     }
     Ok(())

@@ -11,6 +11,9 @@ use crate::local::Local;
 use crate::screen::{self, Tone};
 use crate::setup;
 
+/// Characters of a problem in the table; `doctor` and `--json` have all of it.
+const BRIEF: usize = 160;
+
 pub(crate) async fn run(common: &Common) -> Outcome {
     let local = Local::start(common)?;
     local.settle().await;
@@ -112,7 +115,7 @@ impl Line {
             tools.to_string(),
             prompts.to_string(),
             resources,
-            self.problem.clone().unwrap_or_default(),
+            screen::brief(self.problem.as_deref().unwrap_or_default(), BRIEF),
         ]
     }
 

@@ -54,7 +54,7 @@ fn show(common: &Common, options: &Tools, tools: &[Raw]) {
     } else {
         let rows: Vec<Vec<String>> = tools
             .iter()
-            .map(|tool| vec![screen::plain_line(&text(tool, "name")), brief(&text(tool, "description"))])
+            .map(|tool| vec![screen::plain_line(&text(tool, "name")), screen::brief(&text(tool, "description"), BRIEF)])
             .collect();
         if !rows.is_empty() {
             screen::out(screen::table(&rows).trim_end());
@@ -69,7 +69,7 @@ fn problems(local: &Local, options: &Tools, status: &[ServerStatus], listed: usi
     let servers = local.loaded.config.servers.iter().filter(|server| asked(server.id()));
     for line in servers.map(|server| Line::of(server, status)).filter(|line| !line.is_fine()) {
         let why = line.problem.as_deref().unwrap_or("no reason is known");
-        screen::note(format_args!("warning: server \"{}\" is {}: {why}", line.id, line.state));
+        screen::note(format_args!("warning: server \"{}\" {}: {why}", line.id, line.state));
         missing += 1;
     }
     if local.loaded.config.servers.is_empty() {
@@ -86,13 +86,4 @@ fn belongs(tool: &Raw, options: &Tools, local: &Local) -> bool {
     }
     let name = tool.member("name").and_then(|name| name.as_text()).unwrap_or_default();
     name.starts_with(&names::expose(server, ""))
-}
-
-/// The beginning of a description, on one line.
-fn brief(text: &str) -> String {
-    let line = screen::plain_line(text);
-    match line.char_indices().nth(BRIEF) {
-        Some((end, _)) => format!("{}...", line[..end].trim_end()),
-        None => line,
-    }
 }

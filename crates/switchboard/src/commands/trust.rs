@@ -28,7 +28,9 @@ pub(crate) fn run(common: &Common, options: &Trust) -> Outcome {
                     server.file.display()
                 )),
                 Some(_) => Failure::failed(format!("server \"{name}\" does not wait for an approval")),
-                None => Failure::failed(format!("no project file here declares a server \"{}\"", screen::plain_line(name))),
+                None => {
+                    Failure::failed(format!("no project file here declares a server \"{}\"", screen::plain_line(name)))
+                }
             });
         }
     }
@@ -38,7 +40,9 @@ pub(crate) fn run(common: &Common, options: &Trust) -> Outcome {
     }
     if !options.yes && !screen::can_ask() {
         list(common, &waiting);
-        return Err(Failure::usage("nothing was approved: there is no terminal to ask on; look at the commands, then say --yes"));
+        return Err(Failure::usage(
+            "nothing was approved: there is no terminal to ask on; look at the commands, then say --yes",
+        ));
     }
     let mut approved = Vec::new();
     for server in waiting {

@@ -66,7 +66,12 @@ impl Probes {
         let plain: [(&str, &str, &str, u64); 7] = [
             ("switchboard_uptime_seconds", "gauge", "Seconds since the start.", self.began.elapsed().as_secs()),
             ("switchboard_requests_total", "counter", "Requests of clients.", read(&self.counts.requests)),
-            ("switchboard_notifications_total", "counter", "Notifications of clients.", read(&self.counts.notifications)),
+            (
+                "switchboard_notifications_total",
+                "counter",
+                "Notifications of clients.",
+                read(&self.counts.notifications),
+            ),
             ("switchboard_sessions_opened_total", "counter", "Sessions that began.", opened),
             (
                 "switchboard_sessions",
@@ -74,19 +79,38 @@ impl Probes {
                 "Sessions that are open.",
                 opened.saturating_sub(read(&self.counts.closed)),
             ),
-            ("switchboard_reloads_total", "counter", "Configurations taken over while running.", read(&self.reloads.taken)),
-            ("switchboard_reloads_refused_total", "counter", "Configurations that were not.", read(&self.reloads.refused)),
+            (
+                "switchboard_reloads_total",
+                "counter",
+                "Configurations taken over while running.",
+                read(&self.reloads.taken),
+            ),
+            (
+                "switchboard_reloads_refused_total",
+                "counter",
+                "Configurations that were not.",
+                read(&self.reloads.refused),
+            ),
         ];
         for (name, kind, help, value) in plain {
             let _ = write!(out, "# HELP {name} {help}\n# TYPE {name} {kind}\n{name} {value}\n");
         }
         let servers = self.kernel.status();
-        let _ = writeln!(out, "# HELP switchboard_server_up Whether a server is connected.\n# TYPE switchboard_server_up gauge");
+        let _ = writeln!(
+            out,
+            "# HELP switchboard_server_up Whether a server is connected.\n# TYPE switchboard_server_up gauge"
+        );
         for server in &servers {
             let up = u8::from(server.phase == Phase::Ready);
-            let _ = writeln!(out, "switchboard_server_up{{server=\"{}\",state=\"{}\"}} {up}", server.id, state(&server.phase).0);
+            let _ = writeln!(
+                out,
+                "switchboard_server_up{{server=\"{}\",state=\"{}\"}} {up}",
+                server.id,
+                state(&server.phase).0
+            );
         }
-        let _ = writeln!(out, "# HELP switchboard_server_tools Tools of a server.\n# TYPE switchboard_server_tools gauge");
+        let _ =
+            writeln!(out, "# HELP switchboard_server_tools Tools of a server.\n# TYPE switchboard_server_tools gauge");
         for server in &servers {
             let _ = writeln!(out, "switchboard_server_tools{{server=\"{}\"}} {}", server.id, server.counts[0]);
         }

@@ -10,12 +10,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use notify::Watcher as _;
-use switchboard_config::{Config, ConfigError, ErrorKind, Loaded, Sources, changes, load};
+use switchboard_config::{Config, ErrorKind, Loaded, Sources, changes, load};
 use switchboard_kernel::{Kernel, ServerSpec};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use crate::specs;
+use crate::{setup, specs};
 
 /// How often the files are looked at without a report.
 const LOOK: Duration = Duration::from_secs(2);
@@ -72,11 +72,6 @@ impl Reload {
     pub(crate) fn counts(&self) -> Arc<Reloads> {
         self.counts.clone()
     }
-}
-
-/// Everything a person should hear about a configuration that can be used.
-pub(crate) fn problems(loaded: &Loaded) -> impl Iterator<Item = String> {
-    loaded.warnings.iter().cloned().chain(loaded.config.errors().map(ConfigError::to_string))
 }
 
 /// What tells one version of a file from another.
@@ -138,7 +133,7 @@ impl Watched {
         if difference.is_empty() {
             return;
         }
-        for problem in problems(&loaded) {
+        for problem in setup::problems(&loaded) {
             tracing::warn!("{problem}");
         }
         if difference.settings {

@@ -25,7 +25,7 @@ const SETTLE: Duration = Duration::from_millis(200);
 /// Open connections to one origin.
 pub(super) struct Pool {
     base: Uri,
-    origin: String,
+    origin: Arc<str>,
     authority: String,
     options: HttpOptions,
     idle: Arc<Idle>,
@@ -55,7 +55,7 @@ pub(super) struct Lease {
     sender: Sender,
     idle: Arc<Idle>,
     keep_for: Duration,
-    origin: String,
+    origin: Arc<str>,
 }
 
 impl Lease {
@@ -72,7 +72,7 @@ impl Lease {
     }
 
     pub(super) fn broken(&self, error: &hyper::Error) -> HttpError {
-        HttpError::Broken { origin: self.origin.clone(), why: reason(error) }
+        HttpError::Broken { origin: self.origin.as_ref().to_owned(), why: reason(error) }
     }
 }
 
@@ -82,12 +82,15 @@ impl Pool {
         if !matches!(url.scheme(), "http" | "https") {
             return Err(bad("only http and https are spoken"));
         }
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(bad("it holds a user name or a password: put them into an `Authorization` header"));
+        }
         let host = url.host_str().ok_or_else(|| bad("it names no host"))?;
         let authority = url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
         let origin = format!("{}://{authority}", url.scheme());
         let base = Uri::try_from(format!("{origin}/")).map_err(|_| bad("the host is not valid"))?;
         let idle = Arc::new(Idle { kept: Mutex::default(), max: options.max_idle.max(1) });
-        Ok(Self { base, origin, authority, options, idle })
+        Ok(Self { base, origin: origin.into(), authority, options, idle })
     }
 
     pub(super) fn origin(&self) -> &str {
@@ -127,7 +130,7 @@ impl Pool {
         let mut sender = self.connect().await?;
         match sender.try_send_request(request).await {
             Ok(response) => Ok(self.exchange(sender, response)),
-            Err(error) if error.message().is_some() => Err(HttpError::NotSent(self.origin.clone())),
+            Err(error) if error.message().is_some() => Err(HttpError::NotSent(self.origin.as_ref().to_owned())),
             Err(error) => Err(self.broken(error.error())),
         }
     }
@@ -141,7 +144,7 @@ impl Pool {
     }
 
     fn broken(&self, error: &hyper::Error) -> HttpError {
-        HttpError::Broken { origin: self.origin.clone(), why: reason(error) }
+        HttpError::Broken { origin: self.origin.as_ref().to_owned(), why: reason(error) }
     }
 
     /// A kept connection that can take a request.
@@ -171,7 +174,7 @@ impl Pool {
     }
 
     async fn connect(&self) -> Result<Sender, HttpError> {
-        let failed = |why: String| HttpError::Connect { origin: self.origin.clone(), why };
+        let failed = |why: String| HttpError::Connect { origin: self.origin.as_ref().to_owned(), why };
         let mut connector = CONNECTOR.clone();
         let connecting = async {
             // The connector is always ready: it holds no queue.

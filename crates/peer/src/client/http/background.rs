@@ -54,7 +54,7 @@ async fn keep_listening(http: Weak<Http>, opened: oneshot::Sender<()>) {
             // Event ids of a session that is gone mean nothing to the next.
             cursor = Cursor::default();
         }
-        let answer = this.target.get_events(state.headers.clone(), cursor.last.as_deref()).await;
+        let answer = this.get_events(state.headers.clone(), cursor.last.as_deref()).await;
         // Whoever waits learns it by the sender's end.
         drop(first.take());
         match answer {
@@ -76,7 +76,13 @@ async fn keep_listening(http: Weak<Http>, opened: oneshot::Sender<()>) {
             // The server has no such stream, or does not give it to us.
             Ok(answer) => {
                 tracing::debug!(status = answer.status.as_u16(), "the server offers no stream of its own");
-                return;
+                // A later session may have one.
+                let mut renewals = this.renewals.subscribe();
+                drop(this);
+                if renewals.changed().await.is_err() {
+                    return;
+                }
+                continue;
             }
             Err(error) => {
                 tracing::debug!(%error, "the server's own stream could not be opened");

@@ -211,7 +211,7 @@ impl Http {
         if state.era() == Era::Legacy && open.token.is_some() {
             self.open_mailbox(open);
         }
-        let mut posting = std::pin::pin!(self.target.post(headers, body));
+        let mut posting = std::pin::pin!(self.post(headers, body));
         let posted = loop {
             match open.wait(posting.as_mut()).await? {
                 Came::Work(posted) => break posted,
@@ -310,7 +310,7 @@ impl Http {
             fruitless = fruitless.saturating_add(1);
             let resume = async {
                 tokio::time::sleep(pause.min(MOST_RETRY)).await;
-                self.target.get_events(state.headers.clone(), Some(last)).await
+                self.get_events(state.headers.clone(), Some(last)).await
             };
             let mut resume = std::pin::pin!(resume);
             let resumed = loop {
@@ -431,7 +431,12 @@ impl Drop for Farewell<'_> {
 
 /// Gives a call its own progress token, so that two callers who chose the same one do not meet at the server.
 fn own_token(id: u64, params: Option<&Raw>) -> (Option<Raw>, Option<Raw>) {
-    let token = params.and_then(|params| params.at(&["_meta", "progressToken"]));
+    // Most calls have none, and looking for a word is much cheaper than looking for a member. An escape could hide it.
+    let may_have = |params: &&Raw| {
+        let text = params.as_bytes();
+        memchr::memmem::find(text, b"progressToken").is_some() || memchr::memmem::find(text, b"\\u").is_some()
+    };
+    let token = params.filter(may_have).and_then(|params| params.at(&["_meta", "progressToken"]));
     let (Some(given), Some(token)) = (params, token) else { return (params.cloned(), None) };
     let edited = Edit::of(given)
         .and_then(|edit| edit.within("_meta", |meta| meta.set("progressToken", Raw::number(id))))

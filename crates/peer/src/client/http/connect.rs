@@ -86,14 +86,16 @@ impl Http {
         const STEP: &str = "server/discover";
         let state = State::new(&self.target, Some(Revision::LATEST), None, 0);
         let mut asked_again = false;
+        // A user who is asked for consent takes longer than a server.
+        let patience = if self.authorizer.is_some() { options.start_timeout } else { options.probe_timeout };
         loop {
             let params = self.identity.stamp(None);
             let headers = self
                 .modern_headers(&state, (method::DISCOVER, Some(&params)), &[])
                 .map_err(|error| ConnectError::from_call(STEP, error))?;
             let (id, body) = self.first_request(method::DISCOVER, params);
-            let asked = tokio::time::timeout(options.probe_timeout, async {
-                let answer = self.target.post(headers, body).await?;
+            let asked = tokio::time::timeout(patience, async {
+                let answer = self.post(headers, body).await?;
                 Ok::<_, ConnectError>((answer.status, self.first_answer(id, answer).await))
             });
             let modern_only = options.era == EraChoice::Modern;
@@ -108,8 +110,7 @@ impl Http {
                 Ok(Ok((_, First::Nothing(_)))) => Probe::Legacy,
                 Ok(Err(error)) => return Err(error),
                 Err(_) if modern_only => {
-                    let after = options.probe_timeout;
-                    return Err(ConnectError::Timeout { step: STEP, after, stderr: String::new() });
+                    return Err(ConnectError::Timeout { step: STEP, after: patience, stderr: String::new() });
                 }
                 Err(_) => Probe::Legacy,
             };
@@ -140,7 +141,7 @@ impl Http {
         let generation = self.state().generation;
         let state = State::new(&self.target, None, None, generation);
         let asked = async {
-            let answer = self.target.post(state.headers.clone(), body).await?;
+            let answer = self.post(state.headers.clone(), body).await?;
             Ok::<_, ConnectError>((answer.status, self.first_answer(id, answer).await))
         };
         let (status, first) = tokio::time::timeout(options.start_timeout, asked)
@@ -170,7 +171,7 @@ impl Http {
     ) -> Result<(), ConnectError> {
         let state = State::new(&self.target, Some(revision), session, generation);
         let ready = Message::from(Notification::new(method::INITIALIZED, None)).encode();
-        let told = tokio::time::timeout(DELIVERY, self.target.post(state.headers.clone(), ready)).await;
+        let told = tokio::time::timeout(DELIVERY, self.post(state.headers.clone(), ready)).await;
         let answer = told.map_err(|_| ConnectError::Timeout {
             step: method::INITIALIZED,
             after: DELIVERY,
@@ -192,8 +193,7 @@ impl Http {
         let (id, body) = self.first_request(method::INITIALIZE, self.identity.initialize(self.legacy_revision));
         let state = State::new(&self.target, None, None, lost);
         let asked = async {
-            let answer =
-                self.target.post(state.headers.clone(), body).await.map_err(|error| failed(error.to_string()))?;
+            let answer = self.post(state.headers.clone(), body).await.map_err(|error| failed(error.to_string()))?;
             Ok::<_, CallError>(self.first_answer(id, answer).await)
         };
         let first = tokio::time::timeout(DELIVERY, asked).await.map_err(|_| failed("no answer".to_owned()))??;

@@ -32,7 +32,11 @@ impl Answers {
     /// What can be asked.
     pub(crate) fn capabilities(&self) -> Raw {
         let nothing = Raw::empty_object;
-        if self.ask { object(&[("elicitation", object(&[("form", nothing()), ("url", nothing())]))]) } else { nothing() }
+        if self.ask {
+            object(&[("elicitation", object(&[("form", nothing()), ("url", nothing())]))])
+        } else {
+            nothing()
+        }
     }
 }
 
@@ -42,14 +46,17 @@ impl Handler for Answers {
             match &*request.method {
                 method::PING => Ok(Raw::empty_object()).into(),
                 method::ELICIT if self.ask => {
-                    let params: Value = request.params.as_ref().and_then(|params| params.view().ok()).unwrap_or_default();
+                    let params: Value =
+                        request.params.as_ref().and_then(|params| params.view().ok()).unwrap_or_default();
                     let asking = tokio::task::spawn_blocking(move || {
                         questions::ask(&params, &mut std::io::stdin().lock(), &mut std::io::stderr().lock())
                     });
                     let answer = asking.await.unwrap_or_else(|_| serde_json::json!({"action": "cancel"}));
                     Ok(raw(&answer)).into()
                 }
-                other => Err(ErrorObject::new(code::METHOD_NOT_FOUND, format!("`{other}` cannot be answered here"))).into(),
+                other => {
+                    Err(ErrorObject::new(code::METHOD_NOT_FOUND, format!("`{other}` cannot be answered here"))).into()
+                }
             }
         })
     }

@@ -118,18 +118,24 @@ fn options(property: &Value) -> Option<Vec<String>> {
 
 fn read(line: &str, property: &Value) -> Result<Value, String> {
     let choice = |word: &str| match options(property) {
-        Some(options) if !options.iter().any(|option| option == word) => Err(format!("choose one of: {}", plain_line(&options.join(", ")))),
+        Some(options) if !options.iter().any(|option| option == word) => {
+            Err(format!("choose one of: {}", plain_line(&options.join(", "))))
+        }
         _ => Ok(Value::String(word.to_owned())),
     };
     match property.get("type").and_then(Value::as_str) {
         Some("integer") => line.parse::<i64>().map(Value::from).map_err(|_| "write a whole number".to_owned()),
-        Some("number") => serde_json::from_str::<serde_json::Number>(line).map(Value::Number).map_err(|_| "write a number".to_owned()),
+        Some("number") => {
+            serde_json::from_str::<serde_json::Number>(line).map(Value::Number).map_err(|_| "write a number".to_owned())
+        }
         Some("boolean") => match line.to_ascii_lowercase().as_str() {
             "y" | "yes" | "true" => Ok(Value::Bool(true)),
             "n" | "no" | "false" => Ok(Value::Bool(false)),
             _ => Err("write yes or no".to_owned()),
         },
-        Some("array") => line.split(',').map(|word| choice(word.trim())).collect::<Result<Vec<_>, _>>().map(Value::Array),
+        Some("array") => {
+            line.split(',').map(|word| choice(word.trim())).collect::<Result<Vec<_>, _>>().map(Value::Array)
+        }
         _ => choice(line),
     }
 }

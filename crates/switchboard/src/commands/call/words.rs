@@ -89,7 +89,9 @@ mod tests {
             (&["l:=["], Err("l: not valid JSON: EOF while parsing a list at line 1 column 1")),
             (
                 &["word"],
-                Err("\"word\" is neither key=value nor a JSON object; the tool takes: s=<string> [n=<number>] [l=<array>] [any=<value>]"),
+                Err(
+                    "\"word\" is neither key=value nor a JSON object; the tool takes: s=<string> [n=<number>] [l=<array>] [any=<value>]",
+                ),
             ),
         ] {
             let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();

@@ -1,0 +1,42 @@
+//! Credentials that change while a connection lives.
+
+use http::HeaderValue;
+
+use crate::BoxFuture;
+
+/// Gives requests their `Authorization` header, and finds another one when a server refuses it.
+pub trait Authorizer: Send + Sync + 'static {
+    /// The header as of now, if there is one.
+    fn header(&self) -> Option<HeaderValue>;
+
+    /// The server refused a request. `Ok` means that it is worth making again.
+    fn challenged(&self, refusal: Refusal) -> BoxFuture<'_, Result<(), AuthorizeError>>;
+}
+
+/// How a server refused a request.
+#[derive(Debug, Clone)]
+pub struct Refusal {
+    /// 401 or 403.
+    pub status: u16,
+    /// `WWW-Authenticate`, where it was sent.
+    pub challenge: Option<String>,
+    /// The header that the request carried.
+    pub used: Option<HeaderValue>,
+}
+
+/// Why there are no other credentials.
+#[derive(Debug, thiserror::Error)]
+#[error("authorization failed while {step}: {why}")]
+pub struct AuthorizeError {
+    /// What was being done.
+    pub step: &'static str,
+    /// What went wrong. Never holds a credential.
+    pub why: String,
+}
+
+impl AuthorizeError {
+    /// An error at a step.
+    pub fn new(step: &'static str, why: impl std::fmt::Display) -> Self {
+        Self { step, why: why.to_string() }
+    }
+}

@@ -1,0 +1,120 @@
+//! The commands that write files: init, add, remove, import, trust.
+
+use crate::support::{Home, server};
+
+#[test]
+fn init_writes_once() {
+    let home = Home::new();
+    assert!(home.run(&["init"]).ok().contains("mgp.toml"));
+    let text = std::fs::read_to_string(home.path("project/mgp.toml")).unwrap();
+    assert!(text.starts_with('#'), "{text}");
+    assert!(home.run(&["init"]).err(1).contains("is there already"));
+    assert_eq!(std::fs::read_to_string(home.path("project/mgp.toml")).unwrap(), text);
+    home.run(&["init", "--user"]).ok();
+    assert_eq!(std::fs::read_to_string(home.user_file()).unwrap(), text);
+    home.run(&["servers"]).ok();
+}
+
+#[test]
+fn add_and_remove_keep_the_rest_of_the_file() {
+    let home = Home::new();
+    home.configure("# mine\n");
+    home.run(&["add", "one", "--env", "A=b", "--", "echo", "a b", "--flag"]).ok();
+    home.run(&["add", "two", "--url", "https://x.test/mcp", "--header", "X-Key=${KEY}", "--token", "${T}"]).ok();
+    let text = std::fs::read_to_string(home.user_file()).unwrap();
+    assert!(text.starts_with("# mine\n"), "{text}");
+    for piece in ["args = [\"a b\", \"--flag\"]", "A = \"b\"", "X-Key = \"${KEY}\"", "token = \"${T}\""] {
+        assert!(text.contains(piece), "{piece}: {text}");
+    }
+    assert!(home.run(&["add", "one", "--", "x"]).err(2).contains("already taken"));
+    assert!(home.run(&["add", "bad name", "--", "x"]).err(2).contains("bad name"));
+    home.run(&["remove", "one"]).ok();
+    home.run(&["remove", "two"]).ok();
+    assert_eq!(std::fs::read_to_string(home.user_file()).unwrap().trim(), "# mine");
+    assert!(home.run(&["remove", "two"]).err(1).contains("no server \"two\""));
+}
+
+const CURSOR: &str = r#"{"mcpServers": {
+    "time": {"command": "uvx", "args": ["mcp-server-time"]},
+    "switchboard": {"command": "/usr/bin/switchboard", "args": ["stdio"]}
+}}"#;
+
+#[test]
+fn import_shows_its_plan_and_writes_only_when_told() {
+    let home = Home::new();
+    home.write(".cursor/mcp.json", CURSOR);
+    home.configure("# mine\n");
+    let shown = home.run(&["import", "--dry-run"]).ok();
+    assert!(shown.contains("+ time: uvx mcp-server-time") && shown.contains("it is switchboard itself"), "{shown}");
+    assert!(home.run(&["import"]).err(2).contains("--yes"));
+    assert_eq!(std::fs::read_to_string(home.user_file()).unwrap(), "# mine\n");
+
+    let done = home.run(&["import", "--yes"]).ok();
+    assert!(done.contains("\"stdio\"") && done.contains("~/.cursor/mcp.json"), "{done}");
+    let text = std::fs::read_to_string(home.user_file()).unwrap();
+    assert!(text.starts_with("# mine\n") && text.contains("mcp-server-time"), "{text}");
+    let backups = std::fs::read_dir(home.user_file().parent().unwrap()).unwrap();
+    let backup =
+        backups.map(|entry| entry.unwrap().path()).find(|path| path.to_string_lossy().contains(".bak-")).unwrap();
+    assert_eq!(std::fs::read_to_string(backup).unwrap(), "# mine\n");
+
+    assert!(home.run(&["import", "--yes"]).ok().contains("nothing to add"));
+}
+
+#[test]
+fn import_reads_one_client_or_one_file() {
+    let home = Home::new();
+    home.write(".cursor/mcp.json", CURSOR);
+    home.write("list.json", r#"{"mcpServers": {"git": {"command": "uvx", "args": ["mcp-server-git"]}}}"#);
+    home.write(".codex/config.toml", "[mcp_servers.files]\ncommand = \"npx\"\n");
+    let ran = home.run(&["import", "--from", "codex", "--yes", "--json"]);
+    assert_eq!(ran.json()["servers"][0]["added"], "files", "{ran:?}");
+    home.run(&["import", "--from", "../list.json", "--yes"]).ok();
+    let text = std::fs::read_to_string(home.user_file()).unwrap();
+    assert!(text.contains("mcp-server-git") && !text.contains("mcp-server-time"), "{text}");
+    assert!(home.run(&["import", "--from", "emacs"]).err(2).contains("claude-desktop"));
+    home.write("broken.json", "{");
+    assert!(home.run(&["import", "--from", "../broken.json"]).err(2).contains("broken.json:1:"));
+}
+
+#[test]
+fn a_projects_own_files_are_imported_only_on_request() {
+    let home = Home::new();
+    home.write("project/.mcp.json", r#"{"mcpServers": {"build": {"command": "make"}}}"#);
+    let shown = home.run(&["import", "--yes"]).ok();
+    assert!(shown.contains("nothing to add") && shown.contains("--project"), "{shown}");
+    assert!(!home.user_file().exists());
+    home.run(&["import", "--yes", "--project"]).ok();
+    assert!(std::fs::read_to_string(home.user_file()).unwrap().contains("make"));
+}
+
+#[test]
+fn a_projects_servers_start_only_after_trust() {
+    let home = Home::new();
+    home.write("project/mgp.toml", &server("build", &[]));
+    let state = |home: &Home| home.run(&["servers", "--json"]).json()["servers"][0]["state"].clone();
+    assert_eq!(state(&home), "untrusted");
+    let listed = home.run(&["trust", "--list"]).ok();
+    assert!(listed.contains("build") && listed.contains("faulty-server"), "{listed}");
+    assert!(home.run(&["trust", "build"]).err(2).contains("--yes"));
+    assert_eq!(state(&home), "untrusted");
+    home.run(&["trust", "build", "--yes"]).ok();
+    assert_eq!(state(&home), "ready");
+    assert!(home.run(&["trust", "--list"]).ok().contains("no server waits"));
+
+    home.write("project/mgp.toml", &server("build", &["--log-on-stdout"]));
+    assert_eq!(state(&home), "untrusted", "a changed command asks again");
+    home.run(&["trust", "--yes"]).ok();
+    assert_eq!(state(&home), "ready");
+    home.run(&["trust", "build", "--revoke"]).ok();
+    assert_eq!(state(&home), "untrusted");
+    assert!(home.run(&["trust", "other"]).err(1).contains("other"));
+}
+
+#[test]
+fn a_server_added_to_the_project_by_hand_is_trusted() {
+    let home = Home::new();
+    home.run(&["add", "mine", "--project", "--", "true"]).ok();
+    assert!(home.path("project/mgp.toml").exists() && !home.user_file().exists());
+    assert!(home.run(&["trust", "--list"]).ok().contains("no server waits"));
+}

@@ -1,0 +1,196 @@
+//! The kernel over HTTP: address, token, probes, reload, end.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::process::Child;
+
+use serde_json::{Value, json};
+
+use crate::support::{Home, LIMIT, lines_of, server, until, wait};
+
+/// A running `serve`, and what it printed at its start.
+struct Served {
+    child: Child,
+    address: String,
+    token: Option<String>,
+    entry: Value,
+}
+
+impl Served {
+    fn start(home: &Home, args: &[&str]) -> Self {
+        let mut all = vec!["serve", "--json", "--listen", "127.0.0.1:0"];
+        all.extend(args);
+        let mut child = home.command(&all).spawn().unwrap();
+        let line = lines_of(child.stdout.take()).recv_timeout(LIMIT).expect("the address");
+        let said: Value = serde_json::from_str(&line).unwrap();
+        let url = said["url"].as_str().unwrap();
+        let address = url.strip_prefix("http://").and_then(|rest| rest.strip_suffix("/mcp")).unwrap().to_owned();
+        Self { child, address, token: said["token"].as_str().map(str::to_owned), entry: said["entry"].clone() }
+    }
+
+    fn http(&self, method: &str, path: &str, token: Option<&str>, body: &str) -> (u16, String) {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        stream.set_read_timeout(Some(LIMIT)).unwrap();
+        let token = token.map_or_else(String::new, |token| format!("Authorization: Bearer {token}\r\n"));
+        write!(
+            stream,
+            "{method} {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n{token}Content-Type: application/json\r\n\
+             Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: {}\r\n\
+             Content-Length: {}\r\n\r\n{body}",
+            self.address,
+            serde_json::from_str::<Value>(body)
+                .map_or_else(|_| String::new(), |body| body["method"].as_str().unwrap().to_owned()),
+            body.len(),
+        )
+        .unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        let (head, body) = text.split_once("\r\n\r\n").unwrap();
+        (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
+    }
+
+    /// The names of all tools, asked for in the modern way.
+    fn tools(&self, token: Option<&str>) -> Result<Vec<String>, (u16, String)> {
+        let meta = json!({
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+            "io.modelcontextprotocol/clientCapabilities": {},
+        });
+        let request = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": meta}});
+        let (status, body) = self.http("POST", "/mcp", token, &request.to_string());
+        let tools =
+            serde_json::from_str::<Value>(&body).ok().and_then(|answer| answer["result"]["tools"].as_array().cloned());
+        let Some(tools) = tools else { return Err((status, body)) };
+        Ok(tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect())
+    }
+
+    fn signal(&self, signal: rustix::process::Signal) {
+        rustix::process::kill_process(rustix::process::Pid::from_child(&self.child), signal).unwrap();
+    }
+
+    fn end(mut self) {
+        self.signal(rustix::process::Signal::TERM);
+        assert!(wait(&mut self.child).success());
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn a_token_is_shown_once_and_is_needed() {
+    let home = Home::new();
+    home.configure(&server("one", &[]));
+    let served = Served::start(&home, &[]);
+    let token = served.token.clone().expect("a first token");
+    let header = served.entry["mcpServers"]["switchboard"]["headers"]["Authorization"].clone();
+    assert_eq!(header, format!("Bearer {token}"));
+    assert!(served.tools(Some(&token)).unwrap().contains(&"echo".to_owned()));
+    for wrong in [None, Some("sb_wrong")] {
+        assert_eq!(served.tools(wrong).unwrap_err().0, 401);
+    }
+    served.end();
+
+    let kept = std::fs::read_to_string(home.path(".local/share/switchboard/tokens")).unwrap();
+    assert!(!kept.contains(&token), "{kept}");
+    let again = Served::start(&home, &[]);
+    assert_eq!(again.token, None);
+    again.tools(Some(&token)).unwrap();
+    again.end();
+    let more = Served::start(&home, &["--new-token"]);
+    let second = more.token.clone().unwrap();
+    more.tools(Some(&token)).unwrap();
+    more.tools(Some(&second)).unwrap();
+}
+
+#[test]
+fn probes_and_metrics() {
+    let home = Home::new();
+    home.configure(&format!("{}{}", server("one", &[]), server("two", &["--exit-in-handshake"])));
+    let served = Served::start(&home, &[]);
+    let token = served.token.clone().unwrap();
+    assert_eq!(served.http("GET", "/healthz", None, ""), (200, "ok\n".to_owned()));
+    let ready =
+        until(|| Some(served.http("GET", "/readyz", None, "")).filter(|(status, _)| *status == 200)).expect("ready");
+    assert!(ready.1.contains("\"connected\":1"), "{ready:?}");
+    assert_eq!(served.http("GET", "/metrics", None, "").0, 401);
+    let (status, metrics) = served.http("GET", "/metrics", Some(&token), "");
+    assert_eq!(status, 200);
+    assert!(metrics.contains("switchboard_server_up{server=\"one\",state=\"ready\"} 1"), "{metrics}");
+    assert!(metrics.contains("switchboard_server_tools{server=\"one\"} 6"), "{metrics}");
+    assert_eq!(served.http("POST", "/healthz", None, "").0, 405);
+    assert_eq!(served.http("GET", "/elsewhere", Some(&token), "").0, 404);
+}
+
+#[test]
+fn without_auth_everyone_on_this_machine_is_let_in() {
+    let home = Home::new();
+    home.configure(&server("one", &[]));
+    let served = Served::start(&home, &["--no-auth"]);
+    assert_eq!(served.token, None);
+    assert!(served.tools(None).unwrap().contains(&"echo".to_owned()));
+    assert!(!home.path(".local/share/switchboard/tokens").exists());
+}
+
+#[test]
+fn a_broken_file_keeps_the_servers_and_a_good_one_changes_them() {
+    let home = Home::new();
+    home.configure(&server("one", &[]));
+    let served = Served::start(&home, &["--no-auth"]);
+    until(|| served.tools(None).ok().filter(|tools| tools.contains(&"echo".to_owned()))).expect("the first server");
+
+    home.configure("[[servers]\n");
+    let refused = |served: &Served| {
+        // Metrics count what was refused, so that the test need not guess how long to wait.
+        served.http("GET", "/metrics", None, "").1.contains("switchboard_reloads_refused_total 1").then_some(())
+    };
+    until(|| refused(&served)).expect("the broken file is seen");
+    assert!(served.tools(None).unwrap().contains(&"echo".to_owned()));
+
+    home.configure(&format!("{}{}", server("one", &[]), server("two", &[])));
+    until(|| served.tools(None).ok().filter(|tools| tools.contains(&"two__echo".to_owned())))
+        .expect("the second server");
+
+    // A fault in one entry keeps that server as it was.
+    home.configure(&format!("{}oops = 1\n{}", server("one", &[]), server("three", &[])));
+    let tools =
+        until(|| served.tools(None).ok().filter(|tools| tools.contains(&"three__echo".to_owned()))).expect("the third");
+    assert!(tools.contains(&"one__echo".to_owned()) && !tools.contains(&"two__echo".to_owned()), "{tools:?}");
+    served.end();
+}
+
+#[test]
+fn a_project_server_starts_when_it_is_trusted_meanwhile() {
+    let home = Home::new();
+    home.write("project/mgp.toml", &server("build", &[]));
+    let served = Served::start(&home, &["--no-auth"]);
+    assert_eq!(served.tools(None), Ok(Vec::new()));
+    home.run(&["trust", "build", "--yes"]).ok();
+    until(|| served.tools(None).ok().filter(|tools| tools.contains(&"echo".to_owned()))).expect("the trusted server");
+}
+
+#[test]
+fn an_address_that_is_taken_is_named() {
+    let home = Home::new();
+    let served = Served::start(&home, &["--no-auth"]);
+    let said = home.run(&["serve", "--no-auth", "--listen", &served.address]).err(1);
+    assert!(said.contains(&served.address) && said.contains("--listen"), "{said}");
+}
+
+#[test]
+fn the_default_command_serves_and_prints_for_people() {
+    let home = Home::new();
+    home.configure("listen = \"127.0.0.1:0\"\n");
+    let mut child = home.command(&[]).spawn().unwrap();
+    let lines = lines_of(child.stdout.take());
+    let first = lines.recv_timeout(LIMIT).unwrap();
+    assert!(first.contains("http://127.0.0.1:") && first.ends_with("/mcp"), "{first}");
+    assert!(lines.recv_timeout(LIMIT).unwrap().contains("switchboard import"));
+    assert!(lines.recv_timeout(LIMIT).unwrap().starts_with("token (shown only now): sb_"));
+    rustix::process::kill_process(rustix::process::Pid::from_child(&child), rustix::process::Signal::INT).unwrap();
+    assert!(wait(&mut child).success());
+}

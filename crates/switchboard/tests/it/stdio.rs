@@ -1,0 +1,99 @@
+//! The kernel on standard streams, and the commands that use one inside their own process.
+
+use serde_json::json;
+
+use crate::support::{Home, Peer, server, until};
+
+#[test]
+fn two_servers_behind_one_door() {
+    let home = Home::new();
+    home.configure(&format!("{}{}", server("one", &[]), server("two", &["--modern"])));
+    let mut peer = home.connect();
+    let tools = peer.tools();
+    assert!(tools.contains(&"one__echo".to_owned()) && tools.contains(&"two__echo".to_owned()), "{tools:?}");
+    assert_eq!(peer.call("one__echo", json!({"text": "a"})), Ok("a".to_owned()));
+    assert_eq!(peer.call("two__echo", json!({"text": "b"})), Ok("b".to_owned()));
+    let (code, log) = peer.end();
+    assert_eq!((code, log.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn one_server_is_transparent() {
+    let home = Home::new();
+    home.configure(&server("one", &[]));
+    let mut peer = home.connect();
+    assert_eq!(peer.call("echo", json!({"text": "a"})), Ok("a".to_owned()));
+}
+
+#[test]
+fn without_servers_it_answers_all_the_same() {
+    let home = Home::new();
+    let mut peer = home.connect();
+    assert_eq!(peer.tools(), Vec::<String>::new());
+    let (code, log) = peer.end();
+    assert!(code == Some(0) && log.contains("switchboard import"), "{log}");
+}
+
+#[test]
+fn a_line_that_is_no_message_is_answered_with_an_error() {
+    let home = Home::new();
+    let mut peer = Peer::start(home.command(&["stdio"]));
+    peer.send(&json!("not a message"));
+    peer.initialize();
+}
+
+#[test]
+fn a_changed_file_is_taken_over_and_a_broken_one_is_not() {
+    let home = Home::new();
+    home.configure(&server("one", &[]));
+    let mut peer = home.connect();
+    assert!(peer.tools().contains(&"echo".to_owned()));
+    home.configure(&format!("{}{}", server("one", &[]), server("two", &[])));
+    until(|| peer.tools().contains(&"two__echo".to_owned()).then_some(())).expect("the second server");
+    let pid = peer.call("one__pid", json!({})).unwrap();
+
+    home.configure("[[servers]\n");
+    // The next good file tells that the broken one has been seen or skipped; either way nothing was lost.
+    home.configure(&format!("{}{}", server("one", &[]), server("three", &[])));
+    until(|| peer.tools().contains(&"three__echo".to_owned()).then_some(())).expect("the third server");
+    assert!(!peer.tools().contains(&"two__echo".to_owned()));
+    assert_eq!(peer.call("one__pid", json!({})), Ok(pid), "an unchanged server is left alone");
+}
+
+#[test]
+fn tools_and_call_show_what_clients_get() {
+    let home = Home::new();
+    home.configure(&format!("{}{}", server("one", &[]), server("two", &["--modern"])));
+    let names = home.run(&["tools", "--server", "two", "--names"]).ok();
+    assert!(names.lines().all(|name| name.starts_with("two__")) && names.contains("two__echo"), "{names}");
+    assert!(home.run(&["tools"]).ok().contains("Gives the text back"));
+    assert_eq!(home.run(&["tools", "--json"]).json()["tools"][0]["inputSchema"]["type"], "object");
+    assert!(home.run(&["tools", "--server", "three"]).err(2).contains("one, two"));
+
+    assert_eq!(home.run(&["call", "one__echo", "text=5 = five"]).ok(), "5 = five\n");
+    assert_eq!(home.run(&["call", "two__echo", r#"{"text": "b"}"#]).ok(), "b\n");
+    assert_eq!(home.run(&["call", "one__echo", "text=x", "--json"]).json()["content"][0]["text"], "x");
+    assert!(home.run(&["call", "one__fail"]).err(1).contains("it went wrong"));
+    assert!(home.run(&["call", "echo", "text=x"]).err(1).contains("did you mean one__echo, two__echo?"));
+    assert!(home.run(&["call", "one__echo", "word"]).err(2).contains("text=<string>"));
+    assert!(home.run(&["call", "one__echo", "{"]).err(2).contains("not valid JSON"));
+    let ran = home.run(&["call", "one__progress", "--progress"]);
+    assert!(ran.stderr.contains("progress 3/3 working"), "{ran:?}");
+    assert_eq!(ran.ok(), "done\n");
+}
+
+#[test]
+fn a_question_that_nobody_can_answer_does_not_hold_the_call_up() {
+    let home = Home::new();
+    home.configure(&server("one", &["--elicits"]));
+    assert_eq!(home.run(&["call", "echo", "text=x"]).ok(), "x refused\n");
+}
+
+#[test]
+fn doctor_finds_nothing_wrong_where_nothing_is() {
+    let home = Home::new();
+    home.configure(&format!("listen = \"127.0.0.1:0\"\n{}", server("one", &["--modern"])));
+    let said = home.run(&["doctor"]).ok();
+    assert!(said.contains("speaks modern 2026-07-28") && said.contains("no problem was found"), "{said}");
+    assert_eq!(home.run(&["doctor", "--json"]).json()["problems"], 0);
+}
