@@ -217,7 +217,12 @@ impl Kernel {
                 }
             }
             ask = false;
-            match running.events.recv().await {
+            let event = tokio::select! {
+                event = running.events.recv() => event,
+                // Dropping the call tells the server.
+                () = context.cancel.cancelled() => return Ok(Err(CallError::Cancelled)),
+            };
+            match event {
                 Some(Event::Question(question)) => {
                     take_question(context, &mut running, question);
                     ask = !running.open.is_empty();

@@ -6,7 +6,6 @@
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::{Mutex, RwLock};
 use schemars::JsonSchema;
@@ -40,7 +39,8 @@ struct Inner {
     log_level: Option<LoggingLevel>,
     mode: RwLock<Mode>,
     progress: Mutex<Option<f64>>,
-    over: AtomicBool,
+    /// Cancelled when the call is answered.
+    over: CancellationToken,
 }
 
 /// How questions reach the client.
@@ -71,13 +71,13 @@ impl Ctx {
             log_level: view.log_level,
             mode: RwLock::new(mode),
             progress: Mutex::new(None),
-            over: AtomicBool::new(false),
+            over: CancellationToken::new(),
         })))
     }
 
     /// Nothing more is sent on behalf of the call: its answer is on its way.
     pub(crate) fn end(&self) {
-        self.0.over.store(true, Ordering::Relaxed);
+        self.0.over.cancel();
     }
 
     pub(crate) fn become_task(&self, entry: Arc<task::Entry>) {
@@ -171,7 +171,7 @@ impl Ctx {
     }
 
     fn notify(&self, method: &'static str, params: &impl Serialize) {
-        if self.0.over.load(Ordering::Relaxed) {
+        if self.0.over.is_cancelled() {
             return;
         }
         let Ok(params) = Raw::from_value(params) else { return };
@@ -294,8 +294,12 @@ impl Ctx {
             Mode::Task(entry) => entry.ask(asked.key.as_deref(), asked.stem, asked.request).await?,
             Mode::Rounds(rounds) => match rounds.ask(asked.key.as_deref(), asked.stem, asked.request) {
                 Some(answer) => answer,
-                // The handler stays here until it is dropped: the client has to be answered first.
-                None => std::future::pending().await,
+                // The handler stays here until it is dropped, as the client has to be answered first. What it has
+                // spawned is not dropped with it, and learns here that it asks for nobody.
+                None => {
+                    self.0.over.cancelled().await;
+                    return Err(Error::msg("the call that this question belongs to was answered with the question"));
+                }
             },
         };
         read(T::ASKED, &answer)

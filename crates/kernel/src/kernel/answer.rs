@@ -326,7 +326,8 @@ impl Kernel {
         let id = result.at(&["task", "taskId"]).or_else(|| {
             (bridge::result_type(result) == bridge::ResultType::Task).then(|| result.member("taskId")).flatten()
         });
-        if let Some(id) = id.and_then(|id| id.as_text()) {
+        let fresh = |id: &String| self.tasks().server(id, &context.session.principal).is_none();
+        if let Some(id) = id.and_then(|id| id.as_text()).filter(fresh) {
             self.tasks().note(&id, server.id(), &context.session.principal);
         }
     }

@@ -66,6 +66,9 @@ impl Script {
         let edit = Edit::of(&result).expect("object");
         let typed =
             if edit.object().has("resultType") { edit } else { edit.set("resultType", Raw::string("complete")) };
+        if typed.object().has("ttlMs") {
+            return Ok(typed.finish()).into();
+        }
         Ok(typed.set("ttlMs", Raw::number(1000)).set("cacheScope", Raw::string("private")).finish()).into()
     }
 

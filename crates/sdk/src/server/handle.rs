@@ -17,7 +17,7 @@ impl Handler for Server {
         Box::pin(async move {
             let rendering = Rendering::new(context.caller.revision, &request.method);
             let era = context.caller.era();
-            if let Some(error) = unknown_revision(era, &request, &self.options().eras.revisions()) {
+            if let Some(error) = self.unknown_revision(era, &request) {
                 // The client speaks a revision that we do not know: it is answered as the newest one says.
                 let rendering = Rendering { revision: Revision::LATEST, ..rendering };
                 return Err(error.render(&rendering)).into();
@@ -46,15 +46,6 @@ impl Handler for Server {
     }
 }
 
-/// A request in the form of the modern era, of a revision that the connection did not recognise.
-fn unknown_revision(era: Era, request: &Request, supported: &[Revision]) -> Option<Error> {
-    if era == Era::Modern {
-        return None;
-    }
-    let named = request.params.as_ref()?.at(&["_meta", meta::PROTOCOL_VERSION])?.as_text()?;
-    Revision::parse(&named).is_none().then(|| Error::fault(Fault::unsupported_version(&named, supported)))
-}
-
 pub(super) fn method_not_found(method: &str) -> Error {
     Error::fault(Fault::new(FaultKind::MethodNotFound, format!("method not found: {method}")))
 }
@@ -67,6 +58,17 @@ pub(super) fn view<T: serde::de::DeserializeOwned>(params: Option<&Raw>) -> Resu
 }
 
 impl Server {
+    /// A request in the form of the modern era, of a revision that the connection did not recognise.
+    fn unknown_revision(&self, era: Era, request: &Request) -> Option<Error> {
+        // A server without the modern era must not answer like one: clients would take it for one.
+        if era == Era::Modern || !self.options().eras.has(Era::Modern) {
+            return None;
+        }
+        let named = request.params.as_ref()?.at(&["_meta", meta::PROTOCOL_VERSION])?.as_text()?;
+        let supported = self.options().eras.revisions();
+        Revision::parse(&named).is_none().then(|| Error::fault(Fault::unsupported_version(&named, &supported)))
+    }
+
     async fn route(&self, context: Context, request: Request) -> Result<Raw, Error> {
         let era = context.caller.era();
         let name = request.method.clone();

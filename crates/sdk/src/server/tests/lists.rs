@@ -106,6 +106,9 @@ async fn a_server_of_one_era() {
     let build = |eras| Server::builder("t", "1").tool(tool("a")).eras(eras).build().expect("a server");
     let legacy = Client::new(&build(Eras::Legacy), Revision::LATEST, json!({}));
     assert_eq!(code(legacy.call(method::DISCOVER, json!({})).await), -32601);
+    let unknown = Client::new(&build(Eras::Legacy), Revision::LATEST_LEGACY, json!({}));
+    let unknown = unknown.with_meta(json!({(meta::PROTOCOL_VERSION): "2030-01-01"}));
+    assert_eq!(code(unknown.call(method::DISCOVER, json!({})).await), -32601, "no modern error from a legacy server");
     let modern = Client::new(&build(Eras::Modern), Revision::LATEST_LEGACY, json!({}));
     let error = modern.call(method::INITIALIZE, json!({"protocolVersion": "2025-06-18"})).await.expect_err("refused");
     assert_eq!(value(&error.data.expect("data"))["supported"], json!(["2026-07-28"]));

@@ -263,3 +263,29 @@ async fn a_state_expires() {
     let params = json!({"name": "ask", "arguments": {}, "requestState": first["requestState"]});
     assert_eq!(code(client.call(method::TOOLS_CALL, params).await), -32602);
 }
+
+#[tokio::test]
+async fn what_a_handler_spawned_does_not_wait_for_ever() {
+    let (ended, mut ends) = tokio::sync::mpsc::channel(1);
+    let server = Server::builder("t", "1")
+        .tool(Tool::new::<NoArgs, ()>("spawn").handler(move |ctx, _| {
+            let ended = ended.clone();
+            async move {
+                let asking = tokio::spawn(async move {
+                    let answer = ctx.list_roots().await.map(|roots| roots.len());
+                    ended.send(answer.map_err(|error| error.to_string())).await
+                });
+                let _ = asking.await?;
+                Ok(())
+            }
+        }))
+        .build()
+        .expect("a server");
+    let client = Client::new(&server, Revision::LATEST, capabilities());
+    let first = client.tool("spawn", json!({})).await.expect("a question");
+    assert_eq!(first["inputRequests"]["roots-1"]["method"], "roots/list");
+    assert!(ends.recv().await.expect("it ends").is_err());
+    let params = json!({"name": "spawn", "inputResponses": {"roots-1": {"roots": []}}});
+    client.call(method::TOOLS_CALL, params).await.expect("a result");
+    assert_eq!(ends.recv().await, Some(Ok(0)));
+}
