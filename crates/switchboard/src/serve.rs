@@ -91,8 +91,7 @@ pub(crate) async fn run(common: &Common, options: &Serve) -> Outcome {
         }
         kernel.shut_down(GOODBYE).await;
     };
-    signals.unless_again(ending).await;
-    Ok(())
+    if signals.unless_again(ending).await { Ok(()) } else { Err(Failure::said()) }
 }
 
 async fn bind(wanted: SocketAddr) -> Result<Listener, Failure> {

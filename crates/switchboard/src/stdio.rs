@@ -8,6 +8,7 @@ use switchboard_peer::duplex::{self, Options, Role};
 
 use crate::Outcome;
 use crate::arguments::Common;
+use crate::failure::Failure;
 use crate::serve::reload::Reload;
 use crate::signals::Signals;
 use crate::{setup, specs};
@@ -37,6 +38,5 @@ pub(crate) async fn run(common: &Common) -> Outcome {
         () = signals.next() => started.connection.close(),
     }
     reload.stop();
-    signals.unless_again(kernel.shut_down(GOODBYE)).await;
-    Ok(())
+    if signals.unless_again(kernel.shut_down(GOODBYE)).await { Ok(()) } else { Err(Failure::said()) }
 }

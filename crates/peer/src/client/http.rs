@@ -7,6 +7,7 @@ mod background;
 mod call;
 mod connect;
 mod inbound;
+mod mailbox;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
@@ -60,7 +61,7 @@ pub(super) struct Http {
     next_id: AtomicU64,
     outbox: mpsc::Sender<Bytes>,
     running: inbound::Running,
-    mailboxes: Arc<call::Mailboxes>,
+    mailboxes: Arc<mailbox::Mailboxes>,
     closed: CancellationToken,
     stray_answers: AtomicU64,
 }

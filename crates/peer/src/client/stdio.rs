@@ -124,7 +124,7 @@ pub(super) async fn agree(
             let probe = match wire.connection.request(call).await {
                 Ok(reply) => handshake::judge_discover(reply.outcome),
                 Err(CallError::Timeout(_)) if opening == Opening::Probe => Probe::Legacy,
-                Err(error) => return Err(ConnectError::from_call("server/discover", error)),
+                Err(error) => return Err(failed(wire, "server/discover", error)),
             };
             match probe {
                 Probe::Modern(profile) => {
@@ -147,11 +147,21 @@ pub(super) async fn agree(
     }
     let call =
         Call::new(method::INITIALIZE, Some(identity.initialize(options.legacy_revision))).within(options.start_timeout);
-    let reply = wire.connection.request(call).await.map_err(|error| ConnectError::from_call("initialize", error))?;
+    let reply = wire.connection.request(call).await.map_err(|error| failed(wire, "initialize", error))?;
     let (revision, profile) = handshake::judge_initialize(reply.outcome)?;
     wire.session.introduce(handshake::as_caller(revision, &profile));
     let _queued = wire.connection.notify(Notification::new(method::INITIALIZED, None));
     Ok((revision, profile))
+}
+
+/// Why the handshake failed. A connection that is gone is the reason, whatever the call noticed of it.
+fn failed(wire: &Started, step: &'static str, error: CallError) -> ConnectError {
+    match error {
+        CallError::NotSent(_) if wire.connection.closed().is_cancelled() => {
+            ConnectError::Died { exit: None, stderr: String::new() }
+        }
+        error => ConnectError::from_call(step, error),
+    }
 }
 
 pub(super) fn connected(

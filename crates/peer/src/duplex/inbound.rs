@@ -32,6 +32,8 @@ pub(super) struct Inbound {
 #[derive(Default)]
 struct Running {
     tokens: Mutex<HashMap<Id, Vec<CancellationToken>>>,
+    /// Streams, which never end by themselves.
+    streams: Mutex<Vec<CancellationToken>>,
     count: AtomicUsize,
 }
 
@@ -75,6 +77,9 @@ impl Inbound {
     /// A client that has closed its end may still read: what it asked for is answered before the connection ends.
     async fn finish(self) {
         self.tasks.close();
+        for stream in self.running.streams.lock().drain(..) {
+            stream.cancel();
+        }
         if self.options.role == Role::Server && !self.connection.closed().is_cancelled() {
             let _ = tokio::time::timeout(self.options.write_timeout, self.tasks.wait()).await;
         }
@@ -158,6 +163,11 @@ impl Inbound {
         }
         let cancel = self.connection.closed().child_token();
         self.running.tokens.lock().entry(request.id.clone()).or_default().push(cancel.clone());
+        if &*request.method == method::SUBSCRIPTIONS_LISTEN {
+            let mut streams = self.running.streams.lock();
+            streams.retain(|stream| !stream.is_cancelled());
+            streams.push(cancel.clone());
+        }
         let entry = Entry { running: self.running.clone(), id: request.id.clone(), cancel: cancel.clone() };
         // Of several open calls of one owner, the newest one's handler speaks for that owner.
         let handler = match self.options.role {
@@ -175,6 +185,10 @@ impl Inbound {
                 reply = handler.request(context, request) => reply,
                 () = cancel.cancelled() => return None,
             };
+            // A handler may answer because it was cancelled. Nobody waits for that answer.
+            if cancel.is_cancelled() {
+                return None;
+            }
             if let (Some(params), Ok(result)) = (introduces, &reply.outcome) {
                 session.introduce(Caller::from_initialize(params.as_ref(), result));
             }

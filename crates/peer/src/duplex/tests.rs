@@ -33,6 +33,10 @@ impl Handler for Recorder {
                     std::mem::forget(guard);
                     Ok(Raw::empty_object()).into()
                 }
+                "subscriptions/listen" | "obedient" => {
+                    context.cancel.cancelled().await;
+                    Ok(Raw::empty_object()).into()
+                }
                 _ => Err(ErrorObject::new(-32601, "no")).into(),
             }
         })
@@ -348,4 +352,25 @@ async fn an_answer_that_is_too_long_ends_its_call_at_once() {
     far.hear().await;
     far.say(r#"{"jsonrpc":"2.0","id":2,"result":{}}"#).await;
     assert!(call.await.unwrap().is_ok());
+}
+
+#[tokio::test]
+async fn a_handler_that_answers_its_own_cancellation_is_not_heard() {
+    let (_started, _handler, mut far) = open(Role::Server);
+    far.say(r#"{"jsonrpc":"2.0","id":"a","method":"obedient"}"#).await;
+    far.say(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"a"}}"#).await;
+    far.say(r#"{"jsonrpc":"2.0","id":"b","method":"echo"}"#).await;
+    assert_eq!(far.hear().await, r#"{"jsonrpc":"2.0","id":"b","result":{}}"#);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_open_stream_does_not_hold_up_the_end() {
+    let (started, _handler, mut far) = open(Role::Server);
+    far.say(r#"{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen"}"#).await;
+    far.say(r#"{"jsonrpc":"2.0","id":2,"method":"echo"}"#).await;
+    far.hear().await;
+    let began = tokio::time::Instant::now();
+    far.writer.shutdown().await.unwrap();
+    started.finished.cancelled().await;
+    assert!(began.elapsed() < Duration::from_secs(1));
 }

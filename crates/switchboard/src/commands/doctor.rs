@@ -17,7 +17,7 @@ use crate::tokens::Tokens;
 pub(crate) async fn run(common: &Common) -> Outcome {
     let mut report = Report::default();
     match load(&setup::sources(common)?) {
-        Err(error) => report.problem("configuration", error.to_string(), None),
+        Err(error) => report.problem("configuration", &error.to_string(), None),
         Ok(loaded) => {
             files(&loaded, &mut report);
             data(&loaded, &mut report);
@@ -34,7 +34,7 @@ fn files(loaded: &Loaded, report: &mut Report) {
         let name = format!("{} ({})", file.path.display(), file.origin);
         match &file.error {
             None => report.fine(&name, "can be read"),
-            Some(error) => report.problem(&name, error.to_string(), None),
+            Some(error) => report.problem(&name, &error.to_string(), None),
         }
     }
     if loaded.files.is_empty() {
@@ -47,7 +47,7 @@ fn files(loaded: &Loaded, report: &mut Report) {
         report.note("configuration", &warning, None);
     }
     for error in &loaded.config.rejected {
-        report.problem("configuration", error.to_string(), None);
+        report.problem("configuration", &error.to_string(), None);
     }
 }
 
@@ -62,20 +62,20 @@ fn data(loaded: &Loaded, report: &mut Report) {
     if let Some(mode) = open_to_others(folder) {
         report.problem(
             &name,
-            format!("others may write to it (mode {mode:o})"),
+            &format!("others may write to it (mode {mode:o})"),
             Some(format!("run `chmod go-w {name}`")),
         );
     } else {
         report.fine(&name, "is yours alone to change");
     }
     if let Err(error) = Tokens::read(folder) {
-        report.problem("tokens", error.message().unwrap_or_default().to_owned(), None);
+        report.problem("tokens", error.message().unwrap_or_default(), None);
     }
     let trust = folder.join("trust.json");
     if trust.exists()
         && let Err(error) = read_checked(&trust)
     {
-        report.problem("approvals", error.to_string(), None);
+        report.problem("approvals", &error.to_string(), None);
     }
 }
 
@@ -108,7 +108,7 @@ async fn address(loaded: &Loaded, report: &mut Report) {
         Err(error) => {
             report.problem(
                 &name,
-                error.to_string(),
+                &error.to_string(),
                 Some("choose another with `listen` in the configuration".to_owned()),
             );
         }
@@ -129,23 +129,19 @@ async fn servers(loaded: Loaded, report: &mut Report) {
         let target = server.entry.safe_line();
         match (line.state, server.problem()) {
             ("disabled", _) => report.note(&name, "is switched off", None),
-            (_, Some(error)) => report.problem(&name, error.to_string(), None),
+            (_, Some(error)) => report.problem(&name, &error.to_string(), None),
             ("ready", _) => {
                 let [tools, prompts, resources, templates] = line.counts();
                 let speaks = line.speaks().unwrap_or_default();
                 let lists = format!("{tools} tools, {prompts} prompts, {resources} resources, {templates} templates");
                 report.fine(&name, &format!("starts, speaks {speaks}, offers {lists}"));
                 if let Some(problem) = &line.problem {
-                    report.problem(
-                        &name,
-                        problem.clone(),
-                        Some("tell its author, or look at its log output".to_owned()),
-                    );
+                    report.problem(&name, problem, Some("tell its author, or look at its log output".to_owned()));
                 }
             }
             (state, _) => {
                 let why = line.problem.clone().unwrap_or_else(|| "it did not say why".to_owned());
-                report.problem(&name, format!("{state}: {why}\n  it is declared as: {target}"), Some(next(server)));
+                report.problem(&name, &format!("{state}: {why}\n  it is declared as: {target}"), Some(next(server)));
             }
         }
         for hidden in status.iter().filter(|status| &*status.id == server.id()).flat_map(|status| &status.hidden) {
@@ -177,19 +173,19 @@ struct Check {
 
 impl Report {
     fn fine(&mut self, what: &str, detail: &str) {
-        self.add("ok", what, detail.to_owned(), None);
+        self.add("ok", what, detail, None);
     }
 
     fn note(&mut self, what: &str, detail: &str, next: Option<String>) {
-        self.add("note", what, detail.to_owned(), next);
+        self.add("note", what, detail, next);
     }
 
-    fn problem(&mut self, what: &str, detail: String, next: Option<String>) {
+    fn problem(&mut self, what: &str, detail: &str, next: Option<String>) {
         self.add("problem", what, detail, next);
     }
 
-    fn add(&mut self, state: &'static str, what: &str, detail: String, next: Option<String>) {
-        self.0.push(Check { what: what.to_owned(), state, detail: screen::plain(&detail), next });
+    fn add(&mut self, state: &'static str, what: &str, detail: &str, next: Option<String>) {
+        self.0.push(Check { what: what.to_owned(), state, detail: screen::plain(detail), next });
     }
 
     fn problems(&self) -> usize {

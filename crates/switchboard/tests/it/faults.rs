@@ -12,7 +12,7 @@ fn beside(flags: &[&str], more: &str) -> Home {
 }
 
 fn good_works(peer: &mut Peer) {
-    assert_eq!(peer.call("good__echo", json!({"text": "fine"})), Ok("fine".to_owned()));
+    assert_eq!(peer.call("good__echo", &json!({"text": "fine"})), Ok("fine".to_owned()));
 }
 
 /// State and problem of the server `bad`, after checking that `good` is well.
@@ -74,7 +74,7 @@ fn a_server_that_logs_on_stdout() {
     let home = beside(&["--log-on-stdout"], "");
     let mut peer = home.connect();
     good_works(&mut peer);
-    assert_eq!(peer.call("bad__echo", json!({"text": "a"})), Ok("a".to_owned()));
+    assert_eq!(peer.call("bad__echo", &json!({"text": "a"})), Ok("a".to_owned()));
     // Only messages reach the client: the peer refuses anything else.
     let (code, _) = peer.end();
     assert_eq!(code, Some(0));
@@ -84,7 +84,7 @@ fn a_server_that_logs_on_stdout() {
 fn a_server_that_answers_the_wrong_id() {
     let home = beside(&["--wrong-id"], "call_timeout_ms = 700\n");
     let mut peer = home.connect();
-    let error = peer.call("bad__echo", json!({"text": "a"})).unwrap_err();
+    let error = peer.call("bad__echo", &json!({"text": "a"})).unwrap_err();
     assert!(error.contains("bad"), "{error}");
     good_works(&mut peer);
     assert!(home.run(&["call", "bad__echo", "text=x"]).err(1).contains("bad"));
@@ -96,7 +96,7 @@ fn a_server_that_answers_twice() {
     let mut peer = home.connect();
     for number in 0..20 {
         let text = number.to_string();
-        assert_eq!(peer.call("bad__echo", json!({"text": text})), Ok(text));
+        assert_eq!(peer.call("bad__echo", &json!({"text": text})), Ok(text));
     }
     good_works(&mut peer);
     assert_eq!(peer.end().0, Some(0));
@@ -118,17 +118,17 @@ fn a_server_that_never_answers() {
 fn a_tool_that_never_answers() {
     let home = beside(&[], "call_timeout_ms = 700\n");
     let mut peer = home.connect();
-    let error = peer.call("bad__slow", json!({})).unwrap_err();
+    let error = peer.call("bad__slow", &json!({})).unwrap_err();
     assert!(error.contains("bad"), "{error}");
     good_works(&mut peer);
-    assert_eq!(peer.call("bad__echo", json!({"text": "still here"})), Ok("still here".to_owned()));
+    assert_eq!(peer.call("bad__echo", &json!({"text": "still here"})), Ok("still here".to_owned()));
 }
 
 #[test]
 fn a_server_that_sends_a_hundred_megabytes() {
     let home = beside(&["--huge-answer", "100000000"], "call_timeout_ms = 20000\n");
     let mut peer = home.connect();
-    let answer: Value = peer.ask("tools/call", json!({"name": "bad__echo", "arguments": {"text": "a"}}));
+    let answer: Value = peer.ask("tools/call", &json!({"name": "bad__echo", "arguments": {"text": "a"}}));
     let error = answer["error"]["message"].as_str().unwrap_or_else(|| panic!("{}", &answer.to_string()[..200]));
     assert!(error.contains("bad"), "{error}");
     good_works(&mut peer);
@@ -150,11 +150,11 @@ fn a_server_that_uses_the_kernels_own_prefix() {
 fn a_server_that_crashes_comes_back() {
     let home = beside(&[], "");
     let mut peer = home.connect();
-    let before = peer.call("bad__pid", json!({})).unwrap();
-    let error = peer.call("bad__crash", json!({})).unwrap_err();
+    let before = peer.call("bad__pid", &json!({})).unwrap();
+    let error = peer.call("bad__crash", &json!({})).unwrap_err();
     assert!(error.contains("bad"), "{error}");
     good_works(&mut peer);
-    let after = crate::support::until(|| peer.call("bad__pid", json!({})).ok()).expect("the server is back");
+    let after = crate::support::until(|| peer.call("bad__pid", &json!({})).ok()).expect("the server is back");
     assert_ne!(before, after);
 }
 

@@ -1,5 +1,7 @@
 //! The real binary in folders of its own: what it prints, how it ends, and how it stands servers that misbehave.
 
+#![expect(clippy::unwrap_used, reason = "the lint knows tests, but not the functions they share")]
+
 mod faults;
 mod files;
 mod orphans;

@@ -194,3 +194,32 @@ fn the_default_command_serves_and_prints_for_people() {
     rustix::process::kill_process(rustix::process::Pid::from_child(&child), rustix::process::Signal::INT).unwrap();
     assert!(wait(&mut child).success());
 }
+
+#[test]
+fn a_second_signal_does_not_wait_for_calls_that_run() {
+    let home = Home::new();
+    home.configure(&server("one", &[]));
+    let mut served = Served::start(&home, &["--no-auth"]);
+    until(|| served.tools(None).ok().filter(|tools| !tools.is_empty())).expect("the server");
+    // An open request keeps the drain from ending early.
+    let mut stream = TcpStream::connect(&served.address).unwrap();
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "slow", "arguments": {}, "_meta": {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }}});
+    let body = body.to_string();
+    write!(
+        stream,
+        "POST /mcp HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\
+         MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: slow\r\nContent-Length: {}\r\n\r\n{body}",
+        served.address,
+        body.len(),
+    )
+    .unwrap();
+    served.signal(rustix::process::Signal::TERM);
+    let stopped = until(|| TcpStream::connect(&served.address).err());
+    assert!(stopped.is_some(), "no more connections are taken");
+    served.signal(rustix::process::Signal::TERM);
+    wait(&mut served.child);
+}

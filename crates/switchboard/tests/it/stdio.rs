@@ -11,8 +11,8 @@ fn two_servers_behind_one_door() {
     let mut peer = home.connect();
     let tools = peer.tools();
     assert!(tools.contains(&"one__echo".to_owned()) && tools.contains(&"two__echo".to_owned()), "{tools:?}");
-    assert_eq!(peer.call("one__echo", json!({"text": "a"})), Ok("a".to_owned()));
-    assert_eq!(peer.call("two__echo", json!({"text": "b"})), Ok("b".to_owned()));
+    assert_eq!(peer.call("one__echo", &json!({"text": "a"})), Ok("a".to_owned()));
+    assert_eq!(peer.call("two__echo", &json!({"text": "b"})), Ok("b".to_owned()));
     let (code, log) = peer.end();
     assert_eq!((code, log.as_str()), (Some(0), ""));
 }
@@ -22,7 +22,7 @@ fn one_server_is_transparent() {
     let home = Home::new();
     home.configure(&server("one", &[]));
     let mut peer = home.connect();
-    assert_eq!(peer.call("echo", json!({"text": "a"})), Ok("a".to_owned()));
+    assert_eq!(peer.call("echo", &json!({"text": "a"})), Ok("a".to_owned()));
 }
 
 #[test]
@@ -50,14 +50,14 @@ fn a_changed_file_is_taken_over_and_a_broken_one_is_not() {
     assert!(peer.tools().contains(&"echo".to_owned()));
     home.configure(&format!("{}{}", server("one", &[]), server("two", &[])));
     until(|| peer.tools().contains(&"two__echo".to_owned()).then_some(())).expect("the second server");
-    let pid = peer.call("one__pid", json!({})).unwrap();
+    let pid = peer.call("one__pid", &json!({})).unwrap();
 
     home.configure("[[servers]\n");
     // The next good file tells that the broken one has been seen or skipped; either way nothing was lost.
     home.configure(&format!("{}{}", server("one", &[]), server("three", &[])));
     until(|| peer.tools().contains(&"three__echo".to_owned()).then_some(())).expect("the third server");
     assert!(!peer.tools().contains(&"two__echo".to_owned()));
-    assert_eq!(peer.call("one__pid", json!({})), Ok(pid), "an unchanged server is left alone");
+    assert_eq!(peer.call("one__pid", &json!({})), Ok(pid), "an unchanged server is left alone");
 }
 
 #[test]

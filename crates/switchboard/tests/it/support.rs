@@ -175,7 +175,7 @@ impl Peer {
 
     pub(crate) fn initialize(&mut self) {
         let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}});
-        let answer = self.ask("initialize", hello);
+        let answer = self.ask("initialize", &hello);
         assert_eq!(answer["result"]["protocolVersion"], "2025-11-25", "{answer}");
         self.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
     }
@@ -187,7 +187,7 @@ impl Peer {
     }
 
     /// Asks and waits for the answer; whatever else comes must be a message too.
-    pub(crate) fn ask(&mut self, method: &str, params: Value) -> Value {
+    pub(crate) fn ask(&mut self, method: &str, params: &Value) -> Value {
         let id = self.next;
         self.next += 1;
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
@@ -202,8 +202,8 @@ impl Peer {
     }
 
     /// The text of a tool's answer, or the message of its error.
-    pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> Result<String, String> {
-        let answer = self.ask("tools/call", json!({"name": tool, "arguments": arguments}));
+    pub(crate) fn call(&mut self, tool: &str, arguments: &Value) -> Result<String, String> {
+        let answer = self.ask("tools/call", &json!({"name": tool, "arguments": arguments}));
         match answer["result"]["content"][0]["text"].as_str() {
             Some(text) => Ok(text.to_owned()),
             None => Err(answer["error"]["message"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()),
@@ -211,7 +211,7 @@ impl Peer {
     }
 
     pub(crate) fn tools(&mut self) -> Vec<String> {
-        let answer = self.ask("tools/list", json!({}));
+        let answer = self.ask("tools/list", &json!({}));
         let tools = answer["result"]["tools"].as_array().unwrap_or_else(|| panic!("{answer}"));
         tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
     }

@@ -18,7 +18,6 @@ const ALWAYS: &[&str] = &[
     "TMPDIR",
     "TERM",
     "TZ",
-    "SHELL",
     "XDG_RUNTIME_DIR",
     "XDG_CACHE_HOME",
     "XDG_CONFIG_HOME",

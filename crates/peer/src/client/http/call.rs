@@ -1,22 +1,20 @@
 //! One call: sent, waited for, followed over broken streams, repeated once on a new session.
 
-use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use ::http::StatusCode;
 use bytes::Bytes;
-use parking_lot::Mutex;
 use switchboard_protocol::Era;
 use switchboard_protocol::mcp::method;
 use switchboard_transport::http_client::{Answer, Body, EventStream, HttpError};
 use switchboard_wire::sse::Event;
 use switchboard_wire::{Edit, Id, Message, Notification, Raw, Request, Response};
-use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::mailbox::Mailbox;
 use super::{Http, State, add, bad_status, call_error, unauthorized};
 use crate::{Call, CallError, Handler, Remote as _, Reply};
 
@@ -24,11 +22,6 @@ use crate::{Call, CallError, Handler, Remote as _, Reply};
 const RETRY: Duration = Duration::from_secs(1);
 /// The most a server may ask us to wait.
 const MOST_RETRY: Duration = Duration::from_secs(300);
-
-/// Messages that may wait for one call.
-const MAILBOX: usize = 64;
-/// Early answers that are kept.
-const EARLY: usize = 16;
 
 /// What the pieces of one call share.
 pub(super) struct Open {
@@ -46,59 +39,6 @@ pub(super) struct Open {
 enum Came<T> {
     Work(T),
     Mail(Message),
-}
-
-/// Calls that can be reached by the server's own stream, by their id, which is their progress token as well.
-#[derive(Default)]
-pub(super) struct Mailboxes(Mutex<Sorted>);
-
-#[derive(Default)]
-struct Sorted {
-    open: HashMap<u64, mpsc::Sender<Message>>,
-    /// Answers that overtook the head of their call's own response. Most calls never look here.
-    early: VecDeque<(u64, Message)>,
-}
-
-impl Mailboxes {
-    /// Hands a message to the call it is about; gives it back where there is none, or none that keeps up.
-    pub(super) fn post(&self, id: u64, message: Message) -> Option<Message> {
-        let mut sorted = self.0.lock();
-        match sorted.open.get(&id) {
-            Some(sender) => sender.try_send(message).err().map(mpsc::error::TrySendError::into_inner),
-            None => {
-                if matches!(message, Message::Response(_)) {
-                    if sorted.early.len() >= EARLY {
-                        sorted.early.pop_front();
-                    }
-                    sorted.early.push_back((id, message.clone()));
-                }
-                Some(message)
-            }
-        }
-    }
-
-    /// A mailbox for a call, with the answer in it if that came early.
-    fn open(self: &Arc<Self>, id: u64) -> (Mailbox, bool) {
-        let (sender, receiver) = mpsc::channel(MAILBOX);
-        let mut sorted = self.0.lock();
-        let early = sorted.early.iter().position(|(of, _)| *of == id).and_then(|at| sorted.early.remove(at));
-        let was_early = early.is_some_and(|(_, message)| sender.try_send(message).is_ok());
-        sorted.open.insert(id, sender);
-        (Mailbox { receiver, id, all: self.clone() }, was_early)
-    }
-}
-
-/// The receiving end, which takes its entry away when the call ends.
-struct Mailbox {
-    receiver: mpsc::Receiver<Message>,
-    id: u64,
-    all: Arc<Mailboxes>,
-}
-
-impl Drop for Mailbox {
-    fn drop(&mut self) {
-        self.all.0.lock().open.remove(&self.id);
-    }
 }
 
 /// The deadline, which progress moves and the longest time bounds.
@@ -120,7 +60,7 @@ impl Open {
     async fn wait<T>(&mut self, work: impl Future<Output = T>) -> Result<Came<T>, CallError> {
         let mail = async {
             match &mut self.mail {
-                Some(mail) => mail.receiver.recv().await,
+                Some(mail) => mail.next().await,
                 None => None,
             }
         };
