@@ -220,9 +220,10 @@ impl Server {
             return Lived::Refused(format!("its tool `{name}` uses the prefix `{}` of the kernel", names::RESERVED));
         }
         self.hub.store(Some(hub.clone()));
+        // Whoever waits for the server to be ready must find what it offers.
+        kernel.rebuild();
         self.phase.send_replace(Phase::Ready);
         tracing::info!(server = %self.id(), revision = %hub.revision(), "server is connected");
-        kernel.rebuild();
         let closed = hub.connected.closed.clone();
         let watching = self.watch_always(&hub, kernel);
         tokio::pin!(watching);

@@ -70,7 +70,11 @@ async fn attempt(
     let wire = start(stdout, stdin, options, handler.clone());
     match agree(&wire, options, opening).await {
         Ok((revision, profile)) => {
-            let stopper = Arc::new(Process { child: Mutex::new(Some(child)), connection: wire.connection.clone() });
+            let stopper = Arc::new(Process {
+                child: Mutex::new(Some(child)),
+                connection: wire.connection.clone(),
+                ended: CancellationToken::new(),
+            });
             reap_when_closed(&stopper, wire.finished.clone());
             Ok(connected(&wire, options, revision, profile, stopper, Some(stderr)))
         }
@@ -208,15 +212,23 @@ impl Remote for Stamping {
 struct Process {
     child: Mutex<Option<Child>>,
     connection: Arc<Connection>,
+    /// Cancelled when the process is reaped.
+    ended: CancellationToken,
 }
 
 impl Process {
     async fn end(&self, grace: StopGrace) {
+        let child = self.child.lock().take();
         // Closing the connection drops the writing end: the process sees the end of its input.
         self.connection.close();
-        let child = self.child.lock().take();
-        if let Some(child) = child {
-            child.stop(grace).await;
+        match child {
+            Some(child) => {
+                // Also when this future is dropped: the child is killed then.
+                let _ended = self.ended.clone().drop_guard();
+                child.stop(grace).await;
+            }
+            // Somebody else is at it, and has the same deadlines.
+            None => self.ended.cancelled().await,
         }
     }
 }

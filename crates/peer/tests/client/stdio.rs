@@ -173,6 +173,39 @@ async fn a_server_that_never_answers_is_given_up_with_its_last_words() {
     assert!(error.to_string().contains("godot"), "{error}");
 }
 
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nobody_who_stops_a_server_returns_before_it_has_ended() {
+    let connected = connect(
+        script(
+            r#"while read -r line; do case "$line" in
+            *'"initialize"'*) ok "$hello";;
+            *'"tools/call"'*) ok "{\"pid\":$$}";;
+            *'"server/discover"'*) no -32601;;
+            esac; done; sleep 0.1"#,
+        ),
+        options(),
+        silent(),
+    )
+    .await
+    .unwrap();
+    let pid = ask(&connected.remote, &json!({})).await.unwrap()["pid"].as_u64().unwrap();
+    let process = std::path::PathBuf::from(format!("/proc/{pid}"));
+    assert!(process.exists());
+    let connected = std::sync::Arc::new(connected);
+    let mut stops = Vec::new();
+    for _ in 0..3 {
+        let (connected, process) = (connected.clone(), process.clone());
+        stops.push(tokio::spawn(async move {
+            connected.stop().await;
+            process.exists()
+        }));
+    }
+    for stop in stops {
+        assert!(!stop.await.unwrap(), "the process is still there");
+    }
+}
+
 #[tokio::test]
 async fn open_calls_fail_when_the_server_dies() {
     let connected = connect(
