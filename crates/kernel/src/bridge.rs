@@ -3,7 +3,12 @@
 use switchboard_peer::Caller;
 use switchboard_protocol::mcp::{meta, method};
 use switchboard_protocol::{Era, Revision};
-use switchboard_wire::{Edit, Object, Raw, Refusal};
+use switchboard_wire::{Edit, ErrorObject, Object, Raw, Refusal};
+
+/// A legacy server (2025-11-25) refuses a call until somebody has been at an address.
+const URL_ELICITATION_REQUIRED: i64 = -32042;
+/// How the keys of such questions begin.
+const VISIT: &str = "visit-";
 
 /// What a result says of itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,6 +55,21 @@ pub(crate) fn modern_params(params: Option<&Raw>, caller: &Caller, level: Option
         meta
     })?;
     Ok(edit.finish())
+}
+
+/// The parameters of a legacy request made for a modern client: what only a modern request says is left out, because a
+/// server that speaks both eras would take the request for a modern one.
+pub(crate) fn legacy_params(params: Option<&Raw>) -> Result<Option<Raw>, Refusal> {
+    let Some(params) = params else { return Ok(None) };
+    let edit = Edit::of(params)?;
+    let Some(given) = edit.object().get("_meta") else { return Ok(Some(edit.finish())) };
+    let mut meta = Edit::of(&given)?;
+    for key in [meta::PROTOCOL_VERSION, meta::CLIENT_CAPABILITIES, meta::CLIENT_INFO, meta::LOG_LEVEL] {
+        meta = meta.remove(key);
+    }
+    let left = meta.finish();
+    let edit = if Object::open(&left)?.is_empty() { edit.remove("_meta") } else { edit.set("_meta", left) };
+    Ok(Some(edit.remove("inputResponses").remove("requestState").finish()))
 }
 
 /// A legacy client's capabilities as a modern server may see them: the era's own form of tasks is left out.
@@ -99,13 +119,30 @@ pub(crate) fn with_input(params: &Raw, responses: &[(String, Raw)], state: Optio
     .finish())
 }
 
+/// The input that a legacy server's refusal asks for: addresses to be visited before the call is made again.
+pub(crate) fn urls_to_visit(error: &ErrorObject) -> Option<Vec<(String, Raw)>> {
+    let asked = error.data.as_ref().filter(|_| error.code == URL_ELICITATION_REQUIRED)?;
+    let asked = asked.member("elicitations")?.elements().filter(|asked| !asked.is_empty())?;
+    let embed =
+        |(index, params): (usize, &Raw)| (format!("{VISIT}{index}"), embedded_request(method::ELICIT, Some(params)));
+    Some(asked.iter().enumerate().map(embed).collect())
+}
+
+/// Whether the client says that its person did not go where the server had asked.
+pub(crate) fn did_not_visit(params: Option<&Raw>) -> bool {
+    let given = params.and_then(|params| Object::open(&params.member("inputResponses")?).ok());
+    given.iter().flat_map(Object::iter).any(|(key, answer)| {
+        key.starts_with(VISIT) && answer.member("action").and_then(|raw| raw.as_text()).as_deref() != Some("accept")
+    })
+}
+
 /// An `input_required` result that asks for the given requests.
-pub(crate) fn input_required(requests: &[(String, Raw)], state: &str) -> Raw {
+pub(crate) fn input_required(requests: &[(String, Raw)], state: Option<&str>) -> Raw {
     let asked = requests.iter().fold(Edit::empty(), |edit, (key, value)| edit.set(key, value.clone())).finish();
     Edit::empty()
         .set("resultType", Raw::string("input_required"))
         .set("inputRequests", asked)
-        .set("requestState", Raw::string(state))
+        .set_optional("requestState", state.map(Raw::string))
         .finish()
 }
 

@@ -1,42 +1,48 @@
 //! What the kernel keeps for each client session.
 
+mod link;
+
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
 use parking_lot::Mutex;
-use std::sync::Weak;
+use switchboard_peer::Session;
 use switchboard_peer::client::Connected;
-use switchboard_peer::{BoxFuture, Context, Handler, Reply, Session};
 use switchboard_protocol::fault::{Fault, FaultKind};
-use switchboard_protocol::mcp::method;
-use switchboard_wire::{ErrorObject, Notification, Raw, Request, code};
-use tokio::sync::Mutex as AsyncMutex;
+use switchboard_wire::Notification;
 
 use crate::kernel::Kernel;
-use crate::relay::Asked;
-use crate::server::Server;
+use link::Link;
 
 /// The levels of log messages, from the least to the most serious.
 const LEVELS: [&str; 8] = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
 const NO_LEVEL: u8 = u8::MAX;
+/// Resources that one client may watch.
+const MOST_WATCHES: usize = 10_000;
 
 /// The place of a level name among [`LEVELS`].
 pub(crate) fn level_index(level: &str) -> Option<u8> {
     LEVELS.iter().position(|name| *name == level).and_then(|index| u8::try_from(index).ok())
 }
 
+/// The name of a level.
+pub(crate) fn level_name(index: u8) -> Option<&'static str> {
+    LEVELS.get(usize::from(index)).copied()
+}
+
 /// The kernel's own state of one client session.
 pub(crate) struct ClientState {
     /// Whose calls are whose on a shared connection.
     pub(crate) owner: u64,
+    /// It is a legacy client that has introduced itself: only such a one may be told things it did not ask for.
+    introduced: AtomicBool,
     level: AtomicU8,
     /// Resources this client watches: server and the server's own URI.
     pub(crate) watches: Mutex<HashSet<(Arc<str>, String)>>,
-    links: Mutex<HashMap<Arc<str>, Arc<LinkSlot>>>,
+    /// Its own connections, by server; `None` once the session has ended.
+    links: Mutex<Option<HashMap<Arc<str>, Arc<Link>>>>,
 }
-
-type LinkSlot = AsyncMutex<Option<Arc<Connected>>>;
 
 static NEXT_OWNER: AtomicU64 = AtomicU64::new(1);
 
@@ -51,19 +57,29 @@ impl ClientState {
     fn new() -> Self {
         Self {
             owner: NEXT_OWNER.fetch_add(1, Ordering::Relaxed),
+            introduced: AtomicBool::new(false),
             level: AtomicU8::new(NO_LEVEL),
             watches: Mutex::default(),
-            links: Mutex::default(),
+            links: Mutex::new(Some(HashMap::new())),
         }
     }
 
+    /// The client has introduced itself in the legacy way.
+    pub(crate) fn introduce(&self) {
+        self.introduced.store(true, Ordering::Release);
+    }
+
+    pub(crate) fn is_introduced(&self) -> bool {
+        self.introduced.load(Ordering::Acquire)
+    }
+
     pub(crate) fn set_level(&self, level: u8) {
-        self.level.store(level, Ordering::Relaxed);
+        self.level.store(level, Ordering::SeqCst);
     }
 
     /// The name of the level the client asked for.
     pub(crate) fn level(&self) -> Option<&'static str> {
-        LEVELS.get(usize::from(self.level.load(Ordering::Relaxed))).copied()
+        level_name(self.level.load(Ordering::SeqCst))
     }
 
     /// Whether the client wants this log message: all until it said otherwise.
@@ -71,52 +87,32 @@ impl ClientState {
         wants_log(self.level(), notification)
     }
 
-    /// The client's own connection to a server, made at first use and again when it was lost.
-    pub(crate) async fn link(
-        &self,
-        kernel: &Kernel,
-        server: &Arc<Server>,
-        session: &Arc<Session>,
-    ) -> Result<Arc<Connected>, Fault> {
-        let slot = self.links.lock().entry(server.id().clone()).or_default().clone();
-        let mut link = slot.lock().await;
-        if let Some(connected) = link.as_ref().filter(|connected| !connected.closed.is_cancelled()) {
-            return Ok(connected.clone());
+    /// Notes that the client watches a resource; `false` where it does already.
+    pub(crate) fn watch(&self, key: (Arc<str>, String)) -> Result<bool, Fault> {
+        let mut watches = self.watches.lock();
+        if watches.len() >= MOST_WATCHES && !watches.contains(&key) {
+            return Err(Fault::new(
+                FaultKind::ResourceExhausted,
+                format!("more than {MOST_WATCHES} watched resources"),
+            ));
         }
-        let handler =
-            Arc::new(FromLink { kernel: kernel.clone(), server: server.clone(), session: Arc::downgrade(session) });
-        let connected = server.connect(&session.caller(), handler, kernel.limits()).await.map_err(|why| {
-            Fault::new(FaultKind::UpstreamUnavailable, format!("server `{}` cannot be reached: {why}", server.id()))
-                .from_server(server.id().as_ref())
-        })?;
-        let connected = Arc::new(connected);
-        if let Some(level) = self.level() {
-            crate::forward::send_level(&connected, level).await;
-        }
-        *link = Some(connected.clone());
-        Ok(connected)
+        Ok(watches.insert(key))
     }
 
     /// The connections that were made for this client.
-    pub(crate) async fn existing_links(&self) -> Vec<Arc<Connected>> {
-        let slots: Vec<_> = self.links.lock().values().cloned().collect();
-        let mut links = Vec::new();
-        for slot in slots {
-            links.extend(slot.lock().await.clone());
-        }
-        links
+    pub(crate) fn existing_links(&self) -> Vec<Arc<Connected>> {
+        self.links.lock().iter().flatten().filter_map(|(_, link)| link.now()).collect()
     }
 
     /// Ends everything that was made for this client.
     pub(crate) async fn close(&self, kernel: &Kernel) {
-        let slots: Vec<_> = self.links.lock().drain().map(|(_, slot)| slot).collect();
-        for slot in slots {
-            let link = slot.lock().await.take();
-            if let Some(connected) = link {
-                connected.stop().await;
-            }
-        }
+        let links = self.links.lock().take().unwrap_or_default();
+        let links: Vec<_> = links.values().filter_map(|link| link.now()).collect();
+        futures_util::future::join_all(links.iter().map(|link| link.stop())).await;
         let watches: Vec<_> = self.watches.lock().drain().collect();
+        if kernel.closing().is_cancelled() {
+            return;
+        }
         for (server, uri) in watches {
             if let Some(server) = kernel.server(&server) {
                 server.unwatch_resource(&uri).await;
@@ -130,42 +126,4 @@ pub(crate) fn wants_log(level: Option<&str>, notification: &Notification) -> boo
     let Some(least) = level.and_then(level_index) else { return true };
     let said = notification.params.as_ref().and_then(|params| params.member("level")?.as_text());
     said.as_deref().and_then(level_index).is_none_or(|level| level >= least)
-}
-
-/// Takes what arrives on a connection that belongs to one client.
-struct FromLink {
-    kernel: Kernel,
-    server: Arc<Server>,
-    session: Weak<Session>,
-}
-
-impl Handler for FromLink {
-    fn request(&self, context: Context, request: Request) -> BoxFuture<'_, Reply> {
-        Box::pin(async move {
-            if &*request.method == method::PING {
-                return Ok(Raw::empty_object()).into();
-            }
-            match self.session.upgrade() {
-                Some(session) => {
-                    let caller = session.caller();
-                    let client = Asked { remote: session.remote(), caller: &caller };
-                    self.kernel.ask_client(&client, &self.server, request, Some(context.remote)).await
-                }
-                None => Err(ErrorObject::new(code::INTERNAL_ERROR, "the client has gone")).into(),
-            }
-        })
-    }
-
-    fn notification(&self, _context: Context, notification: Notification) -> BoxFuture<'_, ()> {
-        Box::pin(async move {
-            if self.kernel.take_notice(&self.server, &notification) {
-                return;
-            }
-            let Some(session) = self.session.upgrade() else { return };
-            let is_log = &*notification.method == method::LOG_MESSAGE;
-            if !is_log || ClientState::of(&session).wants_log(&notification) {
-                let _ = session.remote().notify(notification);
-            }
-        })
-    }
 }

@@ -16,7 +16,7 @@ use crate::names;
 pub(crate) use template::matches as template_matches;
 
 /// One list of a server: its elements, and what else stood in the answer.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listing {
     /// The elements, untouched.
     pub items: Vec<Raw>,
@@ -31,7 +31,7 @@ impl Default for Listing {
 }
 
 /// The lists of one server.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Lists {
     /// `tools/list`
     pub tools: Listing,
@@ -41,6 +41,14 @@ pub struct Lists {
     pub resources: Listing,
     /// `resources/templates/list`
     pub templates: Listing,
+}
+
+impl Lists {
+    /// Whether nothing is in any of them.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        ListKind::ALL.into_iter().all(|kind| listing(self, kind).items.is_empty())
+    }
 }
 
 /// One server's share of the directory.
@@ -241,7 +249,9 @@ impl Directory {
         let mut shown = Vec::new();
         for (server, source) in sources.iter().enumerate() {
             for (item, uri) in uris(source) {
-                let contested = claims.get(&uri).is_some_and(|servers| servers.len() > 1);
+                // An address that reads as another server's would take that server's place.
+                let posing = self.split_apart(&uri).is_some_and(|(named, _)| named != server);
+                let contested = posing || claims.get(&uri).is_some_and(|servers| servers.len() > 1);
                 let exposed = if contested { apart(&source.id, &uri) } else { uri.clone() };
                 let raw = if contested {
                     let edit = Edit::of(&item).map(|edit| edit.set("uri", Raw::string(&exposed)).finish());

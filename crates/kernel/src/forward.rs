@@ -16,7 +16,7 @@ use crate::clients::ClientState;
 use crate::kernel::Kernel;
 use crate::parked::{Event, Running, ToTask};
 use crate::relay::{Asked, LogWish, Relay};
-use crate::server::Server;
+use crate::server::{Server, Ticket, User};
 use crate::spec::Sharing;
 use crate::tasks::Across;
 
@@ -49,21 +49,22 @@ pub(crate) enum TaskWish {
 pub(crate) struct Upstream {
     pub(crate) remote: Arc<dyn Remote>,
     pub(crate) revision: Revision,
+    /// Whether other clients use it as well.
+    pub(crate) shared: bool,
 }
 
 impl Kernel {
     /// The connection that this client's calls to a server take.
     pub(crate) async fn upstream(&self, context: &Context, server: &Arc<Server>) -> Result<Upstream, Fault> {
         let hub = server.hub().await?;
-        let shared = server.spec.sharing == Sharing::Shared
-            || hub.revision().era() == Era::Modern
-            || !context.session.lasting
-            || context.caller.era() == Era::Modern;
+        let shared =
+            server.spec.sharing == Sharing::Shared || hub.revision().era() == Era::Modern || !context.session.lasting;
         if shared {
-            return Ok(Upstream { remote: hub.remote().clone(), revision: hub.revision() });
+            return Ok(Upstream { remote: hub.remote().clone(), revision: hub.revision(), shared });
         }
-        let link = ClientState::of(&context.session).link(self, server, &context.session).await?;
-        Ok(Upstream { remote: link.remote.clone(), revision: link.revision })
+        let state = ClientState::of(&context.session);
+        let link = state.link(self, server, &context.session, &context.caller).await?;
+        Ok(Upstream { remote: link.remote.clone(), revision: link.revision, shared })
     }
 
     /// Forwards a request and answers as the client's era asks.
@@ -113,12 +114,23 @@ impl Kernel {
     ) -> Result<Reply, Fault> {
         let logs = LogWish::of(context, forward.params.as_ref());
         let related = Relay { kernel: self.clone(), server: server.clone(), client: context.clone(), logs };
-        let call = self.call(context, server, forward, Arc::new(related));
+        let (call, _ticket) = self.call(context, server, upstream, forward, Arc::new(related));
         upstream.remote.request(call).await.map_err(|error| failed(server, error))
     }
 
-    fn call(&self, context: &Context, server: &Server, forward: Forward, related: Arc<dyn Handler>) -> Call {
-        Call {
+    /// The call, and what stands for it at the server while it runs.
+    fn call(
+        &self,
+        context: &Context,
+        server: &Server,
+        upstream: &Upstream,
+        forward: Forward,
+        related: Arc<dyn Handler>,
+    ) -> (Call, Ticket) {
+        let owner = ClientState::of(&context.session).owner;
+        let principal = context.session.principal.clone();
+        let ticket = server.using.begin(User { owner, principal, shared: upstream.shared, related: related.clone() });
+        let call = Call {
             method: forward.method,
             params: forward.params,
             extra: forward.extra,
@@ -126,9 +138,10 @@ impl Kernel {
             max_timeout: self.options().longest_call,
             cancel: context.cancel.clone(),
             related: Some(related),
-            owner: ClientState::of(&context.session).owner,
+            owner,
             headers: forward.headers,
-        }
+        };
+        (call, ticket)
     }
 
     /// A legacy client calls a modern server: the server's `input_required` becomes questions to the client.
@@ -200,8 +213,12 @@ impl Kernel {
     ) -> Result<Reply, Fault> {
         let method = forward.method.clone();
         let params = forward.params.clone();
-        let running = match self.resumed(context, &method, params.as_ref()) {
+        let running = match self.resumed(context, server, &method, params.as_ref()) {
             Some(running) => running,
+            None if bridge::did_not_visit(params.as_ref()) => {
+                let text = format!("server `{}` needs a visit that was declined", server.id());
+                return Err(Fault::new(FaultKind::UrlElicitationRequired, text).from_server(server.id().as_ref()));
+            }
             None if brings_state(params.as_ref()) => {
                 return Err(Fault::new(
                     FaultKind::InvalidParams,
@@ -209,10 +226,17 @@ impl Kernel {
                 )
                 .suggest("make the request again without `requestState` and `inputResponses`"));
             }
-            None => self.start(context, server, upstream, forward),
+            None => {
+                let params = bridge::legacy_params(forward.params.as_ref()).map_err(malformed)?;
+                self.start(context, server, upstream, Forward { params, ..forward })
+            }
         };
-        let done = self.pump(context, &method, params.as_ref(), running).await?;
+        let done = self.pump(context, server, &method, params.as_ref(), running).await?;
         let mut reply = done.map_err(|error| failed(server, error))?;
+        let visits = reply.outcome.as_ref().err().and_then(bridge::urls_to_visit);
+        if let Some(visits) = visits.filter(|_| context.caller.can(&["elicitation", "url"])) {
+            reply.outcome = Ok(bridge::input_required(&visits, None));
+        }
         reply.outcome = reply.outcome.map(|result| bridge::modern_result(result, &method));
         Ok(reply)
     }
@@ -227,13 +251,14 @@ impl Kernel {
     ) -> Running {
         let (sender, events) = mpsc::channel(EVENTS);
         let related = ToTask { events: sender.clone(), kernel: self.clone(), server: server.clone() };
-        let mut call = self.call(context, server, forward, Arc::new(related));
+        let (mut call, ticket) = self.call(context, server, upstream, forward, Arc::new(related));
         // The call ends when nobody is left to go on with it, not when this request ends.
         let end = CancellationToken::new();
         call.cancel = end.clone();
         let remote = upstream.remote.clone();
         self.spawn(async move {
             let done = remote.request(call).await;
+            drop(ticket);
             let _ = sender.send(Event::Done(done)).await;
         });
         Running::new(events, end)
@@ -245,7 +270,7 @@ fn brings_state(params: Option<&Raw>) -> bool {
 }
 
 pub(crate) fn malformed(refusal: switchboard_wire::Refusal) -> Fault {
-    Fault::new(FaultKind::InvalidParams, refusal.to_string())
+    Fault::new(FaultKind::InvalidParams, refusal.to_string()).with_source(refusal)
 }
 
 /// What it means for the caller that a server gave no answer.

@@ -9,24 +9,33 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use parking_lot::Mutex;
-use switchboard_peer::{Caller, Session};
+use switchboard_peer::{Caller, Context, Reply, Session};
 use switchboard_protocol::Revision;
 use switchboard_protocol::mcp::method;
 use switchboard_wire::{Limits, Notification};
+use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::clients::ClientState;
+use crate::clients::{ClientState, level_index, level_name};
 use crate::directory::{Directory, Hidden, ListKind, Source};
+use crate::forward::send_level;
 use crate::listen::{Listeners, with_uri};
+use crate::mentions::Mentions;
 use crate::parked::Parked;
 use crate::server::{Phase, Server};
 use crate::spec::{KernelOptions, ServerSpec};
 use crate::tasks::TaskBook;
 use crate::welcome::{own_capabilities, own_info};
 
+pub(crate) use answer::{object_of, plain, text_of};
+
 /// How often calls whose client did not come back are looked for.
 const SWEEP: Duration = Duration::from_secs(30);
+/// Connections that may be started at once.
+const STARTS: usize = 32;
+/// How long sharing out a log level may take.
+const LEVEL_WAIT: Duration = Duration::from_secs(5);
 
 /// One door to many servers. Cheap to clone; all clones are the same kernel.
 #[derive(Clone)]
@@ -38,13 +47,17 @@ struct Shared {
     view: ArcSwap<View>,
     /// Keeps rebuilds of the view in order.
     building: Mutex<()>,
-    /// Legacy sessions that have introduced themselves.
+    /// Lasting sessions, whether they have introduced themselves or not.
     clients: Mutex<HashMap<Arc<str>, Arc<Session>>>,
+    /// Turns to start a connection.
+    starts: Semaphore,
     listeners: Listeners,
     parked: Parked,
     tasks: TaskBook,
+    mentions: Mentions,
     work: TaskTracker,
     closing: CancellationToken,
+    ending: CancellationToken,
 }
 
 /// The servers, and what all of them offer, at one moment.
@@ -84,11 +97,14 @@ impl Kernel {
             view: ArcSwap::default(),
             building: Mutex::default(),
             clients: Mutex::default(),
+            starts: Semaphore::new(STARTS),
             listeners: Listeners::default(),
             parked: Parked::default(),
             tasks: TaskBook::default(),
+            mentions: Mentions::default(),
             work: TaskTracker::new(),
             closing: CancellationToken::new(),
+            ending: CancellationToken::new(),
         }));
         let sweeper = kernel.clone();
         kernel.spawn(async move {
@@ -103,20 +119,24 @@ impl Kernel {
     }
 
     /// Makes these the servers: new ones are started, missing ones stopped, changed ones replaced, the rest is left
-    /// alone, calls in flight included.
+    /// alone. Calls in flight go on where they are, within bounds. Of two with one id the first counts.
     pub fn apply(&self, specs: Vec<ServerSpec>) {
         let _building = self.0.building.lock();
+        if self.0.closing.is_cancelled() {
+            return;
+        }
         let old = self.view();
-        let mut kept = Vec::new();
-        let mut servers = Vec::new();
+        let mut servers: Vec<Arc<Server>> = Vec::new();
         for spec in specs {
-            match old.servers.iter().find(|server| server.spec == spec) {
-                Some(server) => {
-                    kept.push(server.id().clone());
-                    servers.push(server.clone());
-                }
+            if servers.iter().any(|server| *server.id() == spec.id) {
+                tracing::warn!(server = %spec.id, "there are two servers of this name; the second is left out");
+                continue;
+            }
+            let before = old.servers.iter().find(|server| *server.id() == spec.id);
+            match before.filter(|server| server.spec == spec) {
+                Some(server) => servers.push(server.clone()),
                 None => {
-                    let server = Server::new(spec);
+                    let server = Server::new(spec, before.map(Arc::as_ref));
                     servers.push(server.clone());
                     self.spawn(server.run(self.clone()));
                 }
@@ -125,18 +145,23 @@ impl Kernel {
         for server in old.servers.iter().filter(|server| !servers.iter().any(|new| Arc::ptr_eq(new, server))) {
             server.stop();
         }
-        self.publish(&old, servers);
+        self.publish(&old, servers, &[]);
     }
 
     /// Puts the lists of all servers together again, and tells clients what changed.
     pub(crate) fn rebuild(&self) {
+        self.rebuild_and_tell(&[]);
+    }
+
+    /// The same, and tells of `said` too: lists that a server said have changed, whether that can be seen or not.
+    pub(crate) fn rebuild_and_tell(&self, said: &[ListKind]) {
         let _building = self.0.building.lock();
         let old = self.view();
         let servers = old.servers.clone();
-        self.publish(&old, servers);
+        self.publish(&old, servers, said);
     }
 
-    fn publish(&self, old: &View, servers: Vec<Arc<Server>>) {
+    fn publish(&self, old: &View, servers: Vec<Arc<Server>>, said: &[ListKind]) {
         let sources: Vec<_> = servers
             .iter()
             .map(|server| Source {
@@ -146,8 +171,8 @@ impl Kernel {
             })
             .collect();
         let directory = Directory::build(&sources);
-        let changed: Vec<_> =
-            ListKind::ALL.into_iter().filter(|kind| directory.answer(*kind) != old.directory.answer(*kind)).collect();
+        let differs = |kind: &ListKind| said.contains(kind) || directory.answer(*kind) != old.directory.answer(*kind);
+        let changed: Vec<_> = ListKind::ALL.into_iter().filter(differs).collect();
         self.0.view.store(Arc::new(View { servers, directory }));
         let mut told = Vec::new();
         for kind in changed {
@@ -168,16 +193,32 @@ impl Kernel {
         }
     }
 
-    /// Ends the kernel: servers are stopped, streams closed. Waits at most `patience`.
+    /// Ends the kernel: streams are closed, calls get a moment to end, servers are stopped. Waits at most `patience`.
     pub async fn shut_down(&self, patience: Duration) {
-        self.0.closing.cancel();
-        let view = self.view();
+        let view = {
+            let _building = self.0.building.lock();
+            self.0.closing.cancel();
+            self.view()
+        };
         for server in &view.servers {
             server.stop();
         }
-        let ended = futures_util::future::join_all(view.servers.iter().map(|server| server.ended()));
+        // Nobody will bring the input that these wait for.
+        self.0.parked.clear();
+        self.0.tasks.clear();
+        let sessions: Vec<_> = self.0.clients.lock().drain().map(|(_, session)| session).collect();
+        let ended = async {
+            let idle = futures_util::future::join_all(view.servers.iter().map(|server| server.using.idle()));
+            let _ = tokio::time::timeout(patience / 4, idle).await;
+            self.0.ending.cancel();
+            let states = sessions.iter().filter_map(|session| session.existing_state::<ClientState>());
+            let states: Vec<_> = states.collect();
+            futures_util::future::join_all(states.iter().map(|state| state.close(self))).await;
+            self.0.work.close();
+            self.0.work.wait().await;
+        };
         let _ = tokio::time::timeout(patience, ended).await;
-        self.0.work.close();
+        self.0.ending.cancel();
     }
 
     /// What is known of each server.
@@ -209,10 +250,9 @@ impl Kernel {
 
     /// Gives servers that are just starting a moment, so that a first list is not empty.
     pub(crate) async fn wait_for_servers(&self) {
-        let starting = |server: &Arc<Server>| !server.phase().is_settled();
-        if self.view().servers.iter().any(starting) {
-            self.settled(self.0.options.list_wait).await;
-        }
+        let view = self.view();
+        let starting = view.servers.iter().filter(|server| !server.phase().is_settled());
+        futures_util::future::join_all(starting.map(|server| server.settled_within(self.0.options.list_wait))).await;
     }
 
     pub(crate) fn view(&self) -> Arc<View> {
@@ -249,6 +289,34 @@ impl Kernel {
         &self.0.closing
     }
 
+    /// Cancelled when the kernel has ended: nothing is waited for any more.
+    pub(crate) fn ending(&self) -> &CancellationToken {
+        &self.0.ending
+    }
+
+    /// A turn to start a connection, until it is dropped.
+    pub(crate) async fn turn_to_start(&self) -> Option<SemaphorePermit<'_>> {
+        self.0.starts.acquire().await.ok()
+    }
+
+    /// The level that the most curious legacy client asked for. Who shares a connection gets what that one wants; the
+    /// rest is held back on the way.
+    pub(crate) fn shared_level(&self) -> Option<&'static str> {
+        let levels = self
+            .clients()
+            .into_iter()
+            .filter_map(|session| level_index(session.existing_state::<ClientState>()?.level()?));
+        levels.min().and_then(level_name)
+    }
+
+    /// Tells all servers that share their connection which log messages are wanted.
+    pub(crate) async fn share_level(&self) {
+        let Some(level) = self.shared_level() else { return };
+        let hubs: Vec<_> = self.view().servers.iter().filter_map(|server| server.hub_now()).collect();
+        let tell = hubs.iter().map(|hub| send_level(&hub.connected, level));
+        let _ = tokio::time::timeout(LEVEL_WAIT, futures_util::future::join_all(tell)).await;
+    }
+
     /// Runs something beside the calls.
     pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
         self.0.work.spawn(work);
@@ -258,43 +326,63 @@ impl Kernel {
         self.view().servers.iter().find(|server| &**server.id() == id).cloned()
     }
 
-    /// The server that has a resource, and what it calls it.
-    pub(crate) fn find_resource(&self, uri: &str) -> Option<(Arc<Server>, String)> {
+    /// The server that has a resource, and what it calls it. What no list names may have been mentioned to this
+    /// principal by one of the servers.
+    pub(crate) fn find_resource(&self, uri: &str, principal: &str) -> Option<(Arc<Server>, String)> {
         let view = self.view();
-        let route = view.directory.resource(uri)?;
-        Some((view.servers.get(route.server)?.clone(), route.original.as_ref().to_owned()))
+        if let Some(route) = view.directory.resource(uri) {
+            return Some((view.servers.get(route.server)?.clone(), route.original.as_ref().to_owned()));
+        }
+        let server = self.0.mentions.server(principal, uri)?;
+        Some((self.server(&server)?, uri.to_owned()))
     }
 
+    /// Notes the resources that a server's answer mentions, where several servers could have them.
+    pub(crate) fn note_mentions(&self, context: &Context, view: &View, server: &Server, reply: &Reply) {
+        if let (Ok(result), true) = (&reply.outcome, view.servers.len() > 1) {
+            self.0.mentions.note(&context.session.principal, server.id(), result);
+        }
+    }
+
+    /// The legacy clients that have introduced themselves.
     fn clients(&self) -> Vec<Arc<Session>> {
-        self.0.clients.lock().values().cloned().collect()
+        let introduced = |session: &&Arc<Session>| {
+            session.existing_state::<ClientState>().is_some_and(|state| state.is_introduced())
+        };
+        self.0.clients.lock().values().filter(introduced).cloned().collect()
     }
 
-    /// The one legacy client that is connected, if it is just one.
+    /// The one client that is connected, if it is just one, and a legacy one.
     pub(crate) fn only_client(&self) -> Option<Arc<Session>> {
-        let clients = self.0.clients.lock();
-        if clients.len() == 1 { clients.values().next().cloned() } else { None }
+        match self.clients().as_slice() {
+            [only] if self.0.clients.lock().len() == 1 => Some(only.clone()),
+            _ => None,
+        }
     }
 
     /// Takes a notification that is the kernel's own business; `false` for one that is the clients'.
     pub(crate) fn take_notice(&self, server: &Arc<Server>, notification: &Notification) -> bool {
         let text = |key: &str| notification.params.as_ref().and_then(|params| params.member(key)?.as_text());
         match &*notification.method {
-            method::TOOLS_LIST_CHANGED | method::PROMPTS_LIST_CHANGED | method::RESOURCES_LIST_CHANGED => {
-                server.refresh_soon();
-            }
+            method::TOOLS_LIST_CHANGED => server.refresh_said(ListKind::Tools),
+            method::PROMPTS_LIST_CHANGED => server.refresh_said(ListKind::Prompts),
+            method::RESOURCES_LIST_CHANGED => server.refresh_said(ListKind::Resources),
             method::RESOURCES_UPDATED => {
                 if let Some(uri) = text("uri") {
                     self.resource_updated(server, &uri, notification);
                 }
             }
-            method::TASKS_STATUS | "notifications/tasks" => {
-                let Some(principal) = text("taskId").and_then(|task| self.0.tasks.principal(&task)) else {
-                    return true;
-                };
-                for session in self.clients().iter().filter(|session| session.principal == principal) {
-                    let _ = session.remote().notify(notification.clone());
+            method::TASKS_STATUS => {
+                let owners = text("taskId").map(|task| self.0.tasks.owners(&task, server.id())).unwrap_or_default();
+                // With two owners of one id nobody can say whose it is.
+                if let [owner] = owners.as_slice() {
+                    for session in self.clients().iter().filter(|session| session.principal == *owner) {
+                        let _ = session.remote().notify(notification.clone());
+                    }
                 }
             }
+            // The modern form; nobody here asked for it.
+            "notifications/tasks" => {}
             method::SUBSCRIPTIONS_ACKNOWLEDGED | method::CANCELLED => {}
             _ => return false,
         }
@@ -317,11 +405,18 @@ impl Kernel {
         self.0.listeners.resource_updated(server.id(), uri, notification);
     }
 
-    /// Passes a notification that belongs to no call to every legacy client.
+    /// Passes a notification that belongs to no call to every legacy client, while all of them, and all who have calls
+    /// at the server, are one principal. What belongs to several could be anybody's.
     pub(crate) fn tell_clients(&self, server: &Server, notification: &Notification) {
-        tracing::trace!(server = %server.id(), method = %notification.method, "a notice for all clients");
+        let clients = self.clients();
+        let Some(first) = clients.first() else { return };
+        let alone = clients.iter().all(|session| session.principal == first.principal);
+        if !alone || !server.using.only_for(&first.principal) {
+            tracing::debug!(server = %server.id(), method = %notification.method, "nobody can say whose notice this is");
+            return;
+        }
         let is_log = &*notification.method == method::LOG_MESSAGE;
-        for session in self.clients() {
+        for session in clients {
             if !is_log || ClientState::of(&session).wants_log(notification) {
                 let _ = session.remote().notify(notification.clone());
             }

@@ -10,6 +10,7 @@ mod forward;
 mod kernel;
 mod listen;
 mod lists;
+mod mentions;
 pub mod names;
 mod parked;
 mod relay;

@@ -13,7 +13,6 @@ use switchboard_wire::{Edit, Notification, Object, Raw, Request};
 use crate::directory::ListKind;
 use crate::forward::malformed;
 use crate::kernel::Kernel;
-use crate::server::Server;
 
 /// Streams that may be open at once.
 const MOST: usize = 10_000;
@@ -77,14 +76,18 @@ pub(crate) fn with_uri(notification: &Notification, uri: &str) -> Notification {
 struct Open<'a> {
     kernel: &'a Kernel,
     key: u64,
-    watched: Vec<(Arc<Server>, String)>,
+    /// Server and the server's own URI.
+    watched: Vec<(Arc<str>, String)>,
 }
 
 impl Drop for Open<'_> {
     fn drop(&mut self) {
         self.kernel.listeners().open.lock().remove(&self.key);
         for (server, uri) in self.watched.drain(..) {
-            self.kernel.spawn(async move { server.unwatch_resource(&uri).await });
+            // The server may have been replaced meanwhile.
+            if let Some(server) = self.kernel.server(&server) {
+                self.kernel.spawn(async move { server.unwatch_resource(&uri).await });
+            }
         }
     }
 }
@@ -119,13 +122,20 @@ impl Kernel {
         let mut watching = Vec::new();
         for raw in asked {
             let Some(uri) = raw.as_text() else { continue };
-            let Some((server, original)) = self.find_resource(&uri) else { continue };
+            let Some((server, original)) = self.find_resource(&uri, &context.session.principal) else { continue };
             let Ok(hub) = server.hub().await else { continue };
             let params = Edit::empty().set("uri", Raw::string(&original)).finish();
+            let key = (server.id().clone(), original.clone());
+            if uris.contains_key(&key) {
+                continue;
+            }
+            // Noted first: this may be dropped while the server is asked.
+            open.watched.push(key.clone());
             if server.watch_resource(&hub, &original, Some(params)).await.is_ok() {
-                uris.insert((server.id().clone(), original.clone()), uri);
-                open.watched.push((server, original));
+                uris.insert(key, uri);
                 watching.push(raw);
+            } else {
+                open.watched.pop();
             }
         }
         if !watching.is_empty() {

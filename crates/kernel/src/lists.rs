@@ -23,29 +23,35 @@ pub(crate) struct Asking<'a> {
 }
 
 impl Asking<'_> {
-    /// All lists that the server says it has. A list that fails is empty, and why is told: it must not take the
-    /// others with it.
-    pub(crate) async fn all(&self) -> (Lists, Vec<String>) {
+    /// All lists that the server says it has. A list that fails stays as it was before, and why is told: it must not
+    /// take the others with it.
+    pub(crate) async fn all(&self, before: &Lists) -> (Lists, Vec<String>) {
         let (tools, prompts, resources, templates) = tokio::join!(
-            self.one(ListKind::Tools),
-            self.one(ListKind::Prompts),
-            self.one(ListKind::Resources),
-            self.one(ListKind::Templates)
+            self.in_time(ListKind::Tools),
+            self.in_time(ListKind::Prompts),
+            self.in_time(ListKind::Resources),
+            self.in_time(ListKind::Templates)
         );
         let mut problems = Vec::new();
-        let mut keep = |kind: ListKind, listing: Result<Listing, String>| {
+        let mut keep = |kind: ListKind, listing: Result<Listing, String>, before: &Listing| {
             listing.unwrap_or_else(|problem| {
                 problems.push(format!("{}: {problem}", kind.method()));
-                Listing::default()
+                before.clone()
             })
         };
         let lists = Lists {
-            tools: keep(ListKind::Tools, tools),
-            prompts: keep(ListKind::Prompts, prompts),
-            resources: keep(ListKind::Resources, resources),
-            templates: keep(ListKind::Templates, templates),
+            tools: keep(ListKind::Tools, tools, &before.tools),
+            prompts: keep(ListKind::Prompts, prompts, &before.prompts),
+            resources: keep(ListKind::Resources, resources, &before.resources),
+            templates: keep(ListKind::Templates, templates, &before.templates),
         };
         (lists, problems)
+    }
+
+    /// All pages together may take as long as one.
+    async fn in_time(&self, kind: ListKind) -> Result<Listing, String> {
+        let one = tokio::time::timeout(self.timeout, self.one(kind)).await;
+        one.unwrap_or_else(|_| Err(format!("no end of it within {:?}", self.timeout)))
     }
 
     async fn one(&self, kind: ListKind) -> Result<Listing, String> {

@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 use switchboard_peer::{BoxFuture, CallError, Context, Handler, Reply, random_token};
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mcp::method;
-use switchboard_wire::{ErrorObject, Notification, Object, Raw, Request, code};
+use switchboard_wire::{Edit, ErrorObject, Notification, Object, Raw, Request, code};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -137,6 +137,12 @@ impl Parked {
         fits.then(|| tickets.remove(token)).flatten().map(|ticket| ticket.running)
     }
 
+    /// Ends all calls that wait.
+    pub(crate) fn clear(&self) {
+        let tickets = std::mem::take(&mut *self.tickets.lock());
+        drop(tickets);
+    }
+
     /// Ends calls whose client did not come back.
     pub(crate) fn sweep(&self) {
         let now = Instant::now();
@@ -178,10 +184,17 @@ impl Handler for ToTask {
 
 impl Kernel {
     /// The call that this request goes on with, if its `requestState` is one of ours.
-    pub(crate) fn resumed(&self, context: &Context, method: &str, params: Option<&Raw>) -> Option<Running> {
+    pub(crate) fn resumed(
+        &self,
+        context: &Context,
+        server: &Server,
+        method: &str,
+        params: Option<&Raw>,
+    ) -> Option<Running> {
         let object = Object::open(params?).ok()?;
         let token = object.text("requestState")?;
-        let mut running = self.parked().resume(&token, &context.session.principal, fingerprint(method, &object))?;
+        let fingerprint = fingerprint(server.id(), method, &object);
+        let mut running = self.parked().resume(&token, &context.session.principal, fingerprint)?;
         if let Some(answers) = object.get("inputResponses").and_then(|raw| Object::open(&raw).ok()) {
             running.answer(&answers);
         }
@@ -192,11 +205,19 @@ impl Kernel {
     pub(crate) async fn pump(
         &self,
         context: &Context,
+        server: &Server,
         method: &str,
         params: Option<&Raw>,
         mut running: Running,
     ) -> Result<Result<Reply, CallError>, Fault> {
         let logs = LogWish::of(context, params);
+        let token = params.and_then(|params| params.at(&["_meta", "progressToken"]));
+        let tell = |notice: Notification| {
+            if let Some(notice) = for_this_request(notice, token.as_ref()).filter(|notice| logs.admits(context, notice))
+            {
+                let _ = context.remote.notify(notice);
+            }
+        };
         // What the client left unanswered is asked again.
         let mut ask = !running.open.is_empty();
         loop {
@@ -205,15 +226,13 @@ impl Kernel {
                 while running.open.len() < QUESTIONS {
                     match running.events.try_recv() {
                         Ok(Event::Question(question)) => take_question(context, &mut running, question),
-                        Ok(Event::Notice(notice)) => {
-                            let _ = context.remote.notify(notice);
-                        }
+                        Ok(Event::Notice(notice)) => tell(notice),
                         Ok(Event::Done(done)) => return Ok(done),
                         Err(_) => break,
                     }
                 }
                 if !running.open.is_empty() {
-                    return self.park(context, method, params, running).map(|reply| Ok(Ok(reply).into()));
+                    return self.park(context, server, method, params, running).map(|reply| Ok(Ok(reply).into()));
                 }
             }
             ask = false;
@@ -227,34 +246,37 @@ impl Kernel {
                     take_question(context, &mut running, question);
                     ask = !running.open.is_empty();
                 }
-                Some(Event::Notice(notice)) => {
-                    if logs.admits(context, &notice) {
-                        let _ = context.remote.notify(notice);
-                    }
-                }
+                Some(Event::Notice(notice)) => tell(notice),
                 Some(Event::Done(done)) => return Ok(done),
                 None => return Ok(Err(CallError::Closed)),
             }
         }
     }
 
-    fn park(&self, context: &Context, method: &str, params: Option<&Raw>, running: Running) -> Result<Raw, Fault> {
+    fn park(
+        &self,
+        context: &Context,
+        server: &Server,
+        method: &str,
+        params: Option<&Raw>,
+        running: Running,
+    ) -> Result<Raw, Fault> {
         let requests = running.questions();
         let object = params.and_then(|params| Object::open(params).ok());
         let ticket = Ticket {
             running,
             principal: context.session.principal.clone(),
-            fingerprint: object.as_ref().map_or([0; 32], |object| fingerprint(method, object)),
+            fingerprint: object.as_ref().map_or([0; 32], |object| fingerprint(server.id(), method, object)),
             until: Instant::now() + PATIENCE,
         };
         let token = self.parked().park(self.options().parked_calls, ticket)?;
-        Ok(bridge::input_required(&requests, &token))
+        Ok(bridge::input_required(&requests, Some(&token)))
     }
 }
 
 /// Keeps a question for the client, or answers it where the client cannot.
 fn take_question(context: &Context, running: &mut Running, question: Question) {
-    if let Some(error) = cannot_answer(&context.caller, &question.request.method) {
+    if let Some(error) = cannot_answer(&context.caller, &question.request) {
         let _ = question.answer.send(Err(error).into());
         return;
     }
@@ -268,9 +290,21 @@ fn take_question(context: &Context, running: &mut Running, question: Question) {
     running.open.insert(format!("ask-{}", running.asked), question);
 }
 
-/// What makes a request the same one: its method and everything but the metadata and the input.
-fn fingerprint(method: &str, params: &Object) -> [u8; 32] {
+/// A notice of a call as the request that goes on with it may get it: progress only where this request asked for it,
+/// and under its own token.
+fn for_this_request(notice: Notification, token: Option<&Raw>) -> Option<Notification> {
+    if &*notice.method != method::PROGRESS {
+        return Some(notice);
+    }
+    let edit = Edit::of(notice.params.as_ref()?).ok()?.set("progressToken", token?.clone());
+    Some(Notification { params: Some(edit.finish()), ..notice })
+}
+
+/// What makes a request the same one: its server, its method and everything but the metadata and the input.
+fn fingerprint(server: &str, method: &str, params: &Object) -> [u8; 32] {
     let mut hash = Sha256::new();
+    hash.update(server);
+    hash.update([0]);
     hash.update(method);
     for (key, value) in params.iter() {
         if !matches!(&*key, "_meta" | "inputResponses" | "requestState") {

@@ -63,7 +63,13 @@ impl Handler for Relay {
                 return Ok(Raw::empty_object()).into();
             }
             let client = Asked { remote: &self.client.remote, caller: &self.client.caller };
-            self.kernel.ask_client(&client, &self.server, request, Some(context.remote)).await
+            tokio::select! {
+                reply = self.kernel.ask_client(&client, &self.server, request, Some(context.remote)) => reply,
+                // With the call, its questions have no meaning any more.
+                () = self.client.cancel.cancelled() => {
+                    Err(ErrorObject::new(code::INTERNAL_ERROR, "the call that this belongs to has ended")).into()
+                }
+            }
         })
     }
 
@@ -85,7 +91,7 @@ impl Kernel {
         request: Request,
         back: Option<Arc<dyn Remote>>,
     ) -> Reply {
-        if let Some(error) = cannot_answer(client.caller, &request.method) {
+        if let Some(error) = cannot_answer(client.caller, &request) {
             tracing::debug!(server = %server.id(), method = %request.method, "the client cannot be asked this");
             return Err(error).into();
         }
@@ -120,9 +126,31 @@ impl Handler for Back {
 }
 
 /// Why a client that said this of itself is not asked that.
-pub(crate) fn cannot_answer(caller: &Caller, asked: &str) -> Option<ErrorObject> {
-    let needed = bridge::needed_capability(asked)?;
-    (!caller.can(&[needed])).then(|| {
-        ErrorObject::new(code::METHOD_NOT_FOUND, format!("the client did not declare the `{needed}` capability"))
+pub(crate) fn cannot_answer(caller: &Caller, asked: &Request) -> Option<ErrorObject> {
+    let needed = bridge::needed_capability(&asked.method)?;
+    if !caller.can(&[needed]) {
+        let text = format!("the client did not declare the `{needed}` capability");
+        return Some(ErrorObject::new(code::METHOD_NOT_FOUND, text));
+    }
+    let has = |key: &str| asked.params.as_ref().is_some_and(|params| params.member(key).is_some());
+    let is_url = || {
+        asked
+            .params
+            .as_ref()
+            .is_some_and(|params| params.member("mode").is_some_and(|mode| mode.as_text().as_deref() == Some("url")))
+    };
+    // `elicitation: {}` means forms.
+    let missing = match &*asked.method {
+        method::ELICIT if is_url() => (!caller.can(&["elicitation", "url"])).then_some("elicitation.url"),
+        method::ELICIT => {
+            (caller.can(&["elicitation", "url"]) && !caller.can(&["elicitation", "form"])).then_some("elicitation.form")
+        }
+        method::CREATE_MESSAGE if has("tools") || has("toolChoice") => {
+            (!caller.can(&["sampling", "tools"])).then_some("sampling.tools")
+        }
+        _ => None,
+    };
+    missing.map(|missing| {
+        ErrorObject::new(code::INVALID_PARAMS, format!("the client did not declare the `{missing}` capability"))
     })
 }

@@ -1,28 +1,31 @@
 //! One configured server: its connection, its lists, and the task that keeps both alive.
 
+mod living;
 mod notices;
+mod using;
 mod watching;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use arc_swap::{ArcSwap, ArcSwapOption};
 use parking_lot::Mutex;
-use switchboard_peer::client::{ConnectOptions, Connected, connect};
-use switchboard_peer::{Caller, Handler, Remote};
+use switchboard_peer::client::Connected;
+use switchboard_peer::{Caller, Remote};
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mcp::meta;
 use switchboard_protocol::{Era, Revision};
-use switchboard_wire::{Limits, Raw};
+use switchboard_wire::Raw;
 use tokio::sync::{Notify, watch};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::directory::{ListKind, Lists};
 use crate::kernel::Kernel;
-use crate::lists::Asking;
 use crate::names;
 use crate::spec::{Restart, ServerSpec};
-pub(crate) use notices::FromServer;
+pub(crate) use using::{Ticket, User, Using, Whose};
 pub(crate) use watching::{CallOutcome, Watched};
 
 /// The pause before the second try to start a server; it doubles up to [`LONGEST_PAUSE`].
@@ -30,8 +33,8 @@ const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 /// A connection that held this long was healthy: the next failure starts counting anew.
 const HEALTHY: Duration = Duration::from_secs(10);
-/// Notices of changed lists that come faster than this are answered together.
-const REFRESH_PAUSE: Duration = Duration::from_millis(50);
+/// How long calls that run on a server that is replaced or removed may take to end.
+const DRAIN: Duration = Duration::from_secs(30);
 
 /// Where a server is in its life.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,23 +83,37 @@ pub(crate) struct Server {
     lists: ArcSwap<Lists>,
     problems: Mutex<Vec<String>>,
     refresh: Notify,
+    /// Lists that the server said have changed since they were last asked for.
+    said_changed: Mutex<HashSet<ListKind>>,
     stop: CancellationToken,
+    began: Instant,
     known_era: Mutex<Option<Era>>,
-    pub(crate) watched: Watched,
+    pub(crate) watched: Arc<Watched>,
+    /// The calls that run.
+    pub(crate) using: Arc<Using>,
+    /// Connections of single clients; `None` once there can be no more. Held here, so that calls on them can end when
+    /// the client has got another one, to the server that takes this one's place.
+    links: Mutex<Option<Vec<Arc<Connected>>>>,
 }
 
 impl Server {
-    pub(crate) fn new(spec: ServerSpec) -> Arc<Self> {
+    /// A server that is not started yet. One that takes the place of another shows that one's lists until it has its
+    /// own, and watches for the same clients.
+    pub(crate) fn new(spec: ServerSpec, before: Option<&Self>) -> Arc<Self> {
         Arc::new(Self {
             spec,
             phase: watch::Sender::new(Phase::Starting),
             hub: ArcSwapOption::empty(),
-            lists: ArcSwap::default(),
+            lists: before.map_or_else(ArcSwap::default, |before| ArcSwap::new(before.lists())),
             problems: Mutex::default(),
             refresh: Notify::new(),
+            said_changed: Mutex::default(),
             stop: CancellationToken::new(),
+            began: Instant::now(),
             known_era: Mutex::default(),
-            watched: Watched::default(),
+            watched: before.map_or_else(Arc::default, |before| before.watched.clone()),
+            using: Arc::default(),
+            links: Mutex::new(Some(Vec::new())),
         })
     }
 
@@ -123,7 +140,7 @@ impl Server {
     }
 
     /// Waits until the first attempt to start has come to an end, or the deadline has passed.
-    pub(crate) async fn settled(&self, deadline: tokio::time::Instant) {
+    pub(crate) async fn settled(&self, deadline: Instant) {
         let mut phase = self.phase.subscribe();
         let _ = tokio::time::timeout_at(deadline, phase.wait_for(Phase::is_settled)).await;
     }
@@ -139,7 +156,19 @@ impl Server {
         self.hub_now().ok_or_else(|| self.not_ready())
     }
 
-    fn not_ready(&self) -> Fault {
+    /// Waits for the first attempt to start, but no longer than `grace` after its beginning: who comes later does not
+    /// wait for a server that hangs.
+    pub(crate) async fn settled_within(&self, grace: Duration) {
+        self.settled(self.began + grace).await;
+    }
+
+    /// Whether it never came up, so that nobody can say what it offers.
+    pub(crate) fn is_unknown(&self) -> bool {
+        self.hub_now().is_none() && self.lists.load().is_empty()
+    }
+
+    /// Why it is not there.
+    pub(crate) fn not_ready(&self) -> Fault {
         let (kind, why) = match self.phase() {
             Phase::Starting | Phase::Ready => (FaultKind::ServerNotReady, "it is still starting".to_owned()),
             Phase::Restarting(why) => (FaultKind::ServerRestarting, why),
@@ -149,6 +178,12 @@ impl Server {
         Fault::new(kind, format!("server `{}` is not connected: {why}", self.id()))
             .from_server(self.id().as_ref())
             .suggest("`switchboard doctor` tells more")
+    }
+
+    /// Asks for the lists again, soon, because the server says that this one has changed.
+    pub(crate) fn refresh_said(&self, said: ListKind) {
+        self.said_changed.lock().insert(said);
+        self.refresh_soon();
     }
 
     /// Asks for the lists again, soon.
@@ -161,10 +196,13 @@ impl Server {
         self.stop.cancel();
     }
 
-    /// Waits until a stopped server has ended.
-    pub(crate) async fn ended(&self) {
-        let mut phase = self.phase.subscribe();
-        let _ = phase.wait_for(|phase| *phase == Phase::Stopped).await;
+    /// Notes a client's own connection, to be ended with the server; `false` where the server has ended already.
+    pub(crate) fn adopt(&self, link: &Arc<Connected>) -> bool {
+        let mut links = self.links.lock();
+        let Some(links) = links.as_mut() else { return false };
+        links.retain(|link| !link.closed.is_cancelled());
+        links.push(link.clone());
+        true
     }
 
     /// Keeps the server connected until it is stopped.
@@ -173,14 +211,15 @@ impl Server {
         loop {
             tokio::select! {
                 () = self.stop.cancelled() => break,
-                () = tokio::time::sleep(pause) => {}
+                () = tokio::time::sleep(jittered(pause)) => {}
             }
-            let began = tokio::time::Instant::now();
+            let began = Instant::now();
             let lived = tokio::select! {
                 lived = self.live(&kernel) => lived,
                 () = self.stop.cancelled() => break,
             };
             self.hub.store(None);
+            let first = self.phase() == Phase::Starting;
             let phase = match lived {
                 Lived::Lost(why) if self.spec.restart == Restart::Always => Phase::Restarting(why),
                 Lived::Lost(why) | Lived::Failed(why) => Phase::Failed(why),
@@ -188,6 +227,10 @@ impl Server {
             };
             tracing::warn!(server = %self.id(), ?phase, "server is not connected");
             let over = matches!(phase, Phase::Refused(_)) || self.spec.restart == Restart::Never;
+            if over || first {
+                // What will not come back, or was never seen to come, is not shown.
+                self.lists.store(Arc::default());
+            }
             self.phase.send_replace(phase);
             kernel.rebuild();
             if over {
@@ -197,91 +240,27 @@ impl Server {
             // A server that was healthy comes back at once; one that keeps failing is left alone for longer and longer.
             pause = if began.elapsed() >= HEALTHY { Duration::ZERO } else { next_pause(pause) };
         }
-        if let Some(hub) = self.hub.swap(None) {
-            hub.connected.stop().await;
-        }
+        self.retire(&kernel).await;
         self.phase.send_replace(Phase::Stopped);
         kernel.rebuild();
     }
 
-    /// Connects and stays until the connection is lost.
-    async fn live(self: &Arc<Self>, kernel: &Kernel) -> Lived {
-        let caller = kernel.own_caller();
-        let handler = Arc::new(FromServer { kernel: kernel.clone(), server: self.clone() });
-        let connected = match self.connect(&caller, handler, kernel.limits()).await {
-            Ok(connected) => connected,
-            Err(error) => return Lived::Failed(error),
-        };
-        let hub = Arc::new(Hub { connected, caller });
-        self.fetch(&hub, kernel).await;
-        if let Some(name) = self.reserved_name() {
-            hub.connected.stop().await;
-            self.lists.store(Arc::default());
-            return Lived::Refused(format!("its tool `{name}` uses the prefix `{}` of the kernel", names::RESERVED));
+    /// Lets the calls that run end, within bounds, and then all connections.
+    async fn retire(&self, kernel: &Kernel) {
+        tokio::select! {
+            () = self.using.idle() => {}
+            () = tokio::time::sleep(DRAIN) => {}
+            () = kernel.ending().cancelled() => {}
         }
-        self.hub.store(Some(hub.clone()));
-        // Whoever waits for the server to be ready must find what it offers.
-        kernel.rebuild();
-        self.phase.send_replace(Phase::Ready);
-        tracing::info!(server = %self.id(), revision = %hub.revision(), "server is connected");
-        let closed = hub.connected.closed.clone();
-        let watching = self.watch_always(&hub, kernel);
-        tokio::pin!(watching);
-        loop {
-            tokio::select! {
-                () = closed.cancelled() => {
-                    let tail = hub.connected.stderr_tail().unwrap_or_default();
-                    let why = tail.trim_end().lines().next_back().map_or_else(
-                        || "the connection was closed".to_owned(),
-                        |line| format!("the connection was closed; its last words: {line}"),
-                    );
-                    return Lived::Lost(why);
-                }
-                () = self.refresh.notified() => {
-                    tokio::time::sleep(REFRESH_PAUSE).await;
-                    self.fetch(&hub, kernel).await;
-                    kernel.rebuild();
-                }
-                () = &mut watching => {}
+        let links = self.links.lock().take().unwrap_or_default();
+        let hub = self.hub.swap(None);
+        let links = futures_util::future::join_all(links.iter().map(|link| link.stop()));
+        let hub = async {
+            if let Some(hub) = &hub {
+                hub.connected.stop().await;
             }
-        }
-    }
-
-    /// Makes a connection in the name of `caller`.
-    pub(crate) async fn connect(
-        &self,
-        caller: &Caller,
-        handler: Arc<dyn Handler>,
-        limits: &Limits,
-    ) -> Result<Connected, String> {
-        let info = caller.info.clone().unwrap_or_else(Raw::empty_object);
-        let options = ConnectOptions {
-            era: self.spec.era,
-            known_era: *self.known_era.lock(),
-            start_timeout: self.spec.start_timeout,
-            limits: limits.clone(),
-            ..ConnectOptions::new(info, caller.capabilities.clone())
         };
-        let connected = connect(self.spec.target.clone(), options, handler).await.map_err(|error| describe(&error))?;
-        *self.known_era.lock() = Some(connected.revision.era());
-        Ok(connected)
-    }
-
-    async fn fetch(&self, hub: &Hub, kernel: &Kernel) {
-        let asking = Asking {
-            remote: hub.remote().as_ref(),
-            revision: hub.revision(),
-            capabilities: &hub.connected.server.capabilities,
-            caller: &hub.caller,
-            timeout: self.spec.start_timeout,
-            most_items: kernel.options().list_items,
-        };
-        let (lists, problems) = asking.all().await;
-        for problem in &problems {
-            tracing::warn!(server = %self.id(), problem, "a list could not be had");
-        }
-        *self.problems.lock() = problems;
-        self.lists.store(Arc::new(lists));
+        tokio::join!(links, hub);
     }
 
     fn reserved_name(&self) -> Option<String> {
@@ -294,17 +273,6 @@ impl Server {
     pub(crate) fn has_modern_tasks(&self) -> bool {
         let has = |hub: &Hub| hub.connected.server.capabilities.at(&["extensions", meta::TASKS_EXTENSION]).is_some();
         self.hub_now().is_some_and(|hub| hub.revision().era() == Era::Modern && has(&hub))
-    }
-
-    /// How many elements a list of this server has.
-    pub(crate) fn count(&self, kind: ListKind) -> usize {
-        let lists = self.lists();
-        match kind {
-            ListKind::Tools => lists.tools.items.len(),
-            ListKind::Prompts => lists.prompts.items.len(),
-            ListKind::Resources => lists.resources.items.len(),
-            ListKind::Templates => lists.templates.items.len(),
-        }
     }
 }
 
@@ -321,8 +289,15 @@ enum Lived {
     Refused(String),
 }
 
-fn next_pause(pause: Duration) -> Duration {
+/// The pause after one more failure.
+pub(crate) fn next_pause(pause: Duration) -> Duration {
     if pause.is_zero() { FIRST_PAUSE } else { (pause * 2).min(LONGEST_PAUSE) }
+}
+
+/// A pause of about that length: what failed together does not come back together.
+fn jittered(pause: Duration) -> Duration {
+    let chance = switchboard_peer::random_token().bytes().take(4).fold(0u32, |sum, byte| sum * 31 + u32::from(byte));
+    pause * (75 + chance % 50) / 100
 }
 
 /// An error with all its causes, on one line.

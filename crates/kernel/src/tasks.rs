@@ -1,6 +1,7 @@
 //! Tasks: which server made one, whose it is, and what of it is kept here where two eras meet.
 
 mod across;
+mod requests;
 mod shape;
 
 use std::collections::HashMap;
@@ -14,7 +15,7 @@ use tokio::time::Instant;
 
 use crate::parked::Running;
 pub(crate) use across::Across;
-pub(crate) use shape::{finished_legacy, with_related_task};
+use shape::{finished_legacy, with_related_task};
 
 /// How long a task is remembered after it was last named.
 const REMEMBERED: Duration = Duration::from_secs(24 * 3600);
@@ -25,7 +26,6 @@ pub(crate) const FINISHED_KEPT: Duration = Duration::from_secs(600);
 
 struct Entry {
     server: Arc<str>,
-    principal: Arc<str>,
     named: Instant,
     /// The result, for a task that never was one at its server.
     finished: Option<Raw>,
@@ -33,92 +33,113 @@ struct Entry {
     attended: Option<Running>,
 }
 
-/// The tasks that servers made.
+/// The tasks that servers made. Two principals may have tasks of one name: each finds its own.
 #[derive(Default)]
 pub(crate) struct TaskBook {
-    tasks: Mutex<HashMap<String, Entry>>,
+    tasks: Mutex<HashMap<Key, Entry>>,
+}
+
+/// The principal and the task.
+type Key = (Arc<str>, String);
+
+fn key(principal: &str, task: &str) -> Key {
+    (principal.into(), task.to_owned())
 }
 
 impl TaskBook {
     /// Notes a task that a server made for somebody.
-    pub(crate) fn note(&self, task: &str, server: &Arc<str>, principal: &Arc<str>) {
-        self.insert(task, server.clone(), principal.clone(), None);
+    pub(crate) fn note(&self, task: &str, server: &Arc<str>, principal: &str) {
+        self.insert(key(principal, task), server.clone(), None);
     }
 
     /// Keeps the result of a call that its client wanted as a task.
-    pub(crate) fn keep_finished(&self, task: &str, principal: &Arc<str>, result: Raw) {
-        self.insert(task, "".into(), principal.clone(), Some(result));
+    pub(crate) fn keep_finished(&self, task: &str, principal: &str, result: Raw) {
+        self.insert(key(principal, task), "".into(), Some(result));
     }
 
-    fn insert(&self, task: &str, server: Arc<str>, principal: Arc<str>, finished: Option<Raw>) {
+    fn insert(&self, key: Key, server: Arc<str>, finished: Option<Raw>) {
         let mut tasks = self.tasks.lock();
         if tasks.len() >= MOST {
             let now = Instant::now();
             tasks.retain(|_, entry| now - entry.named < REMEMBERED);
-            let oldest = tasks.iter().min_by_key(|(_, entry)| entry.named).map(|(id, _)| id.clone());
+            let oldest = tasks.iter().min_by_key(|(_, entry)| entry.named).map(|(key, _)| key.clone());
             if let (true, Some(oldest)) = (tasks.len() >= MOST, oldest) {
                 tasks.remove(&oldest);
             }
         }
-        let entry = Entry { server, principal, named: Instant::now(), finished, attended: None };
-        tasks.insert(task.to_owned(), entry);
+        tasks.insert(key, Entry { server, named: Instant::now(), finished, attended: None });
+    }
+
+    /// Forgets all of it; open requests for results end.
+    pub(crate) fn clear(&self) {
+        let tasks = std::mem::take(&mut *self.tasks.lock());
+        drop(tasks);
     }
 
     /// The server of a task, for the one it belongs to.
     pub(crate) fn server(&self, task: &str, principal: &str) -> Option<Arc<str>> {
         let mut tasks = self.tasks.lock();
-        let entry = tasks.get_mut(task).filter(|entry| &*entry.principal == principal)?;
+        let entry = tasks.get_mut(&key(principal, task))?;
         entry.named = Instant::now();
         Some(entry.server.clone())
     }
 
-    /// Whose task it is.
-    pub(crate) fn principal(&self, task: &str) -> Option<Arc<str>> {
-        self.tasks.lock().get(task).map(|entry| entry.principal.clone())
+    /// Whether it is known as somebody else's task, and not as one of this principal.
+    pub(crate) fn is_foreign(&self, task: &str, principal: &str) -> bool {
+        let tasks = self.tasks.lock();
+        !tasks.contains_key(&key(principal, task)) && tasks.keys().any(|(_, known)| known == task)
+    }
+
+    /// Who has a task of that name at a server.
+    pub(crate) fn owners(&self, task: &str, server: &str) -> Vec<Arc<str>> {
+        let tasks = self.tasks.lock();
+        let named = tasks.iter().filter(|((_, known), entry)| known == task && &*entry.server == server);
+        named.map(|((principal, _), _)| principal.clone()).collect()
     }
 
     /// The tasks of somebody, with their servers.
     pub(crate) fn of(&self, principal: &str) -> Vec<(String, Arc<str>)> {
         let tasks = self.tasks.lock();
-        let mine = tasks.iter().filter(|(_, entry)| &*entry.principal == principal);
-        mine.map(|(id, entry)| (id.clone(), entry.server.clone())).collect()
+        let mine = tasks.iter().filter(|((owner, _), _)| &**owner == principal);
+        mine.map(|((_, id), entry)| (id.clone(), entry.server.clone())).collect()
     }
 
     /// The kept result of a task that never was one at its server.
     pub(crate) fn finished(&self, task: &str, principal: &str) -> Option<Raw> {
         let tasks = self.tasks.lock();
-        let entry = tasks.get(task).filter(|entry| &*entry.principal == principal)?;
+        let entry = tasks.get(&key(principal, task))?;
         entry.finished.clone().filter(|_| entry.named.elapsed() < FINISHED_KEPT)
     }
 
-    fn is_attended(&self, task: &str) -> bool {
-        self.tasks.lock().get(task).is_some_and(|entry| entry.attended.is_some())
+    fn is_attended(&self, task: &str, principal: &str) -> bool {
+        self.tasks.lock().get(&key(principal, task)).is_some_and(|entry| entry.attended.is_some())
     }
 
-    fn attend(&self, task: &str, running: Running) {
-        if let Some(entry) = self.tasks.lock().get_mut(task) {
+    fn attend(&self, task: &str, principal: &str, running: Running) {
+        if let Some(entry) = self.tasks.lock().get_mut(&key(principal, task)) {
             entry.attended = Some(running);
         }
     }
 
     /// The open questions of a task, waited for a moment where none has arrived yet.
     async fn questions(&self, task: &str, context: &Context, patience: Duration) -> Vec<(String, Raw)> {
-        let Some(mut running) = self.tasks.lock().get_mut(task).and_then(|entry| entry.attended.take()) else {
+        let key = key(&context.session.principal, task);
+        let Some(mut running) = self.tasks.lock().get_mut(&key).and_then(|entry| entry.attended.take()) else {
             return Vec::new();
         };
         let over = running.collect(context, patience).await;
         let questions = running.questions();
         if !over {
-            self.attend(task, running);
+            self.attend(task, &context.session.principal, running);
         }
         questions
     }
 
     /// Gives a task the answers to its questions.
-    fn answer(&self, task: &str, answers: Option<&Object>) {
+    fn answer(&self, task: &str, principal: &str, answers: Option<&Object>) {
         let mut tasks = self.tasks.lock();
-        if let (Some(running), Some(answers)) = (tasks.get_mut(task).and_then(|entry| entry.attended.as_mut()), answers)
-        {
+        let running = tasks.get_mut(&key(principal, task)).and_then(|entry| entry.attended.as_mut());
+        if let (Some(running), Some(answers)) = (running, answers) {
             running.answer(answers);
         }
     }
@@ -131,17 +152,21 @@ mod tests {
     #[tokio::test]
     async fn a_task_is_found_by_its_owner_alone() {
         let book = TaskBook::default();
-        book.note("t1", &"git".into(), &"ada".into());
+        book.note("t1", &"git".into(), "ada");
         assert_eq!(book.server("t1", "ada").as_deref(), Some("git"));
         assert_eq!(book.server("t1", "eve"), None);
         assert_eq!(book.server("t2", "ada"), None);
+        assert!(book.is_foreign("t1", "eve") && !book.is_foreign("t1", "ada") && !book.is_foreign("t2", "eve"));
+        book.note("t1", &"files".into(), "eve");
+        assert_eq!(book.server("t1", "ada").as_deref(), Some("git"));
+        assert_eq!(book.owners("t1", "files"), ["eve".into()]);
     }
 
     #[tokio::test(start_paused = true)]
     async fn the_book_is_bounded_and_forgets_the_oldest() {
         let book = TaskBook::default();
         for index in 0..=MOST {
-            book.note(&index.to_string(), &"s".into(), &"p".into());
+            book.note(&index.to_string(), &"s".into(), "p");
             tokio::time::advance(Duration::from_millis(1)).await;
         }
         assert_eq!(book.server("0", "p"), None);

@@ -3,18 +3,19 @@
 //! The suite names the scenario in `MCP_CONFORMANCE_SCENARIO`, the revision in `MCP_CONFORMANCE_PROTOCOL_VERSION` and
 //! values to use in `MCP_CONFORMANCE_CONTEXT`. Everything here goes through [`switchboard_peer::client`].
 
+#[path = "conformance-client/auth.rs"]
+mod auth;
+
 use std::error::Error;
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
-use switchboard_peer::client::oauth::{OAuth, OAuthOptions, UserAgent};
-use switchboard_peer::client::{AuthorizeError, ConnectOptions, Connected, EraChoice, Target, connect};
+use switchboard_peer::client::{ConnectOptions, Connected, EraChoice, Target, connect};
 use switchboard_peer::{BoxFuture, Call, Context, Handler, Reply};
 use switchboard_protocol::mcp::header::ParamHeaders;
 use switchboard_protocol::mcp::method;
 use switchboard_protocol::{Era, Revision};
 use switchboard_wire::{ErrorObject, Notification, Raw, Request, code};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
@@ -57,14 +58,7 @@ impl Client {
             options.legacy_revision = revision;
         }
         if scenario.starts_with("auth/") {
-            let text = |key: &str| context[key].as_str().map(str::to_owned);
-            let who = OAuthOptions {
-                client_name: "switchboard-conformance-client".to_owned(),
-                redirect_uri: "http://localhost:3000/callback".to_owned(),
-                client_metadata_url: Some("https://conformance-test.local/client-metadata.json".to_owned()),
-                registered: text("client_id").map(|id| (id, text("client_secret"))),
-            };
-            options.authorizer = Some(Arc::new(OAuth::new(&url, who, Arc::new(Consenting))?));
+            options.authorizer = Some(auth::authorizer(&url, scenario, context)?);
         }
         let connected = connect(Target::Http { url, headers: Vec::new() }, options, Arc::new(Answers)).await?;
         Ok(Self { connected })
@@ -164,32 +158,6 @@ impl Client {
         }
         Ok(())
     }
-}
-
-/// A user who consents to everything: the suite's authorization page answers with a redirect at once.
-struct Consenting;
-
-impl UserAgent for Consenting {
-    fn authorize(&self, address: String) -> BoxFuture<'_, Result<String, AuthorizeError>> {
-        Box::pin(async move {
-            redirect_of(&address).await.map_err(|error| AuthorizeError::new("opening the authorization page", error))
-        })
-    }
-}
-
-async fn redirect_of(address: &str) -> std::io::Result<String> {
-    let rest = address.strip_prefix("http://").unwrap_or(address);
-    let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
-    let mut stream = tokio::net::TcpStream::connect(host).await?;
-    let request = format!("GET /{path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n");
-    stream.write_all(request.as_bytes()).await?;
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).await?;
-    let location = answer.lines().find_map(|line| {
-        let (name, value) = line.split_once(": ")?;
-        name.eq_ignore_ascii_case("location").then(|| value.trim().to_owned())
-    });
-    location.ok_or_else(|| std::io::Error::other("the page did not send the user back"))
 }
 
 /// Values that fit a schema: the defaults where there are any.

@@ -8,7 +8,7 @@ mod authorize;
 mod handshake;
 mod http;
 mod identity;
-pub mod oauth;
+mod in_process;
 mod sse;
 mod stdio;
 
@@ -46,6 +46,8 @@ pub enum Target {
         /// Headers of every request, credentials among them.
         headers: Vec<(String, String)>,
     },
+    /// A server inside this process.
+    InProcess(Arc<dyn Handler>),
 }
 
 impl fmt::Debug for Target {
@@ -54,6 +56,7 @@ impl fmt::Debug for Target {
             Self::Command(spec) => f.debug_tuple("Command").field(spec).finish(),
             Self::Http { .. } => f.write_str("Http"),
             Self::Sse { .. } => f.write_str("Sse"),
+            Self::InProcess(_) => f.write_str("InProcess"),
         }
     }
 }
@@ -291,6 +294,7 @@ pub async fn connect(
             Target::Command(spec) => stdio::connect(spec, options, handler).await,
             Target::Http { url, headers } => http::connect(&url, &headers, options, handler).await,
             Target::Sse { url, headers } => sse::connect(&url, &headers, options, handler).await,
+            Target::InProcess(server) => in_process::connect(server, options, handler).await,
         }
     };
     tokio::time::timeout(deadline, connecting).await.unwrap_or(Err(ConnectError::Timeout {

@@ -22,6 +22,9 @@ use crate::{BoxFuture, Call, CallError, Caller, Context, Handler, Remote, Reply,
 use pending::{Pending, Waiting};
 use writer::Writer;
 
+/// No call waits longer than a year.
+const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
+
 /// Which end of the connection we are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
@@ -186,9 +189,11 @@ impl Connection {
             return Err(CallError::NotSent(error.to_string()));
         }
         let started = tokio::time::Instant::now();
-        let last = started + call.max_timeout;
+        // Deadlines come from configurations: no number there may be too large for the clock.
+        let (timeout, longest) = (call.timeout.min(LONGEST), call.max_timeout.min(LONGEST));
+        let last = started + longest;
         loop {
-            let idle = alive.since(started) + call.timeout;
+            let idle = alive.since(started) + timeout;
             let deadline = (started + idle).min(last);
             tokio::select! {
                 biased;
@@ -203,7 +208,7 @@ impl Connection {
                 }
                 () = call.cancel.cancelled() => return Err(CallError::Cancelled),
                 () = tokio::time::sleep_until(deadline) => {
-                    let idle = alive.since(started) + call.timeout;
+                    let idle = alive.since(started) + timeout;
                     if tokio::time::Instant::now() >= (started + idle).min(last) {
                         return Err(CallError::Timeout(started.elapsed()));
                     }

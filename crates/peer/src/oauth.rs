@@ -59,12 +59,7 @@ impl OAuthOptions {
     /// A client that is known nowhere yet.
     #[must_use]
     pub fn new(client_name: impl Into<String>) -> Self {
-        Self {
-            client_name: client_name.into(),
-            client_metadata_url: None,
-            registered: None,
-            offline_access: true,
-        }
+        Self { client_name: client_name.into(), client_metadata_url: None, registered: None, offline_access: true }
     }
 }
 
@@ -118,7 +113,8 @@ impl OAuth {
     /// An address cannot be used: neither encrypted nor on this machine, or no valid client metadata address.
     pub fn new(server: &str, grant: Grant, options: OAuthOptions, vault: Arc<dyn Vault>) -> Result<Self, OAuthError> {
         const STEP: &str = "preparing authorization";
-        let bad = |address: &str, why: String| OAuthError::BadAddress { step: STEP, address: fetch::redact(address), why };
+        let bad =
+            |address: &str, why: String| OAuthError::BadAddress { step: STEP, address: fetch::redact(address), why };
         let mut url = Url::parse(server).map_err(|error| bad(server, error.to_string()))?;
         url.set_fragment(None);
         fetch::Fetch::new(&url).allowed(STEP, server)?;
@@ -146,8 +142,15 @@ impl OAuth {
 impl Inner {
     fn start(self: Arc<Self>, refusal: Refusal) -> Running {
         let mut running = self.running.lock();
-        if let Some(current) = running.as_ref().filter(|current| current.borrow().is_none() && is_open(current)) {
-            return current.clone();
+        if let Some(current) = &*running {
+            let is_useful = match &*current.borrow() {
+                None => is_open(current),
+                // It ended after the request that is refused now had been sent.
+                Some(outcome) => outcome.is_ok() && *self.header.lock() != refusal.used,
+            };
+            if is_useful {
+                return current.clone();
+            }
         }
         let (sender, receiver) = watch::channel(None);
         *running = Some(receiver.clone());

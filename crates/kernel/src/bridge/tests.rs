@@ -51,7 +51,7 @@ fn input_is_asked_for_and_given_back_byte_for_byte() {
     assert_eq!(requests, [("a".to_owned(), raw(r#"{"method":"roots/list"}"#))]);
     let retry = with_input(&raw(r#"{"name":"t"}"#), &[("a".to_owned(), raw(r#"{"roots":[]}"#))], state).unwrap();
     assert_eq!(retry.as_str(), r#"{"name":"t","inputResponses":{"a":{"roots":[]}},"requestState":"s\u0041"}"#);
-    let again = input_required(&requests, "token");
+    let again = input_required(&requests, Some("token"));
     assert_eq!(
         again.as_str(),
         r#"{"resultType":"input_required","inputRequests":{"a":{"method":"roots/list"}},"requestState":"token"}"#
@@ -63,4 +63,18 @@ fn results_are_told_apart() {
     assert_eq!(result_type(&raw(r#"{"content":[]}"#)), ResultType::Complete);
     assert_eq!(result_type(&raw(r#"{"resultType":"task","taskId":"1"}"#)), ResultType::Task);
     assert_eq!(result_type(&raw("[]")), ResultType::Complete);
+}
+
+#[test]
+fn a_modern_request_loses_what_only_its_era_says() {
+    let params = raw(
+        r#"{"name":"t","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","progressToken":1,"io.modelcontextprotocol/clientCapabilities":{},"own":1.10},"requestState":"x"}"#,
+    );
+    assert_eq!(
+        legacy_params(Some(&params)).unwrap().unwrap().as_str(),
+        r#"{"name":"t","_meta":{"progressToken":1,"own":1.10}}"#
+    );
+    let only = raw(r#"{"_meta":{"io.modelcontextprotocol/clientInfo":{}},"uri":"x"}"#);
+    assert_eq!(legacy_params(Some(&only)).unwrap().unwrap().as_str(), r#"{"uri":"x"}"#);
+    assert_eq!(legacy_params(None).unwrap(), None);
 }

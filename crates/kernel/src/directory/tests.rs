@@ -54,6 +54,21 @@ fn a_resource_that_two_servers_claim_is_told_apart() {
 }
 
 #[test]
+fn a_server_cannot_pose_as_another() {
+    for claims_first in [true, false] {
+        let mut sources = vec![source("a", &[], &["b+file:///x", "file:///x"]), source("b", &[], &["file:///x"])];
+        if !claims_first {
+            sources.reverse();
+        }
+        let directory = Directory::build(&sources);
+        let route = directory.resource("b+file:///x").unwrap();
+        assert_eq!((&*sources[route.server].id, &*route.original), ("b", "file:///x"));
+        let route = directory.resource("a+b+file:///x").unwrap();
+        assert_eq!((&*sources[route.server].id, &*route.original), ("a", "b+file:///x"));
+    }
+}
+
+#[test]
 fn look_alikes_and_bad_names_are_hidden_with_a_reason() {
     let directory = Directory::build(&[source("a", &["read_file", "Read-File", "two words", "mgp.x"], &[])]);
     assert_eq!(directory.count(ListKind::Tools), 1);

@@ -1,22 +1,20 @@
 //! The table from a client's message to what is done about it.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use http::HeaderValue;
 use switchboard_peer::{BoxFuture, Context, Handler, Reply, Session};
-use switchboard_protocol::Era;
 use switchboard_protocol::fault::{Fault, FaultKind, Rendering};
 use switchboard_protocol::mcp::{meta, method};
-use switchboard_wire::{Edit, Notification, Object, Raw, Request};
+use switchboard_protocol::{Era, Revision};
+use switchboard_wire::{Edit, ErrorObject, Notification, Object, Raw, Request};
 
-use super::Kernel;
+use super::{Kernel, LEVEL_WAIT};
 use crate::bridge;
 use crate::clients::{ClientState, level_index};
 use crate::directory::ListKind;
 use crate::forward::{Forward, TaskWish, failed, malformed, send_level};
 use crate::server::Server;
-use crate::tasks::{Across, finished_legacy, with_related_task};
 
 impl Handler for Kernel {
     fn request(&self, context: Context, request: Request) -> BoxFuture<'_, Reply> {
@@ -40,26 +38,37 @@ impl Handler for Kernel {
         Box::pin(async move {
             match &*notification.method {
                 method::INITIALIZED | method::CANCELLED | method::PROGRESS => {}
-                _ => {
-                    let kernel = self.clone();
-                    // Telling a server may take as long as the server likes: not while the client's next message waits.
-                    self.spawn(async move { kernel.pass_on(&context, &notification).await });
-                }
+                _ => self.pass_on(&context, &notification),
             }
         })
+    }
+
+    fn opened(&self, session: &Arc<Session>) {
+        self.0.clients.lock().insert(session.id.clone(), session.clone());
     }
 
     fn closed(&self, session: &Arc<Session>) {
         self.0.clients.lock().remove(&session.id);
         if let Some(state) = session.existing_state::<ClientState>() {
             let kernel = self.clone();
-            self.spawn(async move { state.close(&kernel).await });
+            self.spawn(async move {
+                state.close(&kernel).await;
+                if state.level().is_some() {
+                    // Those who stay may want less.
+                    kernel.share_level().await;
+                }
+            });
         }
     }
 }
 
 impl Kernel {
     async fn answer(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
+        if context.caller.era() == Era::Legacy
+            && let Some(error) = unknown_revision(&request)
+        {
+            return Ok(Err(error).into());
+        }
         if !bridge::exists_in(&request.method, context.caller.era()) {
             return Err(no_such_method(&request.method));
         }
@@ -67,7 +76,7 @@ impl Kernel {
             method::TOOLS_CALL => self.call_tool(context, request).await,
             method::INITIALIZE => {
                 let reply = self.initialize(context, request.params.as_ref()).await;
-                self.0.clients.lock().insert(context.session.id.clone(), context.session.clone());
+                ClientState::of(&context.session).introduce();
                 Ok(reply)
             }
             method::DISCOVER => Ok(self.discover().await),
@@ -116,7 +125,7 @@ impl Kernel {
             view = self.view();
             route = view.directory.tool(&name);
         }
-        let route = route.ok_or_else(|| Fault::new(FaultKind::UnknownTool, format!("Unknown tool: {name}")))?;
+        let route = route.ok_or_else(|| self.unknown_tool(&name))?;
         let server = server_at(&view.servers, route.server)?;
         let mut headers = Vec::new();
         if let Some(wanted) = &route.param_headers {
@@ -144,24 +153,30 @@ impl Kernel {
         if asks_task {
             self.note_task(context, &server, &reply);
         }
+        self.note_mentions(context, &view, &server, &reply);
         Ok(reply)
     }
 
     async fn get_prompt(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
         let name = text_of(&object_of(&request)?, "name")?;
-        self.wait_for_servers().await;
-        let view = self.view();
-        let route = view.directory.prompt(&name);
+        let mut view = self.view();
+        let mut route = view.directory.prompt(&name);
+        if route.is_none() {
+            self.wait_for_servers().await;
+            view = self.view();
+            route = view.directory.prompt(&name);
+        }
         let route = route.ok_or_else(|| Fault::new(FaultKind::UnknownPrompt, format!("Unknown prompt: {name}")))?;
         let server = server_at(&view.servers, route.server)?;
         let params = rename(&request, &name, &route.original, "name")?;
-        self.forward(context, &server, plain(request, params)).await
+        let reply = self.forward(context, &server, plain(request, params)).await?;
+        self.note_mentions(context, &view, &server, &reply);
+        Ok(reply)
     }
 
     async fn read_resource(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
         let uri = text_of(&object_of(&request)?, "uri")?;
-        self.wait_for_servers().await;
-        let (server, original) = self.find_resource(&uri).ok_or_else(|| unknown_resource(&uri))?;
+        let (server, original) = self.await_resource(&uri, context).await?;
         let params = rename(&request, &uri, &original, "uri")?;
         let mut reply = self.forward(context, &server, plain(request, params)).await?;
         if original != uri {
@@ -170,19 +185,32 @@ impl Kernel {
         Ok(reply)
     }
 
+    /// The server that has a resource, waited for while servers are starting.
+    async fn await_resource(&self, uri: &str, context: &Context) -> Result<(Arc<Server>, String), Fault> {
+        if let Some(found) = self.find_resource(uri, &context.session.principal) {
+            return Ok(found);
+        }
+        self.wait_for_servers().await;
+        self.find_resource(uri, &context.session.principal).ok_or_else(|| unknown_resource(uri))
+    }
+
     async fn subscribe(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
         let uri = text_of(&object_of(&request)?, "uri")?;
-        let (server, original) = self.find_resource(&uri).ok_or_else(|| unknown_resource(&uri))?;
+        let (server, original) = self.await_resource(&uri, context).await?;
+        let hub = server.hub().await?;
+        let state = ClientState::of(&context.session);
         let key = (server.id().clone(), original.clone());
-        if !ClientState::of(&context.session).watches.lock().insert(key.clone()) {
+        if !state.watch(key.clone())? && server.watched.has(&original) {
             return Ok(Ok(Raw::empty_object()).into());
         }
-        let hub = server.hub().await?;
         let params = rename(&request, &uri, &original, "uri")?;
-        match server.watch_resource(&hub, &original, params).await {
+        let mut begun = Begun { kernel: self, state: &state, key: Some(key.clone()) };
+        let outcome = server.watch_resource(&hub, &original, params).await;
+        begun.key = None;
+        match outcome {
             Ok(result) => Ok(Ok(result).into()),
             Err(outcome) => {
-                ClientState::of(&context.session).watches.lock().remove(&key);
+                state.watches.lock().remove(&key);
                 match outcome {
                     crate::server::CallOutcome::Refused(error) => Ok(Err(error).into()),
                     crate::server::CallOutcome::Failed(error) => Err(failed(&server, error)),
@@ -193,7 +221,8 @@ impl Kernel {
 
     async fn unsubscribe(&self, context: &Context, request: &Request) -> Result<Reply, Fault> {
         let uri = text_of(&object_of(request)?, "uri")?;
-        let (server, original) = self.find_resource(&uri).ok_or_else(|| unknown_resource(&uri))?;
+        let (server, original) =
+            self.find_resource(&uri, &context.session.principal).ok_or_else(|| unknown_resource(&uri))?;
         let known = ClientState::of(&context.session).watches.lock().remove(&(server.id().clone(), original.clone()));
         if known {
             server.unwatch_resource(&original).await;
@@ -236,100 +265,11 @@ impl Kernel {
             .ok_or_else(|| Fault::new(FaultKind::InvalidParams, format!("`{level}` is no log level")))?;
         let state = ClientState::of(&context.session);
         state.set_level(index);
-        for link in state.existing_links().await {
-            send_level(&link, &level).await;
-        }
-        // Who shares a connection gets what the most curious client asked for; the rest is held back on the way.
-        let levels = self
-            .clients()
-            .into_iter()
-            .filter_map(|session| level_index(session.existing_state::<ClientState>()?.level()?));
-        let least = levels.min().unwrap_or(index).min(index);
-        let hubs: Vec<_> = self.view().servers.iter().filter_map(|server| server.hub_now()).collect();
-        let least =
-            ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"][usize::from(least)];
-        let tell = hubs.iter().map(|hub| send_level(&hub.connected, least));
-        let _ = tokio::time::timeout(Duration::from_secs(5), futures_util::future::join_all(tell)).await;
+        let links = state.existing_links();
+        let links = futures_util::future::join_all(links.iter().map(|link| send_level(link, &level)));
+        let links = tokio::time::timeout(LEVEL_WAIT, links);
+        let _ = tokio::join!(links, self.share_level());
         Ok(Ok(Raw::empty_object()).into())
-    }
-
-    /// A request about a task goes to the server that made the task.
-    async fn task_request(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
-        let task = text_of(&object_of(&request)?, "taskId")?;
-        if let Some(result) = self.tasks().finished(&task, &context.session.principal) {
-            let now = jiff::Timestamp::now().to_string();
-            return Ok(Ok(match &*request.method {
-                method::TASKS_RESULT => with_related_task(&result, &task),
-                _ => finished_legacy(&task, &now),
-            })
-            .into());
-        }
-        let view = self.view();
-        let known = self.tasks().server(&task, &context.session.principal).and_then(|id| self.server(&id));
-        let server = known.or_else(|| view.directory.only().and_then(|index| view.servers.get(index).cloned()));
-        let server = server.ok_or_else(|| Fault::new(FaultKind::UnknownTask, format!("Unknown task: {task}")))?;
-        let upstream = self.upstream(context, &server).await?;
-        let across = Across { kernel: self, context, server: &server, upstream: &upstream };
-        match (context.caller.era(), upstream.revision.era()) {
-            (Era::Legacy, Era::Modern) => across.legacy_asks(&request.method, &task).await,
-            (Era::Modern, Era::Legacy) => across.modern_asks(&request.method, &task, &object_of(&request)?).await,
-            _ => {
-                let params = request.params.clone();
-                self.forward(context, &server, plain(request, params)).await
-            }
-        }
-    }
-
-    /// The tasks of all servers that can list them, and of those that cannot the ones that are remembered here.
-    async fn list_tasks(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
-        let view = self.view();
-        let can_list = |server: &Arc<Server>| {
-            server.hub_now().is_some_and(|hub| hub.connected.server.capabilities.at(&["tasks", "list"]).is_some())
-        };
-        if let Some(server) = view.servers.first().filter(|server| view.servers.len() == 1 && can_list(server)) {
-            let params = request.params.clone();
-            return self.forward(context, server, plain(request, params)).await;
-        }
-        let mut tasks = Vec::new();
-        let mine = self.tasks().of(&context.session.principal);
-        for server in view.servers.iter().filter(|server| can_list(server)) {
-            let forward = Forward {
-                method: request.method.clone(),
-                params: None,
-                extra: request.extra.clone(),
-                headers: Vec::new(),
-            };
-            let Ok(Reply { outcome: Ok(result), .. }) = self.forward(context, server, forward).await else { continue };
-            for task in result.member("tasks").and_then(|raw| raw.elements()).unwrap_or_default() {
-                // A task that this caller did not make is none of its business.
-                let id = task.member("taskId").and_then(|id| id.as_text());
-                if id.is_some_and(|id| mine.iter().any(|(known, owner)| *known == id && owner == server.id())) {
-                    tasks.push(task);
-                }
-            }
-        }
-        for (id, owner) in mine {
-            let Some(server) = self.server(&owner).filter(|server| !can_list(server)) else { continue };
-            let Ok(upstream) = self.upstream(context, &server).await else { continue };
-            if upstream.revision.era() == Era::Modern {
-                let across = Across { kernel: self, context, server: &server, upstream: &upstream };
-                if let Ok(Reply { outcome: Ok(task), .. }) = across.legacy_asks(method::TASKS_GET, &id).await {
-                    tasks.push(task);
-                }
-            }
-        }
-        Ok(Ok(Edit::empty().set("tasks", Raw::array(&tasks)).finish()).into())
-    }
-
-    fn note_task(&self, context: &Context, server: &Server, reply: &Reply) {
-        let Ok(result) = &reply.outcome else { return };
-        let id = result.at(&["task", "taskId"]).or_else(|| {
-            (bridge::result_type(result) == bridge::ResultType::Task).then(|| result.member("taskId")).flatten()
-        });
-        let fresh = |id: &String| self.tasks().server(id, &context.session.principal).is_none();
-        if let Some(id) = id.and_then(|id| id.as_text()).filter(fresh) {
-            self.tasks().note(&id, server.id(), &context.session.principal);
-        }
     }
 
     /// A method that MCP does not define passes to the only server; with several, nobody can say whose it is.
@@ -342,8 +282,8 @@ impl Kernel {
     }
 
     /// Passes a client's notification to the servers it may concern.
-    async fn pass_on(&self, context: &Context, notification: &Notification) {
-        for link in ClientState::of(&context.session).existing_links().await {
+    fn pass_on(&self, context: &Context, notification: &Notification) {
+        for link in ClientState::of(&context.session).existing_links() {
             let _ = link.remote.notify(notification.clone());
         }
         let view = self.view();
@@ -359,18 +299,61 @@ impl Kernel {
             let _ = hub.remote().notify(notification.clone());
         }
     }
+
+    /// Why there is no such tool. A server that never came up may well have it, and its user wants to know why it did not.
+    fn unknown_tool(&self, name: &str) -> Fault {
+        let view = self.view();
+        let alone = view.servers.len() == 1;
+        let may_have = |server: &&Arc<Server>| {
+            server.is_unknown() && (alone || name.starts_with(&crate::names::expose(server.id(), "")))
+        };
+        match view.servers.iter().find(may_have) {
+            Some(server) => server.not_ready(),
+            None => Fault::new(FaultKind::UnknownTool, format!("Unknown tool: {name}")),
+        }
+    }
 }
 
-fn plain(request: Request, params: Option<Raw>) -> Forward {
+/// A subscription that is being made. If the client goes in the middle of it, it is taken back.
+struct Begun<'a> {
+    kernel: &'a Kernel,
+    state: &'a ClientState,
+    key: Option<(Arc<str>, String)>,
+}
+
+impl Drop for Begun<'_> {
+    fn drop(&mut self) {
+        let Some(key) = self.key.take() else { return };
+        // Where the session has ended meanwhile, its end has taken it back.
+        if self.state.watches.lock().remove(&key)
+            && let Some(server) = self.kernel.server(&key.0)
+        {
+            self.kernel.spawn(async move { server.unwatch_resource(&key.1).await });
+        }
+    }
+}
+
+/// A request in the form of the modern era, of a revision that is not known here.
+fn unknown_revision(request: &Request) -> Option<ErrorObject> {
+    let params = request.params.as_ref()?;
+    // Most legacy requests do not even name the key.
+    memchr::memmem::find(params.as_bytes(), meta::PROTOCOL_VERSION.as_bytes())?;
+    let named = params.at(&["_meta", meta::PROTOCOL_VERSION])?.as_text()?;
+    // The sender is of the modern era, whatever its revision: it is answered as one.
+    let rendering = Rendering::new(Revision::LATEST, &request.method);
+    Revision::parse(&named).is_none().then(|| Fault::unsupported_version(&named, &Revision::ALL).render(&rendering))
+}
+
+pub(crate) fn plain(request: Request, params: Option<Raw>) -> Forward {
     Forward { method: request.method, params, extra: request.extra, headers: Vec::new() }
 }
 
-fn object_of(request: &Request) -> Result<Object, Fault> {
+pub(crate) fn object_of(request: &Request) -> Result<Object, Fault> {
     let params = request.params.as_ref().ok_or_else(|| Fault::new(FaultKind::InvalidParams, "`params` is missing"))?;
     Object::open(params).map_err(malformed)
 }
 
-fn text_of(object: &Object, key: &str) -> Result<String, Fault> {
+pub(crate) fn text_of(object: &Object, key: &str) -> Result<String, Fault> {
     object.text(key).ok_or_else(|| missing(key))
 }
 

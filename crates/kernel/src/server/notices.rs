@@ -6,7 +6,7 @@ use switchboard_peer::{BoxFuture, Context, Handler, Reply};
 use switchboard_protocol::mcp::method;
 use switchboard_wire::{ErrorObject, Notification, Raw, Request, code};
 
-use super::Server;
+use super::{Server, Whose};
 use crate::kernel::Kernel;
 use crate::relay::Asked;
 
@@ -22,28 +22,35 @@ impl Handler for FromServer {
             if &*request.method == method::PING {
                 return Ok(Raw::empty_object()).into();
             }
-            // Nothing says for whom the server asks. With one client connected there is no doubt; with several, a
-            // guess could put one person's question before another.
-            match self.kernel.only_client() {
-                Some(session) => {
-                    let caller = session.caller();
-                    let client = Asked { remote: session.remote(), caller: &caller };
-                    self.kernel.ask_client(&client, &self.server, request, Some(context.remote)).await
+            // Nothing says for whom the server asks. While one client has calls there, or just one is connected, there
+            // is no doubt; otherwise a guess could put one person's question before another.
+            let why = match self.server.using.whose() {
+                Whose::Owners(related) => return related.request(context, request).await,
+                Whose::Nobodys => match self.kernel.only_client() {
+                    Some(session) => {
+                        let caller = session.caller();
+                        let client = Asked { remote: session.remote(), caller: &caller };
+                        return self.kernel.ask_client(&client, &self.server, request, Some(context.remote)).await;
+                    }
+                    None => "the request names no call, and it is not clear which client it is for",
+                },
+                Whose::Doubtful => {
+                    "several clients have calls here and the request names none of them; \
+                     set sharing = \"session\" for this server to give each client its own"
                 }
-                None => Err(ErrorObject::new(
-                    code::INTERNAL_ERROR,
-                    "several clients are connected and the request names none of their calls; \
-                     set sharing = \"session\" for this server to give each client its own",
-                ))
-                .into(),
-            }
+            };
+            Err(ErrorObject::new(code::INTERNAL_ERROR, why)).into()
         })
     }
 
-    fn notification(&self, _context: Context, notification: Notification) -> BoxFuture<'_, ()> {
+    fn notification(&self, context: Context, notification: Notification) -> BoxFuture<'_, ()> {
         Box::pin(async move {
-            if !self.kernel.take_notice(&self.server, &notification) {
-                self.kernel.tell_clients(&self.server, &notification);
+            if self.kernel.take_notice(&self.server, &notification) {
+                return;
+            }
+            match self.server.using.whose() {
+                Whose::Owners(related) => related.notification(context, notification).await,
+                Whose::Nobodys | Whose::Doubtful => self.kernel.tell_clients(&self.server, &notification),
             }
         })
     }

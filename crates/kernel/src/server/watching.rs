@@ -8,7 +8,8 @@ use switchboard_peer::{Call, CallError};
 use switchboard_protocol::Era;
 use switchboard_protocol::mcp::method;
 use switchboard_wire::{Edit, Raw, code};
-use tokio::sync::Notify;
+use tokio::sync::{Mutex as AsyncMutex, Notify};
+use tokio::time::Instant;
 
 use super::{Hub, Server};
 use crate::bridge;
@@ -16,35 +17,60 @@ use crate::kernel::Kernel;
 
 /// A stream of notices is quiet for as long as nothing happens.
 const QUIET: Duration = Duration::from_secs(30 * 24 * 3600);
-/// The pause before a stream that ended is opened again.
+/// The pause before a stream that ended is opened again; it doubles while streams end early.
 const REOPEN: Duration = Duration::from_secs(2);
+const LONGEST_REOPEN: Duration = Duration::from_secs(60);
+/// A stream that lasted this long was a good one.
+const LASTING: Duration = Duration::from_secs(30);
 
-/// The watched resources, each with how many clients watch it.
+/// How a resource is watched.
+#[derive(Default)]
+struct Watch {
+    clients: usize,
+    /// The server has agreed.
+    agreed: bool,
+}
+
+/// The watched resources.
 #[derive(Default)]
 pub(crate) struct Watched {
-    uris: Mutex<HashMap<String, usize>>,
+    uris: Mutex<HashMap<String, Watch>>,
     changed: Notify,
+    /// Held while a server is asked, so that nobody relies on what another one's request may yet fail to bring.
+    asking: AsyncMutex<()>,
 }
 
 impl Watched {
-    /// Counts one more client; `true` for the first one.
-    fn add(&self, uri: &str) -> bool {
-        let mut uris = self.uris.lock();
-        let count = uris.entry(uri.to_owned()).or_default();
-        *count += 1;
-        *count == 1
+    /// Counts one more client.
+    fn add(&self, uri: &str) {
+        self.uris.lock().entry(uri.to_owned()).or_default().clients += 1;
     }
 
     /// Counts one client less; `true` for the last one.
     fn remove(&self, uri: &str) -> bool {
         let mut uris = self.uris.lock();
-        let Some(count) = uris.get_mut(uri) else { return false };
-        *count -= 1;
-        let last = *count == 0;
+        let Some(watch) = uris.get_mut(uri) else { return false };
+        watch.clients -= 1;
+        let last = watch.clients == 0;
         if last {
             uris.remove(uri);
         }
         last
+    }
+
+    fn agree(&self, uri: &str) {
+        if let Some(watch) = self.uris.lock().get_mut(uri) {
+            watch.agreed = true;
+        }
+    }
+
+    fn is_agreed(&self, uri: &str) -> bool {
+        self.uris.lock().get(uri).is_some_and(|watch| watch.agreed)
+    }
+
+    /// Whether anybody watches this.
+    pub(crate) fn has(&self, uri: &str) -> bool {
+        self.uris.lock().contains_key(uri)
     }
 
     fn all(&self) -> Vec<String> {
@@ -55,23 +81,27 @@ impl Watched {
 }
 
 impl Server {
-    /// Begins to watch a resource for one more client; gives the server's answer where it was asked.
+    /// Begins to watch a resource for one more client; gives the server's answer where it was asked. Whoever drops
+    /// this before its end must call [`Self::unwatch_resource`], as after success.
     pub(crate) async fn watch_resource(&self, hub: &Hub, uri: &str, params: Option<Raw>) -> Result<Raw, CallOutcome> {
-        let first = self.watched.add(uri);
+        self.watched.add(uri);
         match hub.revision().era() {
             Era::Modern => self.watched.changed.notify_one(),
-            Era::Legacy if first => {
-                let call = Call::new(method::RESOURCES_SUBSCRIBE, params).within(self.spec.call_timeout);
-                let outcome = match hub.remote().request(call).await {
-                    Ok(reply) => reply.outcome.map_err(CallOutcome::Refused),
-                    Err(error) => Err(CallOutcome::Failed(error)),
-                };
-                if outcome.is_err() {
-                    self.watched.remove(uri);
+            Era::Legacy => {
+                let _alone = self.watched.asking.lock().await;
+                if !self.watched.is_agreed(uri) {
+                    let call = Call::new(method::RESOURCES_SUBSCRIBE, params).within(self.spec.call_timeout);
+                    let outcome = match hub.remote().request(call).await {
+                        Ok(reply) => reply.outcome.map_err(CallOutcome::Refused),
+                        Err(error) => Err(CallOutcome::Failed(error)),
+                    };
+                    match &outcome {
+                        Ok(_) => self.watched.agree(uri),
+                        Err(_) => drop(self.watched.remove(uri)),
+                    }
+                    return outcome;
                 }
-                return outcome;
             }
-            Era::Legacy => {}
         }
         Ok(Raw::empty_object())
     }
@@ -85,6 +115,10 @@ impl Server {
         match hub.revision().era() {
             Era::Modern => self.watched.changed.notify_one(),
             Era::Legacy => {
+                let _alone = self.watched.asking.lock().await;
+                if self.watched.has(uri) {
+                    return;
+                }
                 let params = Edit::empty().set("uri", Raw::string(uri)).finish();
                 let call = Call::new(method::RESOURCES_UNSUBSCRIBE, Some(params)).within(self.spec.call_timeout);
                 let _ = hub.remote().request(call).await;
@@ -92,30 +126,41 @@ impl Server {
         }
     }
 
-    /// Keeps the server telling us what changes, for as long as it is connected.
+    /// After a restart, or on a new session, a legacy server knows nothing of what was watched before.
+    pub(super) async fn subscribe_again(&self, hub: &Hub) {
+        if hub.revision().era() == Era::Modern {
+            return;
+        }
+        for uri in self.watched.all() {
+            let params = Edit::empty().set("uri", Raw::string(&uri)).finish();
+            let call = Call::new(method::RESOURCES_SUBSCRIBE, Some(params)).within(self.spec.call_timeout);
+            let _ = hub.remote().request(call).await;
+        }
+    }
+
+    /// Keeps a modern server telling us what changes, for as long as it is connected. A legacy one tells by itself.
     pub(super) async fn watch_always(&self, hub: &Hub, kernel: &Kernel) {
+        if hub.revision().era() == Era::Legacy {
+            return std::future::pending().await;
+        }
+        let mut pause = REOPEN;
         loop {
-            self.watch(hub, kernel).await;
-        }
-    }
-
-    /// One round of that: ends when something about it must change.
-    async fn watch(&self, hub: &Hub, kernel: &Kernel) {
-        match hub.revision().era() {
-            Era::Legacy => {
-                // After a restart the server knows nothing of what was watched before.
-                for uri in self.watched.all() {
-                    let params = Edit::empty().set("uri", Raw::string(&uri)).finish();
-                    let call = Call::new(method::RESOURCES_SUBSCRIBE, Some(params)).within(self.spec.call_timeout);
-                    let _ = hub.remote().request(call).await;
+            let began = Instant::now();
+            match self.listen(hub, kernel).await {
+                Listened::Changed => {}
+                Listened::Never => return std::future::pending().await,
+                Listened::Ended => {
+                    pause = if began.elapsed() >= LASTING { REOPEN } else { (pause * 2).min(LONGEST_REOPEN) };
+                    tokio::time::sleep(pause).await;
+                    // Nobody told us what changed in between.
+                    self.refresh_soon();
                 }
-                std::future::pending().await
             }
-            Era::Modern => self.listen(hub, kernel).await,
         }
     }
 
-    async fn listen(&self, hub: &Hub, kernel: &Kernel) {
+    /// One stream of notices, until it ends or must ask for something else.
+    async fn listen(&self, hub: &Hub, kernel: &Kernel) -> Listened {
         let capabilities = &hub.connected.server.capabilities;
         let says = |path: &[&str]| capabilities.at(path).is_some_and(|raw| raw.as_bytes() == b"true");
         let uris = self.watched.all();
@@ -136,24 +181,36 @@ impl Server {
         }
         if !wanted {
             self.watched.changed.notified().await;
-            return;
+            return Listened::Changed;
         }
         let params = Edit::empty().set("notifications", filter.finish()).finish();
-        let Ok(params) = bridge::modern_params(Some(&params), &kernel.own_caller(), None) else { return };
+        let Ok(params) = bridge::modern_params(Some(&params), &kernel.own_caller(), None) else {
+            return Listened::Never;
+        };
         let mut call = Call::new(method::SUBSCRIPTIONS_LISTEN, Some(params)).within(QUIET);
         call.max_timeout = QUIET;
         let ended = tokio::select! {
             ended = hub.remote().request(call) => ended,
-            () = self.watched.changed.notified() => return,
+            () = self.watched.changed.notified() => return Listened::Changed,
         };
         match ended {
             // A server without the method will not learn it.
             Ok(reply) if reply.outcome.as_ref().is_err_and(|error| error.code == code::METHOD_NOT_FOUND) => {
-                std::future::pending().await
+                Listened::Never
             }
-            _ => tokio::time::sleep(REOPEN).await,
+            _ => Listened::Ended,
         }
     }
+}
+
+/// How a stream of notices ended.
+enum Listened {
+    /// Something else is to be watched.
+    Changed,
+    /// The server closed it, or it broke.
+    Ended,
+    /// There is none to be had.
+    Never,
 }
 
 /// Why a server did not do as asked.

@@ -133,10 +133,11 @@ impl Across<'_> {
     pub(crate) async fn call_needs_task(&self, forward: Forward, client_knows_tasks: bool) -> Result<Reply, Fault> {
         let asked = forward.method.clone();
         let params = forward.params.clone();
-        if let Some(running) = self.kernel.resumed(self.context, &asked, params.as_ref()) {
+        if let Some(running) = self.kernel.resumed(self.context, self.server, &asked, params.as_ref()) {
             return self.finish(&asked, params.as_ref(), running).await;
         }
-        let edit = Edit::of_optional(params.as_ref()).map_err(malformed)?.set("task", Raw::empty_object());
+        let plain = bridge::legacy_params(params.as_ref()).map_err(malformed)?;
+        let edit = Edit::of_optional(plain.as_ref()).map_err(malformed)?.set("task", Raw::empty_object());
         let begun = Forward { params: Some(edit.finish()), ..forward };
         let reply = self.kernel.pass(self.context, self.server, self.upstream, begun).await?;
         let Some(created) = reply.outcome.as_ref().ok().and_then(shape::created_modern) else { return Ok(reply) };
@@ -149,7 +150,7 @@ impl Across<'_> {
     }
 
     async fn finish(&self, asked: &str, params: Option<&Raw>, running: crate::parked::Running) -> Result<Reply, Fault> {
-        let done = self.kernel.pump(self.context, asked, params, running).await?;
+        let done = self.kernel.pump(self.context, self.server, asked, params, running).await?;
         let mut reply = done.map_err(|error| failed(self.server, error))?;
         reply.outcome = reply.outcome.map(|result| bridge::modern_result(result, asked));
         Ok(reply)
@@ -171,7 +172,7 @@ impl Across<'_> {
         match asked {
             method::TASKS_UPDATE => {
                 let answers = params.get("inputResponses").and_then(|raw| Object::open(&raw).ok());
-                self.kernel.tasks().answer(id, answers.as_ref());
+                self.kernel.tasks().answer(id, &self.context.session.principal, answers.as_ref());
                 Ok(Ok(complete(&Raw::empty_object())).into())
             }
             method::TASKS_CANCEL => {
@@ -213,8 +214,9 @@ impl Across<'_> {
             // A legacy server asks only while somebody waits for the result.
             "input_required" => {
                 let book = self.kernel.tasks();
-                if !book.is_attended(id) {
-                    book.attend(id, self.fetch_result(id));
+                let principal = &self.context.session.principal;
+                if !book.is_attended(id, principal) {
+                    book.attend(id, principal, self.fetch_result(id));
                 }
                 let requests = book.questions(id, self.context, QUESTION_WAIT).await;
                 let asked = requests.into_iter().fold(Edit::empty(), |edit, (key, value)| edit.set(&key, value));

@@ -14,12 +14,13 @@ use crate::world::{Client, PAIRS, Script, World, client, raw, serve, spec, world
 async fn tell(world: &World, method: &str, params: Raw) {
     if world.script.modern {
         let (context, id) = world.script.streams.lock().last().cloned().expect("an open stream");
-        let tagged =
-            Edit::of(&params).unwrap().within("_meta", |meta| meta.set("io.modelcontextprotocol/subscriptionId", id));
-        context.remote.notify(Notification::new(method, Some(tagged.unwrap().finish()))).unwrap();
+        let tagged = Edit::of(&params)
+            .expect("object")
+            .within("_meta", |meta| meta.set("io.modelcontextprotocol/subscriptionId", id));
+        context.remote.notify(Notification::new(method, Some(tagged.expect("object").finish()))).expect("open");
     } else {
         let session = world.script.sessions.lock().first().cloned().expect("a session");
-        session.remote().notify(Notification::new(method, Some(params))).unwrap();
+        session.remote().notify(Notification::new(method, Some(params))).expect("open");
     }
 }
 
@@ -31,7 +32,9 @@ async fn listening(world: &World, era: Era, filter: &str) -> Client {
         let params = raw(&format!(r#"{{"notifications":{filter}}}"#));
         tokio::spawn(async move { remote.request(Call::new("subscriptions/listen", Some(params))).await });
         let acknowledged = client.hear("notifications/subscriptions/acknowledged").await;
-        assert!(acknowledged.params.unwrap().at(&["_meta", "io.modelcontextprotocol/subscriptionId"]).is_some());
+        assert!(
+            acknowledged.params.expect("params").at(&["_meta", "io.modelcontextprotocol/subscriptionId"]).is_some()
+        );
     }
     client
 }

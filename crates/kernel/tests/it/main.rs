@@ -2,7 +2,11 @@
 
 mod bridging;
 mod changes;
+mod lifecycle;
 mod many;
+mod ownership;
+mod recovery;
 mod superset;
 mod tasks;
+mod wire;
 mod world;

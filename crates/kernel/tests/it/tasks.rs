@@ -15,8 +15,8 @@ async fn with_task_tool(theirs: Era) -> World {
 /// Polls until the task is over; answers its last state.
 async fn until_over(client: &Client) -> switchboard_wire::Raw {
     for _ in 0..20 {
-        let task = client.ask("tasks/get", r#"{"taskId":"t-1"}"#).await.unwrap();
-        if task.member("status").unwrap().as_str() == r#""completed""# {
+        let task = client.ask("tasks/get", r#"{"taskId":"t-1"}"#).await.expect("a task");
+        if task.member("status").expect("a status").as_str() == r#""completed""# {
             return task;
         }
     }

@@ -7,39 +7,45 @@ use parking_lot::Mutex;
 use switchboard_kernel::{Kernel, KernelOptions, Restart, ServerSpec, Sharing};
 use switchboard_peer::client::{ConnectOptions, Connected, EraChoice, Target, connect};
 use switchboard_peer::server::http::{HttpFace, HttpOptions};
-use switchboard_peer::{BoxFuture, Call, Context, Handler, Reply, Session};
+use switchboard_peer::{BoxFuture, Call, Context, Handler, Remote, Reply, Session};
 use switchboard_protocol::Era;
 use switchboard_transport::http_server::Listener;
 use switchboard_wire::{Edit, ErrorObject, Limits, Notification, Object, Raw, Request};
 use tokio::sync::{Notify, mpsc};
 
-pub fn raw(text: &str) -> Raw {
+pub(crate) fn raw(text: &str) -> Raw {
     Raw::parse(text.to_owned(), &Limits::default()).expect("valid JSON in a test")
 }
 
 /// A server of one era with a tool for everything that must pass through a kernel.
 #[derive(Default)]
-pub struct Script {
-    pub modern: bool,
+pub(crate) struct Script {
+    pub(crate) modern: bool,
     /// Every request and notification that arrived, as `method params`.
-    pub heard: Mutex<Vec<String>>,
+    pub(crate) heard: Mutex<Vec<String>>,
     /// Sessions, to send unsolicited messages.
-    pub sessions: Mutex<Vec<Arc<Session>>>,
+    pub(crate) sessions: Mutex<Vec<Arc<Session>>>,
     /// Open streams of a modern server.
-    pub streams: Mutex<Vec<(Context, Raw)>>,
-    pub more_tools: Mutex<Vec<String>>,
-    pub cancelled: Notify,
-    pub opened_stream: Notify,
-    pub task_polls: Mutex<u32>,
+    pub(crate) streams: Mutex<Vec<(Context, Raw)>>,
+    pub(crate) more_tools: Mutex<Vec<String>>,
+    pub(crate) cancelled: Notify,
+    pub(crate) opened_stream: Notify,
+    pub(crate) task_polls: Mutex<u32>,
+    /// Lets one call of `wait` end.
+    pub(crate) release: Notify,
+    /// How many sessions have ended.
+    pub(crate) ended: Mutex<usize>,
+    /// While set, `tools/list` fails.
+    pub(crate) broken_list: Mutex<bool>,
 }
 
 impl Script {
-    pub fn new(era: Era) -> Arc<Self> {
+    pub(crate) fn new(era: Era) -> Arc<Self> {
         Arc::new(Self { modern: era == Era::Modern, ..Self::default() })
     }
 
     /// What was heard that begins with `method`.
-    pub fn heard(&self, method: &str) -> Vec<String> {
+    pub(crate) fn heard(&self, method: &str) -> Vec<String> {
         self.heard.lock().iter().filter(|line| line.starts_with(method)).cloned().collect()
     }
 
@@ -77,7 +83,31 @@ impl Script {
         let object = Object::open(&params).expect("object");
         match object.text("name").expect("name").as_str() {
             "echo" => self.finish(Edit::of(&raw(r#"{"content":[{"type":"text","text":"ok","blockExtra":2e0}],"state":{"deep":[1.0]},"_mgp":{"k":"v"}}"#)).expect("object").set("seen", params.clone()).finish()),
-            "ask" => self.ask(context, &object).await,
+            "ask" => self.ask(&context.remote, &object).await,
+            // The question names no call: it leaves by the session's own stream.
+            "ask-aside" => self.ask(context.session.remote(), &object).await,
+            "wait" => {
+                self.release.notified().await;
+                self.finish(raw(r#"{"content":[]}"#))
+            }
+            "chat-and-ask" => {
+                let log = raw(r#"{"level":"error","data":"said"}"#);
+                for _ in 0..2 {
+                    let _ = context.remote.notify(Notification::new("notifications/message", Some(log.clone())));
+                    if let Some(token) = params.at(&["_meta", "progressToken"]) {
+                        let progress = Edit::empty().set("progressToken", token).set("progress", raw("1")).finish();
+                        let _ = context.remote.notify(Notification::new("notifications/progress", Some(progress)));
+                    }
+                    let _ = self.ask(&context.remote, &object).await;
+                }
+                self.finish(raw(r#"{"content":[]}"#))
+            }
+            "links" => self.finish(raw(r#"{"content":[{"type":"resource_link","uri":"deep://made/7","name":"made"}]}"#)),
+            "gated" => {
+                let mut error = ErrorObject::new(-32042, "sign in first");
+                error.data = Some(raw(r#"{"elicitations":[{"mode":"url","elicitationId":"e-1","url":"https://example.org/in","message":"Sign in","questionExtra":1.0}]}"#));
+                Err(error).into()
+            }
             "slow" => {
                 context.cancel.cancelled().await;
                 self.cancelled.notify_one();
@@ -106,7 +136,7 @@ impl Script {
     }
 
     /// Asks the person for a name: in the middle of the call, or by ending it.
-    async fn ask(&self, context: &Context, object: &Object) -> Reply {
+    async fn ask(&self, remote: &Arc<dyn Remote>, object: &Object) -> Reply {
         let question = raw(
             r#"{"message":"Who?","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}}},"questionExtra":1.0}"#,
         );
@@ -136,12 +166,7 @@ impl Script {
                 }
             }
         } else {
-            match context
-                .remote
-                .request(Call::new("elicitation/create", Some(question)))
-                .await
-                .map(|reply| reply.outcome)
-            {
+            match remote.request(Call::new("elicitation/create", Some(question))).await.map(|reply| reply.outcome) {
                 Ok(Ok(answer)) => answer,
                 Ok(Err(error)) => {
                     return self.finish(
@@ -195,6 +220,7 @@ impl Handler for Script {
                     );
                     self.finish(raw(&format!(r#"{{"supportedVersions":["2026-07-28"],"capabilities":{with_tasks},"_meta":{{"io.modelcontextprotocol/serverInfo":{{"name":"script","version":"1"}}}},"instructions":"be kind","greetingExtra":[1.0]}}"#)))
                 }
+                "tools/list" if *self.broken_list.lock() => Err(ErrorObject::new(-32603, "no list today")).into(),
                 "tools/list" => self.finish(self.tools()),
                 "tools/call" => self.call(&context, &request).await,
                 "prompts/list" => self.finish(raw(r#"{"prompts":[{"name":"hello","promptExtra":1.0}]}"#)),
@@ -248,10 +274,14 @@ impl Handler for Script {
     fn opened(&self, session: &Arc<Session>) {
         self.sessions.lock().push(session.clone());
     }
+
+    fn closed(&self, _session: &Arc<Session>) {
+        *self.ended.lock() += 1;
+    }
 }
 
 /// Serves a handler on loopback; answers its URL.
-pub async fn serve(handler: Arc<dyn Handler>) -> String {
+pub(crate) async fn serve(handler: Arc<dyn Handler>) -> String {
     let listener = Listener::bind("127.0.0.1:0".parse().expect("an address")).await.expect("a free port");
     let url = format!("http://{}/mcp", listener.address());
     let face = Arc::new(HttpFace::new(HttpOptions::default(), handler));
@@ -259,7 +289,7 @@ pub async fn serve(handler: Arc<dyn Handler>) -> String {
     url
 }
 
-pub fn spec(id: &str, url: &str, sharing: Sharing) -> ServerSpec {
+pub(crate) fn spec(id: &str, url: &str, sharing: Sharing) -> ServerSpec {
     ServerSpec {
         id: id.into(),
         target: Target::Http { url: url.to_owned(), headers: Vec::new() },
@@ -273,13 +303,13 @@ pub fn spec(id: &str, url: &str, sharing: Sharing) -> ServerSpec {
 }
 
 /// A kernel in front of one scripted server, on loopback.
-pub struct World {
-    pub script: Arc<Script>,
-    pub kernel: Kernel,
-    pub url: String,
+pub(crate) struct World {
+    pub(crate) script: Arc<Script>,
+    pub(crate) kernel: Kernel,
+    pub(crate) url: String,
 }
 
-pub async fn world(server: Era) -> World {
+pub(crate) async fn world(server: Era) -> World {
     let script = Script::new(server);
     let upstream = serve(script.clone()).await;
     let kernel = Kernel::new(KernelOptions::default());
@@ -289,9 +319,9 @@ pub async fn world(server: Era) -> World {
 }
 
 /// What a client was told and asked.
-pub struct Client {
-    pub connected: Connected,
-    pub told: mpsc::UnboundedReceiver<Notification>,
+pub(crate) struct Client {
+    pub(crate) connected: Connected,
+    pub(crate) told: mpsc::UnboundedReceiver<Notification>,
 }
 
 /// Answers every question with a fixed person, and passes on what it is told.
@@ -317,14 +347,14 @@ impl Handler for Person {
     }
 }
 
-pub const CLIENT_CAPABILITIES: &str =
+pub(crate) const CLIENT_CAPABILITIES: &str =
     r#"{"elicitation":{"form":{}},"mgp":{"version":"0.3.0"},"extensions":{"x.example/y":{"n":1.10}}}"#;
 
-pub async fn client(url: &str, era: Era) -> Client {
+pub(crate) async fn client(url: &str, era: Era) -> Client {
     client_with(url, era, CLIENT_CAPABILITIES).await
 }
 
-pub async fn client_with(url: &str, era: Era, capabilities: &str) -> Client {
+pub(crate) async fn client_with(url: &str, era: Era, capabilities: &str) -> Client {
     let (sender, told) = mpsc::unbounded_channel();
     let info = raw(r#"{"name":"tester","version":"1","infoExtra":1.10}"#);
     let options = ConnectOptions {
@@ -341,7 +371,7 @@ pub async fn client_with(url: &str, era: Era, capabilities: &str) -> Client {
 
 impl Client {
     /// A call with the answers to its questions, whatever the era.
-    pub async fn ask(&self, method: &str, params: &str) -> Result<Raw, ErrorObject> {
+    pub(crate) async fn ask(&self, method: &str, params: &str) -> Result<Raw, ErrorObject> {
         let mut params = raw(params);
         for _ in 0..4 {
             let result = self.once(method, params.clone()).await?;
@@ -363,12 +393,12 @@ impl Client {
     }
 
     /// One request as it is.
-    pub async fn once(&self, method: &str, params: Raw) -> Result<Raw, ErrorObject> {
+    pub(crate) async fn once(&self, method: &str, params: Raw) -> Result<Raw, ErrorObject> {
         let call = Call::new(method, Some(params)).within(Duration::from_secs(10));
         self.connected.remote.request(call).await.expect("an answer").outcome
     }
 
-    pub async fn hear(&mut self, method: &str) -> Notification {
+    pub(crate) async fn hear(&mut self, method: &str) -> Notification {
         let wait = async {
             loop {
                 let notification = self.told.recv().await.expect("connected");
@@ -381,5 +411,5 @@ impl Client {
     }
 }
 
-pub const PAIRS: [(Era, Era); 4] =
+pub(crate) const PAIRS: [(Era, Era); 4] =
     [(Era::Legacy, Era::Legacy), (Era::Legacy, Era::Modern), (Era::Modern, Era::Legacy), (Era::Modern, Era::Modern)];

@@ -170,14 +170,16 @@ impl Inbound {
         }
         let entry = Entry { running: self.running.clone(), id: request.id.clone(), cancel: cancel.clone() };
         // Of several open calls of one owner, the newest one's handler speaks for that owner.
-        let handler = match self.options.role {
-            Role::Client => self.connection.pending.only_owner().unwrap_or_else(|| self.handler.clone()),
-            Role::Server => self.handler.clone(),
+        let (handler, thinking) = match self.options.role {
+            Role::Client => self.connection.pending.asked().unzip(),
+            Role::Server => (None, None),
         };
+        let handler = handler.unwrap_or_else(|| self.handler.clone());
         let context = self.context(request.params.as_ref(), cancel.clone());
         let session = self.session.clone();
         Some(async move {
             let _entry = entry;
+            let _thinking = thinking;
             let id = request.id.clone();
             let introduces = (&*request.method == method::INITIALIZE).then(|| request.params.clone());
             let reply = tokio::select! {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -36,12 +36,17 @@ pub(super) struct Alive {
     /// Milliseconds after the call began.
     last: AtomicU64,
     began: std::sync::OnceLock<Instant>,
+    /// Questions of the far side that wait for our answer: for that long, it is not the far side that is silent.
+    questions: AtomicUsize,
 }
 
 impl Alive {
     /// How long after `started` the last sign of life came; zero without one.
     pub(super) fn since(&self, started: Instant) -> Duration {
         let _ = self.began.set(started);
+        if self.questions.load(Ordering::Relaxed) > 0 {
+            self.touch();
+        }
         Duration::from_millis(self.last.load(Ordering::Relaxed))
     }
 
@@ -99,9 +104,41 @@ impl Pending {
     /// Who takes a message that names no call: the newest open call, while all of them have one owner. With several
     /// owners nobody can say whose it is, and a guess could show one client's data to another.
     pub(super) fn only_owner(&self) -> Option<Arc<dyn Handler>> {
+        only_owner(&self.calls.lock())
+    }
+
+    /// The same for a question, with what keeps the owner's calls alive until it is answered.
+    pub(super) fn asked(&self) -> Option<(Arc<dyn Handler>, Thinking)> {
         let calls = self.calls.lock();
-        let (_, newest) = calls.iter().filter(|(_, waiting)| waiting.related.is_some()).max_by_key(|(id, _)| **id)?;
-        let alone = calls.values().all(|waiting| waiting.related.is_none() || waiting.owner == newest.owner);
-        if alone { newest.related.clone() } else { None }
+        let handler = only_owner(&calls)?;
+        let alive = calls.values().filter(|waiting| waiting.related.is_some()).map(|waiting| waiting.alive.clone());
+        Some((handler, Thinking::new(alive.collect())))
+    }
+}
+
+fn only_owner(calls: &HashMap<u64, Waiting>) -> Option<Arc<dyn Handler>> {
+    let (_, newest) = calls.iter().filter(|(_, waiting)| waiting.related.is_some()).max_by_key(|(id, _)| **id)?;
+    let alone = calls.values().all(|waiting| waiting.related.is_none() || waiting.owner == newest.owner);
+    if alone { newest.related.clone() } else { None }
+}
+
+/// Stands for a question of the far side that waits for our answer.
+pub(super) struct Thinking(Vec<Arc<Alive>>);
+
+impl Thinking {
+    fn new(calls: Vec<Arc<Alive>>) -> Self {
+        for alive in &calls {
+            alive.questions.fetch_add(1, Ordering::Relaxed);
+        }
+        Self(calls)
+    }
+}
+
+impl Drop for Thinking {
+    fn drop(&mut self) {
+        for alive in &self.0 {
+            alive.touch();
+            alive.questions.fetch_sub(1, Ordering::Relaxed);
+        }
     }
 }

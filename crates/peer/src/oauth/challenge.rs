@@ -47,7 +47,8 @@ impl Challenge {
 }
 
 fn token(text: &str) -> (&str, &str) {
-    let end = text.find(|character: char| !(character.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(character)));
+    let end =
+        text.find(|character: char| !(character.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(character)));
     text.split_at(end.unwrap_or(text.len()))
 }
 
@@ -119,7 +120,7 @@ mod tests {
             (r#"Bearer scope="yes", DPoP scope="no", error="no""#, bearer("", "yes", "")),
             (r#"DPoP algs="ES256", scope="no""#, bearer("", "", "")),
             (r#"scope="no scheme""#, bearer("", "", "")),
-            ("Bearer \u{e4}\u{f6}=x, scope=s", bearer("", "", "")),
+            ("Bearer \u{e4}\u{f6}=x, scope=s", bearer("", "s", "")),
         ];
         for (header, expected) in cases {
             assert_eq!(Challenge::parse(header), expected, "{header}");

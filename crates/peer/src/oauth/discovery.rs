@@ -5,7 +5,7 @@ use url::Url;
 
 use super::OAuthError;
 use super::error::shown;
-use super::fetch::{Fetch, Found};
+use super::fetch::{Fetch, Found, redact};
 
 const RESOURCE_STEP: &str = "reading the server's resource metadata";
 const ISSUER_STEP: &str = "reading the authorization server's metadata";
@@ -57,7 +57,7 @@ pub(super) async fn resource(fetch: Fetch, server: &Url, named: Option<&str>) ->
         let document: ResourceDocument = match fetch.get(RESOURCE_STEP, &place).await? {
             Found::Document(document) => document,
             Found::Nothing(why) => {
-                tracing::debug!(place, why, "no resource metadata here");
+                tracing::debug!(place = redact(&place), why, "no resource metadata here");
                 continue;
             }
         };
@@ -90,7 +90,9 @@ pub(super) async fn issuer(fetch: Fetch, issuer: &str, assumed: bool) -> Result<
             Found::Document(found) => {
                 return Err(OAuthError::ForeignIssuer { expected: shown(issuer), found: shown(&found.issuer) });
             }
-            Found::Nothing(why) => tracing::debug!(place, why, "no authorization server metadata here"),
+            Found::Nothing(why) => {
+                tracing::debug!(place = redact(&place), why, "no authorization server metadata here")
+            }
         }
     }
     if assumed { Ok(Issuer::of_2025_03_26(issuer)) } else { Err(OAuthError::NoMetadata { issuer: shown(issuer) }) }

@@ -83,7 +83,7 @@ pub enum OAuthError {
         lacks: &'static str,
     },
     /// There is no client id for this authorization server, and no way to get one.
-    #[error("{issuer} registers no clients by itself: configure a client id for this server")]
+    #[error("{issuer} gave us no client id: configure a client id for this server")]
     NoClient {
         /// The issuer.
         issuer: String,

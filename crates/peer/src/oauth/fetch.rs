@@ -45,7 +45,9 @@ impl Fetch {
         let url = Url::parse(address).map_err(|error| bad(&error.to_string()))?;
         match (url.scheme(), is_loopback(&url)) {
             ("https" | "http", true) if !self.local => Err(bad("a server elsewhere names an address of this machine")),
-            ("https", _) | ("http", true) if is_link_local(&url) => Err(bad("it is an address of this machine's network")),
+            ("https", _) | ("http", true) if is_link_local(&url) => {
+                Err(bad("it is an address of this machine's network"))
+            }
             ("https", _) | ("http", true) => Ok(url),
             ("http", false) => Err(bad("it is not encrypted")),
             _ => Err(bad("it is no web address")),
@@ -53,7 +55,11 @@ impl Fetch {
     }
 
     /// A document in JSON.
-    pub(super) async fn get<T: DeserializeOwned>(self, step: &'static str, address: &str) -> Result<Found<T>, OAuthError> {
+    pub(super) async fn get<T: DeserializeOwned>(
+        self,
+        step: &'static str,
+        address: &str,
+    ) -> Result<Found<T>, OAuthError> {
         let mut url = self.allowed(step, address)?;
         for _ in 0..=MOST_REDIRECTS {
             let target = self.target(step, &url)?;
@@ -74,7 +80,9 @@ impl Fetch {
                 // Some servers answer every address with the same page.
                 Body::Whole(body) if status.is_success() => Ok(match serde_json::from_slice(&body) {
                     Ok(document) => Found::Document(document),
-                    Err(error) => Found::Nothing(format!("what is at {} cannot be read: {error}", redact(url.as_str()))),
+                    Err(error) => {
+                        Found::Nothing(format!("what is at {} cannot be read: {error}", redact(url.as_str())))
+                    }
                 }),
                 _ if status.is_client_error() => Ok(Found::Nothing(format!("HTTP {}", status.as_u16()))),
                 _ => Err(OAuthError::BadAnswer { step, why: format!("HTTP {}", status.as_u16()) }),

@@ -89,6 +89,10 @@ impl Flow {
                 self.ask(browser.as_ref(), &issuer, wish).await
             }
             Grant::Machine => {
+                // Registration on the spot is for programs that a person uses.
+                if self.options.registered.is_none() {
+                    return Err(OAuthError::NoClient { issuer: shown(&issuer.issuer) });
+                }
                 let client = registration::client(self.fetch, &issuer, &self.options, "", self.vault.as_ref()).await?;
                 let text = scopes.to_string();
                 let mut form = vec![("grant_type", "client_credentials"), ("resource", resource.resource.as_str())];

@@ -53,7 +53,11 @@ impl AuthMethod {
 
     /// For a client that was given a password, or was not.
     fn for_secret(secret: Option<&Secret>, issuer: &Issuer) -> Self {
-        if secret.is_none() { Self::None } else { Self::choose(&[Self::Basic, Self::Post], issuer).unwrap_or(Self::Basic) }
+        if secret.is_none() {
+            Self::None
+        } else {
+            Self::choose(&[Self::Basic, Self::Post], issuer).unwrap_or(Self::Basic)
+        }
     }
 }
 
@@ -155,16 +159,16 @@ mod tests {
     #[test]
     fn the_method_is_one_that_both_sides_have() {
         let secret = Secret::from("s");
-        let cases: [(Option<&[&str]>, Option<AuthMethod>, AuthMethod); 6] = [
+        let cases = [
             (None, Some(AuthMethod::Basic), AuthMethod::Basic),
-            (Some(&["none"]), Some(AuthMethod::None), AuthMethod::Basic),
-            (Some(&["client_secret_post"]), Some(AuthMethod::Post), AuthMethod::Post),
-            (Some(&["client_secret_post", "client_secret_basic"]), Some(AuthMethod::Basic), AuthMethod::Basic),
-            (Some(&["client_secret_basic", "none"]), Some(AuthMethod::None), AuthMethod::Basic),
-            (Some(&["private_key_jwt"]), None, AuthMethod::Basic),
+            (Some("none"), Some(AuthMethod::None), AuthMethod::Basic),
+            (Some("client_secret_post"), Some(AuthMethod::Post), AuthMethod::Post),
+            (Some("client_secret_post client_secret_basic"), Some(AuthMethod::Basic), AuthMethod::Basic),
+            (Some("client_secret_basic none"), Some(AuthMethod::None), AuthMethod::Basic),
+            (Some("private_key_jwt"), None, AuthMethod::Basic),
         ];
         for (supported, for_registration, with_secret) in cases {
-            let names = supported.map(|names| names.iter().map(|name| (*name).to_owned()).collect());
+            let names = supported.map(|names: &str| names.split(' ').map(str::to_owned).collect());
             let issuer = Issuer { token_endpoint_auth_methods_supported: names, ..Issuer::default() };
             let wanted = [AuthMethod::None, AuthMethod::Basic, AuthMethod::Post];
             assert_eq!(AuthMethod::choose(&wanted, &issuer), for_registration, "{supported:?}");

@@ -3,7 +3,6 @@
 
 mod legacy;
 mod modern;
-mod oauth;
 mod script;
 mod sse;
 mod stdio;

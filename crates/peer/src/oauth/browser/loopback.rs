@@ -154,7 +154,9 @@ mod tests {
     use super::*;
 
     /// A browser that asks for these paths one after the other and tells what it was answered.
-    fn visits(paths: Vec<String>) -> (impl Fn(&Url) -> Result<(), String> + Send + Sync, tokio::sync::mpsc::Receiver<String>) {
+    fn visits(
+        paths: Vec<String>,
+    ) -> (impl Fn(&Url) -> Result<(), String> + Send + Sync, tokio::sync::mpsc::Receiver<String>) {
         let (sender, receiver) = tokio::sync::mpsc::channel(16);
         let show = move |page: &Url| {
             let redirect = page.query_pairs().find(|(name, _)| name == "redirect_uri").unwrap().1.into_owned();

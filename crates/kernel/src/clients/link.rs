@@ -1,0 +1,192 @@
+//! A client's own connection to a server that is not to be shared: made at its first call, ended with its session.
+
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use arc_swap::ArcSwapOption;
+use switchboard_peer::client::Connected;
+use switchboard_peer::{BoxFuture, Caller, Context, Handler, Reply, Session};
+use switchboard_protocol::fault::{Fault, FaultKind};
+use switchboard_protocol::mcp::method;
+use switchboard_wire::{ErrorObject, Notification, Raw, Request, code};
+use tokio::sync::Mutex as AsyncMutex;
+use tokio::time::Instant;
+
+use super::ClientState;
+use crate::forward::send_level;
+use crate::kernel::Kernel;
+use crate::relay::Asked;
+use crate::server::{Server, next_pause};
+
+/// One such connection, which may be lost and made again.
+pub(super) struct Link {
+    /// The server as it was configured when the link was made: a changed one gets a new link.
+    server: Arc<Server>,
+    connected: ArcSwapOption<Connected>,
+    /// Held while it is made, so that this happens once.
+    making: AsyncMutex<Failures>,
+}
+
+/// How often in a row it could not be made.
+#[derive(Default)]
+struct Failures {
+    pause: Duration,
+    last: Option<(Instant, String)>,
+}
+
+impl Link {
+    fn new(server: Arc<Server>) -> Arc<Self> {
+        Arc::new(Self { server, connected: ArcSwapOption::empty(), making: AsyncMutex::default() })
+    }
+
+    /// The connection, if there is one.
+    pub(super) fn now(&self) -> Option<Arc<Connected>> {
+        self.connected.load_full().filter(|connected| !connected.closed.is_cancelled())
+    }
+}
+
+impl ClientState {
+    /// The client's own connection to a server, made at first use and again when it was lost.
+    pub(crate) async fn link(
+        self: &Arc<Self>,
+        kernel: &Kernel,
+        server: &Arc<Server>,
+        session: &Arc<Session>,
+        caller: &Caller,
+    ) -> Result<Arc<Connected>, Fault> {
+        let link = {
+            let mut links = self.links.lock();
+            let links = links.as_mut().ok_or_else(session_over)?;
+            match links.get(server.id()).filter(|link| Arc::ptr_eq(&link.server, server)) {
+                Some(link) => link.clone(),
+                None => {
+                    let link = Link::new(server.clone());
+                    links.insert(server.id().clone(), link.clone());
+                    link
+                }
+            }
+        };
+        if let Some(connected) = link.now() {
+            return Ok(connected);
+        }
+        let mut failures = link.making.lock().await;
+        if let Some(connected) = link.now() {
+            return Ok(connected);
+        }
+        if let Some((at, why)) = &failures.last
+            && at.elapsed() < failures.pause
+        {
+            return Err(unreachable(server, why).retry_after(millis(failures.pause - at.elapsed())));
+        }
+        let handler = Arc::new(FromLink {
+            kernel: kernel.clone(),
+            server: server.clone(),
+            session: Arc::downgrade(session),
+            owner: self.owner,
+        });
+        let connected = match server.connect(caller, handler, kernel).await {
+            Ok(connected) => Arc::new(connected),
+            Err(why) => {
+                failures.pause = next_pause(failures.pause);
+                let fault = unreachable(server, &why).retry_after(millis(failures.pause));
+                failures.last = Some((Instant::now(), why));
+                return Err(fault);
+            }
+        };
+        *failures = Failures::default();
+        link.connected.store(Some(connected.clone()));
+        // The session, or the server, may have ended while the connection was made.
+        if self.links.lock().is_none() || !server.adopt(&connected) {
+            connected.stop().await;
+            return Err(session_over());
+        }
+        kernel.spawn(keep_level(Arc::downgrade(self), Arc::downgrade(&connected)));
+        if let Some(level) = self.level() {
+            send_level(&connected, level).await;
+        }
+        Ok(connected)
+    }
+}
+
+fn session_over() -> Fault {
+    Fault::new(FaultKind::Cancelled, "the session has ended")
+}
+
+fn unreachable(server: &Server, why: &str) -> Fault {
+    Fault::new(FaultKind::UpstreamUnavailable, format!("server `{}` cannot be reached: {why}", server.id()))
+        .from_server(server.id().as_ref())
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// A server that lost the session and got a new one does not know which log messages are wanted.
+async fn keep_level(state: Weak<ClientState>, connected: Weak<Connected>) {
+    let parts = connected.upgrade().map(|connected| (connected.renewals.clone(), connected.closed.clone()));
+    let Some((mut renewals, closed)) = parts else { return };
+    loop {
+        let renewed = tokio::select! {
+            renewed = renewals.changed() => renewed.is_ok(),
+            () = closed.cancelled() => false,
+        };
+        let (true, Some(state), Some(connected)) = (renewed, state.upgrade(), connected.upgrade()) else { return };
+        if let Some(level) = state.level() {
+            send_level(&connected, level).await;
+        }
+    }
+}
+
+/// Takes what arrives on a connection that belongs to one client.
+struct FromLink {
+    kernel: Kernel,
+    server: Arc<Server>,
+    session: Weak<Session>,
+    owner: u64,
+}
+
+impl FromLink {
+    /// The client, if it may be sent what it did not ask for.
+    fn client(&self) -> Option<Arc<Session>> {
+        self.session.upgrade().filter(|session| ClientState::of(session).is_introduced())
+    }
+}
+
+impl Handler for FromLink {
+    fn request(&self, context: Context, request: Request) -> BoxFuture<'_, Reply> {
+        Box::pin(async move {
+            if &*request.method == method::PING {
+                return Ok(Raw::empty_object()).into();
+            }
+            if let Some(related) = self.server.using.newest_of(self.owner) {
+                return related.request(context, request).await;
+            }
+            match self.client() {
+                Some(session) => {
+                    let caller = session.caller();
+                    let client = Asked { remote: session.remote(), caller: &caller };
+                    self.kernel.ask_client(&client, &self.server, request, Some(context.remote)).await
+                }
+                None => Err(ErrorObject::new(code::INTERNAL_ERROR, "the client cannot be asked now")).into(),
+            }
+        })
+    }
+
+    fn notification(&self, context: Context, notification: Notification) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            // Other clients' servers may give their tasks the same ids.
+            let is_task = &*notification.method == method::TASKS_STATUS;
+            if !is_task && self.kernel.take_notice(&self.server, &notification) {
+                return;
+            }
+            if !is_task && let Some(related) = self.server.using.newest_of(self.owner) {
+                return related.notification(context, notification).await;
+            }
+            let Some(session) = self.client() else { return };
+            let is_log = &*notification.method == method::LOG_MESSAGE;
+            if !is_log || ClientState::of(&session).wants_log(&notification) {
+                let _ = session.remote().notify(notification);
+            }
+        })
+    }
+}

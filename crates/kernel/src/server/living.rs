@@ -1,0 +1,166 @@
+//! One life of a server's connection: made, kept up to date, lost.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use switchboard_peer::client::{ConnectOptions, Connected, connect};
+use switchboard_peer::{Caller, Handler};
+use switchboard_wire::Raw;
+use tokio::time::Instant;
+
+use super::notices::FromServer;
+use super::{Hub, Lived, Phase, Server, describe};
+use crate::directory::ListKind;
+use crate::forward::send_level;
+use crate::kernel::Kernel;
+use crate::lists::Asking;
+use crate::names;
+
+/// Notices of changed lists that come faster than this are answered together.
+const REFRESH_PAUSE: Duration = Duration::from_millis(50);
+/// A server that says all the time that its lists changed is asked this often.
+const REFRESH_REST: Duration = Duration::from_secs(1);
+/// How long one start may hold up others that wait for their turn.
+const TURN: Duration = Duration::from_secs(3);
+
+impl Server {
+    /// Connects and stays until the connection is lost.
+    pub(super) async fn live(self: &Arc<Self>, kernel: &Kernel) -> Lived {
+        let caller = kernel.own_caller();
+        let handler = Arc::new(FromServer { kernel: kernel.clone(), server: self.clone() });
+        let connected = match self.connect(&caller, handler, kernel).await {
+            Ok(connected) => connected,
+            Err(error) => return Lived::Failed(error),
+        };
+        let hub = Arc::new(Hub { connected, caller });
+        self.fetch(&hub, kernel).await;
+        if let Some(name) = self.reserved_name() {
+            hub.connected.stop().await;
+            return Lived::Refused(format!("its tool `{name}` uses the prefix `{}` of the kernel", names::RESERVED));
+        }
+        let closed = hub.connected.closed.clone();
+        if closed.is_cancelled() {
+            return Lived::Failed(last_words(&hub.connected));
+        }
+        self.hub.store(Some(hub.clone()));
+        // Whoever waits for the server to be ready must find what it offers.
+        kernel.rebuild();
+        self.phase.send_replace(Phase::Ready);
+        tracing::info!(server = %self.id(), revision = %hub.revision(), "server is connected");
+        let upkeep = async {
+            tokio::join!(
+                self.watch_always(&hub, kernel),
+                self.refresh_always(&hub, kernel),
+                self.restore_always(&hub, kernel)
+            )
+        };
+        tokio::select! {
+            () = closed.cancelled() => {}
+            _ = upkeep => {}
+        }
+        Lived::Lost(last_words(&hub.connected))
+    }
+
+    /// Makes a connection in the name of `caller`.
+    pub(crate) async fn connect(
+        &self,
+        caller: &Caller,
+        handler: Arc<dyn Handler>,
+        kernel: &Kernel,
+    ) -> Result<Connected, String> {
+        let info = caller.info.clone().unwrap_or_else(Raw::empty_object);
+        let options = ConnectOptions {
+            era: self.spec.era,
+            known_era: *self.known_era.lock(),
+            start_timeout: self.spec.start_timeout,
+            limits: kernel.limits().clone(),
+            ..ConnectOptions::new(info, caller.capabilities.clone())
+        };
+        // Very many starts at once would make each other fail; one that hangs must not hold up the rest.
+        let turn = tokio::time::timeout(self.spec.start_timeout, kernel.turn_to_start()).await;
+        let turn = turn.map_err(|_| "too many servers are being started".to_owned())?;
+        let mut connecting = std::pin::pin!(connect(self.spec.target.clone(), options, handler));
+        let connected = match tokio::time::timeout(TURN, connecting.as_mut()).await {
+            Ok(connected) => connected,
+            Err(_) => {
+                drop(turn);
+                connecting.await
+            }
+        };
+        let connected = connected.map_err(|error| describe(&error))?;
+        *self.known_era.lock() = Some(connected.revision.era());
+        Ok(connected)
+    }
+
+    /// Asks for the lists; `true` if they are others than before. A list that cannot be had stays as it was.
+    async fn fetch(&self, hub: &Hub, kernel: &Kernel) -> bool {
+        let asking = Asking {
+            remote: hub.remote().as_ref(),
+            revision: hub.revision(),
+            capabilities: &hub.connected.server.capabilities,
+            caller: &hub.caller,
+            timeout: self.spec.start_timeout,
+            most_items: kernel.options().list_items,
+        };
+        let before = self.lists();
+        let (lists, problems) = asking.all(&before).await;
+        for problem in &problems {
+            tracing::warn!(server = %self.id(), problem, "a list could not be had");
+        }
+        *self.problems.lock() = problems;
+        let changed = lists != *before;
+        self.lists.store(Arc::new(lists));
+        changed
+    }
+
+    /// Asks for the lists again whenever the server says that they changed.
+    async fn refresh_always(&self, hub: &Hub, kernel: &Kernel) {
+        let mut next = Instant::now();
+        loop {
+            self.refresh.notified().await;
+            tokio::time::sleep_until(next.max(Instant::now() + REFRESH_PAUSE)).await;
+            let said = std::mem::take(&mut *self.said_changed.lock());
+            let changed = self.fetch(hub, kernel).await;
+            if changed || !said.is_empty() {
+                kernel.rebuild_and_tell(&Vec::from_iter(said));
+            }
+            next = Instant::now() + REFRESH_REST;
+        }
+    }
+
+    /// Tells the server what it cannot know: now, and whenever it has lost its session and got a new one.
+    async fn restore_always(&self, hub: &Hub, kernel: &Kernel) {
+        let mut renewals = hub.connected.renewals.clone();
+        loop {
+            if let Some(level) = kernel.shared_level() {
+                send_level(&hub.connected, level).await;
+            }
+            self.subscribe_again(hub).await;
+            if renewals.changed().await.is_err() {
+                // This connection has no session that could be renewed.
+                return std::future::pending().await;
+            }
+            // What answers now may be a newer server.
+            self.refresh_soon();
+        }
+    }
+
+    /// How many elements a list of this server has.
+    pub(crate) fn count(&self, kind: ListKind) -> usize {
+        let lists = self.lists();
+        match kind {
+            ListKind::Tools => lists.tools.items.len(),
+            ListKind::Prompts => lists.prompts.items.len(),
+            ListKind::Resources => lists.resources.items.len(),
+            ListKind::Templates => lists.templates.items.len(),
+        }
+    }
+}
+
+fn last_words(connected: &Connected) -> String {
+    let tail = connected.stderr_tail().unwrap_or_default();
+    tail.trim_end().lines().next_back().map_or_else(
+        || "the connection was closed".to_owned(),
+        |line| format!("the connection was closed; its last words: {line}"),
+    )
+}

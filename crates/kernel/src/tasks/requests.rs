@@ -1,0 +1,139 @@
+//! What clients ask about tasks: found by the server that made them, for the one they belong to.
+
+use std::sync::Arc;
+
+use switchboard_peer::{Context, Reply};
+use switchboard_protocol::Era;
+use switchboard_protocol::fault::{Fault, FaultKind};
+use switchboard_protocol::mcp::method;
+use switchboard_wire::{Edit, Raw, Request};
+
+use super::{Across, finished_legacy, with_related_task};
+use crate::bridge;
+use crate::forward::Forward;
+use crate::kernel::{Kernel, object_of, plain, text_of};
+use crate::server::Server;
+
+impl Kernel {
+    /// A request about a task goes to the server that made the task.
+    pub(crate) async fn task_request(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
+        let task = text_of(&object_of(&request)?, "taskId")?;
+        if let Some(result) = self.tasks().finished(&task, &context.session.principal) {
+            let now = jiff::Timestamp::now().to_string();
+            return Ok(Ok(match &*request.method {
+                method::TASKS_RESULT => with_related_task(&result, &task),
+                _ => finished_legacy(&task, &now),
+            })
+            .into());
+        }
+        if self.tasks().is_foreign(&task, &context.session.principal) {
+            return Err(unknown_task(&task));
+        }
+        let view = self.view();
+        let known = self.tasks().server(&task, &context.session.principal).and_then(|id| self.server(&id));
+        let server = known.or_else(|| view.directory.only().and_then(|index| view.servers.get(index).cloned()));
+        let server = server.ok_or_else(|| unknown_task(&task))?;
+        let upstream = self.upstream(context, &server).await?;
+        let across = Across { kernel: self, context, server: &server, upstream: &upstream };
+        match (context.caller.era(), upstream.revision.era()) {
+            (Era::Legacy, Era::Modern) => across.legacy_asks(&request.method, &task).await,
+            (Era::Modern, Era::Legacy) => across.modern_asks(&request.method, &task, &object_of(&request)?).await,
+            _ => {
+                let params = request.params.clone();
+                self.forward(context, &server, plain(request, params)).await
+            }
+        }
+    }
+
+    /// The tasks of all servers that can list them, and of those that cannot the ones that are remembered here.
+    pub(crate) async fn list_tasks(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
+        let view = self.view();
+        let can_list = |server: &Arc<Server>| {
+            server.hub_now().is_some_and(|hub| hub.connected.server.capabilities.at(&["tasks", "list"]).is_some())
+        };
+        let principal = &context.session.principal;
+        if let Some(server) = view.servers.first().filter(|server| view.servers.len() == 1 && can_list(server)) {
+            let params = request.params.clone();
+            let mut reply = self.forward(context, server, plain(request, params)).await?;
+            // What is known to be another's is none of this caller's business.
+            let mine = |task: &Raw| {
+                let id = task.member("taskId").and_then(|id| id.as_text());
+                id.is_none_or(|id| !self.tasks().is_foreign(&id, principal))
+            };
+            reply.outcome = reply.outcome.map(|result| only_tasks(&result, mine));
+            return Ok(reply);
+        }
+        let mine = self.tasks().of(principal);
+        let of_one = |server: &Arc<Server>| {
+            let (server, extra, asked) = (server.clone(), request.extra.clone(), request.method.clone());
+            let mine: Vec<_> =
+                mine.iter().filter(|(_, owner)| owner == server.id()).map(|(id, _)| id.clone()).collect();
+            async move {
+                if can_list(&server) {
+                    let forward = Forward { method: asked, params: None, extra, headers: Vec::new() };
+                    let listed = self.forward(context, &server, forward).await;
+                    let Ok(Reply { outcome: Ok(result), .. }) = listed else { return Vec::new() };
+                    let made = |task: &Raw| {
+                        let id = task.member("taskId").and_then(|id| id.as_text());
+                        id.is_some_and(|id| mine.contains(&id))
+                    };
+                    return result
+                        .member("tasks")
+                        .and_then(|raw| raw.elements())
+                        .unwrap_or_default()
+                        .into_iter()
+                        .filter(made)
+                        .collect();
+                }
+                if mine.is_empty() {
+                    return Vec::new();
+                }
+                let Ok(upstream) = self.upstream(context, &server).await else { return Vec::new() };
+                if upstream.revision.era() == Era::Legacy {
+                    return Vec::new();
+                }
+                let across = Across { kernel: self, context, server: &server, upstream: &upstream };
+                let mut tasks = Vec::new();
+                for id in mine {
+                    if let Ok(Reply { outcome: Ok(task), .. }) = across.legacy_asks(method::TASKS_GET, &id).await {
+                        tasks.push(task);
+                    }
+                }
+                tasks
+            }
+        };
+        // One slow server does not hold up the list of the others.
+        let wait = self.options().list_wait;
+        let asked = view.servers.iter().map(|server| tokio::time::timeout(wait, of_one(server)));
+        let tasks: Vec<Raw> = futures_util::future::join_all(asked).await.into_iter().flatten().flatten().collect();
+        Ok(Ok(Edit::empty().set("tasks", Raw::array(&tasks)).finish()).into())
+    }
+
+    pub(crate) fn note_task(&self, context: &Context, server: &Server, reply: &Reply) {
+        let Ok(result) = &reply.outcome else { return };
+        let id = result.at(&["task", "taskId"]).or_else(|| {
+            (bridge::result_type(result) == bridge::ResultType::Task).then(|| result.member("taskId")).flatten()
+        });
+        let fresh = |id: &String| self.tasks().server(id, &context.session.principal).is_none();
+        if let Some(id) = id.and_then(|id| id.as_text()).filter(fresh) {
+            self.tasks().note(&id, server.id(), &context.session.principal);
+        }
+    }
+}
+
+/// A list of tasks without those that do not pass.
+fn only_tasks(result: &Raw, passes: impl Fn(&Raw) -> bool) -> Raw {
+    let kept = || {
+        let tasks = result.member("tasks")?.elements()?;
+        let kept: Vec<&Raw> = tasks.iter().filter(|task| passes(task)).collect();
+        if kept.len() == tasks.len() {
+            return None;
+        }
+        Some(Edit::of(result).ok()?.set("tasks", Raw::array(kept)).finish())
+    };
+    kept().unwrap_or_else(|| result.clone())
+}
+
+fn unknown_task(task: &str) -> Fault {
+    Fault::new(FaultKind::UnknownTask, format!("Unknown task: {task}"))
+}
