@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::bridge::{self, ResultType};
 use crate::clients::ClientState;
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, LEVEL_WAIT};
 use crate::parked::{Event, Running, ToTask};
 use crate::relay::{Asked, LogWish, Relay};
 use crate::server::{Server, Ticket, User};
@@ -227,6 +227,9 @@ impl Kernel {
                 .suggest("make the request again without `requestState` and `inputResponses`"));
             }
             None => {
+                if let (LogWish::Level(level), true) = (LogWish::of(context, params.as_ref()), upstream.shared) {
+                    server.hear_from(&level).await;
+                }
                 let params = bridge::legacy_params(forward.params.as_ref()).map_err(malformed)?;
                 self.start(context, server, upstream, Forward { params, ..forward })
             }
@@ -301,6 +304,6 @@ pub(crate) fn failed(server: &Server, error: CallError) -> Fault {
 pub(crate) async fn send_level(connected: &Connected, level: &str) {
     if connected.revision.era() == Era::Legacy && connected.server.capabilities.member("logging").is_some() {
         let params = Edit::empty().set("level", Raw::string(level)).finish();
-        let _ = connected.remote.request(Call::new(method::SET_LEVEL, Some(params))).await;
+        let _ = connected.remote.request(Call::new(method::SET_LEVEL, Some(params)).within(LEVEL_WAIT)).await;
     }
 }

@@ -19,7 +19,6 @@ use tokio_util::task::TaskTracker;
 
 use crate::clients::{ClientState, level_index, level_name};
 use crate::directory::{Directory, Hidden, ListKind, Source};
-use crate::forward::send_level;
 use crate::listen::{Listeners, with_uri};
 use crate::mentions::Mentions;
 use crate::parked::Parked;
@@ -35,7 +34,7 @@ const SWEEP: Duration = Duration::from_secs(30);
 /// Connections that may be started at once.
 const STARTS: usize = 32;
 /// How long sharing out a log level may take.
-const LEVEL_WAIT: Duration = Duration::from_secs(5);
+pub(crate) const LEVEL_WAIT: Duration = Duration::from_secs(5);
 
 /// One door to many servers. Cheap to clone; all clones are the same kernel.
 #[derive(Clone)]
@@ -312,8 +311,9 @@ impl Kernel {
     /// Tells all servers that share their connection which log messages are wanted.
     pub(crate) async fn share_level(&self) {
         let Some(level) = self.shared_level() else { return };
-        let hubs: Vec<_> = self.view().servers.iter().filter_map(|server| server.hub_now()).collect();
-        let tell = hubs.iter().map(|hub| send_level(&hub.connected, level));
+        let view = self.view();
+        let hubs: Vec<_> = view.servers.iter().filter_map(|server| Some((server, server.hub_now()?))).collect();
+        let tell = hubs.iter().map(|(server, hub)| server.tell_level(hub, level));
         let _ = tokio::time::timeout(LEVEL_WAIT, futures_util::future::join_all(tell)).await;
     }
 

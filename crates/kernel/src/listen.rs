@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use switchboard_peer::{Context, Remote, Reply};
@@ -13,19 +14,22 @@ use switchboard_wire::{Edit, Notification, Object, Raw, Request};
 use crate::directory::ListKind;
 use crate::forward::malformed;
 use crate::kernel::Kernel;
+use crate::server::Server;
 
 /// Streams that may be open at once.
 const MOST: usize = 10_000;
 /// Resources that one stream may watch.
 const MOST_URIS: usize = 1_000;
 
+/// How long servers may take to agree to being watched before the stream begins without them.
+const PATIENCE: Duration = Duration::from_secs(10);
+
 /// One open `subscriptions/listen`.
 struct Listener {
     remote: Arc<dyn Remote>,
     id: Raw,
     kinds: HashSet<ListKind>,
-    /// Server and the server's own URI, with the URI the client knows.
-    uris: HashMap<(Arc<str>, String), String>,
+    uris: Uris,
 }
 
 impl Listener {
@@ -76,8 +80,7 @@ pub(crate) fn with_uri(notification: &Notification, uri: &str) -> Notification {
 struct Open<'a> {
     kernel: &'a Kernel,
     key: u64,
-    /// Server and the server's own URI.
-    watched: Vec<(Arc<str>, String)>,
+    watched: Vec<Key>,
 }
 
 impl Drop for Open<'_> {
@@ -118,37 +121,19 @@ impl Kernel {
         }
         let key = self.listeners().next.fetch_add(1, Ordering::Relaxed);
         let mut open = Open { kernel: self, key, watched: Vec::new() };
-        let mut uris = HashMap::new();
-        let mut watching = Vec::new();
-        for raw in asked {
-            let Some(uri) = raw.as_text() else { continue };
-            let Some((server, original)) = self.find_resource(&uri, &context.session.principal) else { continue };
-            let Ok(hub) = server.hub().await else { continue };
-            let params = Edit::empty().set("uri", Raw::string(&original)).finish();
-            let key = (server.id().clone(), original.clone());
-            if uris.contains_key(&key) {
-                continue;
-            }
-            // Noted first: this may be dropped while the server is asked.
-            open.watched.push(key.clone());
-            if server.watch_resource(&hub, &original, Some(params)).await.is_ok() {
-                uris.insert(key, uri);
-                watching.push(raw);
-            } else {
-                open.watched.pop();
-            }
-        }
+        let (uris, watching) = self.watch_all(context, asked, &mut open).await;
         if !watching.is_empty() {
             agreed = agreed.set("resourceSubscriptions", Raw::array(&watching));
         }
         let listener = Listener { remote: context.remote.clone(), id: request.id.to_raw(), kinds, uris };
         let acknowledged = Edit::empty().set("notifications", agreed.finish()).finish();
-        listener.tell(&Notification::new(method::SUBSCRIPTIONS_ACKNOWLEDGED, Some(acknowledged)));
         {
+            // Told under the lock: the acknowledgement comes first, and no change after it is missed.
             let mut listeners = self.listeners().open.lock();
             if listeners.len() >= MOST {
                 return Err(Fault::new(FaultKind::ResourceExhausted, "too many streams are open"));
             }
+            listener.tell(&Notification::new(method::SUBSCRIPTIONS_ACKNOWLEDGED, Some(acknowledged)));
             listeners.insert(key, Arc::new(listener));
         }
         tokio::select! {
@@ -159,4 +144,49 @@ impl Kernel {
         let meta = Edit::empty().set(meta::SUBSCRIPTION_ID, request.id.to_raw()).finish();
         Ok(Ok(Edit::empty().set("resultType", Raw::string("complete")).set("_meta", meta).finish()).into())
     }
+
+    /// Begins to watch resources, as many as their servers do not refuse; answers those, and how they were named.
+    async fn watch_all(&self, context: &Context, asked: Vec<Raw>, open: &mut Open<'_>) -> (Uris, Vec<Raw>) {
+        let mut found = Vec::new();
+        let mut uris = Uris::new();
+        for raw in asked {
+            let Some(uri) = raw.as_text() else { continue };
+            let Some((server, original)) = self.find_resource(&uri, &context.session.principal) else { continue };
+            let key = (server.id().clone(), original);
+            if !uris.contains_key(&key) {
+                // Counted and noted at once: this may be dropped while the servers are asked.
+                server.watched.add(&key.1);
+                open.watched.push(key.clone());
+                uris.insert(key.clone(), uri);
+                found.push((server, key, raw));
+            }
+        }
+        let refused = |(server, key, _): &(Arc<Server>, Key, Raw)| {
+            let (server, uri) = (server.clone(), key.1.clone());
+            let asking = async move {
+                // One that is not there learns of it when it comes.
+                let Some(hub) = server.hub_now() else { return false };
+                let params = Edit::empty().set("uri", Raw::string(&uri)).finish();
+                server.ask_to_watch(&hub, &uri, Some(params)).await.is_err()
+            };
+            async move { tokio::time::timeout(PATIENCE, asking).await.unwrap_or(true) }
+        };
+        let refused = futures_util::future::join_all(found.iter().map(refused)).await;
+        let mut watching = Vec::new();
+        for ((server, key, raw), refused) in found.into_iter().zip(refused) {
+            if refused {
+                uris.remove(&key);
+                open.watched.retain(|other| *other != key);
+                server.watched.remove(&key.1);
+            } else {
+                watching.push(raw);
+            }
+        }
+        (uris, watching)
+    }
 }
+
+/// Server and the server's own URI.
+type Key = (Arc<str>, String);
+/// The same, with the URI the client knows.
+type Uris = HashMap<Key, String>;

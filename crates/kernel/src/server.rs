@@ -36,6 +36,9 @@ const HEALTHY: Duration = Duration::from_secs(10);
 /// How long calls that run on a server that is replaced or removed may take to end.
 const DRAIN: Duration = Duration::from_secs(30);
 
+/// How long a call that found the server may take to get to it.
+const LATECOMERS: Duration = Duration::from_millis(200);
+
 /// Where a server is in its life.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Phase {
@@ -88,6 +91,8 @@ pub(crate) struct Server {
     stop: CancellationToken,
     began: Instant,
     known_era: Mutex<Option<Era>>,
+    /// The level of log messages that it was told last.
+    told_level: Mutex<Option<&'static str>>,
     pub(crate) watched: Arc<Watched>,
     /// The calls that run.
     pub(crate) using: Arc<Using>,
@@ -111,6 +116,7 @@ impl Server {
             stop: CancellationToken::new(),
             began: Instant::now(),
             known_era: Mutex::default(),
+            told_level: Mutex::default(),
             watched: before.map_or_else(Arc::default, |before| before.watched.clone()),
             using: Arc::default(),
             links: Mutex::new(Some(Vec::new())),
@@ -247,8 +253,13 @@ impl Server {
 
     /// Lets the calls that run end, within bounds, and then all connections.
     async fn retire(&self, kernel: &Kernel) {
+        let idle = async {
+            // Whoever found this server just before it was replaced is about to call it.
+            tokio::time::sleep(LATECOMERS).await;
+            self.using.idle().await;
+        };
         tokio::select! {
-            () = self.using.idle() => {}
+            () = idle => {}
             () = tokio::time::sleep(DRAIN) => {}
             () = kernel.ending().cancelled() => {}
         }

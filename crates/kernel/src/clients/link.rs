@@ -9,7 +9,7 @@ use switchboard_peer::{BoxFuture, Caller, Context, Handler, Reply, Session};
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mcp::method;
 use switchboard_wire::{ErrorObject, Notification, Raw, Request, code};
-use tokio::sync::Mutex as AsyncMutex;
+use tokio::sync::{Mutex as AsyncMutex, oneshot};
 use tokio::time::Instant;
 
 use super::ClientState;
@@ -69,6 +69,23 @@ impl ClientState {
         if let Some(connected) = link.now() {
             return Ok(connected);
         }
+        // In a task of its own: a caller that gives up must not make a slow server begin all over again.
+        let (sender, made) = oneshot::channel();
+        let (state, kernel_, session, caller) = (self.clone(), kernel.clone(), Arc::downgrade(session), caller.clone());
+        kernel.spawn(async move {
+            let _ = sender.send(state.make_link(&kernel_, &link, session, &caller).await);
+        });
+        made.await.unwrap_or_else(|_| Err(session_over()))
+    }
+
+    async fn make_link(
+        self: &Arc<Self>,
+        kernel: &Kernel,
+        link: &Link,
+        session: Weak<Session>,
+        caller: &Caller,
+    ) -> Result<Arc<Connected>, Fault> {
+        let server = &link.server;
         let mut failures = link.making.lock().await;
         if let Some(connected) = link.now() {
             return Ok(connected);
@@ -78,12 +95,7 @@ impl ClientState {
         {
             return Err(unreachable(server, why).retry_after(millis(failures.pause - at.elapsed())));
         }
-        let handler = Arc::new(FromLink {
-            kernel: kernel.clone(),
-            server: server.clone(),
-            session: Arc::downgrade(session),
-            owner: self.owner,
-        });
+        let handler = Arc::new(FromLink { kernel: kernel.clone(), server: server.clone(), session, owner: self.owner });
         let connected = match server.connect(caller, handler, kernel).await {
             Ok(connected) => Arc::new(connected),
             Err(why) => {
@@ -96,9 +108,13 @@ impl ClientState {
         *failures = Failures::default();
         link.connected.store(Some(connected.clone()));
         // The session, or the server, may have ended while the connection was made.
-        if self.links.lock().is_none() || !server.adopt(&connected) {
+        if self.links.lock().is_none() {
             connected.stop().await;
             return Err(session_over());
+        }
+        if !server.adopt(&connected) {
+            connected.stop().await;
+            return Err(unreachable(server, "its configuration has just changed").retry_after(0));
         }
         kernel.spawn(keep_level(Arc::downgrade(self), Arc::downgrade(&connected)));
         if let Some(level) = self.level() {

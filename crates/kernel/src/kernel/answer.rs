@@ -204,13 +204,17 @@ impl Kernel {
             return Ok(Ok(Raw::empty_object()).into());
         }
         let params = rename(&request, &uri, &original, "uri")?;
+        server.watched.add(&original);
         let mut begun = Begun { kernel: self, state: &state, key: Some(key.clone()) };
-        let outcome = server.watch_resource(&hub, &original, params).await;
+        let outcome = server.ask_to_watch(&hub, &original, params).await;
         begun.key = None;
         match outcome {
             Ok(result) => Ok(Ok(result).into()),
             Err(outcome) => {
-                state.watches.lock().remove(&key);
+                // Where the session has ended meanwhile, its end has taken it back.
+                if state.watches.lock().remove(&key) {
+                    server.watched.remove(&original);
+                }
                 match outcome {
                     crate::server::CallOutcome::Refused(error) => Ok(Err(error).into()),
                     crate::server::CallOutcome::Failed(error) => Err(failed(&server, error)),

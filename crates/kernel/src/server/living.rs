@@ -10,6 +10,7 @@ use tokio::time::Instant;
 
 use super::notices::FromServer;
 use super::{Hub, Lived, Phase, Server, describe};
+use crate::clients::{level_index, level_name};
 use crate::directory::ListKind;
 use crate::forward::send_level;
 use crate::kernel::Kernel;
@@ -132,8 +133,9 @@ impl Server {
     async fn restore_always(&self, hub: &Hub, kernel: &Kernel) {
         let mut renewals = hub.connected.renewals.clone();
         loop {
+            *self.told_level.lock() = None;
             if let Some(level) = kernel.shared_level() {
-                send_level(&hub.connected, level).await;
+                self.tell_level(hub, level).await;
             }
             self.subscribe_again(hub).await;
             if renewals.changed().await.is_err() {
@@ -142,6 +144,24 @@ impl Server {
             }
             // What answers now may be a newer server.
             self.refresh_soon();
+        }
+    }
+
+    /// Tells which log messages are wanted by those who share the connection.
+    pub(crate) async fn tell_level(&self, hub: &Hub, level: &'static str) {
+        *self.told_level.lock() = Some(level);
+        send_level(&hub.connected, level).await;
+    }
+
+    /// Makes sure that log messages of this level are sent. Modern clients say with each request what they want; a
+    /// legacy server must be told before.
+    pub(crate) async fn hear_from(&self, level: &str) {
+        let told = *self.told_level.lock();
+        let (Some(wanted), Some(hub)) = (level_index(level), self.hub_now()) else { return };
+        if told.and_then(level_index).is_none_or(|told| wanted < told)
+            && let Some(level) = level_name(wanted)
+        {
+            self.tell_level(&hub, level).await;
         }
     }
 

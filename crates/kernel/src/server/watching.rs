@@ -42,12 +42,12 @@ pub(crate) struct Watched {
 
 impl Watched {
     /// Counts one more client.
-    fn add(&self, uri: &str) {
+    pub(crate) fn add(&self, uri: &str) {
         self.uris.lock().entry(uri.to_owned()).or_default().clients += 1;
     }
 
     /// Counts one client less; `true` for the last one.
-    fn remove(&self, uri: &str) -> bool {
+    pub(crate) fn remove(&self, uri: &str) -> bool {
         let mut uris = self.uris.lock();
         let Some(watch) = uris.get_mut(uri) else { return false };
         watch.clients -= 1;
@@ -81,10 +81,8 @@ impl Watched {
 }
 
 impl Server {
-    /// Begins to watch a resource for one more client; gives the server's answer where it was asked. Whoever drops
-    /// this before its end must call [`Self::unwatch_resource`], as after success.
-    pub(crate) async fn watch_resource(&self, hub: &Hub, uri: &str, params: Option<Raw>) -> Result<Raw, CallOutcome> {
-        self.watched.add(uri);
+    /// Asks the server to tell of a resource that was added to what is watched; gives its answer where it was asked.
+    pub(crate) async fn ask_to_watch(&self, hub: &Hub, uri: &str, params: Option<Raw>) -> Result<Raw, CallOutcome> {
         match hub.revision().era() {
             Era::Modern => self.watched.changed.notify_one(),
             Era::Legacy => {
@@ -95,9 +93,8 @@ impl Server {
                         Ok(reply) => reply.outcome.map_err(CallOutcome::Refused),
                         Err(error) => Err(CallOutcome::Failed(error)),
                     };
-                    match &outcome {
-                        Ok(_) => self.watched.agree(uri),
-                        Err(_) => drop(self.watched.remove(uri)),
+                    if outcome.is_ok() {
+                        self.watched.agree(uri);
                     }
                     return outcome;
                 }

@@ -141,6 +141,17 @@ async fn a_person_may_think_longer_than_a_server_may_be_silent() {
 }
 
 #[tokio::test]
+async fn so_it_is_over_http() {
+    let mut slow = spec("s", &serve(Script::new(Era::Legacy)).await, Sharing::PerSession);
+    slow.call_timeout = Duration::from_millis(300);
+    let kernel = Kernel::new(KernelOptions::default());
+    kernel.apply(vec![slow]);
+    let client = wire_that_thinks(&kernel, "ada", Era::Legacy, Duration::from_secs(1)).await;
+    let result = client.ask("tools/call", r#"{"name":"ask"}"#).await.unwrap();
+    assert!(result.member("answer").is_some(), "{result:?}");
+}
+
+#[tokio::test]
 async fn what_a_client_did_not_declare_is_not_asked() {
     let script = Script::new(Era::Legacy);
     let kernel = shared(&script);

@@ -155,6 +155,12 @@ impl Inbound {
 
     /// Notes a request as running and gives the work to be done; refuses it at once where too many run.
     fn admit(&self, request: Request) -> Option<impl Future<Output = Option<Response>> + Send + 'static> {
+        if self.options.role == Role::Client && self.session.caller().era() == Era::Modern {
+            // A modern server may not ask, and may not be answered.
+            self.connection.stats().refused_lines.fetch_add(1, Ordering::Relaxed);
+            tracing::debug!(method = %request.method, "a modern server sent a request, which is dropped");
+            return None;
+        }
         if self.running.count.fetch_add(1, Ordering::Relaxed) >= self.options.concurrent_requests {
             self.running.count.fetch_sub(1, Ordering::Relaxed);
             let error = ErrorObject::new(code::INTERNAL_ERROR, "too many requests at once on this connection");

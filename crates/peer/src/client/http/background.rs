@@ -143,7 +143,7 @@ impl Http {
                 };
                 match message {
                     Message::Notification(notification) => self.notified(notification, None).await,
-                    Message::Request(request) => self.requested(request, None, &self.closed),
+                    Message::Request(request) => self.requested(request, None, &self.closed, None),
                     Message::Response(_) => self.count_stray(),
                 }
             }

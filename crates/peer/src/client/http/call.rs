@@ -1,7 +1,7 @@
 //! One call: sent, waited for, followed over broken streams, repeated once on a new session.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use ::http::StatusCode;
@@ -22,6 +22,9 @@ use crate::{Call, CallError, Handler, Remote as _, Reply};
 const RETRY: Duration = Duration::from_secs(1);
 /// The most a server may ask us to wait.
 const MOST_RETRY: Duration = Duration::from_secs(300);
+
+/// No call waits longer than a year.
+const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
 
 /// What the pieces of one call share.
 pub(super) struct Open {
@@ -47,11 +50,48 @@ struct Timer {
     timeout: Duration,
     last: Instant,
     due: Instant,
+    /// Questions that the server asked on the call's stream, and that we have not answered yet: for that long, it is
+    /// not the server that is silent.
+    questions: Arc<AtomicUsize>,
 }
 
 impl Timer {
+    fn new(call: &Call) -> Self {
+        let started = Instant::now();
+        // Deadlines come from configurations: no number there may be too large for the clock.
+        let (timeout, last) = (call.timeout.min(LONGEST), started + call.max_timeout.min(LONGEST));
+        Self { started, timeout, last, due: (started + timeout).min(last), questions: Arc::default() }
+    }
+
     fn touch(&mut self) {
         self.due = (Instant::now() + self.timeout).min(self.last);
+    }
+
+    /// Waits for the end of the time.
+    async fn over(&mut self) -> CallError {
+        loop {
+            tokio::time::sleep_until(self.due).await;
+            if self.due >= self.last || self.questions.load(Ordering::Relaxed) == 0 {
+                return CallError::Timeout(self.started.elapsed());
+            }
+            self.touch();
+        }
+    }
+}
+
+/// Stands for a question that we have not answered yet.
+pub(super) struct Thinking(Arc<AtomicUsize>);
+
+impl Thinking {
+    fn new(questions: &Arc<AtomicUsize>) -> Self {
+        questions.fetch_add(1, Ordering::Relaxed);
+        Self(questions.clone())
+    }
+}
+
+impl Drop for Thinking {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -69,17 +109,17 @@ impl Open {
             outcome = work => Ok(Came::Work(outcome)),
             Some(message) = mail => Ok(Came::Mail(message)),
             () = self.cancel.cancelled() => Err(CallError::Cancelled),
-            () = tokio::time::sleep_until(self.timer.due) => Err(CallError::Timeout(self.timer.started.elapsed())),
+            error = self.timer.over() => Err(error),
         }
     }
 
     /// Waits for `work` as long as the call may take.
-    async fn guard<T>(&self, work: impl Future<Output = T>) -> Result<T, CallError> {
+    async fn guard<T>(&mut self, work: impl Future<Output = T>) -> Result<T, CallError> {
         tokio::select! {
             biased;
             outcome = work => Ok(outcome),
             () = self.cancel.cancelled() => Err(CallError::Cancelled),
-            () = tokio::time::sleep_until(self.timer.due) => Err(CallError::Timeout(self.timer.started.elapsed())),
+            error = self.timer.over() => Err(error),
         }
     }
 }
@@ -96,9 +136,7 @@ impl Http {
         if self.closed.is_cancelled() {
             return Err(CallError::NotSent("the connection is closed".to_owned()));
         }
-        let now = Instant::now();
-        let last = now + call.max_timeout;
-        let timer = Timer { started: now, timeout: call.timeout, last, due: (now + call.timeout).min(last) };
+        let timer = Timer::new(&call);
         let mut renewed = false;
         let mut open = Open { id: 0, token: None, related: call.related, cancel: call.cancel, mail: None, timer };
         loop {
@@ -316,10 +354,14 @@ impl Http {
                     notification
                 };
                 // Handlers answer quickly, but a caller must be able to leave whatever they do.
-                let told = self.notified(notification, open.related.as_ref());
+                let related = open.related.clone();
+                let told = self.notified(notification, related.as_ref());
                 open.guard(told).await?;
             }
-            Message::Request(request) => self.requested(request, open.related.clone(), &open.cancel),
+            Message::Request(request) => {
+                let thinking = Thinking::new(&open.timer.questions);
+                self.requested(request, open.related.clone(), &open.cancel, Some(thinking));
+            }
         }
         Ok(None)
     }

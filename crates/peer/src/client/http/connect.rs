@@ -234,7 +234,7 @@ impl Http {
                 }
                 match Message::parse(event.data, &self.limits) {
                     Ok(Message::Notification(notification)) => self.notified(notification, None).await,
-                    Ok(Message::Request(request)) => self.requested(request, None, &self.closed),
+                    Ok(Message::Request(request)) => self.requested(request, None, &self.closed, None),
                     other => break other,
                 }
             },

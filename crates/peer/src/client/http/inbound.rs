@@ -10,6 +10,7 @@ use switchboard_wire::{ErrorObject, Id, Message, Notification, Request, Response
 use tokio_util::sync::CancellationToken;
 
 use super::Http;
+use super::call::Thinking;
 use crate::Handler;
 
 /// Requests of the server that may run at once.
@@ -33,7 +34,13 @@ impl Http {
     }
 
     /// Answers a request of the server, in a task of its own; `call` is what it came with, and ends it.
-    pub(super) fn requested(&self, request: Request, related: Option<Arc<dyn Handler>>, call: &CancellationToken) {
+    pub(super) fn requested(
+        &self,
+        request: Request,
+        related: Option<Arc<dyn Handler>>,
+        call: &CancellationToken,
+        thinking: Option<Thinking>,
+    ) {
         let Some(http) = self.me.upgrade() else { return };
         if self.state().era() == Era::Modern {
             // A modern server may not ask, and may not be answered.
@@ -53,6 +60,7 @@ impl Http {
             }
         };
         tokio::spawn(async move {
+            let _thinking = thinking;
             let id = request.id.clone();
             let response = match refusal {
                 Some(error) => Response::new(Some(id), Err(error)),
