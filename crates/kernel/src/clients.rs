@@ -90,6 +90,9 @@ impl ClientState {
     /// Notes that the client watches a resource; `false` where it does already.
     pub(crate) fn watch(&self, key: (Arc<str>, String)) -> Result<bool, Fault> {
         let mut watches = self.watches.lock();
+        if self.links.lock().is_none() {
+            return Err(Fault::new(FaultKind::Cancelled, "the session has ended"));
+        }
         if watches.len() >= MOST_WATCHES && !watches.contains(&key) {
             return Err(Fault::new(
                 FaultKind::ResourceExhausted,

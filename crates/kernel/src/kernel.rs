@@ -31,6 +31,8 @@ pub(crate) use answer::{object_of, plain, text_of};
 
 /// How often calls whose client did not come back are looked for.
 const SWEEP: Duration = Duration::from_secs(30);
+/// Nothing waits longer than a year.
+const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
 /// Connections that may be started at once.
 const STARTS: usize = 32;
 /// How long sharing out a log level may take.
@@ -88,7 +90,11 @@ pub struct ServerStatus {
 impl Kernel {
     /// A kernel without servers. Must be made inside a runtime.
     #[must_use]
-    pub fn new(options: KernelOptions) -> Self {
+    pub fn new(mut options: KernelOptions) -> Self {
+        // Times come from configurations: no number there may be too large for the clock.
+        for time in [&mut options.list_wait, &mut options.longest_call, &mut options.question_timeout] {
+            *time = (*time).min(LONGEST);
+        }
         let own = Caller { revision: Revision::LATEST, info: Some(own_info()), capabilities: own_capabilities() };
         let kernel = Self(Arc::new(Shared {
             options,

@@ -124,10 +124,11 @@ where
         connection.clone() as Arc<dyn Remote>,
     );
     let inbound = inbound::Inbound::new(connection.clone(), session.clone(), options, handler);
-    let done = finished.clone();
+    // However the reader ends, a panic included, nobody waits for what it would have read.
+    let (end, done) = (connection.closed.clone().drop_guard(), finished.clone().drop_guard());
     tokio::spawn(async move {
+        let _ends = (end, done);
         inbound.run(reader).await;
-        done.cancel();
     });
     Started { connection, session, finished }
 }

@@ -198,13 +198,23 @@ impl Kernel {
         let uri = text_of(&object_of(&request)?, "uri")?;
         let (server, original) = self.await_resource(&uri, context).await?;
         let hub = server.hub().await?;
+        let params = rename(&request, &uri, &original, "uri")?;
         let state = ClientState::of(&context.session);
         let key = (server.id().clone(), original.clone());
-        if !state.watch(key.clone())? && server.watched.has(&original) {
-            return Ok(Ok(Raw::empty_object()).into());
-        }
-        let params = rename(&request, &uri, &original, "uri")?;
+        // Counted before it is noted: once it is noted, the end of the session takes it back.
+        let watched = server.watched.has(&original);
         server.watched.add(&original);
+        match state.watch(key.clone()) {
+            Ok(false) if watched => {
+                server.watched.remove(&original);
+                return Ok(Ok(Raw::empty_object()).into());
+            }
+            Ok(_) => {}
+            Err(fault) => {
+                server.watched.remove(&original);
+                return Err(fault);
+            }
+        }
         let mut begun = Begun { kernel: self, state: &state, key: Some(key.clone()) };
         let outcome = server.ask_to_watch(&hub, &original, params).await;
         begun.key = None;

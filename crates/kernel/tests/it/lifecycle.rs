@@ -113,3 +113,60 @@ async fn a_list_that_fails_later_leaves_the_known_one() {
     client.ask("tools/call", r#"{"name":"echo"}"#).await.unwrap();
     assert_eq!(kernel.status()[0].counts[0], 5);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_storm_of_notices_is_answered_now_and_then() {
+    let script = Script::new(Era::Legacy);
+    let kernel = kernel_with("1", &script, Sharing::Shared);
+    kernel.settled(Duration::from_secs(5)).await;
+    let session = script.sessions.lock()[0].clone();
+    script.heard.lock().clear();
+    for _ in 0..1000 {
+        session.remote().notify(Notification::new("notifications/tools/list_changed", None)).unwrap();
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let asked = script.heard("tools/list").len();
+    assert!((8..=12).contains(&asked), "{asked} times in ten seconds");
+}
+
+/// Counts those who introduce themselves, and gives only the first an answer.
+#[derive(Default)]
+struct OnlyOne(parking_lot::Mutex<usize>, Arc<Script>);
+
+impl Handler for OnlyOne {
+    fn request(&self, context: Context, request: Request) -> BoxFuture<'_, Reply> {
+        Box::pin(async move {
+            if &*request.method == "initialize" {
+                let count = {
+                    let mut count = self.0.lock();
+                    *count += 1;
+                    *count
+                };
+                if count > 1 {
+                    return Err(switchboard_wire::ErrorObject::new(-32603, "no more room")).into();
+                }
+            }
+            self.1.request(context, request).await
+        })
+    }
+
+    fn notification(&self, _context: Context, _notification: Notification) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_takes_no_more_clients_is_not_pestered() {
+    let server = Arc::new(OnlyOne::default());
+    let kernel = Kernel::new(KernelOptions::default());
+    kernel.apply(vec![local("s", "1", server.clone(), Sharing::PerSession)]);
+    let client = wire(&kernel, "ada", Era::Legacy).await;
+    for _ in 0..20 {
+        let error = client.ask("tools/call", r#"{"name":"echo"}"#).await.unwrap_err();
+        assert!(error.message.contains("no more room"), "{error}");
+    }
+    assert_eq!(*server.0.lock(), 2, "one for the lists, one attempt for the client");
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    client.ask("tools/call", r#"{"name":"echo"}"#).await.unwrap_err();
+    assert_eq!(*server.0.lock(), 3, "after a pause it is tried again");
+}

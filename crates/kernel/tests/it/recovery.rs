@@ -55,6 +55,24 @@ async fn a_lost_session_gets_its_subscriptions_and_log_level_back() {
 }
 
 #[tokio::test]
+async fn a_legacy_server_is_told_what_a_modern_request_wants_to_hear() {
+    let script = Script::new(Era::Legacy);
+    let kernel = Kernel::new(KernelOptions::default());
+    kernel.apply(vec![local("s", "1", script.clone(), Sharing::Shared)]);
+    let quiet = wire(&kernel, "ada", Era::Legacy).await;
+    quiet.ask("logging/setLevel", r#"{"level":"emergency"}"#).await.unwrap();
+    let url = serve(Arc::new(kernel)).await;
+    let curious = client_with(&url, Era::Modern, "{}").await;
+    let call =
+        |level: &str| raw(&format!(r#"{{"name":"echo","_meta":{{"io.modelcontextprotocol/logLevel":"{level}"}}}}"#));
+    for level in ["info", "info", "warning"] {
+        curious.once("tools/call", call(level)).await.unwrap();
+    }
+    let told = script.heard("logging/setLevel");
+    assert_eq!(told, [r#"logging/setLevel {"level":"emergency"}"#, r#"logging/setLevel {"level":"info"}"#]);
+}
+
+#[tokio::test]
 async fn a_resource_that_a_server_mentioned_is_read_there() {
     let (one, other) = (Script::new(Era::Legacy), Script::new(Era::Modern));
     for script in [&one, &other] {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytes::Bytes;
+use futures_util::FutureExt as _;
 use parking_lot::Mutex;
 use switchboard_protocol::Era;
 use switchboard_protocol::mcp::method;
@@ -188,9 +189,15 @@ impl Inbound {
             let _thinking = thinking;
             let id = request.id.clone();
             let introduces = (&*request.method == method::INITIALIZE).then(|| request.params.clone());
+            let method = request.method.clone();
+            // A fault in a handler is an answer like any other: whoever waits must not wait for ever.
+            let work = std::panic::AssertUnwindSafe(handler.request(context, request)).catch_unwind();
             let reply = tokio::select! {
                 biased;
-                reply = handler.request(context, request) => reply,
+                reply = work => reply.unwrap_or_else(|_| {
+                    tracing::error!(%method, "a handler panicked");
+                    Err(ErrorObject::new(code::INTERNAL_ERROR, "internal error")).into()
+                }),
                 () = cancel.cancelled() => return None,
             };
             // A handler may answer because it was cancelled. Nobody waits for that answer.

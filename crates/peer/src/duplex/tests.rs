@@ -24,6 +24,7 @@ impl Handler for Recorder {
         Box::pin(async move {
             match &*request.method {
                 "echo" => Ok(request.params.unwrap_or_else(Raw::empty_object)).into(),
+                "panics" => panic!("a fault in a handler"),
                 "who" => Ok(Raw::string(self.name)).into(),
                 "initialize" => Ok(raw(r#"{"protocolVersion":"2025-03-26"}"#)).into(),
                 "era" => Ok(Raw::string(context.caller.revision.as_str())).into(),
@@ -43,6 +44,7 @@ impl Handler for Recorder {
     }
 
     fn notification(&self, _context: Context, notification: Notification) -> BoxFuture<'_, ()> {
+        assert_ne!(&*notification.method, "panics", "a fault in a handler");
         let params = notification.params.map(|raw| raw.as_str().to_owned()).unwrap_or_default();
         self.notifications.lock().push(format!("{} {params}", notification.method));
         self.told.notify_one();
@@ -373,4 +375,52 @@ async fn an_open_stream_does_not_hold_up_the_end() {
     far.writer.shutdown().await.unwrap();
     started.finished.cancelled().await;
     assert!(began.elapsed() < Duration::from_secs(1));
+}
+
+#[tokio::test]
+async fn a_fault_in_a_handler_is_an_answer() {
+    let (_started, _, mut far) = open(Role::Server);
+    far.say(r#"{"jsonrpc":"2.0","id":1,"method":"panics"}"#).await;
+    assert_eq!(far.hear().await, r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"internal error"}}"#);
+    far.say(r#"{"jsonrpc":"2.0","id":2,"method":"echo"}"#).await;
+    assert_eq!(far.hear().await, r#"{"jsonrpc":"2.0","id":2,"result":{}}"#);
+}
+
+#[tokio::test]
+async fn a_fault_in_the_reader_ends_the_connection() {
+    let (started, _, mut far) = open(Role::Server);
+    far.say(r#"{"jsonrpc":"2.0","method":"panics"}"#).await;
+    started.connection.closed().cancelled().await;
+    started.finished.cancelled().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_waits_while_its_far_side_waits_for_us() {
+    let (started, _, mut far) = open(Role::Client);
+    let person = Arc::new(Recorder::default());
+    let mut call = Call::new("ask", None).within(Duration::from_secs(10));
+    call.related = Some(person.clone());
+    let connection = started.connection.clone();
+    let call = tokio::spawn(async move { connection.request(call).await });
+    far.hear().await;
+    far.say(r#"{"jsonrpc":"2.0","id":"q","method":"wait"}"#).await;
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    person.go.notify_one();
+    assert_eq!(far.hear().await, r#"{"jsonrpc":"2.0","id":"q","result":{}}"#);
+    assert!(!call.is_finished());
+    // With the answer the far side has its time again, and no more.
+    let began = tokio::time::Instant::now();
+    assert!(matches!(call.await.unwrap(), Err(CallError::Timeout(_))));
+    assert!(began.elapsed() <= Duration::from_secs(11), "{:?}", began.elapsed());
+}
+
+#[tokio::test]
+async fn a_modern_server_that_asks_gets_no_answer() {
+    let (started, _, mut far) = open(Role::Client);
+    let modern = Caller { revision: switchboard_protocol::Revision::LATEST, ..Caller::unknown() };
+    started.session.introduce(modern);
+    far.say(r#"{"jsonrpc":"2.0","id":1,"method":"who"}"#).await;
+    started.connection.notify(Notification::new("after", None)).unwrap();
+    assert_eq!(far.hear().await, r#"{"jsonrpc":"2.0","method":"after"}"#);
+    assert!(tokio::time::timeout(Duration::from_millis(50), far.hear()).await.is_err());
 }

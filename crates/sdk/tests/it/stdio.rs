@@ -27,16 +27,6 @@ impl Pipe {
         let line = self.read.next_line().await.expect("it is open").expect("a line");
         serde_json::from_str(&line).expect("JSON")
     }
-
-    /// The answer to a request, whatever else arrives before it.
-    async fn answer(&mut self, id: u32) -> Value {
-        loop {
-            let message = self.next().await;
-            if message["id"] == id {
-                return message;
-            }
-        }
-    }
 }
 
 #[tokio::test]

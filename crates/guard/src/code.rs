@@ -1,0 +1,1 @@
+//! Code safety (MGP 7).

@@ -1,0 +1,13 @@
+//! The decisions, as pure functions: may this text reach a server?
+//!
+//! A validator takes what a caller wants to send and says why it is refused, or nothing. This crate deliberately has
+//! no async, no clock, no network and no file system: what must be looked up (links, addresses) is given as a value.
+
+mod finding;
+pub mod code;
+pub mod network;
+pub mod path;
+pub mod screen;
+pub mod shell;
+
+pub use finding::{Finding, Verdict};

@@ -1,0 +1,1 @@
+//! URLs and addresses (MGP 4.5, network_restricted).

@@ -1,0 +1,1 @@
+//! Paths and scopes (MCPL 7).

@@ -1,0 +1,1 @@
+//! Messages, tool definitions and results.

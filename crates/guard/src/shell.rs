@@ -1,0 +1,1 @@
+//! Shell commands (MGP 4.5, sandbox).
