@@ -56,14 +56,21 @@ pub(crate) struct Upstream {
 impl Kernel {
     /// The connection that this client's calls to a server take.
     pub(crate) async fn upstream(&self, context: &Context, server: &Arc<Server>) -> Result<Upstream, Fault> {
-        let hub = server.hub().await?;
+        // What takes long is kept out of the future of a call that need not wait.
+        let hub = match server.hub_now() {
+            Some(hub) => hub,
+            None => Box::pin(server.hub()).await?,
+        };
         let shared =
             server.spec.sharing == Sharing::Shared || hub.revision().era() == Era::Modern || !context.session.lasting;
         if shared {
             return Ok(Upstream { remote: hub.remote().clone(), revision: hub.revision(), shared });
         }
         let state = ClientState::of(&context.session);
-        let link = state.link(self, server, &context.session, &context.caller).await?;
+        let link = match state.link_now(server) {
+            Some(link) => link,
+            None => Box::pin(state.link(self, server, &context.session, &context.caller)).await?,
+        };
         Ok(Upstream { remote: link.remote.clone(), revision: link.revision, shared })
     }
 
@@ -79,8 +86,8 @@ impl Kernel {
             (Era::Legacy, Era::Legacy) | (Era::Modern, Era::Modern) => {
                 self.pass(context, server, &upstream, forward).await
             }
-            (Era::Legacy, Era::Modern) => self.ask_modern(context, server, &upstream, forward).await,
-            (Era::Modern, Era::Legacy) => self.ask_legacy(context, server, &upstream, forward).await,
+            (Era::Legacy, Era::Modern) => Box::pin(self.ask_modern(context, server, &upstream, forward)).await,
+            (Era::Modern, Era::Legacy) => Box::pin(self.ask_legacy(context, server, &upstream, forward)).await,
         }
     }
 

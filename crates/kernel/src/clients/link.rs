@@ -46,6 +46,12 @@ impl Link {
 }
 
 impl ClientState {
+    /// The client's own connection to a server, if it was made and holds.
+    pub(crate) fn link_now(&self, server: &Arc<Server>) -> Option<Arc<Connected>> {
+        let links = self.links.lock();
+        links.as_ref()?.get(server.id()).filter(|link| Arc::ptr_eq(&link.server, server))?.now()
+    }
+
     /// The client's own connection to a server, made at first use and again when it was lost.
     pub(crate) async fn link(
         self: &Arc<Self>,

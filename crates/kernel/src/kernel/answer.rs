@@ -20,7 +20,14 @@ impl Handler for Kernel {
     fn request(&self, context: Context, request: Request) -> BoxFuture<'_, Reply> {
         Box::pin(async move {
             let rendering = Rendering::new(context.caller.revision, &request.method);
-            match self.answer(&context, request).await {
+            // Nearly all requests are tool calls. The rest has a future of its own, so that a call need not carry, and
+            // have allocated and copied, the largest of them all.
+            let answered = if &*request.method == method::TOOLS_CALL {
+                self.call_tool(&context, request).await
+            } else {
+                Box::pin(self.answer(&context, request)).await
+            };
+            match answered {
                 Ok(Reply { outcome: Err(error), extra }) => {
                     // A server's own error passes; only a code that the client's revision forbids is changed.
                     Reply { outcome: Err(Fault::upstream("", error).render(&rendering)), extra }
@@ -73,7 +80,6 @@ impl Kernel {
             return Err(no_such_method(&request.method));
         }
         match &*request.method {
-            method::TOOLS_CALL => self.call_tool(context, request).await,
             method::INITIALIZE => {
                 let reply = self.initialize(context, request.params.as_ref()).await;
                 ClientState::of(&context.session).introduce();
@@ -115,13 +121,18 @@ impl Kernel {
     }
 
     async fn call_tool(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
+        if context.caller.era() == Era::Legacy
+            && let Some(error) = unknown_revision(&request)
+        {
+            return Ok(Err(error).into());
+        }
         let params = object_of(&request)?;
         let name = text_of(&params, "name")?;
         let mut view = self.view();
         let mut route = view.directory.tool(&name);
         if route.is_none() {
             // A client may call what it knows from before a restart, while the server is still coming up.
-            self.wait_for_servers().await;
+            Box::pin(self.wait_for_servers()).await;
             view = self.view();
             route = view.directory.tool(&name);
         }
@@ -138,7 +149,8 @@ impl Kernel {
             }
             headers = wanted.headers(arguments.as_ref())?;
         }
-        let asks_task = params.has("task") || context.caller.can(&["extensions", meta::TASKS_EXTENSION]);
+        let modern = context.caller.era() == Era::Modern;
+        let asks_task = params.has("task") || modern && context.caller.can(&["extensions", meta::TASKS_EXTENSION]);
         let renamed = rename(&request, &name, &route.original, "name")?;
         let forward = Forward { method: request.method, params: renamed, extra: request.extra, headers };
         let wish = match (params.has("task"), route.needs_task) {
@@ -148,7 +160,7 @@ impl Kernel {
         };
         let reply = match wish {
             TaskWish::None => self.forward(context, &server, forward).await?,
-            wish => self.forward_task(context, &server, forward, wish).await?,
+            wish => Box::pin(self.forward_task(context, &server, forward, wish)).await?,
         };
         if asks_task {
             self.note_task(context, &server, &reply);

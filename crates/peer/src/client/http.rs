@@ -150,7 +150,18 @@ impl Http {
     /// Sends a message, with other credentials where the server wants them. A request that is refused for its
     /// credentials was not carried out, so it may be made again.
     async fn post(&self, headers: HeaderMap, body: Bytes) -> Result<Answer, HttpError> {
-        let Some(authorizer) = &self.authorizer else { return self.target.post(headers, body).await };
+        match &self.authorizer {
+            None => self.target.post(headers, body).await,
+            Some(authorizer) => Box::pin(self.post_authorized(authorizer.as_ref(), headers, body)).await,
+        }
+    }
+
+    async fn post_authorized(
+        &self,
+        authorizer: &dyn Authorizer,
+        headers: HeaderMap,
+        body: Bytes,
+    ) -> Result<Answer, HttpError> {
         let mut attempt = 0;
         loop {
             let used = authorizer.header();

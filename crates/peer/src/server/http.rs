@@ -116,7 +116,7 @@ impl HttpFace {
                 return old_sse::open(&self.shared, request.method(), &principal);
             }
             if path == old.message_path {
-                return old_sse::post(&self.shared, request, principal).await;
+                return Box::pin(old_sse::post(&self.shared, request, principal)).await;
             }
         }
         match &self.fallback {

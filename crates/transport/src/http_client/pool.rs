@@ -127,7 +127,8 @@ impl Pool {
                 },
             }
         }
-        let mut sender = self.connect().await?;
+        // Connecting is rare and takes a large future, which calls over kept connections need not carry.
+        let mut sender = Box::pin(self.connect()).await?;
         match sender.try_send_request(request).await {
             Ok(response) => Ok(self.exchange(sender, response)),
             Err(error) if error.message().is_some() => Err(HttpError::NotSent(self.origin.as_ref().to_owned())),
@@ -155,7 +156,7 @@ impl Pool {
                 return Some(candidate);
             }
             // Given back a moment ago: its task still has to notice that the answer was read.
-            if matches!(tokio::time::timeout(SETTLE, candidate.ready()).await, Ok(Ok(()))) {
+            if matches!(Box::pin(tokio::time::timeout(SETTLE, candidate.ready())).await, Ok(Ok(()))) {
                 return Some(candidate);
             }
         }

@@ -171,7 +171,7 @@ impl Http {
                 }
                 Outcome::SessionLost => {
                     renewed = true;
-                    open.guard(self.renew(state.generation)).await??;
+                    Box::pin(open.guard(self.renew(state.generation))).await??;
                 }
             }
         }
@@ -194,7 +194,7 @@ impl Http {
             match open.wait(posting.as_mut()).await? {
                 Came::Work(posted) => break posted,
                 Came::Mail(message) => {
-                    if let Some(reply) = self.message(open, message).await? {
+                    if let Some(reply) = Box::pin(self.message(open, message)).await? {
                         farewell.armed = false;
                         return Ok(Outcome::Answered(reply));
                     }
@@ -210,7 +210,8 @@ impl Http {
         };
         let outcome = match answer.body {
             Body::Whole(_) => self.whole(state, open.id, &answer),
-            Body::Events(events) => self.follow(state, open, events).await,
+            // A stream is the rarer way, and following it takes a large future.
+            Body::Events(events) => Box::pin(self.follow(state, open, events)).await,
         };
         // After a broken stream the server may still work on it.
         farewell.armed &= matches!(outcome, Err(CallError::Cancelled | CallError::Timeout(_) | CallError::Closed));

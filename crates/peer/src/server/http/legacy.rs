@@ -25,7 +25,7 @@ use crate::{Caller, Context, Session};
 pub(super) async fn post(shared: Arc<Shared>, parts: Parts, frame: Frame, principal: Principal) -> Response<Body> {
     let request = match frame {
         Frame::One(Message::Request(request)) if &*request.method == method::INITIALIZE => {
-            return initialize(&shared, parts, request, principal).await;
+            return Box::pin(initialize(&shared, parts, request, principal)).await;
         }
         frame => frame,
     };
@@ -36,7 +36,7 @@ pub(super) async fn post(shared: Arc<Shared>, parts: Parts, frame: Frame, princi
     match request {
         Frame::One(Message::Request(request)) => call(shared, live, parts, request).await,
         Frame::One(Message::Notification(notification)) => {
-            notify(&shared, &live, parts, notification).await;
+            Box::pin(notify(&shared, &live, parts, notification)).await;
             answer::status(StatusCode::ACCEPTED)
         }
         Frame::One(Message::Response(response)) => {
@@ -44,7 +44,7 @@ pub(super) async fn post(shared: Arc<Shared>, parts: Parts, frame: Frame, princi
             answer::status(StatusCode::ACCEPTED)
         }
         Frame::Batch(members) if live.session.caller().revision.has_batches() => {
-            batch(shared, live, parts, members).await
+            Box::pin(batch(shared, live, parts, members)).await
         }
         Frame::Batch(_) => answer::refused(StatusCode::BAD_REQUEST, "this revision has no batches"),
     }

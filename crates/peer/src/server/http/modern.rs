@@ -37,7 +37,7 @@ pub(super) async fn post(shared: Arc<Shared>, parts: Parts, message: Message, pr
             Ok(caller) => call(shared, parts, caller, request, principal).await,
             Err(refused) => answer::error(refused.status, request.id, refused.error),
         },
-        Message::Notification(notification) => notify(&shared, parts, notification, principal).await,
+        Message::Notification(notification) => Box::pin(notify(&shared, parts, notification, principal)).await,
         Message::Response(_) => answer::refused(StatusCode::BAD_REQUEST, "clients of this revision send no responses"),
     }
 }
