@@ -121,23 +121,36 @@ impl Kernel {
     ) -> Result<Reply, Fault> {
         let logs = LogWish::of(context, forward.params.as_ref());
         let related = Relay { kernel: self.clone(), server: server.clone(), client: context.clone(), logs };
-        let (call, _ticket) = self.call(context, server, upstream, forward, Arc::new(related));
-        upstream.remote.request(call).await.map_err(|error| failed(server, error))
+        let related = Arc::new(related);
+        let mut ticket = self.ticket(context, server, upstream, related.clone()).await;
+        let call = self.call(context, server, forward, related);
+        let outcome = upstream.remote.request(call).await;
+        if outcome.is_ok() {
+            ticket.answered();
+        }
+        outcome.map_err(|error| failed(server, error))
     }
 
-    /// The call, and what stands for it at the server while it runs.
-    fn call(
+    /// What stands for a call at the server while it runs.
+    async fn ticket(
         &self,
         context: &Context,
         server: &Server,
         upstream: &Upstream,
-        forward: Forward,
         related: Arc<dyn Handler>,
-    ) -> (Call, Ticket) {
+    ) -> Ticket {
         let owner = ClientState::of(&context.session).owner;
-        let principal = context.session.principal.clone();
-        let ticket = server.using.begin(User { owner, principal, shared: upstream.shared, related: related.clone() });
-        let call = Call {
+        let user = User { owner, principal: context.session.principal.clone(), shared: upstream.shared, related };
+        if upstream.shared && server.using.takes_turns() {
+            Box::pin(server.using.begin_in_turn(user)).await
+        } else {
+            server.using.begin(user)
+        }
+    }
+
+    fn call(&self, context: &Context, server: &Server, forward: Forward, related: Arc<dyn Handler>) -> Call {
+        let owner = ClientState::of(&context.session).owner;
+        Call {
             method: forward.method,
             params: forward.params,
             extra: forward.extra,
@@ -147,8 +160,7 @@ impl Kernel {
             related: Some(related),
             owner,
             headers: forward.headers,
-        };
-        (call, ticket)
+        }
     }
 
     /// A legacy client calls a modern server: the server's `input_required` becomes questions to the client.
@@ -238,7 +250,7 @@ impl Kernel {
                     server.hear_from(&level).await;
                 }
                 let params = bridge::legacy_params(forward.params.as_ref()).map_err(malformed)?;
-                self.start(context, server, upstream, Forward { params, ..forward })
+                self.start(context, server, upstream, Forward { params, ..forward }).await
             }
         };
         let done = self.pump(context, server, &method, params.as_ref(), running).await?;
@@ -252,7 +264,7 @@ impl Kernel {
     }
 
     /// Makes a call in a task of its own, so that it can outlive the request that began it.
-    pub(crate) fn start(
+    pub(crate) async fn start(
         &self,
         context: &Context,
         server: &Arc<Server>,
@@ -261,13 +273,18 @@ impl Kernel {
     ) -> Running {
         let (sender, events) = mpsc::channel(EVENTS);
         let related = ToTask { events: sender.clone(), kernel: self.clone(), server: server.clone() };
-        let (mut call, ticket) = self.call(context, server, upstream, forward, Arc::new(related));
+        let related = Arc::new(related);
+        let mut ticket = self.ticket(context, server, upstream, related.clone()).await;
+        let mut call = self.call(context, server, forward, related);
         // The call ends when nobody is left to go on with it, not when this request ends.
         let end = CancellationToken::new();
         call.cancel = end.clone();
         let remote = upstream.remote.clone();
         self.spawn(async move {
             let done = remote.request(call).await;
+            if done.is_ok() {
+                ticket.answered();
+            }
             drop(ticket);
             let _ = sender.send(Event::Done(done)).await;
         });

@@ -24,7 +24,7 @@ impl Handler for FromServer {
             }
             // Nothing says for whom the server asks. While one client has calls there, or just one is connected, there
             // is no doubt; otherwise a guess could put one person's question before another.
-            let why = match self.server.using.whose() {
+            let why = match self.server.using.whose_question().await {
                 Whose::Owners(related) => return related.request(context, request).await,
                 Whose::Nobodys => match self.kernel.only_client() {
                     Some(session) => {

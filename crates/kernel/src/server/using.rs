@@ -1,25 +1,63 @@
 //! The calls that run on a server: whose they are, and when the last one has ended.
 //!
-//! What a server sends without naming a call can be given to somebody only while there is no doubt for whom it is.
+//! What a server sends without naming a call can be given to somebody only while there is no doubt for whom it is. A
+//! server that asks such questions therefore serves its clients in turns, as far as that costs nobody much time; a
+//! question that comes in doubt waits for the doubt to end. A guess is never made.
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use switchboard_peer::Handler;
 use tokio::sync::Notify;
 
+/// How long a call waits for the calls of other clients on a server that asks questions. A call that got no turn goes
+/// ahead: only a question of the server would have no answer then.
+const TURN: Duration = Duration::from_secs(10);
+/// How long a question waits until it is clear for whom it is.
+const DOUBT: Duration = Duration::from_secs(15);
+
 /// The calls that run.
 #[derive(Default)]
 pub(crate) struct Using {
     calls: Mutex<Calls>,
-    idle: Notify,
+    /// A call has ended.
+    ended: Notify,
+    /// The server has asked something without naming a call.
+    asks: AtomicBool,
 }
 
 #[derive(Default)]
 struct Calls {
     open: HashMap<u64, User>,
     next: u64,
+    /// Calls on the shared connection that ended without an answer of the server.
+    abandoned: u64,
+}
+
+impl Calls {
+    fn shared(&self) -> impl Iterator<Item = (&u64, &User)> {
+        self.open.iter().filter(|(_, user)| user.shared)
+    }
+
+    fn insert(&mut self, user: User) -> u64 {
+        let key = self.next;
+        self.next += 1;
+        self.open.insert(key, user);
+        key
+    }
+
+    fn whose(&self) -> Whose {
+        match self.shared().max_by_key(|(key, _)| **key) {
+            None => Whose::Nobodys,
+            Some((_, newest)) if self.shared().all(|(_, user)| user.owner == newest.owner) => {
+                Whose::Owners(newest.related.clone())
+            }
+            Some(_) => Whose::Doubtful,
+        }
+    }
 }
 
 /// Who made a call, and who takes what the server sends about it.
@@ -44,24 +82,71 @@ pub(crate) enum Whose {
 impl Using {
     /// Notes a call until the ticket is dropped.
     pub(crate) fn begin(self: &Arc<Self>, user: User) -> Ticket {
-        let mut calls = self.calls.lock();
-        let key = calls.next;
-        calls.next += 1;
-        calls.open.insert(key, user);
-        Ticket { using: self.clone(), key }
+        let key = self.calls.lock().insert(user);
+        Ticket { using: self.clone(), key, answered: false }
+    }
+
+    /// Whether calls on the shared connection take turns.
+    pub(crate) fn takes_turns(&self) -> bool {
+        self.asks.load(Ordering::Relaxed)
+    }
+
+    /// From now on calls on the shared connection take turns.
+    pub(crate) fn take_turns(&self) {
+        self.asks.store(true, Ordering::Relaxed);
+    }
+
+    /// The same as [`Using::begin`], after the calls of other clients on the shared connection, if they end soon.
+    pub(crate) async fn begin_in_turn(self: &Arc<Self>, user: User) -> Ticket {
+        let deadline = tokio::time::Instant::now() + TURN;
+        loop {
+            let ended = self.ended.notified();
+            tokio::pin!(ended);
+            ended.as_mut().enable();
+            let late = tokio::time::Instant::now() >= deadline;
+            {
+                let mut calls = self.calls.lock();
+                let alone = calls.shared().all(|(_, other)| other.owner == user.owner);
+                if alone || late {
+                    let key = calls.insert(user);
+                    return Ticket { using: self.clone(), key, answered: false };
+                }
+            }
+            let _ = tokio::time::timeout_at(deadline, ended).await;
+        }
+    }
+
+    /// Whose a question on the shared connection is, waited for while that is in doubt. A call that ended without an
+    /// answer may have been the one that asked: then nobody can say any more.
+    pub(crate) async fn whose_question(&self) -> Whose {
+        let deadline = tokio::time::Instant::now() + DOUBT;
+        let abandoned = self.calls.lock().abandoned;
+        loop {
+            let ended = self.ended.notified();
+            tokio::pin!(ended);
+            ended.as_mut().enable();
+            {
+                let calls = self.calls.lock();
+                match calls.whose() {
+                    Whose::Doubtful if calls.abandoned == abandoned => {}
+                    _ if calls.abandoned != abandoned => return Whose::Doubtful,
+                    clear => return clear,
+                }
+            }
+            if !self.takes_turns() {
+                // Ends are told of only from now on, and one may have come just before.
+                self.take_turns();
+                continue;
+            }
+            if tokio::time::timeout_at(deadline, ended).await.is_err() {
+                return Whose::Doubtful;
+            }
+        }
     }
 
     /// Whose a message on the shared connection can be.
     pub(crate) fn whose(&self) -> Whose {
-        let calls = self.calls.lock();
-        let shared = || calls.open.iter().filter(|(_, user)| user.shared);
-        match shared().max_by_key(|(key, _)| **key) {
-            None => Whose::Nobodys,
-            Some((_, newest)) if shared().all(|(_, user)| user.owner == newest.owner) => {
-                Whose::Owners(newest.related.clone())
-            }
-            Some(_) => Whose::Doubtful,
-        }
+        self.calls.lock().whose()
     }
 
     /// The newest call that an owner has on its own connection.
@@ -79,7 +164,7 @@ impl Using {
     /// Waits until no call runs.
     pub(crate) async fn idle(&self) {
         loop {
-            let ended = self.idle.notified();
+            let ended = self.ended.notified();
             tokio::pin!(ended);
             ended.as_mut().enable();
             if self.calls.lock().open.is_empty() {
@@ -94,18 +179,101 @@ impl Using {
 pub(crate) struct Ticket {
     using: Arc<Using>,
     key: u64,
+    answered: bool,
+}
+
+impl Ticket {
+    /// The server has answered.
+    pub(crate) const fn answered(&mut self) {
+        self.answered = true;
+    }
 }
 
 impl Drop for Ticket {
     fn drop(&mut self) {
         let mut calls = self.using.calls.lock();
         let user = calls.open.remove(&self.key);
+        if !self.answered && user.as_ref().is_some_and(|user| user.shared) {
+            calls.abandoned += 1;
+        }
         let idle = calls.open.is_empty();
         drop(calls);
         // Whatever hangs on the call ends outside the lock.
         drop(user);
-        if idle {
-            self.using.idle.notify_waiters();
+        if idle || self.using.takes_turns() {
+            self.using.ended.notify_waiters();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use switchboard_peer::{BoxFuture, Context, Reply};
+    use switchboard_wire::{Notification, Raw, Request};
+
+    struct Nobody;
+
+    impl Handler for Nobody {
+        fn request(&self, _context: Context, _request: Request) -> BoxFuture<'_, Reply> {
+            Box::pin(std::future::ready(Ok(Raw::empty_object()).into()))
+        }
+
+        fn notification(&self, _context: Context, _notification: Notification) -> BoxFuture<'_, ()> {
+            Box::pin(std::future::ready(()))
+        }
+    }
+
+    fn user(owner: u64) -> User {
+        User { owner, principal: "local".into(), shared: true, related: Arc::new(Nobody) }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_question_in_doubt_waits_until_the_others_are_answered() {
+        let using = Arc::new(Using::default());
+        let _asker = using.begin(user(1));
+        let mut other = using.begin(user(2));
+        let question = tokio::spawn({
+            let using = using.clone();
+            async move { using.whose_question().await }
+        });
+        tokio::task::yield_now().await;
+        other.answered();
+        drop(other);
+        assert!(matches!(question.await.unwrap(), Whose::Owners(_)));
+        assert!(using.takes_turns());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_question_whose_call_may_be_gone_is_nobodys() {
+        let using = Arc::new(Using::default());
+        let _one = using.begin(user(1));
+        let other = using.begin(user(2));
+        let question = tokio::spawn({
+            let using = using.clone();
+            async move { using.whose_question().await }
+        });
+        tokio::task::yield_now().await;
+        drop(other);
+        assert!(matches!(question.await.unwrap(), Whose::Doubtful));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_doubt_that_does_not_end_is_given_up() {
+        let using = Arc::new(Using::default());
+        let (_one, _other) = (using.begin(user(1)), using.begin(user(2)));
+        assert!(matches!(using.whose_question().await, Whose::Doubtful));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn calls_take_turns_but_nobody_waits_for_ever() {
+        let using = Arc::new(Using::default());
+        using.take_turns();
+        let mut first = using.begin_in_turn(user(1)).await;
+        let _same_owner = using.begin_in_turn(user(1)).await;
+        let began = tokio::time::Instant::now();
+        let _late = using.begin_in_turn(user(2)).await;
+        assert_eq!(began.elapsed(), TURN);
+        first.answered();
     }
 }
