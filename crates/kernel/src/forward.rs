@@ -140,7 +140,8 @@ impl Kernel {
         related: Arc<dyn Handler>,
     ) -> Ticket {
         let owner = ClientState::of(&context.session).owner;
-        let user = User { owner, principal: context.session.principal.clone(), shared: upstream.shared, related };
+        let user =
+            User { owner, principal: context.session.principal.clone(), shared: upstream.shared, related, waiting: 0 };
         if upstream.shared && server.using.takes_turns() {
             Box::pin(server.using.begin_in_turn(user)).await
         } else {
@@ -272,7 +273,8 @@ impl Kernel {
         forward: Forward,
     ) -> Running {
         let (sender, events) = mpsc::channel(EVENTS);
-        let related = ToTask { events: sender.clone(), kernel: self.clone(), server: server.clone() };
+        let owner = ClientState::of(&context.session).owner;
+        let related = ToTask { events: sender.clone(), kernel: self.clone(), server: server.clone(), owner };
         let related = Arc::new(related);
         let mut ticket = self.ticket(context, server, upstream, related.clone()).await;
         let mut call = self.call(context, server, forward, related);

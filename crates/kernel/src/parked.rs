@@ -155,6 +155,7 @@ pub(crate) struct ToTask {
     pub(crate) events: mpsc::Sender<Event>,
     pub(crate) kernel: Kernel,
     pub(crate) server: Arc<Server>,
+    pub(crate) owner: u64,
 }
 
 impl Handler for ToTask {
@@ -163,6 +164,7 @@ impl Handler for ToTask {
             if &*request.method == method::PING {
                 return Ok(Raw::empty_object()).into();
             }
+            let _asking = self.server.using.asked(self.owner);
             let (answer, answered) = oneshot::channel();
             let gone = || Err(ErrorObject::new(code::INTERNAL_ERROR, "the client does not answer any more")).into();
             if self.events.send(Event::Question(Question { request, answer })).await.is_err() {

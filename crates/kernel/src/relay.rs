@@ -62,6 +62,7 @@ impl Handler for Relay {
             if &*request.method == method::PING {
                 return Ok(Raw::empty_object()).into();
             }
+            let _asking = self.server.using.asked(ClientState::of(&self.client.session).owner);
             let client = Asked { remote: &self.client.remote, caller: &self.client.caller };
             tokio::select! {
                 reply = self.kernel.ask_client(&client, &self.server, request, Some(context.remote)) => reply,

@@ -2,7 +2,8 @@
 //!
 //! What a server sends without naming a call can be given to somebody only while there is no doubt for whom it is. A
 //! server that asks such questions therefore serves its clients in turns, as far as that costs nobody much time; a
-//! question that comes in doubt waits for the doubt to end. A guess is never made.
+//! question that comes in doubt waits for the doubt to end. Between calls of one principal, one that waits for an answer
+//! already is taken not to ask again. Between principals nothing is taken for granted.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -50,13 +51,17 @@ impl Calls {
     }
 
     fn whose(&self) -> Whose {
-        match self.shared().max_by_key(|(key, _)| **key) {
-            None => Whose::Nobodys,
-            Some((_, newest)) if self.shared().all(|(_, user)| user.owner == newest.owner) => {
-                Whose::Owners(newest.related.clone())
-            }
-            Some(_) => Whose::Doubtful,
+        let newest = |users: &mut dyn Iterator<Item = (&u64, &User)>| {
+            users.max_by_key(|(key, _)| **key).map(|(_, user)| user.related.clone())
+        };
+        let Some((_, one)) = self.shared().find(|(_, user)| user.waiting == 0).or_else(|| self.shared().next()) else {
+            return Whose::Nobodys;
+        };
+        if self.shared().all(|(_, user)| user.owner == one.owner || one.does_not_fear(user)) {
+            let mut own = self.shared().filter(|(_, user)| user.owner == one.owner);
+            return newest(&mut own).map_or(Whose::Nobodys, Whose::Owners);
         }
+        Whose::Doubtful
     }
 }
 
@@ -67,6 +72,15 @@ pub(crate) struct User {
     /// Whether the call takes the connection that all clients share.
     pub(crate) shared: bool,
     pub(crate) related: Arc<dyn Handler>,
+    /// Questions of the server about this owner's calls that have no answer yet.
+    pub(crate) waiting: u32,
+}
+
+impl User {
+    /// Whether a call of somebody else cannot be the one that asks while this one can.
+    fn does_not_fear(&self, other: &Self) -> bool {
+        self.waiting == 0 && other.waiting > 0 && other.principal == self.principal
+    }
 }
 
 /// Whose a message that names no call can be.
@@ -84,6 +98,21 @@ impl Using {
     pub(crate) fn begin(self: &Arc<Self>, user: User) -> Ticket {
         let key = self.calls.lock().insert(user);
         Ticket { using: self.clone(), key, answered: false }
+    }
+
+    /// Notes that the server waits for an answer about an owner's calls, until the guard is dropped.
+    pub(crate) fn asked(self: &Arc<Self>, owner: u64) -> Asking {
+        self.count(owner, |waiting| waiting.saturating_add(1));
+        Asking { using: self.clone(), owner }
+    }
+
+    fn count(&self, owner: u64, change: impl Fn(u32) -> u32) {
+        for user in self.calls.lock().open.values_mut().filter(|user| user.owner == owner) {
+            user.waiting = change(user.waiting);
+        }
+        if self.takes_turns() {
+            self.ended.notify_waiters();
+        }
     }
 
     /// Whether calls on the shared connection take turns.
@@ -106,7 +135,7 @@ impl Using {
             let late = tokio::time::Instant::now() >= deadline;
             {
                 let mut calls = self.calls.lock();
-                let alone = calls.shared().all(|(_, other)| other.owner == user.owner);
+                let alone = calls.shared().all(|(_, other)| other.owner == user.owner || user.does_not_fear(other));
                 if alone || late {
                     let key = calls.insert(user);
                     return Ticket { using: self.clone(), key, answered: false };
@@ -175,6 +204,18 @@ impl Using {
     }
 }
 
+/// Stands for a question that has no answer yet.
+pub(crate) struct Asking {
+    using: Arc<Using>,
+    owner: u64,
+}
+
+impl Drop for Asking {
+    fn drop(&mut self) {
+        self.using.count(self.owner, |waiting| waiting.saturating_sub(1));
+    }
+}
+
 /// Stands for a call that runs.
 pub(crate) struct Ticket {
     using: Arc<Using>,
@@ -225,7 +266,22 @@ mod tests {
     }
 
     fn user(owner: u64) -> User {
-        User { owner, principal: "local".into(), shared: true, related: Arc::new(Nobody) }
+        User { owner, principal: "local".into(), shared: true, related: Arc::new(Nobody), waiting: 0 }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_call_that_waits_for_an_answer_holds_up_only_other_principals() {
+        let using = Arc::new(Using::default());
+        using.take_turns();
+        let _parked = using.begin_in_turn(user(1)).await;
+        let _question = using.asked(1);
+        let began = tokio::time::Instant::now();
+        let _mine = using.begin_in_turn(user(2)).await;
+        assert_eq!(began.elapsed(), Duration::ZERO);
+        assert!(matches!(using.whose_question().await, Whose::Owners(_)));
+        let _foreign = using.begin_in_turn(User { principal: "eve".into(), ..user(3) }).await;
+        assert_eq!(began.elapsed(), TURN);
+        assert!(matches!(using.whose(), Whose::Doubtful));
     }
 
     #[tokio::test(start_paused = true)]
