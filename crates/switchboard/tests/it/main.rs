@@ -4,6 +4,7 @@
 
 mod faults;
 mod files;
+mod https;
 mod orphans;
 mod serve;
 mod stdio;

@@ -9,15 +9,15 @@ use serde_json::{Value, json};
 use crate::support::{Home, LIMIT, lines_of, server, until, wait};
 
 /// A running `serve`, and what it printed at its start.
-struct Served {
+pub(crate) struct Served {
     child: Child,
-    address: String,
+    pub(crate) address: String,
     token: Option<String>,
     entry: Value,
 }
 
 impl Served {
-    fn start(home: &Home, args: &[&str]) -> Self {
+    pub(crate) fn start(home: &Home, args: &[&str]) -> Self {
         let mut all = vec!["serve", "--json", "--listen", "127.0.0.1:0"];
         all.extend(args);
         let mut child = home.command(&all).spawn().unwrap();
@@ -68,7 +68,7 @@ impl Served {
         rustix::process::kill_process(rustix::process::Pid::from_child(&self.child), signal).unwrap();
     }
 
-    fn end(mut self) {
+    pub(crate) fn end(mut self) {
         self.signal(rustix::process::Signal::TERM);
         assert!(wait(&mut self.child).success());
     }

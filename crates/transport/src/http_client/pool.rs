@@ -226,5 +226,14 @@ static CONNECTOR: LazyLock<HttpsConnector<HttpConnector>> = LazyLock::new(|| {
     http.enforce_http(false);
     http.set_nodelay(true);
     http.set_keepalive(Some(Duration::from_secs(60)));
-    hyper_rustls::HttpsConnectorBuilder::new().with_webpki_roots().https_or_http().enable_http1().wrap_connector(http)
+    // The machine's own list of authorities knows the private one of a company, and `SSL_CERT_FILE` can name another. A
+    // machine without any (a bare container) gets the list that everybody uses.
+    let builder = match hyper_rustls::HttpsConnectorBuilder::new().with_native_roots() {
+        Ok(builder) => builder,
+        Err(error) => {
+            tracing::debug!(%error, "this machine has no list of certificate authorities: the built-in one is used");
+            hyper_rustls::HttpsConnectorBuilder::new().with_webpki_roots()
+        }
+    };
+    builder.https_or_http().enable_http1().wrap_connector(http)
 });
