@@ -68,8 +68,8 @@ impl Layout {
 
     /// Builds what the suites start, in the dev profile because it compiles fast.
     pub(crate) fn build_binaries(&self) -> Result<()> {
-        self.cargo(&["build", "--locked", "--bins", "-p", "switchboard", "-p", "interop-rmcp"])?;
-        self.cargo(&["build", "--locked", "--examples", "-p", "switchboard-sdk", "-p", "switchboard-peer"])
+        // The whole workspace at once: some crates alone would have their dependencies built again with other features.
+        self.cargo(&["build", "--locked", "--workspace", "--bins", "--examples"])
     }
 
     pub(crate) fn build_rmcp_peer(&self) -> Result<()> {

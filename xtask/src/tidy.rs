@@ -31,6 +31,8 @@ const ROOMS: &[Room] = &[
     Room { name: "switchboard-wire", may_use: &[], pure: true },
     Room { name: "switchboard-protocol", may_use: &["switchboard-wire"], pure: true },
     Room { name: "switchboard-config", may_use: &[], pure: true },
+    Room { name: "switchboard-guard", may_use: &["switchboard-protocol", "switchboard-wire"], pure: true },
+    Room { name: "switchboard-store", may_use: &["switchboard-protocol", "switchboard-wire"], pure: false },
     Room { name: "switchboard-transport", may_use: &["switchboard-protocol", "switchboard-wire"], pure: false },
     Room {
         name: "switchboard-peer",
@@ -45,6 +47,8 @@ const ROOMS: &[Room] = &[
     Room {
         name: "switchboard-kernel",
         may_use: &[
+            "switchboard-guard",
+            "switchboard-store",
             "switchboard-config",
             "switchboard-peer",
             "switchboard-transport",
@@ -58,6 +62,7 @@ const ROOMS: &[Room] = &[
         may_use: &[
             "switchboard-kernel",
             "switchboard-sdk",
+            "switchboard-guard",
             "switchboard-config",
             "switchboard-peer",
             "switchboard-transport",
