@@ -26,6 +26,8 @@ use crate::server::Server;
 
 /// How long a call waits for its client to come back.
 const PATIENCE: Duration = Duration::from_secs(600);
+/// Questions that come within this time of the first are put to the client together.
+const TOGETHER: Duration = Duration::from_millis(15);
 /// Questions of one call that may be open at once.
 const QUESTIONS: usize = 16;
 
@@ -224,13 +226,14 @@ impl Kernel {
         let mut ask = !running.open.is_empty();
         loop {
             if ask {
-                // Several questions may come at once: take those that are there.
+                // A server may ask several things at once: a moment's wait saves the client a round for each.
+                let deadline = Instant::now() + TOGETHER;
                 while running.open.len() < QUESTIONS {
-                    match running.events.try_recv() {
-                        Ok(Event::Question(question)) => take_question(context, &mut running, question),
-                        Ok(Event::Notice(notice)) => tell(notice),
-                        Ok(Event::Done(done)) => return Ok(done),
-                        Err(_) => break,
+                    match tokio::time::timeout_at(deadline, running.events.recv()).await {
+                        Ok(Some(Event::Question(question))) => take_question(context, &mut running, question),
+                        Ok(Some(Event::Notice(notice))) => tell(notice),
+                        Ok(Some(Event::Done(done))) => return Ok(done),
+                        Ok(None) | Err(_) => break,
                     }
                 }
                 if !running.open.is_empty() {

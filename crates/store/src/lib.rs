@@ -1,1 +1,70 @@
-//! Durable state behind one trait.
+//! Durable state: what must outlive the process, behind one trait per noun.
+//!
+//! [`Store`] opens SQLite (the embedded default) or PostgreSQL (feature `postgres`) and hands out the nouns:
+//! [`AuditLog`], [`Grants`], [`Pins`], [`Approvals`], [`Tokens`]. A write that returned `Ok` survives a kill and a power
+//! cut; callers that write at the same time share one commit. The audit log is a hash chain with signed heads, and
+//! [`AuditLog::verify`] names the first record that was touched.
+//!
+//! This crate remembers and does not decide: it evaluates no policy, and it has no clock; every time is an argument.
+//! It never sees a secret either: tokens and arguments arrive as a [`Digest`].
+//!
+//! ```
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use switchboard_store::{Actor, AuditEvent, Location, Options, Store, Target};
+//!
+//! let directory = tempfile::tempdir()?;
+//! let location = Location::File(directory.path().join("switchboard.db"));
+//! let store = Store::open(&location, Options::default()).await?;
+//! let event = AuditEvent {
+//!     timestamp: "2026-02-27T12:00:00Z".parse()?,
+//!     trace_id: None,
+//!     event_type: "SERVER_CONNECTED".to_owned(),
+//!     actor: Actor { kind: "kernel".to_owned(), id: "switchboard".to_owned() },
+//!     target: Target { server_id: Some("files".to_owned()), tool_name: None },
+//!     result: "SUCCESS".to_owned(),
+//!     details: serde_json::Map::new(),
+//! };
+//! let appended = store.audit().append(&[event]).await?;
+//! assert_eq!(appended[0].seq, 1);
+//! assert!(store.audit().verify(&[]).await?.is_whole());
+//! store.close().await?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Follows MGP 3 (permissions), 5 (access entries) and 6 (audit events).
+
+mod answer;
+mod approvals;
+mod audit;
+mod canonical;
+mod digest;
+mod error;
+mod grants;
+mod nouns;
+mod options;
+mod pins;
+#[cfg(feature = "postgres")]
+mod postgres;
+mod private;
+mod sql;
+mod sqlite;
+mod store;
+mod tokens;
+
+pub use answer::Answer;
+pub use approvals::{Approval, ApprovalState, Claim, Claimed, Decision, Held, Refusal, Reuse, Ticket, Verdict};
+pub use audit::{
+    Actor, Appended, AuditEvent, AuditExport, AuditFilter, AuditRecord, Breach, Fault, Group, Head, HeadKind, Report,
+    Target,
+};
+pub use canonical::canonical;
+pub use digest::Digest;
+pub use error::StoreError;
+pub use grants::{AccessEntry, AccessSelector, EntryType, Permission, PermissionDecision, ServerPermission, Snapshot};
+pub use nouns::{Approvals, AuditLog, Grants, Pins, Tokens};
+pub use options::{Boundary, HeadPolicy, Mode, Options, Watcher};
+pub use pins::{Observation, Observed, Pin, PinState};
+pub use store::{Location, Store};
+pub use tokens::{NewToken, Token};

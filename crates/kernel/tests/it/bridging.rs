@@ -168,3 +168,13 @@ async fn each_era_has_its_own_methods() {
         assert_eq!(modern.once(removed, raw("{}")).await.unwrap_err().code, -32601, "{removed}");
     }
 }
+
+#[tokio::test]
+async fn questions_that_come_together_are_asked_together() {
+    let world = world(Era::Legacy).await;
+    world.script.more_tools.lock().push("asks-much".to_owned());
+    let client = client(&world.url, Era::Modern).await;
+    let asked = client.once("tools/call", raw(r#"{"name":"asks-much"}"#)).await.unwrap();
+    let requests = switchboard_wire::Object::open(&asked.member("inputRequests").unwrap()).unwrap();
+    assert_eq!(requests.len(), 2, "{asked:?}");
+}

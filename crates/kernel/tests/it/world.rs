@@ -124,6 +124,15 @@ impl Script {
                 }
                 self.finish(raw(r#"{"content":[]}"#))
             }
+            "asks-much" => {
+                let ask = |key: &str| {
+                    let question = Edit::empty().set("message", Raw::string(key)).set("questionExtra", raw("1.0")).finish();
+                    context.remote.request(Call::new("elicitation/create", Some(question)))
+                };
+                let (one, other) = tokio::join!(ask("one"), ask("other"));
+                assert!(one.is_ok() && other.is_ok());
+                self.finish(raw(r#"{"content":[]}"#))
+            }
             "fails" => {
                 let mut error = ErrorObject::new(-31999, "own code").with_data(raw(r#"{"why":1.0e1,"deep":{"x":[]}}"#));
                 error.extra.push("errorExtra", raw("[1]"));

@@ -1,0 +1,27 @@
+//! The audit log: events in, a hash chain with signed heads out.
+//!
+//! A record is `{"event":…,"seq":…,"time":…}` in canonical JSON; its hash is SHA-256 over the hash of the record before
+//! it and that text. Heads (the hash at some sequence number, signed) are kept in the database and in a file outside of
+//! it, so that neither a cut nor an older copy goes unnoticed. What an event means is not known here (MGP 6.3, 6.4).
+
+mod event;
+pub(crate) mod evidence;
+mod filter;
+mod head;
+mod key;
+mod link;
+mod log;
+mod record;
+pub(crate) mod tables;
+mod verify;
+
+pub use event::{Actor, AuditEvent, Target};
+pub use filter::{AuditFilter, Group};
+pub use head::{Head, HeadKind};
+pub use link::Appended;
+pub use log::AuditExport;
+pub use record::AuditRecord;
+pub use verify::{Breach, Fault, Report};
+
+pub(crate) use event::Prepared;
+pub(crate) use link::Link;

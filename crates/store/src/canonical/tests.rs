@@ -1,0 +1,95 @@
+//! The published vectors of RFC 8785 that matter here, and the properties behind them.
+
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+
+#[test]
+fn floats_are_written_as_ecmascript_does() {
+    let cases: &[(u64, &str)] = &[
+        (0x0000_0000_0000_0000, "0"),
+        (0x8000_0000_0000_0000, "0"),
+        (0x0000_0000_0000_0001, "5e-324"),
+        (0x8000_0000_0000_0001, "-5e-324"),
+        (0x7fef_ffff_ffff_ffff, "1.7976931348623157e+308"),
+        (0x4340_0000_0000_0000, "9007199254740992"),
+        (0xc340_0000_0000_0000, "-9007199254740992"),
+        (0x4430_0000_0000_0000, "295147905179352830000"),
+        (0x44b5_2d02_c7e1_4af5, "9.999999999999997e+22"),
+        (0x44b5_2d02_c7e1_4af6, "1e+23"),
+        (0x444b_1ae4_d6e2_ef4e, "999999999999999700000"),
+        (0x444b_1ae4_d6e2_ef50, "1e+21"),
+        (0x3eb0_c6f7_a0b5_ed8c, "9.999999999999997e-7"),
+        (0x3eb0_c6f7_a0b5_ed8d, "0.000001"),
+        (0x41b3_de43_5555_5553, "333333333.3333332"),
+        (0x4014_0000_0000_0000, "5"),
+        (0x3ff8_0000_0000_0000, "1.5"),
+    ];
+    for (bits, expected) in cases {
+        let mut text = String::new();
+        write_float(f64::from_bits(*bits), &mut text).unwrap();
+        assert_eq!(&text, expected, "{bits:#x}");
+    }
+}
+
+#[test]
+fn keys_are_ordered_by_utf16_and_strings_escaped_little() {
+    let value = json!({
+        "\u{20ac}": "Euro", "\r": "return", "\u{fb33}": "dagesh", "1": "one", "\u{1f600}": "smile",
+        "\u{80}": "control", "\u{f6}": "o",
+    });
+    assert_eq!(
+        canonical(&value),
+        "{\"\\r\":\"return\",\"1\":\"one\",\"\u{80}\":\"control\",\"\u{f6}\":\"o\",\"\u{20ac}\":\"Euro\",\
+         \"\u{1f600}\":\"smile\",\"\u{fb33}\":\"dagesh\"}"
+    );
+    assert_eq!(
+        canonical(&json!("\u{20ac}$\u{f}\nA'B\"\\\\\"/\u{7f}\t\u{8}\u{c}")),
+        "\"\u{20ac}$\\u000f\\nA'B\\\"\\\\\\\\\\\"/\u{7f}\\t\\b\\f\""
+    );
+}
+
+#[test]
+fn large_integers_keep_their_digits() {
+    assert_eq!(
+        canonical(&json!([u64::MAX, i64::MIN, 9_007_199_254_740_993_u64])),
+        "[18446744073709551615,-9223372036854775808,9007199254740993]"
+    );
+}
+
+fn any_json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<u64>().prop_map(Value::from),
+        any::<f64>().prop_filter("finite", |float| float.is_finite()).prop_map(Value::from),
+        any::<String>().prop_map(Value::from),
+    ];
+    leaf.prop_recursive(4, 48, 6, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..6).prop_map(Value::from),
+            prop::collection::vec((any::<String>(), inner), 0..6)
+                .prop_map(|members| Value::Object(members.into_iter().collect())),
+        ]
+    })
+}
+
+proptest! {
+    /// Reading the canonical text and writing it again changes nothing, so that a stored record can be checked.
+    #[test]
+    fn is_a_fixed_point(value in any_json()) {
+        let once = canonical(&value);
+        let read: Value = serde_json::from_str(&once).unwrap();
+        prop_assert_eq!(canonical(&read), once);
+    }
+
+    /// The order in which members were written is not part of the value.
+    #[test]
+    fn does_not_see_member_order(members in prop::collection::btree_map(any::<String>(), any_json(), 0..8)) {
+        let forward: Map<String, Value> = members.clone().into_iter().collect();
+        let backward: Map<String, Value> = members.into_iter().rev().collect();
+        prop_assert_eq!(canonical(&Value::Object(forward)), canonical(&Value::Object(backward)));
+    }
+}

@@ -1,0 +1,137 @@
+//! The traits: one per noun, usable as objects, so that a test can put a double in their place.
+
+use jiff::Timestamp;
+
+use crate::{
+    AccessEntry, AccessSelector, Answer, Appended, Approval, AuditEvent, AuditExport, AuditFilter, AuditRecord, Claim,
+    Claimed, Decision, Digest, Group, Head, Held, NewToken, Observation, Observed, Pin, Report, ServerPermission,
+    Snapshot, Token,
+};
+
+/// The append-only log of what happened (MGP 6).
+pub trait AuditLog: Send + Sync {
+    /// Appends events, in order and together. When this returns they are durable.
+    fn append<'a>(&'a self, events: &'a [AuditEvent]) -> Answer<'a, Vec<Appended>>;
+
+    /// Records that match, at most `limit` (and at most 10,000) of them.
+    fn query<'a>(&'a self, filter: &'a AuditFilter, limit: usize) -> Answer<'a, Vec<AuditRecord>>;
+
+    /// How many records match, by a key.
+    fn count<'a>(&'a self, filter: &'a AuditFilter, group: Group) -> Answer<'a, Vec<(String, u64)>>;
+
+    /// The newest `limit` records, oldest first.
+    fn tail(&self, limit: usize) -> Answer<'_, Vec<AuditRecord>>;
+
+    /// All records that match and are there now, page by page, oldest first.
+    fn export(&self, filter: AuditFilter) -> Answer<'_, AuditExport<'_>>;
+
+    /// Where the chain ends; sequence number 0 while it is empty.
+    fn end(&self) -> Answer<'_, Appended>;
+
+    /// Reads the whole chain and names the first bad record, if there is one.
+    ///
+    /// Whoever puts back an older database together with the older files beside it is found out by heads that were kept
+    /// somewhere else: hand them in. Without any, pass none.
+    fn verify<'a>(&'a self, elsewhere: &'a [Head]) -> Answer<'a, Report>;
+
+    /// Signs a head for the present end, to be kept elsewhere. Call it now and then and before closing.
+    fn seal(&self, now: Timestamp) -> Answer<'_, Head>;
+
+    /// Removes the records before `until`, at most up to the newest one that is older, and signs what the rest follows.
+    /// `None` if there was nothing to remove.
+    fn prune(&self, until: Timestamp, now: Timestamp) -> Answer<'_, Option<Head>>;
+}
+
+/// Permission decisions: of servers (MGP 3) and of principals (MGP 5).
+///
+/// Expiry is stored and not applied: what is expired is the evaluator's to say, with its own clock.
+pub trait Grants: Send + Sync {
+    /// Everything, for an evaluator in memory.
+    fn load(&self) -> Answer<'_, Snapshot>;
+
+    /// A number that grows with every change, by this process or another. Cheap.
+    fn revision(&self) -> Answer<'_, u64>;
+
+    /// Records the decision about one permission of a server, over an earlier one. Returns the new revision.
+    fn put_permission<'a>(&'a self, permission: &'a ServerPermission) -> Answer<'a, u64>;
+
+    /// Forgets decisions about a server: of one permission, or of all. Returns what was forgotten.
+    fn revoke_permission<'a>(
+        &'a self,
+        server: &'a str,
+        permission: Option<&'a str>,
+    ) -> Answer<'a, Vec<ServerPermission>>;
+
+    /// Records an access entry, over an earlier one of the same kind for the same principal, server, tool and verdict.
+    /// Returns the new revision.
+    fn put_access<'a>(&'a self, entry: &'a AccessEntry) -> Answer<'a, u64>;
+
+    /// Removes access entries and returns them. Once this returns, [`Grants::load`] anywhere does not show them.
+    fn revoke_access<'a>(&'a self, selector: &'a AccessSelector) -> Answer<'a, Vec<AccessEntry>>;
+}
+
+/// Definitions of tools that a human accepted.
+pub trait Pins: Send + Sync {
+    /// All pins, or those of one server.
+    fn list<'a>(&'a self, server: Option<&'a str>) -> Answer<'a, Vec<Pin>>;
+
+    /// Records what a server shows now. The first definition of a tool is accepted or quarantined as the observation
+    /// says; a later one that differs is quarantined, and going back to the accepted one ends that.
+    fn observe<'a>(&'a self, observation: &'a Observation) -> Answer<'a, Observed>;
+
+    /// Accepts the shown definition, if it still is the one with this hash: what a human saw is what is accepted.
+    fn accept<'a>(
+        &'a self,
+        server: &'a str,
+        tool: &'a str,
+        hash: Digest,
+        by: &'a str,
+        now: Timestamp,
+    ) -> Answer<'a, Option<Pin>>;
+
+    /// Forgets one pin, or all of a server. Returns how many.
+    fn forget<'a>(&'a self, server: &'a str, tool: Option<&'a str>) -> Answer<'a, usize>;
+}
+
+/// Calls that wait for a human, and what the human said.
+pub trait Approvals: Send + Sync {
+    /// Puts a call on hold.
+    fn hold<'a>(&'a self, held: &'a Held) -> Answer<'a, Approval>;
+
+    /// One approval.
+    fn get<'a>(&'a self, id: &'a str) -> Answer<'a, Option<Approval>>;
+
+    /// What waits for a decision at this time, oldest first, at most `limit`.
+    fn pending(&self, now: Timestamp, limit: usize) -> Answer<'_, Vec<Approval>>;
+
+    /// Decides, together: those that still waited are returned as they are now, the others are left out.
+    fn decide<'a>(&'a self, ids: &'a [String], decision: &'a Decision) -> Answer<'a, Vec<Approval>>;
+
+    /// Uses an approval for exactly the call it was given for. An approval for one use passes once, however many ask at
+    /// the same time.
+    fn claim<'a>(&'a self, claim: &'a Claim) -> Answer<'a, Claimed>;
+
+    /// Marks what is past its time as expired, and returns it.
+    fn expire(&self, now: Timestamp) -> Answer<'_, Vec<Approval>>;
+
+    /// Takes back a yes that is not used up, or ends the wait of a held call. `None` if there was neither.
+    fn withdraw<'a>(&'a self, id: &'a str, by: &'a str, now: Timestamp) -> Answer<'a, Option<Approval>>;
+}
+
+/// Bearer tokens, by their hash.
+pub trait Tokens: Send + Sync {
+    /// Records a token. A name that is taken by a token that was not revoked is a conflict.
+    fn issue<'a>(&'a self, token: &'a NewToken) -> Answer<'a, Token>;
+
+    /// The token with this hash, whatever its state: see [`Token::is_valid`].
+    fn find(&self, hash: Digest) -> Answer<'_, Option<Token>>;
+
+    /// All tokens.
+    fn list(&self) -> Answer<'_, Vec<Token>>;
+
+    /// Records that a token was used. Callers do this now and then, not at each call.
+    fn touch(&self, hash: Digest, now: Timestamp) -> Answer<'_, ()>;
+
+    /// Revokes by name. `None` if there is no such token, or it was revoked before.
+    fn revoke<'a>(&'a self, name: &'a str, now: Timestamp) -> Answer<'a, Option<Token>>;
+}

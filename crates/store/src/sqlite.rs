@@ -1,0 +1,159 @@
+//! The embedded engine: SQLite in WAL mode, full sync, one writer thread, a few connections for reading.
+
+mod committer;
+mod connection;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use parking_lot::Mutex;
+use rusqlite::Connection;
+use tokio::sync::Semaphore;
+
+use crate::audit::evidence::{Evidence, Ledger};
+use crate::audit::tables::{self, Found};
+use crate::audit::{Head, Link, Prepared};
+use crate::sql::queue::{Done, Queue, Work};
+use crate::sql::{Engine, Row, SCHEMA, Statement};
+use crate::{Answer, Mode, Options, StoreError, private};
+use committer::Writer;
+use connection::{migrate, run, translate};
+
+const MIGRATIONS: [&str; SCHEMA as usize] = [include_str!("../migrations/sqlite-1.sql")];
+
+/// An open SQLite database.
+#[derive(Debug)]
+pub(crate) struct Sqlite {
+    path: PathBuf,
+    options: Options,
+    evidence: Arc<Evidence>,
+    /// `None` when opened for reading only.
+    queue: Option<Queue>,
+    idle: Arc<Mutex<Vec<Connection>>>,
+    permits: Arc<Semaphore>,
+}
+
+impl Sqlite {
+    pub(crate) async fn open(path: PathBuf, options: Options) -> Result<Self, StoreError> {
+        tokio::task::spawn_blocking(move || Self::open_now(path, options)).await.map_err(|_| StoreError::Closed)?
+    }
+
+    fn open_now(path: PathBuf, options: Options) -> Result<Self, StoreError> {
+        let directory = path.parent().unwrap_or_else(|| Path::new("."));
+        let stem = path.file_stem().map_or_else(|| "store".to_owned(), |stem| stem.to_string_lossy().into_owned());
+        if options.mode == Mode::ReadOnly {
+            private::file(&path)?;
+        } else {
+            private::directory(directory)?;
+            if private::file_or_new(&path)? {
+                private::sync_directory(directory)?;
+            }
+        }
+        let audit_directory = options.audit_directory.clone().unwrap_or_else(|| directory.to_owned());
+        let evidence = Arc::new(Evidence::open(&audit_directory, &stem, &options)?);
+        let queue = if options.mode == Mode::ReadOnly {
+            let connection = connection::open(&path, &options, true)?;
+            migrate(&connection, &MIGRATIONS, false)?;
+            None
+        } else {
+            let connection = connection::open(&path, &options, false)?;
+            migrate(&connection, &MIGRATIONS, true)?;
+            let ledger = settle(&connection, &evidence, options.mode)?;
+            Some(Queue::start(Writer::new(connection, ledger, evidence.clone(), options.clone()), &options)?)
+        };
+        let permits = Arc::new(Semaphore::new(options.readers.max(1)));
+        Ok(Self { path, options, evidence, queue, idle: Arc::default(), permits })
+    }
+
+    async fn submit(&self, work: Work) -> Result<Done, StoreError> {
+        self.queue.as_ref().ok_or(StoreError::ReadOnly)?.submit(work).await
+    }
+}
+
+impl Engine for Sqlite {
+    fn read(&self, statement: Statement) -> Answer<'_, Vec<Row>> {
+        Box::pin(async move {
+            let permit = tokio::time::timeout(self.options.read_deadline, self.permits.clone().acquire_owned());
+            let permit = permit.await.map_err(|_| StoreError::Timeout)?.map_err(|_| StoreError::Closed)?;
+            let connection = self.idle.lock().pop();
+            let (path, options, idle) = (self.path.clone(), self.options.clone(), self.idle.clone());
+            let (interrupt, mut interrupted) = tokio::sync::oneshot::channel();
+            let reading = tokio::task::spawn_blocking(move || {
+                let _permit = permit;
+                let connection = match connection {
+                    Some(connection) => connection,
+                    None => connection::open(&path, &options, true)?,
+                };
+                let _ = interrupt.send(connection.get_interrupt_handle());
+                let rows = run(&connection, &statement).map_err(translate);
+                idle.lock().push(connection);
+                rows
+            });
+            match tokio::time::timeout(self.options.read_deadline, reading).await {
+                Ok(Ok(rows)) => rows,
+                Ok(Err(_)) => Err(StoreError::Closed),
+                Err(_) => {
+                    // The thread must come free again: the reader behind this one needs its permit.
+                    if let Ok(handle) = interrupted.try_recv() {
+                        handle.interrupt();
+                    }
+                    Err(StoreError::Timeout)
+                }
+            }
+        })
+    }
+
+    fn write(&self, statements: Vec<Statement>) -> Answer<'_, Vec<Vec<Row>>> {
+        Box::pin(async move { self.submit(Work::Execute(statements)).await?.executed() })
+    }
+
+    fn append(&self, events: Vec<Prepared>) -> Answer<'_, Vec<Link>> {
+        Box::pin(async move { self.submit(Work::Append(events)).await?.appended() })
+    }
+
+    fn seal(&self, now: Timestamp) -> Answer<'_, Head> {
+        Box::pin(async move { self.submit(Work::Seal(now)).await?.signed() })
+    }
+
+    fn prune(&self, through: u64, now: Timestamp) -> Answer<'_, Head> {
+        Box::pin(async move { self.submit(Work::Prune { through, now }).await?.signed() })
+    }
+
+    fn evidence(&self) -> &Evidence {
+        &self.evidence
+    }
+
+    fn options(&self) -> &Options {
+        &self.options
+    }
+
+    fn close(&self) -> Answer<'_, ()> {
+        Box::pin(async move {
+            self.permits.close();
+            match &self.queue {
+                Some(queue) => queue.close().await,
+                None => Ok(()),
+            }
+        })
+    }
+}
+
+/// Checks the chain against its evidence, puts a restore on record, and opens the evidence for writing.
+fn settle(connection: &Connection, evidence: &Evidence, mode: Mode) -> Result<Ledger, StoreError> {
+    let run_all = |statements: &[Statement]| -> Result<Vec<_>, StoreError> {
+        statements.iter().map(|statement| run(connection, statement).map_err(translate)).collect()
+    };
+    let newest = evidence.newest(mode)?;
+    let found = Found::read(run_all(&tables::survey(&newest))?)?;
+    let restored = tables::settle(&found, &newest, false, mode, evidence)?;
+    let mut ledger = Ledger::open(evidence)?;
+    match restored {
+        Some(head) => {
+            committer::in_transaction(connection, |_| run_all(&tables::restore(&head)))?;
+            ledger.record(head.link(), head.time, Some(head), evidence);
+        }
+        None => ledger.begin(found.tip, found.head, evidence)?,
+    }
+    Ok(ledger)
+}

@@ -1,0 +1,161 @@
+//! The writer: one transaction per group, the chain continued inside it, the evidence written after it.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use rusqlite::{Connection, params};
+
+use super::connection::{is_local, numbered, run, translate};
+use crate::audit::evidence::{Evidence, Ledger, Progress};
+use crate::audit::{Head, HeadKind, Link, Prepared, tables};
+use crate::sql::queue::{Committer, Done, Work};
+use crate::sql::{Row, Statement};
+use crate::{Boundary, Options, StoreError};
+
+/// Owns the connection that writes.
+#[derive(Debug)]
+pub(super) struct Writer {
+    connection: Connection,
+    ledger: Ledger,
+    evidence: Arc<Evidence>,
+    options: Options,
+    insert: String,
+}
+
+impl Writer {
+    pub(super) fn new(connection: Connection, ledger: Ledger, evidence: Arc<Evidence>, options: Options) -> Self {
+        Self { connection, ledger, evidence, options, insert: numbered(tables::INSERT) }
+    }
+
+    fn write(&self, work: &Work, progress: &mut Progress) -> Result<Done, StoreError> {
+        match work {
+            Work::Append(events) => self.append(events, progress).map(Done::Appended),
+            Work::Execute(statements) => self.execute(statements).map(Done::Executed),
+            Work::Seal(now) => {
+                let end = self.end(progress)?;
+                self.sign(HeadKind::Grown, end, *now, progress)
+            }
+            Work::Prune { through, now } => {
+                let hash = self.one(&tables::hash_at(*through))?.digest()?;
+                self.run(&tables::remove_through(*through))?;
+                let end = self.end(progress)?;
+                progress.end = Some(end);
+                self.sign(HeadKind::Pruned, Link { seq: *through, hash }, *now, progress)
+            }
+        }
+    }
+
+    fn append(&self, events: &[Prepared], progress: &mut Progress) -> Result<Vec<Link>, StoreError> {
+        let mut end = self.end(progress)?;
+        let mut links = Vec::with_capacity(events.len());
+        let mut insert = self.connection.prepare_cached(&self.insert).map_err(translate)?;
+        for Prepared { time, columns, event } in events {
+            let next = end.next(*time, event);
+            let seq = i64::try_from(next.seq).unwrap_or(i64::MAX);
+            let (previous, hash) = (end.hash.as_bytes(), next.hash.as_bytes());
+            insert
+                .execute(params![
+                    seq,
+                    time,
+                    event,
+                    previous,
+                    hash,
+                    columns.event_type,
+                    columns.actor,
+                    columns.server,
+                    columns.tool,
+                    columns.trace,
+                    columns.result
+                ])
+                .map_err(translate)?;
+            links.push(next);
+            end = next;
+        }
+        progress.appended(end, events);
+        Ok(links)
+    }
+
+    /// Several statements are all or nothing, without taking the rest of the group with them.
+    fn execute(&self, statements: &[Statement]) -> Result<Vec<Vec<Row>>, StoreError> {
+        self.connection.execute_batch("SAVEPOINT work").map_err(translate)?;
+        let answers: Result<Vec<_>, _> = statements.iter().map(|statement| self.run(statement)).collect();
+        let end = if answers.is_ok() { "RELEASE work" } else { "ROLLBACK TO work; RELEASE work" };
+        match self.connection.execute_batch(end).map_err(translate) {
+            // The error that began it says more than the failed way back.
+            Err(error) if answers.is_ok() => Err(error),
+            _ => answers,
+        }
+    }
+
+    fn sign(&self, kind: HeadKind, link: Link, now: Timestamp, progress: &mut Progress) -> Result<Done, StoreError> {
+        let head = Head::sign(kind, link, now, &self.evidence.key);
+        self.run(&tables::insert_head(&head))?;
+        progress.head = Some(head.clone());
+        Ok(Done::Signed(head))
+    }
+
+    /// The end of the chain: from the database, because another process may have appended.
+    fn end(&self, progress: &Progress) -> Result<Link, StoreError> {
+        match progress.end {
+            Some(end) => Ok(end),
+            None => tables::read_link(self.one(&Statement::new(tables::TIP, []))?),
+        }
+    }
+
+    fn run(&self, statement: &Statement) -> Result<Vec<Row>, StoreError> {
+        run(&self.connection, statement).map_err(translate)
+    }
+
+    fn one(&self, statement: &Statement) -> Result<Row, StoreError> {
+        let row = self.run(statement)?.into_iter().next();
+        row.ok_or_else(|| StoreError::Corrupt("a row of the audit log is gone".to_owned()))
+    }
+}
+
+impl Committer for Writer {
+    fn commit(&mut self, group: &[Work]) -> Result<Vec<Result<Done, StoreError>>, StoreError> {
+        let mut progress = Progress::default();
+        let results = in_transaction(&self.connection, |_| {
+            let mut results = Vec::with_capacity(group.len());
+            for work in group {
+                match self.write(work, &mut progress) {
+                    // An append that failed half way has left rows behind: the group cannot stand.
+                    Err(error) if !is_local(&error) || !matches!(work, Work::Execute(_)) => return Err(error),
+                    result => results.push(result),
+                }
+            }
+            if let (Some(end), Some(time)) = (progress.end, progress.time) {
+                self.run(&tables::set_tip(end))?;
+                if progress.head.is_none()
+                    && let Some(head) = self.ledger.due(end, time, &self.evidence)
+                {
+                    self.run(&tables::insert_head(&head))?;
+                    progress.head = Some(head);
+                }
+            }
+            self.options.reached(Boundary::BeforeCommit);
+            Ok(results)
+        })?;
+        self.options.reached(Boundary::AfterCommit);
+        self.ledger.follow(progress, &self.evidence);
+        self.options.reached(Boundary::AfterHeads);
+        Ok(results)
+    }
+}
+
+/// Runs in one immediate transaction, and leaves none open whatever happens.
+pub(super) fn in_transaction<T>(
+    connection: &Connection,
+    work: impl FnOnce(&Connection) -> Result<T, StoreError>,
+) -> Result<T, StoreError> {
+    connection.execute_batch("BEGIN IMMEDIATE").map_err(translate)?;
+    let result = work(connection).and_then(|done| {
+        connection.execute_batch("COMMIT").map_err(translate)?;
+        Ok(done)
+    });
+    // Some errors, a full disk among them, have ended the transaction already.
+    if result.is_err() && !connection.is_autocommit() {
+        let _ = connection.execute_batch("ROLLBACK");
+    }
+    result
+}

@@ -1,0 +1,119 @@
+//! Connections, migrations, and the translation of values and errors.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Connection, ErrorCode, OpenFlags, ToSql};
+
+use crate::sql::{Row, Statement, Value};
+use crate::{Options, StoreError};
+
+/// Pages of the log after which SQLite copies them into the database: 16 MiB, so that a burst is not slowed down.
+const CHECKPOINT_PAGES: i64 = 4000;
+
+/// Memory for pages of the writer, at most. Trace ids are random, so their index is touched all over.
+const CACHE_KIBIBYTES: i64 = 16 * 1024;
+
+pub(super) fn open(path: &Path, options: &Options, read_only: bool) -> Result<Connection, StoreError> {
+    // Even a reader needs to write the shared memory of the log; `query_only` is what keeps it from the tables.
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags).map_err(translate)?;
+    let prepare = || {
+        connection.busy_timeout(options.busy)?;
+        connection.set_prepared_statement_cache_capacity(64);
+        connection.pragma_update(None, "trusted_schema", false)?;
+        connection.pragma_update(None, "cell_size_check", true)?;
+        if read_only {
+            return connection.pragma_update(None, "query_only", true);
+        }
+        connection.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get::<_, String>(0))?;
+        connection.pragma_update(None, "synchronous", "full")?;
+        connection.pragma_update(None, "cache_size", -CACHE_KIBIBYTES)?;
+        connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)
+    };
+    prepare().map_err(translate)?;
+    Ok(connection)
+}
+
+/// Brings the schema up to date, or checks that it is.
+pub(super) fn migrate(connection: &Connection, migrations: &[&str], may_write: bool) -> Result<(), StoreError> {
+    let known = i64::try_from(migrations.len()).unwrap_or(i64::MAX);
+    let version = || connection.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0)).map_err(translate);
+    let check = |found: i64| if found > known { Err(StoreError::NewerSchema { found, known }) } else { Ok(found) };
+    let found = check(version()?)?;
+    if found == known {
+        return Ok(());
+    }
+    if !may_write {
+        return Err(StoreError::OlderSchema { found, known });
+    }
+    super::committer::in_transaction(connection, |connection| {
+        // Again, now that no other process can be at it.
+        let found = check(version()?)?;
+        for migration in migrations.iter().skip(usize::try_from(found).unwrap_or_default()) {
+            connection.execute_batch(migration).map_err(translate)?;
+        }
+        connection.pragma_update(None, "user_version", known).map_err(translate)
+    })
+}
+
+/// Runs one statement and collects its rows.
+pub(super) fn run(connection: &Connection, statement: &Statement) -> rusqlite::Result<Vec<Row>> {
+    let mut prepared = connection.prepare_cached(&numbered(&statement.sql))?;
+    let columns = prepared.column_count();
+    let mut rows = prepared.query(rusqlite::params_from_iter(&statement.values))?;
+    let mut answer = Vec::new();
+    while let Some(row) = rows.next()? {
+        let values = (0..columns).map(|column| row.get_ref(column).map(value)).collect::<Result<_, _>>()?;
+        answer.push(Row::new(values));
+    }
+    Ok(answer)
+}
+
+/// SQLite numbers `?1`, where the shared statements say `$1`; none of them has a dollar anywhere else.
+pub(super) fn numbered(sql: &str) -> String {
+    sql.replace('$', "?")
+}
+
+fn value(value: ValueRef<'_>) -> Value {
+    match value {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(number) => Value::Integer(number),
+        // No column is real: whoever reads one finds text where a number should be.
+        ValueRef::Real(number) => Value::Text(number.to_string()),
+        ValueRef::Text(text) => Value::Text(String::from_utf8_lossy(text).into_owned()),
+        ValueRef::Blob(bytes) => Value::Bytes(bytes.to_vec()),
+    }
+}
+
+impl ToSql for Value {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match self {
+            Self::Null => ValueRef::Null,
+            Self::Integer(number) => ValueRef::Integer(*number),
+            Self::Text(text) => ValueRef::Text(text.as_bytes()),
+            Self::Bytes(bytes) => ValueRef::Blob(bytes),
+        }))
+    }
+}
+
+/// Tells errors apart by what can be done about them.
+pub(super) fn translate(error: rusqlite::Error) -> StoreError {
+    let code = error.sqlite_error_code();
+    match code {
+        Some(ErrorCode::DiskFull) => StoreError::Full(Arc::new(error)),
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Busy(Arc::new(error)),
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => StoreError::Corrupt(error.to_string()),
+        Some(ErrorCode::ConstraintViolation) => StoreError::Conflict(error.to_string()),
+        Some(ErrorCode::ReadOnly) => StoreError::ReadOnly,
+        Some(ErrorCode::OperationInterrupted) => StoreError::Timeout,
+        Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen) => StoreError::Unavailable(Arc::new(error)),
+        _ => StoreError::Engine(Arc::new(error)),
+    }
+}
+
+/// Whether an error concerns the statement alone, so that the rest of the group may go on.
+pub(super) const fn is_local(error: &StoreError) -> bool {
+    matches!(error, StoreError::Conflict(_) | StoreError::Engine(_))
+}

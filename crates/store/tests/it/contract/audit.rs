@@ -1,0 +1,186 @@
+//! The audit log.
+
+use std::time::Duration;
+
+use switchboard_store::{AuditFilter, Group, HeadKind};
+
+use crate::sample::{Fixture, at, event, events};
+
+pub(crate) async fn numbers_and_links_what_is_appended(fixture: &mut Fixture) {
+    let audit = fixture.store.audit();
+    assert_eq!(audit.end().await.unwrap().seq, 0);
+    assert!(audit.append(&[]).await.unwrap().is_empty());
+    let first = audit.append(&events(0..3)).await.unwrap();
+    let second = audit.append(&events(3..5)).await.unwrap();
+    assert_eq!(first.iter().chain(&second).map(|link| link.seq).collect::<Vec<_>>(), [1, 2, 3, 4, 5]);
+    let records = audit.query(&AuditFilter::default(), 10).await.unwrap();
+    for (pair, number) in records.windows(2).zip(0..) {
+        assert_eq!(pair[1].previous, pair[0].hash);
+        assert_eq!(pair[0].parse().unwrap(), event(number));
+        assert_eq!(pair[0].time, at(number));
+    }
+    assert_eq!(records[4].hash, second[1].hash);
+    let report = audit.verify(&[]).await.unwrap();
+    assert_eq!((report.first, report.last, report.records, report.unsealed), (1, 5, 5, 0));
+    assert!(report.is_whole(), "{report:?}");
+    // What is exported can be checked without this crate: hash over the hash before and the text.
+    let line: serde_json::Value = serde_json::from_str(&records[1].line()).unwrap();
+    let text = format!("{{\"event\":{},\"seq\":2,\"time\":{}}}", records[1].event, line["time"]);
+    let bytes = [records[0].hash.as_bytes().as_slice(), text.as_bytes()].concat();
+    assert_eq!(line["hash"], switchboard_store::Digest::of(&bytes).to_string());
+}
+
+pub(crate) async fn finds_by_every_filter(fixture: &mut Fixture) {
+    let audit = fixture.store.audit();
+    let all = events(0..60);
+    audit.append(&all).await.unwrap();
+    let any = AuditFilter::default;
+    let text = |text: &str| Some(text.to_owned());
+    // The same question, asked of the events themselves.
+    type Wanted = fn(i64) -> bool;
+    let cases: [(AuditFilter, Wanted); 12] = [
+        (any(), |_| true),
+        (AuditFilter { since: Some(at(20)), until: Some(at(30)), ..any() }, |n| (20..30).contains(&n)),
+        (AuditFilter { event_types: vec!["TOOL_BLOCKED".to_owned()], ..any() }, |n| n % 2 == 1),
+        (AuditFilter { event_types: vec!["TOOL_BLOCKED".to_owned(), "TOOL_EXECUTED".to_owned()], ..any() }, |_| true),
+        (AuditFilter { event_types: vec!["OTHER".to_owned()], ..any() }, |_| false),
+        (AuditFilter { actor: text("agent-1"), ..any() }, |n| n % 3 == 1),
+        (AuditFilter { server: text("server-2"), ..any() }, |n| n % 5 == 2),
+        (AuditFilter { tool: text("run"), ..any() }, |n| n % 5 > 1),
+        (AuditFilter { trace_id: text("trace-4"), ..any() }, |n| n % 7 == 4),
+        (AuditFilter { result: text("BLOCKED"), ..any() }, |n| n % 2 == 1),
+        (AuditFilter { after: Some(10), through: Some(20), ..any() }, |n| (10..20).contains(&n)),
+        (AuditFilter { server: text("server-2"), result: text("SUCCESS"), since: Some(at(30)), ..any() }, |n| {
+            n % 5 == 2 && n % 2 == 0 && n >= 30
+        }),
+    ];
+    for (filter, wanted) in cases {
+        let found = audit.query(&filter, 100).await.unwrap();
+        let found: Vec<_> = found.iter().map(|record| record.parse().unwrap()).collect();
+        let expected: Vec<_> = (0..60).filter(|number| wanted(*number)).map(event).collect();
+        assert_eq!(found, expected, "{filter:?}");
+    }
+}
+
+pub(crate) async fn pages_tails_and_exports(fixture: &mut Fixture) {
+    let audit = fixture.store.audit();
+    audit.append(&events(0..1500)).await.unwrap();
+    audit.append(&events(1500..2500)).await.unwrap();
+    let newest = AuditFilter { newest_first: true, ..AuditFilter::default() };
+    let seq = |records: &[switchboard_store::AuditRecord]| records.iter().map(|record| record.seq).collect::<Vec<_>>();
+    assert_eq!(seq(&audit.query(&newest, 3).await.unwrap()), [2500, 2499, 2498]);
+    assert_eq!(seq(&audit.tail(3).await.unwrap()), [2498, 2499, 2500]);
+    assert_eq!(audit.query(&AuditFilter::default(), 0).await.unwrap().len(), 0);
+    let mut export = audit.export(AuditFilter { after: Some(10), ..AuditFilter::default() }).await.unwrap();
+    // What comes later is not part of it.
+    audit.append(&events(2500..2510)).await.unwrap();
+    let mut exported = Vec::new();
+    while let Some(page) = export.next().await.unwrap() {
+        exported.extend(seq(&page));
+    }
+    assert_eq!(exported, (11..=2500).collect::<Vec<_>>());
+}
+
+pub(crate) async fn counts_by_group(fixture: &mut Fixture) {
+    let audit = fixture.store.audit();
+    audit.append(&events(0..30)).await.unwrap();
+    let pairs =
+        |pairs: &[(&str, u64)]| pairs.iter().map(|(key, count)| ((*key).to_owned(), *count)).collect::<Vec<_>>();
+    let cases = [
+        (Group::EventType, pairs(&[("TOOL_BLOCKED", 15), ("TOOL_EXECUTED", 15)])),
+        (Group::Actor, pairs(&[("agent-0", 10), ("agent-1", 10), ("agent-2", 10)])),
+        (Group::Server, pairs(&[("", 6), ("server-1", 6), ("server-2", 6), ("server-3", 6), ("server-4", 6)])),
+        (Group::Result, pairs(&[("BLOCKED", 15), ("SUCCESS", 15)])),
+    ];
+    for (group, expected) in cases {
+        assert_eq!(audit.count(&AuditFilter::default(), group).await.unwrap(), expected, "{group:?}");
+    }
+    let hours = audit.count(&AuditFilter::default(), Group::Hour).await.unwrap();
+    assert_eq!(hours.iter().map(|(_, count)| count).sum::<u64>(), 30);
+    let (hour, _) = &hours[0];
+    assert_eq!(hour.parse::<i64>().unwrap() % 3_600_000_000, 0);
+}
+
+pub(crate) async fn many_callers_share_one_chain(fixture: &mut Fixture) {
+    let mut callers = tokio::task::JoinSet::new();
+    for caller in 0..32 {
+        let store = fixture.store.clone();
+        callers.spawn(async move {
+            let mut numbers = Vec::new();
+            for round in 0..8 {
+                let appended = store.audit().append(&[event(caller * 100 + round), event(round)]).await.unwrap();
+                // One call's events stay together.
+                assert_eq!(appended[0].seq + 1, appended[1].seq);
+                numbers.extend(appended.iter().map(|link| link.seq));
+            }
+            numbers
+        });
+    }
+    let mut numbers: Vec<_> = callers.join_all().await.into_iter().flatten().collect();
+    numbers.sort_unstable();
+    assert_eq!(numbers, (1..=512).collect::<Vec<_>>());
+    assert!(fixture.store.audit().verify(&[]).await.unwrap().is_whole());
+}
+
+pub(crate) async fn heads_are_signed_by_count_and_by_time(fixture: &mut Fixture) {
+    fixture.options.heads = switchboard_store::HeadPolicy { records: 10, interval: Duration::from_secs(60) };
+    fixture.reopen().await;
+    let audit = fixture.store.audit();
+    let heads = async || audit.verify(&[]).await.unwrap().heads;
+    // The tip agrees as well, and so does each head once on file and once in the database.
+    let empty = heads().await;
+    audit.append(&[event(0)]).await.unwrap();
+    let first = heads().await;
+    assert!(first > empty, "the first record is sealed at once");
+    audit.append(&events(1..9)).await.unwrap();
+    assert_eq!(heads().await, first, "neither count nor time is due");
+    audit.append(&events(9..12)).await.unwrap();
+    let counted = heads().await;
+    assert_eq!(counted, first + 2, "eleven records");
+    audit.append(&[event(100)]).await.unwrap();
+    assert_eq!(heads().await, counted + 2, "a minute and more");
+    let head = audit.seal(at(101)).await.unwrap();
+    assert!(head.is_genuine());
+    assert_eq!((head.kind, head.seq, head.key.as_str()), (HeadKind::Grown, 13, fixture.store.audit_key()));
+    assert_eq!(head.hash, audit.end().await.unwrap().hash);
+}
+
+pub(crate) async fn old_records_can_be_removed_and_the_rest_verifies(fixture: &mut Fixture) {
+    {
+        let audit = fixture.store.audit();
+        audit.append(&events(0..50)).await.unwrap();
+        assert_eq!(audit.prune(at(0), at(60)).await.unwrap(), None);
+        let head = audit.prune(at(20), at(60)).await.unwrap().unwrap();
+        assert_eq!((head.kind, head.seq), (HeadKind::Pruned, 20));
+        let report = audit.verify(&[]).await.unwrap();
+        assert!(report.is_whole(), "{report:?}");
+        assert_eq!((report.first, report.last, report.records), (21, 50, 30));
+    }
+    fixture.reopen().await;
+    let audit = fixture.store.audit();
+    audit.append(&events(50..52)).await.unwrap();
+    assert!(audit.verify(&[]).await.unwrap().is_whole());
+    // Everything may go, and the chain goes on.
+    assert_eq!(audit.prune(at(1000), at(61)).await.unwrap().unwrap().seq, 52);
+    assert_eq!(audit.append(&events(52..53)).await.unwrap()[0].seq, 53);
+    fixture.reopen().await;
+    let report = fixture.store.audit().verify(&[]).await.unwrap();
+    assert!(report.is_whole(), "{report:?}");
+    assert_eq!((report.first, report.last), (53, 53));
+}
+
+pub(crate) async fn odd_text_is_kept_and_found(fixture: &mut Fixture) {
+    let audit = fixture.store.audit();
+    let mut odd = event(1);
+    odd.trace_id = Some(format!("a\0b{}", "é".repeat(3000)));
+    odd.actor.id = "'; DROP TABLE audit; --".to_owned();
+    odd.result = String::new();
+    audit.append(&[odd.clone(), event(2)]).await.unwrap();
+    let filter = AuditFilter { trace_id: odd.trace_id.clone(), ..AuditFilter::default() };
+    let found = audit.query(&filter, 10).await.unwrap();
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].parse().unwrap(), odd);
+    let filter = AuditFilter { actor: Some(odd.actor.id.clone()), ..AuditFilter::default() };
+    assert_eq!(audit.query(&filter, 10).await.unwrap().len(), 1);
+    assert!(audit.verify(&[]).await.unwrap().is_whole());
+}

@@ -1,0 +1,107 @@
+//! Opening: files, schemas, modes, damage.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+
+use switchboard_store::{Location, Mode, Options, Store, StoreError};
+
+use crate::sample::{Fixture, at, events};
+
+#[tokio::test]
+async fn every_file_is_private() {
+    let directory = tempfile::tempdir().unwrap();
+    let inner = directory.path().join("new").join("folder");
+    let location = Location::File(inner.join("store.db"));
+    let store = Store::open(&location, Options::default()).await.unwrap();
+    store.audit().append(&events(0..3)).await.unwrap();
+    assert_eq!(fs::metadata(&inner).unwrap().mode() & 0o777, 0o700);
+    let mut names = Vec::new();
+    for entry in fs::read_dir(&inner).unwrap() {
+        let entry = entry.unwrap();
+        assert_eq!(entry.metadata().unwrap().mode() & 0o777, 0o600, "{:?}", entry.path());
+        names.push(entry.file_name().into_string().unwrap());
+    }
+    names.sort_unstable();
+    let expected =
+        ["store.audit-heads", "store.audit-key", "store.audit-tip", "store.db", "store.db-shm", "store.db-wal"];
+    assert_eq!(names, expected);
+}
+
+#[tokio::test]
+async fn files_that_others_can_write_are_refused() {
+    for name in ["store.db", "store.audit-key", "store.audit-heads", "store.audit-tip", ""] {
+        let fixture = Fixture::sqlite(Options::default()).await;
+        fixture.store.audit().append(&events(0..3)).await.unwrap();
+        fixture.store.close().await.unwrap();
+        let path = fixture.directory.path().join(name);
+        let mode = if name.is_empty() { 0o770 } else { 0o620 };
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        let refused = Store::open(&fixture.location, Options::default()).await;
+        assert!(matches!(refused, Err(StoreError::NotPrivate { .. })), "{name}: {refused:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_schema_of_a_later_version_is_refused() {
+    let fixture = Fixture::sqlite(Options::default()).await;
+    fixture.store.close().await.unwrap();
+    let Location::File(path) = &fixture.location else { unreachable!() };
+    let connection = rusqlite::Connection::open(path).unwrap();
+    connection.pragma_update(None, "user_version", 99).unwrap();
+    drop(connection);
+    for mode in [Mode::ReadWrite, Mode::ReadOnly, Mode::Restore { now: at(0) }] {
+        let error = Store::open(&fixture.location, Options { mode, ..Options::default() }).await.unwrap_err();
+        assert!(matches!(error, StoreError::NewerSchema { found: 99, .. }), "{error:?}");
+        assert!(error.to_string().contains("99"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_damaged_database_is_refused_with_a_clear_word() {
+    let fixture = Fixture::sqlite(Options::default()).await;
+    fixture.store.audit().append(&events(0..100)).await.unwrap();
+    fixture.store.close().await.unwrap();
+    let Location::File(path) = &fixture.location else { unreachable!() };
+    fs::write(path, b"not a database at all, but long enough to look like one".repeat(100)).unwrap();
+    let error = Store::open(&fixture.location, Options::default()).await.unwrap_err();
+    assert!(matches!(error, StoreError::Corrupt(_)), "{error:?}");
+}
+
+#[tokio::test]
+async fn reading_only_changes_nothing() {
+    let missing = Location::File(tempfile::tempdir().unwrap().path().join("store.db"));
+    let read_only = || Options { mode: Mode::ReadOnly, ..Options::default() };
+    assert!(Store::open(&missing, read_only()).await.is_err());
+    let fixture = Fixture::sqlite(Options::default()).await;
+    fixture.store.audit().append(&events(0..20)).await.unwrap();
+    // Beside a writer that is still there.
+    let reader = Store::open(&fixture.location, read_only()).await.unwrap();
+    assert_eq!(reader.audit().tail(5).await.unwrap().len(), 5);
+    assert!(reader.audit().verify(&[]).await.unwrap().is_whole());
+    assert!(matches!(reader.audit().append(&events(0..1)).await, Err(StoreError::ReadOnly)));
+    assert!(matches!(reader.tokens().touch(crate::sample::digest("x"), at(0)).await, Err(StoreError::ReadOnly)));
+    fixture.store.audit().append(&events(20..30)).await.unwrap();
+    assert_eq!(reader.audit().end().await.unwrap().seq, 30);
+}
+
+#[tokio::test]
+async fn two_processes_can_append_to_one_chain() {
+    let one = Fixture::sqlite(Options::default()).await;
+    let two = Store::open(&one.location, Options::default()).await.unwrap();
+    for round in 0..10 {
+        one.store.audit().append(&events(round..round + 2)).await.unwrap();
+        two.audit().append(&events(round..round + 3)).await.unwrap();
+    }
+    let report = one.store.audit().verify(&[]).await.unwrap();
+    assert!(report.is_whole(), "{report:?}");
+    assert_eq!(report.records, 50);
+}
+
+#[tokio::test]
+async fn a_closed_store_takes_no_more() {
+    let fixture = Fixture::sqlite(Options::default()).await;
+    fixture.store.close().await.unwrap();
+    fixture.store.close().await.unwrap();
+    assert!(matches!(fixture.store.audit().append(&events(0..1)).await, Err(StoreError::Closed)));
+    assert!(matches!(fixture.store.audit().tail(1).await, Err(StoreError::Closed)));
+}

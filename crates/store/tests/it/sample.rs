@@ -1,0 +1,67 @@
+//! Things to store.
+
+use jiff::Timestamp;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use switchboard_store::{Actor, AuditEvent, Digest, Location, Options, Store, Target};
+
+/// A moment: seconds after some day in 2026.
+pub(crate) fn at(second: i64) -> Timestamp {
+    Timestamp::from_second(1_780_000_000 + second).unwrap()
+}
+
+pub(crate) fn event(number: i64) -> AuditEvent {
+    let Value::Object(details) = json!({ "number": number, "text": "line\nbreak \u{1f600} \0" }) else {
+        unreachable!()
+    };
+    AuditEvent {
+        timestamp: at(number),
+        trace_id: Some(format!("trace-{}", number % 7)),
+        event_type: if number % 2 == 0 { "TOOL_EXECUTED" } else { "TOOL_BLOCKED" }.to_owned(),
+        actor: Actor { kind: "agent".to_owned(), id: format!("agent-{}", number % 3) },
+        target: Target {
+            server_id: (number % 5 != 0).then(|| format!("server-{}", number % 5)),
+            tool_name: (number % 5 > 1).then(|| "run".to_owned()),
+        },
+        result: if number % 2 == 0 { "SUCCESS" } else { "BLOCKED" }.to_owned(),
+        details,
+    }
+}
+
+pub(crate) fn events(numbers: std::ops::Range<i64>) -> Vec<AuditEvent> {
+    numbers.map(event).collect()
+}
+
+pub(crate) fn json_text(value: &Value) -> Box<RawValue> {
+    RawValue::from_string(value.to_string()).unwrap()
+}
+
+pub(crate) fn digest(text: &str) -> Digest {
+    Digest::of(text.as_bytes())
+}
+
+/// A store in a directory of its own.
+pub(crate) struct Fixture {
+    pub(crate) store: Store,
+    pub(crate) location: Location,
+    pub(crate) options: Options,
+    pub(crate) directory: tempfile::TempDir,
+}
+
+impl Fixture {
+    pub(crate) async fn sqlite(options: Options) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let location = Location::File(directory.path().join("store.db"));
+        Self::open(location, options, directory).await
+    }
+
+    pub(crate) async fn open(location: Location, options: Options, directory: tempfile::TempDir) -> Self {
+        let store = Store::open(&location, options.clone()).await.unwrap();
+        Self { store, location, options, directory }
+    }
+
+    pub(crate) async fn reopen(&mut self) {
+        self.store.close().await.unwrap();
+        self.store = Store::open(&self.location, self.options.clone()).await.unwrap();
+    }
+}
