@@ -1,1 +1,83 @@
-//! Paths and scopes (MCPL 7).
+//! Paths and scopes (MCPL 7): does this path stay inside what the operator allowed, however a server may read it?
+//!
+//! A server may decode the path, expand it, fold look-alike characters or follow links before it opens anything. So
+//! one path has several readings, and every one of them must stay inside the allowed patterns and outside the denied
+//! ones. The module touches no file system: the caller says where links lead. What happens to the links between this
+//! check and the use is beyond it; only the isolation of the server closes that gap.
+
+mod glob;
+mod reading;
+mod resolve;
+
+pub use glob::Glob;
+
+use crate::{Finding, Verdict};
+
+/// Longer paths are refused: no system opens them.
+pub const MAX_PATH_BYTES: usize = 4096;
+
+/// Where a path may lead.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Scope {
+    /// Patterns of which one must match the final path.
+    pub allow: Vec<Glob>,
+    /// Patterns of which none may match, neither before nor after links are followed; they win over `allow`.
+    pub deny: Vec<Glob>,
+    /// The absolute directory at which a relative path starts.
+    pub base: String,
+}
+
+impl Scope {
+    /// A scope from patterns as an operator writes them.
+    pub fn new<P: AsRef<str>>(allow: &[P], deny: &[P], base: impl Into<String>) -> Self {
+        let globs = |patterns: &[P]| patterns.iter().map(|pattern| Glob::new(pattern.as_ref())).collect();
+        Self { allow: globs(allow), deny: globs(deny), base: base.into() }
+    }
+}
+
+/// Whether every reading of `path` stays inside `scope`. `links` gives the target of a symbolic link, if the absolute
+/// path it is asked about is one.
+pub fn check(scope: &Scope, path: &str, links: &impl Fn(&str) -> Option<String>) -> Verdict {
+    for reading in reading::all(path)? {
+        check_reading(scope, &reading, links)?;
+    }
+    Ok(())
+}
+
+/// The same for a path that arrived as bytes.
+pub fn check_bytes(scope: &Scope, path: &[u8], links: &impl Fn(&str) -> Option<String>) -> Verdict {
+    match std::str::from_utf8(path) {
+        Ok(path) => check(scope, path, links),
+        Err(_) => Err(Finding::new("path-encoding", "the path is not valid UTF-8")),
+    }
+}
+
+fn check_reading(scope: &Scope, reading: &str, links: &impl Fn(&str) -> Option<String>) -> Verdict {
+    let absolute = if reading.starts_with('/') { reading.to_owned() } else { format!("{}/{reading}", scope.base) };
+    let lexical = resolve::normalise(&absolute);
+    check_denied(scope, &lexical)?;
+    // A server that tidies `..` away before it opens the file and one that lets the kernel walk may end elsewhere.
+    for start in [resolve::join(&lexical), absolute] {
+        let real = resolve::follow(&start, links)?;
+        check_denied(scope, &real)?;
+        if !scope.allow.iter().any(|glob| glob.matches(&real)) {
+            let shown = resolve::join(&real);
+            return Err(Finding::new("path-outside", format!("`{shown}` is outside the allowed paths")));
+        }
+    }
+    Ok(())
+}
+
+fn check_denied(scope: &Scope, path: &[String]) -> Verdict {
+    // A denied name must not come back in another case or with the trailing dots and blanks that some systems drop.
+    let folded: Vec<String> = path.iter().map(|name| fold(name)).collect();
+    let denied = scope.deny.iter().find(|glob| glob.matches(path) || glob.folded(fold).matches(&folded));
+    denied.map_or(Ok(()), |glob| {
+        let shown = resolve::join(path);
+        Err(Finding::new("path-denied", format!("`{shown}` is denied by `{glob}`")))
+    })
+}
+
+fn fold(name: &str) -> String {
+    name.trim_end_matches(['.', ' ']).to_lowercase()
+}

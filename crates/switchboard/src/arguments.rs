@@ -105,6 +105,18 @@ Examples:
   switchboard call git__git_status repo_path=.
   switchboard call time__convert '{\"time\": \"12:00\", \"to\": \"Asia/Tokyo\"}'")]
     Call(Call),
+    /// Judge commands, addresses, paths, code, messages or tool definitions with the validators
+    #[command(after_help = "\
+Reads JSON lines {\"id\", \"input\", ..} on standard input and prints {\"id\", \"verdict\": \"allow\"|\"block\", \"why\"} for each.
+Nothing is run, opened or resolved. Instead of `input`, `input_b64` gives bytes and `input_gen` (prefix, unit, count,
+suffix) a long text. More fields: code takes `level` (standard, strict, readonly) and `language` (python, javascript,
+typescript, shell); message takes `layer` (json, rpc, schema); network takes `resolve` (name to addresses); path takes
+`fs` (link to target) and judges for /project/** and /tmp/**, without **/.env and **/secrets/**.
+
+Examples:
+  echo '{\"id\": 1, \"input\": \"rm -rf ~\"}' | switchboard check shell
+  echo '{\"id\": 1, \"input\": \"import csv\", \"level\": \"strict\"}' | switchboard check code")]
+    Check(Check),
     /// Check the configuration, the files and every server, and say what to do next
     #[command(after_help = "Example:\n  switchboard doctor")]
     Doctor,
@@ -235,6 +247,30 @@ pub(crate) struct Call {
     pub(crate) progress: bool,
 }
 
+/// `check`
+#[derive(Debug, Args)]
+pub(crate) struct Check {
+    /// What the inputs are
+    pub(crate) kind: CheckKind,
+}
+
+/// What `check` can judge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum CheckKind {
+    /// Commands for a POSIX shell
+    Shell,
+    /// URLs
+    Network,
+    /// Paths
+    Path,
+    /// Programs
+    Code,
+    /// Messages and parts of them
+    Message,
+    /// Tool definitions
+    Tool,
+}
+
 fn pair(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once('=').ok_or("write it as NAME=VALUE")?;
     if name.is_empty() {
@@ -279,6 +315,9 @@ mod tests {
             ("switchboard serve --new-token --no-auth", false),
             ("switchboard serve --listen nowhere", false),
             ("switchboard import --yes --dry-run", false),
+            ("switchboard check shell", true),
+            ("switchboard check", false),
+            ("switchboard check everything", false),
             ("switchboard unknown", false),
         ] {
             assert_eq!(Arguments::try_parse_from(line.split(' ')).is_ok(), good, "{line}");

@@ -2,6 +2,7 @@
 
 pub(crate) mod add;
 pub(crate) mod call;
+pub(crate) mod check;
 pub(crate) mod doctor;
 pub(crate) mod import;
 pub(crate) mod init;

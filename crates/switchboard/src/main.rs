@@ -69,6 +69,7 @@ fn run(arguments: Arguments) -> Outcome {
         Command::Add(options) => commands::add::run(&common, options),
         Command::Remove(options) => commands::add::remove(&common, &options),
         Command::Trust(options) => commands::trust::run(&common, &options),
+        Command::Check(options) => commands::check::run(&options),
         Command::Serve(options) => with_servers(serve::run(&common, &options)),
         Command::Stdio => with_servers(stdio::run(&common)),
         Command::Servers => with_servers(commands::servers::run(&common)),

@@ -1,0 +1,51 @@
+//! Reads one JSON object a line (`{"id", "input", ..}`) and prints `{"id", "verdict", "why"}`: the validators by hand.
+//!
+//! `check shell|readonly|network|path < cases.jsonl`
+
+use serde_json::{Map, Value, json};
+use std::io::{BufRead as _, Write as _};
+use std::net::IpAddr;
+use switchboard_guard::{Finding, Verdict, network, path, shell};
+
+fn main() -> std::io::Result<()> {
+    let kind = std::env::args().nth(1).unwrap_or_default();
+    let mut out = std::io::stdout().lock();
+    for line in std::io::stdin().lock().lines() {
+        let Ok(Value::Object(case)) = serde_json::from_str(&line?) else { continue };
+        let verdict = check(&kind, &case);
+        let why = verdict.as_ref().err().map(|finding| format!("{}: {finding}", finding.rule));
+        let answer = if verdict.is_ok() { "allow" } else { "block" };
+        writeln!(out, "{}", json!({ "id": case.get("id"), "verdict": answer, "why": why }))?;
+    }
+    Ok(())
+}
+
+fn check(kind: &str, case: &Map<String, Value>) -> Verdict {
+    let Some(input) = case.get("input").and_then(Value::as_str) else {
+        return Err(Finding::new("input", "the input is not text"));
+    };
+    match kind {
+        "shell" => shell::check(input),
+        "readonly" => shell::readonly(input),
+        "network" => check_network(input, case.get("resolve").and_then(Value::as_object)),
+        "path" => {
+            let scope = path::Scope::new(&["/project/**", "/tmp/**"], &["**/.env", "**/secrets/**"], "/project");
+            let links = |link: &str| case.get("fs")?.get(link)?.as_str().map(str::to_owned);
+            path::check(&scope, input, &links)
+        }
+        _ => Err(Finding::new("kind", "unknown kind of check")),
+    }
+}
+
+fn check_network(url: &str, resolver: Option<&Map<String, Value>>) -> Verdict {
+    let Some(resolver) = resolver else { return network::check(url, None) };
+    let host = network::host(url)?.to_string();
+    let answer = resolver.iter().find(|(name, _)| name.trim_end_matches('.').eq_ignore_ascii_case(&host));
+    let addresses: Vec<IpAddr> = answer
+        .and_then(|(_, list)| list.as_array())
+        .into_iter()
+        .flatten()
+        .filter_map(|address| address.as_str()?.parse().ok())
+        .collect();
+    network::check(url, Some(&addresses))
+}

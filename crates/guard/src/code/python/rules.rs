@@ -1,0 +1,752 @@
+//! What is known about Python's modules: which of them, and which of their members, lead where a program may not go.
+//!
+//! Only knowledge: no syntax, no flow. Names are qualified as Python would, and the result of a call ends in `()`.
+
+/// Where something leads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Route {
+    /// Starts or steers a process.
+    Process,
+    /// Runs text or data as code.
+    Code,
+    /// Runs or reaches native code.
+    Native,
+    /// Opens a raw or listening socket.
+    Socket,
+    /// Imports by name, changes what an import finds, or walks the interpreter's own structures.
+    Loader,
+    /// On the list of blocked modules.
+    Blocked,
+    /// Changes something, at `readonly`.
+    Write,
+}
+
+impl Route {
+    pub(super) const fn rule(self) -> &'static str {
+        match self {
+            Self::Process => "code-process",
+            Self::Code => "code-dynamic",
+            Self::Native => "code-native",
+            Self::Socket => "code-socket",
+            Self::Loader => "code-loader",
+            Self::Blocked => "code-import",
+            Self::Write => "code-write",
+        }
+    }
+
+    pub(super) const fn says(self) -> &'static str {
+        match self {
+            Self::Process => "leads to another process",
+            Self::Code => "runs text or data as code",
+            Self::Native => "leads to native code",
+            Self::Socket => "leads to a raw or listening socket",
+            Self::Loader => "reaches modules or the interpreter by the back door",
+            Self::Blocked => "is a blocked module",
+            Self::Write => "changes something, which readonly code may not",
+        }
+    }
+
+    pub(super) const fn advice(self) -> Option<&'static str> {
+        match self {
+            Self::Process => Some("do the work in Python itself, or ask for a tool that does it"),
+            Self::Code => {
+                Some("parse data with json or ast.literal_eval, and call functions by name from a dictionary")
+            }
+            Self::Socket => Some("use an HTTP client such as httpx"),
+            Self::Loader => Some("import the module with an import statement and name its members directly"),
+            Self::Write => Some("return the data instead of writing it"),
+            Self::Native | Self::Blocked => None,
+        }
+    }
+}
+
+/// Modules that may not be imported or reached, with everything below them.
+const BLOCKED: &[(&str, Route)] = {
+    use Route::{Blocked, Code, Loader, Native, Process, Socket};
+    &[
+        ("IPython", Code),
+        ("PyInstaller", Process),
+        ("_ctypes", Native),
+        ("_frozen_importlib", Loader),
+        ("_frozen_importlib_external", Loader),
+        ("_imp", Loader),
+        ("_interpreters", Code),
+        ("_multiprocessing", Process),
+        ("_osx_support", Process),
+        ("_pickle", Code),
+        ("_posixshmem", Native),
+        ("_posixsubprocess", Process),
+        ("_pyrepl", Process),
+        ("_socket", Socket),
+        ("_testcapi", Native),
+        ("_testinternalcapi", Native),
+        ("_tkinter", Code),
+        ("_winapi", Process),
+        ("_xxinterpchannels", Code),
+        ("_xxsubinterpreters", Code),
+        ("antigravity", Process),
+        ("asynchat", Socket),
+        ("asyncio.base_subprocess", Process),
+        ("asyncio.subprocess", Process),
+        ("asyncore", Socket),
+        ("bdb", Code),
+        ("billiard", Process),
+        ("capnp", Socket),
+        ("cffi", Native),
+        ("cloudpickle", Code),
+        ("code", Code),
+        ("codeop", Code),
+        ("commands", Process),
+        ("compileall", Code),
+        ("comtypes", Native),
+        ("concurrent.futures.process", Process),
+        ("concurrent.interpreters", Code),
+        ("cppyy", Native),
+        ("ctypes", Native),
+        ("cython", Native),
+        ("dbm.dumb", Code),
+        ("delegator", Process),
+        ("dill", Code),
+        ("distutils", Process),
+        ("dl", Native),
+        ("doctest", Code),
+        ("dragonfly", Process),
+        ("dukpy", Code),
+        ("ensurepip", Process),
+        ("envoy", Process),
+        ("execjs", Process),
+        ("execnet", Process),
+        ("fabric", Process),
+        ("fcntl", Blocked),
+        ("gunicorn", Socket),
+        ("http.server", Socket),
+        ("BaseHTTPServer", Socket),
+        ("SimpleHTTPServer", Socket),
+        ("SocketServer", Socket),
+        ("hypercorn", Socket),
+        ("idlelib", Process),
+        ("imp", Loader),
+        ("invoke", Process),
+        ("jpype", Native),
+        ("js2py", Code),
+        ("jsonpickle", Code),
+        ("lib2to3", Code),
+        ("llvmlite", Native),
+        ("loky", Process),
+        ("lupa", Code),
+        ("mailcap", Process),
+        ("mako", Code),
+        ("msvcrt", Native),
+        ("multiprocess", Process),
+        ("multiprocessing", Process),
+        ("nt", Process),
+        ("numpy.ctypeslib", Native),
+        ("numpy.distutils", Process),
+        ("numpy.f2py", Native),
+        ("paramiko", Process),
+        ("pathos", Process),
+        ("pdb", Code),
+        ("pexpect", Process),
+        ("pip", Process),
+        ("pipes", Process),
+        ("plumbum", Process),
+        ("popen2", Process),
+        ("posix", Process),
+        ("ptpython", Code),
+        ("pty", Process),
+        ("ptyprocess", Process),
+        ("pwn", Process),
+        ("pwnlib", Process),
+        ("py_compile", Code),
+        ("pycuda", Native),
+        ("pydoc", Process),
+        ("pyximport", Native),
+        ("quickjs", Code),
+        ("readline", Native),
+        ("resource", Blocked),
+        ("rlcompleter", Code),
+        ("rpy2", Code),
+        ("rpyc", Code),
+        ("runpy", Code),
+        ("scapy", Socket),
+        ("setuptools", Process),
+        ("sh", Process),
+        ("shelve", Code),
+        ("shutil", Blocked),
+        ("signal", Blocked),
+        ("site", Loader),
+        ("sitecustomize", Loader),
+        ("smtpd", Socket),
+        ("socket", Socket),
+        ("socketserver", Socket),
+        ("subprocess", Process),
+        ("subprocess32", Process),
+        ("telnetlib", Socket),
+        ("test", Process),
+        ("tkinter", Code),
+        ("torch.multiprocessing", Process),
+        ("torch.utils.cpp_extension", Native),
+        ("trio.lowlevel", Process),
+        ("turtledemo", Process),
+        ("twisted.internet", Socket),
+        ("usercustomize", Loader),
+        ("uwsgi", Socket),
+        ("venv", Process),
+        ("virtualenv", Process),
+        ("webbrowser", Process),
+        ("werkzeug.serving", Socket),
+        ("win32api", Native),
+        ("win32com", Native),
+        ("win32process", Process),
+        ("winreg", Blocked),
+        ("wsgiref.simple_server", Socket),
+        ("xmlrpc.server", Socket),
+        ("zipapp", Process),
+        ("zipimport", Loader),
+    ]
+};
+
+/// Members of modules that are fine otherwise. A `*` at the end stands for any rest of the name.
+const MEMBERS: &[(&str, Route)] = {
+    use Route::{Code, Loader, Native, Process, Socket};
+    &[
+        ("aiohttp.web.TCPSite", Socket),
+        ("aiohttp.web._run_app", Socket),
+        ("aiohttp.web.run_app", Socket),
+        ("anyio.create_tcp_listener", Socket),
+        ("anyio.create_unix_listener", Socket),
+        ("anyio.open_process", Process),
+        ("anyio.run_process", Process),
+        ("anyio.to_process", Process),
+        ("asyncio.create_subprocess_*", Process),
+        ("asyncio.open_connection", Socket),
+        ("asyncio.open_unix_connection", Socket),
+        ("asyncio.start_server", Socket),
+        ("asyncio.start_unix_server", Socket),
+        ("asyncio.SubprocessProtocol", Process),
+        ("asyncio.SubprocessTransport", Process),
+        ("bokeh.server*", Socket),
+        ("bottle.run", Socket),
+        ("builtins.__build_class__", Loader),
+        ("builtins.__import__", Loader),
+        ("builtins.breakpoint", Code),
+        ("builtins.compile", Code),
+        ("builtins.eval", Code),
+        ("builtins.exec", Code),
+        ("builtins.execfile", Code),
+        ("builtins.help", Process),
+        ("builtins.reload", Loader),
+        ("cProfile.run*", Code),
+        ("cherrypy.quickstart", Socket),
+        ("cherrypy.engine*", Socket),
+        ("concurrent.futures.ProcessPoolExecutor", Process),
+        ("concurrent.futures.InterpreterPoolExecutor", Code),
+        ("copyreg.pickle", Code),
+        ("copyreg.add_extension", Code),
+        ("copyreg.constructor", Code),
+        ("distributed.Client", Process),
+        ("django.core.management*", Process),
+        ("eventlet.listen", Socket),
+        ("eventlet.wsgi", Socket),
+        ("flask.Flask().run", Socket),
+        ("fastapi.FastAPI().run", Socket),
+        ("gc.get_objects", Loader),
+        ("gc.get_referents", Loader),
+        ("gc.get_referrers", Loader),
+        ("gevent.pywsgi", Socket),
+        ("gevent.server", Socket),
+        ("gevent.subprocess", Process),
+        ("git.Git", Process),
+        ("grpc.server", Socket),
+        ("grpc.aio.server", Socket),
+        ("imaplib.IMAP4_stream", Process),
+        ("inspect.currentframe", Loader),
+        ("inspect.getattr_static", Loader),
+        ("inspect.getframeinfo", Loader),
+        ("inspect.getinnerframes", Loader),
+        ("inspect.getouterframes", Loader),
+        ("inspect.stack", Loader),
+        ("inspect.trace", Loader),
+        ("joblib.Parallel", Process),
+        ("joblib.load", Code),
+        ("linecache.updatecache", Loader),
+        ("logging.config.fileConfig", Code),
+        ("logging.config.listen", Socket),
+        ("logging.handlers.DatagramHandler", Socket),
+        ("logging.handlers.SocketHandler", Socket),
+        ("marshal.load", Code),
+        ("marshal.loads", Code),
+        ("mmap.PROT_EXEC", Native),
+        ("operator.call", Loader),
+        ("optparse.os", Process),
+        ("os._execvpe", Process),
+        ("os._spawnvef", Process),
+        ("os.add_dll_directory", Native),
+        ("os.chroot", Process),
+        ("os.exec*", Process),
+        ("os.fork*", Process),
+        ("os.kill*", Process),
+        ("os.login_tty", Process),
+        ("os.memfd_create", Native),
+        ("os.openpty", Process),
+        ("os.pidfd_open", Process),
+        ("os.popen*", Process),
+        ("os.posix_openpt", Process),
+        ("os.posix_spawn*", Process),
+        ("os.ptsname", Process),
+        ("os.register_at_fork", Process),
+        ("os.setegid", Process),
+        ("os.seteuid", Process),
+        ("os.setgid", Process),
+        ("os.setgroups", Process),
+        ("os.setns", Process),
+        ("os.setregid", Process),
+        ("os.setresgid", Process),
+        ("os.setresuid", Process),
+        ("os.setreuid", Process),
+        ("os.setuid", Process),
+        ("os.spawn*", Process),
+        ("os.startfile", Process),
+        ("os.system", Process),
+        ("os.unshare", Process),
+        ("pandas.eval", Code),
+        ("pandas.read_pickle", Code),
+        ("pandas.io.pickle*", Code),
+        ("pickle.Unpickler", Code),
+        ("pickle._Unpickler", Code),
+        ("pickle._load*", Code),
+        ("pickle.load*", Code),
+        ("pickletools.optimize", Code),
+        ("pkgutil.find_loader", Loader),
+        ("pkgutil.get_data", Loader),
+        ("pkgutil.get_importer", Loader),
+        ("pkgutil.get_loader", Loader),
+        ("pkgutil.resolve_name", Loader),
+        ("pkgutil.walk_packages", Loader),
+        ("platform.popen", Process),
+        ("profile.run*", Code),
+        ("psutil.Popen", Process),
+        ("pydantic.ImportString", Loader),
+        ("pyarrow.deserialize*", Code),
+        ("pystray._util", Native),
+        ("pyodide.code*", Code),
+        ("sqlite3.enable_callback_tracebacks", Native),
+        ("ssl.SSLSocket", Socket),
+        ("ssl.get_server_certificate", Socket),
+        ("ssl.wrap_socket", Socket),
+        ("sympy.parsing*", Code),
+        ("sympy.parse_expr", Code),
+        ("sympy.lambdify", Code),
+        ("sys._current_exceptions", Loader),
+        ("sys._current_frames", Loader),
+        ("sys._getframe*", Loader),
+        ("sys._mercurial", Loader),
+        ("sys.addaudithook", Loader),
+        ("sys.breakpointhook", Code),
+        ("sys.call_tracing", Code),
+        ("sys.meta_path", Loader),
+        ("sys.path_hooks", Loader),
+        ("sys.path_importer_cache", Loader),
+        ("sys.remote_exec", Code),
+        ("sys.setprofile", Loader),
+        ("sys.settrace", Loader),
+        ("threading.setprofile*", Loader),
+        ("threading.settrace*", Loader),
+        ("tornado.httpserver*", Socket),
+        ("tornado.process*", Process),
+        ("tornado.tcpserver*", Socket),
+        ("tornado.web.Application().listen", Socket),
+        ("trace.Trace", Code),
+        ("traceback.walk_stack", Loader),
+        ("traceback.walk_tb", Loader),
+        ("trio.open_process", Process),
+        ("trio.open_tcp_listeners", Socket),
+        ("trio.run_process", Process),
+        ("trio.serve_*", Socket),
+        ("trio.socket", Socket),
+        ("types.CodeType", Code),
+        ("typing.ForwardRef", Code),
+        ("typing.evaluate_forward_ref", Code),
+        ("annotationlib.ForwardRef", Code),
+        ("unittest.mock._importer", Loader),
+        ("unittest.mock._get_target", Loader),
+        ("uvicorn.run", Socket),
+        ("uvicorn.Server", Socket),
+        ("waitress.serve", Socket),
+        ("waitress.create_server", Socket),
+        ("websockets.serve", Socket),
+        ("websockets.server*", Socket),
+        ("websockets.sync.server*", Socket),
+        ("yaml.FullLoader", Code),
+        ("yaml.Loader", Code),
+        ("yaml.UnsafeLoader", Code),
+        ("yaml.CLoader", Code),
+        ("yaml.CFullLoader", Code),
+        ("yaml.CUnsafeLoader", Code),
+        ("yaml.full_load*", Code),
+        ("yaml.unsafe_load*", Code),
+        ("zmq.Context().socket", Socket),
+        ("_thread.interrupt_main", Process),
+        ("faulthandler._*", Native),
+        ("dis.Bytecode().codeobj", Code),
+    ]
+};
+
+/// Members whose danger lies in the arguments; judged when called, refused when passed around.
+const CALLS: &[(&str, Route)] = {
+    use Route::{Code, Loader};
+    &[
+        ("logging.config.dictConfig", Code),
+        ("numpy.load", Code),
+        ("timeit.Timer", Code),
+        ("timeit.repeat", Code),
+        ("timeit.timeit", Code),
+        ("torch.load", Code),
+        ("types.FunctionType", Code),
+        ("types.LambdaType", Code),
+        ("typing.get_type_hints", Code),
+        ("typing_extensions.get_type_hints", Code),
+        ("inspect.get_annotations", Code),
+        ("yaml.load", Code),
+        ("yaml.load_all", Code),
+        ("importlib.metadata.entry_points", Loader),
+        ("importlib.metadata.EntryPoint", Loader),
+    ]
+};
+
+/// Members of `os` and others that change something, for `readonly`.
+const WRITES: &[&str] = &[
+    "httpx.AsyncHTTPTransport",
+    "httpx.delete",
+    "httpx.patch",
+    "httpx.post",
+    "httpx.put",
+    "json.dump",
+    "os.chdir",
+    "os.chflags",
+    "os.chmod",
+    "os.chown",
+    "os.copy_file_range",
+    "os.fchdir",
+    "os.fchmod",
+    "os.fchown",
+    "os.ftruncate",
+    "os.lchflags",
+    "os.lchmod",
+    "os.lchown",
+    "os.link",
+    "os.lockf",
+    "os.makedirs",
+    "os.mkdir",
+    "os.mkfifo",
+    "os.mknod",
+    "os.nice",
+    "os.posix_fallocate",
+    "os.putenv",
+    "os.pwrite*",
+    "os.remove*",
+    "os.rename*",
+    "os.replace",
+    "os.rmdir",
+    "os.sendfile",
+    "os.setpriority",
+    "os.setxattr",
+    "os.splice",
+    "os.symlink",
+    "os.sync",
+    "os.truncate",
+    "os.umask",
+    "os.unlink",
+    "os.unsetenv",
+    "os.utime",
+    "os.write*",
+];
+
+/// Modules that other modules carry around under their own name; reaching them there is reaching them.
+const CARRIED: &[&str] = &[
+    "_posixsubprocess",
+    "asyncio",
+    "builtins",
+    "ctypes",
+    "fcntl",
+    "gc",
+    "imp",
+    "importlib",
+    "marshal",
+    "multiprocessing",
+    "nt",
+    "os",
+    "pdb",
+    "pickle",
+    "posix",
+    "pty",
+    "pydoc",
+    "runpy",
+    "shutil",
+    "socket",
+    "socketserver",
+    "subprocess",
+    "sys",
+    "webbrowser",
+];
+
+/// Attributes that lead from any object into the interpreter.
+const INNER: &[&str] = &[
+    "__builtins__",
+    "__closure__",
+    "__code__",
+    "__defaults_globals__",
+    "__getattribute__",
+    "__globals__",
+    "__import__",
+    "__loader__",
+    "__objclass__",
+    "__reduce__",
+    "__reduce_ex__",
+    "__self__",
+    "__self_class__",
+    "__subclasses__",
+    "__thisclass__",
+    "_module",
+    "ag_code",
+    "ag_frame",
+    "co_code",
+    "cr_code",
+    "cr_frame",
+    "create_module",
+    "exec_module",
+    "f_back",
+    "f_builtins",
+    "f_code",
+    "f_globals",
+    "f_locals",
+    "func_code",
+    "func_globals",
+    "gi_code",
+    "gi_frame",
+    "gi_yieldfrom",
+    "load_module",
+    "tb_frame",
+];
+
+/// Attributes so particular that they mean the same on any object.
+const TELLING: &[(&str, Route)] = {
+    use Route::{Native, Process, Socket};
+    &[
+        ("Popen", Process),
+        ("check_output", Process),
+        ("create_datagram_endpoint", Socket),
+        ("create_server", Socket),
+        ("create_subprocess_exec", Process),
+        ("create_subprocess_shell", Process),
+        ("create_unix_server", Socket),
+        ("enable_load_extension", Native),
+        ("getstatusoutput", Process),
+        ("load_extension", Native),
+        ("popen", Process),
+        ("posix_spawn", Process),
+        ("serve_forever", Socket),
+        ("sock_accept", Socket),
+        ("start_server", Socket),
+        ("subprocess_exec", Process),
+        ("subprocess_shell", Process),
+    ]
+};
+
+/// The modules that may not be imported.
+pub(super) fn blocked_modules() -> impl Iterator<Item = &'static str> {
+    BLOCKED.iter().map(|(name, _)| *name).filter(|name| !name.starts_with('_'))
+}
+
+/// Where a module, or one above it, leads.
+pub(super) fn module(name: &str) -> Option<Route> {
+    let covers =
+        |blocked: &str| name.strip_prefix(blocked).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+    if let Some((_, route)) = BLOCKED.iter().find(|(blocked, _)| covers(blocked)) {
+        return Some(*route);
+    }
+    // The two parts of importlib that only read; everything else of it imports by name.
+    let importing = name == "importlib" || name.starts_with("importlib.");
+    let reading = ["importlib.metadata", "importlib.resources"];
+    let read_only =
+        reading.iter().any(|part| name.strip_prefix(part).is_some_and(|r| r.is_empty() || r.starts_with('.')));
+    (importing && !read_only).then_some(Route::Loader)
+}
+
+/// Where a member leads wherever it is named.
+pub(super) fn member(path: &str) -> Option<Route> {
+    MEMBERS.iter().find(|(pattern, _)| matches(pattern, path)).map(|(_, route)| *route)
+}
+
+/// Where a member may lead when called.
+pub(super) fn call(path: &str) -> Option<Route> {
+    CALLS.iter().find(|(name, _)| *name == path).map(|(_, route)| *route)
+}
+
+/// Whether a member changes something.
+pub(super) fn writes(path: &str) -> bool {
+    WRITES.iter().any(|pattern| matches(pattern, path))
+        || path.starts_with("httpx.")
+            && ["().post", "().put", "().patch", "().delete"].iter().any(|end| path.ends_with(end))
+}
+
+fn matches(pattern: &str, path: &str) -> bool {
+    match pattern.strip_suffix('*') {
+        Some(prefix) => path.starts_with(prefix),
+        None => path
+            .strip_prefix(pattern)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('.') || rest.starts_with('(')),
+    }
+}
+
+/// The module that `name` stands for when it is found inside another module.
+pub(super) fn carried(name: &str) -> Option<&'static str> {
+    let bare = name.trim_start_matches('_');
+    CARRIED.iter().copied().find(|module| *module == bare || *module == name)
+}
+
+/// The modules of which a name on any object is taken for the module itself.
+pub(super) fn telling_module(name: &str) -> Option<&'static str> {
+    let bare = name.trim_start_matches('_');
+    ["os", "sys", "builtins", "subprocess", "importlib", "posix"].into_iter().find(|module| *module == bare)
+}
+
+/// Whether some members of a module are refused, so that a member chosen at run time must be.
+pub(super) fn is_guarded(path: &str) -> bool {
+    if path.contains('(') {
+        return false;
+    }
+    const GUARDED: [&str; 14] = [
+        "asyncio",
+        "builtins",
+        "gc",
+        "importlib",
+        "inspect",
+        "marshal",
+        "os",
+        "pickle",
+        "pkgutil",
+        "ssl",
+        "sys",
+        "sys.modules",
+        "types",
+        "yaml",
+    ];
+    GUARDED.contains(&path) || module(path).is_some()
+}
+
+/// The names of the members that are refused in a guarded module.
+pub(super) fn refused_members(path: &str) -> impl Iterator<Item = &'static str> {
+    let prefix = format!("{path}.");
+    MEMBERS.iter().filter_map(move |(pattern, _)| pattern.strip_prefix(&prefix).map(|rest| rest.trim_end_matches('*')))
+}
+
+/// Whether an attribute leads into the interpreter from any object.
+pub(super) fn is_inner(name: &str) -> bool {
+    INNER.contains(&name)
+}
+
+/// Whether an attribute walks from an object to the classes above its own.
+pub(super) fn is_ancestry(name: &str) -> bool {
+    matches!(name, "__base__" | "__bases__" | "__mro__" | "mro")
+}
+
+/// Where an attribute leads on any object.
+pub(super) fn telling(name: &str) -> Option<Route> {
+    TELLING.iter().find(|(attribute, _)| *attribute == name).map(|(_, route)| *route)
+}
+
+/// The last names of members that are worth hiding, for accessors that take a name.
+pub(super) fn is_telling_member(name: &str) -> bool {
+    is_inner(name)
+        || telling(name).is_some()
+        || matches!(name, "system" | "eval" | "exec" | "compile" | "fork" | "modules")
+        || MEMBERS.iter().any(|(pattern, _)| {
+            ["os.", "builtins."].iter().any(|module| {
+                pattern.strip_prefix(module).is_some_and(|member| match member.strip_suffix('*') {
+                    Some(start) => name.starts_with(start) && name.len() > start.len() || name == start,
+                    None => member == name,
+                })
+            })
+        })
+}
+
+/// Methods that change a file or remote state, when the object is not known.
+pub(super) fn writing_method(name: &str) -> bool {
+    matches!(
+        name,
+        "write"
+            | "writelines"
+            | "write_text"
+            | "write_bytes"
+            | "unlink"
+            | "mkdir"
+            | "rmdir"
+            | "touch"
+            | "rename"
+            | "symlink_to"
+            | "hardlink_to"
+            | "chmod"
+            | "truncate"
+            | "post"
+            | "put"
+            | "patch"
+            | "delete"
+            | "to_csv"
+            | "to_json"
+            | "to_parquet"
+            | "to_excel"
+            | "to_sql"
+            | "to_pickle"
+            | "commit"
+            | "executemany"
+            | "executescript"
+            | "savefig"
+            | "upload"
+    )
+}
+
+/// The names that Python finds without an import.
+pub(super) fn is_builtin(name: &str) -> bool {
+    const NAMES: &str = " __build_class__ __import__ abs aiter all anext any ascii bin bool breakpoint bytearray bytes \
+        callable chr classmethod compile complex copyright credits delattr dict dir divmod enumerate eval exec execfile exit filter \
+        float format frozenset getattr globals hasattr hash help hex id input int isinstance issubclass iter len \
+        license list locals map max memoryview min next object oct open ord pow print property quit range reload repr reversed \
+        round set setattr slice sorted staticmethod str sum super tuple type vars zip ";
+    !name.contains(' ') && NAMES.contains(&format!(" {name} "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modules_and_members() {
+        for (name, blocked) in [
+            ("subprocess", true),
+            ("subprocess.run", true),
+            ("subprocesses", false),
+            ("http.server", true),
+            ("http", false),
+            ("importlib", true),
+            ("importlib.metadata", false),
+            ("importlib.metadata.version", false),
+            ("os", false),
+        ] {
+            assert_eq!(module(name).is_some(), blocked, "{name}");
+        }
+        for (name, refused) in [
+            ("os.system", true),
+            ("os.systematic", false),
+            ("os.execvp", true),
+            ("os.path", false),
+            ("flask.Flask().run", true),
+            ("flask.Flask()", false),
+            ("yaml.safe_load", false),
+            ("yaml.load", false),
+        ] {
+            assert_eq!(member(name).is_some(), refused, "{name}");
+        }
+        assert!(is_builtin("eval") && !is_builtin("evaluate"));
+    }
+}

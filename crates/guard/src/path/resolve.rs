@@ -1,0 +1,70 @@
+//! From a path to the names it finally consists of, with `.` and `..` removed and links followed.
+
+use crate::Finding;
+use std::collections::VecDeque;
+
+/// As many links as Linux follows in one path.
+const MAX_LINKS: usize = 40;
+/// Bounds the work when links make a path longer and longer.
+const MAX_STEPS: usize = 20_000;
+
+/// Removes `.`, `..` and empty names without asking the file system. Takes an absolute path.
+pub(super) fn normalise(path: &str) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for name in path.split('/') {
+        match name {
+            "" | "." => {}
+            ".." => {
+                names.pop();
+            }
+            _ => names.push(name.to_owned()),
+        }
+    }
+    names
+}
+
+/// Walks an absolute path name by name as a kernel would, following links.
+pub(super) fn follow(path: &str, links: &impl Fn(&str) -> Option<String>) -> Result<Vec<String>, Finding> {
+    let mut pending: VecDeque<String> = path.split('/').map(str::to_owned).collect();
+    let mut walked: Vec<String> = Vec::new();
+    let mut followed = 0;
+    let mut steps = 0;
+    while let Some(name) = pending.pop_front() {
+        steps += 1;
+        if steps > MAX_STEPS {
+            return Err(Finding::new("path-links", "the links in this path lead too far"));
+        }
+        match name.as_str() {
+            "" | "." => continue,
+            ".." => {
+                walked.pop();
+                continue;
+            }
+            _ => walked.push(name),
+        }
+        let Some(target) = links(&join(&walked)) else { continue };
+        followed += 1;
+        if followed > MAX_LINKS || target.len() > super::MAX_PATH_BYTES {
+            return Err(Finding::new("path-links", "the links in this path do not end"));
+        }
+        if target.starts_with('/') {
+            walked.clear();
+        } else {
+            walked.pop();
+        }
+        for name in target.split('/').rev() {
+            pending.push_front(name.to_owned());
+        }
+    }
+    Ok(walked)
+}
+
+/// The absolute path of these names.
+pub(super) fn join(names: &[String]) -> String {
+    let mut path = String::new();
+    for name in names {
+        path.push('/');
+        path.push_str(name);
+    }
+    if path.is_empty() { "/".to_owned() } else { path }
+}

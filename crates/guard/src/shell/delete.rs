@@ -1,0 +1,102 @@
+//! Deleting whole trees, by whatever program.
+
+use super::argument::Arguments;
+use super::files;
+use super::lexer::Word;
+use crate::{Finding, Verdict};
+
+pub(super) fn check(program: &str, arguments: &[Word]) -> Verdict {
+    let texts: Vec<&str> = arguments.iter().map(|word| word.text.as_str()).collect();
+    let any = |words: &[&str]| texts.iter().any(|text| words.contains(text));
+    let deletes = match program {
+        "rm" | "grm" | "unlink" => {
+            let read = Arguments::read(arguments, "");
+            let tree = read.has("rR") || read.has_long(&["recursive", "no-preserve-root"]) || cut_recursive(&read);
+            let vital = read.operands.iter().any(|path| files::is_system_path(path) || files::is_home(path));
+            tree || vital
+        }
+        "rmdir" => texts.iter().any(|text| text.eq_ignore_ascii_case("/s")),
+        "rimraf" | "safe-rm" | "del-cli" | "rmrf" | "rm-rf" | "trash-empty" | "bleachbit" => true,
+        "find" | "gfind" | "bfs" => any(&["-delete"]),
+        "rsync" => {
+            let read = Arguments::read(arguments, "eTfBM");
+            read.long_names().any(|name| name.starts_with("del") || name.starts_with("remove-s"))
+        }
+        "tar" | "gtar" | "bsdtar" => Arguments::read(arguments, "fCTX").has_long(&["remove-files", "recursive-unlink"]),
+        "zip" => {
+            let read = Arguments::read(arguments, "bnOtx");
+            texts.iter().any(|text| !text.starts_with("--") && text.starts_with('-') && text.contains('m'))
+                || read.has_long(&["move"])
+        }
+        "7z" | "7za" | "7zz" | "7zr" => any(&["-sdel"]),
+        "git" => is_git_delete(&texts),
+        "bzr" | "p4" => any(&["clean-tree", "clean"]),
+        "ansible" => texts.iter().any(|text| text.contains("state=absent")),
+        "remove-item" | "ri" => {
+            texts.iter().any(|text| text.to_ascii_lowercase().starts_with("-rec") || text.eq_ignore_ascii_case("-r"))
+        }
+        "hg" | "svn" => {
+            any(&["purge", "--purge", "cleanup"])
+                && any(&["purge", "--all", "--remove-unversioned", "--remove-ignored"])
+        }
+        "aws" => {
+            (any(&["s3"]) && any(&["rm", "sync"]) && any(&["--recursive", "--delete"]))
+                || (any(&["rb"]) && any(&["--force"]))
+        }
+        "gsutil" => {
+            any(&["rm", "rsync"])
+                && texts.iter().any(|text| {
+                    text.starts_with('-') && (text.contains('r') || text.contains('R') || text.contains('d'))
+                })
+        }
+        "gcloud" => any(&["rm", "delete"]) && any(&["-r", "--recursive", "projects"]),
+        "az" => any(&["delete-batch"]) || (any(&["delete"]) && any(&["group", "container", "share"])),
+        "rclone" => any(&["purge", "delete", "sync", "rmdirs", "cleanup", "move"]),
+        "mc" => any(&["rm", "rb", "mirror"]) && any(&["--recursive", "-r", "--force", "--remove"]),
+        "hdfs" | "hadoop" => any(&["-rm", "-rmr", "-rmdir"]) && any(&["-r", "-R", "-rmr", "-skipTrash"]),
+        "lftp" => texts.iter().any(|text| text.contains("rm -r") || text.contains("--delete")),
+        "robocopy" => {
+            texts.iter().any(|text| matches!(text.to_ascii_lowercase().as_str(), "/mir" | "/purge" | "/move"))
+        }
+        "gio" => any(&["remove"]) && any(&["-f", "--force"]),
+        "btrfs" => any(&["delete"]),
+        "cmake" => any(&["-E"]) && any(&["rm", "remove_directory"]),
+        "fd" | "fdfind" => Arguments::read(arguments, "edtEcjSo").operands.len() > 2 && any(&["rm"]),
+        "unison" => any(&["-force"]),
+        "restic" | "borg" => any(&["forget", "prune", "delete"]) && any(&["--prune", "delete", "prune"]),
+        "robomirror" | "mirrordir" => true,
+        _ => false,
+    };
+    if deletes {
+        return Err(Finding::new("shell-delete", format!("`{program}` would delete a tree or something vital"))
+            .suggest("name the single files to delete"));
+    }
+    Ok(())
+}
+
+/// `rm --r` is `rm --recursive`: no other option begins so.
+fn cut_recursive(read: &Arguments<'_>) -> bool {
+    read.long_names().any(|name| matches!(name, "r" | "re"))
+}
+
+fn is_git_delete(texts: &[&str]) -> bool {
+    let Some((verb, rest)) = super::code::git_verb(texts) else { return false };
+    let flag = |letters: &str, names: &[&str]| {
+        rest.iter().any(|text| {
+            if let Some(long) = text.strip_prefix("--") {
+                names.iter().any(|name| long.len() >= 3 && name.starts_with(long))
+            } else {
+                text.starts_with('-') && text.contains(|c: char| letters.contains(c))
+            }
+        })
+    };
+    match verb {
+        "clean" => flag("fdxX", &["force"]) && !flag("n", &["dry-run"]),
+        "rm" => flag("r", &[]) && !flag("", &["cached", "dry-run"]),
+        "worktree" => rest.contains(&"remove") && flag("f", &["force"]),
+        "submodule" => rest.contains(&"deinit") && flag("f", &["force", "all"]),
+        "reflog" => rest.contains(&"expire") && flag("", &["all", "expire"]),
+        "filter-branch" => true,
+        _ => false,
+    }
+}

@@ -1,0 +1,210 @@
+//! Programs that are refused and programs that are accepted, and what no program may do to the reader.
+
+use proptest::prelude::*;
+use switchboard_guard::code::{self, Language, Level, MAX_BYTES};
+
+fn cases(file: &str) -> impl Iterator<Item = &str> {
+    file.split("\n---\n").map(|case| case.trim_end_matches('\n'))
+}
+
+fn assert_all(language: Language, file: &str, accepted: bool) {
+    let wrong: Vec<String> = cases(file)
+        .filter_map(|source| {
+            let verdict = code::check(language, Level::Standard, source);
+            (verdict.is_ok() != accepted).then(|| format!("{source}\n=> {verdict:?}"))
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n\n"));
+}
+
+#[test]
+fn python_that_leads_out_is_refused() {
+    assert_all(Language::Python, include_str!("code_cases/python_refused.txt"), false);
+}
+
+#[test]
+fn ordinary_python_is_accepted() {
+    assert_all(Language::Python, include_str!("code_cases/python_accepted.txt"), true);
+}
+
+#[test]
+fn javascript_that_leads_out_is_refused() {
+    assert_all(Language::JavaScript, include_str!("code_cases/javascript_refused.txt"), false);
+}
+
+#[test]
+fn ordinary_javascript_is_accepted() {
+    assert_all(Language::JavaScript, include_str!("code_cases/javascript_accepted.txt"), true);
+}
+
+#[test]
+fn levels() {
+    for case in cases(include_str!("code_cases/python_levels.txt")) {
+        let (head, source) = case.split_once('\n').unwrap();
+        let (level, expected) = head.split_once(' ').unwrap();
+        let verdict = code::check(Language::Python, Level::from_name(level), source);
+        assert_eq!(verdict.is_ok(), expected == "accepted", "{case}\n=> {verdict:?}");
+    }
+    for (source, level, accepted) in [
+        ("let x: number = 1; type F = Function; const f = (a: string): void => {}", "standard", true),
+        ("import fs from 'fs'; fs.writeFileSync('x', 'y')", "readonly", false),
+        ("import fs from 'fs'; fs.readFileSync('x')", "readonly", true),
+        ("fetch('x', { method: 'POST' })", "readonly", false),
+        ("fetch('x')", "readonly", true),
+        ("process.env.A = '1'", "readonly", false),
+        ("import x from 'lodash'", "strict", false),
+        ("import path from 'node:path'", "strict", true),
+    ] {
+        let verdict = code::check(Language::TypeScript, Level::from_name(level), source);
+        assert_eq!(verdict.is_ok(), accepted, "{source} {verdict:?}");
+    }
+}
+
+#[test]
+fn unrestricted_is_not_read() {
+    assert_eq!(code::check(Language::Python, Level::Unrestricted, "eval('1'"), Ok(()));
+}
+
+#[test]
+fn shell_goes_to_the_shell_validator() {
+    assert!(code::check(Language::Shell, Level::Standard, "rm -rf /").is_err());
+    assert!(code::check(Language::Shell, Level::Standard, "ls").is_ok());
+}
+
+#[test]
+fn the_size_is_bounded() {
+    let program = |length: usize| format!("#{}", "x".repeat(length - 1));
+    assert!(code::check(Language::Python, Level::Standard, &program(MAX_BYTES)).is_ok());
+    let finding = code::check(Language::Python, Level::Standard, &program(MAX_BYTES + 1)).unwrap_err();
+    assert_eq!(finding.rule, "code-size");
+}
+
+#[test]
+fn a_finding_says_where_and_what_instead() {
+    let finding = code::check(Language::Python, Level::Standard, "import os\n\nos.system('id')").unwrap_err();
+    assert_eq!((finding.rule, finding.place), ("code-process", Some((3, 4))));
+    assert!(finding.message.contains("os.system") && finding.suggestion.is_some());
+}
+
+#[test]
+fn a_rejection_lets_its_author_correct_the_program() {
+    let rejection = code::review(Language::Python, Level::Strict, "import csv\neval('1')").unwrap_err();
+    assert_eq!(rejection.violations.len(), 2);
+    let json = rejection.to_json();
+    assert_eq!(json["status"], "rejected");
+    assert_eq!(json["violations"][1], "line 2: `builtins.eval` runs text or data as code");
+    assert_eq!(json["details"][0]["line"], 1);
+    assert_eq!(json["hints"]["max_code_size_bytes"], 10_000);
+    assert!(json["hints"]["allowed_imports"].as_array().unwrap().contains(&"httpx".into()));
+    assert!(json["hints"]["blocked_imports"].as_array().unwrap().contains(&"subprocess".into()));
+    assert!(code::review(Language::Python, Level::Strict, "import json").is_ok());
+}
+
+#[test]
+fn nesting_does_not_overflow_the_stack() {
+    let open = |unit: &str, count: usize, middle: &str, close: &str| {
+        format!("{}{middle}{}", unit.repeat(count), close.repeat(count))
+    };
+    for source in [
+        open("(", 4_900, "", ")"),
+        open("[", 9_900, "", ""),
+        open("{", 4_900, "", "}"),
+        open("-", 9_000, "1", ""),
+        open("not ", 2_000, "x", ""),
+        open("lambda:", 1_400, "0", ""),
+        open("x+", 4_900, "x", ""),
+        open("f(", 4_900, "", ")"),
+        format!("x{}", ".a".repeat(4_900)),
+        format!("f{}", "()".repeat(4_900)),
+        format!("x = {}c", "a if b else ".repeat(700)),
+        (0..90).map(|depth| format!("{}if x:\n", " ".repeat(depth))).collect::<String>() + &" ".repeat(90) + "pass",
+        open("f'{", 1_000, "1", "}'"),
+        open("a=>", 3_000, "1", ""),
+        open("!", 9_900, "1", ""),
+        open("if(1)", 1_900, ";", ""),
+        open("a?b:", 2_400, "c", ""),
+        open("`${", 1_000, "1", "}`"),
+        open("<a>", 1_000, "", "</a>"),
+        open("new ", 2_400, "X", ""),
+        open("async()=>", 1_000, "1", ""),
+    ] {
+        for language in [Language::Python, Language::JavaScript, Language::TypeScript] {
+            // Whatever the verdict, there is one.
+            let _ = code::check(language, Level::Readonly, &source);
+        }
+    }
+}
+
+/// Pieces out of which hostile and harmless programs are made.
+const PIECES: [&str; 40] = [
+    "import os",
+    "\n",
+    " ",
+    "    ",
+    "os",
+    ".",
+    "system",
+    "(",
+    ")",
+    "'id'",
+    "getattr",
+    ",",
+    "[",
+    "]",
+    "{",
+    "}",
+    ":",
+    "=",
+    "+=",
+    "x",
+    "y",
+    "lambda",
+    "for",
+    "in",
+    "if",
+    "else",
+    "def f",
+    "class A",
+    "return",
+    "*",
+    "**",
+    "'a'",
+    "b'b'",
+    "1",
+    "-",
+    "chr",
+    "join",
+    "f'{x}'",
+    "eval",
+    "globals()",
+];
+
+proptest! {
+    #[test]
+    fn any_text_gets_a_verdict(source in "\\PC{0,300}", level in 0usize..4) {
+        let level = [Level::Unrestricted, Level::Standard, Level::Strict, Level::Readonly][level];
+        for language in [Language::Python, Language::JavaScript, Language::TypeScript] {
+            let _ = code::check(language, level, &source);
+        }
+    }
+
+    #[test]
+    fn any_mixture_gets_a_verdict(pieces in prop::collection::vec(prop::sample::select(&PIECES[..]), 0..60)) {
+        let source = pieces.concat();
+        for language in [Language::Python, Language::JavaScript] {
+            let _ = code::check(language, Level::Readonly, &source);
+        }
+    }
+
+    #[test]
+    fn a_name_in_pieces_is_put_together(cut in 1usize..6, reverse in any::<bool>()) {
+        let (left, right) = "system".split_at(cut);
+        let source = if reverse {
+            let turned: String = "system".chars().rev().collect();
+            format!("import os\ngetattr(os, {turned:?}[::-1])('id')")
+        } else {
+            format!("import os\na = {left:?}\ngetattr(os, a + {right:?})('id')")
+        };
+        prop_assert!(code::check(Language::Python, Level::Standard, &source).is_err());
+    }
+}
