@@ -204,6 +204,10 @@ fn names_machine_path(line: &str, word: &str) -> bool {
         let before = line[..at].chars().next_back();
         let starts = before.is_none_or(|letter| !(letter.is_alphanumeric() || "._-/~$}>".contains(letter)));
         let rest = &line[at + word.len()..];
+        // The folder as such, as rules about paths name it.
+        if rest.starts_with(['"', '*']) {
+            return false;
+        }
         let folder = rest.split(|letter: char| !letter.is_alphanumeric()).next().unwrap_or_default();
         let made_up = rest.starts_with(['<', '{', '$']) || MADE_UP.contains(&folder);
         starts && !made_up
@@ -271,6 +275,7 @@ mod tests {
         assert!(refusals("a.md", "/home/user/x, \"/home/me\", /home/$USER and /Users/alice/y").is_empty());
         assert_eq!(refusals("a.md", "/home/mellow/x").len(), 1);
         assert_eq!(refusals("a.md", "/root/.cache").len(), 1);
+        assert!(refusals("a.rs", "//! x\nmatches!(path, \"/home/\" | \"/Users/*\")").is_empty());
         assert!(refusals("a.md", "a ~/work/x and src/work/y").is_empty());
     }
 }
