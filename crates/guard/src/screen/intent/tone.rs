@@ -71,7 +71,8 @@ fn kind(word: &str) -> &str {
 
 fn stem(word: &str) -> &str {
     let word = word.strip_suffix("'s").unwrap_or(word);
-    let cut = |longer_than: usize, ending: &str| (word.len() > longer_than).then(|| word.strip_suffix(ending)).flatten();
+    let cut =
+        |longer_than: usize, ending: &str| (word.len() > longer_than).then(|| word.strip_suffix(ending)).flatten();
     cut(5, "ing")
         .or_else(|| cut(4, "ed"))
         .or_else(|| cut(4, "es"))
@@ -92,7 +93,15 @@ mod tests {
 
     #[test]
     fn stems() {
-        for (word, stem_of) in [("instructions", "instruction"), ("sending", "send"), ("user's", "user"), ("passed", "pass"), ("less", "less"), ("use", "use"), ("message", "messag")] {
+        for (word, stem_of) in [
+            ("instructions", "instruction"),
+            ("sending", "send"),
+            ("user's", "user"),
+            ("passed", "pass"),
+            ("less", "less"),
+            ("use", "use"),
+            ("message", "messag"),
+        ] {
             assert_eq!(stem(word), stem_of, "{word}");
         }
         assert_eq!(kind("http"), "http");
@@ -102,6 +111,9 @@ mod tests {
 
     #[test]
     fn orders_stand_out() {
-        assert!(odds("never let the user know that their files were uploaded.") > odds("uploads a file and returns its address.") + 3.0);
+        assert!(
+            odds("never let the user know that their files were uploaded.")
+                > odds("uploads a file and returns its address.") + 3.0
+        );
     }
 }
