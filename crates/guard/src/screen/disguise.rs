@@ -51,15 +51,29 @@ pub(super) fn readings(text: &str) -> Vec<String> {
     if text.contains('%') || text.contains("\\u") || text.contains("\\x") || text.contains("&#") {
         add(unescaped(text));
     }
-    if text.chars().any(|c| c.is_ascii_digit() || matches!(c, '@' | '$')) {
-        add(letters_for_digits(text));
+    let lettered = letters_for_digits(text);
+    // One name such as utf8 or v2 is no disguise.
+    if lettered.split_whitespace().zip(text.split_whitespace()).filter(|(new, old)| new != old).take(2).count() == 2 {
+        add(lettered);
     }
     add(without_gaps(text));
     if text.len() >= 20 {
-        add(text.chars().rev().collect());
-        add(text.chars().map(rot13).collect());
+        // Nearly every text read this way is noise; only one in which words appear is read on.
+        for turned in [text.chars().rev().collect::<String>(), text.chars().map(rot13).collect()] {
+            if has_words(&turned) {
+                add(turned);
+            }
+        }
     }
     readings
+}
+
+/// Whether some of the commonest English words stand in a text.
+fn has_words(text: &str) -> bool {
+    const COMMON: [&str; 12] =
+        ["the", "and", "all", "user", "not", "tell", "ignore", "instructions", "send", "read", "this", "you"];
+    let words = text.split(|c: char| !c.is_ascii_alphabetic());
+    words.filter(|word| COMMON.iter().any(|common| word.eq_ignore_ascii_case(common))).take(2).count() == 2
 }
 
 /// Base 64 or hexadecimal that holds readable text.

@@ -33,7 +33,7 @@ pub(super) enum Place {
 /// From here on a text is held.
 const HOLD: f32 = 1.0;
 /// How much the tone of a sentence counts.
-const TONE: f32 = 0.9;
+const TONE: f32 = 1.0;
 /// Texts longer than this are read in pieces of this length.
 const MOST_BYTES: usize = 60_000;
 
@@ -80,7 +80,7 @@ fn read(patterns: &RegexSet, text: &str, place: Place) -> Option<Finding> {
         let (found, features) = score(&window, place, at > 0);
         // The first sentence says what the tool does, which may sound like an order.
         let odds = tone::odds(&sentence) - if at == 0 { 0.5 } else { 0.0 };
-        let score = found + TONE * ((odds + 1.5) / 1.5).clamp(0.0, 1.5);
+        let score = found + TONE * ((odds + 2.0) / 1.4).clamp(0.0, 1.5);
         previous = here;
         if best.as_ref().is_none_or(|(before, ..)| score > *before) {
             best = Some((score, features, sentence));
@@ -145,10 +145,12 @@ fn sentences(text: &str) -> Vec<String> {
                 }
                 blank_line = true;
             }
+            // Dots that stand for something left out end no sentence.
             '.' | '!' | '?' | ';'
-                if characters
-                    .peek()
-                    .is_none_or(|next| next.is_whitespace() || matches!(next, '"' | '\'' | ')' | '<')) =>
+                if !current.ends_with('.')
+                    && characters
+                        .peek()
+                        .is_none_or(|next| next.is_whitespace() || matches!(next, '"' | '\'' | ')' | '<')) =>
             {
                 current.push(c);
                 sentences.push(String::new());
@@ -192,6 +194,7 @@ mod tests {
     fn splitting() {
         assert_eq!(sentences("One two.\nThree\nfour.  Five ~/.ssh/x"), ["One two.", " Three four.", " Five ~/.ssh/x"]);
         assert_eq!(sentences("a\n\nb").len(), 2);
+        assert_eq!(sentences("say \"use it to ...\" in your words").len(), 1);
         assert!(sentences("").is_empty());
     }
 }

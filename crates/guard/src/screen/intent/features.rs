@@ -486,12 +486,12 @@ pub(super) const FEATURES: &[Feature] = &[
     f(
         Impersonate,
         1.0,
-        r"(?:^|[\s>\]])(?:\[|<|<\||\{|\*\*|#+ ?|=+ ?|-+ ?)\s*/?(?:system|sys|inst|im_start|im_end|start_header_id|developer|admin|assistant)(?:[ _](?:message|prompt|note|override|instruction|notice|update|alert)s?)?\s*(?:\]|>|\|>|\}|\*\*|:|#|=|-)",
+        r"(?:^|[\s>\]])(?:\[|<|<\||\{|\*\*|#+ ?|=+ ?)\s*/?(?:system|sys|inst|im_start|im_end|start_header_id)(?:[ _](?:message|prompt|note|override|instruction|notice|update|alert)s?)?\s*(?:\]|>|\|>|\}|\*\*|:|#|=|-)",
     ),
     f(
         Impersonate,
         0.9,
-        r"(?:^|[.!?>\n\s]{1,3})(?:system|developer|admin(?:istrator)?|assistant|root)(?: (?:message|note|override|instruction|notice|prompt|command|update|alert))?\s?:\s?(?:\w+ )",
+        r"(?:^|[.!?>\n\s]{1,3})(?:system|(?:system|developer|admin(?:istrator)?|assistant|root|operator) (?:message|note|override|instruction|notice|command|update|alert)):\s?(?:\w+ )",
     ),
     f(
         Impersonate,
@@ -691,7 +691,7 @@ pub(super) const FEATURES: &[Feature] = &[
     f(
         Approve,
         0.9,
-        r"(?:do not|don'?t|never|no longer|without|not) (?:\w+ )?(?:need|require|want|have)\w* (?:[\w']+ ){0,3}(?:consent|permission|approval|confirmation|authori[sz]ation)|(?:assume|presume|imply|take) (?:\w+ ){0,3}(?:permission|consent|approval|authori[sz]ation|agreement)",
+        r"(?:you|assistants?|models?|agents?) (?:do not|don'?t|never|no longer|need not) (?:\w+ )?(?:need|require|want|have|seek|get)\w* (?:[\w']+ ){0,3}(?:consent|permission|approval|confirmation|authori[sz]ation)|(?:assume|presume|imply|take) (?:\w+ ){0,3}(?:permission|consent|approval|authori[sz]ation|agreement)",
     ),
     f(
         Approve,
