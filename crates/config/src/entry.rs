@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
+use switchboard_protocol::mgp::{DefaultPolicy, TrustLevel};
+
 use crate::secret::{Secret, names_secret, printable};
 
 /// Declares an enum of configuration words with the words themselves.
@@ -35,7 +37,6 @@ macro_rules! words {
         }
     };
 }
-pub(crate) use words;
 
 words! {
     /// How a server is reached.
@@ -68,28 +69,6 @@ words! {
         Legacy = "legacy",
         /// Only `server/discover`.
         Modern = "modern",
-    }
-}
-
-words! {
-    /// What an agent without a grant may do (MGP 5.6).
-    DefaultPolicy {
-        /// Nothing until granted.
-        OptIn = "opt-in",
-        /// Everything until denied.
-        OptOut = "opt-out",
-    }
-}
-
-words! {
-    /// Trust that the operator gives a server (MGP 2.5).
-    TrustLevel {
-        /// Fewer checks.
-        Trusted = "trusted",
-        /// The usual checks.
-        Standard = "standard",
-        /// All checks and isolation.
-        Sandboxed = "sandboxed",
     }
 }
 
@@ -139,7 +118,7 @@ pub struct MgpEntry {
     pub extensions: Vec<String>,
     /// Permissions the server needs.
     pub permissions_required: Vec<String>,
-    /// Trust given to the server.
+    /// TrustLevel given to the server.
     pub trust_level: Option<TrustLevel>,
     /// Restart policy.
     pub restart: Option<Restart>,

@@ -5,7 +5,9 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::entry::{Era, Restart, ServerEntry, Sharing, Transport, TrustLevel};
+use switchboard_protocol::mgp::TrustLevel;
+
+use crate::entry::{Era, Restart, ServerEntry, Sharing, Transport};
 use crate::error::ConfigError;
 use crate::secret::Secret;
 use crate::settings::Limits;
@@ -85,7 +87,7 @@ impl Server {
         self.entry.era.unwrap_or(Era::Auto)
     }
 
-    /// Trust level, `standard` by default.
+    /// TrustLevel level, `standard` by default.
     pub fn trust_level(&self) -> TrustLevel {
         self.entry.mgp.as_ref().and_then(|mgp| mgp.trust_level).unwrap_or(TrustLevel::Standard)
     }

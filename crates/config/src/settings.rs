@@ -4,22 +4,9 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::entry::{DefaultPolicy, words};
-use crate::secret::Secret;
+use switchboard_protocol::mgp::{ApprovalPolicy, DefaultPolicy};
 
-words! {
-    /// What happens to a permission request (MGP 3.3).
-    ApprovalPolicy {
-        /// A person is asked.
-        Interactive = "interactive",
-        /// Everything is approved.
-        AutoApprove = "auto_approve" | "auto-approve",
-        /// Everything that is not configured is denied.
-        DenyAll = "deny_all" | "deny-all",
-        /// Only what is configured is approved.
-        ConfigOnly = "config_only" | "config-only",
-    }
-}
+use crate::secret::Secret;
 
 /// The top-level keys and `[limits]`.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,6 +6,7 @@
 
 pub mod fault;
 pub mod mcp;
+pub mod mgp;
 mod revision;
 
 pub use fault::Fault;

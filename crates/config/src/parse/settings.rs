@@ -3,13 +3,13 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
-use crate::entry::DefaultPolicy;
 use crate::error::ConfigError;
 use crate::expand::{Environment, expand};
 use crate::places::beside;
 use crate::secret::Secret;
-use crate::settings::{ApprovalPolicy, Limits, Settings};
+use crate::settings::{Limits, Settings};
 use crate::table::Keys;
+use crate::{ApprovalPolicy, DefaultPolicy};
 
 const LIMITS: &[&str] = &[
     "message_bytes",

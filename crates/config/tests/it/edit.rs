@@ -44,7 +44,7 @@ fn full() -> ServerEntry {
         mgp: Some(MgpEntry {
             extensions: vec!["security".to_owned()],
             permissions_required: vec!["camera".to_owned()],
-            trust_level: Some(TrustLevel::Sandboxed),
+            trust_level: Some(TrustLevel::Untrusted),
             restart: Some(Restart { mode: RestartMode::Always, max_restarts: 1, ..Restart::default() }),
         }),
     }
