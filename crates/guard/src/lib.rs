@@ -8,6 +8,8 @@ pub mod code;
 mod finding;
 pub mod network;
 pub mod path;
+pub mod permission;
+pub mod risk;
 pub mod screen;
 pub mod shell;
 
