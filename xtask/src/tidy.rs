@@ -63,6 +63,7 @@ const ROOMS: &[Room] = &[
             "switchboard-kernel",
             "switchboard-sdk",
             "switchboard-guard",
+            "switchboard-store",
             "switchboard-config",
             "switchboard-peer",
             "switchboard-transport",

@@ -10,6 +10,7 @@ use http::HeaderMap;
 use parking_lot::RwLock;
 use switchboard_protocol::mcp::meta;
 use switchboard_protocol::{Era, Revision};
+use switchboard_transport::http_server::Principal;
 use switchboard_wire::{ErrorObject, Extra, Notification, Object, Raw, Request};
 use tokio_util::sync::CancellationToken;
 
@@ -132,6 +133,8 @@ pub struct Session {
     pub id: Arc<str>,
     /// Who was authenticated: never taken from a parameter.
     pub principal: Arc<str>,
+    /// How that was proved, and what the proof is good for.
+    pub identity: Principal,
     /// Whether the session outlives one request.
     pub lasting: bool,
     caller: RwLock<Arc<Caller>>,
@@ -142,8 +145,9 @@ pub struct Session {
 impl Session {
     /// A session whose unsolicited messages leave through `remote`.
     #[must_use]
-    pub fn new(id: Arc<str>, principal: Arc<str>, lasting: bool, caller: Caller, remote: Arc<dyn Remote>) -> Arc<Self> {
-        Arc::new(Self { id, principal, lasting, caller: RwLock::new(Arc::new(caller)), remote, state: OnceLock::new() })
+    pub fn new(id: Arc<str>, identity: Principal, lasting: bool, caller: Caller, remote: Arc<dyn Remote>) -> Arc<Self> {
+        let (principal, caller) = (identity.name.clone(), RwLock::new(Arc::new(caller)));
+        Arc::new(Self { id, principal, identity, lasting, caller, remote, state: OnceLock::new() })
     }
 
     /// What the client said of itself.

@@ -59,6 +59,7 @@ impl Options {
             role,
             limits: Limits::default(),
             principal: "local".into(),
+            admin: role == Role::Server,
             queue: 4096,
             concurrent_requests: 1024,
             write_timeout: Duration::from_secs(30),
@@ -116,13 +117,9 @@ where
         stats: Stats::default(),
     });
     let id = format!("stdio-{}", crate::random_token());
-    let session = Session::new(
-        id.into(),
-        options.principal.clone(),
-        true,
-        Caller::unknown(),
-        connection.clone() as Arc<dyn Remote>,
-    );
+    let identity = Identity { admin: options.admin, ..Identity::new(options.principal.clone(), Method::Local) };
+    let remote = connection.clone() as Arc<dyn Remote>;
+    let session = Session::new(id.into(), identity.into(), true, Caller::unknown(), remote);
     let inbound = inbound::Inbound::new(connection.clone(), session.clone(), options, handler);
     // However the reader ends, a panic included, nobody waits for what it would have read.
     let (end, done) = (connection.closed.clone().drop_guard(), finished.clone().drop_guard());

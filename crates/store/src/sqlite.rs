@@ -5,6 +5,7 @@ mod connection;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use parking_lot::Mutex;
@@ -139,14 +140,34 @@ impl Engine for Sqlite {
     }
 }
 
+/// How often a chain that looks broken is looked at again: another process may be at its first records, and the files
+/// beside the database follow a commit a moment later.
+const LOOKS: u32 = 4;
+const PAUSE: Duration = Duration::from_millis(25);
+
 /// Checks the chain against its evidence, puts a restore on record, and opens the evidence for writing.
 fn settle(connection: &Connection, evidence: &Evidence, mode: Mode) -> Result<Ledger, StoreError> {
     let run_all = |statements: &[Statement]| -> Result<Vec<_>, StoreError> {
         statements.iter().map(|statement| run(connection, statement).map_err(translate)).collect()
     };
-    let newest = evidence.newest(mode)?;
-    let found = Found::read(run_all(&tables::survey(&newest))?)?;
-    let restored = tables::settle(&found, &newest, false, mode, evidence)?;
+    let look = || {
+        // The evidence first: it never runs ahead of the database.
+        let newest = evidence.newest(mode)?;
+        // One transaction, so that what another process appends meanwhile is not seen by half.
+        let survey = committer::in_transaction(connection, |_| run_all(&tables::survey(&newest)))?;
+        let found = Found::read(survey)?;
+        let restored = tables::settle(&found, &newest, false, mode, evidence)?;
+        Ok((found, restored))
+    };
+    let mut looked = look();
+    for _ in 1..LOOKS {
+        if !matches!(looked, Err(StoreError::ChainBroken(_))) {
+            break;
+        }
+        std::thread::sleep(PAUSE);
+        looked = look();
+    }
+    let (found, restored) = looked?;
     let mut ledger = Ledger::open(evidence)?;
     match restored {
         Some(head) => {

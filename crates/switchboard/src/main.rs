@@ -18,6 +18,7 @@ mod setup;
 mod signals;
 mod specs;
 mod stdio;
+mod storage;
 mod tokens;
 
 use std::process::ExitCode;
@@ -78,6 +79,15 @@ fn run(arguments: Arguments) -> Outcome {
         Command::Doctor => with_servers(commands::doctor::run(&common)),
         Command::Guardian => Ok(()),
     }
+}
+
+/// Runs a command that waits for things and starts no server.
+#[expect(dead_code, reason = "used with the first such command")]
+fn without_servers(work: impl Future<Output = Outcome>) -> Outcome {
+    let runtime = runtime()?;
+    let outcome = runtime.block_on(work);
+    runtime.shutdown_timeout(LAST_MOMENT);
+    outcome
 }
 
 /// Runs a command that starts servers.

@@ -7,6 +7,7 @@
 mod admission;
 mod body;
 mod connection;
+mod identity;
 mod patient;
 
 use std::future::Future;
@@ -20,8 +21,9 @@ use hyper::{Request, Response};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-pub use admission::{Access, AllowList, BadEntry, Principal};
+pub use admission::{Access, AllowList, Authenticator, BadEntry, Challenges, Checked};
 pub use body::{Body, EventSource, ReadError, read_body};
+pub use identity::{BadScope, Identity, Method, Principal, Scopes};
 
 /// The answer to one request, on its way.
 pub type Answering<'a> = Pin<Box<dyn Future<Output = Response<Body>> + Send + 'a>>;

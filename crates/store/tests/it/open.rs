@@ -105,3 +105,24 @@ async fn a_closed_store_takes_no_more() {
     assert!(matches!(fixture.store.audit().append(&events(0..1)).await, Err(StoreError::Closed)));
     assert!(matches!(fixture.store.audit().tail(1).await, Err(StoreError::Closed)));
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn opening_beside_one_that_appends_is_no_breach() {
+    let one = Fixture::sqlite(Options::default()).await;
+    let store = one.store.clone();
+    let appending = tokio::spawn(async move {
+        for round in 0..60 {
+            store.audit().append(&events(round..round + 2)).await.unwrap();
+        }
+    });
+    let mut opened = 0;
+    while !appending.is_finished() || opened < 5 {
+        let beside = Store::open(&one.location, Options::default()).await.unwrap();
+        beside.audit().append(&events(opened..opened + 1)).await.unwrap();
+        beside.close().await.unwrap();
+        opened += 1;
+    }
+    appending.await.unwrap();
+    let report = one.store.audit().verify(&[]).await.unwrap();
+    assert!(report.is_whole(), "{report:?}");
+}

@@ -1,16 +1,74 @@
 //! Who is let in: `Host`, `Origin` and the bearer token, decided from the head of a request alone.
 
 use std::fmt;
+use std::future::Future;
 use std::net::{IpAddr, SocketAddr};
+use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use http::header::{AUTHORIZATION, HOST, ORIGIN};
 use http::{HeaderMap, HeaderValue, StatusCode, Uri};
 
-/// Who was authenticated.
-pub type Principal = Arc<str>;
+use super::Principal;
 
-type Authenticate = dyn Fn(Option<&str>) -> Option<Principal> + Send + Sync;
+/// How long a check that has to ask elsewhere may take.
+const LATER: Duration = Duration::from_secs(20);
+
+/// Finds out whose a bearer token is.
+pub trait Authenticator: Send + Sync + 'static {
+    /// Judges what follows `Bearer`; `None` where a request has no such header. Secrets are compared in constant time.
+    fn check(&self, token: Option<&str>) -> Checked;
+}
+
+/// What an [`Authenticator`] found.
+#[derive(Default)]
+pub enum Checked {
+    /// Whose token it is.
+    Known(Principal),
+    /// Nobody's.
+    #[default]
+    Unknown,
+    /// The token is genuine, and lacks a scope without which nobody is let in.
+    Insufficient,
+    /// It has to be asked elsewhere first, keys of an identity provider mostly. Ends by itself.
+    Later(Pin<Box<dyn Future<Output = Self> + Send>>),
+}
+
+impl fmt::Debug for Checked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Known(principal) => f.debug_tuple("Known").field(principal).finish(),
+            Self::Unknown => f.write_str("Unknown"),
+            Self::Insufficient => f.write_str("Insufficient"),
+            Self::Later(_) => f.write_str("Later"),
+        }
+    }
+}
+
+impl<F: Fn(Option<&str>) -> Option<Principal> + Send + Sync + 'static> Authenticator for F {
+    fn check(&self, token: Option<&str>) -> Checked {
+        self(token).map_or(Checked::Unknown, Checked::Known)
+    }
+}
+
+/// `WWW-Authenticate` for those who are not let in (RFC 6750, RFC 9728).
+#[derive(Debug, Clone)]
+pub struct Challenges {
+    /// For a request without a token.
+    pub missing: HeaderValue,
+    /// For one whose token is not good.
+    pub invalid: HeaderValue,
+    /// For one whose token lacks a scope.
+    pub insufficient: HeaderValue,
+}
+
+impl Default for Challenges {
+    fn default() -> Self {
+        let plain = HeaderValue::from_static("Bearer");
+        Self { missing: plain.clone(), invalid: plain.clone(), insufficient: plain }
+    }
+}
 
 /// The rules of who is let in.
 #[derive(Clone)]
@@ -19,8 +77,8 @@ pub struct Access {
     pub hosts: AllowList,
     /// Names that `Origin` may have. A request without `Origin` does not come from a web page and passes.
     pub origins: AllowList,
-    authenticate: Arc<Authenticate>,
-    challenge: HeaderValue,
+    authenticate: Arc<dyn Authenticator>,
+    challenges: Challenges,
 }
 
 impl Access {
@@ -32,32 +90,43 @@ impl Access {
         Self {
             hosts: names.clone(),
             origins: names,
-            authenticate: Arc::new(move |_| Some(local.clone())),
-            challenge: HeaderValue::from_static("Bearer"),
+            authenticate: Arc::new(move |_: Option<&str>| Some(local.clone())),
+            challenges: Challenges::default(),
         }
     }
 
     /// The same rules, with a check of the bearer token. The check is given what follows `Bearer`, and must compare
     /// secrets in constant time.
     #[must_use]
-    pub fn authenticated(mut self, check: impl Fn(Option<&str>) -> Option<Principal> + Send + Sync + 'static) -> Self {
-        self.authenticate = Arc::new(check);
-        self
+    pub fn authenticated(self, check: impl Fn(Option<&str>) -> Option<Principal> + Send + Sync + 'static) -> Self {
+        self.authenticated_by(Arc::new(check))
     }
 
-    /// The same rules with another `WWW-Authenticate` for those who are not let in.
+    /// The same rules, with a check of the bearer token that may have to ask elsewhere.
     #[must_use]
-    pub fn challenging(mut self, challenge: HeaderValue) -> Self {
-        self.challenge = challenge;
+    pub fn authenticated_by(mut self, check: Arc<dyn Authenticator>) -> Self {
+        self.authenticate = check;
         self
     }
 
-    pub(super) const fn challenge(&self) -> &HeaderValue {
-        &self.challenge
+    /// The same rules with other `WWW-Authenticate` headers for those who are not let in.
+    #[must_use]
+    pub fn challenging(mut self, challenges: Challenges) -> Self {
+        self.challenges = challenges;
+        self
+    }
+
+    pub(super) const fn challenge(&self, refused: Refused) -> Option<&HeaderValue> {
+        match refused {
+            Refused::Host | Refused::Origin => None,
+            Refused::NoToken => Some(&self.challenges.missing),
+            Refused::Token => Some(&self.challenges.invalid),
+            Refused::Scope => Some(&self.challenges.insufficient),
+        }
     }
 
     /// Judges the head of a request.
-    pub(super) fn admit(&self, uri: &Uri, headers: &HeaderMap, open: bool) -> Result<Principal, Refused> {
+    pub(super) fn admit(&self, uri: &Uri, headers: &HeaderMap, open: bool) -> Result<Admitted, Refused> {
         let host = single(headers, &HOST).ok_or(Refused::Host)?;
         if !self.hosts.allows(host.to_str().map_err(|_| Refused::Host)?) {
             return Err(Refused::Host);
@@ -73,16 +142,45 @@ impl Access {
                 return Err(Refused::Origin);
             }
         }
-        let token = if headers.contains_key(&AUTHORIZATION) {
+        let presented = headers.contains_key(&AUTHORIZATION);
+        let token = if presented {
             single(headers, &AUTHORIZATION).and_then(|value| value.to_str().ok()).and_then(bearer)
         } else {
             None
         };
-        match (self.authenticate)(token) {
-            Some(principal) => Ok(principal),
-            None if open => Ok("".into()),
-            None => Err(Refused::Token),
+        match self.authenticate.check(token) {
+            Checked::Later(asking) => Ok(Admitted::Later(Asking { asking, presented, open })),
+            checked => settle(checked, presented, open).map(Admitted::Now),
         }
+    }
+}
+
+fn settle(checked: Checked, presented: bool, open: bool) -> Result<Principal, Refused> {
+    match checked {
+        Checked::Known(principal) => Ok(principal),
+        _ if open => Ok("".into()),
+        Checked::Insufficient => Err(Refused::Scope),
+        Checked::Unknown | Checked::Later(_) => Err(if presented { Refused::Token } else { Refused::NoToken }),
+    }
+}
+
+/// Someone whose `Host` and `Origin` are good.
+pub(super) enum Admitted {
+    Now(Principal),
+    Later(Asking),
+}
+
+/// A token that has to be asked for elsewhere.
+pub(super) struct Asking {
+    asking: Pin<Box<dyn Future<Output = Checked> + Send>>,
+    presented: bool,
+    open: bool,
+}
+
+impl Asking {
+    pub(super) async fn end(self) -> Result<Principal, Refused> {
+        let checked = tokio::time::timeout(LATER, self.asking).await.unwrap_or_default();
+        settle(checked, self.presented, self.open)
     }
 }
 
@@ -97,14 +195,16 @@ impl fmt::Debug for Access {
 pub(super) enum Refused {
     Host,
     Origin,
+    NoToken,
     Token,
+    Scope,
 }
 
 impl Refused {
     pub(super) const fn status(self) -> StatusCode {
         match self {
-            Self::Host | Self::Origin => StatusCode::FORBIDDEN,
-            Self::Token => StatusCode::UNAUTHORIZED,
+            Self::Host | Self::Origin | Self::Scope => StatusCode::FORBIDDEN,
+            Self::NoToken | Self::Token => StatusCode::UNAUTHORIZED,
         }
     }
 
@@ -113,7 +213,10 @@ impl Refused {
         match self {
             Self::Host => r#"{"jsonrpc":"2.0","error":{"code":-32600,"message":"this Host is not served here"}}"#,
             Self::Origin => r#"{"jsonrpc":"2.0","error":{"code":-32600,"message":"this Origin is not allowed"}}"#,
-            Self::Token => r#"{"jsonrpc":"2.0","error":{"code":-32600,"message":"a valid bearer token is needed"}}"#,
+            Self::NoToken | Self::Token => {
+                r#"{"jsonrpc":"2.0","error":{"code":-32600,"message":"a valid bearer token is needed"}}"#
+            }
+            Self::Scope => r#"{"jsonrpc":"2.0","error":{"code":-32600,"message":"the token lacks a needed scope"}}"#,
         }
     }
 }

@@ -16,7 +16,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::admission::{Access, Refused};
+use super::admission::{Access, Admitted, Refused};
 use super::patient::Patient;
 use super::{Body, Limits, Service};
 
@@ -84,9 +84,14 @@ async fn run(
         let service = &service;
         let access = &access;
         async move {
+            let admitted = match admitted {
+                Ok(Admitted::Now(principal)) => Ok(principal),
+                Ok(Admitted::Later(asking)) => asking.end().await,
+                Err(refused) => Err(refused),
+            };
             Ok::<_, Infallible>(match admitted {
                 Ok(principal) => service.call(request, principal).await,
-                Err(refused) => turn_away(refused, access.challenge()),
+                Err(refused) => turn_away(refused, access.challenge(refused)),
             })
         }
     });
@@ -106,12 +111,12 @@ async fn run(
 }
 
 /// The body is not read, so hyper closes the connection behind the answer where one is on its way.
-fn turn_away(refused: Refused, challenge: &HeaderValue) -> Response<Body> {
+fn turn_away(refused: Refused, challenge: Option<&HeaderValue>) -> Response<Body> {
     let mut response = Response::new(Body::full(refused.body()));
     *response.status_mut() = refused.status();
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    if refused == Refused::Token {
+    if let Some(challenge) = challenge {
         headers.insert(WWW_AUTHENTICATE, challenge.clone());
     }
     response

@@ -120,7 +120,7 @@ impl Wrong {
 }
 
 /// The session a request belongs to. Another principal's session does not exist.
-fn find(shared: &Shared, parts: &Parts, principal: &str) -> Result<Arc<Live>, Wrong> {
+fn find(shared: &Shared, parts: &Parts, principal: &Principal) -> Result<Arc<Live>, Wrong> {
     if let Some(version) = parts.headers.get(&PROTOCOL_VERSION) {
         let known = version.to_str().ok().and_then(Revision::parse);
         known.filter(|revision| revision.era() == Era::Legacy).ok_or(Wrong::Version)?;

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, RwLock};
+use switchboard_transport::http_server::Principal;
 use switchboard_wire::{Id, Raw};
 
 use super::channel::Channel;
@@ -95,9 +96,11 @@ impl Sessions {
         self.len() < self.most
     }
 
-    /// The session of that id, if it is the principal's own.
-    pub(super) fn find(&self, id: &str, principal: &str) -> Option<Arc<Live>> {
-        let live = self.table.read().get(id).filter(|live| &*live.session.principal == principal).cloned()?;
+    /// The session of that id, if it is the principal's own. Another token of the same principal must have the same
+    /// rights: what a session was opened with is what it has.
+    pub(super) fn find(&self, id: &str, principal: &Principal) -> Option<Arc<Live>> {
+        let own = |live: &&Arc<Live>| live.session.identity.same_rights(principal);
+        let live = self.table.read().get(id).filter(own).cloned()?;
         live.seen.store(self.now(), Ordering::Relaxed);
         Some(live)
     }

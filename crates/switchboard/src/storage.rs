@@ -1,0 +1,130 @@
+//! The one store of a data folder: where it is, and how a person is told that it cannot be opened.
+//!
+//! Several processes may have the same store open, a `serve` and the commands that an operator runs beside it. What is
+//! kept in it is not known here.
+
+use std::path::Path;
+
+use switchboard_config::Loaded;
+use switchboard_store::{Location, Options, Store, StoreError};
+
+use crate::failure::{Failure, chain};
+
+/// The name of the embedded database in the data folder.
+const FILE: &str = "switchboard.db";
+
+/// Opens the store that the configuration names, else the one in the data folder. It is made if it is missing: the
+/// folder for its owner alone (0700), the files likewise (0600).
+pub(crate) async fn open_store(loaded: &Loaded) -> Result<Store, Failure> {
+    let address = loaded.config.settings.store.as_ref().map(switchboard_config::Secret::reveal);
+    let location = locate(address, &loaded.data_dir)?;
+    let mut options = Options::default();
+    if matches!(location, Location::Postgres(_)) {
+        // The signed heads are worth something because they are not where the chain is.
+        options.audit_directory = Some(loaded.data_dir.clone());
+    }
+    Store::open(&location, options).await.map_err(|error| refused(&location, &error))
+}
+
+/// Where the store is. A relative path starts in the data folder.
+fn locate(address: Option<&str>, data_dir: &Path) -> Result<Location, Failure> {
+    let Some(address) = address else { return Ok(Location::File(data_dir.join(FILE))) };
+    match address.parse() {
+        Ok(Location::File(path)) => Ok(Location::File(data_dir.join(path))),
+        Ok(location) => Ok(location),
+        Err(error) => Err(Failure::usage(format!("`store`: {}", chain(&error)))),
+    }
+}
+
+fn refused(location: &Location, error: &StoreError) -> Failure {
+    let place = match location {
+        Location::File(path) => path.display().to_string(),
+        // The address may hold a password.
+        Location::Postgres(_) => "the PostgreSQL database of `store`".to_owned(),
+    };
+    let next = match error {
+        StoreError::Busy(_) => "; another process holds it, try again",
+        StoreError::ChainBroken(_) => {
+            "; nothing is written to it any more. Restore the folder from a copy, or find out who changed it"
+        }
+        StoreError::Full(_) => "; make room on the disk",
+        StoreError::Unavailable(_) => "; is the database running, and may this machine reach it?",
+        _ => "",
+    };
+    Failure::failed(format!("{place} cannot be opened: {}{next}", chain(error)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use switchboard_config::{Environment, Sources, load};
+
+    use super::*;
+
+    fn loaded(folder: &Path, text: &str) -> Loaded {
+        let file = folder.join("mgp.toml");
+        std::fs::write(&file, format!("data_dir = 'data'\n{text}")).unwrap();
+        load(&Sources { explicit: Some(file), folder: folder.to_owned(), environment: Environment::default() }).unwrap()
+    }
+
+    #[test]
+    fn the_store_is_where_the_configuration_says() {
+        let data = Path::new("/data");
+        let file = |path: &str| Some(Location::File(path.into()));
+        for (address, expected) in [
+            (None, file("/data/switchboard.db")),
+            (Some("other.db"), file("/data/other.db")),
+            (Some("sqlite:other.db"), file("/data/other.db")),
+            (Some("/srv/other.db"), file("/srv/other.db")),
+            (Some("postgres://db/x"), Some(Location::Postgres("postgres://db/x".to_owned()))),
+            (Some("mysql://db/x"), None),
+        ] {
+            assert_eq!(locate(address, data).ok(), expected, "{address:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn folder_and_files_are_for_their_owner_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let loaded = loaded(folder.path(), "");
+        let store = open_store(&loaded).await.unwrap();
+        let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(&loaded.data_dir), 0o700);
+        assert_eq!(mode(&loaded.data_dir.join(FILE)), 0o600);
+        store.close().await.unwrap();
+        std::fs::set_permissions(loaded.data_dir.join(FILE), std::fs::Permissions::from_mode(0o644)).unwrap();
+        let failure = open_store(&loaded).await.unwrap_err();
+        assert!(failure.message().unwrap().contains("chmod 600"), "{failure:?}");
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn several_have_it_open_at_the_same_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let loaded = loaded(folder.path(), "");
+        let serving = open_store(&loaded).await.unwrap();
+        let writing = {
+            let serving = serving.clone();
+            tokio::spawn(async move {
+                for number in 0..40 {
+                    serving.latest_time(jiff::Timestamp::from_second(number).unwrap()).await.unwrap();
+                }
+            })
+        };
+        for number in 0..10 {
+            let beside = open_store(&loaded).await.unwrap();
+            beside.latest_time(jiff::Timestamp::from_second(number).unwrap()).await.unwrap();
+            beside.close().await.unwrap();
+        }
+        writing.await.unwrap();
+        assert_eq!(serving.latest_time(jiff::Timestamp::UNIX_EPOCH).await.unwrap().as_second(), 39);
+    }
+
+    #[tokio::test]
+    async fn a_password_in_the_address_is_not_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let failure = open_store(&loaded(folder.path(), "store = 'postgres://me:hidden@127.0.0.1:1/x'")).await;
+        let message = failure.unwrap_err().message().unwrap().to_owned();
+        assert!(!message.contains("hidden") && message.contains("PostgreSQL"), "{message}");
+    }
+}
