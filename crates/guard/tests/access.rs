@@ -7,7 +7,7 @@ use switchboard_guard::access::{Access, AccessTable, ChainFault, Rule, Source};
 use switchboard_protocol::mgp::DefaultPolicy::{self, OptIn, OptOut};
 
 fn now() -> Timestamp {
-    "2026-03-01T00:00:00Z".parse().unwrap()
+    "2026-03-01T00:00:00Z".parse().expect("a valid time")
 }
 
 fn rule(principal: &str, server: &str, tool: Option<&str>, allow: bool) -> Rule {
@@ -143,7 +143,7 @@ impl Dice {
     }
 
     fn one_of<'a>(&mut self, words: &[&'a str]) -> &'a str {
-        words[usize::try_from(self.below(words.len() as u64)).unwrap()]
+        words[usize::try_from(self.below(words.len() as u64)).expect("small")]
     }
 
     fn tool(&mut self) -> Option<&'static str> {
@@ -153,7 +153,7 @@ impl Dice {
     fn rule(&mut self) -> Rule {
         let rule =
             rule(self.one_of(&["ada", "bob", "eve"]), self.one_of(&["files", "mail"]), self.tool(), self.below(2) == 0);
-        if self.below(2) == 0 { rule } else { until(rule, i64::try_from(self.below(5)).unwrap() - 2) }
+        if self.below(2) == 0 { rule } else { until(rule, i64::try_from(self.below(5)).expect("small") - 2) }
     }
 
     fn rules(&mut self) -> Vec<Rule> {

@@ -10,7 +10,7 @@ use switchboard_wire::{Limits, Raw};
 const NOTHING: OperatorWord = OperatorWord { risk: None, validator: None, confirm: None };
 
 fn said(definition: &str) -> ToolSecurity {
-    ToolSecurity::of(&Raw::parse(definition.to_owned(), &Limits::default()).unwrap())
+    ToolSecurity::of(&Raw::parse(definition.to_owned(), &Limits::default()).expect("valid JSON"))
 }
 
 fn weigh(definition: &str, name: &str, operator: OperatorWord, trust: TrustLevel) -> Assessment {
