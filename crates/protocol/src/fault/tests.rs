@@ -117,7 +117,9 @@ fn the_error_of_the_specification() {
     // MGP 14.4, with our own `kind` beside it.
     let fault = Fault::new(FaultKind::RateLimited, "Rate limited: 10 requests per minute exceeded")
         .retry_after(5_000)
-        .with_details(Raw::parse(&br#"{"limit":10,"window_secs":60,"current":12}"#[..], &Limits::default()).expect("valid"));
+        .with_details(
+            Raw::parse(&br#"{"limit":10,"window_secs":60,"current":12}"#[..], &Limits::default()).expect("valid"),
+        );
     let written = text(&fault, &plain(Revision::V2024_11_05).with_mgp(true));
     assert_eq!(
         written.replace(r#""kind":"rate_limited","#, ""),

@@ -50,8 +50,15 @@ fn grants_with_bounds() {
     assert_eq!(bare, Grant::from(Decision::Approved));
     let unknown: Grant = raw(r#"{"decision":"approved","scope":{"only_on":"sunday"}}"#).view().expect("a grant");
     assert_eq!(unknown.approval(), None, "a bound that nobody knows is still one");
-    for text in [r#""yes""#, "true", "null", "{}", r#"{"decision":"APPROVED"}"#, r#"{"decision":"approved","scope":7}"#, r#"{"decision":"approved","scopes":{"paths":["/srv"]}}"#]
-    {
+    for text in [
+        r#""yes""#,
+        "true",
+        "null",
+        "{}",
+        r#"{"decision":"APPROVED"}"#,
+        r#"{"decision":"approved","scope":7}"#,
+        r#"{"decision":"approved","scopes":{"paths":["/srv"]}}"#,
+    ] {
         assert!(raw(text).view::<Grant>().is_err(), "{text}");
     }
 }
