@@ -24,10 +24,14 @@ macro_rules! words_on_wire {
     )+};
 }
 
+pub mod access;
+pub mod audit;
 pub mod envelope;
 mod extension;
 pub mod metadata;
+pub mod method;
 pub mod negotiation;
+pub mod permission;
 pub mod security;
 mod version;
 

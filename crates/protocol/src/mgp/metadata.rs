@@ -79,7 +79,7 @@ impl Metadata {
             .find_map(|place| [own.as_str(), key].into_iter().find_map(|key| place.get(key).filter(present)))
     }
 
-    /// The first text of that name; what is no text is skipped with the place it stands at.
+    /// The text of that name. What is no text is not skipped: a later place would say something else than was meant.
     fn text(&self, key: &'static str) -> Result<Option<String>, Malformed> {
         self.get(key).map(|value| value.as_text().ok_or(Malformed { key })).transpose()
     }
