@@ -9,6 +9,7 @@ mod finding;
 pub mod network;
 pub mod path;
 pub mod permission;
+pub mod redact;
 pub mod risk;
 pub mod screen;
 pub mod shell;
