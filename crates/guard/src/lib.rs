@@ -4,6 +4,7 @@
 //! no async, no clock, no network and no file system: what must be looked up (links, addresses) is given as a value.
 
 pub mod access;
+pub mod arguments;
 pub mod code;
 mod finding;
 pub mod network;
