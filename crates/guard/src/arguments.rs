@@ -103,7 +103,21 @@ impl Checks {
         .collect()
     }
 
-    fn looks_outside(&self) -> bool {
+    /// Whether nothing is checked at all.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        !(self.sandbox || self.readonly || self.network || self.code) && self.scopes.is_empty()
+    }
+
+    /// Whether links of paths are looked up.
+    #[must_use]
+    pub const fn looks_at_places(&self) -> bool {
+        !self.places.is_empty()
+    }
+
+    /// Whether names of hosts are looked up.
+    #[must_use]
+    pub fn looks_outside(&self) -> bool {
         let limited = |scope: &Scope| scope.hosts.is_some() || !scope.deny_hosts.is_empty() || scope.ports.is_some();
         self.network || self.scopes.iter().any(limited)
     }

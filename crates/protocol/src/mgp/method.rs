@@ -14,6 +14,10 @@ pub const PERMISSION_RESPONSE: &str = "mgp/permission/response";
 pub const PERMISSION_AWAIT: &str = "mgp/permission/await";
 /// Tells a server what was decided.
 pub const PERMISSION_GRANT: &str = "mgp/permission/grant";
+/// Asks a client's user something (MGP 13.4).
+pub const CALLBACK_REQUEST: &str = "notifications/mgp.callback.request";
+/// Answers that.
+pub const CALLBACK_RESPOND: &str = "mgp/callback/respond";
 /// Something happened that is kept.
 pub const AUDIT: &str = "notifications/mgp.audit";
 
