@@ -10,3 +10,4 @@ mod serve;
 mod stdio;
 mod support;
 mod text;
+mod token;
