@@ -10,11 +10,11 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use serde_json::json;
-use switchboard_config::{Loaded, Settings};
+use switchboard_config::{Auth, Loaded, Settings};
 use switchboard_kernel::Kernel;
 use switchboard_peer::server::http::{HttpFace, HttpOptions};
 use switchboard_store::Store;
-use switchboard_transport::http_server::{Access, AllowList, Limits, Listener};
+use switchboard_transport::http_server::{Access, AllowList, Limits, Listener, Service};
 use tokio_util::sync::CancellationToken;
 
 use crate::Outcome;
@@ -22,6 +22,8 @@ use crate::arguments::{Common, Serve};
 use crate::failure::{Failure, chain};
 use crate::identity::book::TokenBook;
 use crate::identity::door::Door;
+use crate::identity::metadata::{Metadata, challenges};
+use crate::identity::oidc::Oidc;
 use crate::screen::{note, out};
 use crate::signals::Signals;
 use crate::storage::open_store;
@@ -55,7 +57,7 @@ pub(crate) async fn run(common: &Common, options: &Serve) -> Outcome {
     let address = listener.address();
     let store = open_store(&loaded).await?;
     let ended = CancellationToken::new();
-    let (door, fresh) = if options.no_auth { (None, None) } else { admit(&loaded, options, &store, &ended).await? };
+    let (door, fresh) = if options.no_auth { (None, None) } else { admit(&loaded, options, &store, address, &ended).await? };
     if remote {
         warn_of_exposure(&settings, address, options.no_auth);
     } else if options.no_auth {
@@ -77,7 +79,11 @@ pub(crate) async fn run(common: &Common, options: &Serve) -> Outcome {
     greet(common, address, fresh.as_deref(), &loaded, options.no_auth);
     let reload = Reload::start(kernel.clone(), sources, loaded);
     let probes = Probes::new(kernel.clone(), handler.counts(), reload.counts(), !remote);
-    let face = Arc::new(HttpFace::new(face_options, handler).with_fallback(Arc::new(probes)));
+    let mut beside: Arc<dyn Service> = Arc::new(probes);
+    if let (false, Some(auth)) = (options.no_auth, &settings.auth) {
+        beside = Arc::new(Metadata::new(auth, &resource(auth, address), beside));
+    }
+    let face = Arc::new(HttpFace::new(face_options, handler).with_fallback(beside));
     let limits = Limits { connections: settings.limits.connections, grace: DRAIN, ..Limits::default() };
     let access = access(&settings, address, door)?;
     let listener = listener.with_limits(limits).with_access(access);
@@ -123,6 +129,7 @@ async fn admit(
     loaded: &Loaded,
     options: &Serve,
     store: &Store,
+    address: SocketAddr,
     ended: &CancellationToken,
 ) -> Result<(Option<Arc<Door>>, Option<String>), Failure> {
     let now = Timestamp::now();
@@ -130,10 +137,19 @@ async fn admit(
     if adopted > 0 {
         tracing::info!(adopted, "the tokens of the old list are in the store now; see `switchboard token list`");
     }
-    let fresh = tokens::for_start(store, options.new_token, now).await?;
+    let auth = loaded.config.settings.auth.as_ref();
+    // Where people come with tokens of their identity provider, nobody needs a first one of ours.
+    let fresh =
+        if auth.is_none() || options.new_token { tokens::for_start(store, options.new_token, now).await? } else { None };
     let tokens = TokenBook::open(store.clone()).await?;
     tokens.follow(ended.clone());
-    Ok((Some(Arc::new(Door { tokens })), fresh))
+    let provider = auth.map(|auth| Oidc::new(auth.clone(), resource(auth, address)));
+    Ok((Some(Arc::new(Door { tokens, provider })), fresh))
+}
+
+/// The address of the endpoint as clients know it, which tokens of an identity provider must be meant for.
+fn resource(auth: &Auth, address: SocketAddr) -> String {
+    auth.resource.clone().unwrap_or_else(|| format!("http://{address}/mcp"))
 }
 
 /// Who is let in.
@@ -149,7 +165,13 @@ fn access(settings: &Settings, address: SocketAddr, door: Option<Arc<Door>>) -> 
     }
     Ok(match door {
         None => access,
-        Some(door) => access.authenticated_by(door),
+        Some(door) => {
+            let access = access.authenticated_by(door);
+            match &settings.auth {
+                Some(auth) => access.challenging(challenges(auth, &resource(auth, address))),
+                None => access,
+            }
+        }
     })
 }
 
