@@ -10,6 +10,7 @@
 //! [`read_checked`] and [`write_replacing`] touch the disk. Nothing here starts a server or opens a connection, and
 //! secrets ([`Secret`]) are never part of what is printed.
 
+mod auth;
 mod changes;
 mod client;
 mod edit;
@@ -30,6 +31,7 @@ mod source;
 mod table;
 mod trust;
 
+pub use auth::Auth;
 pub use changes::{Changes, changes};
 pub use client::{ClientEntry, client_entry};
 pub use edit::{EditError, add_server, init_text, remove_server};

@@ -35,6 +35,7 @@ const TOP_LEVEL: &[&str] = &[
     "store",
     "bus",
     "limits",
+    "auth",
 ];
 
 /// A configuration that was read.

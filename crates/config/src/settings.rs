@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use switchboard_protocol::mgp::{ApprovalPolicy, DefaultPolicy};
 
+use crate::auth::Auth;
 use crate::secret::Secret;
 
-/// The top-level keys and `[limits]`.
+/// The top-level keys and sections.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
     /// Address of the HTTP endpoint. Default `127.0.0.1:7420`.
@@ -29,6 +30,8 @@ pub struct Settings {
     pub bus: Option<Secret>,
     /// Limits.
     pub limits: Limits,
+    /// An identity provider whose tokens are accepted (`[auth]`).
+    pub auth: Option<Auth>,
 }
 
 impl Default for Settings {
@@ -43,6 +46,7 @@ impl Default for Settings {
             store: None,
             bus: None,
             limits: Limits::default(),
+            auth: None,
         }
     }
 }

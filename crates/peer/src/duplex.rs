@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use switchboard_protocol::mcp::method;
+use switchboard_transport::http_server::{Identity, Method};
 use switchboard_wire::{Edit, Id, Limits, Message, Notification, Raw, Request};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
@@ -43,6 +44,8 @@ pub struct Options {
     pub limits: Limits,
     /// Who is at the far side.
     pub principal: Arc<str>,
+    /// Whether they may decide for others. Whoever started this process as their server may.
+    pub admin: bool,
     /// Messages that may wait to be written.
     pub queue: usize,
     /// Requests of the far side that may run at once.

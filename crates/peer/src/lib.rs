@@ -14,6 +14,7 @@ pub mod server;
 
 pub use context::{BoxFuture, Caller, Context, Handler, Reply, Session};
 pub use remote::{Call, CallError, Remote, SendError};
+pub use switchboard_transport::http_server::{BadScope, Identity, Method, Principal, Scopes};
 
 /// A text that cannot be guessed: 128 random bits in hexadecimal.
 #[must_use]

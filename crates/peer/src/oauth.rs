@@ -16,6 +16,7 @@ mod discovery;
 mod error;
 mod fetch;
 mod flow;
+mod keys;
 mod registration;
 mod scope;
 mod secret;
@@ -32,6 +33,7 @@ use url::Url;
 
 pub use self::browser::{Browser, Loopback};
 pub use self::error::OAuthError;
+pub use self::keys::signing_keys;
 pub use self::registration::AuthMethod;
 pub use self::scope::Scopes;
 pub use self::secret::Secret;

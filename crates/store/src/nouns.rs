@@ -132,6 +132,9 @@ pub trait Tokens: Send + Sync {
     /// Records that a token was used. Callers do this now and then, not at each call.
     fn touch(&self, hash: Digest, now: Timestamp) -> Answer<'_, ()>;
 
+    /// A number that grows whenever a token is issued or revoked, by this process or another. Cheap.
+    fn revision(&self) -> Answer<'_, u64>;
+
     /// Revokes by name. `None` if there is no such token, or it was revoked before.
     fn revoke<'a>(&'a self, name: &'a str, now: Timestamp) -> Answer<'a, Option<Token>>;
 }

@@ -80,8 +80,8 @@ impl Tokens for Tables {
             ],
         );
         Box::pin(async move {
-            let answers = self.engine.write(vec![issue]).await?;
-            let row = answers.into_iter().flatten().next();
+            let answers = self.engine.write(vec![issue, bump()]).await?;
+            let row = answers.into_iter().next().and_then(|rows| rows.into_iter().next());
             read(row.ok_or_else(|| StoreError::Corrupt("a token was not kept".to_owned()))?)
         })
     }
@@ -107,10 +107,27 @@ impl Tokens for Tables {
             [now.into(), name.into()],
         );
         Box::pin(async move {
-            let answers = self.engine.write(vec![revoke]).await?;
-            answers.into_iter().flatten().next().map(read).transpose()
+            let answers = self.engine.write(vec![revoke, bump()]).await?;
+            answers.into_iter().next().and_then(|rows| rows.into_iter().next()).map(read).transpose()
         })
     }
+
+    fn revision(&self) -> Answer<'_, u64> {
+        let revision = Statement::new("SELECT number FROM counters WHERE name = 'tokens'", []);
+        Box::pin(async move {
+            let rows = self.engine.read(revision).await?;
+            rows.into_iter().next().map_or(Ok(0), |mut row| row.sequence())
+        })
+    }
+}
+
+/// In the transaction of the change, so that nobody sees one without the other.
+fn bump() -> Statement {
+    Statement::new(
+        "INSERT INTO counters (name, number) VALUES ('tokens', 1) \
+         ON CONFLICT (name) DO UPDATE SET number = counters.number + 1",
+        [],
+    )
 }
 
 fn read(mut row: Row) -> Result<Token, StoreError> {

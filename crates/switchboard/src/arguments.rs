@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::commands::token::Life;
+
 const ABOUT: &str = "One door between AI clients and their MCP servers";
 
 const AFTER: &str = "\
@@ -105,6 +107,16 @@ Examples:
   switchboard call git__git_status repo_path=.
   switchboard call time__convert '{\"time\": \"12:00\", \"to\": \"Asia/Tokyo\"}'")]
     Call(Call),
+    /// Make, list and revoke the tokens that let clients in over HTTP
+    #[command(subcommand, after_help = "\
+A token is shown once, when it is made: only its SHA-256 is kept. A running `serve` refuses a revoked one within a second.
+
+Examples:
+  switchboard token create laptop
+  switchboard token create ci --principal build-bot --scope server:git --expires 90d
+  switchboard token list --json
+  switchboard token revoke laptop")]
+    Token(TokenCommand),
     /// Judge commands, addresses, paths, code, messages or tool definitions with the validators
     #[command(after_help = "\
 Reads JSON lines {\"id\", \"input\", ..} on standard input and prints {\"id\", \"verdict\": \"allow\"|\"block\", \"why\"} for each.
@@ -247,6 +259,47 @@ pub(crate) struct Call {
     pub(crate) progress: bool,
 }
 
+/// `token`
+#[derive(Debug, Subcommand)]
+pub(crate) enum TokenCommand {
+    /// Make a token and show it, once
+    #[command(after_help = "\
+Scopes take away: without any, the token is good for all that its principal may do, but not for deciding for others.
+  admin        may grant, revoke and answer approvals
+  server:ID    only this server
+  tool:NAME    only this tool, under the name that clients see; a * at the end stands for any rest
+
+Examples:
+  switchboard token create laptop
+  switchboard token create ci --principal build-bot --scope server:git --scope 'tool:time__*' --expires 90d")]
+    Create(TokenCreate),
+    /// Show all tokens, without their secrets
+    #[command(after_help = "Example:\n  switchboard token list")]
+    List,
+    /// Revoke a token
+    #[command(after_help = "Example:\n  switchboard token revoke laptop")]
+    Revoke {
+        /// Its name
+        name: String,
+    },
+}
+
+/// `token create`
+#[derive(Debug, Args)]
+pub(crate) struct TokenCreate {
+    /// A name to know it by
+    pub(crate) name: String,
+    /// Whom it stands for; by default its name
+    #[arg(long, value_name = "PRINCIPAL")]
+    pub(crate) principal: Option<String>,
+    /// What it is limited to: admin, server:ID, tool:NAME
+    #[arg(long, value_name = "SCOPE")]
+    pub(crate) scope: Vec<String>,
+    /// How long it is good: 30d, 12h, 45m, never
+    #[arg(long, value_name = "TIME", default_value = "30d")]
+    pub(crate) expires: Life,
+}
+
 /// `check`
 #[derive(Debug, Args)]
 pub(crate) struct Check {
@@ -315,6 +368,12 @@ mod tests {
             ("switchboard serve --new-token --no-auth", false),
             ("switchboard serve --listen nowhere", false),
             ("switchboard import --yes --dry-run", false),
+            ("switchboard token create a --scope admin --scope server:b --expires never", true),
+            ("switchboard token create a --expires soon", false),
+            ("switchboard token create", false),
+            ("switchboard token list --json", true),
+            ("switchboard token revoke a", true),
+            ("switchboard token", false),
             ("switchboard check shell", true),
             ("switchboard check", false),
             ("switchboard check everything", false),

@@ -7,5 +7,6 @@ pub(crate) mod doctor;
 pub(crate) mod import;
 pub(crate) mod init;
 pub(crate) mod servers;
+pub(crate) mod token;
 pub(crate) mod tools;
 pub(crate) mod trust;

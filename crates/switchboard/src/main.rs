@@ -10,6 +10,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 mod arguments;
 mod commands;
 mod failure;
+mod identity;
 mod local;
 mod logging;
 mod screen;
@@ -70,6 +71,7 @@ fn run(arguments: Arguments) -> Outcome {
         Command::Add(options) => commands::add::run(&common, options),
         Command::Remove(options) => commands::add::remove(&common, &options),
         Command::Trust(options) => commands::trust::run(&common, &options),
+        Command::Token(command) => without_servers(commands::token::run(&common, &command)),
         Command::Check(options) => commands::check::run(&options),
         Command::Serve(options) => with_servers(serve::run(&common, &options)),
         Command::Stdio => with_servers(stdio::run(&common)),
@@ -82,7 +84,6 @@ fn run(arguments: Arguments) -> Outcome {
 }
 
 /// Runs a command that waits for things and starts no server.
-#[expect(dead_code, reason = "used with the first such command")]
 fn without_servers(work: impl Future<Output = Outcome>) -> Outcome {
     let runtime = runtime()?;
     let outcome = runtime.block_on(work);

@@ -8,20 +8,26 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use jiff::Timestamp;
 use serde_json::json;
-use switchboard_config::{Loaded, Settings};
+use switchboard_config::{Auth, Loaded, Settings};
 use switchboard_kernel::Kernel;
 use switchboard_peer::server::http::{HttpFace, HttpOptions};
-use switchboard_transport::http_server::{Access, AllowList, Limits, Listener, Principal};
+use switchboard_store::Store;
+use switchboard_transport::http_server::{Access, AllowList, Limits, Listener, Service};
 use tokio_util::sync::CancellationToken;
 
 use crate::Outcome;
 use crate::arguments::{Common, Serve};
-use crate::failure::Failure;
+use crate::failure::{Failure, chain};
+use crate::identity::book::TokenBook;
+use crate::identity::door::Door;
+use crate::identity::metadata::{Metadata, challenges};
+use crate::identity::oidc::Oidc;
 use crate::screen::{note, out};
 use crate::signals::Signals;
-use crate::tokens::Tokens;
-use crate::{setup, specs};
+use crate::storage::open_store;
+use crate::{setup, specs, tokens};
 use counted::Counted;
 use probes::Probes;
 use reload::Reload;
@@ -49,7 +55,9 @@ pub(crate) async fn run(common: &Common, options: &Serve) -> Outcome {
     }
     let listener = bind(wanted).await?;
     let address = listener.address();
-    let (tokens, fresh) = if options.no_auth { (None, None) } else { admit(&loaded, options.new_token)? };
+    let store = open_store(&loaded).await?;
+    let ended = CancellationToken::new();
+    let (door, fresh) = if options.no_auth { (None, None) } else { admit(&loaded, options, &store, address, &ended).await? };
     if remote {
         warn_of_exposure(&settings, address, options.no_auth);
     } else if options.no_auth {
@@ -71,9 +79,13 @@ pub(crate) async fn run(common: &Common, options: &Serve) -> Outcome {
     greet(common, address, fresh.as_deref(), &loaded, options.no_auth);
     let reload = Reload::start(kernel.clone(), sources, loaded);
     let probes = Probes::new(kernel.clone(), handler.counts(), reload.counts(), !remote);
-    let face = Arc::new(HttpFace::new(face_options, handler).with_fallback(Arc::new(probes)));
+    let mut beside: Arc<dyn Service> = Arc::new(probes);
+    if let (false, Some(auth)) = (options.no_auth, &settings.auth) {
+        beside = Arc::new(Metadata::new(auth, &resource(auth, address), beside));
+    }
+    let face = Arc::new(HttpFace::new(face_options, handler).with_fallback(beside));
     let limits = Limits { connections: settings.limits.connections, grace: DRAIN, ..Limits::default() };
-    let access = access(&settings, address, tokens)?;
+    let access = access(&settings, address, door)?;
     let listener = listener.with_limits(limits).with_access(access);
 
     let serving = face.serve(listener);
@@ -90,6 +102,10 @@ pub(crate) async fn run(common: &Common, options: &Serve) -> Outcome {
             tracing::warn!("some connections did not end in time");
         }
         kernel.shut_down(GOODBYE).await;
+        ended.cancel();
+        if let Err(error) = store.close().await {
+            tracing::warn!(error = chain(&error), "the store did not close");
+        }
     };
     if signals.unless_again(ending).await { Ok(()) } else { Err(Failure::said()) }
 }
@@ -108,15 +124,36 @@ async fn bind(wanted: SocketAddr) -> Result<Listener, Failure> {
     })
 }
 
-/// The tokens that let clients in, and a new one if there was none or another is wanted.
-fn admit(loaded: &Loaded, another: bool) -> Result<(Option<Tokens>, Option<String>), Failure> {
-    let mut tokens = Tokens::read(&loaded.data_dir)?;
-    let fresh = if another || tokens.is_empty() { Some(tokens.make()?) } else { None };
-    Ok((Some(tokens), fresh))
+/// What lets clients in, and a new token if there was none or another is wanted. `ended` ends what follows the store.
+async fn admit(
+    loaded: &Loaded,
+    options: &Serve,
+    store: &Store,
+    address: SocketAddr,
+    ended: &CancellationToken,
+) -> Result<(Option<Arc<Door>>, Option<String>), Failure> {
+    let now = Timestamp::now();
+    let adopted = tokens::adopt(store, &loaded.data_dir, now).await?;
+    if adopted > 0 {
+        tracing::info!(adopted, "the tokens of the old list are in the store now; see `switchboard token list`");
+    }
+    let auth = loaded.config.settings.auth.as_ref();
+    // Where people come with tokens of their identity provider, nobody needs a first one of ours.
+    let fresh =
+        if auth.is_none() || options.new_token { tokens::for_start(store, options.new_token, now).await? } else { None };
+    let tokens = TokenBook::open(store.clone()).await?;
+    tokens.follow(ended.clone());
+    let provider = auth.map(|auth| Oidc::new(auth.clone(), resource(auth, address)));
+    Ok((Some(Arc::new(Door { tokens, provider })), fresh))
+}
+
+/// The address of the endpoint as clients know it, which tokens of an identity provider must be meant for.
+fn resource(auth: &Auth, address: SocketAddr) -> String {
+    auth.resource.clone().unwrap_or_else(|| format!("http://{address}/mcp"))
 }
 
 /// Who is let in.
-fn access(settings: &Settings, address: SocketAddr, tokens: Option<Tokens>) -> Result<Access, Failure> {
+fn access(settings: &Settings, address: SocketAddr, door: Option<Arc<Door>>) -> Result<Access, Failure> {
     let mut access = Access::loopback(address);
     let more = |list: AllowList, entry: &str| list.with(entry).map_err(|error| Failure::usage(error.to_string()));
     for host in &settings.allowed_hosts {
@@ -126,12 +163,15 @@ fn access(settings: &Settings, address: SocketAddr, tokens: Option<Tokens>) -> R
         let name = origin.split_once("://").map_or(origin.as_str(), |(_, name)| name);
         access.origins = more(access.origins, name)?;
     }
-    Ok(match tokens {
+    Ok(match door {
         None => access,
-        Some(tokens) => access.authenticated(move |token| {
-            let principal: Principal = tokens.principal(token?)?.into();
-            Some(principal)
-        }),
+        Some(door) => {
+            let access = access.authenticated_by(door);
+            match &settings.auth {
+                Some(auth) => access.challenging(challenges(auth, &resource(auth, address))),
+                None => access,
+            }
+        }
     })
 }
 
@@ -171,7 +211,7 @@ fn greet(common: &Common, address: SocketAddr, fresh: Option<&str>, loaded: &Loa
     if let Some(token) = fresh {
         out(format_args!("token (shown only now): {token}"));
     } else if !no_auth {
-        out("token: the one shown at the first start; --new-token makes another");
+        out("token: one that was shown when it was made; `switchboard token create NAME` makes another");
     }
     out(format_args!("\nEntry for a client that speaks HTTP:\n{entry:#}"));
 }

@@ -43,7 +43,6 @@ pub(crate) fn without_effect(config: &Config) -> Option<String> {
     };
     note(settings.approval_policy != ApprovalPolicy::Interactive, "approval_policy");
     note(settings.default_policy.is_some(), "default_policy");
-    note(settings.store.is_some(), "store");
     note(settings.bus.is_some(), "bus");
     let usual = Limits::default();
     note(settings.limits.stop_timeout != usual.stop_timeout, "stop_timeout_ms");

@@ -26,6 +26,15 @@ pub(crate) async fn open_store(loaded: &Loaded) -> Result<Store, Failure> {
     Store::open(&location, options).await.map_err(|error| refused(&location, &error))
 }
 
+/// Whether there is a store to open. One on a database server is taken to be there.
+pub(crate) fn exists(loaded: &Loaded) -> bool {
+    let address = loaded.config.settings.store.as_ref().map(switchboard_config::Secret::reveal);
+    match locate(address, &loaded.data_dir) {
+        Ok(Location::File(path)) => path.exists(),
+        Ok(Location::Postgres(_)) | Err(_) => true,
+    }
+}
+
 /// Where the store is. A relative path starts in the data folder.
 fn locate(address: Option<&str>, data_dir: &Path) -> Result<Location, Failure> {
     let Some(address) = address else { return Ok(Location::File(data_dir.join(FILE))) };

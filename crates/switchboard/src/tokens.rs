@@ -1,138 +1,213 @@
-//! The tokens that let clients in over HTTP. Only their SHA-256 is kept; a token itself is shown once, when it is made.
+//! The tokens that let clients in over HTTP: how one is made, and how those of the old list are taken over. Only their
+//! SHA-256 is kept; a token itself is shown once, when it is made.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use sha2::{Digest as _, Sha256};
-use subtle::ConstantTimeEq as _;
-use switchboard_config::{ErrorKind, read_checked, write_replacing};
-use switchboard_peer::random_token;
+use jiff::Timestamp;
+use serde_json::value::RawValue;
+use switchboard_config::{ErrorKind, read_checked};
+use switchboard_peer::{Scopes, random_token};
+use switchboard_store::{Digest, NewToken, Store, StoreError, Token};
 
-use crate::failure::Failure;
+use crate::failure::{Failure, chain};
 
-const HEADER: &str = "# SHA-256 of each token that lets a client in. Delete a line to take its token back.\n";
-/// Tokens at most: each is compared at every request.
-const MOST: usize = 1_000;
+/// Every token begins with it, so that a leaked one can be found by those who look for them.
+pub(crate) const PREFIX: &str = "sb_";
+/// Tokens at most, revoked ones included: all of them are read at every change.
+const MOST: usize = 10_000;
+/// The list that earlier versions kept in the data folder.
+const OLD_LIST: &str = "tokens";
 
-/// The tokens of one data folder.
+/// A token that is wanted.
 #[derive(Debug)]
-pub(crate) struct Tokens {
-    path: PathBuf,
-    text: Option<String>,
-    hashes: Vec<[u8; 32]>,
+pub(crate) struct Wanted<'a> {
+    /// A name for people.
+    pub(crate) name: &'a str,
+    /// Whom it stands for.
+    pub(crate) principal: &'a str,
+    /// What it is limited to; none means nothing but the principal's own rights.
+    pub(crate) scopes: &'a [String],
+    /// Until when it is good.
+    pub(crate) expires_at: Option<Timestamp>,
 }
 
-impl Tokens {
-    /// Reads the list; a missing one is empty.
-    pub(crate) fn read(data_dir: &Path) -> Result<Self, Failure> {
-        let path = data_dir.join("tokens");
-        let text = match read_checked(&path) {
-            Ok(text) => Some(text),
-            Err(error) if *error.kind() == ErrorKind::NotFound => None,
-            Err(error) => return Err(error.into()),
+/// Makes a token, keeps its hash, and gives it out for the only time.
+pub(crate) async fn issue(store: &Store, wanted: &Wanted<'_>, now: Timestamp) -> Result<(Token, String), Failure> {
+    for (what, text) in [("a name", wanted.name), ("a principal", wanted.principal)] {
+        if !is_name(text) {
+            let why = "up to 128 letters, digits and the signs - _ . @ : / + =";
+            return Err(Failure::usage(format!("`{text}` cannot be {what}: {why}")));
+        }
+    }
+    Scopes::parse(wanted.scopes.iter().map(String::as_str)).map_err(Failure::usage)?;
+    if store.tokens().list().await.map_err(unread)?.len() >= MOST {
+        return Err(Failure::failed(format!("there are {MOST} tokens already")));
+    }
+    let secret = format!("{PREFIX}{}", random_token());
+    let new = NewToken {
+        hash: Digest::of(secret.as_bytes()),
+        name: wanted.name.to_owned(),
+        principal: wanted.principal.to_owned(),
+        scopes: raw(wanted.scopes)?,
+        created_at: now,
+        expires_at: wanted.expires_at,
+    };
+    match store.tokens().issue(&new).await {
+        Ok(token) => Ok((token, secret)),
+        Err(StoreError::Conflict(_)) => Err(Failure::failed(format!(
+            "there is a token called {} already; choose another name, or revoke it first",
+            wanted.name
+        ))),
+        Err(error) => Err(Failure::failed(format!("the token could not be kept: {}", chain(&error)))),
+    }
+}
+
+/// A token for `serve` to show: at the very first start, or when another one is wanted.
+pub(crate) async fn for_start(store: &Store, another: bool, now: Timestamp) -> Result<Option<String>, Failure> {
+    let known = store.tokens().list().await.map_err(unread)?;
+    if !another && !known.is_empty() {
+        return Ok(None);
+    }
+    let name = if known.is_empty() { "first".to_owned() } else { format!("serve-{}", now.as_millisecond()) };
+    let wanted = Wanted { name: &name, principal: &name, scopes: &[], expires_at: None };
+    issue(store, &wanted, now).await.map(|(_, secret)| Some(secret))
+}
+
+/// Takes over the list that earlier versions kept, and puts it out of the way. Says how many tokens came.
+pub(crate) async fn adopt(store: &Store, data_dir: &Path, now: Timestamp) -> Result<usize, Failure> {
+    let path = data_dir.join(OLD_LIST);
+    let text = match read_checked(&path) {
+        Ok(text) => text,
+        Err(error) if *error.kind() == ErrorKind::NotFound => return Ok(0),
+        Err(error) => return Err(error.into()),
+    };
+    let mut adopted = 0;
+    for (index, line) in text.lines().enumerate() {
+        let word = line.split_whitespace().next().unwrap_or_default();
+        if word.is_empty() || word.starts_with('#') {
+            continue;
+        }
+        let hash = Digest::from_hex(word).ok_or_else(|| {
+            let place = format!("{}:{}", path.display(), index + 1);
+            Failure::usage(format!("{place}: not the SHA-256 of a token; delete the line"))
+        })?;
+        // It was taken over by a start that did not get to the end.
+        if store.tokens().find(hash).await.map_err(unread)?.is_some() {
+            continue;
+        }
+        // The principal that the old list made of it, so that what belongs to it stays its own.
+        let principal = format!("token-{}", word.get(..8).unwrap_or(word).to_ascii_lowercase());
+        let mut new = NewToken {
+            hash,
+            name: principal.clone(),
+            principal,
+            scopes: None,
+            created_at: now,
+            expires_at: None,
         };
-        let mut hashes = Vec::new();
-        for (index, line) in text.iter().flat_map(|text| text.lines()).enumerate() {
-            let word = line.split_whitespace().next().unwrap_or_default();
-            if word.is_empty() || word.starts_with('#') {
-                continue;
-            }
-            hashes.push(from_hex(word).ok_or_else(|| {
-                let place = format!("{}:{}", path.display(), index + 1);
-                Failure::usage(format!(
-                    "{place}: not the SHA-256 of a token; delete the line, then run `switchboard serve --new-token`"
-                ))
-            })?);
+        let mut kept = store.tokens().issue(&new).await;
+        if matches!(kept, Err(StoreError::Conflict(_))) {
+            new.name = format!("token-{hash}");
+            kept = store.tokens().issue(&new).await;
         }
-        if hashes.len() > MOST {
-            return Err(Failure::usage(format!("{}: more than {MOST} tokens; delete some lines", path.display())));
-        }
-        Ok(Self { path, text, hashes })
+        kept.map_err(unread)?;
+        adopted += 1;
     }
-
-    /// Whether there is none.
-    pub(crate) const fn is_empty(&self) -> bool {
-        self.hashes.is_empty()
-    }
-
-    /// Makes a token, keeps its hash, and gives it out for the only time.
-    pub(crate) fn make(&mut self) -> Result<String, Failure> {
-        let token = format!("sb_{}", random_token());
-        let hash = Sha256::digest(&token);
-        let line: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
-        let mut text = self.text.clone().unwrap_or_else(|| HEADER.to_owned());
-        if !text.ends_with('\n') {
-            text.push('\n');
-        }
-        text.push_str(&line);
-        text.push('\n');
-        write_replacing(&self.path, self.text.as_deref(), &text, None)?;
-        self.text = Some(text);
-        self.hashes.push(hash.into());
-        Ok(token)
-    }
-
-    /// Who has this token. Takes as long for a wrong one as for a right one.
-    pub(crate) fn principal(&self, token: &str) -> Option<String> {
-        let presented: [u8; 32] = Sha256::digest(token).into();
-        let mut found = None;
-        for hash in &self.hashes {
-            if bool::from(hash.ct_eq(&presented)) {
-                found = Some(hash);
-            }
-        }
-        let name = |hash: &[u8; 32]| hash.iter().take(4).map(|byte| format!("{byte:02x}")).collect::<String>();
-        found.map(|hash| format!("token-{}", name(hash)))
-    }
+    std::fs::rename(&path, path.with_extension("migrated"))?;
+    Ok(adopted)
 }
 
-fn from_hex(text: &str) -> Option<[u8; 32]> {
-    let digits = text.as_bytes();
-    if digits.len() != 64 {
-        return None;
+/// The scopes that a token carries, as words.
+pub(crate) fn words(token: &Token) -> Option<Vec<String>> {
+    token.scopes.as_ref().map(|raw| serde_json::from_str(raw.get()).unwrap_or_default())
+}
+
+/// An answer that the store did not give.
+pub(crate) fn unread(error: StoreError) -> Failure {
+    Failure::failed(format!("the tokens cannot be read or written: {}", chain(&error)))
+}
+
+fn raw(scopes: &[String]) -> Result<Option<Box<RawValue>>, Failure> {
+    if scopes.is_empty() {
+        return Ok(None);
     }
-    let mut bytes = [0; 32];
-    for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
-        *byte = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
-    }
-    Some(bytes)
+    serde_json::value::to_raw_value(scopes).map(Some).map_err(Failure::failed)
+}
+
+/// Names end in audit records, in listings and on terminals.
+pub(crate) fn is_name(text: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.@:/+=|".contains(&byte);
+    !text.is_empty() && text.len() <= 128 && text.bytes().all(plain)
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
+    use switchboard_store::{Location, Options};
+
     use super::*;
 
-    #[test]
-    fn a_token_is_kept_as_its_hash_and_works_after_a_restart() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut tokens = Tokens::read(folder.path()).unwrap();
-        assert!(tokens.is_empty());
-        let (first, second) = (tokens.make().unwrap(), tokens.make().unwrap());
-        let text = std::fs::read_to_string(folder.path().join("tokens")).unwrap();
-        assert!(!text.contains(&first) && !text.contains(&second), "{text}");
+    pub(crate) async fn store(folder: &Path) -> Store {
+        Store::open(&Location::File(folder.join("switchboard.db")), Options::default()).await.unwrap()
+    }
 
-        let again = Tokens::read(folder.path()).unwrap();
-        let (a, b) = (again.principal(&first).unwrap(), again.principal(&second).unwrap());
-        assert_ne!(a, b);
-        for wrong in ["", "sb_", &first[..first.len() - 1], &format!("{first} ")] {
-            assert_eq!(again.principal(wrong), None, "{wrong}");
+    #[tokio::test]
+    async fn a_token_is_kept_as_its_hash_and_shown_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = store(folder.path()).await;
+        let now = Timestamp::now();
+        let first = for_start(&store, false, now).await.unwrap().unwrap();
+        assert!(first.starts_with(PREFIX) && first.len() >= PREFIX.len() + 32);
+        assert_eq!(for_start(&store, false, now).await.unwrap(), None);
+        let second = for_start(&store, true, now).await.unwrap().unwrap();
+        assert_ne!(first, second);
+        store.close().await.unwrap();
+        for entry in std::fs::read_dir(folder.path()).unwrap() {
+            let bytes = std::fs::read(entry.unwrap().path()).unwrap();
+            let secret = &first.as_bytes()[PREFIX.len()..];
+            assert!(!bytes.windows(secret.len()).any(|window| window == secret));
         }
     }
 
-    #[cfg(unix)]
-    #[test]
-    fn the_list_is_for_its_owner_alone() {
-        use std::os::unix::fs::PermissionsExt as _;
+    #[tokio::test]
+    async fn names_and_scopes_are_checked_before_anything_is_kept() {
         let folder = tempfile::tempdir().unwrap();
-        Tokens::read(folder.path()).unwrap().make().unwrap();
-        let mode = std::fs::metadata(folder.path().join("tokens")).unwrap().permissions().mode();
-        assert_eq!(mode & 0o777, 0o600);
+        let store = store(folder.path()).await;
+        for (name, principal, scope, good) in [
+            ("laptop", "ann@example.com", "server:git", true),
+            ("laptop", "ann", "admin", false),
+            ("", "ann", "admin", false),
+            ("a b", "ann", "admin", false),
+            ("other", "\u{1b}[31m", "admin", false),
+            ("other", "ann", "everything", false),
+        ] {
+            let scopes = [scope.to_owned()];
+            let wanted = Wanted { name, principal, scopes: &scopes, expires_at: None };
+            assert_eq!(issue(&store, &wanted, Timestamp::now()).await.is_ok(), good, "{name} {principal} {scope}");
+        }
     }
 
-    #[test]
-    fn a_broken_list_lets_nobody_in_and_says_where() {
+    #[tokio::test]
+    async fn the_old_list_is_taken_over_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let (one, two) = (Digest::of(b"sb_one"), Digest::of(b"sb_two"));
+        std::fs::write(folder.path().join("tokens"), format!("# old\n{one}\n\n{two}\n")).unwrap();
+        let store = store(folder.path()).await;
+        let now = Timestamp::now();
+        assert_eq!(adopt(&store, folder.path(), now).await.unwrap(), 2);
+        assert!(!folder.path().join("tokens").exists());
+        let found = store.tokens().find(one).await.unwrap().unwrap();
+        assert_eq!(found.principal, format!("token-{}", &one.to_string()[..8]));
+        assert!(found.is_valid(now) && found.scopes.is_none());
+        assert_eq!(adopt(&store, folder.path(), now).await.unwrap(), 0);
+        assert_eq!(for_start(&store, false, now).await.unwrap(), None);
+    }
+
+    #[tokio::test]
+    async fn a_broken_old_list_lets_nobody_in_and_says_where() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("tokens"), "# fine\nnonsense\n").unwrap();
-        let error = Tokens::read(folder.path()).unwrap_err();
+        let store = store(folder.path()).await;
+        let error = adopt(&store, folder.path(), Timestamp::now()).await.unwrap_err();
         assert!(error.message().unwrap().contains("tokens:2:"), "{error:?}");
         assert_eq!(error.code(), 2);
     }

@@ -3,6 +3,7 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
+use crate::auth;
 use crate::error::ConfigError;
 use crate::expand::{Environment, expand};
 use crate::places::beside;
@@ -71,6 +72,9 @@ pub(super) fn read(top: &Keys<'_>, environment: &Environment) -> Result<Settings
     settings.bus = expanded("bus")?.map(Secret::new);
     if let Some(section) = top.section("limits", "[limits]", LIMITS)? {
         read_limits(&section, &mut settings.limits)?;
+    }
+    if let Some(section) = top.section("auth", "[auth]", auth::KEYS)? {
+        settings.auth = Some(auth::read(&section, environment)?);
     }
     Ok(settings)
 }

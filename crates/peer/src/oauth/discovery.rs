@@ -132,7 +132,7 @@ fn resource_places(server: &Url, named: Option<&str>) -> Vec<String> {
 }
 
 /// Where metadata about an issuer may be, in the order in which to look.
-fn issuer_places(issuer: &Url) -> Vec<String> {
+pub(super) fn issuer_places(issuer: &Url) -> Vec<String> {
     let origin = origin(issuer);
     let path = issuer.path().trim_end_matches('/');
     let mut places = vec![

@@ -8,11 +8,11 @@ use switchboard_config::{Endpoint, Loaded, load, read_checked};
 use crate::Outcome;
 use crate::arguments::Common;
 use crate::commands::servers::Line;
-use crate::failure::Failure;
+use crate::failure::{Failure, chain};
 use crate::local::Local;
 use crate::screen::{self, Tone};
 use crate::setup;
-use crate::tokens::Tokens;
+use crate::storage;
 
 pub(crate) async fn run(common: &Common) -> Outcome {
     let mut report = Report::default();
@@ -21,6 +21,7 @@ pub(crate) async fn run(common: &Common) -> Outcome {
         Ok(loaded) => {
             files(&loaded, &mut report);
             data(&loaded, &mut report);
+            store(&loaded, &mut report).await;
             address(&loaded, &mut report).await;
             servers(loaded, &mut report).await;
         }
@@ -68,15 +69,32 @@ fn data(loaded: &Loaded, report: &mut Report) {
     } else {
         report.fine(&name, "is yours alone to change");
     }
-    if let Err(error) = Tokens::read(folder) {
-        report.problem("tokens", error.message().unwrap_or_default(), None);
-    }
     let trust = folder.join("trust.json");
     if trust.exists()
         && let Err(error) = read_checked(&trust)
     {
         report.problem("approvals", &error.to_string(), None);
     }
+}
+
+/// Whether the store can be opened, and whether anybody has a token. Looking makes no store.
+async fn store(loaded: &Loaded, report: &mut Report) {
+    if !storage::exists(loaded) {
+        return;
+    }
+    let store = match storage::open_store(loaded).await {
+        Ok(store) => store,
+        Err(failure) => return report.problem("store", failure.message().unwrap_or_default(), None),
+    };
+    match store.tokens().list().await {
+        Ok(tokens) => {
+            let now = jiff::Timestamp::now();
+            let good = tokens.iter().filter(|token| token.is_valid(now)).count();
+            report.fine("store", &format!("can be opened; {good} of {} tokens are good", tokens.len()));
+        }
+        Err(error) => report.problem("store", &chain(&error), None),
+    }
+    let _ = store.close().await;
 }
 
 #[cfg(unix)]

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "the lint knows tests, but not the functions they share")]
 
+mod auth;
 mod faults;
 mod files;
 mod https;
@@ -10,3 +11,4 @@ mod serve;
 mod stdio;
 mod support;
 mod text;
+mod token;

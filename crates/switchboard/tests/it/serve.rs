@@ -12,7 +12,7 @@ use crate::support::{Home, LIMIT, lines_of, server, until, wait};
 pub(crate) struct Served {
     child: Child,
     pub(crate) address: String,
-    token: Option<String>,
+    pub(crate) token: Option<String>,
     entry: Value,
 }
 
@@ -28,7 +28,7 @@ impl Served {
         Self { child, address, token: said["token"].as_str().map(str::to_owned), entry: said["entry"].clone() }
     }
 
-    fn http(&self, method: &str, path: &str, token: Option<&str>, body: &str) -> (u16, String) {
+    pub(crate) fn http(&self, method: &str, path: &str, token: Option<&str>, body: &str) -> (u16, String) {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         stream.set_read_timeout(Some(LIMIT)).unwrap();
         let token = token.map_or_else(String::new, |token| format!("Authorization: Bearer {token}\r\n"));
@@ -50,7 +50,7 @@ impl Served {
     }
 
     /// The names of all tools, asked for in the modern way.
-    fn tools(&self, token: Option<&str>) -> Result<Vec<String>, (u16, String)> {
+    pub(crate) fn tools(&self, token: Option<&str>) -> Result<Vec<String>, (u16, String)> {
         let meta = json!({
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
             "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
@@ -62,6 +62,22 @@ impl Served {
             serde_json::from_str::<Value>(&body).ok().and_then(|answer| answer["result"]["tools"].as_array().cloned());
         let Some(tools) = tools else { return Err((status, body)) };
         Ok(tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect())
+    }
+
+    /// A stream that stays open, whose first event has come.
+    pub(crate) fn listen(&self, token: &str) -> TcpStream {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        stream.set_read_timeout(Some(LIMIT)).unwrap();
+        let head = format!("Host: {}\r\nAuthorization: Bearer {token}\r\nAccept: text/event-stream", self.address);
+        write!(stream, "GET /sse HTTP/1.1\r\n{head}\r\n\r\n").unwrap();
+        let mut seen = Vec::new();
+        while !seen.windows(8).any(|window| window == b"endpoint") {
+            let mut chunk = [0; 1024];
+            let read = stream.read(&mut chunk).unwrap();
+            assert_ne!(read, 0, "{}", String::from_utf8_lossy(&seen));
+            seen.extend_from_slice(&chunk[..read]);
+        }
+        stream
     }
 
     fn signal(&self, signal: rustix::process::Signal) {
@@ -95,8 +111,8 @@ fn a_token_is_shown_once_and_is_needed() {
     }
     served.end();
 
-    let kept = std::fs::read_to_string(home.path(".local/share/switchboard/tokens")).unwrap();
-    assert!(!kept.contains(&token), "{kept}");
+    let kept = std::fs::read(home.path(".local/share/switchboard/switchboard.db")).unwrap();
+    assert!(!kept.windows(token.len()).any(|window| window == token.as_bytes()));
     let again = Served::start(&home, &[]);
     assert_eq!(again.token, None);
     again.tools(Some(&token)).unwrap();
@@ -133,7 +149,6 @@ fn without_auth_everyone_on_this_machine_is_let_in() {
     let served = Served::start(&home, &["--no-auth"]);
     assert_eq!(served.token, None);
     assert!(served.tools(None).unwrap().contains(&"echo".to_owned()));
-    assert!(!home.path(".local/share/switchboard/tokens").exists());
 }
 
 #[test]

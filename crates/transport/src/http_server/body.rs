@@ -4,13 +4,18 @@ use std::convert::Infallible;
 use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use bytes::{Bytes, BytesMut};
 use http_body::{Body as _, Frame, SizeHint};
 use hyper::body::Incoming;
 use switchboard_wire::sse::KEEP_ALIVE;
 use tokio::time::{Instant, Sleep};
+
+use super::Identity;
+
+/// Proofs that last longer are taken to last as long as a stream does.
+const LONGEST: Duration = Duration::from_secs(366 * 24 * 60 * 60);
 
 /// Where the events of a stream come from. Dropped when the far side has gone.
 pub trait EventSource: Send {
@@ -30,6 +35,8 @@ struct Events {
     source: Box<dyn EventSource>,
     keep_alive: Duration,
     quiet: Pin<Box<Sleep>>,
+    /// Ready when the stream must end, whatever its source still has.
+    ended: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
 }
 
 impl Body {
@@ -48,7 +55,23 @@ impl Body {
     /// A stream of server-sent events. A comment is sent whenever it was quiet for `keep_alive`.
     pub fn events(source: impl EventSource + 'static, keep_alive: Duration) -> Self {
         let quiet = Box::pin(tokio::time::sleep(keep_alive));
-        Self(Inner::Events(Box::new(Events { source: Box::new(source), keep_alive, quiet })))
+        Self(Inner::Events(Box::new(Events { source: Box::new(source), keep_alive, quiet, ended: None })))
+    }
+
+    /// The same body; a stream ends when the proof of its reader's identity does.
+    pub(super) fn while_good(mut self, reader: &Identity) -> Self {
+        if let Inner::Events(events) = &mut self.0 {
+            let revoked = reader.ended.clone().cancelled_owned();
+            let left = reader.expires_at.map(|end| end.duration_since(SystemTime::now()).unwrap_or_default());
+            events.ended = Some(Box::pin(async move {
+                match left {
+                    // So long a time would be more than the clock can count.
+                    Some(left) if left < LONGEST => drop(tokio::time::timeout(left, revoked).await),
+                    _ => revoked.await,
+                }
+            }));
+        }
+        self
     }
 }
 
@@ -61,6 +84,9 @@ impl http_body::Body for Body {
             Inner::Full(bytes) if bytes.is_empty() => Poll::Ready(None),
             Inner::Full(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
             Inner::Events(events) => {
+                if events.ended.as_mut().is_some_and(|ended| ended.as_mut().poll(cx).is_ready()) {
+                    return Poll::Ready(None);
+                }
                 let bytes = match events.source.poll_event(cx) {
                     Poll::Ready(None) => return Poll::Ready(None),
                     Poll::Ready(Some(bytes)) => bytes,

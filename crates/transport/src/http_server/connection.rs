@@ -90,7 +90,11 @@ async fn run(
                 Err(refused) => Err(refused),
             };
             Ok::<_, Infallible>(match admitted {
-                Ok(principal) => service.call(request, principal).await,
+                Ok(principal) => {
+                    let holder = principal.clone();
+                    let response = service.call(request, principal).await;
+                    response.map(|body| body.while_good(&holder))
+                }
                 Err(refused) => turn_away(refused, access.challenge(refused)),
             })
         }

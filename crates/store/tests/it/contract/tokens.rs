@@ -18,7 +18,10 @@ fn token(name: &str, secret: &str) -> NewToken {
 
 pub(crate) async fn live_and_die(fixture: &mut Fixture) {
     let tokens = fixture.store.tokens();
+    let before = tokens.revision().await.unwrap();
     tokens.issue(&token("laptop", "secret")).await.unwrap();
+    let issued = tokens.revision().await.unwrap();
+    assert!(issued > before);
     assert!(tokens.find(digest("guess")).await.unwrap().is_none());
     let found = tokens.find(digest("secret")).await.unwrap().unwrap();
     assert_eq!((found.name.as_str(), found.principal.as_str()), ("laptop", "alice"));
@@ -26,11 +29,13 @@ pub(crate) async fn live_and_die(fixture: &mut Fixture) {
     assert!(found.is_valid(at(99)) && !found.is_valid(at(100)));
     assert_eq!(found.last_used_at, None);
     tokens.touch(digest("secret"), at(7)).await.unwrap();
+    assert_eq!(tokens.revision().await.unwrap(), issued);
     fixture.reopen().await;
     let tokens = fixture.store.tokens();
     assert_eq!(tokens.find(digest("secret")).await.unwrap().unwrap().last_used_at, Some(at(7)));
     let revoked = tokens.revoke("laptop", at(8)).await.unwrap().unwrap();
     assert!(!revoked.is_valid(at(9)));
+    assert!(tokens.revision().await.unwrap() > issued);
     assert!(tokens.revoke("laptop", at(9)).await.unwrap().is_none());
     assert!(!tokens.find(digest("secret")).await.unwrap().unwrap().is_valid(at(9)));
     assert_eq!(tokens.list().await.unwrap().len(), 1);

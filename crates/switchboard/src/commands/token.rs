@@ -1,0 +1,170 @@
+//! `switchboard token`: makes, lists and revokes the tokens that let clients in over HTTP.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use switchboard_store::Token;
+
+use crate::Outcome;
+use crate::arguments::{Common, TokenCommand, TokenCreate};
+use crate::failure::Failure;
+use crate::screen::{out, plain, table};
+use crate::setup;
+use crate::storage::open_store;
+use crate::tokens::{self, Wanted};
+
+pub(crate) async fn run(common: &Common, command: &TokenCommand) -> Outcome {
+    let loaded = setup::read(common)?;
+    let store = open_store(&loaded).await?;
+    let now = Timestamp::now();
+    tokens::adopt(&store, &loaded.data_dir, now).await?;
+    let outcome = match command {
+        TokenCommand::Create(options) => create(common, &store, options, now).await,
+        TokenCommand::List => list(common, &store, now).await,
+        TokenCommand::Revoke { name } => revoke(common, &store, name, now).await,
+    };
+    // What was acknowledged is durable already.
+    let _ = store.close().await;
+    outcome
+}
+
+async fn create(common: &Common, store: &switchboard_store::Store, options: &TokenCreate, now: Timestamp) -> Outcome {
+    let expires_at = options.expires.0.map(|life| now.saturating_add(life)).transpose().map_err(Failure::usage)?;
+    let principal = options.principal.as_deref().unwrap_or(&options.name);
+    let wanted = Wanted { name: &options.name, principal, scopes: &options.scope, expires_at };
+    let (token, secret) = tokens::issue(store, &wanted, now).await?;
+    if common.json {
+        let mut shown = describe(&token, now);
+        shown["token"] = json!(secret);
+        out(shown);
+        return Ok(());
+    }
+    out(format_args!("token (shown only now): {secret}"));
+    out(format_args!("name:      {}", token.name));
+    out(format_args!("principal: {}", token.principal));
+    out(format_args!("scopes:    {}", scopes(&token)));
+    out(format_args!("expires:   {}", token.expires_at.map_or_else(|| "never".to_owned(), moment)));
+    Ok(())
+}
+
+async fn list(common: &Common, store: &switchboard_store::Store, now: Timestamp) -> Outcome {
+    let listed = store.tokens().list().await.map_err(tokens::unread)?;
+    if common.json {
+        out(Value::from(listed.iter().map(|token| describe(token, now)).collect::<Vec<_>>()));
+        return Ok(());
+    }
+    if listed.is_empty() {
+        out("there is no token. `switchboard serve` makes a first one, `switchboard token create NAME` others");
+        return Ok(());
+    }
+    let rows: Vec<Vec<String>> = listed
+        .iter()
+        .map(|token| {
+            let used = token.last_used_at.map_or_else(|| "never used".to_owned(), |at| format!("used {}", moment(at)));
+            vec![plain(&token.name), plain(&token.principal), state(token, now), used, scopes(token)]
+        })
+        .collect();
+    out(table(&rows));
+    Ok(())
+}
+
+async fn revoke(common: &Common, store: &switchboard_store::Store, name: &str, now: Timestamp) -> Outcome {
+    let Some(token) = store.tokens().revoke(name, now).await.map_err(tokens::unread)? else {
+        return Err(Failure::failed(format!("no token called {name} is good; see `{}`", common.again("token list"))));
+    };
+    if common.json {
+        out(describe(&token, now));
+    } else {
+        out(format_args!("revoked {}; a running `switchboard serve` refuses it within a second", token.name));
+    }
+    Ok(())
+}
+
+fn describe(token: &Token, now: Timestamp) -> Value {
+    json!({
+        "name": token.name,
+        "principal": token.principal,
+        "scopes": tokens::words(token),
+        "state": word(token, now),
+        "created_at": token.created_at.to_string(),
+        "expires_at": token.expires_at.map(|at| at.to_string()),
+        "last_used_at": token.last_used_at.map(|at| at.to_string()),
+        "revoked_at": token.revoked_at.map(|at| at.to_string()),
+    })
+}
+
+fn word(token: &Token, now: Timestamp) -> &'static str {
+    match token.revoked_at {
+        Some(_) => "revoked",
+        None if token.is_valid(now) => "good",
+        None => "expired",
+    }
+}
+
+fn state(token: &Token, now: Timestamp) -> String {
+    match (word(token, now), token.expires_at) {
+        ("good", Some(end)) => format!("good until {}", moment(end)),
+        (word, _) => word.to_owned(),
+    }
+}
+
+fn scopes(token: &Token) -> String {
+    tokens::words(token).map_or_else(|| "all that the principal may do".to_owned(), |words| plain(&words.join(" ")))
+}
+
+/// A time to the minute, in UTC.
+fn moment(at: Timestamp) -> String {
+    let text = at.to_string();
+    text.get(..16).map_or(text.clone(), |minutes| format!("{}Z", minutes.replace('T', " ")))
+}
+
+/// How long a token is good.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Life(pub(crate) Option<Duration>);
+
+impl std::str::FromStr for Life {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "never" {
+            return Ok(Self(None));
+        }
+        let bad = || format!("`{text}` is no time: write 30d, 12h, 45m or never");
+        let unit = match text.chars().next_back() {
+            Some('d') => 24 * 60 * 60,
+            Some('h') => 60 * 60,
+            Some('m') => 60,
+            _ => return Err(bad()),
+        };
+        let digits = text.get(..text.len() - 1).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
+        let count: u64 = digits.and_then(|digits| digits.parse().ok()).filter(|count| *count > 0).ok_or_else(bad)?;
+        let seconds = count.checked_mul(unit).filter(|seconds| *seconds <= 100 * 366 * 24 * 60 * 60).ok_or_else(bad)?;
+        Ok(Self(Some(Duration::from_secs(seconds))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lives() {
+        for (text, seconds) in [
+            ("never", Ok(None)),
+            ("30d", Ok(Some(30 * 86_400))),
+            ("12h", Ok(Some(43_200))),
+            ("45m", Ok(Some(2_700))),
+            ("0d", Err(())),
+            ("d", Err(())),
+            ("", Err(())),
+            ("30", Err(())),
+            ("-1d", Err(())),
+            ("99999999999999999d", Err(())),
+            ("\u{e9}d", Err(())),
+        ] {
+            let life = text.parse::<Life>().map(|life| life.0.map(|life| life.as_secs())).map_err(drop);
+            assert_eq!(life, seconds, "{text}");
+        }
+    }
+}

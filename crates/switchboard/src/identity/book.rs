@@ -1,0 +1,263 @@
+//! The tokens that are good at this moment, in memory, so that letting somebody in costs one look into a table.
+//!
+//! The store is asked twice a second whether a token was issued or revoked, by whichever process; a revocation is
+//! effective here after [`LOOK`] at the latest, and ends the streams that the token holds open. While the store cannot
+//! be asked, what was known last counts, but not for longer than [`BLIND`]: then nobody is let in.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::{Duration, SystemTime};
+
+use jiff::Timestamp;
+use parking_lot::RwLock;
+use subtle::ConstantTimeEq as _;
+use switchboard_store::{Digest, Store, StoreError, Token};
+use switchboard_transport::http_server::{Authenticator, Checked, Identity, Method, Principal, Scopes};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use crate::failure::{Failure, chain};
+use crate::tokens::unread;
+
+/// How often the store is asked for changes.
+pub(crate) const LOOK: Duration = Duration::from_millis(500);
+/// How long tokens are believed in without asking.
+const BLIND: Duration = Duration::from_secs(30);
+/// How often the time of the last use is written down.
+const TOUCH: Duration = Duration::from_secs(60);
+
+/// The tokens that are good.
+pub(crate) struct TokenBook {
+    store: Store,
+    page: RwLock<Page>,
+}
+
+struct Page {
+    revision: u64,
+    /// When the store was last asked.
+    asked: Instant,
+    tokens: HashMap<Digest, Entry>,
+}
+
+struct Entry {
+    principal: Principal,
+    expires_at: Option<Timestamp>,
+    /// Milliseconds since 1970 of a use that was not written down yet; 0 for none.
+    used: AtomicI64,
+}
+
+impl TokenBook {
+    /// Reads the tokens.
+    pub(crate) async fn open(store: Store) -> Result<Arc<Self>, Failure> {
+        let page = Page { revision: 0, asked: Instant::now(), tokens: HashMap::new() };
+        let book = Self { store, page: RwLock::new(page) };
+        book.read().await.map_err(unread)?;
+        Ok(Arc::new(book))
+    }
+
+    /// Follows the store until `stop` is cancelled.
+    pub(crate) fn follow(self: &Arc<Self>, stop: CancellationToken) {
+        let book = self.clone();
+        tokio::spawn(async move {
+            let mut look = tokio::time::interval(LOOK);
+            look.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+            let mut written = Instant::now();
+            loop {
+                tokio::select! {
+                    () = stop.cancelled() => break,
+                    _ = look.tick() => {}
+                }
+                if let Err(error) = book.look().await {
+                    tracing::warn!(error = chain(&error), "the store cannot be asked for revoked tokens");
+                }
+                if written.elapsed() >= TOUCH {
+                    written = Instant::now();
+                    book.write_uses().await;
+                }
+            }
+            book.write_uses().await;
+        });
+    }
+
+    /// Takes over what changed in the store. A process that changes tokens itself calls this, so that nothing is left
+    /// to wait for.
+    pub(crate) async fn look(&self) -> Result<(), StoreError> {
+        if self.store.tokens().revision().await? == self.page.read().revision {
+            self.page.write().asked = Instant::now();
+        } else {
+            self.read().await?;
+        }
+        let now = Timestamp::now();
+        for entry in self.page.read().tokens.values().filter(|entry| !entry.is_good(now)) {
+            entry.principal.ended.cancel();
+        }
+        Ok(())
+    }
+
+    async fn read(&self) -> Result<(), StoreError> {
+        let asked = Instant::now();
+        // The revision first: a change in between makes the page look older than it is, and it is read again.
+        let revision = self.store.tokens().revision().await?;
+        let listed = self.store.tokens().list().await?;
+        let now = Timestamp::now();
+        let mut page = self.page.write();
+        let mut before = std::mem::take(&mut page.tokens);
+        for token in listed.iter().filter(|token| token.is_valid(now)) {
+            // The same entry again, so that streams that are open end with it and not before.
+            let entry = before.remove(&token.hash).or_else(|| Entry::new(token));
+            page.tokens.extend(entry.map(|entry| (token.hash, entry)));
+        }
+        (page.revision, page.asked) = (revision, asked);
+        drop(page);
+        for gone in before.values() {
+            gone.principal.ended.cancel();
+        }
+        Ok(())
+    }
+
+    async fn write_uses(&self) {
+        let uses: Vec<(Digest, Timestamp)> = {
+            let page = self.page.read();
+            let taken = page.tokens.iter().map(|(hash, entry)| (*hash, entry.used.swap(0, Ordering::Relaxed)));
+            taken
+                .filter(|(_, used)| *used != 0)
+                .filter_map(|(hash, used)| Some((hash, Timestamp::from_millisecond(used).ok()?)))
+                .collect()
+        };
+        for (hash, used) in uses {
+            if let Err(error) = self.store.tokens().touch(hash, used).await {
+                tracing::debug!(error = chain(&error), "the last use of a token could not be written down");
+                return;
+            }
+        }
+    }
+
+    fn find(&self, secret: &str, now: Timestamp) -> Option<Principal> {
+        let presented = Digest::of(secret.as_bytes());
+        let page = self.page.read();
+        if page.asked.elapsed() > BLIND {
+            return None;
+        }
+        // The table is searched by the hash of the secret. How long that takes tells nothing about a secret, because
+        // nobody can choose a text by its hash.
+        let (hash, entry) = page.tokens.get_key_value(&presented)?;
+        if !bool::from(hash.as_bytes().ct_eq(presented.as_bytes())) || !entry.is_good(now) {
+            return None;
+        }
+        entry.used.store(now.as_millisecond(), Ordering::Relaxed);
+        Some(entry.principal.clone())
+    }
+}
+
+impl Authenticator for TokenBook {
+    fn check(&self, token: Option<&str>) -> Checked {
+        token.and_then(|token| self.find(token, Timestamp::now())).map_or(Checked::Unknown, Checked::Known)
+    }
+}
+
+impl std::fmt::Debug for TokenBook {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TokenBook").field("tokens", &self.page.read().tokens.len()).finish_non_exhaustive()
+    }
+}
+
+impl Entry {
+    /// `None` for a token whose scopes cannot be read: it is good for nothing.
+    fn new(token: &Token) -> Option<Self> {
+        let words: Vec<String> = match &token.scopes {
+            Some(raw) => serde_json::from_str(raw.get()).ok()?,
+            None => Vec::new(),
+        };
+        let (admin, scopes) = Scopes::parse(words.iter().map(String::as_str)).ok()?;
+        let identity = Identity {
+            admin,
+            scopes,
+            expires_at: token.expires_at.map(SystemTime::from),
+            ..Identity::new(token.principal.as_str(), Method::Token)
+        };
+        Some(Self { principal: identity.into(), expires_at: token.expires_at, used: AtomicI64::new(0) })
+    }
+
+    fn is_good(&self, now: Timestamp) -> bool {
+        self.expires_at.is_none_or(|end| now < end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tokens::tests::store;
+    use crate::tokens::{Wanted, issue};
+
+    async fn token(store: &Store, name: &str, scopes: &[&str], expires_at: Option<Timestamp>) -> String {
+        let scopes: Vec<String> = scopes.iter().map(|&word| word.to_owned()).collect();
+        let wanted = Wanted { name, principal: "ann", scopes: &scopes, expires_at };
+        issue(store, &wanted, Timestamp::now()).await.unwrap().1
+    }
+
+    #[tokio::test]
+    async fn a_token_says_whose_it_is_and_what_it_is_good_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = store(folder.path()).await;
+        let plain = token(&store, "plain", &[], None).await;
+        let admin = token(&store, "admin", &["admin", "server:git"], None).await;
+        let book = TokenBook::open(store).await.unwrap();
+        let now = Timestamp::now();
+        let who = book.find(&plain, now).unwrap();
+        assert_eq!((&*who.name, who.admin, who.method), ("ann", false, Method::Token));
+        assert!(who.scopes.is_none() && who.covers_tool("any", "any__tool"));
+        let who = book.find(&admin, now).unwrap();
+        assert!(who.admin && who.covers_server("git") && !who.covers_server("time"));
+        for wrong in ["", "sb_", &plain[..plain.len() - 1], &format!("{plain} ")] {
+            assert!(book.find(wrong, now).is_none(), "{wrong}");
+        }
+    }
+
+    #[tokio::test]
+    async fn expiry_is_to_the_instant() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = store(folder.path()).await;
+        let end = Timestamp::from_second(Timestamp::now().as_second() + 100).unwrap();
+        let secret = token(&store, "short", &[], Some(end)).await;
+        let book = TokenBook::open(store).await.unwrap();
+        let before = Timestamp::from_millisecond(end.as_millisecond() - 1).unwrap();
+        assert!(book.find(&secret, before).is_some());
+        assert!(book.find(&secret, end).is_none());
+    }
+
+    #[tokio::test]
+    async fn what_another_process_revokes_is_refused_and_its_streams_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let ours = store(folder.path()).await;
+        let (bad, good) = (token(&ours, "bad", &[], None).await, token(&ours, "good", &[], None).await);
+        let book = TokenBook::open(ours).await.unwrap();
+        let stop = CancellationToken::new();
+        book.follow(stop.clone());
+        let (held, kept) = (book.find(&bad, Timestamp::now()).unwrap(), book.find(&good, Timestamp::now()).unwrap());
+        let theirs = store(folder.path()).await;
+        theirs.tokens().revoke("bad", Timestamp::now()).await.unwrap().unwrap();
+        // Waits for what the other process did to be noticed here; fails by the limit if it is not.
+        tokio::time::timeout(Duration::from_secs(5), held.ended.cancelled()).await.unwrap();
+        assert!(book.find(&bad, Timestamp::now()).is_none());
+        assert!(book.find(&good, Timestamp::now()).is_some() && !kept.ended.is_cancelled());
+        let fresh = token(&theirs, "fresh", &[], None).await;
+        book.look().await.unwrap();
+        assert!(book.find(&fresh, Timestamp::now()).is_some());
+        stop.cancel();
+    }
+
+    #[tokio::test]
+    async fn uses_are_written_down() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = store(folder.path()).await;
+        let secret = token(&store, "used", &[], None).await;
+        token(&store, "unused", &[], None).await;
+        let book = TokenBook::open(store.clone()).await.unwrap();
+        book.find(&secret, Timestamp::now()).unwrap();
+        book.write_uses().await;
+        let listed = store.tokens().list().await.unwrap();
+        let used: Vec<bool> = listed.iter().map(|token| token.last_used_at.is_some()).collect();
+        assert_eq!((listed[0].name.as_str(), used.as_slice()), ("used", &[true, false][..]));
+    }
+}

@@ -1,0 +1,25 @@
+//! The one check at the HTTP door: which kind of token it is, and who knows about that kind.
+
+use std::sync::Arc;
+
+use switchboard_transport::http_server::{Authenticator, Checked};
+
+use super::book::TokenBook;
+use super::oidc::Oidc;
+use crate::tokens::PREFIX;
+
+/// Knows tokens of every kind that is let in.
+#[derive(Debug)]
+pub(crate) struct Door {
+    pub(crate) tokens: Arc<TokenBook>,
+    pub(crate) provider: Option<Oidc>,
+}
+
+impl Authenticator for Door {
+    fn check(&self, token: Option<&str>) -> Checked {
+        match &self.provider {
+            Some(provider) if token.is_some_and(|token| !token.starts_with(PREFIX)) => provider.check(token),
+            _ => self.tokens.check(token),
+        }
+    }
+}
