@@ -10,8 +10,18 @@ pub const REDACTED: &str = "[redacted]";
 
 /// Parts of a key's name that promise a secret.
 const SECRET_NAMES: [&str; 12] = [
-    "password", "passwd", "passphrase", "secret", "token", "apikey", "credential", "privatekey", "authorization",
-    "cookie", "accesskey", "sessionkey",
+    "password",
+    "passwd",
+    "passphrase",
+    "secret",
+    "token",
+    "apikey",
+    "credential",
+    "privatekey",
+    "authorization",
+    "cookie",
+    "accesskey",
+    "sessionkey",
 ];
 
 /// A value without the secrets in it: what stands under a telling name, and what looks like one by itself.

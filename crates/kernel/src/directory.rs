@@ -336,12 +336,7 @@ impl Directory {
     /// The answer to a list request of a client that may see what `visible` lets through: it is given the server, what
     /// the server calls the thing, and what clients call it.
     #[must_use]
-    pub fn answer_for(
-        &self,
-        kind: ListKind,
-        dialect: Dialect,
-        visible: impl Fn(usize, &str, &str) -> bool,
-    ) -> Raw {
+    pub fn answer_for(&self, kind: ListKind, dialect: Dialect, visible: impl Fn(usize, &str, &str) -> bool) -> Raw {
         let all = self.shown.get(&kind).map_or(&[][..], Vec::as_slice);
         let seen = all.iter().filter(|shown| visible(shown.server, &shown.original, &shown.exposed));
         let items: Vec<Raw> = seen.map(|shown| self.written(kind, dialect, shown)).collect();
@@ -353,17 +348,12 @@ impl Directory {
     /// Something as it is written into a list: a tool says how dangerous it is.
     fn written(&self, kind: ListKind, dialect: Dialect, shown: &Shown) -> Raw {
         let policy = self.tools.get(&*shown.exposed).and_then(|route| route.policy.as_ref());
-        let (ListKind::Tools, Some(policy), Ok(mut edit)) = (kind, policy, Edit::of(&shown.raw)) else {
-            return shown.raw.clone();
-        };
+        let (ListKind::Tools, Some(policy)) = (kind, policy) else { return shown.raw.clone() };
         let security = security_object(&policy.security, &policy.assessment.effective());
+        let mark = |meta: Edit| meta.set(EXTENSION_ID, Edit::empty().set("security", security.clone()).finish());
         // Clients of the usual libraries lose what they do not know, but never `_meta`.
-        let marked = edit.clone().within("_meta", |meta| {
-            meta.set(EXTENSION_ID, Edit::empty().set("security", security.clone()).finish())
-        });
-        if let Ok(marked) = marked {
-            edit = marked;
-        }
+        let marked = Edit::of(&shown.raw).and_then(|edit| edit.within("_meta", mark));
+        let Ok(mut edit) = marked.or_else(|_| Edit::of(&shown.raw)) else { return shown.raw.clone() };
         if dialect.mgp {
             edit = edit.set("security", security);
         }
@@ -381,7 +371,9 @@ impl Directory {
         let equal = |(one, other): (&Shown, &Shown)| one.exposed == other.exposed && one.raw == other.raw;
         let (one, two) = (self.shown.get(&kind), other.shown.get(&kind));
         let (one, two) = (one.map_or(&[][..], Vec::as_slice), two.map_or(&[][..], Vec::as_slice));
-        one.len() == two.len() && one.iter().zip(two).all(equal) && self.envelopes.get(&kind) == other.envelopes.get(&kind)
+        one.len() == two.len()
+            && one.iter().zip(two).all(equal)
+            && self.envelopes.get(&kind) == other.envelopes.get(&kind)
     }
 
     /// How many elements a list has.

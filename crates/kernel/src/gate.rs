@@ -209,7 +209,8 @@ impl Kernel {
 
     fn permission_policy(&self, server: &Server) -> permission::Policy {
         let options = &self.gate().options;
-        let configured = server.policy().permissions_granted.iter().filter_map(|(permission, scope)| {
+        let said = server.policy();
+        let configured = said.permissions_granted.iter().filter_map(|(permission, scope)| {
             let scope = match scope {
                 None => None,
                 // A scope that cannot be read must not become none.
@@ -364,7 +365,9 @@ impl Kernel {
             let now = self.gate().granted.time();
             match tables.access.decide_chain(&chain, attempt.server.id(), Some(attempt.tool), default, now) {
                 Ok(access) if access.allow => None,
-                Ok(_) => Some(refuse(FaultKind::AccessDenied, "somebody in the chain may not use this tool".to_owned())),
+                Ok(_) => {
+                    Some(refuse(FaultKind::AccessDenied, "somebody in the chain may not use this tool".to_owned()))
+                }
                 Err(switchboard_guard::access::ChainFault::TooDeep) => {
                     Some(refuse(FaultKind::DelegationDepth, "delegation_depth_exceeded".to_owned()))
                 }

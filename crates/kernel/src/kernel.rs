@@ -32,6 +32,8 @@ pub(crate) use answer::{no_such_tool, object_of, plain, rendered, text_of};
 
 /// How often calls whose client did not come back are looked for.
 const SWEEP: Duration = Duration::from_secs(30);
+/// How often changed grants are looked for while clients are connected.
+const LOOK: Duration = Duration::from_secs(1);
 /// Nothing waits longer than a year.
 const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
 /// Connections that may be started at once.
@@ -120,10 +122,21 @@ impl Kernel {
         tokio::spawn(auditing);
         let sweeper = kernel.clone();
         kernel.spawn(async move {
+            let mut swept = tokio::time::Instant::now();
             loop {
+                // Without a store nothing is granted by others.
+                let pause = if sweeper.0.gate.store().is_some() { LOOK } else { SWEEP };
                 tokio::select! {
                     () = sweeper.0.closing.cancelled() => break,
-                    () = tokio::time::sleep(SWEEP) => sweeper.0.parked.sweep(),
+                    () = tokio::time::sleep(pause) => {}
+                }
+                if swept.elapsed() >= SWEEP {
+                    swept = tokio::time::Instant::now();
+                    sweeper.0.parked.sweep();
+                }
+                // Who waits for notices makes no calls, and still must not hear of what was taken from him.
+                if !sweeper.0.clients.lock().is_empty() {
+                    let _ = sweeper.tables().await;
                 }
             }
         });
@@ -431,14 +444,16 @@ impl Kernel {
         let known = index.map_or_else(|| uri.to_owned(), |index| view.directory.exposed_uri(index, uri));
         let told = if known == uri { notification.clone() } else { with_uri(notification, &known) };
         let key = (server.id().clone(), uri.to_owned());
-        for session in self.clients() {
+        let tables = self.0.gate.granted.latest();
+        let may_see = |session: &Session| self.access(&tables, session, server, None).allow;
+        for session in self.clients().into_iter().filter(|session| may_see(session)) {
             let watches =
                 session.existing_state::<ClientState>().is_some_and(|state| state.watches.lock().contains(&key));
             if watches {
                 let _ = session.remote().notify(told.clone());
             }
         }
-        self.0.listeners.resource_updated(server.id(), uri, notification);
+        self.0.listeners.resource_updated(server.id(), uri, notification, may_see);
     }
 
     /// Passes a notification that belongs to no call to every legacy client, while all of them, and all who have calls

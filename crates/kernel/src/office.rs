@@ -169,10 +169,8 @@ impl Office {
         let decision = Decision { verdict, by: self.actor.id.clone(), reason, now: Timestamp::now(), expires_at };
         let decided = self.store.approvals().decide(ids, &decision).await?;
         for approval in &decided {
-            let target = Target {
-                server_id: Some(approval.held.server.clone()),
-                tool_name: Some(approval.held.tool.clone()),
-            };
+            let target =
+                Target { server_id: Some(approval.held.server.clone()), tool_name: Some(approval.held.tool.clone()) };
             let event_type = match verdict {
                 Verdict::Approve(_) => event::PERMISSION_GRANTED,
                 Verdict::Deny => event::PERMISSION_DENIED,

@@ -24,9 +24,9 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::directory::{ListKind, Lists};
+use crate::gate::pins::{INSTRUCTIONS, Quarantine};
 use crate::kernel::Kernel;
 use crate::names;
-use crate::gate::pins::{INSTRUCTIONS, Quarantine};
 use crate::spec::{Restart, ServerPolicy, ServerSpec};
 pub(crate) use using::{Ticket, User, Using, Whose};
 pub(crate) use watching::{CallOutcome, Watched};

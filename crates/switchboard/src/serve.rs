@@ -57,14 +57,15 @@ pub(crate) async fn run(common: &Common, options: &Serve) -> Outcome {
     let address = listener.address();
     let store = open_store(&loaded).await?;
     let ended = CancellationToken::new();
-    let (door, fresh) = if options.no_auth { (None, None) } else { admit(&loaded, options, &store, address, &ended).await? };
+    let (door, fresh) =
+        if options.no_auth { (None, None) } else { admit(&loaded, options, &store, address, &ended).await? };
     if remote {
         warn_of_exposure(&settings, address, options.no_auth);
     } else if options.no_auth {
         note("warning: --no-auth: every program and every user of this machine can call every tool");
     }
 
-    let kernel = Kernel::new(specs::kernel_options(&settings));
+    let kernel = Kernel::new(specs::kernel_options(&settings, Some(store.clone())));
     let handler = Arc::new(Counted::new(kernel.clone()));
     let shutdown = CancellationToken::new();
     let face_options = HttpOptions {
@@ -139,8 +140,11 @@ async fn admit(
     }
     let auth = loaded.config.settings.auth.as_ref();
     // Where people come with tokens of their identity provider, nobody needs a first one of ours.
-    let fresh =
-        if auth.is_none() || options.new_token { tokens::for_start(store, options.new_token, now).await? } else { None };
+    let fresh = if auth.is_none() || options.new_token {
+        tokens::for_start(store, options.new_token, now).await?
+    } else {
+        None
+    };
     let tokens = TokenBook::open(store.clone()).await?;
     tokens.follow(ended.clone());
     let provider = auth.map(|auth| Oidc::new(auth.clone(), resource(auth, address)));

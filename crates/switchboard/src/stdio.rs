@@ -11,7 +11,7 @@ use crate::arguments::Common;
 use crate::failure::Failure;
 use crate::serve::reload::Reload;
 use crate::signals::Signals;
-use crate::{setup, specs};
+use crate::{setup, specs, storage};
 
 /// How long servers get to end when the client has gone.
 const GOODBYE: Duration = Duration::from_secs(8);
@@ -27,7 +27,8 @@ pub(crate) async fn run(common: &Common) -> Outcome {
         tracing::warn!("{}", setup::NO_SERVERS);
     }
     let settings = loaded.config.settings.clone();
-    let kernel = Kernel::new(specs::kernel_options(&settings));
+    let store = storage::open_store(&loaded).await?;
+    let kernel = Kernel::new(specs::kernel_options(&settings, Some(store.clone())));
     let mut options = Options::new(Role::Server);
     options.limits = specs::message_limits(&settings);
     options.concurrent_requests = settings.limits.session_requests;
@@ -38,5 +39,7 @@ pub(crate) async fn run(common: &Common) -> Outcome {
         () = signals.next() => started.connection.close(),
     }
     reload.stop();
-    if signals.unless_again(kernel.shut_down(GOODBYE)).await { Ok(()) } else { Err(Failure::said()) }
+    let ended = signals.unless_again(kernel.shut_down(GOODBYE)).await;
+    let _ = store.close().await;
+    if ended { Ok(()) } else { Err(Failure::said()) }
 }

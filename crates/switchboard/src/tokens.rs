@@ -97,14 +97,8 @@ pub(crate) async fn adopt(store: &Store, data_dir: &Path, now: Timestamp) -> Res
         }
         // The principal that the old list made of it, so that what belongs to it stays its own.
         let principal = format!("token-{}", word.get(..8).unwrap_or(word).to_ascii_lowercase());
-        let mut new = NewToken {
-            hash,
-            name: principal.clone(),
-            principal,
-            scopes: None,
-            created_at: now,
-            expires_at: None,
-        };
+        let mut new =
+            NewToken { hash, name: principal.clone(), principal, scopes: None, created_at: now, expires_at: None };
         let mut kept = store.tokens().issue(&new).await;
         if matches!(kept, Err(StoreError::Conflict(_))) {
             new.name = format!("token-{hash}");

@@ -4,6 +4,8 @@
 //! Who calls is who was authenticated: `granted_by` and `agent_id` in a message are claims. Only who may decide for
 //! others grants and revokes; everybody may ask about himself.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 use switchboard_guard::permission::Missing;
 use switchboard_peer::{Context, Reply};
@@ -18,8 +20,10 @@ use switchboard_store::{AccessSelector, EntryType, Permission, StoreError};
 use switchboard_wire::{Edit, Object, Raw, Request};
 
 use super::{Attempt, audit};
+use crate::directory::Route;
 use crate::kernel::{Kernel, object_of, text_of};
 use crate::office::Office;
+use crate::server::Server;
 
 /// How an answer is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,12 +47,13 @@ impl Kernel {
                 self.check_permissions(context, &params()).await
             }
             // Decisions about permissions are made by the operator, here: nobody sends them (MGP 3.6).
-            method::PERMISSION_RESPONSE | method::PERMISSION_GRANT | method::PERMISSION_REQUEST
-            | method::PERMISSION_AWAIT => Err(Fault::new(
-                FaultKind::PermissionDenied,
-                "permissions are decided by the operator of this kernel",
-            )
-            .suggest("the operator runs `switchboard approvals` or `switchboard grant`")),
+            method::PERMISSION_RESPONSE
+            | method::PERMISSION_GRANT
+            | method::PERMISSION_REQUEST
+            | method::PERMISSION_AWAIT => {
+                Err(Fault::new(FaultKind::PermissionDenied, "permissions are decided by the operator of this kernel")
+                    .suggest("the operator runs `switchboard approvals` or `switchboard grant`"))
+            }
             _ => return None,
         };
         Some(answer.map(|raw| Ok(crate::bridge::for_era(raw, context.caller.era())).into()))
@@ -214,7 +219,7 @@ impl Kernel {
         let tables = self.tables().await?;
         let route = view.directory.tool(&name);
         let found = route.and_then(|route| Some((view.servers.get(route.server)?.clone(), route)));
-        let allowed = |(server, route): &(_, crate::directory::Route)| {
+        let allowed = |(server, route): &(Arc<Server>, Route)| {
             self.access(&tables, &context.session, server, Some((&route.original, &name))).allow
         };
         let Some((server, route)) = found.filter(allowed) else {

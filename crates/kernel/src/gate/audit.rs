@@ -22,22 +22,10 @@ const GROUP: usize = 512;
 /// How long the writing of what waits may take at the end.
 const FLUSH: Duration = Duration::from_secs(10);
 
-/// The event types of MGP 6.4 and later versions that the kernel writes, and its own.
+/// The event types of MGP 6.4 and later versions, and the kernel's own.
 pub(crate) mod event {
-    pub(crate) const TOOL_EXECUTED: &str = "TOOL_EXECUTED";
-    pub(crate) const TOOL_BLOCKED: &str = "TOOL_BLOCKED";
-    pub(crate) const TOOL_REJECTED: &str = "TOOL_REJECTED";
-    pub(crate) const VALIDATION_FAILED: &str = "VALIDATION_FAILED";
-    pub(crate) const CODE_REJECTED: &str = "CODE_REJECTED";
-    pub(crate) const PERMISSION_GRANTED: &str = "PERMISSION_GRANTED";
-    pub(crate) const PERMISSION_DENIED: &str = "PERMISSION_DENIED";
-    pub(crate) const PERMISSION_REVOKED: &str = "PERMISSION_REVOKED";
-    pub(crate) const ACCESS_GRANTED: &str = "ACCESS_GRANTED";
-    pub(crate) const ACCESS_REVOKED: &str = "ACCESS_REVOKED";
-    pub(crate) const SERVER_CONNECTED: &str = "SERVER_CONNECTED";
-    pub(crate) const SERVER_DISCONNECTED: &str = "SERVER_DISCONNECTED";
-    pub(crate) const TOOL_NAME_CONFLICT: &str = "TOOL_NAME_CONFLICT";
-    pub(crate) const RISK_LEVEL_OVERRIDE: &str = "RISK_LEVEL_OVERRIDE";
+    pub(crate) use switchboard_protocol::mgp::audit::event::*;
+
     /// A call that may change something is about to be made.
     pub(crate) const INTENT: &str = "dev.switchboard.tool_intent";
     /// A call waits for a person.
@@ -139,7 +127,7 @@ impl Auditor {
         }
         let Ok(params) = Raw::parse(event.canonical(), &switchboard_wire::Limits::default()) else { return };
         for hearer in hearers.iter() {
-            let _ = hearer.notify(Notification::new("notifications/mgp.audit", Some(params.clone())));
+            let _ = hearer.notify(Notification::new(switchboard_protocol::mgp::method::AUDIT, Some(params.clone())));
         }
     }
 }

@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use parking_lot::Mutex;
-use serde_json::{Value, json};
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 use switchboard_guard::risk::ConfirmReason;
 use switchboard_peer::{Call, Context, Reply};
 use switchboard_protocol::Era;
@@ -191,7 +191,9 @@ impl Kernel {
                 Ok(Confirmed::Go(approval.held.id, Some(params)))
             }
             Claimed::Refused(Refusal::Denied) => Ok(self.denied(attempt, None).await),
-            Claimed::Refused(why) => Ok(self.invalid(attempt, &format!("the token is no good: {}", word_of(why))).await),
+            Claimed::Refused(why) => {
+                Ok(self.invalid(attempt, &format!("the token is no good: {}", word_of(why))).await)
+            }
         }
     }
 
@@ -429,10 +431,8 @@ impl Question<'_> {
 
     /// The question as required input (modern era).
     fn ask_by_input(&self) -> Reply {
-        let request = Edit::empty()
-            .set("method", Raw::string(method::ELICIT))
-            .set("params", elicitation(&self.message))
-            .finish();
+        let request =
+            Edit::empty().set("method", Raw::string(method::ELICIT)).set("params", elicitation(&self.message)).finish();
         let state = format!("{STATE}{}", self.token());
         Ok(bridge::input_required(&[(QUESTION.to_owned(), request)], Some(&state))).into()
     }

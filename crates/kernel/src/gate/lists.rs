@@ -57,7 +57,8 @@ impl Kernel {
         let mgp = offered.is_some_and(|offer| offer.extensions().has(Extension::ToolSecurity));
         let dialect = Dialect { legacy: context.caller.era() == Era::Legacy, mgp };
         // Grants end by themselves, and tokens of one principal differ: what depends on either is not kept.
-        let lasting = context.session.identity.scopes.is_none() && tables.entries.iter().all(|e| e.expires_at.is_none());
+        let lasting =
+            context.session.identity.scopes.is_none() && tables.entries.iter().all(|e| e.expires_at.is_none());
         let of = (view.generation, tables.revision);
         let key = (context.session.principal.clone(), kind, dialect);
         if lasting && let Some(list) = self.gate().lists.get(of, &key) {

@@ -92,7 +92,8 @@ impl Kernel {
             }
         }
         for group in fresh.chunks(TOGETHER) {
-            let observing = group.iter().map(|(shown, screened)| self.observe(store, server, shown, screened.as_deref()));
+            let observing =
+                group.iter().map(|(shown, screened)| self.observe(store, server, shown, screened.as_deref()));
             for held in futures_util::future::try_join_all(observing).await?.into_iter().flatten() {
                 quarantine.insert(held.0, held.1);
             }
@@ -178,10 +179,8 @@ impl Shown {
     fn of_tool(tool: &Raw) -> Option<Self> {
         let object = Object::open(tool).ok()?;
         let name = object.text("name")?;
-        let counted = COUNTED
-            .into_iter()
-            .fold(Edit::empty(), |edit, key| edit.set_optional(key, object.get(key)))
-            .finish();
+        let counted =
+            COUNTED.into_iter().fold(Edit::empty(), |edit, key| edit.set_optional(key, object.get(key))).finish();
         Some(Self { raw: tool.clone(), ..Self::new(name, counted) })
     }
 }

@@ -109,6 +109,11 @@ impl Granted {
         }
     }
 
+    /// The tables as they were last read, however long ago: for what cannot wait.
+    pub(crate) fn latest(&self) -> Arc<Tables> {
+        self.tables.load_full()
+    }
+
     /// The tables, if they are fresh.
     pub(crate) fn now(&self) -> Option<Arc<Tables>> {
         let fresh = self.store.is_none() || self.age(&self.looked).is_some_and(|age| age < FRESH);

@@ -14,10 +14,10 @@ use switchboard_wire::{Edit, ErrorObject, Notification, Object, Raw, Request};
 use super::{Kernel, LEVEL_WAIT, View};
 use crate::clients::{ClientState, level_index};
 use crate::directory::{ListKind, Route};
-use crate::gate::{self, Admission, Attempt, audit};
-use crate::{bridge, welcome};
 use crate::forward::{Forward, TaskWish, failed, malformed, send_level};
+use crate::gate::{self, Admission, Attempt, audit};
 use crate::server::Server;
+use crate::{bridge, welcome};
 
 impl Handler for Kernel {
     fn request(&self, context: Context, request: Request) -> BoxFuture<'_, Reply> {
@@ -224,7 +224,7 @@ impl Kernel {
             wish => Box::pin(self.forward_task(context, server, forward, wish)).await?,
         };
         if asks_task {
-            self.note_task(context, server, &reply);
+            self.note_task(context, server, name, &reply);
         }
         self.note_mentions(context, view, server, &reply);
         Ok(reply)
@@ -334,10 +334,7 @@ impl Kernel {
             _ => return Err(Fault::new(FaultKind::InvalidParams, "`ref.type` is neither ref/prompt nor ref/resource")),
         };
         let route = match key {
-            "name" => view
-                .directory
-                .prompt(&named)
-                .ok_or_else(|| no_such_prompt(&named))?,
+            "name" => view.directory.prompt(&named).ok_or_else(|| no_such_prompt(&named))?,
             _ => view.directory.template(&named).ok_or_else(|| unknown_resource(&named))?,
         };
         let server = server_at(&view.servers, route.server)?;

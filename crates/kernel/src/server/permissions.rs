@@ -85,8 +85,7 @@ impl Server {
         let request = Edit::empty().set("request_id", Raw::string(&format!("perm-{}", self.id())));
         let (method, params) = match word {
             Word::Wait => {
-                let missing: Vec<_> =
-                    standing.missing.iter().map(|missing| Raw::string(&missing.permission)).collect();
+                let missing: Vec<_> = standing.missing.iter().map(|missing| Raw::string(&missing.permission)).collect();
                 let request = request
                     .set("permissions", Raw::array(&missing))
                     .set("policy", Raw::string(kernel.gate().options.approval_policy.as_str()))
