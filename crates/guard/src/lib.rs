@@ -11,6 +11,7 @@ pub mod network;
 pub mod path;
 pub mod permission;
 pub mod risk;
+pub mod scope;
 pub mod screen;
 pub mod shell;
 

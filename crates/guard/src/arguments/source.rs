@@ -3,7 +3,7 @@
 use switchboard_protocol::mgp::security::CodeSafety;
 
 use super::role::Role;
-use super::walk::{Refused, refused};
+use super::walk::{Reason, Refused, refused};
 use super::{Checks, SCOPE};
 use crate::Finding;
 use crate::code::{self, Language, Level, MAX_BYTES, Rejection};
@@ -193,5 +193,5 @@ fn findings(checks: &Checks, language: Language, text: &str) -> Vec<Finding> {
 
 fn rejected(checks: &Checks, language: Language, mut findings: Vec<Finding>) -> Refused {
     let rejection = Rejection::new(language, level(checks), &findings);
-    Refused { step: "code_safety", finding: findings.swap_remove(0), rejection: Some(rejection) }
+    Box::new(Reason { step: "code_safety", finding: findings.swap_remove(0), rejection: Some(rejection) })
 }

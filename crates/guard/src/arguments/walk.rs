@@ -8,7 +8,9 @@ use crate::code::Rejection;
 use crate::{Finding, Verdict};
 
 /// A refusal without its place.
-pub(super) struct Refused {
+pub(super) type Refused = Box<Reason>;
+
+pub(super) struct Reason {
     pub(super) step: &'static str,
     pub(super) finding: Finding,
     pub(super) rejection: Option<Rejection>,
@@ -229,7 +231,7 @@ fn text_of(value: &Raw) -> String {
 }
 
 pub(super) fn refused(step: &'static str, finding: Finding) -> Refused {
-    Refused { step, finding, rejection: None }
+    Box::new(Reason { step, finding, rejection: None })
 }
 
 pub(super) fn at(step: &'static str, verdict: Verdict) -> Result<(), Refused> {
