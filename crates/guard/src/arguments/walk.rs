@@ -44,7 +44,7 @@ impl Walk<'_> {
     fn value(&mut self, value: &Raw, role: Role, beside: &Beside) -> Outcome {
         if self.pointer.len() > MAX_DEPTH {
             let message = format!("the arguments are nested deeper than {MAX_DEPTH}");
-            return Err(self.violation(refused(ARGUMENTS, Finding::new("arguments-depth", message))));
+            return Err(self.violation(*refused(ARGUMENTS, Finding::new("arguments-depth", message))));
         }
         match value.kind() {
             Kind::Object => self.object(value),
@@ -60,7 +60,7 @@ impl Walk<'_> {
     fn object(&mut self, value: &Raw) -> Outcome {
         let Ok(object) = Object::open(value) else {
             let finding = Finding::new("arguments-twice", "a member stands twice, and readers may take different ones");
-            return Err(self.violation(refused(ARGUMENTS, finding)));
+            return Err(self.violation(*refused(ARGUMENTS, finding)));
         };
         let mut beside = Beside::default();
         for (key, member) in object.iter() {
@@ -95,9 +95,9 @@ impl Walk<'_> {
             let words: Option<Vec<String>> = elements.iter().map(Raw::as_text).collect();
             let Some(words) = words else {
                 let finding = Finding::new("shell-words", "the words of a command are not all text");
-                return Err(self.violation(refused(self.command_step(), finding)));
+                return Err(self.violation(*refused(self.command_step(), finding)));
             };
-            return self.one_command(&command::line(&words)).map_err(|refused| self.violation(refused));
+            return self.one_command(&command::line(&words)).map_err(|refused| self.violation(*refused));
         }
         for (index, element) in elements.iter().enumerate() {
             self.pointer.push(Step::Index(index));
@@ -108,7 +108,7 @@ impl Walk<'_> {
     }
 
     fn leaf(&self, text: &str, role: Role, beside: &Beside) -> Outcome {
-        self.judge(text, role, beside).map_err(|refused| self.violation(refused))
+        self.judge(text, role, beside).map_err(|refused| self.violation(*refused))
     }
 
     fn judge(&self, text: &str, role: Role, beside: &Beside) -> Result<(), Refused> {
@@ -195,7 +195,7 @@ impl Walk<'_> {
         for ports in limited {
             if port.is_none_or(|port| !ports.contains(&port)) {
                 let finding = Finding::new("port-outside", format!("the port {} is not allowed", value.as_str()));
-                return Err(self.violation(refused(SCOPE, finding)));
+                return Err(self.violation(*refused(SCOPE, finding)));
             }
         }
         Ok(())
@@ -211,7 +211,7 @@ impl Walk<'_> {
         if self.checks.sandbox { "sandbox" } else { SCOPE }
     }
 
-    fn violation(&self, refused: Refused) -> Box<Violation> {
+    fn violation(&self, refused: Reason) -> Box<Violation> {
         let mut pointer = String::new();
         for step in &self.pointer {
             pointer.push('/');
