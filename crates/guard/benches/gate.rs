@@ -50,7 +50,7 @@ fn gate(criterion: &mut Criterion) {
     let checks = Checks::new(
         &[ValidatorName::Sandbox, ValidatorName::NetworkRestricted],
         &declared,
-        &[scope.clone()],
+        std::slice::from_ref(&scope),
         "/project",
     );
     let policy = Policy::new(ApprovalPolicy::Interactive);

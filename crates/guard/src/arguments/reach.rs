@@ -152,7 +152,11 @@ fn same(pattern: &str, host: &str) -> bool {
 
 fn targets(role: Role, text: &str) -> Vec<Target> {
     match role {
-        Role::Url => of_url(text).map_or_else(|| in_text(text), |target| vec![target]),
+        Role::Url => {
+            // A URL inside of a URL is where a proxy would go.
+            let inner = in_text(text).into_iter().filter(|target| !target.guess && target.url != text);
+            of_url(text).into_iter().chain(inner).collect()
+        }
         Role::Host if !text.is_empty() && !text.contains(char::is_whitespace) => vec![of_host(text)],
         _ => in_text(text),
     }
@@ -200,22 +204,31 @@ fn in_text(text: &str) -> Vec<Target> {
     }
     let parts =
         |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '<' | '>' | '(' | ')' | '{' | '}' | ',' | '`' | '|');
-    text.split(parts).filter(|token| token.len() > 2).filter_map(of_token).collect()
+    let mut targets = Vec::new();
+    for token in text.split(parts).filter(|token| token.len() > 2) {
+        if token.contains("://") {
+            targets.extend(token.match_indices("://").filter_map(|(at, _)| url_around(token, at)));
+        } else {
+            targets.extend(address_in(token));
+        }
+    }
+    targets
 }
 
-fn of_token(token: &str) -> Option<Target> {
-    if let Some(at) = token.find("://") {
-        let begin = token[..at].rfind(|c: char| !c.is_ascii_alphanumeric() && c != '+').map_or(0, |before| before + 1);
-        // A cut inside of a character cannot happen: everything behind `begin` up to `at` is ASCII, but what stands
-        // before it may be longer than one byte.
-        let begin = (begin..=at).find(|begin| token.is_char_boundary(*begin))?;
-        let scheme = &token[begin..at];
-        let scheme = scheme.rsplit('+').next().unwrap_or(scheme);
-        let reaches = REACHING.iter().any(|reaching| scheme.eq_ignore_ascii_case(reaching));
-        let rest = token[at..].trim_end_matches(['.', ';', ':', '!', '?', ']']);
-        let bracket = if rest.contains('[') && !rest.contains(']') { "]" } else { "" };
-        return reaches.then(|| Target::sure(format!("{scheme}{rest}{bracket}")));
+/// The URL whose scheme ends at `at`.
+fn url_around(token: &str, at: usize) -> Option<Target> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '+';
+    let scheme = &token[token[..at].trim_end_matches(is_part).len()..at];
+    let scheme = scheme.rsplit('+').next().unwrap_or(scheme);
+    if !REACHING.iter().any(|reaching| scheme.eq_ignore_ascii_case(reaching)) {
+        return None;
     }
+    let rest = token[at..].trim_end_matches(['.', ';', ':', '!', '?', ']']);
+    let bracket = if rest.contains('[') && !rest.contains(']') { "]" } else { "" };
+    Some(Target::sure(format!("{scheme}{rest}{bracket}")))
+}
+
+fn address_in(token: &str) -> Option<Target> {
     let word = token.trim_end_matches(['.', ';', '!', '?']);
     if let Ok(address) = word.trim_matches(['[', ']']).parse::<IpAddr>() {
         return Some(of_host(&address.to_string()));

@@ -39,7 +39,7 @@ pub(super) fn of(key: &str) -> Role {
     let last = words.last().map_or("", String::as_str);
     match whole.as_str() {
         "command" | "cmd" | "commandline" | "command_line" | "shell_command" | "bash_command" | "shell_cmd"
-        | "argv" => {
+        | "argv" | "executable" | "binary" => {
             return Role::Command;
         }
         "commands" | "cmds" => return Role::Commands,

@@ -78,8 +78,9 @@ impl CodeRules {
 
 /// `language` is what stands beside the code in the arguments.
 pub(super) fn check(checks: &Checks, role: Role, text: &str, language: Option<&str>) -> Result<(), Refused> {
-    let is_code = matches!(role, Role::Code | Role::Content | Role::Script);
-    let judged = checks.code || (checks.readonly && role == Role::Code);
+    // What is called content may be data for the code: it is code for certain only where its language is named.
+    let is_code = matches!(role, Role::Code | Role::Script) || (role == Role::Content && language.is_some());
+    let judged = checks.code || (checks.readonly && !checks.sandbox);
     if is_code {
         let language = known_language(checks, language)?;
         allowed_language(checks, language)?;

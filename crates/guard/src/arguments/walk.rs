@@ -21,6 +21,7 @@ pub(super) struct Reason {
 struct Beside {
     language: Option<String>,
     command_words: Option<Raw>,
+    has_command: bool,
 }
 
 pub(super) struct Walk<'a> {
@@ -63,20 +64,25 @@ impl Walk<'_> {
             return Err(self.violation(*refused(ARGUMENTS, finding)));
         };
         let mut beside = Beside::default();
-        for (key, member) in object.iter() {
+        let mut members: Vec<_> = object.iter().map(|(key, member)| (role::of(&key), key, member)).collect();
+        for (role, key, member) in &members {
             match key.as_ref() {
                 "language" | "lang" => beside.language = member.as_text(),
-                "args" | "argv" | "arguments" => beside.command_words = Some(member),
-                "port" => self.within("port", |walk| walk.port(&member))?,
+                "args" | "argv" | "arguments" => beside.command_words = Some(member.clone()),
+                "port" => self.within("port", |walk| walk.port(member))?,
                 _ => {}
             }
+            beside.has_command |= member.kind() == Kind::String && self.is_command(*role);
         }
-        for (key, member) in object.iter() {
-            self.within(&key, |walk| {
-                if !role::is_plain(&key) {
-                    walk.leaf(&key, Role::Other, &Beside::default())?;
+        for (role, key, member) in &mut members {
+            if key == "argv" && beside.has_command {
+                *role = Role::CommandWords;
+            }
+            self.within(key, |walk| {
+                if !role::is_plain(key) {
+                    walk.leaf(key, Role::Other, &Beside::default())?;
                 }
-                walk.value(&member, role::of(&key), &beside)
+                walk.value(member, *role, &beside)
             })?;
         }
         Ok(())
@@ -98,6 +104,10 @@ impl Walk<'_> {
                 return Err(self.violation(*refused(self.command_step(), finding)));
             };
             return self.one_command(&command::line(&words)).map_err(|refused| self.violation(*refused));
+        }
+        if role == Role::CommandWords && self.checks.sandbox && !beside.has_command {
+            let line = command::line(&elements.iter().map(text_of).collect::<Vec<_>>());
+            at("sandbox", command::smuggled(Role::Other, &line)).map_err(|refused| self.violation(*refused))?;
         }
         for (index, element) in elements.iter().enumerate() {
             self.pointer.push(Step::Index(index));
@@ -160,15 +170,11 @@ impl Walk<'_> {
         if !self.runs_commands() {
             return Ok(());
         }
-        let is_command = match role {
-            Role::Command | Role::Commands => true,
-            Role::Script => !self.checks.code,
-            _ => false,
-        };
-        if !is_command {
+        if !self.is_command(role) {
+            let role = if role == Role::CommandWords && !beside.has_command { Role::Other } else { role };
             return if self.checks.sandbox { at("sandbox", command::smuggled(role, text)) } else { Ok(()) };
         }
-        let words = beside.command_words.as_ref().filter(|_| role == Role::Command);
+        let words = beside.command_words.as_ref().filter(|_| role != Role::Commands);
         match words {
             None => self.one_command(text),
             Some(words) => {
@@ -181,6 +187,15 @@ impl Walk<'_> {
                 };
                 self.one_command(&format!("{text} {behind}"))
             }
+        }
+    }
+
+    /// Code is a command to a tool that runs commands and nothing else.
+    fn is_command(&self, role: Role) -> bool {
+        match role {
+            Role::Command | Role::Commands => true,
+            Role::Script | Role::Code => self.checks.sandbox && !self.checks.code,
+            _ => false,
         }
     }
 
