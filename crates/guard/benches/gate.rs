@@ -73,6 +73,17 @@ fn gate(criterion: &mut Criterion) {
         bencher.iter(|| standing(black_box(&required), &policy, &decided, now))
     });
     group.bench_function("arguments", |bencher| bencher.iter(|| arguments::check(&checks, black_box(&call), &NoWorld)));
+    for (name, validators, scopes) in [
+        ("arguments, no check", &[][..], &[][..]),
+        ("arguments, sandbox", &[ValidatorName::Sandbox], &[]),
+        ("arguments, network", &[ValidatorName::NetworkRestricted], &[]),
+        ("arguments, grants", &[], std::slice::from_ref(&scope)),
+    ] {
+        let checks = Checks::new(validators, &declared, scopes, "/project");
+        group.bench_function(name, |bencher| {
+            bencher.iter(|| arguments::check(&checks, black_box(&call), &NoWorld));
+        });
+    }
     group.bench_function("whole call", |bencher| {
         bencher.iter(|| {
             let access = decide();
