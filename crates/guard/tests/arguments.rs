@@ -190,6 +190,19 @@ fn the_world_is_asked() {
 }
 
 #[test]
+fn checks_work_together() {
+    assert_cases(
+        &checks(&[Sandbox, NetworkRestricted], &json!({}), &[json!({"paths": ["/project/**"]})]),
+        &[
+            (json!({"command": ["ls", "http://10.0.0.1/"]}), Some(("network_restricted", "/command"))),
+            (json!({"command": "ls http://10.0.0.1/"}), Some(("network_restricted", "/command"))),
+            (json!({"command": ["cat", "/srv/x"]}), Some(("scope", "/command"))),
+            (json!({"command": ["cat", "src/x"], "shell": "bash", "path": "src"}), None),
+        ],
+    );
+}
+
+#[test]
 fn code() {
     let refused = |pointer| Some(("code_safety", pointer));
     assert_cases(

@@ -162,7 +162,8 @@ fn pieces(text: &str, skip: usize, surely: bool) -> Verdict {
 fn check_piece(piece: &str, surely: bool) -> Verdict {
     // A closing quote in front lets the rest run; an opening one behind swallows what the tool appends.
     let piece = piece.trim().trim_matches(['"', '\'', '`', '#']).trim();
-    if piece.is_empty() {
+    // One word alone is a value: `bash` may be the name of a language.
+    if piece.is_empty() || (!surely && !piece.contains([' ', '\t'])) {
         return Ok(());
     }
     let verdict = match shell::check(piece) {

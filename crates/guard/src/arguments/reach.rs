@@ -76,9 +76,7 @@ pub(super) fn check(checks: &Checks, role: Role, text: &str, world: &dyn World) 
         if checks.network {
             at("network_restricted", check_public(&target, world))?;
         }
-        for scope in &checks.scopes {
-            at(SCOPE, within(scope, &target))?;
-        }
+        at(SCOPE, check_scopes(&checks.scopes, &target))?;
     }
     Ok(())
 }
@@ -101,8 +99,10 @@ fn check_public(target: &Target, world: &dyn World) -> Verdict {
     network::check(&target.url, resolved.as_deref())
 }
 
-fn within(scope: &Scope, target: &Target) -> Verdict {
-    if scope.hosts.is_none() && scope.deny_hosts.is_empty() && scope.ports.is_none() {
+fn check_scopes(scopes: &[Scope], target: &Target) -> Verdict {
+    let speaks = |scope: &&Scope| scope.hosts.is_some() || !scope.deny_hosts.is_empty() || scope.ports.is_some();
+    let mut limits = scopes.iter().filter(speaks).peekable();
+    if limits.peek().is_none() {
         return Ok(());
     }
     let host = match network::host(&target.url)? {
@@ -110,15 +110,19 @@ fn within(scope: &Scope, target: &Target) -> Verdict {
         Host::Ipv4(address) => address.to_string(),
         Host::Ipv6(address) => address.to_string(),
     };
-    if let Some(denied) = scope.deny_hosts.iter().find(|denied| is_at_or_below(denied, &host)) {
+    limits.try_for_each(|scope| within(scope, target, &host))
+}
+
+fn within(scope: &Scope, target: &Target, host: &str) -> Verdict {
+    if let Some(denied) = scope.deny_hosts.iter().find(|denied| is_at_or_below(denied, host)) {
         return Err(Finding::new("host-denied", format!("the host `{host}` is denied by `{denied}`")));
     }
-    if scope.hosts.as_ref().is_some_and(|hosts| !hosts.iter().any(|allowed| matches(allowed, &host))) {
+    if scope.hosts.as_ref().is_some_and(|hosts| !hosts.iter().any(|allowed| matches(allowed, host))) {
         return Err(Finding::new("host-outside", format!("the host `{host}` is not among the allowed hosts")));
     }
-    let port = Url::parse(&target.url).ok().and_then(|url| url.port_or_known_default());
+    let port = || Url::parse(&target.url).ok().and_then(|url| url.port_or_known_default());
     match &scope.ports {
-        Some(ports) if target.names_port && port.is_none_or(|port| !ports.contains(&port)) => {
+        Some(ports) if target.names_port && port().is_none_or(|port| !ports.contains(&port)) => {
             Err(Finding::new("port-outside", format!("the port of `{host}` is not among the allowed ports")))
         }
         _ => Ok(()),

@@ -1,5 +1,7 @@
 //! What a string is, told from its key.
 
+use std::borrow::Cow;
+
 use crate::risk::fallback::words;
 
 /// What the key of a string says about it.
@@ -34,10 +36,11 @@ pub(super) enum Role {
 }
 
 pub(super) fn of(key: &str) -> Role {
-    let words = words(key);
-    let whole = words.join("_");
-    let last = words.last().map_or("", String::as_str);
-    match whole.as_str() {
+    // Most keys are written in this way already.
+    let is_snake = key.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+    let whole = if is_snake { Cow::Borrowed(key.trim_matches('_')) } else { Cow::Owned(words(key).join("_")) };
+    let last = whole.rsplit('_').next().unwrap_or_default();
+    match whole.as_ref() {
         "command" | "cmd" | "commandline" | "command_line" | "shell_command" | "bash_command" | "shell_cmd"
         | "argv" | "executable" | "binary" => {
             return Role::Command;

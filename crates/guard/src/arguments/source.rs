@@ -194,5 +194,6 @@ fn findings(checks: &Checks, language: Language, text: &str) -> Vec<Finding> {
 
 fn rejected(checks: &Checks, language: Language, mut findings: Vec<Finding>) -> Refused {
     let rejection = Rejection::new(language, level(checks), &findings);
-    Box::new(Reason { step: "code_safety", finding: findings.swap_remove(0), rejection: Some(rejection) })
+    let finding = findings.swap_remove(0);
+    Box::new(Reason { step: "code_safety", pointer: String::new(), finding, rejection: Some(rejection) })
 }
