@@ -77,12 +77,23 @@ fn check_denied(scope: &Scope, path: &[String]) -> Verdict {
         return Ok(());
     }
     // A denied name must not come back in another case or with the trailing dots and blanks that some systems drop.
-    let folded: Vec<String> = path.iter().map(|name| fold(name)).collect();
-    let denied = scope.deny.iter().find(|glob| glob.matches(path) || glob.matches_folded(&folded));
+    let is_folded = |name: &String| name.bytes().all(is_settled) && !name.ends_with(['.', ' ']);
+    let folded: Option<Vec<String>> =
+        (!path.iter().all(is_folded)).then(|| path.iter().map(|name| fold(name)).collect());
+    let denies = |glob: &&Glob| match &folded {
+        Some(folded) => glob.matches(path) || glob.matches_folded(folded),
+        None => glob.matches(path) || (!glob.is_folded() && glob.matches_folded(path)),
+    };
+    let denied = scope.deny.iter().find(denies);
     denied.map_or(Ok(()), |glob| {
         let shown = resolve::join(path);
         Err(Finding::new("path-denied", format!("`{shown}` is denied by `{glob}`")))
     })
+}
+
+/// Whether folding leaves this byte alone wherever it stands, the end of a name aside.
+const fn is_settled(byte: u8) -> bool {
+    byte.is_ascii() && !byte.is_ascii_uppercase()
 }
 
 fn fold(name: &str) -> String {

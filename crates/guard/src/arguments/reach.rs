@@ -203,7 +203,7 @@ fn of_host(text: &str) -> Target {
 /// What stands in the middle of other text.
 fn in_text(text: &str) -> Vec<Target> {
     // Most strings hold neither a URL nor an address nor a port.
-    if !text.contains("://") && !text.contains(':') && !text.bytes().any(|byte| byte.is_ascii_digit()) {
+    if !text.bytes().any(|byte| byte == b':' || byte.is_ascii_digit()) {
         return if is_localhost(text.trim()) { vec![of_host(text.trim())] } else { Vec::new() };
     }
     let parts =

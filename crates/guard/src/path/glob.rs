@@ -31,6 +31,11 @@ impl Glob {
         matches_names(&self.names, self.anchored, path)
     }
 
+    /// Whether folding changes nothing about this pattern.
+    pub(super) fn is_folded(&self) -> bool {
+        self.names == self.folded
+    }
+
     /// The same for a path whose names were folded.
     pub(super) fn matches_folded(&self, path: &[String]) -> bool {
         matches_names(&self.folded, self.anchored, path)
