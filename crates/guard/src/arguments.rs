@@ -11,6 +11,7 @@ mod place;
 mod reach;
 mod role;
 mod source;
+mod sql;
 mod walk;
 
 use std::net::IpAddr;

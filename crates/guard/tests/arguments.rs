@@ -267,6 +267,20 @@ fn readonly() {
             (json!({"code": "x = 1"}), None),
             (json!({"method": "DELETE", "url": "https://example.com/"}), refused("/method")),
             (json!({"method": "GET", "url": "https://example.com/"}), None),
+            (json!({"query": "SELECT * FROM t WHERE a = 'drop table x; delete from t'"}), None),
+            (json!({"query": "select last_update, grant from t"}), None),
+            (json!({"query": "-- delete from t\nselect 1;"}), None),
+            (json!({"query": "how do I update my address; or delete it"}), None),
+            (json!({"query": "DELETE FROM t"}), refused("/query")),
+            (json!({"query": "select 1; drop table t"}), refused("/query")),
+            (json!({"query": "WITH x AS (DELETE FROM t RETURNING *) SELECT * FROM x"}), refused("/query")),
+            (json!({"query": "select * into copy_of_t from t"}), refused("/query")),
+            (json!({"query": "update t set a = 1"}), refused("/query")),
+            (json!({"query": "select 1 /*! ; delete from t */"}), refused("/query")),
+            (json!({"sql": "pragma journal_mode = off"}), refused("/sql")),
+            (json!({"sql": "pragma table_info(t)"}), None),
+            (json!({"sql": "vacuum"}), refused("/sql")),
+            (json!({"sql": "/* hidden */ insert into t values ('ü')"}), refused("/sql")),
         ],
     );
     for tool in [
@@ -403,6 +417,7 @@ fn any_json() -> impl Strategy<Value = Value> {
         Just("url".to_owned()),
         Just("code".to_owned()),
         Just("args".to_owned()),
+        Just("sql".to_owned()),
         Just("host".to_owned()),
         Just("message".to_owned()),
         ".{0,8}"

@@ -31,6 +31,10 @@ pub(super) enum Role {
     Prose,
     /// The method of an HTTP request.
     Method,
+    /// An SQL statement.
+    Sql,
+    /// A search, in words or in SQL.
+    Query,
     /// Nothing is known.
     Other,
 }
@@ -57,6 +61,8 @@ pub(super) fn of(key: &str) -> Role {
     match last {
         "path" | "paths" | "file" | "files" | "filename" | "filenames" | "filepath" | "dir" | "directory"
         | "directories" | "folder" | "cwd" | "workdir" | "pathname" | "root" => Role::Path,
+        "sql" | "statement" | "statements" => Role::Sql,
+        "query" | "queries" => Role::Query,
         "url" | "urls" | "uri" | "uris" | "href" | "endpoint" | "webhook" | "proxy" | "origin" => Role::Url,
         "host" | "hosts" | "hostname" | "domain" => Role::Host,
         "code" | "snippet" | "program" | "javascript" | "js" | "typescript" | "python" => Role::Code,

@@ -3,7 +3,7 @@
 use switchboard_wire::{Kind, Object, Raw};
 
 use super::role::{self, Role};
-use super::{ARGUMENTS, Checks, MAX_DEPTH, SCOPE, Violation, World, command, place, reach, source};
+use super::{ARGUMENTS, Checks, MAX_DEPTH, SCOPE, Violation, World, command, place, reach, source, sql};
 use crate::code::Rejection;
 use crate::{Finding, Verdict};
 
@@ -123,6 +123,9 @@ impl Walk<'_> {
         {
             let finding = Finding::new("readonly-method", format!("the method `{text}` may change something"));
             return Err(refused("readonly", finding));
+        }
+        if self.checks.readonly && matches!(role, Role::Sql | Role::Query) {
+            at("readonly", sql::check(text, role == Role::Sql))?;
         }
         if self.checks.looks_outside() {
             reach::check(self.checks, role, text, self.world)?;
