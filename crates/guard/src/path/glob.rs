@@ -44,10 +44,18 @@ impl Glob {
 
 fn matches_names(pattern: &[String], anchored: bool, path: &[String]) -> bool {
     // `reached[i]` says that the names so far are used up by the first `i` parts of the pattern.
-    let mut reached = vec![false; pattern.len() + 1];
-    let mut next = vec![false; pattern.len() + 1];
+    let size = pattern.len() + 1;
+    // Short patterns, which are nearly all, need no memory of their own.
+    let (mut short, mut long) = ([[false; 16]; 2], Vec::new());
+    let (mut reached, mut next) = if size <= 16 {
+        let [reached, next] = &mut short;
+        (&mut reached[..size], &mut next[..size])
+    } else {
+        long.resize(2 * size, false);
+        long.split_at_mut(size)
+    };
     reached[0] = true;
-    skip_empty(pattern, &mut reached);
+    skip_empty(pattern, reached);
     for name in path {
         next.fill(false);
         next[0] = !anchored && reached[0];
@@ -58,7 +66,7 @@ fn matches_names(pattern: &[String], anchored: bool, path: &[String]) -> bool {
                 next[index + 1] |= reached[index] && matches_name(part, name);
             }
         }
-        skip_empty(pattern, &mut next);
+        skip_empty(pattern, next);
         std::mem::swap(&mut reached, &mut next);
     }
     reached[pattern.len()]
@@ -107,4 +115,20 @@ fn matches_name(pattern: &str, name: &str) -> bool {
         }
     }
     pattern[p..].iter().all(|c| *c == '*')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_patterns_match_as_short_ones_do() {
+        let names = |count: usize| (0..count).map(|index| format!("n{index}")).collect::<Vec<_>>();
+        for count in [1, 14, 15, 16, 17, 40] {
+            let pattern = Glob::new(&format!("/{}/**", names(count).join("/")));
+            assert!(pattern.matches(&names(count)), "{count}");
+            assert!(pattern.matches(&names(count + 3)), "{count}");
+            assert!(!pattern.matches(&names(count - 1)), "{count}");
+        }
+    }
 }
