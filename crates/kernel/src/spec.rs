@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use switchboard_peer::client::{EraChoice, Target};
+use switchboard_peer::client::{Credentials, EraChoice, Target};
 use switchboard_wire::Limits;
 
 /// One server to be connected.
@@ -66,6 +66,8 @@ pub struct KernelOptions {
     pub parked_calls: usize,
     /// Elements taken of one list of one server.
     pub list_items: usize,
+    /// Credentials for servers over HTTP that have none in their configuration.
+    pub credentials: Option<Arc<dyn Credentials>>,
 }
 
 impl Default for KernelOptions {
@@ -77,6 +79,7 @@ impl Default for KernelOptions {
             question_timeout: Duration::from_secs(600),
             parked_calls: 1024,
             list_items: 10_000,
+            credentials: None,
         }
     }
 }

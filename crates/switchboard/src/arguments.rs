@@ -107,6 +107,19 @@ Examples:
   switchboard call git__git_status repo_path=.
   switchboard call time__convert '{\"time\": \"12:00\", \"to\": \"Asia/Tokyo\"}'")]
     Call(Call),
+    /// Log in to a remote server that asks for it (OAuth)
+    #[command(after_help = "\
+Prints the address of the login page, opens it where there is a desktop, and waits for the answer on a port of this
+machine. What the server's authorization server gives is kept in the store, encrypted, and renewed by itself.
+Without --principal the login is used for everybody who has none of their own.
+
+Examples:
+  switchboard login tracker
+  switchboard login tracker --principal ann --no-browser")]
+    Login(Login),
+    /// Forget the login to a remote server
+    #[command(after_help = "Examples:\n  switchboard logout tracker\n  switchboard logout tracker --principal ann")]
+    Logout(Logout),
     /// Make, list and revoke the tokens that let clients in over HTTP
     #[command(subcommand, after_help = "\
 A token is shown once, when it is made: only its SHA-256 is kept. A running `serve` refuses a revoked one within a second.
@@ -257,6 +270,29 @@ pub(crate) struct Call {
     /// Show the progress that the server reports, on standard error
     #[arg(long)]
     pub(crate) progress: bool,
+}
+
+/// `login`
+#[derive(Debug, Args)]
+pub(crate) struct Login {
+    /// The server's name
+    pub(crate) server: String,
+    /// Whose login it is; by default that of everybody who has none of their own
+    #[arg(long, value_name = "PRINCIPAL")]
+    pub(crate) principal: Option<String>,
+    /// Only print the address of the page
+    #[arg(long)]
+    pub(crate) no_browser: bool,
+}
+
+/// `logout`
+#[derive(Debug, Args)]
+pub(crate) struct Logout {
+    /// The server's name
+    pub(crate) server: String,
+    /// Only the login of this principal; by default all
+    #[arg(long, value_name = "PRINCIPAL")]
+    pub(crate) principal: Option<String>,
 }
 
 /// `token`

@@ -16,6 +16,7 @@ use switchboard_wire::{ErrorObject, Limits, Notification, Raw};
 
 use crate::arguments::Common;
 use crate::failure::Failure;
+use crate::identity::keeper::Keeper;
 use crate::{setup, specs};
 
 /// Bytes that fit into the pipe before the writer waits.
@@ -48,7 +49,9 @@ impl Local {
             // A command shows how a server is, and does not wait until it may be better.
             spec.restart = Restart::Never;
         }
-        let kernel = Kernel::new(specs::kernel_options(&loaded.config.settings));
+        let mut options = specs::kernel_options(&loaded.config.settings);
+        options.credentials = Some(Arc::new(Keeper::lazy(&loaded)));
+        let kernel = Kernel::new(options);
         kernel.apply(specs.clone());
         Self { loaded, kernel, specs }
     }

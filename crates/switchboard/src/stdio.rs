@@ -9,6 +9,7 @@ use switchboard_peer::duplex::{self, Options, Role};
 use crate::Outcome;
 use crate::arguments::Common;
 use crate::failure::Failure;
+use crate::identity::keeper::Keeper;
 use crate::serve::reload::Reload;
 use crate::signals::Signals;
 use crate::{setup, specs};
@@ -27,7 +28,9 @@ pub(crate) async fn run(common: &Common) -> Outcome {
         tracing::warn!("{}", setup::NO_SERVERS);
     }
     let settings = loaded.config.settings.clone();
-    let kernel = Kernel::new(specs::kernel_options(&settings));
+    let mut kernel_options = specs::kernel_options(&settings);
+    kernel_options.credentials = Some(Arc::new(Keeper::lazy(&loaded)));
+    let kernel = Kernel::new(kernel_options);
     let mut options = Options::new(Role::Server);
     options.limits = specs::message_limits(&settings);
     options.concurrent_requests = settings.limits.session_requests;
