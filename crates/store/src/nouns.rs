@@ -4,8 +4,8 @@ use jiff::Timestamp;
 
 use crate::{
     AccessEntry, AccessSelector, Answer, Appended, Approval, AuditEvent, AuditExport, AuditFilter, AuditRecord, Claim,
-    Claimed, Credential, Decision, Digest, Group, Head, Held, NewToken, Observation, Observed, Pin, Report, ServerPermission,
-    Snapshot, Token,
+    Claimed, Credential, Decision, Digest, Group, Head, Held, NewToken, Observation, Observed, Pin, Report,
+    ServerPermission, Snapshot, Token,
 };
 
 /// The append-only log of what happened (MGP 6).

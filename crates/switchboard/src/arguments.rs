@@ -121,14 +121,17 @@ Examples:
     #[command(after_help = "Examples:\n  switchboard logout tracker\n  switchboard logout tracker --principal ann")]
     Logout(Logout),
     /// Make, list and revoke the tokens that let clients in over HTTP
-    #[command(subcommand, after_help = "\
+    #[command(
+        subcommand,
+        after_help = "\
 A token is shown once, when it is made: only its SHA-256 is kept. A running `serve` refuses a revoked one within a second.
 
 Examples:
   switchboard token create laptop
   switchboard token create ci --principal build-bot --scope server:git --expires 90d
   switchboard token list --json
-  switchboard token revoke laptop")]
+  switchboard token revoke laptop"
+    )]
     Token(TokenCommand),
     /// Judge commands, addresses, paths, code, messages or tool definitions with the validators
     #[command(after_help = "\

@@ -58,7 +58,8 @@ pub(crate) async fn run(common: &Common, options: &Serve) -> Outcome {
     let address = listener.address();
     let store = open_store(&loaded).await?;
     let ended = CancellationToken::new();
-    let (door, fresh) = if options.no_auth { (None, None) } else { admit(&loaded, options, &store, address, &ended).await? };
+    let (door, fresh) =
+        if options.no_auth { (None, None) } else { admit(&loaded, options, &store, address, &ended).await? };
     if remote {
         warn_of_exposure(&settings, address, options.no_auth);
     } else if options.no_auth {
@@ -142,8 +143,11 @@ async fn admit(
     }
     let auth = loaded.config.settings.auth.as_ref();
     // Where people come with tokens of their identity provider, nobody needs a first one of ours.
-    let fresh =
-        if auth.is_none() || options.new_token { tokens::for_start(store, options.new_token, now).await? } else { None };
+    let fresh = if auth.is_none() || options.new_token {
+        tokens::for_start(store, options.new_token, now).await?
+    } else {
+        None
+    };
     let tokens = TokenBook::open(store.clone()).await?;
     tokens.follow(ended.clone());
     let provider = auth.map(|auth| Oidc::new(auth.clone(), resource(auth, address)));

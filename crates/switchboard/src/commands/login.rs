@@ -47,7 +47,7 @@ pub(crate) async fn login(common: &Common, options: &Login) -> Outcome {
     // The address that an authorization server knows already, if it is free.
     let known = vault.redirect_uri().and_then(|uri| Url::parse(&uri).ok()?.port());
     let browser = match known {
-        Some(port) => match Loopback::on_port(port, show.clone()).await {
+        Some(port) => match Loopback::on_port(port, show).await {
             Ok(browser) => browser,
             Err(_) => Loopback::new(show).await?,
         },
@@ -101,8 +101,7 @@ pub(crate) async fn logout(common: &Common, options: &Logout) -> Outcome {
     let mut forgotten = 0;
     if storage::exists(&loaded) {
         let store = open_store(&loaded).await?;
-        let forgetting = store.credentials().forget(&options.server, principal).await;
-        forgotten = forgetting.map_err(|error| Failure::failed(chain(&error)))?;
+        forgotten = store.credentials().forget(&options.server, principal).await?;
         let _ = store.close().await;
     }
     if forgotten == 0 {
@@ -165,12 +164,8 @@ fn open_browser(page: &Url) {
         return;
     };
     let quiet = std::process::Stdio::null;
-    let started = std::process::Command::new(program)
-        .arg(page.as_str())
-        .stdin(quiet())
-        .stdout(quiet())
-        .stderr(quiet())
-        .spawn();
+    let started =
+        std::process::Command::new(program).arg(page.as_str()).stdin(quiet()).stdout(quiet()).stderr(quiet()).spawn();
     if let Err(error) = started {
         tracing::debug!(%error, "no browser could be opened");
     }

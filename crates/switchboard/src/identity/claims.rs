@@ -145,7 +145,11 @@ mod tests {
             ("good", |_| {}, None),
             ("list of audiences", |c| drop(c.insert("aud".into(), json!(["x", "https://us/mcp"]))), None),
             ("other audience", |c| drop(c.insert("aud".into(), json!("https://other"))), Some(Refusal::Audience)),
-            ("audience of odd form", |c| drop(c.insert("aud".into(), json!({"https://us/mcp": 1}))), Some(Refusal::Audience)),
+            (
+                "audience of odd form",
+                |c| drop(c.insert("aud".into(), json!({"https://us/mcp": 1}))),
+                Some(Refusal::Audience),
+            ),
             ("no audience", |c| drop(c.remove("aud")), Some(Refusal::Audience)),
             ("other issuer", |c| drop(c.insert("iss".into(), json!("https://i/"))), Some(Refusal::Issuer)),
             ("no issuer", |c| drop(c.remove("iss")), Some(Refusal::Issuer)),

@@ -42,7 +42,13 @@ const MOST_KNOWN: usize = 1_024;
 impl Keeper {
     /// With a store that is open.
     pub(crate) fn new(store: Store, data_dir: PathBuf) -> Self {
-        Self { data_dir, store: OnceCell::new_with(Some(store)), loaded: None, seal: OnceCell::new(), known: Mutex::default() }
+        Self {
+            data_dir,
+            store: OnceCell::new_with(Some(store)),
+            loaded: None,
+            seal: OnceCell::new(),
+            known: Mutex::default(),
+        }
     }
 
     /// For commands that may never need the store: it is opened when it is there and a server could want credentials.
@@ -63,8 +69,7 @@ impl Keeper {
             },
         };
         let seal = self.seal.get_or_try_init(async || Seal::open(&self.data_dir).map(Arc::new)).await?;
-        let opened = StoredVault::open(store.clone(), seal.clone(), server, principal).await;
-        opened.map(Some).map_err(|error| Failure::failed(crate::failure::chain(&error)))
+        Ok(Some(StoredVault::open(store.clone(), seal.clone(), server, principal).await?))
     }
 
     async fn find(&self, wanted: Wanted<'_>) -> Result<Option<Arc<dyn Authorizer>>, Failure> {

@@ -44,18 +44,17 @@ struct Place {
 
 enum Write {
     /// The new text of a slot, or none, and what was known before where it must still be so.
-    Change { slot: String, text: Option<String>, only_over: Option<String> },
+    Change {
+        slot: String,
+        text: Option<String>,
+        only_over: Option<String>,
+    },
     Done(oneshot::Sender<()>),
 }
 
 impl StoredVault {
     /// Reads what is kept.
-    pub(crate) async fn open(
-        store: Store,
-        seal: Arc<Seal>,
-        server: &str,
-        principal: &str,
-    ) -> Result<Self, StoreError> {
+    pub(crate) async fn open(store: Store, seal: Arc<Seal>, server: &str, principal: &str) -> Result<Self, StoreError> {
         let place = Place { store, seal, server: server.to_owned(), principal: principal.to_owned() };
         let (writes, waiting) = mpsc::channel(WAITING);
         let kept = Mutex::new(place.read().await?);
@@ -65,16 +64,21 @@ impl StoredVault {
 
     /// Whether there are tokens.
     pub(crate) fn has_tokens(&self) -> bool {
-        self.0.kept.lock().iter().any(|(slot, text)| {
-            slot.starts_with("[\"tokens\"") && serde_json::from_str::<KeptTokens>(text).is_ok()
-        })
+        self.0
+            .kept
+            .lock()
+            .iter()
+            .any(|(slot, text)| slot.starts_with("[\"tokens\"") && serde_json::from_str::<KeptTokens>(text).is_ok())
     }
 
     /// The address for answers that was registered last, to be used again.
     pub(crate) fn redirect_uri(&self) -> Option<String> {
         let kept = self.0.kept.lock();
         let clients = kept.iter().filter(|(slot, _)| slot.starts_with("[\"client\""));
-        clients.filter_map(|(_, text)| serde_json::from_str::<KeptClient>(text).ok()).map(|kept| kept.redirect_uri).next()
+        clients
+            .filter_map(|(_, text)| serde_json::from_str::<KeptClient>(text).ok())
+            .map(|kept| kept.redirect_uri)
+            .next()
     }
 
     /// Waits until everything is written.
@@ -305,9 +309,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let store = store(folder.path()).await;
         let seal = Arc::new(Seal::open(folder.path()).unwrap());
-        let open = async |principal: &str| {
-            StoredVault::open(store.clone(), seal.clone(), "tracker", principal).await.unwrap()
-        };
+        let open =
+            async |principal: &str| StoredVault::open(store.clone(), seal.clone(), "tracker", principal).await.unwrap();
         let vault = open("ann").await;
         assert!(!vault.has_tokens() && vault.redirect_uri().is_none());
         vault.keep_tokens(&key(), Some(tokens("access-secret", Some("refresh-secret"))));

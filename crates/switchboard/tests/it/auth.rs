@@ -80,10 +80,7 @@ fn get(served: &Served, path: &str, token: Option<&str>) -> (String, String) {
 fn a_team_comes_with_tokens_of_its_identity_provider() {
     let issuer = Issuer::start();
     let home = Home::new();
-    let auth = format!(
-        "[auth]\nissuer = '{}'\nresource = '{RESOURCE}'\nrequired_scopes = ['tools']\n",
-        issuer.address
-    );
+    let auth = format!("[auth]\nissuer = '{}'\nresource = '{RESOURCE}'\nrequired_scopes = ['tools']\n", issuer.address);
     home.configure(&format!("{}{auth}", server("one", &[])));
     let served = Served::start(&home, &[]);
     assert_eq!(served.token, None, "nobody needs a first token");
@@ -100,7 +97,10 @@ fn a_team_comes_with_tokens_of_its_identity_provider() {
 
     let place = "https://switchboard.example/.well-known/oauth-protected-resource/mcp";
     let (head, _) = get(&served, "/mcp", None);
-    assert!(head.contains(&format!("www-authenticate: bearer scope=\"tools\", resource_metadata=\"{place}\"")), "{head}");
+    assert!(
+        head.contains(&format!("www-authenticate: bearer scope=\"tools\", resource_metadata=\"{place}\"")),
+        "{head}"
+    );
     let (head, _) = get(&served, "/mcp", Some("wrong"));
     assert!(head.contains("error=\"invalid_token\""), "{head}");
     let (head, _) = get(&served, "/mcp", Some(&issuer.token(RESOURCE, "openid")));

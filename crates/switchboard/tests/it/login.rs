@@ -77,7 +77,8 @@ fn what_has_no_login_says_so() {
 fn whoami_over_http(served: &Served, token: &str) -> Option<String> {
     let mut session = String::new();
     let mut last = String::new();
-    let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+    let hello =
+        json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
     for (method, params) in [("initialize", hello), ("tools/call", json!({"name": "whoami", "arguments": {}}))] {
         let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
         let mut stream = TcpStream::connect(&served.address).unwrap();

@@ -57,7 +57,8 @@ impl Tracker {
                 let address = listener.address();
                 sender.send(address).unwrap();
                 let checking = shared.clone();
-                let place = format!("Bearer resource_metadata=\"http://{address}/.well-known/oauth-protected-resource\"");
+                let place =
+                    format!("Bearer resource_metadata=\"http://{address}/.well-known/oauth-protected-resource\"");
                 let challenge = HeaderValue::from_str(&place).unwrap();
                 let challenges =
                     Challenges { missing: challenge.clone(), invalid: challenge.clone(), insufficient: challenge };
@@ -176,7 +177,9 @@ impl Desk {
                 let (access, refresh) = (format!("{person}-{}", state.count), format!("refresh-{}", state.count));
                 state.access.push(access.clone());
                 state.refresh.insert(refresh.clone(), person);
-                document(&json!({"access_token": access, "refresh_token": refresh, "token_type": "Bearer", "expires_in": 3600}))
+                document(
+                    &json!({"access_token": access, "refresh_token": refresh, "token_type": "Bearer", "expires_in": 3600}),
+                )
             }
             _ => {
                 let mut response = Response::new(Body::empty());

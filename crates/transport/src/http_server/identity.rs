@@ -228,7 +228,9 @@ mod tests {
 
     #[test]
     fn a_word_that_is_no_scope_is_refused() {
-        for word in ["", "Admin", "admin ", "server:", "server:*", "server:a b", "tool:*", "tool:", "tool:a*b", "all", "*"] {
+        for word in
+            ["", "Admin", "admin ", "server:", "server:*", "server:a b", "tool:*", "tool:", "tool:a*b", "all", "*"]
+        {
             assert_eq!(Scopes::parse([word]), Err(BadScope(word.to_owned())), "{word}");
         }
     }
@@ -238,7 +240,8 @@ mod tests {
         let ann = || Identity::new("ann", Method::Token);
         let later = Identity { expires_at: Some(SystemTime::now()), ..ann() };
         assert!(ann().same_rights(&later));
-        for other in [Identity::new("bob", Method::Token), Identity { admin: true, ..ann() }, limited(&["server:git"])] {
+        for other in [Identity::new("bob", Method::Token), Identity { admin: true, ..ann() }, limited(&["server:git"])]
+        {
             assert!(!ann().same_rights(&other), "{other:?}");
         }
     }

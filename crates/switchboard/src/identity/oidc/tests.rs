@@ -208,7 +208,11 @@ async fn what_is_not_good_is_refused() {
         ("other algorithm", issuer.sign(&json!({"alg": "EdDSA", "kid": "p"}), &issuer.claims()), "unknown"),
         ("unknown key", issuer.sign(&json!({"alg": "ES256", "kid": "q"}), &issuer.claims()), "unknown"),
         ("critical", issuer.sign(&json!({"alg": "ES256", "kid": "p", "crit": ["b64"]}), &issuer.claims()), "unknown"),
-        ("other kind", issuer.sign(&json!({"alg": "ES256", "kid": "p", "typ": "logout+jwt"}), &issuer.claims()), "unknown"),
+        (
+            "other kind",
+            issuer.sign(&json!({"alg": "ES256", "kid": "p", "typ": "logout+jwt"}), &issuer.claims()),
+            "unknown",
+        ),
         ("four parts", format!("{good}.x"), "unknown"),
         ("no token", "x".to_owned(), "unknown"),
         ("empty", String::new(), "unknown"),
