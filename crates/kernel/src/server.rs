@@ -2,6 +2,7 @@
 
 mod living;
 mod notices;
+mod personal;
 mod using;
 mod watching;
 
@@ -99,6 +100,7 @@ pub(crate) struct Server {
     /// Connections of single clients; `None` once there can be no more. Held here, so that calls on them can end when
     /// the client has got another one, to the server that takes this one's place.
     links: Mutex<Option<Vec<Arc<Connected>>>>,
+    personal: personal::Personal,
 }
 
 impl Server {
@@ -120,6 +122,7 @@ impl Server {
             watched: before.map_or_else(Arc::default, |before| before.watched.clone()),
             using: Arc::default(),
             links: Mutex::new(Some(Vec::new())),
+            personal: personal::Personal::default(),
         })
     }
 

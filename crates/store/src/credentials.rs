@@ -52,7 +52,15 @@ impl Credentials for Tables {
             if sealed.len() > LARGEST {
                 return Err(StoreError::TooLarge { what: "a credential", size: sealed.len(), limit: LARGEST });
             }
-            self.engine.write(vec![put]).await.map(drop)
+            self.engine.write(vec![put, bump()]).await.map(drop)
+        })
+    }
+
+    fn revision(&self) -> Answer<'_, u64> {
+        let revision = Statement::new("SELECT number FROM counters WHERE name = 'credentials'", []);
+        Box::pin(async move {
+            let rows = self.engine.read(revision).await?;
+            rows.into_iter().next().map_or(Ok(0), |mut row| row.sequence())
         })
     }
 
@@ -71,15 +79,26 @@ impl Credentials for Tables {
     fn remove<'a>(&'a self, server: &'a str, principal: &'a str, slot: &'a str) -> Answer<'a, bool> {
         let sql = "DELETE FROM credentials WHERE server = $1 AND principal = $2 AND slot = $3 RETURNING slot";
         let statement = Statement::new(sql, [server.into(), principal.into(), slot.into()]);
-        Box::pin(async move { Ok(self.engine.write(vec![statement]).await?.iter().any(|rows| !rows.is_empty())) })
+        Box::pin(
+            async move { Ok(self.engine.write(vec![statement, bump()]).await?.iter().any(|rows| !rows.is_empty())) },
+        )
     }
 
     fn forget<'a>(&'a self, server: &'a str, principal: Option<&'a str>) -> Answer<'a, usize> {
         let condition = if principal.is_some() { " AND principal = $2" } else { "" };
         let sql = format!("DELETE FROM credentials WHERE server = $1{condition} RETURNING slot");
         let forget = Statement::new(sql, [server].into_iter().chain(principal).map(Value::from));
-        Box::pin(async move { Ok(self.engine.write(vec![forget]).await?.iter().map(Vec::len).sum()) })
+        Box::pin(async move { Ok(self.engine.write(vec![forget, bump()]).await?.iter().map(Vec::len).sum()) })
     }
+}
+
+/// In the transaction of the change, so that nobody sees one without the other.
+fn bump() -> Statement {
+    Statement::new(
+        "INSERT INTO counters (name, number) VALUES ('credentials', 1) \
+         ON CONFLICT (name) DO UPDATE SET number = counters.number + 1",
+        [],
+    )
 }
 
 fn read(mut row: Row) -> Result<Credential, StoreError> {

@@ -144,6 +144,9 @@ pub trait Credentials: Send + Sync {
     /// Keeps a credential, over an earlier one in the same slot.
     fn put<'a>(&'a self, credential: &'a Credential) -> Answer<'a, ()>;
 
+    /// A number that grows with every change, by this process or another. Cheap.
+    fn revision(&self) -> Answer<'_, u64>;
+
     /// Those of one principal for one server.
     fn of<'a>(&'a self, server: &'a str, principal: &'a str) -> Answer<'a, Vec<Credential>>;
 

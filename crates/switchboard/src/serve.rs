@@ -67,7 +67,9 @@ pub(crate) async fn run(common: &Common, options: &Serve) -> Outcome {
     }
 
     let mut kernel_options = specs::kernel_options(&settings);
-    kernel_options.credentials = Some(Arc::new(Keeper::new(store.clone(), loaded.data_dir.clone())));
+    let keeper = Arc::new(Keeper::new(store.clone(), loaded.data_dir.clone()));
+    keeper.follow(ended.clone()).await?;
+    kernel_options.credentials = Some(keeper);
     let kernel = Kernel::new(kernel_options);
     let handler = Arc::new(Counted::new(kernel.clone()));
     let shutdown = CancellationToken::new();

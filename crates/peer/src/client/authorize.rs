@@ -17,6 +17,11 @@ pub trait Authorizer: Send + Sync + 'static {
 
 /// Knows which credentials a connection is made with.
 pub trait Credentials: std::fmt::Debug + Send + Sync + 'static {
+    /// Whether a principal has credentials of its own for a server. Asked at each call, so it must be quick.
+    fn has_own(&self, _server: &str, _principal: &str) -> bool {
+        false
+    }
+
     /// The authorizer of a connection; `None` for one that is made without.
     fn authorizer<'a>(&'a self, wanted: Wanted<'a>) -> BoxFuture<'a, Option<Arc<dyn Authorizer>>>;
 }

@@ -1,22 +1,24 @@
 //! Which stored credentials a connection to a server is made with: those of its principal, else those of everybody.
 //! Tokens that clients came in with are not known here, so none can ever be passed on.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock};
 use switchboard_config::Loaded;
 use switchboard_peer::BoxFuture;
 use switchboard_peer::client::{Authorizer, Credentials, Wanted};
 use switchboard_peer::oauth::{Browser, Grant, OAuth, OAuthError, OAuthOptions};
-use switchboard_store::Store;
+use switchboard_store::{Store, StoreError};
 use tokio::sync::OnceCell;
+use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use super::seal::Seal;
-use super::vault::{EVERYBODY, Stored, StoredVault};
-use crate::failure::Failure;
+use super::vault::{EVERYBODY, Stored, StoredVault, is_tokens};
+use crate::failure::{Failure, chain};
 use crate::storage::{self, open_store};
 
 /// The name that people are shown when they are asked to agree.
@@ -32,10 +34,14 @@ pub(crate) struct Keeper {
     seal: OnceCell<Arc<Seal>>,
     /// One for each server, address and principal: connections that share tokens must not renew them each on its own.
     known: Mutex<HashMap<Key, Arc<Stored>>>,
+    /// Who has tokens, by server.
+    owners: RwLock<HashMap<String, HashSet<String>>>,
 }
 
 type Key = (String, String, String);
 
+/// How often the store is asked for changes.
+const LOOK: Duration = Duration::from_secs(1);
 /// Credentials that are remembered while no connection uses them.
 const MOST_KNOWN: usize = 1_024;
 
@@ -48,6 +54,7 @@ impl Keeper {
             loaded: None,
             seal: OnceCell::new(),
             known: Mutex::default(),
+            owners: RwLock::default(),
         }
     }
 
@@ -55,7 +62,54 @@ impl Keeper {
     pub(crate) fn lazy(loaded: &Loaded) -> Self {
         let data_dir = loaded.data_dir.clone();
         let loaded = Some(Box::new(loaded.clone()));
-        Self { data_dir, store: OnceCell::new(), loaded, seal: OnceCell::new(), known: Mutex::default() }
+        Self {
+            data_dir,
+            store: OnceCell::new(),
+            loaded,
+            seal: OnceCell::new(),
+            known: Mutex::default(),
+            owners: RwLock::default(),
+        }
+    }
+
+    /// Learns who has credentials, now and whenever that changes, until `stop` is cancelled. Without it, connections
+    /// that are shared are made with everybody's credentials alone.
+    pub(crate) async fn follow(self: &Arc<Self>, stop: CancellationToken) -> Result<(), Failure> {
+        let Some(store) = self.store.get().cloned() else { return Ok(()) };
+        let mut known = self.learn(&store).await?;
+        let keeper = self.clone();
+        tokio::spawn(async move {
+            loop {
+                tokio::select! {
+                    () = stop.cancelled() => break,
+                    () = tokio::time::sleep(LOOK) => {}
+                }
+                let changed = store.credentials().revision().await.map(|revision| revision != known);
+                let learned = match changed {
+                    Ok(false) => continue,
+                    Ok(true) => keeper.learn(&store).await,
+                    Err(error) => Err(error),
+                };
+                match learned {
+                    Ok(revision) => known = revision,
+                    Err(error) => tracing::warn!(error = chain(&error), "stored credentials cannot be asked for"),
+                }
+            }
+        });
+        Ok(())
+    }
+
+    async fn learn(&self, store: &Store) -> Result<u64, StoreError> {
+        // The revision first: a change in between leads to another look.
+        let revision = store.credentials().revision().await?;
+        let mut owners: HashMap<String, HashSet<String>> = HashMap::new();
+        for credential in store.credentials().list().await? {
+            if is_tokens(&credential.slot) {
+                owners.entry(credential.server).or_default().insert(credential.principal);
+            }
+        }
+        *self.owners.write() = owners;
+        Ok(revision)
     }
 
     /// The credentials of one principal for one server.
@@ -95,7 +149,7 @@ impl Keeper {
                 OAuthOptions::new(CLIENT_NAME),
                 Arc::new(vault.clone()),
             );
-            let oauth = oauth.map_err(|error| Failure::failed(crate::failure::chain(&error)))?;
+            let oauth = oauth.map_err(|error| Failure::failed(chain(&error)))?;
             let mut known = self.known.lock();
             if known.len() >= MOST_KNOWN {
                 known.retain(|_, stored| Arc::strong_count(stored) > 1);
@@ -108,6 +162,10 @@ impl Keeper {
 }
 
 impl Credentials for Keeper {
+    fn has_own(&self, server: &str, principal: &str) -> bool {
+        self.owners.read().get(server).is_some_and(|owners| owners.contains(principal))
+    }
+
     fn authorizer<'a>(&'a self, wanted: Wanted<'a>) -> BoxFuture<'a, Option<Arc<dyn Authorizer>>> {
         Box::pin(async move {
             self.find(wanted).await.unwrap_or_else(|failure| {

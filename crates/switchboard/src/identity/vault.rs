@@ -68,7 +68,7 @@ impl StoredVault {
             .kept
             .lock()
             .iter()
-            .any(|(slot, text)| slot.starts_with("[\"tokens\"") && serde_json::from_str::<KeptTokens>(text).is_ok())
+            .any(|(slot, text)| is_tokens(slot) && serde_json::from_str::<KeptTokens>(text).is_ok())
     }
 
     /// The address for answers that was registered last, to be used again.
@@ -191,6 +191,11 @@ fn time(seconds: Option<u64>) -> Option<SystemTime> {
 
 fn slot(parts: &[&str]) -> String {
     serde_json::json!(parts).to_string()
+}
+
+/// Whether a slot holds tokens.
+pub(crate) fn is_tokens(slot: &str) -> bool {
+    slot.starts_with("[\"tokens\"")
 }
 
 fn secret(secret: &Secret) -> String {

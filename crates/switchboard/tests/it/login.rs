@@ -123,6 +123,11 @@ fn each_principal_uses_a_server_in_its_own_name() {
     };
     assert!(of(&ann, "Bearer ann-").is_some());
     assert!(of(&bob, "Bearer team-").is_some());
+    // A modern request has no session of its own, and its principal has a connection nevertheless.
+    for (token, start) in [(&ann, "Bearer ann-"), (&bob, "Bearer team-")] {
+        let who = served.call("whoami", token);
+        assert!(who.starts_with(start), "{who}");
+    }
     // Nothing that a client came in with has left this machine.
     for secret in [&ann, &bob] {
         assert!(!tracker.seen().iter().any(|seen| seen.contains(secret.as_str())));

@@ -17,7 +17,10 @@ fn credential(server: &str, principal: &str, slot: &str, sealed: &[u8]) -> Crede
 pub(crate) async fn are_kept_per_server_and_principal(fixture: &mut Fixture) {
     let store = fixture.store.credentials();
     let first = credential("tracker", "ann", "tokens", &[0, 255, 1]);
+    let before = store.revision().await.unwrap();
     store.put(&first).await.unwrap();
+    let after = store.revision().await.unwrap();
+    assert!(after > before);
     store.put(&credential("tracker", "bob", "tokens", b"bob")).await.unwrap();
     store.put(&credential("wiki", "ann", "tokens", b"wiki")).await.unwrap();
     assert_eq!(store.of("tracker", "ann").await.unwrap(), [first]);
@@ -30,6 +33,7 @@ pub(crate) async fn are_kept_per_server_and_principal(fixture: &mut Fixture) {
     assert!(store.remove("tracker", "ann", "client").await.unwrap());
     assert!(!store.remove("tracker", "ann", "client").await.unwrap());
     assert_eq!(store.list().await.unwrap().len(), 3);
+    assert!(store.revision().await.unwrap() > after);
     assert_eq!(store.forget("tracker", Some("bob")).await.unwrap(), 1);
     assert_eq!(store.forget("tracker", None).await.unwrap(), 1);
     assert_eq!(store.list().await.unwrap().len(), 1);
