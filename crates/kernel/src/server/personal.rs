@@ -97,7 +97,7 @@ impl Server {
         }
         let own =
             Own { connected: ArcSwapOption::empty(), used: Mutex::new(Instant::now()), making: AsyncMutex::default() };
-        Some(all.entry(principal.clone()).or_insert(Arc::new(own)).clone())
+        Some(all.entry(principal.clone()).or_insert_with(|| Arc::new(own)).clone())
     }
 }
 
