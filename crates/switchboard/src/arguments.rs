@@ -115,7 +115,8 @@ Without --principal the login is used for everybody who has none of their own.
 
 Examples:
   switchboard login tracker
-  switchboard login tracker --principal ann --no-browser")]
+  switchboard login tracker --principal ann --no-browser
+  switchboard login tracker --client-id 1a2b --client-secret-env TRACKER_SECRET --port 7421")]
     Login(Login),
     /// Forget the login to a remote server
     #[command(after_help = "Examples:\n  switchboard logout tracker\n  switchboard logout tracker --principal ann")]
@@ -286,6 +287,15 @@ pub(crate) struct Login {
     /// Only print the address of the page
     #[arg(long)]
     pub(crate) no_browser: bool,
+    /// A client id that was registered beforehand, for authorization servers that register nobody by themselves
+    #[arg(long, value_name = "ID")]
+    pub(crate) client_id: Option<String>,
+    /// The variable of the environment with the password of that client
+    #[arg(long, value_name = "NAME", requires = "client_id")]
+    pub(crate) client_secret_env: Option<String>,
+    /// The port for the answer, where the authorization server was told one (http://127.0.0.1:PORT/callback)
+    #[arg(long, value_name = "PORT")]
+    pub(crate) port: Option<u16>,
 }
 
 /// `logout`
@@ -407,6 +417,9 @@ mod tests {
             ("switchboard serve --new-token --no-auth", false),
             ("switchboard serve --listen nowhere", false),
             ("switchboard import --yes --dry-run", false),
+            ("switchboard login a --client-id b --client-secret-env C --port 1", true),
+            ("switchboard login a --client-secret-env C", false),
+            ("switchboard logout a", true),
             ("switchboard token create a --scope admin --scope server:b --expires never", true),
             ("switchboard token create a --expires soon", false),
             ("switchboard token create", false),

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::json;
 use switchboard_config::{Endpoint, HttpEndpoint, Loaded};
 use switchboard_peer::client::{ConnectError, ConnectOptions, Refusal, Target, connect};
-use switchboard_peer::oauth::{Grant, Loopback, OAuth, OAuthOptions};
+use switchboard_peer::oauth::{Grant, Loopback, OAuth, OAuthOptions, RegisteredClient};
 use switchboard_peer::{BoxFuture, Context, Handler, Reply};
 use switchboard_wire::{ErrorObject, Notification, Raw, Request, code};
 use url::Url;
@@ -44,18 +44,23 @@ pub(crate) async fn login(common: &Common, options: &Login) -> Outcome {
             Ok(())
         }
     };
+    if let Some(client) = registered(options)? {
+        vault.keep_registered(&client);
+    }
     // The address that an authorization server knows already, if it is free.
     let known = vault.redirect_uri().and_then(|uri| Url::parse(&uri).ok()?.port());
-    let browser = match known {
-        Some(port) => match Loopback::on_port(port, show).await {
+    let browser = match (options.port, known) {
+        (Some(port), _) => Loopback::on_port(port, show).await?,
+        (None, Some(port)) => match Loopback::on_port(port, show).await {
             Ok(browser) => browser,
             Err(_) => Loopback::new(show).await?,
         },
-        None => Loopback::new(show).await?,
+        (None, None) => Loopback::new(show).await?,
     };
     let grant = Grant::Person(Arc::new(browser));
     let unusable = |error: &dyn std::error::Error| Failure::failed(format!("{}: {}", options.server, chain(error)));
-    let oauth = OAuth::new(&endpoint.url, grant, OAuthOptions::new(CLIENT_NAME), Arc::new(vault.clone()));
+    let oauth_options = OAuthOptions { registered: vault.registered(), ..OAuthOptions::new(CLIENT_NAME) };
+    let oauth = OAuth::new(&endpoint.url, grant, oauth_options, Arc::new(vault.clone()));
     let oauth = Arc::new(oauth.map_err(|error| unusable(&error))?);
     let mut connecting = ConnectOptions::new(
         object(&[("name", Raw::string("switchboard")), ("version", Raw::string(env!("CARGO_PKG_VERSION")))]),
@@ -83,6 +88,7 @@ pub(crate) async fn login(common: &Common, options: &Login) -> Outcome {
         }
         Err(error) => Err(unusable(&error)),
     };
+    vault.bind_registered();
     vault.flush().await;
     let _ = store.close().await;
     outcome?;
@@ -116,6 +122,19 @@ pub(crate) async fn logout(common: &Common, options: &Logout) -> Outcome {
         ));
     }
     Ok(())
+}
+
+/// The client id of the command line. Its password comes from the environment: arguments can be seen by others.
+fn registered(options: &Login) -> Result<Option<RegisteredClient>, Failure> {
+    let Some(client_id) = options.client_id.clone() else { return Ok(None) };
+    let client_secret = match &options.client_secret_env {
+        None => None,
+        Some(name) => match std::env::var(name) {
+            Ok(secret) if !secret.is_empty() => Some(secret.into()),
+            _ => return Err(Failure::usage(format!("the variable {name} is not set"))),
+        },
+    };
+    Ok(Some(RegisteredClient { issuer: None, client_id, client_secret }))
 }
 
 fn principal(name: Option<&str>) -> Result<&str, Failure> {

@@ -143,12 +143,9 @@ impl Keeper {
                 continue;
             }
             let nobody = Nobody { server: wanted.server.to_owned(), redirect_uri: vault.redirect_uri() };
-            let oauth = OAuth::new(
-                wanted.url,
-                Grant::Person(Arc::new(nobody)),
-                OAuthOptions::new(CLIENT_NAME),
-                Arc::new(vault.clone()),
-            );
+            let options = OAuthOptions { registered: vault.registered(), ..OAuthOptions::new(CLIENT_NAME) };
+            let grant = Grant::Person(Arc::new(nobody));
+            let oauth = OAuth::new(wanted.url, grant, options, Arc::new(vault.clone()));
             let oauth = oauth.map_err(|error| Failure::failed(chain(&error)))?;
             let mut known = self.known.lock();
             if known.len() >= MOST_KNOWN {

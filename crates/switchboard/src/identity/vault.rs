@@ -12,7 +12,9 @@ use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use switchboard_peer::BoxFuture;
 use switchboard_peer::client::{AuthorizeError, Authorizer, Refusal};
-use switchboard_peer::oauth::{AuthMethod, OAuth, Registration, Scopes, Secret, TokenKey, Tokens, Vault};
+use switchboard_peer::oauth::{
+    AuthMethod, OAuth, RegisteredClient, Registration, Scopes, Secret, TokenKey, Tokens, Vault,
+};
 use switchboard_store::{Credential, Store, StoreError};
 use tokio::sync::{mpsc, oneshot};
 
@@ -79,6 +81,37 @@ impl StoredVault {
             .filter_map(|(_, text)| serde_json::from_str::<KeptClient>(text).ok())
             .map(|kept| kept.redirect_uri)
             .next()
+    }
+
+    /// The client id that was given to us beforehand for this server, if there is one.
+    pub(crate) fn registered(&self) -> Option<RegisteredClient> {
+        let kept: KeptRegistered = self.get(REGISTERED)?;
+        let client_secret = kept.client_secret.map(Secret::from);
+        Some(RegisteredClient { issuer: kept.issuer, client_id: kept.client_id, client_secret })
+    }
+
+    /// Keeps such a client id.
+    pub(crate) fn keep_registered(&self, client: &RegisteredClient) {
+        let kept = KeptRegistered {
+            issuer: client.issuer.clone(),
+            client_id: client.client_id.clone(),
+            client_secret: client.client_secret.as_ref().map(secret),
+        };
+        if let Ok(text) = serde_json::to_string(&kept) {
+            self.change(REGISTERED.to_owned(), Some(text), false);
+        }
+    }
+
+    /// Notes which authorization server took the client id, so that its password is never shown to another.
+    pub(crate) fn bind_registered(&self) {
+        let Some(client) = self.registered().filter(|client| client.issuer.is_none()) else { return };
+        let issuer = {
+            let kept = self.0.kept.lock();
+            let slots = kept.keys().filter(|slot| is_tokens(slot));
+            let parts = slots.filter_map(|slot| serde_json::from_str::<Vec<String>>(slot).ok());
+            parts.filter_map(|parts| parts.into_iter().nth(2)).next()
+        };
+        self.keep_registered(&RegisteredClient { issuer, ..client });
     }
 
     /// Waits until everything is written.
@@ -180,6 +213,16 @@ struct KeptClient {
     method: String,
     redirect_uri: String,
 }
+
+#[derive(Serialize, Deserialize)]
+struct KeptRegistered {
+    issuer: Option<String>,
+    client_id: String,
+    client_secret: Option<String>,
+}
+
+/// The slot of a client id that was given to us beforehand.
+const REGISTERED: &str = "[\"registered\"]";
 
 fn seconds(time: Option<SystemTime>) -> Option<u64> {
     time.map(|time| time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs())
@@ -340,6 +383,16 @@ mod tests {
             let bytes = std::fs::read(entry.unwrap().path()).unwrap();
             assert!(!bytes.windows(7).any(|window| window == b"-secret"));
         }
+        let client = RegisteredClient {
+            issuer: None,
+            client_id: "given".to_owned(),
+            client_secret: Some("given-secret".into()),
+        };
+        again.keep_registered(&client);
+        again.bind_registered();
+        again.flush().await;
+        let client = open("ann").await.registered().unwrap();
+        assert_eq!((client.client_id.as_str(), client.issuer.as_deref()), ("given", Some("https://i")));
         again.keep_tokens(&key(), None);
         again.flush().await;
         assert!(!open("ann").await.has_tokens());

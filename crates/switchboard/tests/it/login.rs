@@ -62,6 +62,20 @@ fn a_login_lasts_is_renewed_and_can_be_taken_back() {
 }
 
 #[test]
+fn a_client_id_can_be_given() {
+    let tracker = Tracker::start(true);
+    tracker.know_only("1a2b");
+    let home = Home::new();
+    home.configure(&tracker.entry());
+    let said = home.run(&["login", "tracker", "--no-browser"]).err(1);
+    assert!(said.contains("client id"), "{said}");
+    login(&home, &["--no-browser", "--client-id", "1a2b"], "ann");
+    tracker.expire();
+    assert!(whoami(&home).starts_with("Bearer ann-"));
+    assert_eq!(tracker.registrations(), 0);
+}
+
+#[test]
 fn what_has_no_login_says_so() {
     let home = Home::new();
     home.configure(

@@ -35,6 +35,8 @@ struct State {
     access: Vec<String>,
     count: usize,
     registrations: usize,
+    /// The only client that is known, where nobody is registered on the spot.
+    client: Option<String>,
     /// All `Authorization` headers that ever came.
     seen: Vec<String>,
 }
@@ -85,6 +87,11 @@ impl Tracker {
     /// Makes all access tokens worthless; refresh tokens stay good.
     pub(crate) fn expire(&self) {
         self.state.lock().unwrap().access.clear();
+    }
+
+    /// From now on only this client is known.
+    pub(crate) fn know_only(&self, client: &str) {
+        self.state.lock().unwrap().client = Some(client.to_owned());
     }
 
     pub(crate) fn registrations(&self) -> usize {
@@ -140,7 +147,7 @@ impl Desk {
                 "issuer": origin,
                 "authorization_endpoint": format!("{origin}/authorize"),
                 "token_endpoint": format!("{origin}/token"),
-                "registration_endpoint": format!("{origin}/register"),
+                "registration_endpoint": state.client.is_none().then(|| format!("{origin}/register")),
                 "code_challenge_methods_supported": ["S256"],
                 "token_endpoint_auth_methods_supported": ["none"],
             })),
@@ -160,7 +167,9 @@ impl Desk {
                 response
             }
             "/token" => {
+                let stranger = state.client.as_ref().is_some_and(|known| form["client_id"] != *known);
                 let person = match form["grant_type"].as_str() {
+                    _ if stranger => None,
                     "authorization_code" => state.codes.remove(&form["code"]).and_then(|(challenge, person)| {
                         let verifier = URL_SAFE_NO_PAD.encode(Sha256::digest(&form["code_verifier"]));
                         (verifier == challenge).then_some(person)
