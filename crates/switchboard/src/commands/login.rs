@@ -4,9 +4,11 @@ use std::io::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
+use http::HeaderValue;
+use parking_lot::Mutex;
 use serde_json::json;
 use switchboard_config::{Endpoint, HttpEndpoint, Loaded};
-use switchboard_peer::client::{ConnectError, ConnectOptions, Refusal, Target, connect};
+use switchboard_peer::client::{AuthorizeError, Authorizer, ConnectOptions, Refusal, Target, connect};
 use switchboard_peer::oauth::{Grant, Loopback, OAuth, OAuthOptions, RegisteredClient};
 use switchboard_peer::{BoxFuture, Context, Handler, Reply};
 use switchboard_wire::{ErrorObject, Notification, Raw, Request, code};
@@ -67,7 +69,8 @@ pub(crate) async fn login(common: &Common, options: &Login) -> Outcome {
         Raw::empty_object(),
     );
     connecting.start_timeout = PATIENCE;
-    connecting.authorizer = Some(oauth.clone());
+    let asking = Arc::new(Asking { oauth: oauth.clone(), refused: Mutex::default() });
+    connecting.authorizer = Some(asking.clone());
     let headers = endpoint.headers.iter().map(|(name, value)| (name.clone(), value.reveal().to_owned())).collect();
     let connected = connect(Target::Http { url: endpoint.url.clone(), headers }, connecting, Arc::new(Silent)).await;
     let outcome = match connected {
@@ -82,11 +85,10 @@ pub(crate) async fn login(common: &Common, options: &Login) -> Outcome {
             }
         }
         // Why there is no token says more than that there is none.
-        Err(ConnectError::Unauthorized { status, challenge }) => {
-            let asked = oauth.token(Refusal { status, challenge, used: None }).await;
-            asked.map(drop).map_err(|error| unusable(&error))
-        }
-        Err(error) => Err(unusable(&error)),
+        Err(error) => Err(match asking.refused.lock().take() {
+            Some(why) => Failure::failed(format!("{}: {why}", options.server)),
+            None => unusable(&error),
+        }),
     };
     vault.bind_registered();
     vault.flush().await;
@@ -189,6 +191,31 @@ fn open_browser(page: &Url) {
         tracing::debug!(%error, "no browser could be opened");
     }
     let _ = std::io::stderr().flush();
+}
+
+/// Asks the person once: whoever said no is not asked again by the next attempt to connect.
+struct Asking {
+    oauth: Arc<OAuth>,
+    refused: Mutex<Option<String>>,
+}
+
+impl Authorizer for Asking {
+    fn header(&self) -> Option<HeaderValue> {
+        self.oauth.header()
+    }
+
+    fn challenged(&self, refusal: Refusal) -> BoxFuture<'_, Result<(), AuthorizeError>> {
+        Box::pin(async move {
+            if let Some(why) = &*self.refused.lock() {
+                return Err(AuthorizeError::new("asking for a token", why));
+            }
+            let outcome = self.oauth.challenged(refusal).await;
+            if let Err(error) = &outcome {
+                *self.refused.lock() = Some(error.why.clone());
+            }
+            outcome
+        })
+    }
 }
 
 /// Answers nothing that the server may ask while a person logs in.

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::serve::Served;
 use crate::support::{Home, LIMIT, lines_of, until, wait};
-use crate::tracker::{Tracker, agree};
+use crate::tracker::{Tracker, agree, refuse};
 
 /// Runs `login` and is the person whom it asks.
 fn login(home: &Home, more: &[&str], person: &str) {
@@ -59,6 +59,25 @@ fn a_login_lasts_is_renewed_and_can_be_taken_back() {
     home.run(&["logout", "tracker"]).ok();
     assert_eq!(state(&home)["state"], "needs login");
     assert!(home.run(&["logout", "tracker"]).err(1).contains("no login"));
+}
+
+#[test]
+fn whoever_says_no_is_asked_once() {
+    let tracker = Tracker::start(true);
+    let home = Home::new();
+    home.configure(&tracker.entry());
+    let mut child = home.command(&["login", "tracker", "--no-browser"]).spawn().unwrap();
+    let shown = lines_of(child.stderr.take());
+    let mut said = Vec::new();
+    while let Ok(line) = shown.recv_timeout(LIMIT) {
+        if line.trim().starts_with("http://") {
+            refuse(line.trim());
+        }
+        said.push(line);
+    }
+    assert_eq!(wait(&mut child).code(), Some(1));
+    assert_eq!(said.iter().filter(|line| line.trim().starts_with("http://")).count(), 1, "{said:?}");
+    assert!(said.last().unwrap().contains("authorization was not given"), "{said:?}");
 }
 
 #[test]

@@ -103,6 +103,15 @@ impl Tracker {
     }
 }
 
+/// A person who opens the page and does not agree.
+pub(crate) fn refuse(page: &str) {
+    let page = Url::parse(page).unwrap();
+    let value = |wanted: &str| page.query_pairs().find(|(name, _)| name == wanted).unwrap().1.into_owned();
+    let mut back = Url::parse(&value("redirect_uri")).unwrap();
+    back.query_pairs_mut().append_pair("error", "access_denied").append_pair("state", &value("state"));
+    fetch(&back);
+}
+
 /// A person who opens the page, agrees, and is sent back.
 pub(crate) fn agree(page: &str, person: &str) {
     let mut page = Url::parse(page).unwrap();
