@@ -63,6 +63,10 @@ impl Kernel {
         };
         let shared =
             server.spec.sharing == Sharing::Shared || hub.revision().era() == Era::Modern || !context.session.lasting;
+        if shared && server.has_personal(&context.session.principal, self) {
+            let own = Box::pin(server.personal(&context.session.principal, self)).await?;
+            return Ok(Upstream { remote: own.remote.clone(), revision: own.revision, shared: false });
+        }
         if shared {
             return Ok(Upstream { remote: hub.remote().clone(), revision: hub.revision(), shared });
         }

@@ -3,6 +3,7 @@
 mod living;
 mod notices;
 mod permissions;
+mod personal;
 mod using;
 mod watching;
 
@@ -109,6 +110,7 @@ pub(crate) struct Server {
     /// Connections of single clients; `None` once there can be no more. Held here, so that calls on them can end when
     /// the client has got another one, to the server that takes this one's place.
     links: Mutex<Option<Vec<Arc<Connected>>>>,
+    personal: personal::Personal,
 }
 
 impl Server {
@@ -133,6 +135,7 @@ impl Server {
             watched: before.map_or_else(Arc::default, |before| before.watched.clone()),
             using: Arc::default(),
             links: Mutex::new(Some(Vec::new())),
+            personal: personal::Personal::default(),
         })
     }
 

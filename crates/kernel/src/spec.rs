@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use switchboard_guard::risk::OperatorWord;
-use switchboard_peer::client::{EraChoice, Target};
+use switchboard_peer::client::{Credentials, EraChoice, Target};
 use switchboard_protocol::mgp::{ApprovalPolicy, DefaultPolicy, TrustLevel};
 use switchboard_store::Store;
 use switchboard_wire::{Limits, Raw};
@@ -99,6 +99,8 @@ pub struct KernelOptions {
     pub parked_calls: usize,
     /// Elements taken of one list of one server.
     pub list_items: usize,
+    /// Credentials for servers over HTTP that have none in their configuration.
+    pub credentials: Option<Arc<dyn Credentials>>,
     /// How calls are judged.
     pub gate: GateOptions,
 }
@@ -150,6 +152,7 @@ impl Default for KernelOptions {
             parked_calls: 1024,
             list_items: 10_000,
             gate: GateOptions::default(),
+            credentials: None,
         }
     }
 }

@@ -25,7 +25,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{BoxFuture, CallError, Handler, Remote};
 
-pub use self::authorize::{AuthorizeError, Authorizer, Refusal};
+pub use self::authorize::{AuthorizeError, Authorizer, Credentials, Refusal, Wanted};
 
 /// Where a server is.
 #[derive(Clone)]

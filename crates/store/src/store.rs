@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use crate::sql::{Engine, Statement};
 use crate::sqlite::Sqlite;
-use crate::{Approvals, AuditLog, Grants, Options, Pins, StoreError, Tokens};
+use crate::{Approvals, AuditLog, Credentials, Grants, Options, Pins, StoreError, Tokens};
 
 /// Where a store is.
 #[derive(Clone, PartialEq, Eq)]
@@ -100,6 +100,11 @@ impl Store {
 
     /// Bearer tokens.
     pub fn tokens(&self) -> &dyn Tokens {
+        &*self.tables
+    }
+
+    /// Credentials for other people's servers.
+    pub fn credentials(&self) -> &dyn Credentials {
         &*self.tables
     }
 

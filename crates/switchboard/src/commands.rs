@@ -6,6 +6,7 @@ pub(crate) mod check;
 pub(crate) mod doctor;
 pub(crate) mod import;
 pub(crate) mod init;
+pub(crate) mod login;
 pub(crate) mod servers;
 pub(crate) mod token;
 pub(crate) mod tools;

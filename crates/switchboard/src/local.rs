@@ -16,6 +16,7 @@ use switchboard_wire::{ErrorObject, Limits, Notification, Raw};
 
 use crate::arguments::Common;
 use crate::failure::Failure;
+use crate::identity::keeper::Keeper;
 use crate::{setup, specs, storage};
 
 /// Bytes that fit into the pipe before the writer waits.
@@ -49,7 +50,9 @@ impl Local {
             spec.restart = Restart::Never;
         }
         let store = storage::open_store(&loaded).await?;
-        let kernel = Kernel::new(specs::kernel_options(&loaded.config.settings, Some(store)));
+        let mut options = specs::kernel_options(&loaded.config.settings, Some(store.clone()));
+        options.credentials = Some(Arc::new(Keeper::new(store, loaded.data_dir.clone())));
+        let kernel = Kernel::new(options);
         kernel.apply(specs.clone());
         Ok(Self { loaded, kernel, specs })
     }

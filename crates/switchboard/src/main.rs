@@ -71,6 +71,8 @@ fn run(arguments: Arguments) -> Outcome {
         Command::Add(options) => commands::add::run(&common, options),
         Command::Remove(options) => commands::add::remove(&common, &options),
         Command::Trust(options) => commands::trust::run(&common, &options),
+        Command::Login(options) => without_servers(commands::login::login(&common, &options)),
+        Command::Logout(options) => without_servers(commands::login::logout(&common, &options)),
         Command::Token(command) => without_servers(commands::token::run(&common, &command)),
         Command::Check(options) => commands::check::run(&options),
         Command::Serve(options) => with_servers(serve::run(&common, &options)),

@@ -9,6 +9,7 @@ use switchboard_peer::duplex::{self, Options, Role};
 use crate::Outcome;
 use crate::arguments::Common;
 use crate::failure::Failure;
+use crate::identity::keeper::Keeper;
 use crate::serve::reload::Reload;
 use crate::signals::Signals;
 use crate::{setup, specs, storage};
@@ -28,7 +29,9 @@ pub(crate) async fn run(common: &Common) -> Outcome {
     }
     let settings = loaded.config.settings.clone();
     let store = storage::open_store(&loaded).await?;
-    let kernel = Kernel::new(specs::kernel_options(&settings, Some(store.clone())));
+    let mut kernel_options = specs::kernel_options(&settings, Some(store.clone()));
+    kernel_options.credentials = Some(Arc::new(Keeper::new(store.clone(), loaded.data_dir.clone())));
+    let kernel = Kernel::new(kernel_options);
     let mut options = Options::new(Role::Server);
     options.limits = specs::message_limits(&settings);
     options.concurrent_requests = settings.limits.session_requests;

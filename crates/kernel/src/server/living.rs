@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use switchboard_peer::client::{ConnectOptions, Connected, connect};
+use switchboard_peer::client::{Authorizer, ConnectOptions, Connected, Target, Wanted, connect};
 use switchboard_peer::{Caller, Handler};
 use switchboard_protocol::mgp::{Agreement, ServerDeclaration};
 use switchboard_wire::Raw;
@@ -32,7 +32,7 @@ impl Server {
     pub(super) async fn live(self: &Arc<Self>, kernel: &Kernel) -> Lived {
         let caller = kernel.own_caller();
         let handler = Arc::new(FromServer { kernel: kernel.clone(), server: self.clone() });
-        let connected = match self.connect(&caller, handler, kernel).await {
+        let connected = match self.connect(&caller, None, handler, kernel).await {
             Ok(connected) => connected,
             Err(error) => return Lived::Failed(error),
         };
@@ -75,19 +75,22 @@ impl Server {
         Lived::Lost(why)
     }
 
-    /// Makes a connection in the name of `caller`.
+    /// Makes a connection in the name of `caller`, with the credentials of `principal`, or those for everybody.
     pub(crate) async fn connect(
         &self,
         caller: &Caller,
+        principal: Option<&str>,
         handler: Arc<dyn Handler>,
         kernel: &Kernel,
     ) -> Result<Connected, String> {
         let info = caller.info.clone().unwrap_or_else(Raw::empty_object);
+        let authorizer = self.authorizer(principal, kernel).await;
         let options = ConnectOptions {
             era: self.spec.era,
             known_era: *self.known_era.lock(),
             start_timeout: self.spec.start_timeout,
             limits: kernel.limits().clone(),
+            authorizer,
             ..ConnectOptions::new(info, caller.capabilities.clone())
         };
         // Very many starts at once would make each other fail; one that hangs must not hold up the rest.
@@ -104,6 +107,17 @@ impl Server {
         let connected = connected.map_err(|error| describe(&error))?;
         *self.known_era.lock() = Some(connected.revision.era());
         Ok(connected)
+    }
+
+    /// The credentials for a connection. Those of the configuration go before all others.
+    async fn authorizer(&self, principal: Option<&str>, kernel: &Kernel) -> Option<Arc<dyn Authorizer>> {
+        let Target::Http { url, headers } = &self.spec.target else { return None };
+        if headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization")) {
+            return None;
+        }
+        let credentials = kernel.options().credentials.as_ref()?;
+        let asking = credentials.authorizer(Wanted { server: self.id(), url, principal });
+        tokio::time::timeout(self.spec.start_timeout, asking).await.ok().flatten()
     }
 
     /// Asks for the lists; `true` if they are others than before. A list that cannot be had stays as it was.

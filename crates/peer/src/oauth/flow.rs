@@ -84,6 +84,9 @@ impl Flow {
         }
         let tokens = match &self.grant {
             Grant::Person(browser) => {
+                if let Some(why) = browser.absent() {
+                    return Err(OAuthError::PersonNeeded(why));
+                }
                 self.count_visit()?;
                 let wish = (resource.resource.as_str(), scopes);
                 self.ask(browser.as_ref(), &issuer, wish).await
