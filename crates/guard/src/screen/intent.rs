@@ -8,6 +8,7 @@
 mod class;
 #[cfg(test)]
 mod fit;
+mod frame;
 mod lexicon;
 mod reading;
 mod sentence;
@@ -87,11 +88,15 @@ fn read(text: &str, place: Place, names: Names<'_>) -> Option<Finding> {
         return None;
     }
     let quote: String = sentence.trim().chars().take(120).collect();
+    let wants: Vec<&str> = frame::complete(classes).filter_map(|at| Some(frame::FRAMES.get(at)?.says)).collect();
     let reasons = weights.reasons(classes).join(", ");
-    Some(Finding::new("order-to-the-model", format!("reads like an order to the model ({reasons}): {quote:?}")))
+    Some(Finding::new(
+        "order-to-the-model",
+        format!("the text speaks to the model: it {} ({reasons}): {quote:?}", wants.join("; ")),
+    ))
 }
 
-/// The sentences of a text in lower case, with what they are about.
+/// The sentences of a text in lower case that could be orders, with what they are about.
 fn sentences(text: &str, place: Place, names: Names<'_>) -> Vec<(String, Classes)> {
     let mut sentences = Vec::new();
     for (at, sentence) in sentence::split(text).into_iter().enumerate() {
@@ -106,9 +111,9 @@ fn sentences(text: &str, place: Place, names: Names<'_>) -> Vec<(String, Classes
                 continue;
             }
             let part = part.join(" ");
-            let classes = reading::read(&part, names);
-            if !classes.is_empty() {
-                sentences.push((part, placed(classes, place, at == 0, names)));
+            let classes = placed(reading::read(&part, names), place, at == 0, names);
+            if frame::complete(classes).next().is_some() {
+                sentences.push((part, classes));
             }
         }
     }

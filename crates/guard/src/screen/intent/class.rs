@@ -98,6 +98,17 @@ impl Classes {
     }
 }
 
+/// The set of these classes.
+pub(super) const fn set(classes: &[Class]) -> Classes {
+    let mut set = Classes(0);
+    let mut at = 0;
+    while at < classes.len() {
+        set = set.with(classes[at]);
+        at += 1;
+    }
+    set
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -82,7 +82,12 @@ const ACTS: Classes = Classes::one(Class::Tell)
     .with(Class::Remove)
     .with(Class::Change)
     .with(Class::Recommend)
-    .with(Class::Remember);
+    .with(Class::Remember)
+    .with(Class::NotTell)
+    .with(Class::NotShow)
+    .with(Class::NotAsk)
+    .with(Class::NotCall)
+    .with(Class::NotPut);
 
 /// Words that may stand before the verb of an order.
 const LEAD: [&str; 22] = [
@@ -107,7 +112,7 @@ pub(super) fn read(sentence: &str, names: Names<'_>) -> Classes {
     let mut words: Vec<Word> = Vec::new();
     let mut found = lexicon.marks(sentence);
     for chunk in sentence.split_whitespace().take(MOST_WORDS) {
-        let word = chunk.trim_matches(is_edge);
+        let word = chunk.trim_start_matches(is_edge).trim_end_matches(|c| c == '.' || is_edge(c));
         if word.is_empty() {
             continue;
         }
@@ -169,6 +174,9 @@ fn by_shape(word: &str, quoted: bool, names: Names<'_>) -> Classes {
     if SECRET_PATHS.iter().any(|path| bare.contains(path)) {
         classes = classes.with(Class::SecretFile);
     }
+    if PERSISTENT_PATHS.iter().any(|path| bare.contains(path)) {
+        classes = classes.with(Class::Persist);
+    }
     let known = names.properties.iter().any(|name| name == bare);
     let joined = bare.contains('_') && bare.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '.');
     if bare == names.tool {
@@ -190,6 +198,9 @@ const SECRET_PATHS: [&str; 14] = [
     ".git-credentials", "mcp.json", "*.pem", "/.config/",
 ];
 
+/// Parts of paths of files that run by themselves later.
+const PERSISTENT_PATHS: [&str; 6] = [".git/hooks", ".bashrc", ".zshrc", "authorized_keys", "sudoers", "crontab"];
+
 fn is_mail(word: &str) -> bool {
     word.split_once('@').is_some_and(|(name, host)| !name.is_empty() && host.contains('.'))
 }
@@ -203,7 +214,7 @@ fn is_address(word: &str) -> bool {
 fn is_slot(joined: &str, words: &[Word], at: usize) -> bool {
     let text = |at: usize| words.get(at).map_or("", |word| &joined[word.start..word.end]);
     let before = if at == 0 { "" } else { text(at - 1) };
-    let example = (at.saturating_sub(6)..at).any(|at| matches!(text(at), "e.g." | "example" | "such" | "like" | "default"));
+    let example = (at.saturating_sub(6)..at).any(|at| matches!(text(at), "e.g" | "example" | "such" | "like" | "default"));
     let leads = ["in", "into", "as", "under", "field", "argument", "parameter", "named", "fill", "set", "let", "für", "feld", "campo", "champ"];
     let follows = ["argument", "field", "parameter", "takes", "needs", "expects", "wants", "should", "must", "has", "holds", "be", "value"];
     !example && (leads.contains(&before) || follows.contains(&text(at + 1)) || at == 0)

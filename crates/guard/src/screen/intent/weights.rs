@@ -4,7 +4,8 @@
 
 use std::sync::LazyLock;
 
-use super::class::{COUNT, Class, Classes};
+use super::class::{COUNT, Class, Classes, set};
+use super::frame::{self, FRAMES};
 
 static WEIGHTS: LazyLock<Weights> = LazyLock::new(|| Weights::parse(include_str!("weights.txt")));
 
@@ -32,17 +33,8 @@ const PAIRS: usize = COUNT;
 const GROUP_PAIRS: usize = PAIRS + COUNT * COUNT;
 const TRIPLES: usize = GROUP_PAIRS + GROUP_COUNT * GROUP_COUNT;
 /// How many features there could be.
-pub(super) const FEATURES: usize = TRIPLES + GROUP_COUNT * GROUP_COUNT * GROUP_COUNT;
-
-const fn set(classes: &[Class]) -> Classes {
-    let mut set = Classes::one(classes[0]);
-    let mut at = 1;
-    while at < classes.len() {
-        set = set.with(classes[at]);
-        at += 1;
-    }
-    set
-}
+pub(super) const FEATURES: usize = FRAME + FRAMES.len();
+const FRAME: usize = TRIPLES + GROUP_COUNT * GROUP_COUNT * GROUP_COUNT;
 
 /// Logarithmic odds.
 #[derive(Debug, Clone, PartialEq)]
@@ -93,6 +85,7 @@ pub(super) fn features(classes: Classes, mut visit: impl FnMut(usize)) {
         visit(first);
         classes.iter().filter(|second| *second > first).for_each(|second| visit(PAIRS + first * COUNT + second));
     }
+    frame::complete(classes).for_each(|at| visit(FRAME + at));
     let mut present = [0usize; GROUP_COUNT];
     let mut count = 0;
     for (at, _) in GROUPS.iter().enumerate().filter(|(_, (_, group))| classes.meets(*group)) {
@@ -116,7 +109,8 @@ pub(super) const fn kind(at: usize) -> (usize, bool) {
         at if at < PAIRS => (1, false),
         at if at < GROUP_PAIRS => (2, false),
         at if at < TRIPLES => (2, true),
-        _ => (3, true),
+        at if at < FRAME => (3, true),
+        _ => (1, true),
     }
 }
 
@@ -125,7 +119,8 @@ pub(super) fn name(at: usize) -> String {
     let class = |number: usize| Class::ALL.get(number % COUNT).map_or("", |class| class.name());
     let group = |number: usize| GROUPS.get(number % GROUP_COUNT).map_or("", |(name, _)| *name);
     match kind(at) {
-        (1, _) => class(at).to_owned(),
+        (1, true) => FRAMES.get(at - FRAME).map_or("", |frame| frame.name).to_owned(),
+        (1, false) => class(at).to_owned(),
         (2, false) => format!("{}+{}", class((at - PAIRS) / COUNT), class(at - PAIRS)),
         (2, true) => format!("{}+{}", group((at - GROUP_PAIRS) / GROUP_COUNT), group(at - GROUP_PAIRS)),
         _ => {
@@ -141,6 +136,7 @@ fn number(name: &str) -> Option<usize> {
     let group = |name: &str| GROUPS.iter().position(|(group, _)| *group == name);
     let parts: Vec<&str> = name.split('+').collect();
     Some(match parts.as_slice() {
+        [one] if one.starts_with('=') => FRAME + FRAMES.iter().position(|frame| frame.name == *one)?,
         [one] => class(one)?,
         [first, second] => match (class(first), class(second)) {
             (Some(first), Some(second)) => PAIRS + first * COUNT + second,
