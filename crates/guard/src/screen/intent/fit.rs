@@ -6,7 +6,7 @@
 
 use serde_json::Value;
 
-use super::weights::{FEATURES, Weights, features, kind, name};
+use super::weights::{FEATURES, Weights, features, kind, name, prior};
 use super::{Names, disguise, sentences};
 use crate::screen::tool::{property_names, texts};
 
@@ -14,9 +14,9 @@ const CORPUS: &str = include_str!("../../../tests/corpus/tools_fit.jsonl");
 /// Steps of the descent.
 const ROUNDS: usize = 800;
 /// How strongly weights are drawn to zero: pairs of classes, of which there are many, most.
-const DRAW_CLASS: f64 = 0.0001;
-const DRAW_GROUP: f64 = 0.0002;
-const DRAW_PAIR: f64 = 0.0005;
+const DRAW_CLASS: f64 = 0.0003;
+const DRAW_GROUP: f64 = 0.0003;
+const DRAW_PAIR: f64 = 0.002;
 /// How much a missed order counts beside a false alarm.
 const MISSED: f64 = 2.0;
 /// A pair seen in fewer definitions than this says nothing.
@@ -64,8 +64,9 @@ fn fit(cases: &[Case]) -> Weights {
         here.dedup();
         here.into_iter().for_each(|at| seen[at] += 1);
     }
-    let mut weights = vec![0.0f64; FEATURES];
-    let mut bias = -1.0f64;
+    let priors: Vec<f64> = (0..FEATURES).map(|at| f64::from(prior(at))).collect();
+    let mut weights = priors.clone();
+    let mut bias = -1.5f64;
     // Past squares of each slope, so that rare features move as far as common ones.
     let mut squares = vec![1e-6f64; FEATURES];
     let mut bias_squares = 1e-6f64;
@@ -94,7 +95,7 @@ fn fit(cases: &[Case]) -> Weights {
                 (_, true) => DRAW_GROUP,
                 _ => DRAW_PAIR,
             };
-            let slope = slopes[at] + draw * weights[at];
+            let slope = slopes[at] + draw * (weights[at] - priors[at]);
             squares[at] += slope * slope;
             weights[at] -= 0.2 * slope / squares[at].sqrt();
         }

@@ -10,6 +10,8 @@ pub(super) struct Frame {
     /// What the finding says.
     pub(super) says: &'static str,
     parts: &'static [Classes],
+    /// What it is believed to weigh before anything is fitted.
+    pub(super) prior: f32,
 }
 
 impl Frame {
@@ -26,7 +28,12 @@ impl Frame {
 }
 
 const fn frame(name: &'static str, says: &'static str, parts: &'static [Classes]) -> Frame {
-    Frame { name, says, parts }
+    Frame { name, says, parts, prior: 0.5 }
+}
+
+/// A frame that is seldom complete in a harmless text.
+const fn sure(name: &'static str, prior: f32, says: &'static str, parts: &'static [Classes]) -> Frame {
+    Frame { name, says, parts, prior }
 }
 
 const LOOT: Classes = set(&[Class::Secret, Class::SecretFile, Class::Context, Class::Personal, Class::UserData]);
@@ -54,8 +61,8 @@ pub(super) const FRAMES: &[Frame] = &[
         "=omit",
         "leaves something out of the answer",
         &[
-            set(&[Class::NotShow, Class::NotPut, Class::Remove, Class::Skip]),
-            set(&[Class::User, Class::Answer, Class::Log, Class::Own, Class::Slot]),
+            set(&[Class::NotShow, Class::NotPut, Class::Remove]),
+            set(&[Class::User, Class::Answer, Class::Log, Class::Own]),
         ],
     ),
     frame(
@@ -74,7 +81,7 @@ pub(super) const FRAMES: &[Frame] = &[
     frame(
         "=claim",
         "claims a rank or a role",
-        &[set(&[Class::Outrank, Class::Mode, Class::Authority, Class::Role, Class::Tag, Class::Threat, Class::Decode, Class::Regardless])],
+        &[set(&[Class::Outrank, Class::Mode, Class::Authority, Class::Role, Class::Tag, Class::Threat, Class::Decode])],
     ),
     frame(
         "=meddle",
@@ -107,9 +114,9 @@ pub(super) const FRAMES: &[Frame] = &[
         "=alter",
         "changes amounts, recipients, answers or what is written",
         &[
-            set(&[Class::Money, Class::Answer, Class::Code, Class::Slot, Class::UserData]),
-            set(&[Class::Change, Class::Put, Class::Every, Class::Approve, Class::Drop, Class::Remove, Class::Send]),
-            set(&[Class::Every, Class::All, Class::When, Class::Regardless, Class::First, Class::Also, Class::Us, Class::Destination, Class::You]),
+            set(&[Class::Money, Class::Answer, Class::Code, Class::Link]),
+            set(&[Class::Change, Class::Put, Class::Remove, Class::Drop, Class::Send, Class::Run]),
+            set(&[Class::Every, Class::When, Class::Regardless, Class::Destination, Class::Us]),
         ],
     ),
     frame(
@@ -136,6 +143,60 @@ pub(super) const FRAMES: &[Frame] = &[
         &[set(&[Class::Call, Class::Own]), set(&[Class::AnyTool, Class::Regardless, Class::NotCall]), set(&[Class::Every, Class::Must, Class::First, Class::All, Class::Regardless, Class::NotCall])],
     ),
     frame("=act", "orders an act first", &[set(&[Class::Remove, Class::Run, Class::Approve, Class::Send]), set(&[Class::First, Class::Urgent, Class::Also]), set(&[Class::Imperative, Class::Must])]),
+    sure("=!hush", 3.0, "keeps something from the user", &[set(&[Class::NotTell, Class::NotKnow]), set(&[Class::User, Class::Own])]),
+    sure("=!secrecy", 2.5, "asks for secrecy", &[Classes::one(Class::Silent)]),
+    sure(
+        "=!overrule",
+        3.0,
+        "sets rules aside",
+        &[set(&[Class::Drop, Class::Outrank]), Classes::one(Class::Rules)],
+    ),
+    sure(
+        "=!hand-over",
+        2.5,
+        "wants secrets, private data or the conversation as an argument",
+        &[LOOT, set(&[Class::Foreign, Class::Destination, Class::Us]), set(&[Class::Read, Class::Put, Class::Send, Class::Show, Class::Copy, Class::Encode])],
+    ),
+    sure(
+        "=!keys",
+        1.5,
+        "reaches for files with secrets",
+        &[Classes::one(Class::SecretFile), set(&[Class::Read, Class::Put, Class::Send, Class::Copy]), ORDERED],
+    ),
+    sure("=!rank", 2.0, "claims a rank or a role", &[set(&[Class::Outrank, Class::Mode, Class::Role, Class::Authority])]),
+    sure("=!markup", 2.5, "stands where people do not look", &[Classes::one(Class::Tag)]),
+    sure(
+        "=!plant",
+        2.0,
+        "leaves something behind on the machine",
+        &[set(&[Class::Command, Class::Persist, Class::AgentFile]), set(&[Class::Run, Class::Put, Class::Change, Class::Read]), ORDERED],
+    ),
+    sure(
+        "=!unasked",
+        2.0,
+        "acts without asking",
+        &[
+            set(&[Class::NotAsk, Class::NotPermission]),
+            set(&[Class::User, Class::Permission, Class::Machine, Class::Every, Class::You, Class::Model, Class::Remove, Class::Money]),
+        ],
+    ),
+    sure(
+        "=!consent",
+        1.5,
+        "answers for the user",
+        &[Classes::one(Class::Approve), set(&[Class::Permission, Class::Ask]), set(&[Class::User, Class::All, Class::Every, Class::You, Class::Imperative])],
+    ),
+    sure(
+        "=!tools",
+        2.0,
+        "changes how other tools are used",
+        &[
+            OTHER_TOOL,
+            set(&[Class::Must, Class::Every, Class::First, Class::All, Class::Imperative, Class::When]),
+            set(&[Class::Drop, Class::NotCall, Class::Copy, Class::Change, Class::Trust, Class::Skip, Class::Remove, Class::Send, Class::NotPut]),
+        ],
+    ),
+    sure("=!threat", 2.0, "threatens or promises", &[Classes::one(Class::Threat), set(&[Class::You, Class::User, Class::Call])]),
 ];
 
 /// The frames that are complete, by number.

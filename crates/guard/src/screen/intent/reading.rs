@@ -310,7 +310,7 @@ fn mood(joined: &str, words: &[Word], found: Classes) -> Classes {
     let third = word.len() > 3 && word.ends_with('s') && !word.ends_with("ss") && !word.ends_with("'s");
     if third && word != "always" && words.first().is_some_and(|opening| opening.start == first.start) {
         found.with(Class::Describes)
-    } else if !third && first.classes.meets(ACTS) {
+    } else if !third && !word.ends_with("ing") && first.classes.meets(ACTS) {
         found.with(Class::Imperative)
     } else {
         found

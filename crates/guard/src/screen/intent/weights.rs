@@ -103,6 +103,23 @@ pub(super) fn features(classes: Classes, mut visit: impl FnMut(usize)) {
     }
 }
 
+/// What a feature is believed to weigh before anything is fitted: complete frames speak for an order, signs of
+/// protection and of plain description against it.
+#[cfg(test)]
+pub(super) fn prior(at: usize) -> f32 {
+    match kind(at) {
+        (1, true) => FRAMES.get(at - FRAME).map_or(0.0, |frame| frame.prior),
+        (1, false) => match Class::ALL.get(at) {
+            Some(Class::Guard) => -2.0,
+            Some(Class::Describes | Class::Detect) => -1.5,
+            Some(Class::Unless) => -1.0,
+            Some(Class::Benign | Class::Domain | Class::Opening) => -0.5,
+            _ => 0.0,
+        },
+        _ => 0.0,
+    }
+}
+
 /// How many parts a feature has, and whether they are groups.
 pub(super) const fn kind(at: usize) -> (usize, bool) {
     match at {
