@@ -37,7 +37,7 @@ pub(super) enum Place {
 }
 
 /// From these logarithmic odds on a text is held.
-const HOLD: f32 = 0.0;
+const HOLD: f32 = 0.4;
 /// How much surer it has to be of a name, which is no sentence.
 const NAME: f32 = 1.5;
 /// The most names of properties that say what a tool is about.

@@ -14,9 +14,9 @@ const CORPUS: &str = include_str!("../../../tests/corpus/tools_fit.jsonl");
 /// Steps of the descent.
 const ROUNDS: usize = 800;
 /// How strongly weights are drawn to zero: pairs of classes, of which there are many, most.
-const DRAW_CLASS: f64 = 0.0003;
-const DRAW_GROUP: f64 = 0.0003;
-const DRAW_PAIR: f64 = 0.002;
+const DRAW_CLASS: f64 = 0.0005;
+const DRAW_GROUP: f64 = 0.001;
+const DRAW_PAIR: f64 = 0.001;
 /// How much a missed order counts beside a false alarm.
 const MISSED: f64 = 2.0;
 /// A pair seen in fewer definitions than this says nothing.
