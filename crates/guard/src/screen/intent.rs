@@ -37,7 +37,9 @@ pub(super) enum Place {
 }
 
 /// From these logarithmic odds on a text is held.
-const HOLD: f32 = 0.4;
+const HOLD: f32 = 1.0;
+/// How much less it takes behind a disguise, which nobody puts on without a reason.
+const DISGUISED: f32 = 1.5;
 /// How much surer it has to be of a name, which is no sentence.
 const NAME: f32 = 1.5;
 /// The most names of properties that say what a tool is about.
@@ -48,15 +50,18 @@ const MOST_BYTES: usize = 60_000;
 /// What the text wants from the model, if that is more than to describe.
 pub(super) fn check(text: &str, place: Place, names: Names<'_>) -> Option<Finding> {
     let text = cut(text);
-    if let Some(finding) = read(&disguise::plain(text), place, names) {
+    if let Some(finding) = read(&disguise::plain(text), place, names, HOLD) {
         return Some(finding);
     }
     // A second reading counts only when it says what the text itself does not.
     disguise::readings(text).iter().find_map(|reading| {
+        // A reading that is much shorter is a part that was hidden, and no longer what the tool says of itself.
+        let (place, hold) = if reading.len() * 10 < text.len() * 9 { (Place::Result, HOLD - DISGUISED) } else { (place, HOLD) };
         let once_more = || {
-            disguise::readings(reading).iter().take(4).find_map(|inner| read(&disguise::plain(inner), place, names))
+            let inner = disguise::readings(reading);
+            inner.iter().take(4).find_map(|inner| read(&disguise::plain(inner), place, names, hold))
         };
-        let finding = read(&disguise::plain(reading), place, names)
+        let finding = read(&disguise::plain(reading), place, names, hold)
             .or_else(|| if reading.len() < text.len() { once_more() } else { None })?;
         Some(Finding::new("disguised-order", format!("behind a disguise: {}", finding.message)))
     })
@@ -78,13 +83,13 @@ fn cut(text: &str) -> &str {
     &text[..end]
 }
 
-fn read(text: &str, place: Place, names: Names<'_>) -> Option<Finding> {
+fn read(text: &str, place: Place, names: Names<'_>, hold: f32) -> Option<Finding> {
     let weights = Weights::get();
     let (odds, classes, sentence) = sentences(text, place, names)
         .into_iter()
         .map(|(sentence, classes)| (weights.odds(classes), classes, sentence))
         .max_by(|a, b| a.0.total_cmp(&b.0))?;
-    if odds < if place == Place::Name { HOLD + NAME } else { HOLD } {
+    if odds < if place == Place::Name { hold + NAME } else { hold } {
         return None;
     }
     let quote: String = sentence.trim().chars().take(120).collect();

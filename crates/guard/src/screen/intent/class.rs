@@ -34,7 +34,7 @@ classes! {
     Unless "unless", Benign "benign", Detect "detect",
     // Acts under a negation, and a negation that protects ("never .. without approval").
     NotTell "ntell", NotShow "nshow", NotKnow "nknow", NotAsk "nask", NotCall "ncall", NotPut "nput",
-    NotPermission "nperm", Guard "guard",
+    NotPermission "nperm", Guard "guard", Refrain "refrain",
     // Names: a property of this tool, one that it does not have, something that looks like another tool.
     Quoted "quoted", Foreign "foreign", Named "named",
     // The form of the sentence and where it stands.

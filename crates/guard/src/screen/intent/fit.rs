@@ -138,21 +138,16 @@ fn the_weights_are_those_of_the_corpus() {
 #[test]
 fn cases_that_were_left_out_are_judged_well() {
     const PARTS: usize = 5;
-    let mut wrong = String::new();
-    let lines: Vec<&str> = CORPUS.lines().collect();
     let (mut missed, mut orders, mut held, mut harmless) = (0, 0, 0, 0);
     for part in 0..PARTS {
         let (mut others, mut left_out) = (Vec::new(), Vec::new());
         for (at, case) in cases().into_iter().enumerate() {
-            if at % PARTS == part { left_out.push((lines[at], case)) } else { others.push(case) }
+            if at % PARTS == part { left_out.push(case) } else { others.push(case) }
         }
         let weights = fit(&others);
         let odds = |list: &Vec<usize>| weights.bias + list.iter().map(|at| weights.table[*at]).sum::<f32>();
-        for (line, case) in left_out {
+        for case in left_out {
             let most = case.order.iter().chain(&case.other).map(odds).fold(f32::MIN, f32::max);
-            if std::env::var_os("ALLCV").is_some() || (most >= super::HOLD) != case.hostile {
-                wrong.push_str(&format!("{most:.1} {line}\n"));
-            }
             if !case.hostile {
                 harmless += 1;
                 held += usize::from(most >= super::HOLD);
@@ -163,19 +158,16 @@ fn cases_that_were_left_out_are_judged_well() {
         }
     }
     let figures = format!("{missed} of {orders} orders missed, {held} of {harmless} harmless definitions held");
-    if std::env::var_os("SWITCHBOARD_FIT_SCREENING").is_some() {
-        std::fs::write(std::env::temp_dir().join("fit-screening"), format!("{wrong}{figures}")).unwrap();
-    }
     assert!(missed * 100 <= orders * 15 && held * 100 <= harmless * 5, "{figures}");
 }
 
 #[test]
-fn the_corpus_marks_its_orders() {
-    let mut missing = Vec::new();
-    for (line, case) in CORPUS.lines().zip(cases()) {
+fn every_order_stands_in_its_definition() {
+    for line in CORPUS.lines() {
         let value: Value = serde_json::from_str(line).unwrap();
-        let marked = value["order"].as_str().is_some_and(|order| !order.is_empty());
-        if marked && case.order.is_empty() { missing.push(value["order"].to_string()); }
+        let order = value["order"].as_str().unwrap_or_default();
+        assert!(value["expect"] == "block" || order.is_empty(), "{line}");
+        let found = texts(&value["input"]).iter().any(|(text, _)| text.contains(order));
+        assert!(found, "{line}");
     }
-    assert!(missing.len() < 40, "{} {missing:#?}", missing.len());
 }

@@ -52,8 +52,9 @@ const ORDERED: Classes = set(&[
 
 /// Every kind of order.
 pub(super) const FRAMES: &[Frame] = &[
-    frame(
+    sure(
         "=conceal",
+        1.0,
         "keeps something from the user",
         &[set(&[Class::NotTell, Class::NotKnow, Class::Hide, Class::Pretend, Class::Silent])],
     ),
@@ -175,10 +176,7 @@ pub(super) const FRAMES: &[Frame] = &[
         "=!unasked",
         2.0,
         "acts without asking",
-        &[
-            set(&[Class::NotAsk, Class::NotPermission]),
-            set(&[Class::User, Class::Permission, Class::Machine, Class::Every, Class::You, Class::Model, Class::Remove, Class::Money]),
-        ],
+        &[set(&[Class::NotAsk, Class::NotPermission])],
     ),
     sure(
         "=!consent",
@@ -196,7 +194,14 @@ pub(super) const FRAMES: &[Frame] = &[
             set(&[Class::Drop, Class::NotCall, Class::Copy, Class::Change, Class::Trust, Class::Skip, Class::Remove, Class::Send, Class::NotPut]),
         ],
     ),
-    sure("=!threat", 2.0, "threatens or promises", &[Classes::one(Class::Threat), set(&[Class::You, Class::User, Class::Call])]),
+    sure(
+        "=!funnel",
+        1.0,
+        "wants to be used for everything",
+        &[set(&[Class::Send, Class::Call]), set(&[Class::All, Class::Every]), Classes::one(Class::Own), set(&[Class::Imperative, Class::Must])],
+    ),
+    sure("=!flag", 1.5, "sets a confirmation by itself", &[Classes::one(Class::Approve), set(&[Class::Every, Class::All]), Classes::one(Class::Imperative)]),
+    sure("=!threat", 2.0, "threatens or promises", &[Classes::one(Class::Threat), set(&[Class::You, Class::Model, Class::Urgent])]),
 ];
 
 /// The frames that are complete, by number.
@@ -211,7 +216,7 @@ mod tests {
     #[test]
     fn frames_are_complete() {
         let names = |classes| complete(classes).map(|at| FRAMES[at].name).collect::<Vec<_>>();
-        assert_eq!(names(set(&[Class::NotTell, Class::User])), ["=conceal"]);
+        assert_eq!(names(set(&[Class::NotTell, Class::User])), ["=conceal", "=!hush"]);
         assert_eq!(names(set(&[Class::Secret, Class::Put])), ["=take"]);
         assert!(names(set(&[Class::User, Class::You, Class::Put, Class::Must])).is_empty());
     }

@@ -129,7 +129,7 @@ mod tests {
         for (word, class) in [
             ("forwarding", Class::Send),
             ("ignored", Class::Drop),
-            ("dropped", Class::Drop),
+            ("skipped", Class::Skip),
             ("copies", Class::Copy),
             ("user's", Class::User),
             ("exfiltration", Class::Send),

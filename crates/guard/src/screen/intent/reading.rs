@@ -52,7 +52,7 @@ const REACH: usize = 4;
 pub(super) const MOST_WORDS: usize = 45;
 
 /// Acts that mean the opposite under a negation.
-const TURNED: [(Class, Class); 7] = [
+const TURNED: [(Class, Class); 14] = [
     (Class::Tell, Class::NotTell),
     (Class::Show, Class::NotShow),
     (Class::Know, Class::NotKnow),
@@ -60,7 +60,34 @@ const TURNED: [(Class, Class); 7] = [
     (Class::Call, Class::NotCall),
     (Class::Put, Class::NotPut),
     (Class::Permission, Class::NotPermission),
+    // What is not to be done to others does no harm.
+    (Class::Approve, Class::Refrain),
+    (Class::Send, Class::Refrain),
+    (Class::Run, Class::Refrain),
+    (Class::Remove, Class::Refrain),
+    (Class::Change, Class::Refrain),
+    (Class::Copy, Class::Refrain),
+    (Class::Read, Class::Refrain),
 ];
+
+/// Two words that mean something together, with others between them.
+const APART: [(&str, &str, Class); 12] = [
+    ("leave", "out", Class::Silent),
+    ("keep", "secret", Class::Silent),
+    ("keep", "confidential", Class::Silent),
+    ("keep", "hidden", Class::Silent),
+    ("keep", "yourself", Class::Silent),
+    ("keep", "quiet", Class::Silent),
+    ("bring", "up", Class::Tell),
+    ("let", "know", Class::Tell),
+    ("set", "aside", Class::Drop),
+    ("put", "aside", Class::Drop),
+    ("turn", "off", Class::Skip),
+    ("switch", "off", Class::Skip),
+];
+
+/// Words for `without`.
+const WITHOUT: [&str; 9] = ["without", "sin", "sem", "senza", "sans", "ohne", "без", "zonder", "bez"];
 
 /// Verbs, for the mood of a sentence.
 const ACTS: Classes = Classes::one(Class::Tell)
@@ -138,6 +165,7 @@ pub(super) fn read(sentence: &str, names: Names<'_>) -> Classes {
         words[at].classes = words[at].classes.and(classes);
         at += length;
     }
+    apart(&joined, &mut words);
     found = found.and(negate(&joined, &mut words));
     if sentence.chars().any(without_spaces) {
         found = found.and(pieces(lexicon, sentence));
@@ -174,12 +202,18 @@ fn by_shape(word: &str, quoted: bool, names: Names<'_>) -> Classes {
     if SECRET_PATHS.iter().any(|path| bare.contains(path)) {
         classes = classes.with(Class::SecretFile);
     }
+    if ["force", "confirm", "approve", "yes", "consent"].iter().any(|flag| bare.starts_with(flag))
+        && (bare.ends_with("=true") || bare.ends_with("=yes") || bare.ends_with("=1"))
+    {
+        classes = classes.with(Class::Approve);
+    }
     if PERSISTENT_PATHS.iter().any(|path| bare.contains(path)) {
         classes = classes.with(Class::Persist);
     }
     let known = names.properties.iter().any(|name| name == bare);
     let joined = bare.contains('_') && bare.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '.');
-    if bare == names.tool {
+    // A name of one common word says nothing.
+    if bare == names.tool && bare.contains(['_', '-']) {
         classes = classes.with(Class::Own);
     } else if (quoted || joined) && known {
         classes = classes.with(Class::Quoted);
@@ -242,6 +276,19 @@ fn longest(lexicon: &Lexicon, joined: &str, words: &[Word], at: usize) -> (Class
     (parts, 1)
 }
 
+/// Finds words that belong together over a few others.
+fn apart(joined: &str, words: &mut [Word]) {
+    for at in 0..words.len() {
+        let first = &joined[words[at].start..words[at].end];
+        for (_, second, class) in APART.iter().filter(|(leading, ..)| *leading == first) {
+            let mut behind = words[at + 1..].iter().skip(1).take(4);
+            if behind.any(|word| &joined[word.start..word.end] == *second) {
+                words[at].classes = words[at].classes.with(*class);
+            }
+        }
+    }
+}
+
 /// Turns the acts that a negation reaches. A negation of a negation protects.
 fn negate(joined: &str, words: &mut [Word]) -> Classes {
     let mut found = Classes::default();
@@ -257,7 +304,7 @@ fn negate(joined: &str, words: &mut [Word]) -> Classes {
         });
         let earlier = words[..at.saturating_sub(REACH)].iter().rev().take(8).take_while(|word| !word.breaks);
         if negations == 1
-            && joined[..words[at].start].contains("without")
+            && words[..at].iter().any(|word| WITHOUT.contains(&&joined[word.start..word.end]))
             && earlier.filter(|word| word.classes.has(Class::Negation)).count() > 0
         {
             negations = 2;

@@ -112,10 +112,12 @@ pub(super) fn prior(at: usize) -> f32 {
         (1, false) => match Class::ALL.get(at) {
             Some(Class::Guard) => -2.0,
             Some(Class::Describes | Class::Detect) => -1.5,
-            Some(Class::Unless) => -1.0,
+            Some(Class::Unless | Class::Refrain) => -1.0,
             Some(Class::Benign | Class::Domain | Class::Opening) => -0.5,
             _ => 0.0,
         },
+        // To tell the user is the opposite of hiding.
+        _ if at == PAIRS + Class::User as usize * COUNT + Class::Tell as usize => -1.5,
         _ => 0.0,
     }
 }
