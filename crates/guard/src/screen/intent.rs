@@ -37,7 +37,7 @@ pub(super) enum Place {
 }
 
 /// From these logarithmic odds on a text is held.
-const HOLD: f32 = 1.0;
+const HOLD: f32 = 0.6;
 /// How much less it takes behind a disguise, which nobody puts on without a reason.
 const DISGUISED: f32 = 1.5;
 /// How much surer it has to be of a name, which is no sentence.

@@ -117,7 +117,7 @@ pub(super) const FRAMES: &[Frame] = &[
         &[
             set(&[Class::Money, Class::Answer, Class::Code, Class::Link]),
             set(&[Class::Change, Class::Put, Class::Remove, Class::Drop, Class::Send, Class::Run]),
-            set(&[Class::Every, Class::When, Class::Regardless, Class::Destination, Class::Us]),
+            set(&[Class::Every, Class::Regardless, Class::Destination, Class::Us]),
         ],
     ),
     frame(

@@ -113,7 +113,7 @@ pub(super) fn prior(at: usize) -> f32 {
             Some(Class::Guard) => -2.0,
             Some(Class::Describes | Class::Detect) => -1.5,
             Some(Class::Unless | Class::Refrain) => -1.0,
-            Some(Class::Benign | Class::Domain | Class::Opening) => -0.5,
+            Some(Class::Benign | Class::Domain | Class::Opening | Class::Parameter) => -0.5,
             _ => 0.0,
         },
         // To tell the user is the opposite of hiding.
