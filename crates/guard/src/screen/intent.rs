@@ -41,7 +41,7 @@ const HOLD: f32 = 0.6;
 /// How much less it takes behind a disguise, which nobody puts on without a reason.
 const DISGUISED: f32 = 1.5;
 /// How much surer it has to be of a name, which is no sentence.
-const NAME: f32 = 1.5;
+const NAME: f32 = 0.3;
 /// The most names of properties that say what a tool is about.
 const MOST_PROPERTIES: usize = 100;
 /// Texts longer than this are read in pieces of this length.
@@ -56,7 +56,8 @@ pub(super) fn check(text: &str, place: Place, names: Names<'_>) -> Option<Findin
     // A second reading counts only when it says what the text itself does not.
     disguise::readings(text).iter().find_map(|reading| {
         // A reading that is much shorter is a part that was hidden, and no longer what the tool says of itself.
-        let (place, hold) = if reading.len() * 10 < text.len() * 9 { (Place::Result, HOLD - DISGUISED) } else { (place, HOLD) };
+        let (place, hold) =
+            if reading.len() * 10 < text.len() * 9 { (Place::Result, HOLD - DISGUISED) } else { (place, HOLD) };
         let once_more = || {
             let inner = disguise::readings(reading);
             inner.iter().take(4).find_map(|inner| read(&disguise::plain(inner), place, names, hold))
@@ -127,13 +128,17 @@ fn sentences(text: &str, place: Place, names: Names<'_>) -> Vec<(String, Classes
 
 /// Adds where the sentence stands.
 const fn placed(classes: Classes, place: Place, opening: bool, names: Names<'_>) -> Classes {
-    // The first sentence says what the tool is about.
-    let stays = opening && matches!(place, Place::Description);
+    // The first sentence and the names say what the tool is about.
+    let stays = opening && matches!(place, Place::Description) || matches!(place, Place::Name);
     let classes = if stays { classes } else { reading::topic(classes, names.domain) };
     let classes = match place {
         Place::Parameter => classes.with(Class::Parameter),
         Place::Other => classes.with(Class::Elsewhere),
         Place::Name | Place::Description | Place::Result => classes,
     };
-    if opening && matches!(place, Place::Description | Place::Parameter) { classes.with(Class::Opening) } else { classes }
+    if opening && matches!(place, Place::Description | Place::Parameter) {
+        classes.with(Class::Opening)
+    } else {
+        classes
+    }
 }

@@ -38,7 +38,12 @@ pub(super) fn property_names(value: &Value) -> Vec<String> {
         match value {
             Value::Object(members) => {
                 if let Some(Value::Object(properties)) = members.get("properties") {
-                    names.extend(properties.keys().take(MOST_TEXTS - names.len().min(MOST_TEXTS)).map(|name| name.to_lowercase()));
+                    names.extend(
+                        properties
+                            .keys()
+                            .take(MOST_TEXTS - names.len().min(MOST_TEXTS))
+                            .map(|name| name.to_lowercase()),
+                    );
                 }
                 waiting.extend(members.values());
             }

@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn sets() {
-        assert!(COUNT <= 128);
+        const { assert!(COUNT <= 128) };
         let set = Classes::one(Class::User).with(Class::Elsewhere);
         assert_eq!(set.iter().collect::<Vec<_>>(), [Class::User as usize, Class::Elsewhere as usize]);
         assert!(set.has(Class::User) && !set.without(Class::User).has(Class::User));

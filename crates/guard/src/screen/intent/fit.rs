@@ -26,13 +26,19 @@ const FEWEST: usize = 2;
 struct Case {
     /// Whether there is an order in it.
     hostile: bool,
+    /// Whether the order is no text to be read, but hidden or encoded.
+    disguised: bool,
     order: Vec<Vec<usize>>,
     other: Vec<Vec<usize>>,
 }
 
 fn cases() -> Vec<Case> {
     let lines = CORPUS.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    lines.map(|line| case(&line["input"], line["order"].as_str().unwrap_or_default())).collect()
+    let read = |line: &Value| {
+        let case = case(&line["input"], line["order"].as_str().unwrap_or_default());
+        Case { disguised: line["expect"] == "block" && !case.hostile, ..case }
+    };
+    lines.map(|line| read(&line)).collect()
 }
 
 fn case(definition: &Value, order: &str) -> Case {
@@ -41,7 +47,7 @@ fn case(definition: &Value, order: &str) -> Case {
     let part = |name: &str| definition[name].as_str().unwrap_or_default();
     let domain = super::domain(part("name"), &properties, part("description"));
     let names = Names { tool: part("name"), properties: &properties, domain };
-    let mut case = Case { hostile: !order.is_empty(), order: Vec::new(), other: Vec::new() };
+    let mut case = Case { hostile: !order.is_empty(), disguised: false, order: Vec::new(), other: Vec::new() };
     for (text, place) in texts(definition) {
         for (sentence, classes) in sentences(&disguise::plain(&text), place, names) {
             let mut list = Vec::new();
@@ -146,7 +152,8 @@ fn cases_that_were_left_out_are_judged_well() {
         }
         let weights = fit(&others);
         let odds = |list: &Vec<usize>| weights.bias + list.iter().map(|at| weights.table[*at]).sum::<f32>();
-        for case in left_out {
+        // What a disguise hides is no sentence that could be learned from.
+        for case in left_out.into_iter().filter(|case| !case.disguised) {
             let most = case.order.iter().chain(&case.other).map(odds).fold(f32::MIN, f32::max);
             if !case.hostile {
                 harmless += 1;

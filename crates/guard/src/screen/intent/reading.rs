@@ -118,8 +118,28 @@ const ACTS: Classes = Classes::one(Class::Tell)
 
 /// Words that may stand before the verb of an order.
 const LEAD: [&str; 22] = [
-    "please", "then", "first", "also", "always", "never", "do", "not", "don't", "and", "now", "kindly", "next",
-    "important", "note", "warning", "critical", "you", "must", "should", "afterwards", "just",
+    "please",
+    "then",
+    "first",
+    "also",
+    "always",
+    "never",
+    "do",
+    "not",
+    "don't",
+    "and",
+    "now",
+    "kindly",
+    "next",
+    "important",
+    "note",
+    "warning",
+    "critical",
+    "you",
+    "must",
+    "should",
+    "afterwards",
+    "just",
 ];
 
 /// A word of the sentence.
@@ -187,8 +207,30 @@ impl Quoted for str {
 const fn is_edge(c: char) -> bool {
     matches!(
         c,
-        ',' | ';' | ':' | '!' | '?' | '(' | ')' | '[' | ']' | '{' | '}' | '"' | '\'' | '<' | '>' | '|' | '#' | '='
-            | '¡' | '¿' | '«' | '»' | '،' | '।' | '\u{2014}'
+        ',' | ';'
+            | ':'
+            | '!'
+            | '?'
+            | '('
+            | ')'
+            | '['
+            | ']'
+            | '{'
+            | '}'
+            | '"'
+            | '\''
+            | '<'
+            | '>'
+            | '|'
+            | '#'
+            | '='
+            | '¡'
+            | '¿'
+            | '«'
+            | '»'
+            | '،'
+            | '।'
+            | '\u{2014}'
     )
 }
 
@@ -228,8 +270,20 @@ fn by_shape(word: &str, quoted: bool, names: Names<'_>) -> Classes {
 
 /// Parts of paths at which keys and passwords lie.
 const SECRET_PATHS: [&str; 14] = [
-    ".ssh", "id_rsa", "id_ed25519", ".aws", "/.env", ".netrc", ".kube/", ".gnupg", "/etc/passwd", "/etc/shadow",
-    ".git-credentials", "mcp.json", "*.pem", "/.config/",
+    ".ssh",
+    "id_rsa",
+    "id_ed25519",
+    ".aws",
+    "/.env",
+    ".netrc",
+    ".kube/",
+    ".gnupg",
+    "/etc/passwd",
+    "/etc/shadow",
+    ".git-credentials",
+    "mcp.json",
+    "*.pem",
+    "/.config/",
 ];
 
 /// Parts of paths of files that run by themselves later.
@@ -248,9 +302,40 @@ fn is_address(word: &str) -> bool {
 fn is_slot(joined: &str, words: &[Word], at: usize) -> bool {
     let text = |at: usize| words.get(at).map_or("", |word| &joined[word.start..word.end]);
     let before = if at == 0 { "" } else { text(at - 1) };
-    let example = (at.saturating_sub(6)..at).any(|at| matches!(text(at), "e.g" | "example" | "such" | "like" | "default"));
-    let leads = ["in", "into", "as", "under", "field", "argument", "parameter", "named", "fill", "set", "let", "für", "feld", "campo", "champ"];
-    let follows = ["argument", "field", "parameter", "takes", "needs", "expects", "wants", "should", "must", "has", "holds", "be", "value"];
+    let example =
+        (at.saturating_sub(6)..at).any(|at| matches!(text(at), "e.g" | "example" | "such" | "like" | "default"));
+    let leads = [
+        "in",
+        "into",
+        "as",
+        "under",
+        "field",
+        "argument",
+        "parameter",
+        "named",
+        "fill",
+        "set",
+        "let",
+        "für",
+        "feld",
+        "campo",
+        "champ",
+    ];
+    let follows = [
+        "argument",
+        "field",
+        "parameter",
+        "takes",
+        "needs",
+        "expects",
+        "wants",
+        "should",
+        "must",
+        "has",
+        "holds",
+        "be",
+        "value",
+    ];
     !example && (leads.contains(&before) || follows.contains(&text(at + 1)) || at == 0)
 }
 
@@ -333,7 +418,7 @@ fn pieces(lexicon: &Lexicon, sentence: &str) -> Classes {
     let (mut at, mut position) = (0, 0);
     while let Some(c) = sentence[at..].chars().next() {
         let piece = if without_spaces(c) { lexicon.piece(&sentence[at..]) } else { None };
-        let length = piece.map_or(c.len_utf8(), |(_, length)| length);
+        let length = piece.map_or_else(|| c.len_utf8(), |(_, length)| length);
         if let Some((classes, _)) = piece {
             found.push((position, classes));
         }
