@@ -92,6 +92,10 @@ impl Lexicon {
 
     /// Markup and fake speakers in a sentence.
     pub(super) fn marks(&self, sentence: &str) -> Classes {
+        // Looking for each is dear, and most sentences have nothing of the kind.
+        if !sentence.contains(['<', '[', '{', '#', '(', ':', '_']) && !sentence.contains("role") {
+            return Classes::default();
+        }
         let found = self.marks.iter().filter(|(mark, _)| sentence.contains(mark));
         found.fold(Classes::default(), |classes, (_, class)| classes.with(*class))
     }
