@@ -235,10 +235,17 @@ fn block(entry: &ServerEntry) -> String {
             put(&mut out, &Key::new(name).display_repr(), Some(string(value.reveal())));
         }
     }
+    for (name, tool) in &entry.tools {
+        out.push_str(&format!("\n[servers.tools.{}]\n", string(name)));
+        put(&mut out, "risk", tool.risk.map(|word| string(word.as_str())));
+        put(&mut out, "validator", tool.validator.map(|word| string(word.as_str())));
+        put(&mut out, "confirm", tool.confirm.map(|flag| flag.to_string()));
+    }
     if let Some(mgp) = &entry.mgp {
         out.push_str("\n[servers.mgp]\n");
         put(&mut out, "extensions", list(&mgp.extensions));
         put(&mut out, "permissions_required", list(&mgp.permissions_required));
+        put(&mut out, "permissions_granted", crate::policy::written(&mgp.permissions_granted));
         put(&mut out, "trust_level", mgp.trust_level.map(|word| string(word.as_str())));
         if let Some(restart) = &mgp.restart {
             put(&mut out, "restart_policy", Some(string(restart.mode.as_str())));

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use switchboard_protocol::mgp::{DefaultPolicy, TrustLevel};
 
+use crate::policy::{Permissions, ToolEntry};
 use crate::secret::{Secret, names_secret, printable};
 
 /// Declares an enum of configuration words with the words themselves.
@@ -118,7 +119,9 @@ pub struct MgpEntry {
     pub extensions: Vec<String>,
     /// Permissions the server needs.
     pub permissions_required: Vec<String>,
-    /// TrustLevel given to the server.
+    /// Permissions it has by configuration.
+    pub permissions_granted: Permissions,
+    /// Trust given to the server.
     pub trust_level: Option<TrustLevel>,
     /// Restart policy.
     pub restart: Option<Restart>,
@@ -161,6 +164,8 @@ pub struct ServerEntry {
     pub call_timeout: Option<Duration>,
     /// Policy for agents without a grant.
     pub default_policy: Option<DefaultPolicy>,
+    /// What is said of single tools.
+    pub tools: BTreeMap<String, ToolEntry>,
     /// The MGP section.
     pub mgp: Option<MgpEntry>,
 }

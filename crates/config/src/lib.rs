@@ -24,6 +24,7 @@ mod load;
 mod nearest;
 mod parse;
 mod places;
+mod policy;
 mod secret;
 mod server;
 mod settings;
@@ -45,8 +46,9 @@ pub use import::{
 pub use load::{Loaded, LoadedFile, Sources, load};
 pub use parse::Config;
 pub use places::{Platform, default_data_dir, user_config_file};
+pub use policy::{GateSettings, Permissions, ToolEntry};
 pub use secret::Secret;
 pub use server::{Endpoint, HttpEndpoint, Origin, Server, StdioEndpoint};
 pub use settings::{Limits, Settings};
-pub use switchboard_protocol::mgp::{ApprovalPolicy, DefaultPolicy, TrustLevel};
+pub use switchboard_protocol::mgp::{ApprovalPolicy, DefaultPolicy, Risk, TrustLevel, ValidatorName};
 pub use trust::{Trust, fingerprint};

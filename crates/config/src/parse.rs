@@ -36,6 +36,7 @@ const TOP_LEVEL: &[&str] = &[
     "bus",
     "limits",
     "auth",
+    "gate",
 ];
 
 /// A configuration that was read.

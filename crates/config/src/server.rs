@@ -87,7 +87,7 @@ impl Server {
         self.entry.era.unwrap_or(Era::Auto)
     }
 
-    /// TrustLevel level, `standard` by default.
+    /// Trust level, `standard` by default.
     pub fn trust_level(&self) -> TrustLevel {
         self.entry.mgp.as_ref().and_then(|mgp| mgp.trust_level).unwrap_or(TrustLevel::Standard)
     }

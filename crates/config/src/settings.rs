@@ -7,6 +7,7 @@ use std::time::Duration;
 use switchboard_protocol::mgp::{ApprovalPolicy, DefaultPolicy};
 
 use crate::auth::Auth;
+use crate::policy::GateSettings;
 use crate::secret::Secret;
 
 /// The top-level keys and sections.
@@ -28,6 +29,8 @@ pub struct Settings {
     pub store: Option<Secret>,
     /// Where events go; an address that may hold a password.
     pub bus: Option<Secret>,
+    /// How calls are judged.
+    pub gate: GateSettings,
     /// Limits.
     pub limits: Limits,
     /// An identity provider whose tokens are accepted (`[auth]`).
@@ -45,6 +48,7 @@ impl Default for Settings {
             default_policy: None,
             store: None,
             bus: None,
+            gate: GateSettings::default(),
             limits: Limits::default(),
             auth: None,
         }

@@ -113,22 +113,25 @@ pub fn fingerprint(server: &Server) -> String {
         map.iter().map(|(name, value)| json!([name, value.reveal()])).collect()
     };
     let mgp = entry.mgp.as_ref();
-    let covered = json!([
-        "switchboard trust 1",
-        server.file.display().to_string(),
-        entry.id,
-        entry.effective_transport().as_str(),
-        entry.command,
-        entry.args,
-        entry.cwd,
-        pairs(&entry.env),
-        entry.pass_env,
-        entry.url,
-        pairs(&entry.headers),
-        entry.token.as_ref().map(crate::Secret::reveal),
-        entry.default_policy.map(crate::DefaultPolicy::as_str),
-        mgp.map(|mgp| &mgp.permissions_required),
-        mgp.and_then(|mgp| mgp.trust_level).map(crate::TrustLevel::as_str),
-    ]);
-    Sha256::digest(covered.to_string()).iter().map(|byte| format!("{byte:02x}")).collect()
+    let mut covered = vec![
+        json!("switchboard trust 1"),
+        json!(server.file.display().to_string()),
+        json!(entry.id),
+        json!(entry.effective_transport().as_str()),
+        json!(entry.command),
+        json!(entry.args),
+        json!(entry.cwd),
+        json!(pairs(&entry.env)),
+        json!(entry.pass_env),
+        json!(entry.url),
+        json!(pairs(&entry.headers)),
+        json!(entry.token.as_ref().map(crate::Secret::reveal)),
+        json!(entry.default_policy.map(crate::DefaultPolicy::as_str)),
+        json!(mgp.map(|mgp| &mgp.permissions_required)),
+        json!(mgp.and_then(|mgp| mgp.trust_level).map(crate::TrustLevel::as_str)),
+    ];
+    let none = crate::policy::Permissions::new();
+    let granted = mgp.map_or(&none, |mgp| &mgp.permissions_granted);
+    covered.extend(crate::policy::covered(granted, &entry.tools));
+    Sha256::digest(Value::Array(covered).to_string()).iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -5,12 +5,14 @@
 //! time beyond that; a name that is computed in a way it cannot follow is refused where it could reach something
 //! forbidden. Parsing is no sandbox: this is one check of several.
 
+mod imports;
 mod javascript;
 mod position;
 mod python;
 mod rejection;
 mod spelling;
 
+pub(crate) use imports::imports;
 pub use rejection::{Rejection, Violation};
 
 use crate::{Finding, Verdict};
@@ -93,7 +95,8 @@ pub fn review(language: Language, level: Level, source: &str) -> Result<(), Reje
     if findings.is_empty() { Ok(()) } else { Err(Rejection::new(language, level, &findings)) }
 }
 
-fn findings(language: Language, level: Level, source: &str) -> Vec<Finding> {
+/// Every reason to refuse `source`.
+pub(crate) fn findings(language: Language, level: Level, source: &str) -> Vec<Finding> {
     if level == Level::Unrestricted {
         return Vec::new();
     }

@@ -95,6 +95,12 @@ pub fn result(text: &str) -> Marks {
     Marks { findings, secrets: secrets::find(text) }
 }
 
+/// The secrets in a text, by where they begin.
+#[must_use]
+pub fn secrets_in(text: &str) -> Vec<Secret> {
+    secrets::find(text)
+}
+
 /// Refuses a value in which an object, at any depth, has the same key twice: readers would disagree about it.
 fn refuse_duplicates(raw: &Raw) -> Verdict {
     let mut waiting = vec![raw.clone()];

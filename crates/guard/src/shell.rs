@@ -39,6 +39,17 @@ pub fn readonly(command: &str) -> Verdict {
     readers::check(&words)
 }
 
+/// The words of one simple command, from its program on: assignments in front are left out.
+pub(crate) fn plain_words(command: &str) -> Result<Vec<String>, Finding> {
+    let words = lexer::words(command)?;
+    let program = words.iter().position(|word| !word.is_plain("!") && word.assignment().is_none());
+    let Some(command) = program.and_then(|at| words.get(at..)) else { return Ok(Vec::new()) };
+    if command.first().is_some_and(|program| program.dynamic || program.glob) {
+        return Err(Finding::new("shell-program", "the program is only known when the command runs"));
+    }
+    Ok(command.iter().map(|word| word.text.clone()).collect())
+}
+
 /// `depth` counts how many programs have handed text to a shell so far.
 fn check_at(command: &str, depth: usize) -> Verdict {
     if command.len() > MAX_COMMAND_BYTES {

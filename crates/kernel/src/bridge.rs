@@ -78,6 +78,11 @@ fn modern_capabilities(capabilities: &Raw) -> Raw {
 }
 
 /// A result as a modern client must get it: with its type, and with cache rules where they are required.
+/// A result of the kernel's own, as the client's era wants it.
+pub(crate) fn for_era(result: Raw, era: Era) -> Raw {
+    if era == Era::Modern { modern_result(result, "") } else { result }
+}
+
 pub(crate) fn modern_result(result: Raw, asked: &str) -> Raw {
     let Ok(edit) = Edit::of(&result) else { return result };
     let missing = |edit: &Edit, key| !edit.object().has(key);

@@ -8,11 +8,16 @@ mod template;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use switchboard_guard::risk;
 use switchboard_protocol::mcp::header::ParamHeaders;
 use switchboard_protocol::mcp::method;
+use switchboard_protocol::mgp::security::{ToolSecurity, security_object};
+use switchboard_protocol::mgp::{EXTENSION_ID, TrustLevel};
 use switchboard_wire::{Edit, Object, Raw};
 
+use crate::gate::ToolPolicy;
 use crate::names;
+use crate::spec::ServerPolicy;
 pub(crate) use template::matches as template_matches;
 
 /// One list of a server: its elements, and what else stood in the answer.
@@ -60,6 +65,50 @@ pub struct Source {
     pub lists: Arc<Lists>,
     /// Whether it makes tasks in the way of the modern extension, so that any of its tools may become one.
     pub modern_tasks: bool,
+    /// How far it is trusted, its own claim included.
+    pub trust: TrustLevel,
+    /// Whether it speaks MGP.
+    pub mgp: bool,
+    /// What the operator says of it.
+    pub policy: Arc<ServerPolicy>,
+    /// What of it is held back, and why.
+    pub quarantine: Arc<HashMap<String, String>>,
+}
+
+impl Source {
+    /// A server of which nothing is known but its lists.
+    #[must_use]
+    pub fn new(id: impl Into<Arc<str>>, lists: Arc<Lists>) -> Self {
+        Self {
+            id: id.into(),
+            lists,
+            modern_tasks: false,
+            trust: TrustLevel::Standard,
+            mgp: false,
+            policy: Arc::default(),
+            quarantine: Arc::default(),
+        }
+    }
+}
+
+/// In which form a list is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Dialect {
+    /// For a legacy client.
+    pub legacy: bool,
+    /// For a client that speaks MGP.
+    pub mgp: bool,
+}
+
+/// Something that is shown.
+#[derive(Debug)]
+struct Shown {
+    server: usize,
+    /// What the server calls it.
+    original: Arc<str>,
+    /// What clients call it.
+    exposed: Arc<str>,
+    raw: Raw,
 }
 
 /// Where something that a client named is to be found.
@@ -73,6 +122,8 @@ pub struct Route {
     pub param_headers: Option<Arc<ParamHeaders>>,
     /// Whether the tool works only as a task (2025-11-25).
     pub needs_task: bool,
+    /// What the gate knows of a tool.
+    pub policy: Option<Arc<ToolPolicy>>,
 }
 
 /// Something that is not shown, and why.
@@ -133,10 +184,12 @@ pub struct Directory {
     prompts: HashMap<String, Route>,
     resources: HashMap<String, Route>,
     templates: Vec<(String, Route)>,
-    answers: HashMap<ListKind, Raw>,
-    /// The tools as legacy clients see them, where that differs.
-    legacy_tools: Option<Raw>,
-    counts: HashMap<ListKind, usize>,
+    /// What is shown, before anybody asks who wants to see it.
+    shown: HashMap<ListKind, Vec<Shown>>,
+    /// What stands around each list.
+    envelopes: HashMap<ListKind, Raw>,
+    /// Servers whose tools legacy clients see with a mark, because they may become tasks.
+    modern_tasks: Vec<bool>,
     ids: Vec<Arc<str>>,
     /// What is not shown.
     pub hidden: Vec<Hidden>,
@@ -146,47 +199,30 @@ impl Directory {
     /// Puts the lists of all servers together.
     #[must_use]
     pub fn build(sources: &[Source]) -> Self {
-        let mut directory = Self { ids: sources.iter().map(|source| source.id.clone()).collect(), ..Self::default() };
+        let mut directory = Self {
+            ids: sources.iter().map(|source| source.id.clone()).collect(),
+            modern_tasks: sources.iter().map(|source| source.modern_tasks).collect(),
+            ..Self::default()
+        };
         let alone = sources.len() == 1;
-        let mut answers = HashMap::new();
         for kind in ListKind::ALL {
-            let items = match kind {
+            let shown = match kind {
                 ListKind::Tools | ListKind::Prompts => directory.named(sources, kind, alone),
                 ListKind::Resources => directory.resources(sources),
                 ListKind::Templates => directory.templates(sources),
             };
-            directory.counts.insert(kind, items.len());
             let envelope = if alone { listing(&sources[0].lists, kind).envelope.clone() } else { Raw::empty_object() };
-            let edit = Edit::of(&envelope).unwrap_or_else(|_| Edit::empty());
-            answers.insert(kind, edit.set(kind.key(), Raw::array(&items)).finish());
-            if kind == ListKind::Tools && sources.iter().any(|source| source.modern_tasks) {
-                let marked: Vec<_> = items.iter().map(|item| directory.marked_for_tasks(sources, item)).collect();
-                let edit = Edit::of(&envelope).unwrap_or_else(|_| Edit::empty());
-                directory.legacy_tools = Some(edit.set(kind.key(), Raw::array(&marked)).finish());
-            }
+            directory.shown.insert(kind, shown);
+            directory.envelopes.insert(kind, envelope);
         }
-        directory.answers = answers;
         directory
-    }
-
-    /// A tool of a server with modern tasks, with the mark that tells legacy clients that it may become a task.
-    fn marked_for_tasks(&self, sources: &[Source], item: &Raw) -> Raw {
-        let route = item.member("name").and_then(|name| self.tools.get(&name.as_text()?));
-        let modern = route.is_some_and(|route| sources[route.server].modern_tasks);
-        match Edit::of(item) {
-            Ok(edit) if modern && !edit.object().has("execution") => {
-                let support = Edit::empty().set("taskSupport", Raw::string("optional")).finish();
-                edit.set("execution", support).finish()
-            }
-            _ => item.clone(),
-        }
     }
 
     fn hide(&mut self, server: &Arc<str>, name: &str, why: impl Into<String>) {
         self.hidden.push(Hidden { server: server.clone(), name: name.to_owned(), why: why.into() });
     }
 
-    fn named(&mut self, sources: &[Source], kind: ListKind, alone: bool) -> Vec<Raw> {
+    fn named(&mut self, sources: &[Source], kind: ListKind, alone: bool) -> Vec<Shown> {
         let mut shown = Vec::new();
         let mut skeletons: HashMap<String, String> = HashMap::new();
         for (server, source) in sources.iter().enumerate() {
@@ -201,6 +237,10 @@ impl Directory {
                 };
                 if let (ListKind::Tools, Err(why)) = (kind, names::check(&original)) {
                     self.hide(&source.id, &original, why.to_string());
+                    continue;
+                }
+                if let (ListKind::Tools, Some(why)) = (kind, source.quarantine.get(&original)) {
+                    self.hide(&source.id, &original, why.clone());
                     continue;
                 }
                 let exposed = if alone { original.clone() } else { names::expose(&source.id, &original) };
@@ -218,14 +258,17 @@ impl Directory {
                 }
                 let support = item.at(&["execution", "taskSupport"]).and_then(|raw| raw.as_text());
                 let needs_task = support.as_deref() == Some("required");
-                let route = Route { server, original: original.as_str().into(), param_headers, needs_task };
+                let policy = (kind == ListKind::Tools).then(|| Arc::new(source.judge(&original, item)));
                 let raw = if exposed == original {
                     item.clone()
                 } else {
                     Edit::of(item)
                         .map_or_else(|_| item.clone(), |edit| edit.set("name", Raw::string(&exposed)).finish())
                 };
-                shown.push(raw);
+                let original: Arc<str> = original.into();
+                let name = exposed.as_str().into();
+                shown.push(Shown { server, original: original.clone(), exposed: name, raw });
+                let route = Route { server, original, param_headers, needs_task, policy };
                 match kind {
                     ListKind::Tools => self.tools.insert(exposed, route),
                     _ => self.prompts.insert(exposed, route),
@@ -235,7 +278,7 @@ impl Directory {
         shown
     }
 
-    fn resources(&mut self, sources: &[Source]) -> Vec<Raw> {
+    fn resources(&mut self, sources: &[Source]) -> Vec<Shown> {
         let uris = |source: &Source| -> Vec<(Raw, String)> {
             let uri = |item: &Raw| Some((item.clone(), item.member("uri")?.as_text()?));
             source.lists.resources.items.iter().filter_map(uri).collect()
@@ -259,16 +302,17 @@ impl Directory {
                 } else {
                     item
                 };
-                let route = Route { server, original: uri.into(), param_headers: None, needs_task: false };
+                let item = Shown { server, original: uri.into(), exposed: exposed.as_str().into(), raw };
+                let route = to(server, &item.original);
                 if self.resources.insert(exposed, route).is_none() {
-                    shown.push(raw);
+                    shown.push(item);
                 }
             }
         }
         shown
     }
 
-    fn templates(&mut self, sources: &[Source]) -> Vec<Raw> {
+    fn templates(&mut self, sources: &[Source]) -> Vec<Shown> {
         let mut shown = Vec::new();
         for (server, source) in sources.iter().enumerate() {
             for item in &source.lists.templates.items {
@@ -281,32 +325,66 @@ impl Directory {
                 } else {
                     item.clone()
                 };
-                self.templates.push((
-                    exposed,
-                    Route { server, original: template.into(), param_headers: None, needs_task: false },
-                ));
-                shown.push(raw);
+                let item = Shown { server, original: template.into(), exposed: exposed.as_str().into(), raw };
+                self.templates.push((exposed, to(server, &item.original)));
+                shown.push(item);
             }
         }
         shown
     }
 
-    /// The whole answer to a list request, without anything that depends on the client's era.
+    /// The answer to a list request of a client that may see what `visible` lets through: it is given the server, what
+    /// the server calls the thing, and what clients call it.
     #[must_use]
-    pub fn answer(&self, kind: ListKind) -> Raw {
-        self.answers.get(&kind).cloned().unwrap_or_else(Raw::empty_object)
+    pub fn answer_for(&self, kind: ListKind, dialect: Dialect, visible: impl Fn(usize, &str, &str) -> bool) -> Raw {
+        let all = self.shown.get(&kind).map_or(&[][..], Vec::as_slice);
+        let seen = all.iter().filter(|shown| visible(shown.server, &shown.original, &shown.exposed));
+        let items: Vec<Raw> = seen.map(|shown| self.written(kind, dialect, shown)).collect();
+        let envelope = self.envelopes.get(&kind).cloned().unwrap_or_else(Raw::empty_object);
+        let edit = Edit::of(&envelope).unwrap_or_else(|_| Edit::empty());
+        edit.set(kind.key(), Raw::array(&items)).finish()
     }
 
-    /// The same for a legacy client.
+    /// Something as it is written into a list: a tool says how dangerous it is.
+    fn written(&self, kind: ListKind, dialect: Dialect, shown: &Shown) -> Raw {
+        let policy = self.tools.get(&*shown.exposed).and_then(|route| route.policy.as_ref());
+        let (ListKind::Tools, Some(policy)) = (kind, policy) else { return shown.raw.clone() };
+        let security = security_object(&policy.security, &policy.assessment.effective());
+        let mark = |meta: Edit| meta.set(EXTENSION_ID, Edit::empty().set("security", security.clone()).finish());
+        // Clients of the usual libraries lose what they do not know, but never `_meta`.
+        let marked = Edit::of(&shown.raw).and_then(|edit| edit.within("_meta", mark));
+        let Ok(mut edit) = marked.or_else(|_| Edit::of(&shown.raw)) else { return shown.raw.clone() };
+        if dialect.mgp {
+            edit = edit.set("security", security);
+        }
+        let may_become_task = dialect.legacy && self.modern_tasks.get(shown.server) == Some(&true);
+        if may_become_task && !edit.object().has("execution") {
+            let support = Edit::empty().set("taskSupport", Raw::string("optional")).finish();
+            edit = edit.set("execution", support);
+        }
+        edit.finish()
+    }
+
+    /// Whether a list is the same in another directory.
     #[must_use]
-    pub fn legacy_answer(&self, kind: ListKind) -> Raw {
-        self.legacy_tools.clone().filter(|_| kind == ListKind::Tools).unwrap_or_else(|| self.answer(kind))
+    pub fn same(&self, other: &Self, kind: ListKind) -> bool {
+        let equal = |(one, other): (&Shown, &Shown)| one.exposed == other.exposed && one.raw == other.raw;
+        let (one, two) = (self.shown.get(&kind), other.shown.get(&kind));
+        let (one, two) = (one.map_or(&[][..], Vec::as_slice), two.map_or(&[][..], Vec::as_slice));
+        one.len() == two.len()
+            && one.iter().zip(two).all(equal)
+            && self.envelopes.get(&kind) == other.envelopes.get(&kind)
     }
 
     /// How many elements a list has.
     #[must_use]
     pub fn count(&self, kind: ListKind) -> usize {
-        self.counts.get(&kind).copied().unwrap_or_default()
+        self.shown.get(&kind).map_or(0, Vec::len)
+    }
+
+    /// The tools, with what the gate knows of each: the server's id, what clients call it, and that.
+    pub fn tools(&self) -> impl Iterator<Item = (&Arc<str>, &str, &Route)> {
+        self.tools.iter().filter_map(|(name, route)| Some((self.ids.get(route.server)?, name.as_str(), route)))
     }
 
     /// The only server, if there is just one.
@@ -336,19 +414,17 @@ impl Directory {
     /// at all while just one server is there.
     #[must_use]
     pub fn resource(&self, uri: &str) -> Option<Route> {
-        let to =
-            |server: usize, uri: &str| Route { server, original: uri.into(), param_headers: None, needs_task: false };
         if let Some(route) = self.resources.get(uri) {
             return Some(route.clone());
         }
         if let Some((server, rest)) = self.split_apart(uri) {
-            return Some(to(server, rest));
+            return Some(to(server, &rest.into()));
         }
         let by_template = self.templates.iter().find(|(template, _)| template_matches(template, uri));
         if let Some((_, route)) = by_template {
-            return Some(to(route.server, uri));
+            return Some(to(route.server, &uri.into()));
         }
-        self.only().map(|server| to(server, uri))
+        self.only().map(|server| to(server, &uri.into()))
     }
 
     /// The server whose template this is.
@@ -373,6 +449,21 @@ impl Directory {
         let server = self.ids.iter().position(|id| scheme_of(id) == scheme)?;
         rest.contains(':').then_some((server, rest))
     }
+}
+
+impl Source {
+    /// What holds for a tool.
+    fn judge(&self, name: &str, definition: &Raw) -> ToolPolicy {
+        let security = ToolSecurity::of(definition);
+        let word = self.policy.tools.get(name).copied().unwrap_or_default();
+        let assessment = risk::assess(&security, name, &word, self.trust, self.mgp);
+        ToolPolicy::new(security, assessment)
+    }
+}
+
+/// The way to something that is no tool.
+fn to(server: usize, original: &Arc<str>) -> Route {
+    Route { server, original: original.clone(), param_headers: None, needs_task: false, policy: None }
 }
 
 /// A URI that two servers claim, told apart by the server's id in front of the scheme.

@@ -19,6 +19,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::clients::{ClientState, level_index, level_name};
 use crate::directory::{Directory, Hidden, ListKind, Source};
+use crate::gate::Gate;
 use crate::listen::{Listeners, with_uri};
 use crate::mentions::Mentions;
 use crate::parked::Parked;
@@ -27,10 +28,12 @@ use crate::spec::{KernelOptions, ServerSpec};
 use crate::tasks::TaskBook;
 use crate::welcome::{own_capabilities, own_info};
 
-pub(crate) use answer::{object_of, plain, text_of};
+pub(crate) use answer::{no_such_tool, object_of, plain, rendered, text_of};
 
 /// How often calls whose client did not come back are looked for.
 const SWEEP: Duration = Duration::from_secs(30);
+/// How often changed grants are looked for while clients are connected.
+const LOOK: Duration = Duration::from_secs(1);
 /// Nothing waits longer than a year.
 const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
 /// Connections that may be started at once.
@@ -44,6 +47,7 @@ pub struct Kernel(Arc<Shared>);
 
 struct Shared {
     options: KernelOptions,
+    gate: Gate,
     own: Caller,
     view: ArcSwap<View>,
     /// Keeps rebuilds of the view in order.
@@ -66,6 +70,8 @@ struct Shared {
 pub(crate) struct View {
     pub(crate) servers: Vec<Arc<Server>>,
     pub(crate) directory: Directory,
+    /// Counts the views.
+    pub(crate) generation: u64,
 }
 
 /// What is known of one server.
@@ -95,9 +101,11 @@ impl Kernel {
         for time in [&mut options.list_wait, &mut options.longest_call, &mut options.question_timeout] {
             *time = (*time).min(LONGEST);
         }
+        let (gate, auditing) = Gate::new(options.gate.clone());
         let own = Caller { revision: Revision::LATEST, info: Some(own_info()), capabilities: own_capabilities() };
         let kernel = Self(Arc::new(Shared {
             options,
+            gate,
             own,
             view: ArcSwap::default(),
             building: Mutex::default(),
@@ -111,12 +119,24 @@ impl Kernel {
             closing: CancellationToken::new(),
             ending: CancellationToken::new(),
         }));
+        tokio::spawn(auditing);
         let sweeper = kernel.clone();
         kernel.spawn(async move {
+            let mut swept = tokio::time::Instant::now();
             loop {
+                // Without a store nothing is granted by others.
+                let pause = if sweeper.0.gate.store().is_some() { LOOK } else { SWEEP };
                 tokio::select! {
                     () = sweeper.0.closing.cancelled() => break,
-                    () = tokio::time::sleep(SWEEP) => sweeper.0.parked.sweep(),
+                    () = tokio::time::sleep(pause) => {}
+                }
+                if swept.elapsed() >= SWEEP {
+                    swept = tokio::time::Instant::now();
+                    sweeper.0.parked.sweep();
+                }
+                // Who waits for notices makes no calls, and still must not hear of what was taken from him.
+                if !sweeper.0.clients.lock().is_empty() {
+                    let _ = sweeper.tables().await;
                 }
             }
         });
@@ -139,7 +159,10 @@ impl Kernel {
             }
             let before = old.servers.iter().find(|server| *server.id() == spec.id);
             match before.filter(|server| server.spec == spec) {
-                Some(server) => servers.push(server.clone()),
+                Some(server) => {
+                    server.set_policy(spec.policy.clone());
+                    servers.push(server.clone());
+                }
                 None => {
                     let server = Server::new(spec, before.map(Arc::as_ref));
                     servers.push(server.clone());
@@ -173,14 +196,29 @@ impl Kernel {
                 id: server.id().clone(),
                 lists: server.lists(),
                 modern_tasks: server.has_modern_tasks(),
+                trust: server.trust(),
+                mgp: server.speaks_mgp(),
+                policy: server.policy(),
+                quarantine: server.quarantine(),
             })
             .collect();
         let directory = Directory::build(&sources);
-        let differs = |kind: &ListKind| said.contains(kind) || directory.answer(*kind) != old.directory.answer(*kind);
+        let differs = |kind: &ListKind| said.contains(kind) || !directory.same(&old.directory, *kind);
         let changed: Vec<_> = ListKind::ALL.into_iter().filter(differs).collect();
-        self.0.view.store(Arc::new(View { servers, directory }));
+        let generation = old.generation + 1;
+        self.0.gate.audit.set_hearers(servers.iter().filter_map(|server| server.hears_audit()).collect());
+        self.0.view.store(Arc::new(View { servers, directory, generation }));
+        self.tell_changed(&changed);
+    }
+
+    /// Grants have changed: everybody may see something else now.
+    pub(crate) fn grants_changed(&self) {
+        self.tell_changed(&ListKind::ALL);
+    }
+
+    fn tell_changed(&self, changed: &[ListKind]) {
         let mut told = Vec::new();
-        for kind in changed {
+        for &kind in changed {
             let name = match kind {
                 ListKind::Tools => method::TOOLS_LIST_CHANGED,
                 ListKind::Prompts => method::PROMPTS_LIST_CHANGED,
@@ -224,6 +262,7 @@ impl Kernel {
         };
         let _ = tokio::time::timeout(patience, ended).await;
         self.0.ending.cancel();
+        self.0.gate.audit.flush().await;
     }
 
     /// What is known of each server.
@@ -266,6 +305,10 @@ impl Kernel {
 
     pub(crate) fn options(&self) -> &KernelOptions {
         &self.0.options
+    }
+
+    pub(crate) fn gate(&self) -> &Gate {
+        &self.0.gate
     }
 
     pub(crate) fn limits(&self) -> &Limits {
@@ -401,14 +444,16 @@ impl Kernel {
         let known = index.map_or_else(|| uri.to_owned(), |index| view.directory.exposed_uri(index, uri));
         let told = if known == uri { notification.clone() } else { with_uri(notification, &known) };
         let key = (server.id().clone(), uri.to_owned());
-        for session in self.clients() {
+        let tables = self.0.gate.granted.latest();
+        let may_see = |session: &Session| self.access(&tables, session, server, None).allow;
+        for session in self.clients().into_iter().filter(|session| may_see(session)) {
             let watches =
                 session.existing_state::<ClientState>().is_some_and(|state| state.watches.lock().contains(&key));
             if watches {
                 let _ = session.remote().notify(told.clone());
             }
         }
-        self.0.listeners.resource_updated(server.id(), uri, notification);
+        self.0.listeners.resource_updated(server.id(), uri, notification, may_see);
     }
 
     /// Passes a notification that belongs to no call to every legacy client, while all of them, and all who have calls

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use switchboard_peer::{Context, Remote, Reply};
+use switchboard_peer::{Context, Remote, Reply, Session};
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mcp::{meta, method};
 use switchboard_wire::{Edit, Notification, Object, Raw, Request};
@@ -26,6 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// One open `subscriptions/listen`.
 struct Listener {
+    session: Arc<Session>,
     remote: Arc<dyn Remote>,
     id: Raw,
     kinds: HashSet<ListKind>,
@@ -61,8 +62,14 @@ impl Listeners {
     }
 
     /// Tells the streams that watch a resource.
-    pub(crate) fn resource_updated(&self, server: &Arc<str>, uri: &str, notification: &Notification) {
-        for listener in self.all() {
+    pub(crate) fn resource_updated(
+        &self,
+        server: &Arc<str>,
+        uri: &str,
+        notification: &Notification,
+        may_see: impl Fn(&Session) -> bool,
+    ) {
+        for listener in self.all().iter().filter(|listener| may_see(&listener.session)) {
             if let Some(known) = listener.uris.get(&(server.clone(), uri.to_owned())) {
                 listener.tell(&with_uri(notification, known));
             }
@@ -125,7 +132,8 @@ impl Kernel {
         if !watching.is_empty() {
             agreed = agreed.set("resourceSubscriptions", Raw::array(&watching));
         }
-        let listener = Listener { remote: context.remote.clone(), id: request.id.to_raw(), kinds, uris };
+        let session = context.session.clone();
+        let listener = Listener { session, remote: context.remote.clone(), id: request.id.to_raw(), kinds, uris };
         let acknowledged = Edit::empty().set("notifications", agreed.finish()).finish();
         {
             // Told under the lock: the acknowledgement comes first, and no change after it is missed.
@@ -149,9 +157,13 @@ impl Kernel {
     async fn watch_all(&self, context: &Context, asked: Vec<Raw>, open: &mut Open<'_>) -> (Uris, Vec<Raw>) {
         let mut found = Vec::new();
         let mut uris = Uris::new();
+        let Ok(tables) = self.tables().await else { return (uris, Vec::new()) };
         for raw in asked {
             let Some(uri) = raw.as_text() else { continue };
             let Some((server, original)) = self.find_resource(&uri, &context.session.principal) else { continue };
+            if !self.access(&tables, &context.session, &server, None).allow {
+                continue;
+            }
             let key = (server.id().clone(), original);
             if !uris.contains_key(&key) {
                 // Counted and noted at once: this may be dropped while the servers are asked.

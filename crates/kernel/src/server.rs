@@ -2,6 +2,7 @@
 
 mod living;
 mod notices;
+mod permissions;
 mod personal;
 mod using;
 mod watching;
@@ -12,10 +13,11 @@ use std::time::Duration;
 
 use arc_swap::{ArcSwap, ArcSwapOption};
 use parking_lot::Mutex;
-use switchboard_peer::client::Connected;
+use switchboard_peer::client::{Connected, Target};
 use switchboard_peer::{Caller, Remote};
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mcp::meta;
+use switchboard_protocol::mgp::{Agreement, Extension, ServerDeclaration, TrustLevel};
 use switchboard_protocol::{Era, Revision};
 use switchboard_wire::Raw;
 use tokio::sync::{Notify, watch};
@@ -23,9 +25,10 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::directory::{ListKind, Lists};
+use crate::gate::pins::{INSTRUCTIONS, Quarantine};
 use crate::kernel::Kernel;
 use crate::names;
-use crate::spec::{Restart, ServerSpec};
+use crate::spec::{Restart, ServerPolicy, ServerSpec};
 pub(crate) use using::{Ticket, User, Using, Whose};
 pub(crate) use watching::{CallOutcome, Watched};
 
@@ -68,6 +71,10 @@ impl Phase {
 pub(crate) struct Hub {
     pub(crate) connected: Connected,
     pub(crate) caller: Caller,
+    /// What it says of itself in the terms of MGP.
+    pub(crate) declared: Option<ServerDeclaration>,
+    /// What was agreed on with it.
+    pub(crate) agreement: Option<Agreement>,
 }
 
 impl Hub {
@@ -85,6 +92,9 @@ pub(crate) struct Server {
     phase: watch::Sender<Phase>,
     hub: ArcSwapOption<Hub>,
     lists: ArcSwap<Lists>,
+    policy: ArcSwap<ServerPolicy>,
+    /// What is held back, and why.
+    quarantine: ArcSwap<Quarantine>,
     problems: Mutex<Vec<String>>,
     refresh: Notify,
     /// Lists that the server said have changed since they were last asked for.
@@ -107,11 +117,14 @@ impl Server {
     /// A server that is not started yet. One that takes the place of another shows that one's lists until it has its
     /// own, and watches for the same clients.
     pub(crate) fn new(spec: ServerSpec, before: Option<&Self>) -> Arc<Self> {
+        let policy = ArcSwap::new(spec.policy.clone());
         Arc::new(Self {
             spec,
             phase: watch::Sender::new(Phase::Starting),
             hub: ArcSwapOption::empty(),
             lists: before.map_or_else(ArcSwap::default, |before| ArcSwap::new(before.lists())),
+            policy,
+            quarantine: before.map_or_else(ArcSwap::default, |before| ArcSwap::new(before.quarantine())),
             problems: Mutex::default(),
             refresh: Notify::new(),
             said_changed: Mutex::default(),
@@ -136,6 +149,64 @@ impl Server {
 
     pub(crate) fn lists(&self) -> Arc<Lists> {
         self.lists.load_full()
+    }
+
+    /// What the operator says of it.
+    pub(crate) fn policy(&self) -> Arc<ServerPolicy> {
+        self.policy.load_full()
+    }
+
+    pub(crate) fn set_policy(&self, policy: Arc<ServerPolicy>) {
+        self.policy.store(policy);
+    }
+
+    /// What is held back of it, and why.
+    pub(crate) fn quarantine(&self) -> Arc<Quarantine> {
+        self.quarantine.load_full()
+    }
+
+    /// Whether it speaks MGP with us.
+    pub(crate) fn speaks_mgp(&self) -> bool {
+        self.hub_now().is_some_and(|hub| hub.agreement.is_some())
+    }
+
+    /// How far it is trusted: as the operator says, or less if it says so itself.
+    pub(crate) fn trust(&self) -> TrustLevel {
+        let operator = self.policy.load().trust;
+        let claimed = self.hub_now().and_then(|hub| hub.declared.as_ref().and_then(|declared| declared.trust_level));
+        claimed.map_or(operator, |claimed| claimed.min(operator))
+    }
+
+    /// The permissions without which nothing of it is used.
+    pub(crate) fn permissions_required(&self) -> Vec<String> {
+        let mut required = self.policy.load().permissions_required.clone();
+        if let Some(hub) = self.hub_now().filter(|hub| hub.agreement.is_some()) {
+            required.extend(hub.declared.iter().flat_map(|declared| declared.permissions_required.iter().cloned()));
+        }
+        required
+    }
+
+    /// Where its relative paths begin.
+    pub(crate) fn base_directory(&self) -> String {
+        let cwd = match &self.spec.target {
+            Target::Command(command) => command.cwd.clone(),
+            _ => None,
+        };
+        let cwd = cwd.or_else(|| std::env::current_dir().ok());
+        cwd.map_or_else(|| "/".to_owned(), |cwd| cwd.to_string_lossy().into_owned())
+    }
+
+    /// Its connection, if it wants to hear of audit events.
+    pub(crate) fn hears_audit(&self) -> Option<Arc<dyn Remote>> {
+        let hub = self.hub_now()?;
+        let hears = hub.agreement.as_ref().is_some_and(|agreement| agreement.has(Extension::Audit));
+        hears.then(|| hub.remote().clone())
+    }
+
+    /// Its instructions for the model, unless they are held back.
+    pub(crate) fn instructions(&self) -> Option<String> {
+        let held = self.quarantine.load().contains_key(INSTRUCTIONS);
+        self.hub_now()?.connected.server.instructions.clone().filter(|_| !held)
     }
 
     /// Lists that could not be had, and why.

@@ -1,10 +1,14 @@
 //! What the kernel is told about a server, from whatever configuration it came.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use switchboard_guard::risk::OperatorWord;
 use switchboard_peer::client::{Credentials, EraChoice, Target};
-use switchboard_wire::Limits;
+use switchboard_protocol::mgp::{ApprovalPolicy, DefaultPolicy, TrustLevel};
+use switchboard_store::Store;
+use switchboard_wire::{Limits, Raw};
 
 /// One server to be connected.
 #[derive(Debug, Clone)]
@@ -25,6 +29,35 @@ pub struct ServerSpec {
     pub restart: Restart,
     /// Changes whenever anything of the above does: two specs with one fingerprint are the same server.
     pub fingerprint: String,
+    /// What the operator says about its use. A change of it takes effect without a new start.
+    pub policy: Arc<ServerPolicy>,
+}
+
+/// What the operator says about the use of a server.
+#[derive(Debug, Clone)]
+pub struct ServerPolicy {
+    /// How far it is trusted. Its own claim can only lower this.
+    pub trust: TrustLevel,
+    /// What a principal without a grant may do; `None` for what holds for all servers.
+    pub default_policy: Option<DefaultPolicy>,
+    /// Permissions it needs, beside those that it asks for itself.
+    pub permissions_required: Vec<String>,
+    /// Permissions it has by configuration, with the scope that narrows each.
+    pub permissions_granted: Vec<(String, Option<Raw>)>,
+    /// What is said of single tools, by the server's own names.
+    pub tools: HashMap<String, OperatorWord>,
+}
+
+impl Default for ServerPolicy {
+    fn default() -> Self {
+        Self {
+            trust: TrustLevel::Standard,
+            default_policy: None,
+            permissions_required: Vec::new(),
+            permissions_granted: Vec::new(),
+            tools: HashMap::new(),
+        }
+    }
 }
 
 impl PartialEq for ServerSpec {
@@ -68,6 +101,45 @@ pub struct KernelOptions {
     pub list_items: usize,
     /// Credentials for servers over HTTP that have none in their configuration.
     pub credentials: Option<Arc<dyn Credentials>>,
+    /// How calls are judged.
+    pub gate: GateOptions,
+}
+
+/// How the gate judges calls.
+#[derive(Debug, Clone)]
+pub struct GateOptions {
+    /// Where grants, pins, approvals and audit are kept. Without one nothing of it outlives the process, and events
+    /// go to the log alone.
+    pub store: Option<Store>,
+    /// What happens to the permissions that servers ask for (MGP 3.3).
+    pub approval_policy: ApprovalPolicy,
+    /// Permissions that `auto_approve` does not cover.
+    pub auto_approve_exceptions: Vec<String>,
+    /// What a principal without a grant may do. By default all for the owner of the process, nothing for others.
+    pub default_policy: Option<DefaultPolicy>,
+    /// How long a call may wait for a person.
+    pub approval_wait: Duration,
+    /// Whether a tool is remembered as it was first seen, and held back when it changes.
+    pub pin_definitions: bool,
+    /// Whether definitions of tools are searched for orders to the model before they are shown.
+    pub screen_definitions: bool,
+    /// Whether values of arguments are written to the audit log, with secrets taken out; else only their hash.
+    pub audit_arguments: bool,
+}
+
+impl Default for GateOptions {
+    fn default() -> Self {
+        Self {
+            store: None,
+            approval_policy: ApprovalPolicy::Interactive,
+            auto_approve_exceptions: vec!["filesystem.write".to_owned(), "network.outbound".to_owned()],
+            default_policy: None,
+            approval_wait: Duration::from_secs(120),
+            pin_definitions: true,
+            screen_definitions: true,
+            audit_arguments: false,
+        }
+    }
 }
 
 impl Default for KernelOptions {
@@ -80,6 +152,7 @@ impl Default for KernelOptions {
             parked_calls: 1024,
             list_items: 10_000,
             credentials: None,
+            gate: GateOptions::default(),
         }
     }
 }

@@ -26,6 +26,8 @@ pub(crate) const FINISHED_KEPT: Duration = Duration::from_secs(600);
 
 struct Entry {
     server: Arc<str>,
+    /// The tool that was called, as its caller named it.
+    tool: Option<Arc<str>>,
     named: Instant,
     /// The result, for a task that never was one at its server.
     finished: Option<Raw>,
@@ -48,16 +50,16 @@ fn key(principal: &str, task: &str) -> Key {
 
 impl TaskBook {
     /// Notes a task that a server made for somebody.
-    pub(crate) fn note(&self, task: &str, server: &Arc<str>, principal: &str) {
-        self.insert(key(principal, task), server.clone(), None);
+    pub(crate) fn note(&self, task: &str, server: &Arc<str>, principal: &str, tool: Option<&str>) {
+        self.insert(key(principal, task), server.clone(), tool, None);
     }
 
     /// Keeps the result of a call that its client wanted as a task.
     pub(crate) fn keep_finished(&self, task: &str, principal: &str, result: Raw) {
-        self.insert(key(principal, task), "".into(), Some(result));
+        self.insert(key(principal, task), "".into(), None, Some(result));
     }
 
-    fn insert(&self, key: Key, server: Arc<str>, finished: Option<Raw>) {
+    fn insert(&self, key: Key, server: Arc<str>, tool: Option<&str>, finished: Option<Raw>) {
         let mut tasks = self.tasks.lock();
         if tasks.len() >= MOST {
             let now = Instant::now();
@@ -67,7 +69,7 @@ impl TaskBook {
                 tasks.remove(&oldest);
             }
         }
-        tasks.insert(key, Entry { server, named: Instant::now(), finished, attended: None });
+        tasks.insert(key, Entry { server, tool: tool.map(Arc::from), named: Instant::now(), finished, attended: None });
     }
 
     /// Forgets all of it; open requests for results end.
@@ -82,6 +84,11 @@ impl TaskBook {
         let entry = tasks.get_mut(&key(principal, task))?;
         entry.named = Instant::now();
         Some(entry.server.clone())
+    }
+
+    /// The tool that a task runs, as its owner named it.
+    pub(crate) fn tool(&self, task: &str, principal: &str) -> Option<Arc<str>> {
+        self.tasks.lock().get(&key(principal, task))?.tool.clone()
     }
 
     /// Whether it is known as somebody else's task, and not as one of this principal.
@@ -152,12 +159,12 @@ mod tests {
     #[tokio::test]
     async fn a_task_is_found_by_its_owner_alone() {
         let book = TaskBook::default();
-        book.note("t1", &"git".into(), "ada");
+        book.note("t1", &"git".into(), "ada", None);
         assert_eq!(book.server("t1", "ada").as_deref(), Some("git"));
         assert_eq!(book.server("t1", "eve"), None);
         assert_eq!(book.server("t2", "ada"), None);
         assert!(book.is_foreign("t1", "eve") && !book.is_foreign("t1", "ada") && !book.is_foreign("t2", "eve"));
-        book.note("t1", &"files".into(), "eve");
+        book.note("t1", &"files".into(), "eve", None);
         assert_eq!(book.server("t1", "ada").as_deref(), Some("git"));
         assert_eq!(book.owners("t1", "files"), ["eve".into()]);
     }
@@ -166,7 +173,7 @@ mod tests {
     async fn the_book_is_bounded_and_forgets_the_oldest() {
         let book = TaskBook::default();
         for index in 0..=MOST {
-            book.note(&index.to_string(), &"s".into(), "p");
+            book.note(&index.to_string(), &"s".into(), "p", None);
             tokio::time::advance(Duration::from_millis(1)).await;
         }
         assert_eq!(book.server("0", "p"), None);

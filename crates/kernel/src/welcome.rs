@@ -2,28 +2,60 @@
 
 use switchboard_peer::{Context, Reply};
 use switchboard_protocol::mcp::{meta, method};
+use switchboard_protocol::mgp::negotiation::offer_in;
+use switchboard_protocol::mgp::{self, Agreement, Extension, Offer, Place};
 use switchboard_protocol::{Era, Revision};
 use switchboard_wire::{Edit, Object, Raw};
 
 use crate::bridge;
+use crate::gate::Tables;
 use crate::kernel::{Kernel, View};
+use crate::server::Server;
+use switchboard_store::AccessEntry;
 
 /// The name the kernel goes by.
 const NAME: &str = "switchboard";
 
+/// What of MGP the kernel speaks with servers.
+pub(crate) const MGP_OFFERED: [Extension; 6] = [
+    Extension::ToolSecurity,
+    Extension::Permissions,
+    Extension::AccessControl,
+    Extension::Audit,
+    Extension::CodeSafety,
+    Extension::ErrorHandling,
+];
+/// What of MGP the kernel speaks with clients.
+pub(crate) const MGP_SPOKEN: [Extension; 6] = [
+    Extension::ToolSecurity,
+    Extension::Permissions,
+    Extension::AccessControl,
+    Extension::CodeSafety,
+    Extension::ErrorHandling,
+    Extension::Callbacks,
+];
+
+/// What was agreed on with a client that says this of itself; `None` for one that did not ask for MGP.
+pub(crate) fn agreed_with(capabilities: &Raw) -> Option<Agreement> {
+    // Most clients do not even name it.
+    memchr::memmem::find(capabilities.as_bytes(), b"mgp")?;
+    Agreement::between(&Offer::of(capabilities)?, &MGP_SPOKEN, mgp::VERSION)
+}
+
 impl Kernel {
     /// Answers `initialize`.
-    pub(crate) async fn initialize(&self, _context: &Context, params: Option<&Raw>) -> Reply {
+    pub(crate) async fn initialize(&self, context: &Context, params: Option<&Raw>) -> Reply {
         self.wait_for_servers().await;
         let asked = params.and_then(|params| params.member("protocolVersion")?.as_text());
         let revision = Revision::negotiate_legacy(asked.as_deref().unwrap_or_default());
         let view = self.view();
-        let greeting = Greeting::of(&view);
+        let greeting = self.greeting(context, &view).await;
+        let said = params.and_then(|params| params.member("capabilities"));
         let base = greeting.base.filter(|(_, era)| *era == Era::Legacy).map(|(raw, _)| raw);
         let edit = base.as_ref().and_then(|raw| Edit::of(raw).ok()).unwrap_or_else(Edit::empty);
         let result = edit
             .set("protocolVersion", Raw::string(revision.as_str()))
-            .set("capabilities", legacy_capabilities(&greeting.capabilities))
+            .set("capabilities", with_mgp(legacy_capabilities(&greeting.capabilities), said.as_ref()))
             .set("serverInfo", greeting.info)
             .set_optional("instructions", greeting.instructions.as_deref().map(Raw::string))
             .finish();
@@ -31,21 +63,63 @@ impl Kernel {
     }
 
     /// Answers `server/discover`.
-    pub(crate) async fn discover(&self) -> Reply {
+    pub(crate) async fn discover(&self, context: &Context) -> Reply {
         self.wait_for_servers().await;
         let view = self.view();
-        let greeting = Greeting::of(&view);
+        let greeting = self.greeting(context, &view).await;
+        let said = Some(&context.caller.capabilities);
         let base = greeting.base.filter(|(_, era)| *era == Era::Modern).map(|(raw, _)| raw);
         let edit = base.as_ref().and_then(|raw| Edit::of(raw).ok()).unwrap_or_else(Edit::empty);
         let versions: Vec<Raw> = Revision::ALL.iter().rev().map(|revision| Raw::string(revision.as_str())).collect();
         let edit = edit
             .set("supportedVersions", Raw::array(&versions))
-            .set("capabilities", modern_capabilities(&greeting.capabilities))
+            .set("capabilities", with_mgp(modern_capabilities(&greeting.capabilities), said))
             .set_optional("instructions", greeting.instructions.as_deref().map(Raw::string));
         let edit = edit.within("_meta", |meta| meta.set(meta::SERVER_INFO, greeting.info));
         let result = edit.map_or_else(|_| Raw::empty_object(), Edit::finish);
         Ok(bridge::modern_result(result, method::DISCOVER)).into()
     }
+
+    /// What this client is told: nothing of servers that it may not use at all.
+    async fn greeting(&self, context: &Context, view: &View) -> Greeting {
+        let tables = self.tables().await.ok();
+        let may_see = |server: &Server| {
+            // A principal that may use a single tool has reason to know of the server.
+            let granted = |tables: &Tables| {
+                let mine = |entry: &AccessEntry| {
+                    entry.principal == *context.session.principal && entry.server == **server.id()
+                };
+                self.access(tables, &context.session, server, None).allow || tables.entries.iter().any(mine)
+            };
+            tables.as_deref().is_some_and(granted)
+        };
+        Greeting::of(view, may_see)
+    }
+}
+
+/// Capabilities with what was agreed on of MGP: never offered to a client that did not ask (MGP 2.4).
+fn with_mgp(capabilities: Raw, said: Option<&Raw>) -> Raw {
+    let Some(agreement) = said.and_then(agreed_with) else { return capabilities };
+    let declared = agreement.declare_in(&capabilities, [("server_id", Raw::string(NAME))]);
+    declared.unwrap_or(capabilities)
+}
+
+/// Capabilities of a server without what it agreed on with the kernel.
+fn without_mgp(capabilities: &Raw) -> Raw {
+    let Ok(mut edit) = Edit::of(capabilities) else { return capabilities.clone() };
+    for place in Place::ALL {
+        edit = match place.path() {
+            [outer, inner] if capabilities.at(&[outer, inner]).is_some() => {
+                match edit.within(outer, |object| object.remove(inner)) {
+                    Ok(edit) => edit,
+                    Err(_) => return capabilities.clone(),
+                }
+            }
+            [key] => edit.remove(key),
+            _ => edit,
+        };
+    }
+    edit.finish()
 }
 
 /// `clientInfo` and `serverInfo` of the kernel itself.
@@ -60,11 +134,19 @@ pub(crate) fn own_info() -> Raw {
 /// What the kernel can do as a client of its servers: everything, because some client behind it may.
 pub(crate) fn own_capabilities() -> Raw {
     let nothing = Raw::empty_object;
-    Edit::empty()
+    let capabilities = Edit::empty()
         .set("roots", Edit::empty().set("listChanged", yes()).finish())
         .set("sampling", Edit::empty().set("tools", nothing()).set("context", nothing()).finish())
         .set("elicitation", Edit::empty().set("form", nothing()).set("url", nothing()).finish())
-        .finish()
+        .finish();
+    // Which era a server speaks is not known yet: each finds the offer where it looks.
+    [Era::Legacy, Era::Modern]
+        .into_iter()
+        .fold(capabilities, |capabilities, era| offer_in(&capabilities, &MGP_OFFERED, era).unwrap_or(capabilities))
+}
+
+fn without_instructions(result: &Raw) -> Raw {
+    Edit::of(result).map_or_else(|_| Raw::empty_object(), |edit| edit.remove("instructions").finish())
 }
 
 /// What clients are told.
@@ -77,24 +159,27 @@ struct Greeting {
 }
 
 impl Greeting {
-    fn of(view: &View) -> Self {
-        let hubs: Vec<_> = view.servers.iter().map(|server| (server.id().clone(), server.hub_now())).collect();
-        if let [(_, Some(hub))] = hubs.as_slice() {
+    fn of(view: &View, may_see: impl Fn(&Server) -> bool) -> Self {
+        let seen = view.servers.iter().filter(|server| may_see(server));
+        let hubs: Vec<_> = seen.map(|server| (server, server.hub_now())).collect();
+        if let ([(server, Some(hub))], 1) = (hubs.as_slice(), view.servers.len()) {
+            let instructions = server.instructions();
             let server = &hub.connected.server;
             return Self {
-                base: Some((server.result.clone(), hub.revision().era())),
+                // Instructions that are held back must not come in by the back door.
+                base: Some((without_instructions(&server.result), hub.revision().era())),
                 info: server.info.clone().unwrap_or_else(own_info),
-                capabilities: announce(&server.capabilities, false),
-                instructions: server.instructions.clone(),
+                capabilities: announce(&without_mgp(&server.capabilities), false),
+                instructions,
             };
         }
         let mut capabilities = Raw::empty_object();
         let mut instructions = Vec::new();
-        for (id, hub) in &hubs {
+        for (server, hub) in &hubs {
             let Some(hub) = hub else { continue };
-            capabilities = merge(&capabilities, &hub.connected.server.capabilities);
-            if let Some(text) = &hub.connected.server.instructions {
-                instructions.push(format!("## {id}\n{text}"));
+            capabilities = merge(&capabilities, &without_mgp(&hub.connected.server.capabilities));
+            if let Some(text) = server.instructions() {
+                instructions.push(format!("## {}\n{text}", server.id()));
             }
         }
         let instructions = (!instructions.is_empty()).then(|| instructions.join("\n\n"));

@@ -253,6 +253,12 @@ impl Fault {
         self.0.upstream.as_ref()
     }
 
+    /// The error object of proposal 11, as it stands in `error.data.structured` and in a result's `error`.
+    #[must_use]
+    pub fn structured(&self) -> Raw {
+        render::structured(self)
+    }
+
     /// Writes the fault in the peer's dialect.
     #[must_use]
     pub fn render(&self, rendering: &Rendering) -> ErrorObject {

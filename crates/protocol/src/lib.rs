@@ -5,8 +5,11 @@
 //! Forwarding never goes through the typed views: they are read beside the raw bytes, not instead of them.
 
 pub mod fault;
+#[macro_use]
 pub mod mcp;
+#[macro_use]
 pub mod mgp;
+pub mod proposals;
 mod revision;
 
 pub use fault::Fault;

@@ -5,7 +5,7 @@
 //! revisions are optional; which of them may be sent is decided by whoever sends.
 
 #[macro_use]
-mod view;
+pub(crate) mod view;
 
 mod capabilities;
 mod completion;

@@ -129,7 +129,7 @@ pub enum Ticket {
     Id(String),
     /// The hash of the confirmation token: the client calls again.
     Token(Digest),
-    /// Any that stands for more than one use.
+    /// Any that was given for this very call, also one for a single use that came too late for the call it was for.
     Standing,
 }
 
@@ -302,7 +302,8 @@ impl Claim {
                     AND expires_at > $1 AND (reuse <> 'session' OR session = $6)";
         let which = match &self.ticket {
             Ticket::Standing => {
-                format!("id = (SELECT id FROM approvals WHERE {fits} AND reuse <> 'once' ORDER BY id LIMIT 1)")
+                // One that is good for many uses before one that is used up by this one.
+                format!("id = (SELECT id FROM approvals WHERE {fits} ORDER BY reuse = 'once', id LIMIT 1)")
             }
             Ticket::Id(id) => {
                 values.push(id.into());

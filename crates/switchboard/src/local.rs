@@ -13,11 +13,12 @@ use switchboard_peer::{Call, Handler, Remote as _};
 use switchboard_protocol::Revision;
 use switchboard_protocol::mcp::method;
 use switchboard_wire::{ErrorObject, Limits, Notification, Raw};
+use tokio_util::sync::CancellationToken;
 
 use crate::arguments::Common;
 use crate::failure::Failure;
 use crate::identity::keeper::Keeper;
-use crate::{setup, specs};
+use crate::{setup, specs, storage};
 
 /// Bytes that fit into the pipe before the writer waits.
 const PIPE: usize = 64 * 1024;
@@ -38,22 +39,24 @@ pub(crate) struct Local {
 
 impl Local {
     /// Starts all servers that can be started.
-    pub(crate) fn start(common: &Common) -> Result<Self, Failure> {
-        Ok(Self::of(setup::read(common)?))
+    pub(crate) async fn start(common: &Common) -> Result<Self, Failure> {
+        Self::of(setup::read(common)?).await
     }
 
     /// Starts the servers of a configuration.
-    pub(crate) fn of(loaded: Loaded) -> Self {
+    pub(crate) async fn of(loaded: Loaded) -> Result<Self, Failure> {
         let mut specs = specs::specs(&loaded.config);
         for spec in &mut specs {
             // A command shows how a server is, and does not wait until it may be better.
             spec.restart = Restart::Never;
         }
-        let mut options = specs::kernel_options(&loaded.config.settings);
-        options.credentials = Some(Arc::new(Keeper::lazy(&loaded)));
+        let store = storage::open_store(&loaded).await?;
+        let keeper = Keeper::start(store.clone(), &loaded, CancellationToken::new()).await?;
+        let mut options = specs::kernel_options(&loaded.config.settings, Some(store));
+        options.credentials = Some(keeper);
         let kernel = Kernel::new(options);
         kernel.apply(specs.clone());
-        Self { loaded, kernel, specs }
+        Ok(Self { loaded, kernel, specs })
     }
 
     /// Waits until every server has come up or failed.

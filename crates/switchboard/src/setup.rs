@@ -29,7 +29,20 @@ pub(crate) fn read(common: &Common) -> Result<Loaded, Failure> {
 /// Everything a person should hear about a configuration that can be used.
 pub(crate) fn problems(loaded: &Loaded) -> Vec<String> {
     let faults = loaded.config.errors().map(ConfigError::to_string);
-    loaded.warnings.iter().cloned().chain(without_effect(&loaded.config)).chain(faults).collect()
+    let loud = unguarded(&loaded.config);
+    loaded.warnings.iter().cloned().chain(loud).chain(without_effect(&loaded.config)).chain(faults).collect()
+}
+
+/// What a person should know who switched the questions off, every time.
+fn unguarded(config: &Config) -> Option<String> {
+    let settings = &config.settings;
+    (settings.approval_policy == ApprovalPolicy::AutoApprove).then(|| {
+        format!(
+            "approval_policy is auto_approve: nobody is asked before dangerous calls, and servers get every permission \
+             but {}",
+            settings.gate.auto_approve_exceptions.join(", ")
+        )
+    })
 }
 
 /// Whoever writes a rule must not believe that it is kept when this version does not know how to.
@@ -41,17 +54,12 @@ pub(crate) fn without_effect(config: &Config) -> Option<String> {
             keys.push(key);
         }
     };
-    note(settings.approval_policy != ApprovalPolicy::Interactive, "approval_policy");
-    note(settings.default_policy.is_some(), "default_policy");
     note(settings.bus.is_some(), "bus");
     let usual = Limits::default();
     note(settings.limits.stop_timeout != usual.stop_timeout, "stop_timeout_ms");
     note(settings.limits.server_requests != usual.server_requests, "server_requests");
     for entry in config.servers.iter().map(|server| &server.entry) {
-        note(entry.default_policy.is_some(), "default_policy");
         if let Some(mgp) = &entry.mgp {
-            note(!mgp.permissions_required.is_empty(), "permissions_required");
-            note(mgp.trust_level.is_some(), "trust_level");
             note(!mgp.extensions.is_empty(), "extensions");
             let timing = |restart: &Restart| Restart { mode: Restart::default().mode, ..restart.clone() };
             note(mgp.restart.as_ref().is_some_and(|restart| timing(restart) != Restart::default()), "restart_policy");

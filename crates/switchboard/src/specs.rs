@@ -1,11 +1,14 @@
 //! A configured server as the kernel wants to be told of it: the one place that knows both words.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use sha2::{Digest as _, Sha256};
 use switchboard_config::{self as config, Endpoint, Era, RestartMode, Server, Settings};
-use switchboard_kernel::{KernelOptions, Restart, ServerSpec, Sharing};
+use switchboard_guard::risk::OperatorWord;
+use switchboard_kernel::{GateOptions, KernelOptions, Restart, ServerPolicy, ServerSpec, Sharing};
 use switchboard_peer::client::{EraChoice, Target};
+use switchboard_store::Store;
 use switchboard_transport::child::CommandSpec;
 use switchboard_wire::Limits;
 
@@ -41,7 +44,26 @@ pub(crate) fn spec(server: &Server, limits: &config::Limits) -> Option<ServerSpe
         call_timeout,
         restart,
         fingerprint: print.finish(),
+        policy: Arc::new(policy(server)),
     })
+}
+
+/// What the operator says about the use of a server.
+fn policy(server: &Server) -> ServerPolicy {
+    let mgp = server.entry.mgp.as_ref();
+    let scope = |scope: &serde_json::Value| crate::local::raw(scope);
+    let granted = mgp.into_iter().flat_map(|mgp| &mgp.permissions_granted);
+    let tools = server.entry.tools.iter().map(|(name, tool)| {
+        let word = OperatorWord { risk: tool.risk, validator: tool.validator, confirm: tool.confirm };
+        (name.clone(), word)
+    });
+    ServerPolicy {
+        trust: server.trust_level(),
+        default_policy: server.entry.default_policy,
+        permissions_required: mgp.map(|mgp| mgp.permissions_required.clone()).unwrap_or_default(),
+        permissions_granted: granted.map(|(name, limits)| (name.clone(), limits.as_ref().map(scope))).collect(),
+        tools: tools.collect(),
+    }
 }
 
 /// All servers that can be started.
@@ -50,12 +72,22 @@ pub(crate) fn specs(config: &config::Config) -> Vec<ServerSpec> {
 }
 
 /// How the kernel should behave.
-pub(crate) fn kernel_options(settings: &Settings) -> KernelOptions {
-    let limits = &settings.limits;
+pub(crate) fn kernel_options(settings: &Settings, store: Option<Store>) -> KernelOptions {
+    let (limits, gate) = (&settings.limits, &settings.gate);
     KernelOptions {
         limits: message_limits(settings),
         list_wait: limits.list_wait,
         longest_call: limits.call_timeout_max,
+        gate: GateOptions {
+            store,
+            approval_policy: settings.approval_policy,
+            auto_approve_exceptions: gate.auto_approve_exceptions.clone(),
+            default_policy: settings.default_policy,
+            approval_wait: gate.approval_wait,
+            pin_definitions: gate.pin_definitions,
+            screen_definitions: gate.screen_definitions,
+            audit_arguments: gate.audit_arguments,
+        },
         ..KernelOptions::default()
     }
 }

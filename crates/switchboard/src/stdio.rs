@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use switchboard_kernel::Kernel;
 use switchboard_peer::duplex::{self, Options, Role};
+use tokio_util::sync::CancellationToken;
 
 use crate::Outcome;
 use crate::arguments::Common;
@@ -12,7 +13,7 @@ use crate::failure::Failure;
 use crate::identity::keeper::Keeper;
 use crate::serve::reload::Reload;
 use crate::signals::Signals;
-use crate::{setup, specs};
+use crate::{setup, specs, storage};
 
 /// How long servers get to end when the client has gone.
 const GOODBYE: Duration = Duration::from_secs(8);
@@ -28,8 +29,11 @@ pub(crate) async fn run(common: &Common) -> Outcome {
         tracing::warn!("{}", setup::NO_SERVERS);
     }
     let settings = loaded.config.settings.clone();
-    let mut kernel_options = specs::kernel_options(&settings);
-    kernel_options.credentials = Some(Arc::new(Keeper::lazy(&loaded)));
+    let store = storage::open_store(&loaded).await?;
+    let following = CancellationToken::new();
+    let keeper = Keeper::start(store.clone(), &loaded, following.clone()).await?;
+    let mut kernel_options = specs::kernel_options(&settings, Some(store.clone()));
+    kernel_options.credentials = Some(keeper);
     let kernel = Kernel::new(kernel_options);
     let mut options = Options::new(Role::Server);
     options.limits = specs::message_limits(&settings);
@@ -41,5 +45,8 @@ pub(crate) async fn run(common: &Common) -> Outcome {
         () = signals.next() => started.connection.close(),
     }
     reload.stop();
-    if signals.unless_again(kernel.shut_down(GOODBYE)).await { Ok(()) } else { Err(Failure::said()) }
+    let ended = signals.unless_again(kernel.shut_down(GOODBYE)).await;
+    following.cancel();
+    let _ = store.close().await;
+    if ended { Ok(()) } else { Err(Failure::said()) }
 }

@@ -66,6 +66,12 @@ impl Raw {
         Self(value.to_string().into())
     }
 
+    /// `true` or `false`.
+    #[must_use]
+    pub const fn boolean(value: bool) -> Self {
+        Self(Bytes::from_static(if value { b"true" } else { b"false" }))
+    }
+
     /// `{}`
     #[must_use]
     pub const fn empty_object() -> Self {

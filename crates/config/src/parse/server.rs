@@ -13,6 +13,7 @@ use crate::expand::{Environment, expand, is_variable_name, references};
 use crate::ids;
 use crate::nearest::nearest;
 use crate::places::{beside, with_home};
+use crate::policy;
 use crate::secret::{Secret, names_secret};
 use crate::server::{Endpoint, HttpEndpoint, StdioEndpoint};
 use crate::source::Source;
@@ -37,6 +38,7 @@ const SERVER: &[&str] = &[
     "start_timeout_ms",
     "call_timeout_ms",
     "default_policy",
+    "tools",
     "mgp",
 ];
 const RESTART: &[&str] =
@@ -44,6 +46,7 @@ const RESTART: &[&str] =
 const MGP: &[&str] = &[
     "extensions",
     "permissions_required",
+    "permissions_granted",
     "trust_level",
     "restart_policy",
     "max_restarts",
@@ -129,6 +132,7 @@ fn fill(
     entry.start_timeout = keys.milliseconds("start_timeout_ms")?;
     entry.call_timeout = keys.milliseconds("call_timeout_ms")?;
     entry.default_policy = keys.word("default_policy", DefaultPolicy::WORDS, DefaultPolicy::from_word)?;
+    entry.tools = policy::read_tools(keys)?;
     entry.mgp = keys.section("mgp", "[servers.mgp]", MGP)?.map(|mgp| read_mgp(&mgp)).transpose()?;
 
     let transport = entry.effective_transport();
@@ -192,6 +196,7 @@ fn read_mgp(keys: &Keys<'_>) -> Result<MgpEntry, ConfigError> {
     Ok(MgpEntry {
         extensions: keys.strings("extensions")?,
         permissions_required: keys.strings("permissions_required")?,
+        permissions_granted: policy::read_granted(keys)?,
         trust_level: keys.word("trust_level", TrustLevel::WORDS, TrustLevel::from_word)?,
         restart: read_restart(keys)?,
     })

@@ -7,6 +7,7 @@ use crate::auth;
 use crate::error::ConfigError;
 use crate::expand::{Environment, expand};
 use crate::places::beside;
+use crate::policy;
 use crate::secret::Secret;
 use crate::settings::{Limits, Settings};
 use crate::table::Keys;
@@ -73,6 +74,7 @@ pub(super) fn read(top: &Keys<'_>, environment: &Environment) -> Result<Settings
     if let Some(section) = top.section("limits", "[limits]", LIMITS)? {
         read_limits(&section, &mut settings.limits)?;
     }
+    settings.gate = policy::read_gate(top)?;
     if let Some(section) = top.section("auth", "[auth]", auth::KEYS)? {
         settings.auth = Some(auth::read(&section, environment)?);
     }

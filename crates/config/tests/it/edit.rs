@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use switchboard_config::{
-    Client, Config, DefaultPolicy, EditError, Environment, Era, MgpEntry, Restart, RestartMode, Secret, ServerEntry,
-    Sharing, Transport, TrustLevel, add_server, client_entry, init_text, remove_server,
+    Client, Config, DefaultPolicy, EditError, Environment, Era, MgpEntry, Restart, RestartMode, Risk, Secret,
+    ServerEntry, Sharing, ToolEntry, Transport, TrustLevel, ValidatorName, add_server, client_entry, init_text,
+    remove_server,
 };
 
 fn file() -> &'static Path {
@@ -41,9 +42,19 @@ fn full() -> ServerEntry {
         start_timeout: Some(Duration::from_millis(5)),
         call_timeout: Some(Duration::from_millis(6)),
         default_policy: Some(DefaultPolicy::OptIn),
+        tools: [(
+            "run".to_owned(),
+            ToolEntry { risk: Some(Risk::Dangerous), validator: Some(ValidatorName::Sandbox), confirm: Some(false) },
+        )]
+        .into(),
         mgp: Some(MgpEntry {
             extensions: vec!["security".to_owned()],
             permissions_required: vec!["camera".to_owned()],
+            permissions_granted: [
+                ("filesystem.read".to_owned(), None),
+                ("filesystem.write".to_owned(), Some(serde_json::json!({"paths": ["/srv/**"]}))),
+            ]
+            .into(),
             trust_level: Some(TrustLevel::Untrusted),
             restart: Some(Restart { mode: RestartMode::Always, max_restarts: 1, ..Restart::default() }),
         }),

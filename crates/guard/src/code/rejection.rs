@@ -28,7 +28,7 @@ pub struct Violation {
 }
 
 impl Rejection {
-    pub(super) fn new(language: Language, level: Level, findings: &[Finding]) -> Self {
+    pub(crate) fn new(language: Language, level: Level, findings: &[Finding]) -> Self {
         let violation = |finding: &Finding| Violation {
             line: finding.place.map(|(line, _)| line),
             rule: finding.rule,

@@ -16,15 +16,28 @@ fn source(id: &str, tools: &[&str], resources: &[&str]) -> Source {
         resources: Listing { items: resources.iter().map(resource).collect(), ..Listing::default() },
         ..Lists::default()
     };
-    Source { id: id.into(), lists: Arc::new(lists), modern_tasks: false }
+    Source::new(id, Arc::new(lists))
+}
+
+const PLAIN: Dialect = Dialect { legacy: false, mgp: false };
+const MGP: Dialect = Dialect { legacy: false, mgp: true };
+
+fn tools(directory: &Directory, dialect: Dialect) -> String {
+    directory.answer_for(ListKind::Tools, dialect, |_, _, _| true).as_str().to_owned()
 }
 
 #[test]
 fn one_server_is_shown_as_it_is() {
     let directory = Directory::build(&[source("git", &["status"], &["file:///a"])]);
-    let expected =
-        r#"{"_meta":{"k":1},"tools":[{"name":"status","security":{"x":1.10},"inputSchema":{"type":"object"}}]}"#;
-    assert_eq!(directory.answer(ListKind::Tools).as_str(), expected);
+    let security = r#"{"x":1.10,"risk_level":"moderate","effective_risk_level":"moderate","permissions_required":[],"validator":"none","confirmation_required":false}"#;
+    let tool = |own: &str| {
+        format!(
+            r#"{{"_meta":{{"k":1}},"tools":[{{"name":"status","security":{own},"inputSchema":{{"type":"object"}},"_meta":{{"dev.cloto/mgp":{{"security":{security}}}}}}}]}}"#
+        )
+    };
+    // What the server wrote stays for whoever does not speak MGP; whoever does is told what holds.
+    assert_eq!(tools(&directory, PLAIN), tool(r#"{"x":1.10}"#));
+    assert_eq!(tools(&directory, MGP), tool(security));
     assert_eq!(&*directory.tool("status").unwrap().original, "status");
     assert_eq!(&*directory.tool("git__status").unwrap().original, "status");
     assert!(directory.tool("log").is_none());
@@ -37,7 +50,7 @@ fn several_servers_are_shown_side_by_side() {
     assert_eq!(directory.count(ListKind::Tools), 2);
     assert_eq!(directory.tool("b__t").unwrap().server, 1);
     assert!(directory.tool("t").is_none());
-    assert!(directory.answer(ListKind::Tools).as_str().contains(r#""security":{"x":1.10}"#));
+    assert!(tools(&directory, PLAIN).contains(r#""security":{"x":1.10}"#));
     assert_eq!(directory.resource("file:///2").unwrap().server, 1);
     assert_eq!(directory.resource("a+file:///9").unwrap().server, 0);
     assert!(directory.resource("file:///9").is_none());

@@ -6,20 +6,23 @@ use http::HeaderValue;
 use switchboard_peer::{BoxFuture, Context, Handler, Reply, Session};
 use switchboard_protocol::fault::{Fault, FaultKind, Rendering};
 use switchboard_protocol::mcp::{meta, method};
+use switchboard_protocol::mgp::Extension;
+use switchboard_protocol::proposals::{self, Proposal};
 use switchboard_protocol::{Era, Revision};
 use switchboard_wire::{Edit, ErrorObject, Notification, Object, Raw, Request};
 
-use super::{Kernel, LEVEL_WAIT};
-use crate::bridge;
+use super::{Kernel, LEVEL_WAIT, View};
 use crate::clients::{ClientState, level_index};
-use crate::directory::ListKind;
+use crate::directory::{ListKind, Route};
 use crate::forward::{Forward, TaskWish, failed, malformed, send_level};
+use crate::gate::{self, Admission, Attempt, audit};
 use crate::server::Server;
+use crate::{bridge, welcome};
 
 impl Handler for Kernel {
     fn request(&self, context: Context, request: Request) -> BoxFuture<'_, Reply> {
         Box::pin(async move {
-            let rendering = Rendering::new(context.caller.revision, &request.method);
+            let rendering = rendering_for(&context, &request.method);
             // Nearly all requests are tool calls. The rest has a future of its own, so that a call need not carry, and
             // have allocated and copied, the largest of them all.
             let answered = if &*request.method == method::TOOLS_CALL {
@@ -85,7 +88,7 @@ impl Kernel {
                 ClientState::of(&context.session).introduce();
                 Ok(reply)
             }
-            method::DISCOVER => Ok(self.discover().await),
+            method::DISCOVER => Ok(self.discover(context).await),
             method::PING => Ok(Ok(Raw::empty_object()).into()),
             method::TOOLS_LIST => self.list(context, ListKind::Tools, &request).await,
             method::PROMPTS_LIST => self.list(context, ListKind::Prompts, &request).await,
@@ -102,7 +105,10 @@ impl Kernel {
                 self.task_request(context, request).await
             }
             method::TASKS_LIST => self.list_tasks(context, request).await,
-            _ => self.unknown_method(context, request).await,
+            _ => match self.own_method(context, &request).await {
+                Some(answer) => answer,
+                None => self.unknown_method(context, request).await,
+            },
         }
     }
 
@@ -113,9 +119,13 @@ impl Kernel {
         }
         self.wait_for_servers().await;
         let view = self.view();
+        let mut list = self.visible(context, &view, kind).await?;
+        if kind == ListKind::Tools && self.shows_own_tools(context) {
+            list = with_own_tools(&list, &self.own_tools());
+        }
         Ok(Ok(match context.caller.era() {
-            Era::Legacy => view.directory.legacy_answer(kind),
-            Era::Modern => bridge::modern_result(view.directory.answer(kind), &request.method),
+            Era::Legacy => list,
+            Era::Modern => bridge::modern_result(list, &request.method),
         })
         .into())
     }
@@ -136,8 +146,59 @@ impl Kernel {
             view = self.view();
             route = view.directory.tool(&name);
         }
-        let route = route.ok_or_else(|| self.unknown_tool(&name))?;
+        let Some(route) = route else {
+            if name.starts_with(crate::names::RESERVED)
+                && let Some(answer) = Box::pin(self.own_tool(context, &name, params.get("arguments"))).await
+            {
+                return answer;
+            }
+            return Err(self.unknown_tool(context, &name).await);
+        };
         let server = server_at(&view.servers, route.server)?;
+        let (Some(policy), Some(raw)) = (&route.policy, &request.params) else {
+            return Err(no_such_tool(&name));
+        };
+        let metadata = gate::metadata_of(&request)?;
+        let attempt = Attempt {
+            context,
+            server: &server,
+            exposed: &name,
+            tool: &route.original,
+            policy,
+            params: &params,
+            raw,
+            trace: gate::trace_of(&metadata),
+            metadata: &metadata,
+        };
+        let (permit, cleaned) = match self.admit_tool(attempt).await? {
+            Admission::Go(permit, cleaned) => (permit, cleaned),
+            Admission::Answer(reply) => return Ok(reply),
+        };
+        let request = match cleaned {
+            Some(params) => Request { params: Some(params), ..request },
+            None => request,
+        };
+        let outcome = self.execute(context, &view, &server, &route, request, &params, &name).await;
+        self.settle(permit, &outcome).await?;
+        let reply = outcome?;
+        if policy.assessment.confirm.is_some() {
+            self.remember_midway(context, server.id(), &params, &reply);
+        }
+        Ok(reply)
+    }
+
+    /// Makes a call that passed the gate.
+    #[expect(clippy::too_many_arguments, reason = "the parts of one call, found by its caller and used once")]
+    async fn execute(
+        &self,
+        context: &Context,
+        view: &View,
+        server: &Arc<Server>,
+        route: &Route,
+        request: Request,
+        params: &Object,
+        name: &str,
+    ) -> Result<Reply, Fault> {
         let mut headers = Vec::new();
         if let Some(wanted) = &route.param_headers {
             let arguments = params.get("arguments");
@@ -151,7 +212,7 @@ impl Kernel {
         }
         let modern = context.caller.era() == Era::Modern;
         let asks_task = params.has("task") || modern && context.caller.can(&["extensions", meta::TASKS_EXTENSION]);
-        let renamed = rename(&request, &name, &route.original, "name")?;
+        let renamed = rename(&request, name, &route.original, "name")?;
         let forward = Forward { method: request.method, params: renamed, extra: request.extra, headers };
         let wish = match (params.has("task"), route.needs_task) {
             (true, _) => TaskWish::Asked,
@@ -159,13 +220,13 @@ impl Kernel {
             (false, false) => TaskWish::None,
         };
         let reply = match wish {
-            TaskWish::None => self.forward(context, &server, forward).await?,
-            wish => Box::pin(self.forward_task(context, &server, forward, wish)).await?,
+            TaskWish::None => self.forward(context, server, forward).await?,
+            wish => Box::pin(self.forward_task(context, server, forward, wish)).await?,
         };
         if asks_task {
-            self.note_task(context, &server, &reply);
+            self.note_task(context, server, name, &reply);
         }
-        self.note_mentions(context, &view, &server, &reply);
+        self.note_mentions(context, view, server, &reply);
         Ok(reply)
     }
 
@@ -178,10 +239,12 @@ impl Kernel {
             view = self.view();
             route = view.directory.prompt(&name);
         }
-        let route = route.ok_or_else(|| Fault::new(FaultKind::UnknownPrompt, format!("Unknown prompt: {name}")))?;
+        let route = route.ok_or_else(|| no_such_prompt(&name))?;
         let server = server_at(&view.servers, route.server)?;
+        self.admit(context, &server, &request.method, || no_such_prompt(&name)).await?;
         let params = rename(&request, &name, &route.original, "name")?;
         let reply = self.forward(context, &server, plain(request, params)).await?;
+        self.note_read(context, &server, "prompt", &name, &reply).await;
         self.note_mentions(context, &view, &server, &reply);
         Ok(reply)
     }
@@ -189,8 +252,10 @@ impl Kernel {
     async fn read_resource(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
         let uri = text_of(&object_of(&request)?, "uri")?;
         let (server, original) = self.await_resource(&uri, context).await?;
+        self.admit(context, &server, &request.method, || unknown_resource(&uri)).await?;
         let params = rename(&request, &uri, &original, "uri")?;
         let mut reply = self.forward(context, &server, plain(request, params)).await?;
+        self.note_read(context, &server, "resource", &uri, &reply).await;
         if original != uri {
             reply.outcome = reply.outcome.map(|result| contents_known_as(&result, &original, &uri));
         }
@@ -209,6 +274,7 @@ impl Kernel {
     async fn subscribe(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
         let uri = text_of(&object_of(&request)?, "uri")?;
         let (server, original) = self.await_resource(&uri, context).await?;
+        self.admit(context, &server, &request.method, || unknown_resource(&uri)).await?;
         let hub = server.hub().await?;
         let params = rename(&request, &uri, &original, "uri")?;
         let state = ClientState::of(&context.session);
@@ -268,13 +334,12 @@ impl Kernel {
             _ => return Err(Fault::new(FaultKind::InvalidParams, "`ref.type` is neither ref/prompt nor ref/resource")),
         };
         let route = match key {
-            "name" => view
-                .directory
-                .prompt(&named)
-                .ok_or_else(|| Fault::new(FaultKind::UnknownPrompt, format!("Unknown prompt: {named}")))?,
+            "name" => view.directory.prompt(&named).ok_or_else(|| no_such_prompt(&named))?,
             _ => view.directory.template(&named).ok_or_else(|| unknown_resource(&named))?,
         };
         let server = server_at(&view.servers, route.server)?;
+        let unknown = || if key == "name" { no_such_prompt(&named) } else { unknown_resource(&named) };
+        self.admit(context, &server, &request.method, unknown).await?;
         let edited = if *named == *route.original {
             request.params.clone()
         } else {
@@ -303,6 +368,7 @@ impl Kernel {
         let view = self.view();
         let only = view.directory.only().and_then(|index| view.servers.get(index).cloned());
         let server = only.ok_or_else(|| no_such_method(&request.method))?;
+        self.admit(context, &server, &request.method, || no_such_method(&request.method)).await?;
         let params = request.params.clone();
         self.forward(context, &server, plain(request, params)).await
     }
@@ -327,17 +393,89 @@ impl Kernel {
     }
 
     /// Why there is no such tool. A server that never came up may well have it, and its user wants to know why it did not.
-    fn unknown_tool(&self, name: &str) -> Fault {
+    async fn unknown_tool(&self, context: &Context, name: &str) -> Fault {
         let view = self.view();
+        let Ok(tables) = self.tables().await else { return no_such_tool(name) };
         let alone = view.servers.len() == 1;
+        let held = view.directory.hidden.iter().find(|hidden| {
+            let server = self.server(&hidden.server);
+            let exposed = crate::names::expose(&hidden.server, &hidden.name);
+            (exposed == name || alone && hidden.name == name)
+                && server.is_some_and(|server| {
+                    server.quarantine().contains_key(&hidden.name)
+                        && self.access(&tables, &context.session, &server, Some((&hidden.name, name))).allow
+                })
+        });
+        if let Some(held) = held {
+            return Fault::new(FaultKind::DefinitionHeld, format!("`{name}` is held back: {}", held.why));
+        }
         let may_have = |server: &&Arc<Server>| {
-            server.is_unknown() && (alone || name.starts_with(&crate::names::expose(server.id(), "")))
+            server.is_unknown()
+                && (alone || name.starts_with(&crate::names::expose(server.id(), "")))
+                && self.access(&tables, &context.session, server, Some((name, name))).allow
         };
         match view.servers.iter().find(may_have) {
             Some(server) => server.not_ready(),
-            None => Fault::new(FaultKind::UnknownTool, format!("Unknown tool: {name}")),
+            None => no_such_tool(name),
         }
     }
+
+    /// Whether a client sees the kernel's own tools: only one that asked for access control and may decide.
+    fn shows_own_tools(&self, context: &Context) -> bool {
+        context.session.identity.admin
+            && welcome::agreed_with(&context.caller.capabilities)
+                .is_some_and(|agreement| agreement.has(Extension::AccessControl))
+    }
+
+    /// Writes down that somebody got a prompt or read a resource.
+    async fn note_read(&self, context: &Context, server: &Server, kind: &str, name: &str, reply: &Reply) {
+        let outcome = if reply.outcome.is_ok() { audit::result::SUCCESS } else { audit::result::FAILURE };
+        let event = audit::event_of(audit::event::READ, audit::principal(&context.session), outcome);
+        let event = audit::with(audit::about(event, server.id(), None), "kind", kind);
+        self.gate().audit.note(audit::with(event, "name", name)).await;
+    }
+
+    /// Writes down that a server came or went.
+    pub(crate) fn note_server(&self, server: &Server, event_type: &str, why: Option<&str>) {
+        let event = audit::event_of(event_type, audit::kernel(), audit::result::SUCCESS);
+        let mut event = audit::with(audit::about(event, server.id(), None), "trust_level", server.trust().as_str());
+        if let Some(why) = why {
+            event = audit::with(event, "reason", why);
+        }
+        self.gate().audit.note_now(event);
+    }
+}
+
+/// How faults are written for a client.
+fn rendering_for(context: &Context, method: &str) -> Rendering {
+    let capabilities = &context.caller.capabilities;
+    let rendering = Rendering::new(context.caller.revision, method);
+    if capabilities.as_bytes().len() <= 2 {
+        return rendering;
+    }
+    let structured = proposals::declared(capabilities).has(Proposal::StructuredErrors);
+    rendering.with_mgp(welcome::agreed_with(capabilities).is_some()).with_structured(structured)
+}
+
+/// A fault as a client's error.
+pub(crate) fn rendered(context: &Context, fault: &Fault) -> ErrorObject {
+    fault.render(&rendering_for(context, method::TOOLS_CALL))
+}
+
+/// A list of tools with the kernel's own at its end.
+fn with_own_tools(list: &Raw, own: &[Raw]) -> Raw {
+    let Ok(edit) = Edit::of(list) else { return list.clone() };
+    let mut tools = edit.object().get("tools").and_then(|tools| tools.elements()).unwrap_or_default();
+    tools.extend(own.iter().cloned());
+    edit.set("tools", Raw::array(&tools)).finish()
+}
+
+pub(crate) fn no_such_tool(name: &str) -> Fault {
+    Fault::new(FaultKind::UnknownTool, format!("Unknown tool: {name}"))
+}
+
+fn no_such_prompt(name: &str) -> Fault {
+    Fault::new(FaultKind::UnknownPrompt, format!("Unknown prompt: {name}"))
 }
 
 /// A subscription that is being made. If the client goes in the middle of it, it is taken back.

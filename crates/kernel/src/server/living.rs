@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use switchboard_peer::client::{Authorizer, ConnectOptions, Connected, Target, Wanted, connect};
 use switchboard_peer::{Caller, Handler};
+use switchboard_protocol::mgp::{Agreement, ServerDeclaration};
 use switchboard_wire::Raw;
 use tokio::time::Instant;
 
@@ -13,9 +14,11 @@ use super::{Hub, Lived, Phase, Server, describe};
 use crate::clients::{level_index, level_name};
 use crate::directory::ListKind;
 use crate::forward::send_level;
+use crate::gate::audit::event;
 use crate::kernel::Kernel;
 use crate::lists::Asking;
 use crate::names;
+use crate::welcome::MGP_OFFERED;
 
 /// Notices of changed lists that come faster than this are answered together.
 const REFRESH_PAUSE: Duration = Duration::from_millis(50);
@@ -33,7 +36,12 @@ impl Server {
             Ok(connected) => connected,
             Err(error) => return Lived::Failed(error),
         };
-        let hub = Arc::new(Hub { connected, caller });
+        let declared = ServerDeclaration::of(&connected.server.capabilities);
+        let agreement = declared.as_ref().and_then(|declared| Agreement::with_server(declared, &MGP_OFFERED));
+        if let Some(warning) = agreement.as_ref().and_then(|agreement| agreement.compatibility().warning()) {
+            tracing::warn!(server = %self.id(), "{warning}");
+        }
+        let hub = Arc::new(Hub { connected, caller, declared, agreement });
         self.fetch(&hub, kernel).await;
         if let Some(name) = self.reserved_name() {
             hub.connected.stop().await;
@@ -48,18 +56,23 @@ impl Server {
         kernel.rebuild();
         self.phase.send_replace(Phase::Ready);
         tracing::info!(server = %self.id(), revision = %hub.revision(), "server is connected");
+        kernel.note_server(self, event::SERVER_CONNECTED, None);
+        self.ask_for_permissions(&hub, kernel).await;
         let upkeep = async {
             tokio::join!(
                 self.watch_always(&hub, kernel),
                 self.refresh_always(&hub, kernel),
-                self.restore_always(&hub, kernel)
+                self.restore_always(&hub, kernel),
+                self.watch_permissions(&hub, kernel)
             )
         };
         tokio::select! {
             () = closed.cancelled() => {}
             _ = upkeep => {}
         }
-        Lived::Lost(last_words(&hub.connected))
+        let why = last_words(&hub.connected);
+        kernel.note_server(self, event::SERVER_DISCONNECTED, Some(&why));
+        Lived::Lost(why)
     }
 
     /// Makes a connection in the name of `caller`, with the credentials of `principal`, or those for everybody.
@@ -123,7 +136,10 @@ impl Server {
             tracing::warn!(server = %self.id(), problem, "a list could not be had");
         }
         *self.problems.lock() = problems;
-        let changed = lists != *before;
+        let instructions = hub.connected.server.instructions.as_deref();
+        let quarantine = kernel.inspect(self, &lists, instructions).await;
+        let changed = lists != *before || quarantine != **self.quarantine.load();
+        self.quarantine.store(Arc::new(quarantine));
         self.lists.store(Arc::new(lists));
         changed
     }

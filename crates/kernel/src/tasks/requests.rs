@@ -11,7 +11,7 @@ use switchboard_wire::{Edit, Raw, Request};
 use super::{Across, finished_legacy, with_related_task};
 use crate::bridge;
 use crate::forward::Forward;
-use crate::kernel::{Kernel, object_of, plain, text_of};
+use crate::kernel::{Kernel, View, object_of, plain, text_of};
 use crate::server::Server;
 
 impl Kernel {
@@ -33,6 +33,7 @@ impl Kernel {
         let known = self.tasks().server(&task, &context.session.principal).and_then(|id| self.server(&id));
         let server = known.or_else(|| view.directory.only().and_then(|index| view.servers.get(index).cloned()));
         let server = server.ok_or_else(|| unknown_task(&task))?;
+        self.admit_task(context, &view, &server, &task).await?;
         let upstream = self.upstream(context, &server).await?;
         let across = Across { kernel: self, context, server: &server, upstream: &upstream };
         match (context.caller.era(), upstream.revision.era()) {
@@ -45,6 +46,17 @@ impl Kernel {
         }
     }
 
+    /// A task is used by who may use the tool it runs; one whose tool is not known, by who may use the server.
+    async fn admit_task(&self, context: &Context, view: &View, server: &Server, task: &str) -> Result<(), Fault> {
+        let tool = self.tasks().tool(task, &context.session.principal);
+        let Some((exposed, route)) = tool.and_then(|tool| Some((tool.clone(), view.directory.tool(&tool)?))) else {
+            return self.admit(context, server, "task", || unknown_task(task)).await;
+        };
+        let tables = self.tables().await?;
+        let access = self.access(&tables, &context.session, server, Some((&route.original, &exposed)));
+        if access.allow { Ok(()) } else { Err(unknown_task(task)) }
+    }
+
     /// The tasks of all servers that can list them, and of those that cannot the ones that are remembered here.
     pub(crate) async fn list_tasks(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
         let view = self.view();
@@ -52,6 +64,11 @@ impl Kernel {
             server.hub_now().is_some_and(|hub| hub.connected.server.capabilities.at(&["tasks", "list"]).is_some())
         };
         let principal = &context.session.principal;
+        let tables = self.tables().await?;
+        let may_use = |server: &&Arc<Server>| self.access(&tables, &context.session, server, None).allow;
+        if !view.servers.iter().any(|server| may_use(&server)) {
+            return Ok(Ok(Edit::empty().set("tasks", Raw::array(&[])).finish()).into());
+        }
         if let Some(server) = view.servers.first().filter(|server| view.servers.len() == 1 && can_list(server)) {
             let params = request.params.clone();
             let mut reply = self.forward(context, server, plain(request, params)).await?;
@@ -104,19 +121,19 @@ impl Kernel {
         };
         // One slow server does not hold up the list of the others.
         let wait = self.options().list_wait;
-        let asked = view.servers.iter().map(|server| tokio::time::timeout(wait, of_one(server)));
+        let asked = view.servers.iter().filter(may_use).map(|server| tokio::time::timeout(wait, of_one(server)));
         let tasks: Vec<Raw> = futures_util::future::join_all(asked).await.into_iter().flatten().flatten().collect();
         Ok(Ok(Edit::empty().set("tasks", Raw::array(&tasks)).finish()).into())
     }
 
-    pub(crate) fn note_task(&self, context: &Context, server: &Server, reply: &Reply) {
+    pub(crate) fn note_task(&self, context: &Context, server: &Server, tool: &str, reply: &Reply) {
         let Ok(result) = &reply.outcome else { return };
         let id = result.at(&["task", "taskId"]).or_else(|| {
             (bridge::result_type(result) == bridge::ResultType::Task).then(|| result.member("taskId")).flatten()
         });
         let fresh = |id: &String| self.tasks().server(id, &context.session.principal).is_none();
         if let Some(id) = id.and_then(|id| id.as_text()).filter(fresh) {
-            self.tasks().note(&id, server.id(), &context.session.principal);
+            self.tasks().note(&id, server.id(), &context.session.principal, Some(tool));
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use switchboard_kernel::{Kernel, KernelOptions, Sharing};
+use switchboard_kernel::{Kernel, Sharing};
 use switchboard_peer::Call;
 use switchboard_protocol::Era;
 use switchboard_wire::{Edit, Notification, Raw};
@@ -88,7 +88,7 @@ async fn a_watched_resource_is_told_of() {
 async fn servers_come_and_go_without_disturbing_the_others() {
     let (one, other) = (Script::new(Era::Legacy), Script::new(Era::Legacy));
     let (one_url, other_url) = (serve(one.clone()).await, serve(other).await);
-    let kernel = Kernel::new(KernelOptions::default());
+    let kernel = Kernel::new(crate::world::open_to_all());
     kernel.apply(vec![spec("one", &one_url, Sharing::Shared)]);
     let url = serve(Arc::new(kernel.clone())).await;
     let mut client = client(&url, Era::Legacy).await;

@@ -12,7 +12,7 @@ use crate::wire::{local, until, wire};
 use crate::world::{Script, raw};
 
 fn kernel_with(version: &str, script: &Arc<Script>, sharing: Sharing) -> Kernel {
-    let kernel = Kernel::new(KernelOptions::default());
+    let kernel = Kernel::new(crate::world::open_to_all());
     kernel.apply(vec![local("s", version, script.clone(), sharing)]);
     kernel
 }
@@ -85,7 +85,7 @@ impl Handler for Mute {
 
 #[tokio::test(start_paused = true)]
 async fn a_server_that_hangs_delays_nobody_for_long() {
-    let kernel = Kernel::new(KernelOptions { list_wait: Duration::from_secs(1), ..KernelOptions::default() });
+    let kernel = Kernel::new(KernelOptions { list_wait: Duration::from_secs(1), ..crate::world::open_to_all() });
     let script = Script::new(Era::Legacy);
     let mut mute = local("mute", "1", Arc::new(Mute), Sharing::Shared);
     mute.start_timeout = Duration::from_secs(3600);
@@ -158,7 +158,7 @@ impl Handler for OnlyOne {
 #[tokio::test(start_paused = true)]
 async fn a_server_that_takes_no_more_clients_is_not_pestered() {
     let server = Arc::new(OnlyOne::default());
-    let kernel = Kernel::new(KernelOptions::default());
+    let kernel = Kernel::new(crate::world::open_to_all());
     kernel.apply(vec![local("s", "1", server.clone(), Sharing::PerSession)]);
     let client = wire(&kernel, "ada", Era::Legacy).await;
     for _ in 0..20 {

@@ -10,7 +10,7 @@ use crate::world::{Script, client, serve, spec};
 
 async fn two() -> (Arc<Script>, Arc<Script>, Kernel, String) {
     let (one, other) = (Script::new(Era::Legacy), Script::new(Era::Modern));
-    let kernel = Kernel::new(KernelOptions { list_wait: Duration::from_millis(800), ..KernelOptions::default() });
+    let kernel = Kernel::new(KernelOptions { list_wait: Duration::from_millis(800), ..crate::world::open_to_all() });
     kernel.apply(vec![
         spec("one", &serve(one.clone()).await, Sharing::PerSession),
         spec("other.server", &serve(other.clone()).await, Sharing::PerSession),
@@ -53,7 +53,7 @@ async fn names_tell_servers_apart_and_a_dead_one_hides_nobody() {
 #[tokio::test]
 async fn a_call_to_a_dead_server_says_so_at_once() {
     let script = Script::new(Era::Legacy);
-    let kernel = Kernel::new(KernelOptions::default());
+    let kernel = Kernel::new(crate::world::open_to_all());
     kernel.apply(vec![spec("script", &serve(script).await, Sharing::Shared)]);
     kernel.settled(Duration::from_secs(5)).await;
     let url = serve(Arc::new(kernel.clone())).await;
@@ -67,7 +67,7 @@ async fn a_call_to_a_dead_server_says_so_at_once() {
 async fn a_server_that_takes_the_kernels_prefix_is_refused() {
     let script = Script::new(Era::Legacy);
     script.more_tools.lock().push("mgp.access.grant".to_owned());
-    let kernel = Kernel::new(KernelOptions::default());
+    let kernel = Kernel::new(crate::world::open_to_all());
     kernel.apply(vec![spec("script", &serve(script).await, Sharing::Shared)]);
     kernel.settled(Duration::from_secs(5)).await;
     let status = kernel.status();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use switchboard_kernel::{Kernel, KernelOptions, Sharing};
+use switchboard_kernel::{Kernel, Sharing};
 use switchboard_peer::Call;
 use switchboard_protocol::Era;
 use switchboard_wire::{Edit, Notification, Raw};
@@ -15,7 +15,7 @@ fn shared(script: &Arc<Script>) -> Kernel {
     for name in ["wait", "ask-aside", "chat-and-ask"] {
         script.more_tools.lock().push(name.to_owned());
     }
-    let kernel = Kernel::new(KernelOptions::default());
+    let kernel = Kernel::new(crate::world::open_to_all());
     kernel.apply(vec![local("s", "1", script.clone(), Sharing::Shared)]);
     kernel
 }
@@ -42,7 +42,7 @@ async fn a_question_that_names_no_call_is_not_put_to_a_bystander() {
 async fn a_question_beside_the_stream_of_a_call_reaches_its_caller() {
     let script = Script::new(Era::Legacy);
     script.more_tools.lock().push("ask-aside".to_owned());
-    let kernel = Kernel::new(KernelOptions::default());
+    let kernel = Kernel::new(crate::world::open_to_all());
     kernel.apply(vec![spec("s", &serve(script.clone()).await, Sharing::Shared)]);
     let url = serve(Arc::new(kernel)).await;
     for era in [Era::Modern, Era::Legacy] {
@@ -101,7 +101,7 @@ async fn a_resumed_call_gets_only_what_its_request_asked_for() {
 #[tokio::test]
 async fn the_state_of_one_servers_call_is_worth_nothing_at_another() {
     let (one, other) = (Script::new(Era::Legacy), Script::new(Era::Legacy));
-    let kernel = Kernel::new(KernelOptions::default());
+    let kernel = Kernel::new(crate::world::open_to_all());
     kernel.apply(vec![local("one", "1", one, Sharing::Shared), local("other", "1", other.clone(), Sharing::Shared)]);
     let client = wire(&kernel, "ada", Era::Modern).await;
     let asked = client.ask("tools/call", r#"{"name":"one__ask"}"#).await.unwrap();
@@ -132,7 +132,7 @@ async fn tasks_belong_to_who_made_them() {
 async fn a_person_may_think_longer_than_a_server_may_be_silent() {
     for sharing in [Sharing::Shared, Sharing::PerSession] {
         let script = Script::new(Era::Legacy);
-        let kernel = Kernel::new(KernelOptions::default());
+        let kernel = Kernel::new(crate::world::open_to_all());
         kernel.apply(vec![local("s", "1", script, sharing)]);
         let client = wire_that_thinks(&kernel, "ada", Era::Legacy, Duration::from_secs(50)).await;
         let result = client.ask("tools/call", r#"{"name":"ask"}"#).await.unwrap();
@@ -144,7 +144,7 @@ async fn a_person_may_think_longer_than_a_server_may_be_silent() {
 async fn so_it_is_over_http() {
     let mut slow = spec("s", &serve(Script::new(Era::Legacy)).await, Sharing::PerSession);
     slow.call_timeout = Duration::from_millis(300);
-    let kernel = Kernel::new(KernelOptions::default());
+    let kernel = Kernel::new(crate::world::open_to_all());
     kernel.apply(vec![slow]);
     let client = wire_that_thinks(&kernel, "ada", Era::Legacy, Duration::from_secs(1)).await;
     let result = client.ask("tools/call", r#"{"name":"ask"}"#).await.unwrap();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use switchboard_kernel::{Kernel, KernelOptions, Sharing};
+use switchboard_kernel::{Kernel, Sharing};
 use switchboard_peer::{BoxFuture, Call, CallError, Caller, Context, Handler, Remote, Reply, SendError, Session};
 use switchboard_protocol::Era;
 use switchboard_wire::{Id, Notification, Request};
@@ -31,7 +31,7 @@ async fn a_lost_session_gets_its_subscriptions_and_log_level_back() {
     for sharing in [Sharing::Shared, Sharing::PerSession] {
         let script = Script::new(Era::Legacy);
         let upstream = serve(script.clone()).await;
-        let kernel = Kernel::new(KernelOptions::default());
+        let kernel = Kernel::new(crate::world::open_to_all());
         kernel.apply(vec![spec("s", &upstream, sharing)]);
         let client = wire(&kernel, "ada", Era::Legacy).await;
         client.ask("tools/call", r#"{"name":"echo"}"#).await.unwrap();
@@ -57,7 +57,7 @@ async fn a_lost_session_gets_its_subscriptions_and_log_level_back() {
 #[tokio::test]
 async fn a_legacy_server_is_told_what_a_modern_request_wants_to_hear() {
     let script = Script::new(Era::Legacy);
-    let kernel = Kernel::new(KernelOptions::default());
+    let kernel = Kernel::new(crate::world::open_to_all());
     kernel.apply(vec![local("s", "1", script.clone(), Sharing::Shared)]);
     let quiet = wire(&kernel, "ada", Era::Legacy).await;
     quiet.ask("logging/setLevel", r#"{"level":"emergency"}"#).await.unwrap();
@@ -78,7 +78,7 @@ async fn a_resource_that_a_server_mentioned_is_read_there() {
     for script in [&one, &other] {
         script.more_tools.lock().push("links".to_owned());
     }
-    let kernel = Kernel::new(KernelOptions::default());
+    let kernel = Kernel::new(crate::world::open_to_all());
     kernel.apply(vec![
         local("one", "1", one.clone(), Sharing::Shared),
         local("other", "1", other.clone(), Sharing::Shared),
@@ -96,7 +96,7 @@ async fn a_resource_that_a_server_mentioned_is_read_there() {
 async fn a_visit_that_a_legacy_server_wants_becomes_input_for_a_modern_client() {
     let script = Script::new(Era::Legacy);
     script.more_tools.lock().push("gated".to_owned());
-    let kernel = Kernel::new(KernelOptions::default());
+    let kernel = Kernel::new(crate::world::open_to_all());
     kernel.apply(vec![local("s", "1", script.clone(), Sharing::Shared)]);
     let url = serve(Arc::new(kernel)).await;
     let able = client_with(&url, Era::Modern, r#"{"elicitation":{"form":{},"url":{}}}"#).await;
@@ -119,7 +119,7 @@ async fn a_visit_that_a_legacy_server_wants_becomes_input_for_a_modern_client() 
 
 #[tokio::test]
 async fn a_request_of_an_unknown_revision_learns_which_are_known() {
-    let kernel = Kernel::new(KernelOptions::default());
+    let kernel = Kernel::new(crate::world::open_to_all());
     let client = wire(&kernel, "ada", Era::Legacy).await;
     let params = r#"{"_meta":{"io.modelcontextprotocol/protocolVersion":"2099-01-01"}}"#;
     let error = client.ask("server/discover", params).await.unwrap_err();
@@ -145,7 +145,7 @@ impl Remote for Notes {
 #[tokio::test]
 async fn only_open_sessions_of_legacy_clients_are_told_of_changes() {
     let script = Script::new(Era::Legacy);
-    let kernel = Kernel::new(KernelOptions::default());
+    let kernel = Kernel::new(crate::world::open_to_all());
     // One greeting was answered, but the session never came to be; another session never introduced itself.
     let (never_open, silent, open) = (Arc::<Notes>::default(), Arc::<Notes>::default(), Arc::<Notes>::default());
     let session = |id: &str, notes: &Arc<Notes>| {

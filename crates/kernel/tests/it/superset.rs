@@ -34,7 +34,7 @@ async fn what_the_client_adds_reaches_the_server() {
         };
         assert!(said.as_str().contains(r#""extensions":{"x.example/y":{"n":1.10}}"#), "{ours:?} {theirs:?}: {said:?}");
         assert!(
-            said.as_str().contains(r#""mgp":{"version":"0.3.0"}"#) && said.as_str().contains(r#""infoExtra":1.10"#)
+            said.as_str().contains(r#""x-caps":{"version":"0.3.0"}"#) && said.as_str().contains(r#""infoExtra":1.10"#)
         );
     }
 }
@@ -62,7 +62,7 @@ async fn what_the_server_adds_reaches_the_client() {
         assert_eq!(error.data.unwrap().as_str(), r#"{"why":1.0e1,"deep":{"x":[]}}"#);
         assert_eq!(error.extra.get("errorExtra").map(Raw::as_str), Some("[1]"));
         let greeting = &client.connected.server;
-        has(&greeting.capabilities, r#""mgp":{"version":"0.3.0"},"experimental":{"odd":{"n":1.10}}"#);
+        has(&greeting.capabilities, r#""x-caps":{"version":"0.3.0"},"experimental":{"odd":{"n":1.10}}"#);
         if ours == theirs {
             has(&greeting.result, r#""greetingExtra":[1.0]"#);
         }

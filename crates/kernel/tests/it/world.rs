@@ -206,7 +206,7 @@ impl Script {
         }
     }
 
-    const CAPABILITIES: &'static str = r#"{"tools":{"listChanged":true},"prompts":{},"resources":{"subscribe":true,"listChanged":true},"completions":{},"logging":{},"mgp":{"version":"0.3.0"},"experimental":{"odd":{"n":1.10}}}"#;
+    const CAPABILITIES: &'static str = r#"{"tools":{"listChanged":true},"prompts":{},"resources":{"subscribe":true,"listChanged":true},"completions":{},"logging":{},"x-caps":{"version":"0.3.0"},"experimental":{"odd":{"n":1.10}}}"#;
 }
 
 impl Handler for Script {
@@ -308,6 +308,7 @@ pub(crate) fn spec(id: &str, url: &str, sharing: Sharing) -> ServerSpec {
         call_timeout: Duration::from_secs(5),
         restart: Restart::Always,
         fingerprint: url.to_owned(),
+        policy: Arc::default(),
     }
 }
 
@@ -321,7 +322,7 @@ pub(crate) struct World {
 pub(crate) async fn world(server: Era) -> World {
     let script = Script::new(server);
     let upstream = serve(script.clone()).await;
-    let kernel = Kernel::new(KernelOptions::default());
+    let kernel = Kernel::new(open_to_all());
     kernel.apply(vec![spec("script", &upstream, Sharing::PerSession)]);
     let url = serve(Arc::new(kernel.clone())).await;
     World { script, kernel, url }
@@ -357,7 +358,7 @@ impl Handler for Person {
 }
 
 pub(crate) const CLIENT_CAPABILITIES: &str =
-    r#"{"elicitation":{"form":{}},"mgp":{"version":"0.3.0"},"extensions":{"x.example/y":{"n":1.10}}}"#;
+    r#"{"elicitation":{"form":{}},"x-caps":{"version":"0.3.0"},"extensions":{"x.example/y":{"n":1.10}}}"#;
 
 pub(crate) async fn client(url: &str, era: Era) -> Client {
     client_with(url, era, CLIENT_CAPABILITIES).await
@@ -422,3 +423,12 @@ impl Client {
 
 pub(crate) const PAIRS: [(Era, Era); 4] =
     [(Era::Legacy, Era::Legacy), (Era::Legacy, Era::Modern), (Era::Modern, Era::Legacy), (Era::Modern, Era::Modern)];
+
+/// Options of a kernel whose servers everybody may use.
+pub(crate) fn open_to_all() -> KernelOptions {
+    let gate = switchboard_kernel::GateOptions {
+        default_policy: Some(switchboard_protocol::mgp::DefaultPolicy::OptOut),
+        ..switchboard_kernel::GateOptions::default()
+    };
+    KernelOptions { gate, ..KernelOptions::default() }
+}

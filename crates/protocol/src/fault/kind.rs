@@ -216,6 +216,8 @@ kinds! {
     // Security.
     /// The server lacks a permission.
     PermissionDenied = "permission_denied", Kernel, Security, -32005 / 1000 / Some(1000), "SCOPE_INSUFFICIENT" auth_required, actionable;
+    /// Whether the server gets a permission is not decided yet, or no longer.
+    PermissionPending = "permission_pending", Kernel, Security, -32005 / 1000 / Some(1000), "PERMISSION_PENDING" auth_required => RetryAdvice::backoff(5_000, 5), actionable;
     /// The caller may not use this.
     AccessDenied = "access_denied", Kernel, Security, -32005 / 1001 / Some(1001), "ACCESS_DENIED" auth_required, actionable;
     /// The session lacks a scope.
@@ -230,10 +232,26 @@ kinds! {
     CodeSafetyViolation = "code_safety_violation", Kernel, Security, -32005 / 1011 / Some(1011), "CODE_UNSAFE" permanent;
     /// A person must agree first.
     ConfirmationRequired = "confirmation_required", Kernel, Security, -32005 / 1000 / Some(1000), "CONFIRMATION_REQUIRED" auth_required, actionable;
+    /// The agreement that is shown is unknown, used, too old, or was given for another call.
+    ConfirmationInvalid = "confirmation_invalid", Client, Security, -32005 / 1000 / Some(1000), "CONFIRMATION_INVALID" auth_required, actionable;
     /// A person did not agree.
     ConfirmationDenied = "confirmation_denied", Client, Security, -32005 / 1000 / Some(1000), "CONFIRMATION_DENIED" permanent;
     /// The tool is not the one that was accepted.
     DefinitionChanged = "definition_changed", Kernel, Security, -32005 / 1010 / Some(1010), "DEFINITION_CHANGED" auth_required, actionable;
+    /// The tool was never accepted: something in its definition must be seen by a person first.
+    DefinitionHeld = "definition_held", Kernel, Security, -32005 / 1010 / Some(1010), "DEFINITION_HELD" auth_required, actionable;
+    /// What was sent, or came back, is held until a person has seen it.
+    ContentHeld = "content_held", Kernel, Security, -32005 / 1010 / Some(1010), "CONTENT_HELD" auth_required, actionable;
+    /// The server tried what its isolation forbids.
+    IsolationViolation = "isolation_violation", Server, Security, -32005 / 1010 / Some(1010), "ISOLATION_VIOLATION" permanent;
+    /// The server is not the one that was signed, or nobody signed it.
+    SealInvalid = "seal_invalid", Kernel, Security, -32005 / 1010 / Some(1010), "SEAL_INVALID" permanent, actionable;
+    /// The task was passed on too often.
+    DelegationDepth = "delegation_depth_exceeded", Client, Security, -32005 / 1000 / Some(1000), "DELEGATION_DEPTH" permanent;
+    /// The task came back to one who had passed it on.
+    DelegationCycle = "delegation_cycle", Client, Security, -32005 / 1000 / Some(1000), "DELEGATION_CYCLE" permanent;
+    /// The task was passed on to oneself.
+    SelfDelegation = "self_delegation", Client, Security, -32005 / 1000 / Some(1000), "SELF_DELEGATION" permanent;
 
     // Lifecycle.
     /// The server is not connected.
@@ -290,6 +308,24 @@ kinds! {
     UnknownChannel = "unknown_channel", Client, Validation, -32023 / 6023 / None, "RESOURCE_NOT_FOUND" invalid_input;
     /// The channel could not be opened.
     ChannelOpenFailed = "channel_open_failed", Server, External, -32024 / 6024 / None, "CHANNEL_OPEN_FAILED" transient;
+}
+
+impl FaultKind {
+    /// Whether it is about what was called, with what, and what came of it, and not about the form of the message or
+    /// the connection.
+    #[must_use]
+    pub const fn is_about_the_call(self) -> bool {
+        // On a modern wire what is not the protocol's own has a positive code; these take one of the protocol's.
+        let borrowed = matches!(
+            self,
+            Self::UnknownTool
+                | Self::InvalidArguments
+                | Self::ToolDisabled
+                | Self::ToolNameConflict
+                | Self::IdempotencyConflict
+        );
+        borrowed || self.codes().modern > 0
+    }
 }
 
 impl fmt::Display for FaultKind {

@@ -130,7 +130,7 @@ fn data(fault: &Fault, rendering: &Rendering) -> Raw {
     if !rendering.mgp && !rendering.structured {
         let retry = fault.retry();
         data = data
-            .set_optional("retryable", retry.retryable.then(|| boolean(true)))
+            .set_optional("retryable", retry.retryable.then(|| Raw::boolean(true)))
             .set_optional("retryAfterMs", retry.after_ms.filter(|_| retry.retryable).map(Raw::number))
             .set_optional("suggestion", fault.suggestion().map(Raw::string))
             .set_optional("details", fault.details().cloned());
@@ -149,7 +149,7 @@ fn mgp(fault: &Fault) -> Raw {
     let retry = fault.retry();
     Edit::empty()
         .set("category", Raw::string(fault.category().as_str()))
-        .set("retryable", boolean(retry.retryable))
+        .set("retryable", Raw::boolean(retry.retryable))
         .set_optional("retry_after_ms", retry.after_ms.map(Raw::number))
         .set_optional("retry_strategy", retry.strategy.map(|strategy| Raw::string(strategy.as_str())))
         .set_optional("max_retries", retry.max.map(|max| Raw::number(max.into())))
@@ -160,7 +160,7 @@ fn mgp(fault: &Fault) -> Raw {
 }
 
 /// The error object of proposal 11.
-fn structured(fault: &Fault) -> Raw {
+pub(super) fn structured(fault: &Fault) -> Raw {
     let (code, category) = fault.kind().codes().structured;
     let retry = fault.retry();
     Edit::empty()
@@ -168,13 +168,8 @@ fn structured(fault: &Fault) -> Raw {
         .set("message", Raw::string(fault.message()))
         .set("category", Raw::string(category))
         .set_optional("retry_after_seconds", retry.after_ms.map(|ms| Raw::number(ms.div_ceil(1_000))))
-        .set("user_actionable", boolean(fault.is_user_actionable()))
+        .set("user_actionable", Raw::boolean(fault.is_user_actionable()))
         .set_optional("suggestion", fault.suggestion().map(Raw::string))
         .set_optional("details", fault.details().cloned())
         .finish()
-}
-
-fn boolean(value: bool) -> Raw {
-    // A boolean always has a JSON form, so the fallback is never taken.
-    Raw::from_value(&value).unwrap_or_else(|_| Raw::number(value.into()))
 }

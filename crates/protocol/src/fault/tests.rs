@@ -46,6 +46,88 @@ fn a_refused_call_in_five_dialects() {
 }
 
 #[test]
+fn refusals_of_the_gate_for_five_kinds_of_client() {
+    use FaultKind as K;
+    // Kind; legacy, modern, MGP, MCPL method; proposal 11's code and category; whether a person can act.
+    let table = [
+        (K::ServerNotReady, -32000, 2000, 2000, -32000, "SERVER_NOT_READY", "transient", false),
+        (K::ServerDraining, -32000, 2001, 2001, -32000, "SERVER_DRAINING", "transient", false),
+        (K::ServerRestarting, -32000, 2002, 2002, -32000, "SERVER_RESTARTING", "transient", false),
+        (K::SealInvalid, -32005, 1010, 1010, -32002, "SEAL_INVALID", "permanent", true),
+        (K::PermissionDenied, -32005, 1000, 1000, -32002, "SCOPE_INSUFFICIENT", "auth_required", true),
+        (K::PermissionPending, -32005, 1000, 1000, -32002, "PERMISSION_PENDING", "auth_required", true),
+        (K::AccessDenied, -32005, 1001, 1001, -32002, "ACCESS_DENIED", "auth_required", true),
+        (K::DelegationDepth, -32005, 1000, 1000, -32002, "DELEGATION_DEPTH", "permanent", false),
+        (K::DelegationCycle, -32005, 1000, 1000, -32002, "DELEGATION_CYCLE", "permanent", false),
+        (K::SelfDelegation, -32005, 1000, 1000, -32002, "SELF_DELEGATION", "permanent", false),
+        (K::ScopeInsufficient, -32005, 1000, 1000, -32002, "SCOPE_INSUFFICIENT", "auth_required", true),
+        (K::AuthRequired, -32005, 1002, 1002, -32002, "AUTH_REQUIRED", "auth_required", true),
+        (K::AuthExpired, -32005, 1003, 1003, -32002, "AUTH_EXPIRED", "auth_required", true),
+        (K::FeatureSetDisabled, -32001, 6001, 6001, -32001, "FEATURE_SET_DISABLED", "auth_required", false),
+        (K::InvalidArguments, -32602, -32602, 4000, -32602, "INVALID_INPUT", "invalid_input", false),
+        (K::UnknownTool, -32602, -32602, 4001, -32602, "RESOURCE_NOT_FOUND", "invalid_input", false),
+        (K::ToolDisabled, -32602, -32602, 4002, -32602, "TOOL_DISABLED", "permanent", true),
+        (K::ValidationBlocked, -32005, 1010, 1010, -32002, "VALIDATION_BLOCKED", "permanent", false),
+        (K::CodeSafetyViolation, -32005, 1011, 1011, -32002, "CODE_UNSAFE", "permanent", false),
+        (K::DefinitionChanged, -32005, 1010, 1010, -32002, "DEFINITION_CHANGED", "auth_required", true),
+        (K::DefinitionHeld, -32005, 1010, 1010, -32002, "DEFINITION_HELD", "auth_required", true),
+        (K::ContentHeld, -32005, 1010, 1010, -32002, "CONTENT_HELD", "auth_required", true),
+        (K::IsolationViolation, -32005, 1010, 1010, -32002, "ISOLATION_VIOLATION", "permanent", false),
+        (K::RateLimited, -32000, 3000, 3000, -32000, "RATE_LIMIT_EXCEEDED", "rate_limited", false),
+        (K::ResourceExhausted, -32000, 3001, 3001, -32000, "RESOURCE_EXHAUSTED", "transient", false),
+        (K::QuotaExceeded, -32000, 3002, 3002, -32000, "QUOTA_EXCEEDED", "rate_limited", true),
+        (K::Timeout, -32000, 3003, 3003, -32000, "TIMEOUT", "transient", false),
+        (K::IdempotencyConflict, -32602, -32602, 4000, -32602, "IDEMPOTENCY_CONFLICT", "invalid_input", false),
+        (K::ConfirmationRequired, -32005, 1000, 1000, -32002, "CONFIRMATION_REQUIRED", "auth_required", true),
+        (K::ConfirmationInvalid, -32005, 1000, 1000, -32002, "CONFIRMATION_INVALID", "auth_required", true),
+        (K::ConfirmationDenied, -32005, 1000, 1000, -32002, "CONFIRMATION_DENIED", "permanent", false),
+    ];
+    let legacy = plain(Revision::V2025_11_25);
+    for (kind, old, new, mgp, mcpl, word, category, actionable) in table {
+        assert_eq!(code(kind, &legacy), old, "{kind}, legacy");
+        assert_eq!(code(kind, &plain(Revision::V2026_07_28)), new, "{kind}, modern");
+        // MGP has no words for the feature sets of MCPL, so a legacy client of it reads the legacy code.
+        let expected = if kind == K::FeatureSetDisabled { old } else { mgp };
+        assert_eq!(code(kind, &legacy.with_mgp(true)), expected, "{kind}, MGP");
+        assert_eq!(code(kind, &plain(Revision::V2026_07_28).with_mgp(true)), mgp, "{kind}, modern MGP");
+        assert_eq!(code(kind, &Rendering::new(Revision::V2025_11_25, "channels/open")), mcpl, "{kind}, MCPL");
+        let data = Fault::new(kind, "x").render(&legacy.with_structured(true)).data.expect("data");
+        let told = |key| data.at(&["structured", key]).and_then(|value| value.as_text());
+        assert_eq!((told("code").as_deref(), told("category").as_deref()), (Some(word), Some(category)), "{kind}");
+        assert_eq!(data.at(&["structured", "user_actionable"]), Some(Raw::boolean(actionable)), "{kind}");
+        // Proposal 11 wants a time where trying again helps.
+        let timed = data.at(&["structured", "retry_after_seconds"]).is_some();
+        assert!(timed || !kind.retry().retryable, "{kind} is retryable without a time");
+    }
+}
+
+#[test]
+fn a_held_tool_in_five_dialects() {
+    let fault = Fault::new(FaultKind::DefinitionChanged, "`rm` is not the tool that was accepted")
+        .suggest("an operator can look at the change");
+    insta::assert_snapshot!(text(&fault, &plain(Revision::V2025_06_18)), @r#"{"code":-32005,"message":"`rm` is not the tool that was accepted","data":{"kind":"definition_changed","suggestion":"an operator can look at the change"}}"#);
+    insta::assert_snapshot!(text(&fault, &plain(Revision::V2026_07_28)), @r#"{"code":1010,"message":"`rm` is not the tool that was accepted","data":{"kind":"definition_changed","suggestion":"an operator can look at the change"}}"#);
+    insta::assert_snapshot!(text(&fault, &plain(Revision::V2025_06_18).with_mgp(true)), @r#"{"code":1010,"message":"`rm` is not the tool that was accepted","data":{"kind":"definition_changed","_mgp":{"category":"security","retryable":false,"suggestion":"an operator can look at the change"}}}"#);
+    insta::assert_snapshot!(text(&fault, &plain(Revision::V2025_06_18).with_structured(true)), @r#"{"code":-32005,"message":"`rm` is not the tool that was accepted","data":{"kind":"definition_changed","structured":{"code":"DEFINITION_CHANGED","message":"`rm` is not the tool that was accepted","category":"auth_required","user_actionable":true,"suggestion":"an operator can look at the change"}}}"#);
+    insta::assert_snapshot!(text(&fault, &Rendering::new(Revision::V2025_06_18, "channels/open")), @r#"{"code":-32002,"message":"`rm` is not the tool that was accepted","data":{"kind":"definition_changed","suggestion":"an operator can look at the change"}}"#);
+}
+
+#[test]
+fn the_error_of_the_specification() {
+    // MGP 14.4, with our own `kind` beside it.
+    let fault = Fault::new(FaultKind::RateLimited, "Rate limited: 10 requests per minute exceeded")
+        .retry_after(5_000)
+        .with_details(
+            Raw::parse(&br#"{"limit":10,"window_secs":60,"current":12}"#[..], &Limits::default()).expect("valid"),
+        );
+    let written = text(&fault, &plain(Revision::V2024_11_05).with_mgp(true));
+    assert_eq!(
+        written.replace(r#""kind":"rate_limited","#, ""),
+        r#"{"code":3000,"message":"Rate limited: 10 requests per minute exceeded","data":{"_mgp":{"category":"resource","retryable":true,"retry_after_ms":5000,"retry_strategy":"exponential_backoff","max_retries":3,"details":{"limit":10,"window_secs":60,"current":12}}}}"#
+    );
+}
+
+#[test]
 fn members_that_mcp_asks_for() {
     let fault = Fault::unsupported_version("1900-01-01", &Revision::ALL);
     insta::assert_snapshot!(text(&fault, &plain(Revision::V2026_07_28)), @r#"{"code":-32022,"message":"unsupported protocol version: \"1900-01-01\"","data":{"kind":"unsupported_protocol_version","supported":["2024-11-05","2025-03-26","2025-06-18","2025-11-25","2026-07-28"],"requested":"1900-01-01"}}"#);

@@ -5,16 +5,20 @@ use serde::{Deserialize, Deserializer};
 use switchboard_wire::Raw;
 
 /// Declares a view: required members, a semicolon, optional members. Every view has a constructor that takes the
-/// required ones, a method to set each optional one, and the members it does not know in `extra`.
+/// required ones, a method to set each optional one, and the members it does not know in `extra`. MCP writes its
+/// members in camel case; another case is named first.
 macro_rules! view {
-    ($(#[$doc:meta])* $name:ident {
+    ($(#[$doc:meta])* $name:ident $body:tt) => {
+        view! { "camelCase"; $(#[$doc])* $name $body }
+    };
+    ($case:literal; $(#[$doc:meta])* $name:ident {
         $($(#[$required_meta:meta])* $required:ident: $required_type:ty,)*
         ;
         $($(#[$optional_meta:meta])* $optional:ident: $optional_type:ty,)*
     }) => {
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
-        #[serde(rename_all = "camelCase")]
+        #[serde(rename_all = $case)]
         #[non_exhaustive]
         pub struct $name {
             $($(#[$required_meta])* pub $required: $required_type,)*

@@ -18,7 +18,7 @@ use crate::{screen, setup};
 use answers::Answers;
 
 pub(crate) async fn run(common: &Common, options: &Call) -> Outcome {
-    let local = Local::start(common)?;
+    let local = Local::start(common).await?;
     local.settle_for(&options.tool).await;
     let outcome = call(&local, options).await;
     local.end().await;

@@ -137,7 +137,13 @@ async fn servers(loaded: Loaded, report: &mut Report) {
     if loaded.config.servers.is_empty() && !loaded.files.is_empty() {
         report.note("servers", setup::NO_SERVERS, None);
     }
-    let local = Local::of(loaded);
+    let local = match Local::of(loaded).await {
+        Ok(local) => local,
+        Err(failure) => {
+            report.problem("store", failure.message().unwrap_or("cannot be opened"), None);
+            return;
+        }
+    };
     local.settle().await;
     let status = local.kernel.status();
     local.end().await;

@@ -16,7 +16,7 @@ use crate::setup;
 const BRIEF: usize = 160;
 
 pub(crate) async fn run(common: &Common) -> Outcome {
-    let local = Local::start(common)?;
+    let local = Local::start(common).await?;
     local.settle().await;
     let status = local.kernel.status();
     local.end().await;

@@ -19,7 +19,7 @@ use crate::setup;
 const BRIEF: usize = 100;
 
 pub(crate) async fn run(common: &Common, options: &Tools) -> Outcome {
-    let local = Local::start(common)?;
+    let local = Local::start(common).await?;
     if let Some(id) = &options.server
         && local.loaded.config.server(id).is_none()
     {

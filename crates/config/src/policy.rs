@@ -1,0 +1,183 @@
+//! What an operator says about the use of servers and tools: `[gate]`, `[servers.tools]` and permissions.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use switchboard_protocol::mgp::{Risk, ValidatorName};
+use toml_edit::Item;
+
+use crate::error::ConfigError;
+use crate::table::Keys;
+
+const GATE: &[&str] = &[
+    "approval_wait_ms",
+    "pin_definitions",
+    "screen_definitions",
+    "audit_arguments",
+    "audit_keep_days",
+    "auto_approve_exceptions",
+];
+const TOOL: &[&str] = &["risk", "validator", "confirm"];
+
+/// The `[gate]` section: how calls are judged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GateSettings {
+    /// How long a call waits for a person (`approval_wait_ms`).
+    pub approval_wait: Duration,
+    /// Whether a changed definition of a tool is held back (`pin_definitions`).
+    pub pin_definitions: bool,
+    /// Whether definitions are searched for orders to the model (`screen_definitions`).
+    pub screen_definitions: bool,
+    /// Whether the audit log has the values of arguments, not only their hash (`audit_arguments`).
+    pub audit_arguments: bool,
+    /// After how many days audit events are removed; never if absent (`audit_keep_days`).
+    pub audit_keep_days: Option<u64>,
+    /// What `auto_approve` leaves to a person (`auto_approve_exceptions`).
+    pub auto_approve_exceptions: Vec<String>,
+}
+
+impl Default for GateSettings {
+    fn default() -> Self {
+        Self {
+            approval_wait: Duration::from_millis(120_000),
+            pin_definitions: true,
+            screen_definitions: true,
+            audit_arguments: false,
+            audit_keep_days: None,
+            auto_approve_exceptions: vec!["filesystem.write".to_owned(), "network.outbound".to_owned()],
+        }
+    }
+}
+
+/// What is said of one tool.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ToolEntry {
+    /// Its risk, whatever the server says.
+    pub risk: Option<Risk>,
+    /// The one check of its arguments.
+    pub validator: Option<ValidatorName>,
+    /// Whether a person is asked before each call.
+    pub confirm: Option<bool>,
+}
+
+/// Permissions that are granted by configuration, with the scope that narrows each.
+pub type Permissions = BTreeMap<String, Option<Value>>;
+
+pub(crate) fn read_gate(top: &Keys<'_>) -> Result<GateSettings, ConfigError> {
+    let mut gate = GateSettings::default();
+    let Some(keys) = top.section("gate", "[gate]", GATE)? else { return Ok(gate) };
+    gate.approval_wait = keys.milliseconds("approval_wait_ms")?.unwrap_or(gate.approval_wait);
+    for (key, slot) in [
+        ("pin_definitions", &mut gate.pin_definitions),
+        ("screen_definitions", &mut gate.screen_definitions),
+        ("audit_arguments", &mut gate.audit_arguments),
+    ] {
+        *slot = keys.boolean(key)?.unwrap_or(*slot);
+    }
+    gate.audit_keep_days = keys.number("audit_keep_days", 1, 36_500)?;
+    if keys.table.contains_key("auto_approve_exceptions") {
+        gate.auto_approve_exceptions = keys.strings("auto_approve_exceptions")?;
+    }
+    Ok(gate)
+}
+
+pub(crate) fn read_tools(server: &Keys<'_>) -> Result<BTreeMap<String, ToolEntry>, ConfigError> {
+    let Some(item) = server.table.get("tools") else { return Ok(BTreeMap::new()) };
+    let table = item.as_table_like().ok_or_else(|| server.wrong_type("tools", item, "a table of tools"))?;
+    let mut tools = BTreeMap::new();
+    for (name, item) in table.iter() {
+        let table = item.as_table_like().ok_or_else(|| server.wrong_type(&format!("tools.{name}"), item, "a table"))?;
+        let keys = Keys { table, place: "[servers.tools]", known: TOOL, ..*server };
+        keys.refuse_unknown()?;
+        let entry = ToolEntry {
+            risk: keys.word("risk", Risk::WORDS, Risk::from_word)?,
+            validator: keys.word("validator", ValidatorName::WORDS, ValidatorName::from_word)?,
+            confirm: keys.boolean("confirm")?,
+        };
+        tools.insert(name.to_owned(), entry);
+    }
+    Ok(tools)
+}
+
+/// `permissions_granted`: a list of names, or a table from names to scopes (`true` for one without).
+pub(crate) fn read_granted(mgp: &Keys<'_>) -> Result<Permissions, ConfigError> {
+    const KEY: &str = "permissions_granted";
+    let Some(item) = mgp.table.get(KEY) else { return Ok(Permissions::new()) };
+    let Some(table) = item.as_table_like() else {
+        return Ok(mgp.strings(KEY)?.into_iter().map(|name| (name, None)).collect());
+    };
+    let granted = |(name, item): (&str, &Item)| match item.as_bool() {
+        Some(true) => Ok((name.to_owned(), None)),
+        Some(false) => Err(mgp.bad_value(KEY, format!("says `{name} = false`"), "leave the permission out")),
+        None if item.is_table_like() => Ok((name.to_owned(), Some(value_of(item)))),
+        None => Err(mgp.wrong_type(&format!("{KEY}.{name}"), item, "true or a table")),
+    };
+    table.iter().map(granted).collect()
+}
+
+/// A TOML value as JSON.
+fn value_of(item: &Item) -> Value {
+    if let Some(table) = item.as_table_like() {
+        return Value::Object(table.iter().map(|(key, item)| (key.to_owned(), value_of(item))).collect());
+    }
+    if let Some(array) = item.as_array() {
+        return array.iter().map(|value| value_of(&Item::Value(value.clone()))).collect();
+    }
+    match (item.as_str(), item.as_integer(), item.as_bool()) {
+        (Some(text), ..) => text.into(),
+        (_, Some(number), _) => number.into(),
+        (.., Some(flag)) => flag.into(),
+        // Times and fractions have no place in a scope: whoever reads it refuses this.
+        _ => json!({"unreadable": item.type_name()}),
+    }
+}
+
+/// What of it an approval of a server covers; `None` where nothing is said.
+pub(crate) fn covered(granted: &Permissions, tools: &BTreeMap<String, ToolEntry>) -> Option<Value> {
+    if granted.is_empty() && tools.is_empty() {
+        return None;
+    }
+    let tools: Vec<Value> = tools
+        .iter()
+        .map(|(name, tool)| {
+            json!([name, tool.risk.map(Risk::as_str), tool.validator.map(ValidatorName::as_str), tool.confirm])
+        })
+        .collect();
+    Some(json!([granted, tools]))
+}
+
+/// The same as TOML, to be written back.
+pub(crate) fn written(granted: &Permissions) -> Option<String> {
+    let plain = granted.values().all(Option::is_none);
+    if granted.is_empty() {
+        return None;
+    }
+    let items: Vec<String> = granted
+        .iter()
+        .map(|(name, scope)| {
+            let name = crate::edit::string(name);
+            match scope {
+                _ if plain => name,
+                None => format!("{name} = true"),
+                Some(scope) => format!("{name} = {}", toml_of(scope)),
+            }
+        })
+        .collect();
+    Some(if plain { format!("[{}]", items.join(", ")) } else { format!("{{ {} }}", items.join(", ")) })
+}
+
+fn toml_of(value: &Value) -> String {
+    match value {
+        Value::Object(members) => {
+            let members: Vec<_> = members
+                .iter()
+                .map(|(key, value)| format!("{} = {}", crate::edit::string(key), toml_of(value)))
+                .collect();
+            format!("{{ {} }}", members.join(", "))
+        }
+        Value::Array(items) => format!("[{}]", items.iter().map(toml_of).collect::<Vec<_>>().join(", ")),
+        Value::String(text) => crate::edit::string(text),
+        other => other.to_string(),
+    }
+}

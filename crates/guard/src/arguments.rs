@@ -1,0 +1,175 @@
+//! Arguments: may this call, with exactly these arguments, be passed on?
+//!
+//! Every string in the arguments is looked at, wherever it stands: a server may use any of them in any way. What a
+//! string is, is told by its key (`command`, `path`, `url`, `code`) and by its form. A string that nothing is known
+//! about may still not smuggle a command, lead to a private network or leave the allowed paths. Prose may say what it
+//! likes as long as nothing in it would be run. The rules are built once per definition and grant; what must be looked
+//! up in the world is asked of a [`World`].
+
+mod command;
+mod place;
+mod reach;
+mod role;
+mod source;
+mod sql;
+mod walk;
+
+use std::net::IpAddr;
+
+use switchboard_protocol::mgp::ValidatorName;
+use switchboard_protocol::mgp::security::ToolSecurity;
+use switchboard_wire::Raw;
+
+use crate::Finding;
+use crate::permission::Scope;
+
+pub use source::CodeRules;
+
+/// Arguments nested deeper are refused.
+pub const MAX_DEPTH: usize = 64;
+/// The most host names that one call is looked up for.
+pub const MAX_HOSTS: usize = 16;
+
+/// What must be looked up. The answers decide about this one call: the caller connects to what it was told here.
+pub trait World {
+    /// Where the symbolic link at this absolute path leads, if it is one.
+    fn link(&self, path: &str) -> Option<String>;
+
+    /// The addresses of a host name. `None` if nobody has asked: then the spelling decides. An empty answer is a name
+    /// without an address.
+    fn addresses(&self, host: &str) -> Option<Vec<IpAddr>>;
+}
+
+/// Knows no link and no address.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoWorld;
+
+impl World for NoWorld {
+    fn link(&self, _: &str) -> Option<String> {
+        None
+    }
+
+    fn addresses(&self, _: &str) -> Option<Vec<IpAddr>> {
+        None
+    }
+}
+
+/// Everything that the arguments of one tool are held to.
+#[derive(Debug, Clone, Default)]
+pub struct Checks {
+    sandbox: bool,
+    readonly: bool,
+    network: bool,
+    code: bool,
+    /// The tool says of itself that it changes something.
+    changes: bool,
+    rules: CodeRules,
+    scopes: Vec<Scope>,
+    places: Vec<crate::path::Scope>,
+}
+
+impl Checks {
+    /// The checks for a tool: `validators` are those that hold for it, `declared` is what its server says, `scopes`
+    /// are the limits of the grants it uses, and `base` is the absolute directory at which its relative paths start.
+    #[must_use]
+    pub fn new(validators: &[ValidatorName], declared: &ToolSecurity, scopes: &[Scope], base: &str) -> Self {
+        let on = |validator| validators.contains(&validator);
+        let hints = declared.hints;
+        Self {
+            sandbox: on(ValidatorName::Sandbox),
+            readonly: on(ValidatorName::Readonly),
+            network: on(ValidatorName::NetworkRestricted),
+            code: on(ValidatorName::CodeSafety),
+            changes: declared.side_effects.as_ref().is_some_and(|effects| !effects.is_empty())
+                || hints.read_only == Some(false)
+                || hints.destructive == Some(true),
+            rules: CodeRules::new(declared.code_safety.as_ref()),
+            scopes: scopes.to_vec(),
+            places: scopes.iter().filter_map(|scope| place::compile(scope, base)).collect(),
+        }
+    }
+
+    /// The names of the checks that are made, for an audit record.
+    #[must_use]
+    pub fn applied(&self) -> Vec<&'static str> {
+        [
+            (self.sandbox, ValidatorName::Sandbox.as_str()),
+            (self.readonly, ValidatorName::Readonly.as_str()),
+            (self.network, ValidatorName::NetworkRestricted.as_str()),
+            (self.code, ValidatorName::CodeSafety.as_str()),
+            (!self.scopes.is_empty(), SCOPE),
+        ]
+        .into_iter()
+        .filter_map(|(on, name)| on.then_some(name))
+        .collect()
+    }
+
+    /// Whether nothing is checked at all.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        !(self.sandbox || self.readonly || self.network || self.code) && self.scopes.is_empty()
+    }
+
+    /// Whether links of paths are looked up.
+    #[must_use]
+    pub const fn looks_at_places(&self) -> bool {
+        !self.places.is_empty()
+    }
+
+    /// Whether names of hosts are looked up.
+    #[must_use]
+    pub fn looks_outside(&self) -> bool {
+        let limited = |scope: &Scope| scope.hosts.is_some() || !scope.deny_hosts.is_empty() || scope.ports.is_some();
+        self.network || self.scopes.iter().any(limited)
+    }
+
+    fn runs_code(&self) -> bool {
+        self.code || self.readonly || self.scopes.iter().any(|scope| scope.languages.is_some())
+    }
+}
+
+/// The step of a refusal by the limits of a grant.
+const SCOPE: &str = "scope";
+/// The step of a refusal of the arguments as such.
+const ARGUMENTS: &str = "arguments";
+
+/// Why a call is refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Violation {
+    /// The check that refused: the name of a validator, `scope`, or `arguments`.
+    pub step: &'static str,
+    /// Where in the arguments, as a JSON pointer; empty for all of them.
+    pub pointer: String,
+    /// What is wrong.
+    pub finding: Finding,
+    /// For code, the structure of MGP 7.4 from which an agent can correct it.
+    pub rejection: Option<Raw>,
+}
+
+/// Whether a tool may be called with these arguments.
+///
+/// # Errors
+/// The first thing that is wrong with them.
+pub fn check(checks: &Checks, arguments: &Raw, world: &dyn World) -> Result<(), Box<Violation>> {
+    if checks.readonly && checks.changes {
+        let message = "the tool changes something, and only reading is allowed";
+        let finding = Finding::new("readonly-effects", message);
+        return Err(Box::new(Violation { step: "readonly", pointer: String::new(), finding, rejection: None }));
+    }
+    walk::Walk { checks, world }.run(arguments)
+}
+
+/// The host names in these arguments, for a caller that looks them up before it asks [`check`]: at most
+/// [`MAX_HOSTS`]. Addresses are not among them.
+#[must_use]
+pub fn hosts(arguments: &Raw) -> Vec<String> {
+    let mut found = Vec::new();
+    walk::each_leaf(arguments, &mut |role, text| {
+        for host in reach::host_names(role, text) {
+            if found.len() < MAX_HOSTS && !found.contains(&host) {
+                found.push(host);
+            }
+        }
+    });
+    found
+}

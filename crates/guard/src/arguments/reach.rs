@@ -1,0 +1,261 @@
+//! URLs, hosts and addresses in arguments.
+
+use std::net::IpAddr;
+
+use url::{Host, Url};
+
+use super::role::Role;
+use super::walk::{Refused, at};
+use super::{Checks, SCOPE, World};
+use crate::permission::Scope;
+use crate::{Finding, Verdict, network};
+
+/// Schemes that make a client connect or read: a URL of one of them counts wherever it stands.
+const REACHING: &[&str] = &[
+    "http",
+    "https",
+    "ws",
+    "wss",
+    "ftp",
+    "ftps",
+    "sftp",
+    "scp",
+    "ssh",
+    "tftp",
+    "telnet",
+    "gopher",
+    "dict",
+    "ldap",
+    "ldaps",
+    "smb",
+    "nfs",
+    "file",
+    "jar",
+    "netdoc",
+    "rsync",
+    "git",
+    "svn",
+    "imap",
+    "imaps",
+    "pop3",
+    "smtp",
+    "redis",
+    "rediss",
+    "mysql",
+    "postgres",
+    "postgresql",
+    "mongodb",
+    "amqp",
+    "amqps",
+    "mqtt",
+    "rtsp",
+    "rtmp",
+    "unix",
+    "docker",
+];
+/// Schemes that lead nowhere.
+const STILL: &[&str] = &["data", "mailto", "urn", "tel", "about", "cid", "mid"];
+
+/// Something that a server may connect to.
+struct Target {
+    url: String,
+    /// Whether the URL names the port that is used, as itself or by its scheme.
+    names_port: bool,
+    /// Whether it may be something else that only looks so.
+    guess: bool,
+}
+
+impl Target {
+    const fn sure(url: String) -> Self {
+        Self { url, names_port: true, guess: false }
+    }
+}
+
+pub(super) fn check(checks: &Checks, role: Role, text: &str, world: &dyn World) -> Result<(), Refused> {
+    for target in targets(role, text) {
+        if checks.network {
+            at("network_restricted", check_public(&target, world))?;
+        }
+        at(SCOPE, check_scopes(&checks.scopes, &target))?;
+    }
+    Ok(())
+}
+
+/// The names among what a string may make a server connect to.
+pub(super) fn host_names(role: Role, text: &str) -> Vec<String> {
+    let sure = targets(role, text).into_iter().filter(|target| !target.guess);
+    sure.filter_map(|target| match network::host(&target.url) {
+        Ok(Host::Domain(name)) => Some(name),
+        _ => None,
+    })
+    .collect()
+}
+
+fn check_public(target: &Target, world: &dyn World) -> Verdict {
+    let resolved = match network::host(&target.url)? {
+        Host::Domain(name) if !target.guess => world.addresses(&name),
+        _ => None,
+    };
+    network::check(&target.url, resolved.as_deref())
+}
+
+fn check_scopes(scopes: &[Scope], target: &Target) -> Verdict {
+    let speaks = |scope: &&Scope| scope.hosts.is_some() || !scope.deny_hosts.is_empty() || scope.ports.is_some();
+    let mut limits = scopes.iter().filter(speaks).peekable();
+    if limits.peek().is_none() {
+        return Ok(());
+    }
+    let host = match network::host(&target.url)? {
+        Host::Domain(name) => name,
+        Host::Ipv4(address) => address.to_string(),
+        Host::Ipv6(address) => address.to_string(),
+    };
+    limits.try_for_each(|scope| within(scope, target, &host))
+}
+
+fn within(scope: &Scope, target: &Target, host: &str) -> Verdict {
+    if let Some(denied) = scope.deny_hosts.iter().find(|denied| is_at_or_below(denied, host)) {
+        return Err(Finding::new("host-denied", format!("the host `{host}` is denied by `{denied}`")));
+    }
+    if scope.hosts.as_ref().is_some_and(|hosts| !hosts.iter().any(|allowed| matches(allowed, host))) {
+        return Err(Finding::new("host-outside", format!("the host `{host}` is not among the allowed hosts")));
+    }
+    let port = || Url::parse(&target.url).ok().and_then(|url| url.port_or_known_default());
+    match &scope.ports {
+        Some(ports) if target.names_port && port().is_none_or(|port| !ports.contains(&port)) => {
+            Err(Finding::new("port-outside", format!("the port of `{host}` is not among the allowed ports")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// `*.example.com` stands for every name below, `*` for every host.
+fn matches(pattern: &str, host: &str) -> bool {
+    match pattern.strip_prefix("*.") {
+        Some(parent) => is_below(parent, host),
+        None => pattern == "*" || same(pattern, host),
+    }
+}
+
+/// A denied name takes everything below with it.
+fn is_at_or_below(pattern: &str, host: &str) -> bool {
+    let name = pattern.strip_prefix("*.").unwrap_or(pattern);
+    matches(pattern, host) || is_below(name, host)
+}
+
+fn is_below(parent: &str, host: &str) -> bool {
+    let parent = parent.trim_end_matches('.').to_ascii_lowercase();
+    host.strip_suffix(parent.as_str()).is_some_and(|front| front.len() > 1 && front.ends_with('.'))
+}
+
+fn same(pattern: &str, host: &str) -> bool {
+    let pattern = pattern.trim_end_matches('.');
+    let pattern = pattern.strip_prefix('[').and_then(|inner| inner.strip_suffix(']')).unwrap_or(pattern);
+    pattern.eq_ignore_ascii_case(host)
+}
+
+fn targets(role: Role, text: &str) -> Vec<Target> {
+    match role {
+        Role::Url => {
+            // A URL inside of a URL is where a proxy would go.
+            let inner = in_text(text).into_iter().filter(|target| !target.guess && target.url != text);
+            of_url(text).into_iter().chain(inner).collect()
+        }
+        Role::Host if !text.is_empty() && !text.contains(char::is_whitespace) => vec![of_host(text)],
+        _ => in_text(text),
+    }
+}
+
+/// What a string under a key for URLs leads to. Relative ones lead nowhere new.
+fn of_url(text: &str) -> Option<Target> {
+    if text.starts_with("//") || text.starts_with("\\\\") {
+        return Some(Target::sure(format!("http:{text}")));
+    }
+    if text.is_empty() || text.starts_with(['/', '?', '#', '.']) {
+        return None;
+    }
+    let trimmed = text.trim_start();
+    match trimmed.split_once(':') {
+        Some((scheme, _)) if STILL.iter().any(|still| scheme.eq_ignore_ascii_case(still)) => None,
+        // `localhost:8080` has no scheme, whatever a parser of URLs says.
+        Some((scheme, rest)) if is_scheme(scheme) && !rest.starts_with(|c: char| c.is_ascii_digit()) => {
+            Some(Target::sure(text.to_owned()))
+        }
+        _ if text.contains(char::is_whitespace) => None,
+        _ => Some(of_host(text)),
+    }
+}
+
+/// A host, perhaps with a port, perhaps with a path behind it.
+fn of_host(text: &str) -> Target {
+    if text.contains("://") {
+        return Target::sure(text.to_owned());
+    }
+    if text.parse::<std::net::Ipv6Addr>().is_ok() {
+        return Target { url: format!("http://[{text}]/"), names_port: false, guess: false };
+    }
+    let authority = text.split('/').next().unwrap_or(text);
+    let names_port = authority.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+    let end = if text.contains('/') { "" } else { "/" };
+    Target { url: format!("http://{text}{end}"), names_port, guess: false }
+}
+
+/// What stands in the middle of other text.
+fn in_text(text: &str) -> Vec<Target> {
+    // Most strings hold neither a URL nor an address nor a port.
+    if !text.bytes().any(|byte| byte == b':' || byte.is_ascii_digit()) {
+        return if is_localhost(text.trim()) { vec![of_host(text.trim())] } else { Vec::new() };
+    }
+    let parts =
+        |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '<' | '>' | '(' | ')' | '{' | '}' | ',' | '`' | '|');
+    let mut targets = Vec::new();
+    for token in text.split(parts).filter(|token| token.len() > 2) {
+        if token.contains("://") {
+            targets.extend(token.match_indices("://").filter_map(|(at, _)| url_around(token, at)));
+        } else {
+            targets.extend(address_in(token));
+        }
+    }
+    targets
+}
+
+/// The URL whose scheme ends at `at`.
+fn url_around(token: &str, at: usize) -> Option<Target> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '+';
+    let scheme = &token[token[..at].trim_end_matches(is_part).len()..at];
+    let scheme = scheme.rsplit('+').next().unwrap_or(scheme);
+    if !REACHING.iter().any(|reaching| scheme.eq_ignore_ascii_case(reaching)) {
+        return None;
+    }
+    let rest = token[at..].trim_end_matches(['.', ';', ':', '!', '?', ']']);
+    let bracket = if rest.contains('[') && !rest.contains(']') { "]" } else { "" };
+    Some(Target::sure(format!("{scheme}{rest}{bracket}")))
+}
+
+fn address_in(token: &str) -> Option<Target> {
+    let word = token.trim_end_matches(['.', ';', '!', '?']);
+    if let Ok(address) = word.trim_matches(['[', ']']).parse::<IpAddr>() {
+        return Some(of_host(&address.to_string()));
+    }
+    let (host, port) = word.rsplit_once(':')?;
+    port.split('/').next()?.parse::<u16>().ok()?;
+    let bare = host.trim_matches(['[', ']']);
+    let is_host = is_localhost(bare) || bare.parse::<IpAddr>().is_ok() || is_dotted_name(bare);
+    is_host.then(|| Target { guess: true, ..of_host(word) })
+}
+
+fn is_localhost(text: &str) -> bool {
+    text.eq_ignore_ascii_case("localhost") || text.eq_ignore_ascii_case("localhost.")
+}
+
+fn is_dotted_name(text: &str) -> bool {
+    text.contains('.')
+        && text.bytes().any(|byte| byte.is_ascii_alphabetic())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_'))
+}
+
+fn is_scheme(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphabetic())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.'))
+        && !text.contains('.')
+}

@@ -1,0 +1,80 @@
+//! What a string is, told from its key.
+
+use std::borrow::Cow;
+
+use crate::risk::fallback::words;
+
+/// What the key of a string says about it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    /// A command line, or in an array the words of one.
+    Command,
+    /// Several command lines.
+    Commands,
+    /// The words behind a command that stands elsewhere.
+    CommandWords,
+    /// A command or a program, whichever the tool runs.
+    Script,
+    /// Code.
+    Code,
+    /// Text that may be code if the tool runs any.
+    Content,
+    /// A path.
+    Path,
+    /// A branch, a commit or the like.
+    Reference,
+    /// A URL.
+    Url,
+    /// A host name or address.
+    Host,
+    /// Text for people.
+    Prose,
+    /// The method of an HTTP request.
+    Method,
+    /// An SQL statement.
+    Sql,
+    /// A search, in words or in SQL.
+    Query,
+    /// Nothing is known.
+    Other,
+}
+
+pub(super) fn of(key: &str) -> Role {
+    // Most keys are written in this way already.
+    let is_snake = key.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+    let whole = if is_snake { Cow::Borrowed(key.trim_matches('_')) } else { Cow::Owned(words(key).join("_")) };
+    let last = whole.rsplit('_').next().unwrap_or_default();
+    match whole.as_ref() {
+        "command" | "cmd" | "commandline" | "command_line" | "shell_command" | "bash_command" | "shell_cmd"
+        | "argv" | "executable" | "binary" => {
+            return Role::Command;
+        }
+        "commands" | "cmds" => return Role::Commands,
+        "args" | "arguments" | "arg" | "parameters" | "params" => return Role::CommandWords,
+        "script" | "shell_script" | "bash_script" => return Role::Script,
+        "ref" | "refs" | "branch" | "branch_name" | "base_branch" | "revision" | "rev" | "commit" | "commit_sha"
+        | "sha" | "tag" | "target" | "remote" => return Role::Reference,
+        "ip" | "ip_address" | "addr" => return Role::Host,
+        "method" | "http_method" => return Role::Method,
+        _ => {}
+    }
+    match last {
+        "path" | "paths" | "file" | "files" | "filename" | "filenames" | "filepath" | "dir" | "directory"
+        | "directories" | "folder" | "cwd" | "workdir" | "pathname" | "root" => Role::Path,
+        "sql" | "statement" | "statements" => Role::Sql,
+        "query" | "queries" => Role::Query,
+        "url" | "urls" | "uri" | "uris" | "href" | "endpoint" | "webhook" | "proxy" | "origin" => Role::Url,
+        "host" | "hosts" | "hostname" | "domain" => Role::Host,
+        "code" | "snippet" | "program" | "javascript" | "js" | "typescript" | "python" => Role::Code,
+        "content" | "contents" | "source" | "function" => Role::Content,
+        "description" | "message" | "text" | "body" | "title" | "comment" | "comments" | "reason" | "note"
+        | "notes" | "summary" | "prompt" | "explanation" | "justification" | "instructions" | "thought" | "subject"
+        | "insight" => Role::Prose,
+        _ => Role::Other,
+    }
+}
+
+/// Whether a key is a plain name, as a schema has them, rather than text that somebody put there.
+pub(super) fn is_plain(key: &str) -> bool {
+    key.len() <= 64 && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'$'))
+}

@@ -1,0 +1,274 @@
+//! The way through the arguments: every string, with what its key says about it.
+
+use switchboard_wire::{Kind, Object, Raw};
+
+use super::role::{self, Role};
+use super::{ARGUMENTS, Checks, MAX_DEPTH, SCOPE, Violation, World, command, place, reach, source, sql};
+use crate::code::Rejection;
+use crate::{Finding, Verdict};
+
+/// A refusal on its way out.
+pub(super) type Refused = Box<Reason>;
+
+pub(super) struct Reason {
+    pub(super) step: &'static str,
+    /// Grows at its front while the refusal leaves one level after the other: who is not refused pays nothing for it.
+    pub(super) pointer: String,
+    pub(super) finding: Finding,
+    pub(super) rejection: Option<Rejection>,
+}
+
+/// What stands beside a string in its object, as far as it changes what the string is.
+#[derive(Default)]
+struct Beside {
+    language: Option<String>,
+    command_words: Option<Raw>,
+    has_command: bool,
+}
+
+pub(super) struct Walk<'a> {
+    pub(super) checks: &'a Checks,
+    pub(super) world: &'a dyn World,
+}
+
+type Outcome = Result<(), Refused>;
+
+impl Walk<'_> {
+    pub(super) fn run(&self, arguments: &Raw) -> Result<(), Box<Violation>> {
+        self.value(arguments, Role::Other, &Beside::default(), 0).map_err(|refused| {
+            let Reason { step, pointer, finding, rejection } = *refused;
+            let rejection = rejection.and_then(|rejection| Raw::from_value(&rejection.to_json()).ok());
+            Box::new(Violation { step, pointer, finding, rejection })
+        })
+    }
+
+    fn value(&self, value: &Raw, role: Role, beside: &Beside, depth: usize) -> Outcome {
+        if depth > MAX_DEPTH {
+            let message = format!("the arguments are nested deeper than {MAX_DEPTH}");
+            return Err(refused(ARGUMENTS, Finding::new("arguments-depth", message)));
+        }
+        match value.kind() {
+            Kind::Object => self.object(value, depth),
+            Kind::Array => self.array(value, role, beside, depth),
+            Kind::String => match value.as_text() {
+                Some(text) => self.judge(&text, role, beside),
+                None => Ok(()),
+            },
+            Kind::Number | Kind::Bool | Kind::Null => Ok(()),
+        }
+    }
+
+    fn object(&self, value: &Raw, depth: usize) -> Outcome {
+        let Ok(object) = Object::open(value) else {
+            let finding = Finding::new("arguments-twice", "a member stands twice, and readers may take different ones");
+            return Err(refused(ARGUMENTS, finding));
+        };
+        let mut beside = Beside::default();
+        let mut members: Vec<_> = object.iter().map(|(key, member)| (role::of(&key), key, member)).collect();
+        for (role, key, member) in &members {
+            match key.as_ref() {
+                "language" | "lang" => beside.language = member.as_text(),
+                "args" | "argv" | "arguments" => beside.command_words = Some(member.clone()),
+                "port" => self.port(member).map_err(|refused| under(key, refused))?,
+                _ => {}
+            }
+            beside.has_command |= member.kind() == Kind::String && self.is_command(*role);
+        }
+        for (role, key, member) in &mut members {
+            if key == "argv" && beside.has_command {
+                *role = Role::CommandWords;
+            }
+            let of_key = || if role::is_plain(key) { Ok(()) } else { self.judge(key, Role::Other, &Beside::default()) };
+            of_key()
+                .and_then(|()| self.value(member, *role, &beside, depth + 1))
+                .map_err(|refused| under(key, refused))?;
+        }
+        Ok(())
+    }
+
+    fn array(&self, value: &Raw, role: Role, beside: &Beside, depth: usize) -> Outcome {
+        let elements = value.elements().unwrap_or_default();
+        if role == Role::Command && self.runs_commands() {
+            let words: Option<Vec<String>> = elements.iter().map(Raw::as_text).collect();
+            let Some(words) = words else {
+                let finding = Finding::new("shell-words", "the words of a command are not all text");
+                return Err(refused(self.command_step(), finding));
+            };
+            let line = command::line(&words);
+            self.one_command(&line)?;
+            return if self.checks.looks_outside() {
+                reach::check(self.checks, Role::Command, &line, self.world)
+            } else {
+                Ok(())
+            };
+        }
+        if role == Role::CommandWords && self.checks.sandbox && !beside.has_command {
+            let line = command::line(&elements.iter().map(text_of).collect::<Vec<_>>());
+            at("sandbox", command::smuggled(Role::Other, &line))?;
+        }
+        for (index, element) in elements.iter().enumerate() {
+            self.value(element, role, beside, depth + 1).map_err(|refused| under(&index.to_string(), refused))?;
+        }
+        Ok(())
+    }
+
+    fn judge(&self, text: &str, role: Role, beside: &Beside) -> Result<(), Refused> {
+        if matches!(role, Role::Path | Role::Reference) && text.starts_with('-') {
+            let finding = Finding::new("argument-option", "a value that starts with `-` would be read as an option")
+                .suggest("write ./ in front of the name");
+            return Err(refused(ARGUMENTS, finding));
+        }
+        self.check_commands(text, role, beside)?;
+        if self.checks.readonly && role == Role::Method && !matches!(text, "GET" | "HEAD" | "OPTIONS" | "get" | "head")
+        {
+            let finding = Finding::new("readonly-method", format!("the method `{text}` may change something"));
+            return Err(refused("readonly", finding));
+        }
+        if self.checks.readonly && matches!(role, Role::Sql | Role::Query) {
+            at("readonly", sql::check(text, role == Role::Sql))?;
+        }
+        if self.checks.looks_outside() {
+            reach::check(self.checks, role, text, self.world)?;
+        }
+        if self.checks.runs_code() {
+            source::check(self.checks, role, text, beside.language.as_deref())?;
+        }
+        if !self.checks.places.is_empty() && place::is_path(role, text) {
+            let links = |path: &str| self.world.link(path);
+            for place in &self.checks.places {
+                at(SCOPE, crate::path::check(place, text, &links))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The words of a command that look like paths are held to the same paths.
+    fn check_command_paths(&self, line: &str) -> Result<(), Refused> {
+        if self.checks.places.is_empty() {
+            return Ok(());
+        }
+        let links = |path: &str| self.world.link(path);
+        for word in crate::shell::plain_words(line).map_err(|finding| refused(SCOPE, finding))?.iter().skip(1) {
+            let value =
+                word.split_once('=').filter(|_| word.starts_with('-')).map_or(word.as_str(), |(_, value)| value);
+            if place::is_path(Role::CommandWords, value) {
+                for place in &self.checks.places {
+                    at(SCOPE, crate::path::check(place, value, &links))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn check_commands(&self, text: &str, role: Role, beside: &Beside) -> Result<(), Refused> {
+        if !self.runs_commands() {
+            return Ok(());
+        }
+        if !self.is_command(role) {
+            let role = if role == Role::CommandWords && !beside.has_command { Role::Other } else { role };
+            return if self.checks.sandbox { at("sandbox", command::smuggled(role, text)) } else { Ok(()) };
+        }
+        let words = beside.command_words.as_ref().filter(|_| role != Role::Commands);
+        match words {
+            None => self.one_command(text),
+            Some(words) => {
+                let behind = match (words.kind(), words.as_text()) {
+                    (Kind::String, Some(words)) => words,
+                    _ => {
+                        let elements = words.elements().unwrap_or_default();
+                        command::line(&elements.iter().map(text_of).collect::<Vec<_>>())
+                    }
+                };
+                self.one_command(&format!("{text} {behind}"))
+            }
+        }
+    }
+
+    /// Code is a command to a tool that runs commands and nothing else.
+    fn is_command(&self, role: Role) -> bool {
+        match role {
+            Role::Command | Role::Commands => true,
+            Role::Script | Role::Code => self.checks.sandbox && !self.checks.code,
+            _ => false,
+        }
+    }
+
+    fn one_command(&self, line: &str) -> Result<(), Refused> {
+        command::check(self.checks, line)?;
+        self.check_command_paths(line)
+    }
+
+    fn port(&self, value: &Raw) -> Outcome {
+        let port = text_of(value).parse::<u16>().ok();
+        let limited = self.checks.scopes.iter().filter_map(|scope| scope.ports.as_ref());
+        for ports in limited {
+            if port.is_none_or(|port| !ports.contains(&port)) {
+                let finding = Finding::new("port-outside", format!("the port {} is not allowed", value.as_str()));
+                return Err(refused(SCOPE, finding));
+            }
+        }
+        Ok(())
+    }
+
+    fn runs_commands(&self) -> bool {
+        let limited = |scope: &crate::permission::Scope| scope.commands.is_some() || !scope.deny_commands.is_empty();
+        let Checks { sandbox, readonly, places, scopes, .. } = self.checks;
+        *sandbox || *readonly || !places.is_empty() || scopes.iter().any(limited)
+    }
+
+    fn command_step(&self) -> &'static str {
+        if self.checks.sandbox { "sandbox" } else { SCOPE }
+    }
+}
+
+/// The refusal, seen from one level further out.
+fn under(key: &str, mut refused: Refused) -> Refused {
+    let escaped = key.replace('~', "~0").replace('/', "~1");
+    refused.pointer.insert_str(0, &format!("/{escaped}"));
+    refused
+}
+
+/// The text of a string, or the JSON of anything else.
+fn text_of(value: &Raw) -> String {
+    value.as_text().unwrap_or_else(|| value.as_str().to_owned())
+}
+
+pub(super) fn refused(step: &'static str, finding: Finding) -> Refused {
+    Box::new(Reason { step, pointer: String::new(), finding, rejection: None })
+}
+
+pub(super) fn at(step: &'static str, verdict: Verdict) -> Result<(), Refused> {
+    verdict.map_err(|finding| refused(step, finding))
+}
+
+/// Calls `see` for every string, as far as the arguments can be read at all.
+pub(super) fn each_leaf(value: &Raw, see: &mut impl FnMut(Role, &str)) {
+    fn descend(value: &Raw, role: Role, depth: usize, see: &mut impl FnMut(Role, &str)) {
+        if depth > MAX_DEPTH {
+            return;
+        }
+        match value.kind() {
+            Kind::Object => {
+                let Ok(object) = Object::open(value) else { return };
+                for (key, member) in object.iter() {
+                    if !role::is_plain(&key) {
+                        see(Role::Other, &key);
+                    }
+                    descend(&member, role::of(&key), depth + 1, see);
+                }
+            }
+            Kind::Array => {
+                for element in value.elements().unwrap_or_default() {
+                    descend(&element, role, depth + 1, see);
+                }
+            }
+            Kind::String => {
+                if let Some(text) = value.as_text() {
+                    see(role, &text);
+                }
+            }
+            Kind::Number | Kind::Bool | Kind::Null => {}
+        }
+    }
+    descend(value, Role::Other, 0, see);
+}

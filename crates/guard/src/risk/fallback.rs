@@ -1,0 +1,183 @@
+//! What a tool is, told from its name and the names of its arguments (MGP 8.2).
+//!
+//! Most servers say nothing about what their tools need. A tool that runs commands, runs code or opens URLs is called
+//! so, because a model has to find it. Names are taken apart into words; a word decides only together with another
+//! one or as the whole name, since `get_shell_history` runs nothing. Wrong guesses are possible in both directions:
+//! the operator's configuration corrects them.
+
+use switchboard_protocol::mgp::ValidatorName;
+
+use crate::permission::name::{CODE_EXECUTION, NETWORK_OUTBOUND, SHELL_EXECUTE};
+
+/// What kind of tool it is, as far as its arguments have to be checked for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Class {
+    /// It runs shell commands.
+    Shell,
+    /// It runs code.
+    Code,
+    /// It opens URLs.
+    Network,
+}
+
+impl Class {
+    /// The permission that such a tool needs.
+    #[must_use]
+    pub const fn permission(self) -> &'static str {
+        match self {
+            Self::Shell => SHELL_EXECUTE,
+            Self::Code => CODE_EXECUTION,
+            Self::Network => NETWORK_OUTBOUND,
+        }
+    }
+
+    /// The check that its arguments need.
+    #[must_use]
+    pub const fn validator(self) -> ValidatorName {
+        match self {
+            Self::Shell => ValidatorName::Sandbox,
+            Self::Code => ValidatorName::CodeSafety,
+            Self::Network => ValidatorName::NetworkRestricted,
+        }
+    }
+}
+
+/// A first word that says that the rest is looked at, not done.
+const LOOKING: &[&str] = &["get", "list", "read", "search", "count", "describe", "show", "find", "explain", "check"];
+/// Words for making something run.
+const RUNNING: &[&str] = &["run", "exec", "execute", "invoke", "spawn", "launch", "start", "eval"];
+/// What runs is a command: together with a word for running, or with an argument that takes a command.
+const COMMANDS: &[&str] = &[
+    "command",
+    "commands",
+    "cmd",
+    "shell",
+    "bash",
+    "zsh",
+    "sh",
+    "terminal",
+    "console",
+    "powershell",
+    "pwsh",
+    "process",
+    "subprocess",
+];
+/// Names that consist of nothing but such a word: the names of the tool in many coding agents.
+const COMMANDS_ALONE: &[&str] = &["shell", "bash", "zsh", "sh", "terminal", "cmd", "powershell", "pwsh", "exec"];
+/// Words that add nothing to a name.
+const FILLERS: &[&str] = &["tool", "mcp", "a", "the", "in", "on"];
+/// Arguments that can only be a command line.
+const COMMAND_ARGUMENTS: &[&str] = &["command_line", "commandline", "shell_command", "bash_command"];
+/// Arguments that are a command line if the name speaks of running or of a shell; elsewhere `command` may be the name
+/// of an action, as in editors.
+const LIKELY_COMMAND_ARGUMENTS: &[&str] = &["command", "commands", "cmd"];
+/// What runs is code: together with a word for running.
+const CODES: &[&str] = &[
+    "code",
+    "python",
+    "javascript",
+    "js",
+    "typescript",
+    "ts",
+    "node",
+    "nodejs",
+    "script",
+    "snippet",
+    "cell",
+    "repl",
+    "ipython",
+    "jupyter",
+    "program",
+];
+/// Names that consist of nothing but such a word.
+const CODES_ALONE: &[&str] = &["python", "javascript", "node", "eval", "repl", "ipython"];
+/// Words that stand for running code in one of the arguments below: browsers `evaluate`, calculators do so too.
+const EVALUATING: &[&str] = &["evaluate", "eval"];
+/// Arguments that hold code.
+const CODE_ARGUMENTS: &[&str] =
+    &["code", "script", "source_code", "python_code", "javascript", "js", "function", "program", "snippet"];
+/// Words for opening what a URL names.
+const FETCHING: &[&str] =
+    &["fetch", "browse", "download", "crawl", "scrape", "navigate", "curl", "wget", "http", "https", "webhook", "goto"];
+/// Arguments that hold a URL.
+const URL_ARGUMENTS: &[&str] =
+    &["url", "urls", "uri", "uris", "href", "base_url", "webhook_url", "target_url", "endpoint"];
+
+/// The class of a tool, if it has one. The most dangerous of several.
+#[must_use]
+pub fn classify(tool: &str, arguments: &[String]) -> Option<Class> {
+    let words = words(tool);
+    let arguments: Vec<String> = arguments.iter().map(|argument| self::words(argument).join("_")).collect();
+    if runs_commands(&words, &arguments) {
+        Some(Class::Shell)
+    } else if runs_code(&words, &arguments) {
+        Some(Class::Code)
+    } else if has(&words, FETCHING) || has(&arguments, URL_ARGUMENTS) {
+        Some(Class::Network)
+    } else {
+        None
+    }
+}
+
+fn runs_commands(words: &[String], arguments: &[String]) -> bool {
+    if has(arguments, COMMAND_ARGUMENTS) || is_only(words, COMMANDS_ALONE) {
+        return true;
+    }
+    let (runs, commands) = (has(words, RUNNING), has(words, COMMANDS));
+    let takes_command = has(arguments, LIKELY_COMMAND_ARGUMENTS);
+    !looks(words) && (runs && commands || takes_command && (runs || commands))
+}
+
+fn runs_code(words: &[String], arguments: &[String]) -> bool {
+    // Creating a server is running what it is made of (MGP 7.3).
+    let makes_server = has(words, &["create"]) && has(words, &["mcp", "mgp"]) && has(words, &["server"]);
+    if makes_server || is_only(words, CODES_ALONE) {
+        return true;
+    }
+    let evaluates = has(words, EVALUATING) && (has(words, CODES) || has(arguments, CODE_ARGUMENTS));
+    let runs = has(words, RUNNING) && (has(words, CODES) || has(arguments, CODE_ARGUMENTS));
+    let interprets = has(words, &["repl", "interpreter"]) || has(arguments, &["code"]) && has(arguments, &["language"]);
+    !looks(words) && (evaluates || runs || interprets)
+}
+
+fn looks(words: &[String]) -> bool {
+    words.first().is_some_and(|first| LOOKING.contains(&first.as_str()))
+}
+
+fn has(words: &[String], list: &[&str]) -> bool {
+    words.iter().any(|word| list.contains(&word.as_str()))
+}
+
+/// Whether nothing but one word of the list is left of the name.
+fn is_only(words: &[String], list: &[&str]) -> bool {
+    let mut telling = words.iter().filter(|word| !FILLERS.contains(&word.as_str()));
+    let first = telling.next();
+    telling.next().is_none() && first.is_some_and(|word| list.contains(&word.as_str()))
+}
+
+/// The words of a name in snake, kebab, camel or dotted spelling, in lower case.
+pub(crate) fn words(name: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut word = String::new();
+    let mut letters = name.chars().peekable();
+    let mut before: Option<char> = None;
+    while let Some(letter) = letters.next() {
+        let next_is_small = letters.peek().is_some_and(|next| next.is_lowercase());
+        // `runShell` parts before the `S`; `HTTPRequest` before the `R`.
+        let hump = letter.is_uppercase()
+            && before.is_some_and(|before| {
+                before.is_lowercase() || before.is_numeric() || before.is_uppercase() && next_is_small
+            });
+        if (hump || !letter.is_alphanumeric()) && !word.is_empty() {
+            words.push(std::mem::take(&mut word));
+        }
+        if letter.is_alphanumeric() {
+            word.extend(letter.to_lowercase());
+        }
+        before = Some(letter);
+    }
+    if !word.is_empty() {
+        words.push(word);
+    }
+    words
+}

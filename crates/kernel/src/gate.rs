@@ -1,0 +1,471 @@
+//! The gate: the one ordered list of checks that every call passes before it reaches a server.
+//!
+//! Who may use what (access, token scopes, server permissions), whether the arguments are fit to be sent (validators),
+//! whether a person has to agree (confirmation), and what is put on record (intent before, outcome after). The
+//! decisions themselves are pure and live in `switchboard-guard`; here they are asked in order.
+
+pub(crate) mod admin;
+pub(crate) mod audit;
+mod confirm;
+pub(crate) mod lists;
+pub(crate) mod pins;
+mod tables;
+mod world;
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde_json::{Map, Value};
+use switchboard_guard::access::Access;
+use switchboard_guard::arguments::{Checks, Violation};
+use switchboard_guard::permission::{self, Standing};
+use switchboard_guard::risk::Assessment;
+use switchboard_peer::{Context, Reply, Session};
+use switchboard_protocol::fault::{Fault, FaultKind};
+use switchboard_protocol::mgp::metadata::Metadata;
+use switchboard_protocol::mgp::security::ToolSecurity;
+use switchboard_protocol::mgp::{ApprovalPolicy, DefaultPolicy, Risk, envelope};
+use switchboard_store::{Actor, AuditEvent, Digest, Store, Target};
+use switchboard_wire::{Edit, Object, Raw, Request};
+use tokio::time::Instant;
+
+use crate::kernel::Kernel;
+use crate::server::Server;
+use crate::spec::GateOptions;
+use audit::{Auditor, event, result};
+pub(crate) use tables::{SETTLED, Tables};
+
+/// The principal that a process on the same machine acts for: whoever started it.
+pub const OWNER: &str = "local";
+
+/// What the gate knows of a tool.
+#[derive(Debug)]
+pub struct ToolPolicy {
+    /// What follows from everything that is said of it.
+    pub assessment: Assessment,
+    /// What the server says of it.
+    pub security: ToolSecurity,
+    /// The checks of its arguments, while no grant narrows them.
+    pub checks: Arc<Checks>,
+}
+
+impl ToolPolicy {
+    /// What holds for a tool, by everything that is said of it.
+    #[must_use]
+    pub fn new(security: ToolSecurity, assessment: Assessment) -> Self {
+        let checks = Arc::new(Checks::new(&assessment.validators, &security, &[], "/"));
+        Self { assessment, security, checks }
+    }
+}
+
+/// The gate's own state.
+pub(crate) struct Gate {
+    pub(crate) options: GateOptions,
+    pub(crate) audit: Auditor,
+    pub(crate) granted: tables::Granted,
+    pub(crate) desk: confirm::Desk,
+    pub(crate) pins: pins::Pins,
+    pub(crate) lists: lists::Cache,
+}
+
+impl Gate {
+    /// The gate, and work that must run beside it.
+    pub(crate) fn new(options: GateOptions) -> (Self, impl Future<Output = ()> + Send + 'static) {
+        let (audit, writing) = Auditor::new(options.store.clone());
+        let gate = Self {
+            audit,
+            granted: tables::Granted::new(options.store.clone()),
+            desk: confirm::Desk::default(),
+            pins: pins::Pins::default(),
+            lists: lists::Cache::default(),
+            options,
+        };
+        (gate, writing)
+    }
+
+    pub(crate) fn store(&self) -> Option<&Store> {
+        self.options.store.as_ref()
+    }
+}
+
+/// One call of a tool that wants to pass.
+pub(crate) struct Attempt<'a> {
+    pub(crate) context: &'a Context,
+    pub(crate) server: &'a Arc<Server>,
+    /// The tool as the client named it.
+    pub(crate) exposed: &'a str,
+    /// The tool as the server calls it.
+    pub(crate) tool: &'a str,
+    pub(crate) policy: &'a ToolPolicy,
+    pub(crate) params: &'a Object,
+    /// The same, as they came.
+    pub(crate) raw: &'a Raw,
+    pub(crate) metadata: &'a Metadata,
+    pub(crate) trace: String,
+}
+
+impl Attempt<'_> {
+    /// The parameters as they came.
+    fn params_raw(&self) -> Raw {
+        self.raw.clone()
+    }
+
+    pub(crate) fn arguments(&self) -> Raw {
+        self.params.get("arguments").unwrap_or_else(Raw::empty_object)
+    }
+
+    fn event(&self, event_type: &str, outcome: &str) -> AuditEvent {
+        let mut details = Map::new();
+        details.insert("risk_level".to_owned(), self.policy.assessment.risk.as_str().into());
+        AuditEvent {
+            timestamp: Timestamp::now(),
+            trace_id: Some(self.trace.clone()),
+            event_type: event_type.to_owned(),
+            actor: self.actor(),
+            target: Target {
+                server_id: Some(self.server.id().as_ref().to_owned()),
+                tool_name: Some(self.tool.to_owned()),
+            },
+            result: outcome.to_owned(),
+            details,
+        }
+    }
+
+    fn actor(&self) -> Actor {
+        audit::principal(&self.context.session)
+    }
+}
+
+/// A call that passed.
+pub(crate) struct Permit {
+    outcome: AuditEvent,
+    began: Instant,
+    /// Whether it may change something: then its end is written down before anybody hears of it.
+    effect: bool,
+}
+
+/// What became of an attempt.
+pub(crate) enum Admission {
+    /// It may go on, with other parameters where those of the client held something for the gate.
+    Go(Permit, Option<Raw>),
+    /// The client has to do something first, or must not go on: this is its answer.
+    Answer(Reply),
+}
+
+impl Kernel {
+    /// What may be used by whom, no older than a moment.
+    ///
+    /// # Errors
+    /// It cannot be known now.
+    pub(crate) async fn tables(&self) -> Result<Arc<Tables>, Fault> {
+        if let Some(tables) = self.gate().granted.now() {
+            return Ok(tables);
+        }
+        let (tables, changed) = Box::pin(self.gate().granted.fresh()).await?;
+        if changed {
+            self.grants_changed();
+        }
+        Ok(tables)
+    }
+
+    /// What a principal without a grant may do at a server.
+    pub(crate) fn default_for(&self, principal: &str, server: &Server) -> DefaultPolicy {
+        let said = server.policy().default_policy.or(self.gate().options.default_policy);
+        said.unwrap_or(if principal == OWNER { DefaultPolicy::OptOut } else { DefaultPolicy::OptIn })
+    }
+
+    /// Whether a session may use a tool of a server; without a tool, the server as a whole.
+    pub(crate) fn access(
+        &self,
+        tables: &Tables,
+        session: &Session,
+        server: &Server,
+        tool: Option<(&str, &str)>,
+    ) -> Access {
+        let default = self.default_for(&session.principal, server);
+        let now = self.gate().granted.time();
+        let original = tool.map(|(original, _)| original);
+        let mut access = tables.access.decide(&session.principal, server.id(), original, default, now);
+        access.allow = access.allow
+            && match tool {
+                Some((_, exposed)) => session.identity.covers_tool(server.id(), exposed),
+                None => session.identity.covers_server(server.id()),
+            };
+        access
+    }
+
+    /// What a server has and lacks of the permissions it needs, and of those that a tool of it needs.
+    pub(crate) fn standing(&self, tables: &Tables, server: &Server, policy: Option<&ToolPolicy>) -> Standing {
+        let mut required = server.permissions_required();
+        if let Some(policy) = policy.filter(|_| server.speaks_mgp()) {
+            required.extend(policy.security.permissions.iter().cloned());
+        }
+        if required.is_empty() {
+            return Standing::default();
+        }
+        let policy = self.permission_policy(server);
+        permission::standing(&required, &policy, tables.permissions(server.id()), self.gate().granted.time())
+    }
+
+    fn permission_policy(&self, server: &Server) -> permission::Policy {
+        let options = &self.gate().options;
+        let said = server.policy();
+        let configured = said.permissions_granted.iter().filter_map(|(permission, scope)| {
+            let scope = match scope {
+                None => None,
+                // A scope that cannot be read must not become none.
+                Some(raw) => Some(permission::Scope::read(raw).ok()?),
+            };
+            Some(permission::Granted { permission: permission.clone(), scope })
+        });
+        permission::Policy {
+            configured: configured.collect(),
+            exceptions: options.auto_approve_exceptions.clone(),
+            ..permission::Policy::new(options.approval_policy)
+        }
+    }
+
+    /// Refuses what a principal may not use of a server, tool or not: prompts, resources, tasks, completions.
+    ///
+    /// # Errors
+    /// `unknown`, because what may not be used does not exist; or the permission that the server lacks.
+    pub(crate) async fn admit(
+        &self,
+        context: &Context,
+        server: &Server,
+        what: &str,
+        unknown: impl FnOnce() -> Fault,
+    ) -> Result<(), Fault> {
+        let tables = self.tables().await?;
+        if !self.access(&tables, &context.session, server, None).allow {
+            let event = audit::event_of(event::TOOL_BLOCKED, audit::principal(&context.session), result::BLOCKED);
+            let event = audit::with(audit::about(event, server.id(), None), "step", "access");
+            self.gate().audit.note(audit::with(event, "what", what)).await;
+            return Err(unknown());
+        }
+        self.has_permissions(&tables, server, None).map(drop)
+    }
+
+    fn has_permissions(&self, tables: &Tables, server: &Server, tool: Option<&ToolPolicy>) -> Result<Standing, Fault> {
+        let standing = self.standing(tables, server, tool);
+        let Some(missing) = standing.missing.first() else { return Ok(standing) };
+        let id = server.id();
+        let names: Vec<_> = standing.missing.iter().map(|missing| missing.permission.as_str()).collect();
+        let kind = match missing.why {
+            permission::Why::Denied | permission::Why::Unknown => FaultKind::PermissionDenied,
+            _ => FaultKind::PermissionPending,
+        };
+        let text = format!("server `{id}` lacks the permission {} ({})", names.join(", "), missing.why.as_str());
+        Err(Fault::new(kind, text).from_server(id.as_ref()).suggest(format!(
+            "the operator grants it with `switchboard grant --server {id} --permission {}`",
+            missing.permission
+        )))
+    }
+
+    /// Takes a call of a tool through the gate.
+    pub(crate) async fn admit_tool(&self, attempt: Attempt<'_>) -> Result<Admission, Fault> {
+        let tables = self.tables().await?;
+        let Attempt { context, server, exposed, tool, policy, .. } = &attempt;
+        let access = self.access(&tables, &context.session, server, Some((tool, exposed)));
+        if !access.allow {
+            let event = audit::with(attempt.event(event::TOOL_BLOCKED, result::BLOCKED), "step", "access");
+            self.gate().audit.note(audit::with(event, "source", access.source.as_str())).await;
+            return Err(crate::kernel::no_such_tool(exposed));
+        }
+        let standing = match self.has_permissions(&tables, server, Some(policy)) {
+            Ok(standing) => standing,
+            Err(fault) => {
+                let event = audit::with(attempt.event(event::TOOL_BLOCKED, result::BLOCKED), "step", "permissions");
+                self.gate().audit.note(audit::with(event, "reason", fault.message())).await;
+                return Err(fault);
+            }
+        };
+        if let Some(refusal) = Box::pin(self.check_delegation(&attempt, &tables)).await? {
+            return Ok(Admission::Answer(refusal));
+        }
+        if let Some(refusal) = self.check_arguments(&attempt, &standing).await {
+            return Ok(Admission::Answer(refusal));
+        }
+        let confirm = policy.assessment.confirm.filter(|_| !self.approves_all());
+        let mut cleaned = None;
+        let mut approval = None;
+        if let Some(reason) = confirm {
+            match Box::pin(self.confirm(&attempt, reason)).await? {
+                confirm::Confirmed::Go(id, params) => (approval, cleaned) = (Some(id), params),
+                confirm::Confirmed::Answer(reply) => return Ok(Admission::Answer(reply)),
+            }
+        }
+        let permit = self.put_on_record(&attempt, approval).await?;
+        Ok(Admission::Go(permit, cleaned))
+    }
+
+    /// Whether the operator wants nobody asked.
+    pub(crate) fn approves_all(&self) -> bool {
+        self.gate().options.approval_policy == ApprovalPolicy::AutoApprove
+    }
+
+    /// Judges the arguments; the answer to the client where they are refused.
+    async fn check_arguments(&self, attempt: &Attempt<'_>, standing: &Standing) -> Option<Reply> {
+        let scopes: Vec<_> = standing.granted.iter().filter_map(|granted| granted.scope.clone()).collect();
+        let violation = self.violation(attempt, &scopes).await?;
+        let code = violation.rejection.is_some();
+        let event_type = if code { event::CODE_REJECTED } else { event::VALIDATION_FAILED };
+        let event = audit::with(attempt.event(event_type, result::BLOCKED), "step", "validators");
+        let event = audit::with(event, "validator_applied", violation.step);
+        let event = audit::with(event, "rule", violation.finding.rule);
+        self.gate().audit.note(audit::with(event, "at", violation.pointer.clone())).await;
+        let kind = if code { FaultKind::CodeSafetyViolation } else { FaultKind::ValidationBlocked };
+        let text = format!("refused by `{}` at {}: {}", violation.step, violation.pointer, violation.finding.message);
+        let mut fault = Fault::new(kind, text);
+        if let Some(suggestion) = &violation.finding.suggestion {
+            fault = fault.suggest(suggestion.clone());
+        }
+        let details = violation.rejection.clone().unwrap_or_else(|| {
+            Edit::empty()
+                .set("validator", Raw::string(violation.step))
+                .set("rule", Raw::string(violation.finding.rule))
+                .set("at", Raw::string(&violation.pointer))
+                .finish()
+        });
+        Some(refusal(attempt.context, &fault.with_details(details)))
+    }
+
+    /// What is wrong with the arguments of a call, within the scopes of the permissions it uses.
+    pub(crate) async fn violation(&self, attempt: &Attempt<'_>, scopes: &[permission::Scope]) -> Option<Violation> {
+        let policy = attempt.policy;
+        let checks = if scopes.is_empty() {
+            policy.checks.clone()
+        } else {
+            let base = attempt.server.base_directory();
+            Arc::new(Checks::new(&policy.assessment.validators, &policy.security, scopes, &base))
+        };
+        if checks.is_empty() {
+            return None;
+        }
+        Box::pin(world::check(checks, attempt.arguments())).await
+    }
+
+    /// A call on somebody's behalf has no more rights than each of those it passed through.
+    async fn check_delegation(&self, attempt: &Attempt<'_>, tables: &Tables) -> Result<Option<Reply>, Fault> {
+        let Some(delegation) = attempt.metadata.delegation()? else { return Ok(None) };
+        let session = &attempt.context.session;
+        let refuse = |kind, text: String| Fault::new(kind, text);
+        let fault = if delegation.delegated_via != *session.principal {
+            Some(refuse(
+                FaultKind::AccessDenied,
+                "the call says that it was passed on by somebody who is not calling".to_owned(),
+            ))
+        } else {
+            let mut chain: Vec<&str> = vec![&delegation.original_actor];
+            chain.extend(delegation.chain.iter().map(String::as_str).filter(|name| *name != delegation.original_actor));
+            if chain.last() != Some(&&*session.principal) {
+                chain.push(&session.principal);
+            }
+            let default = self.default_for(&session.principal, attempt.server);
+            let now = self.gate().granted.time();
+            match tables.access.decide_chain(&chain, attempt.server.id(), Some(attempt.tool), default, now) {
+                Ok(access) if access.allow => None,
+                Ok(_) => {
+                    Some(refuse(FaultKind::AccessDenied, "somebody in the chain may not use this tool".to_owned()))
+                }
+                Err(switchboard_guard::access::ChainFault::TooDeep) => {
+                    Some(refuse(FaultKind::DelegationDepth, "delegation_depth_exceeded".to_owned()))
+                }
+                Err(fault @ switchboard_guard::access::ChainFault::Cycle) => {
+                    Some(refuse(FaultKind::DelegationCycle, fault.to_string()))
+                }
+                Err(fault) => Some(refuse(FaultKind::AccessDenied, fault.to_string())),
+            }
+        };
+        let Some(fault) = fault else { return Ok(None) };
+        let event = audit::with(attempt.event(event::TOOL_BLOCKED, result::BLOCKED), "step", "delegation");
+        self.gate().audit.note(audit::with(event, "reason", fault.message())).await;
+        Ok(Some(refusal(attempt.context, &fault)))
+    }
+
+    /// Writes down that the call is about to be made, where it may change something.
+    async fn put_on_record(&self, attempt: &Attempt<'_>, approval: Option<String>) -> Result<Permit, Fault> {
+        let assessment = &attempt.policy.assessment;
+        let effect = !assessment.read_only;
+        let mut outcome = attempt.event(event::TOOL_EXECUTED, result::SUCCESS);
+        let details = &mut outcome.details;
+        if let Some(arguments) = attempt.params.get("arguments") {
+            details.insert("arguments_sha256".to_owned(), Digest::of(arguments.as_bytes()).to_string().into());
+            if self.gate().options.audit_arguments {
+                details.insert("arguments".to_owned(), switchboard_guard::redact::value(&arguments));
+            }
+        }
+        if let [first, ..] = assessment.validators.as_slice() {
+            details.insert("validator_applied".to_owned(), first.as_str().into());
+        }
+        if let Some(approval) = approval {
+            details.insert("approval".to_owned(), approval.into());
+        }
+        if self.approves_all() {
+            details.insert("approval_policy".to_owned(), ApprovalPolicy::AutoApprove.as_str().into());
+        }
+        if effect {
+            let mut intent = outcome.clone();
+            event::INTENT.clone_into(&mut intent.event_type);
+            "PENDING".clone_into(&mut intent.result);
+            if assessment.risk == Risk::Safe {
+                self.gate().audit.note(intent).await;
+            } else {
+                self.gate().audit.record(intent).await?;
+            }
+        }
+        Ok(Permit { outcome, began: Instant::now(), effect })
+    }
+
+    /// Writes down how a call ended.
+    ///
+    /// # Errors
+    /// It cannot be written down.
+    pub(crate) async fn settle(&self, permit: Permit, outcome: &Result<Reply, Fault>) -> Result<(), Fault> {
+        let Permit { outcome: mut event, began, effect } = permit;
+        let took = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        event.timestamp = Timestamp::now();
+        event.details.insert("duration_ms".to_owned(), took.into());
+        match outcome {
+            Ok(Reply { outcome: Ok(result), .. }) => {
+                let failed = result.member("isError").is_some_and(|flag| flag.as_bytes() == b"true");
+                if failed {
+                    result::FAILURE.clone_into(&mut event.result);
+                }
+            }
+            Ok(Reply { outcome: Err(error), .. }) => {
+                result::FAILURE.clone_into(&mut event.result);
+                event.details.insert("error_code".to_owned(), error.code.into());
+            }
+            Err(fault) => {
+                result::FAILURE.clone_into(&mut event.result);
+                event.details.insert("error".to_owned(), Value::from(fault.kind().as_str()));
+            }
+        }
+        if effect {
+            self.gate().audit.record(event).await
+        } else {
+            self.gate().audit.note(event).await;
+            Ok(())
+        }
+    }
+}
+
+/// The answer to a call that was refused for what it is: the model reads it and can do better.
+pub(crate) fn refusal(context: &Context, fault: &Fault) -> Reply {
+    let result = match envelope::Rejection::of_fault(fault) {
+        Some(rejection) => rejection.to_result(),
+        None => return Err(crate::kernel::rendered(context, fault)).into(),
+    };
+    Ok(crate::bridge::for_era(result, context.caller.era())).into()
+}
+
+/// What ties the events of one call together: the caller's own trace, or a new one.
+pub(crate) fn trace_of(metadata: &Metadata) -> String {
+    metadata.trace_id().unwrap_or_else(switchboard_peer::random_token)
+}
+
+/// The metadata of a request.
+pub(crate) fn metadata_of(request: &Request) -> Result<Metadata, Fault> {
+    Metadata::of(request.params.as_ref(), &request.extra).map_err(crate::forward::malformed)
+}

@@ -1,0 +1,337 @@
+//! The kernel's own methods and tools: access control (MGP 5), answers to callbacks (MGP 13.4), and the pre-flight
+//! check of proposal 4. A method `mgp/access/query` and a tool `mgp.access.query` are one implementation.
+//!
+//! Who calls is who was authenticated: `granted_by` and `agent_id` in a message are claims. Only who may decide for
+//! others grants and revokes; everybody may ask about himself.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use switchboard_guard::permission::Missing;
+use switchboard_peer::{Context, Reply};
+use switchboard_protocol::fault::{Fault, FaultKind};
+use switchboard_protocol::mgp::access::{
+    self, AccessEntries, AccessEntry, AccessGrantParams, AccessQueryParams, AccessQueryResult, AccessRevokeParams,
+    AccessToolPermission,
+};
+use switchboard_protocol::mgp::{Metadata, method};
+use switchboard_protocol::proposals;
+use switchboard_store::{AccessSelector, EntryType, Permission, StoreError};
+use switchboard_wire::{Edit, Object, Raw, Request};
+
+use super::{Attempt, audit};
+use crate::directory::Route;
+use crate::kernel::{Kernel, object_of, text_of};
+use crate::office::Office;
+use crate::server::Server;
+
+/// How an answer is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// The result of a method.
+    Method,
+    /// What a tool says.
+    Tool,
+}
+
+impl Kernel {
+    /// Answers a method that is the kernel's own; `None` for one that is not.
+    pub(crate) async fn own_method(&self, context: &Context, request: &Request) -> Option<Result<Reply, Fault>> {
+        let params = || request.params.clone().unwrap_or_else(Raw::empty_object);
+        let answer = match &*request.method {
+            name @ (method::ACCESS_QUERY | method::ACCESS_GRANT | method::ACCESS_REVOKE) => {
+                self.access_request(context, name, &params(), Form::Method).await
+            }
+            method::CALLBACK_RESPOND => self.callback_answered(context, request),
+            proposals::CHECK_PERMISSIONS if self.view().directory.tool(proposals::CHECK_PERMISSIONS).is_none() => {
+                self.check_permissions(context, &params()).await
+            }
+            // Decisions about permissions are made by the operator, here: nobody sends them (MGP 3.6).
+            method::PERMISSION_RESPONSE
+            | method::PERMISSION_GRANT
+            | method::PERMISSION_REQUEST
+            | method::PERMISSION_AWAIT => {
+                Err(Fault::new(FaultKind::PermissionDenied, "permissions are decided by the operator of this kernel")
+                    .suggest("the operator runs `switchboard approvals` or `switchboard grant`"))
+            }
+            _ => return None,
+        };
+        Some(answer.map(|raw| Ok(crate::bridge::for_era(raw, context.caller.era())).into()))
+    }
+
+    /// Answers a call of a tool that is the kernel's own; `None` for one that is not.
+    pub(crate) async fn own_tool(
+        &self,
+        context: &Context,
+        name: &str,
+        arguments: Option<Raw>,
+    ) -> Option<Result<Reply, Fault>> {
+        let known = [method::ACCESS_QUERY, method::ACCESS_GRANT, method::ACCESS_REVOKE];
+        let method = known.into_iter().find(|known| method::tool_of(known).as_deref() == Some(name))?;
+        let arguments = arguments.unwrap_or_else(Raw::empty_object);
+        let answer = self.access_request(context, method, &arguments, Form::Tool).await;
+        Some(answer.map(|raw| Ok(crate::bridge::for_era(tool_result(&raw), context.caller.era())).into()))
+    }
+
+    /// The kernel's tools, for a client that asked for access control and may decide.
+    pub(crate) fn own_tools(&self) -> Vec<Raw> {
+        let text = |words: &str| json!({"type": "string", "description": words});
+        let agent = || text("The principal");
+        let server = || text("The server's id");
+        let tool = |method: &str, description: &str, properties: Value, required: &[&str]| {
+            json!({
+                "name": method::tool_of(method),
+                "description": description,
+                "inputSchema": {"type": "object", "properties": properties, "required": required},
+                "_mgp": {"source": "kernel", "admin_only": true},
+            })
+        };
+        let entry_type = || json!({"type": "string", "enum": ["server_grant", "tool_grant"]});
+        let permission = || json!({"type": "string", "enum": ["allow", "deny"]});
+        let name = || text("The tool, for a tool_grant");
+        let tools = [
+            tool(
+                method::ACCESS_QUERY,
+                "What a principal may use of a server, and why.",
+                json!({"agent_id": agent(), "server_id": server(), "tool_name": name()}),
+                &["agent_id", "server_id"],
+            ),
+            tool(
+                method::ACCESS_GRANT,
+                "Lets or forbids a principal the use of a server or of one tool.",
+                json!({
+                    "agent_id": agent(), "server_id": server(), "tool_name": name(), "entry_type": entry_type(),
+                    "permission": permission(), "justification": text("Why"), "expires_at": text("Until when, RFC 3339"),
+                }),
+                &["agent_id", "server_id", "entry_type", "permission"],
+            ),
+            tool(
+                method::ACCESS_REVOKE,
+                "Takes entries of a principal back.",
+                json!({"agent_id": agent(), "server_id": server(), "tool_name": name(), "entry_type": entry_type()}),
+                &["agent_id", "server_id", "entry_type"],
+            ),
+        ];
+        tools.iter().filter_map(|tool| Raw::from_value(tool).ok()).collect()
+    }
+
+    async fn access_request(&self, context: &Context, name: &str, params: &Raw, form: Form) -> Result<Raw, Fault> {
+        match name {
+            method::ACCESS_QUERY => self.query_access(context, &read(params)?, form).await,
+            method::ACCESS_GRANT => self.grant_access(context, &read(params)?).await,
+            _ => self.revoke_access(context, &read(params)?).await,
+        }
+    }
+
+    async fn query_access(&self, context: &Context, params: &AccessQueryParams, form: Form) -> Result<Raw, Fault> {
+        let session = &context.session;
+        if params.agent_id != *session.principal && !session.identity.admin {
+            return Err(not_admin("ask about others"));
+        }
+        let tables = self.tables().await?;
+        let Some(tool) = &params.tool_name else {
+            let mine = tables.entries.iter().filter(|entry| entry.principal == params.agent_id);
+            let entries = mine.filter(|entry| entry.server == params.server_id).map(|entry| {
+                let written = AccessEntry::new(
+                    entry_word(entry.entry_type()),
+                    entry.server.clone(),
+                    entry.tool.clone(),
+                    permission_word(entry.permission),
+                    Some(entry.granted_by.clone()),
+                    Some(entry.granted_at.to_string()),
+                );
+                match entry.expires_at {
+                    Some(end) => written.expires_at(end.to_string()),
+                    None => written,
+                }
+            });
+            let (agent, server) = (params.agent_id.clone(), params.server_id.clone());
+            return written(&AccessEntries::new(agent, server, entries.collect::<Vec<_>>()));
+        };
+        let server = self.server(&params.server_id).ok_or_else(|| unknown_server(&params.server_id))?;
+        let default = self.default_for(&params.agent_id, &server);
+        let now = self.gate().granted.time();
+        let access = tables.access.decide(&params.agent_id, &params.server_id, Some(tool), default, now);
+        let permission = if access.allow { access::Permission::Allow } else { access::Permission::Deny };
+        if form == Form::Tool {
+            let (agent, server) = (params.agent_id.clone(), params.server_id.clone());
+            return written(&AccessToolPermission::new(agent, server, tool.clone(), permission));
+        }
+        let entry = access.rule.and_then(|rule| tables.entries.get(rule));
+        let source = access::Source::from_word(access.source.as_str()).unwrap_or(access::Source::DefaultPolicy);
+        written(&AccessQueryResult::new(
+            permission,
+            source,
+            entry.map(|entry| entry.granted_by.clone()),
+            entry.map(|entry| entry.granted_at.to_string()),
+            entry.and_then(|entry| entry.expires_at).map(|end| end.to_string()),
+        ))
+    }
+
+    async fn grant_access(&self, context: &Context, params: &AccessGrantParams) -> Result<Raw, Fault> {
+        let office = self.office(context, "grant access")?;
+        let tool = params.tool()?.map(ToOwned::to_owned);
+        self.server(&params.server_id).ok_or_else(|| unknown_server(&params.server_id))?;
+        let expires_at = params.expires_at.as_deref().map(str::parse).transpose();
+        let expires_at =
+            expires_at.map_err(|_| Fault::new(FaultKind::InvalidParams, "`expires_at` is no time in RFC 3339"))?;
+        let entry = switchboard_store::AccessEntry {
+            principal: params.agent_id.clone(),
+            server: params.server_id.clone(),
+            tool,
+            permission: match params.permission {
+                access::Permission::Allow => Permission::Allow,
+                access::Permission::Deny => Permission::Deny,
+            },
+            granted_by: String::new(),
+            granted_at: jiff::Timestamp::UNIX_EPOCH,
+            expires_at,
+            justification: params.justification.clone(),
+            scopes: None,
+        };
+        let entry = office.grant_access(entry).await.map_err(unwritten)?;
+        self.look_again().await?;
+        let id = [&entry.principal, &entry.server, entry.tool.as_deref().unwrap_or("*"), entry.permission.as_str()];
+        written(&params.granted(Raw::string(&id.join("/"))))
+    }
+
+    async fn revoke_access(&self, context: &Context, params: &AccessRevokeParams) -> Result<Raw, Fault> {
+        let office = self.office(context, "revoke access")?;
+        let tool = params.tool()?.map(ToOwned::to_owned);
+        let selector = AccessSelector {
+            principal: Some(params.agent_id.clone()),
+            server: Some(params.server_id.clone()),
+            // Without its server grant a principal shall not keep what was granted beneath it.
+            entry_type: (params.entry_type == access::EntryType::ToolGrant).then_some(EntryType::ToolGrant),
+            tool,
+            permission: None,
+        };
+        let revoked = office.revoke_access(&selector).await.map_err(unwritten)?;
+        self.look_again().await?;
+        written(&params.revoked(u64::try_from(revoked.len()).unwrap_or(u64::MAX)))
+    }
+
+    /// Whether a call could pass, and what is missing (proposal 4). Nothing is held, asked or written down.
+    async fn check_permissions(&self, context: &Context, params: &Raw) -> Result<Raw, Fault> {
+        let object = Object::open(params).map_err(crate::forward::malformed)?;
+        let name = text_of(&object, "tool")?;
+        let view = self.view();
+        let tables = self.tables().await?;
+        let route = view.directory.tool(&name);
+        let found = route.and_then(|route| Some((view.servers.get(route.server)?.clone(), route)));
+        let allowed = |(server, route): &(Arc<Server>, Route)| {
+            self.access(&tables, &context.session, server, Some((&route.original, &name))).allow
+        };
+        let Some((server, route)) = found.filter(allowed) else {
+            return Ok(preflight(false, &[], Some(&format!("there is no tool `{name}` that you may use")), false));
+        };
+        let Some(policy) = &route.policy else { return Ok(preflight(true, &[], None, false)) };
+        let standing = self.standing(&tables, &server, Some(policy));
+        if !standing.missing.is_empty() {
+            let reason = format!("server `{}` lacks permissions", server.id());
+            return Ok(preflight(false, &standing.missing, Some(&reason), false));
+        }
+        let call = Edit::empty()
+            .set("name", Raw::string(&name))
+            .set("arguments", object.get("parameters").unwrap_or_else(Raw::empty_object))
+            .finish();
+        let (metadata, params) = (Metadata::default(), Object::open(&call).map_err(crate::forward::malformed)?);
+        let attempt = Attempt {
+            context,
+            server: &server,
+            exposed: &name,
+            tool: &route.original,
+            policy,
+            params: &params,
+            raw: &call,
+            metadata: &metadata,
+            trace: String::new(),
+        };
+        let scopes: Vec<_> = standing.granted.iter().filter_map(|granted| granted.scope.clone()).collect();
+        if let Some(violation) = self.violation(&attempt, &scopes).await {
+            return Ok(preflight(false, &[], Some(&violation.finding.message), false));
+        }
+        let confirm = policy.assessment.confirm.is_some() && !self.approves_all();
+        Ok(preflight(true, &[], confirm.then_some("a person will be asked first"), confirm))
+    }
+
+    fn callback_answered(&self, context: &Context, request: &Request) -> Result<Raw, Fault> {
+        let params = object_of(request)?;
+        let id = text_of(&params, "callback_id")?;
+        let answer = text_of(&params, "response")?;
+        if self.gate().desk.answer(&id, &context.session.principal, answer) {
+            Ok(Edit::empty().set("status", Raw::string("accepted")).finish())
+        } else {
+            Err(Fault::new(FaultKind::UnknownResource, "no such callback waits for you"))
+        }
+    }
+
+    /// The desk of somebody who may decide for others.
+    fn office(&self, context: &Context, what: &str) -> Result<Office, Fault> {
+        if !context.session.identity.admin {
+            return Err(not_admin(what));
+        }
+        let store = self.gate().store().cloned();
+        let store = store.ok_or_else(|| Fault::new(FaultKind::ResourceExhausted, "this kernel keeps no grants"))?;
+        Ok(Office::new(store, audit::principal(&context.session)))
+    }
+
+    /// Takes over what was just decided.
+    async fn look_again(&self) -> Result<(), Fault> {
+        if self.gate().granted.again().await? {
+            self.grants_changed();
+        }
+        Ok(())
+    }
+}
+
+fn preflight(allowed: bool, missing: &[Missing], reason: Option<&str>, confirm: bool) -> Raw {
+    let missing: Vec<Raw> = missing.iter().map(|missing| Raw::string(&missing.permission)).collect();
+    Edit::empty()
+        .set("allowed", Raw::boolean(allowed))
+        .set("missing_scopes", Raw::array(&missing))
+        .set_optional("reason", reason.map(Raw::string))
+        .set("requires_confirmation", Raw::boolean(confirm))
+        .finish()
+}
+
+/// What a tool says, for models and for programs.
+fn tool_result(answer: &Raw) -> Raw {
+    let block = Edit::empty().set("type", Raw::string("text")).set("text", Raw::string(answer.as_str())).finish();
+    Edit::empty().set("content", Raw::array([&block])).set("structuredContent", answer.clone()).finish()
+}
+
+fn read<T: serde::de::DeserializeOwned>(params: &Raw) -> Result<T, Fault> {
+    params.view().map_err(|error| Fault::new(FaultKind::InvalidParams, error.to_string()))
+}
+
+fn written<T: serde::Serialize>(answer: &T) -> Result<Raw, Fault> {
+    Raw::from_value(answer).map_err(Fault::internal)
+}
+
+fn not_admin(what: &str) -> Fault {
+    Fault::new(FaultKind::PermissionDenied, format!("you may not {what}"))
+        .suggest("only an operator may; `switchboard grant`, `revoke` and `access` do the same from the command line")
+}
+
+fn unknown_server(id: &str) -> Fault {
+    Fault::new(FaultKind::UnknownResource, format!("there is no server `{id}`"))
+}
+
+fn unwritten(error: StoreError) -> Fault {
+    Fault::new(FaultKind::ResourceExhausted, "the decision cannot be kept now").with_source(error)
+}
+
+const fn entry_word(entry: EntryType) -> access::EntryType {
+    match entry {
+        EntryType::ServerGrant => access::EntryType::ServerGrant,
+        EntryType::ToolGrant => access::EntryType::ToolGrant,
+    }
+}
+
+const fn permission_word(permission: Permission) -> access::Permission {
+    match permission {
+        Permission::Allow => access::Permission::Allow,
+        Permission::Deny => access::Permission::Deny,
+    }
+}

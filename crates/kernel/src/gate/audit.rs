@@ -1,0 +1,212 @@
+//! The audit trail (MGP 6): how events are made, when they are written, and how hard.
+//!
+//! What changes something is written down before it happens and again when it is over, each time durably. What only
+//! reads is written down soon after. Without a store, events go to the log.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use parking_lot::RwLock;
+use serde_json::{Map, Value};
+use switchboard_peer::{Remote, Session};
+use switchboard_protocol::fault::{Fault, FaultKind};
+use switchboard_store::{Actor, AuditEvent, Store, Target};
+use switchboard_wire::{Notification, Raw};
+use tokio::sync::{mpsc, oneshot};
+
+/// Events that may wait to be written. Who comes later waits.
+const QUEUE: usize = 8_192;
+/// Events written together, at most.
+const GROUP: usize = 512;
+/// How long the writing of what waits may take at the end.
+const FLUSH: Duration = Duration::from_secs(10);
+
+/// The event types of MGP 6.4 and later versions, and the kernel's own.
+pub(crate) mod event {
+    pub(crate) use switchboard_protocol::mgp::audit::event::*;
+
+    /// A call that may change something is about to be made.
+    pub(crate) const INTENT: &str = "dev.switchboard.tool_intent";
+    /// A call waits for a person.
+    pub(crate) const HELD: &str = "dev.switchboard.call_held";
+    /// A person, or a standing approval, let a held call go on.
+    pub(crate) const APPROVED: &str = "dev.switchboard.call_approved";
+    /// A tool is not the one that was accepted.
+    pub(crate) const QUARANTINED: &str = "dev.switchboard.definition_quarantined";
+    /// A prompt was got or a resource read.
+    pub(crate) const READ: &str = "dev.switchboard.content_read";
+}
+
+/// What an event says of how something ended.
+pub(crate) mod result {
+    pub(crate) const SUCCESS: &str = "SUCCESS";
+    pub(crate) const FAILURE: &str = "FAILURE";
+    pub(crate) const BLOCKED: &str = "BLOCKED";
+}
+
+/// Writes events.
+pub(crate) struct Auditor {
+    store: Option<Store>,
+    soon: mpsc::Sender<Job>,
+    /// Connections of servers that want to hear of events.
+    hearers: RwLock<Vec<Arc<dyn Remote>>>,
+}
+
+enum Job {
+    Write(AuditEvent),
+    Flush(oneshot::Sender<()>),
+}
+
+impl Auditor {
+    /// An auditor, and the work that writes what is written soon. It ends with the auditor.
+    pub(crate) fn new(store: Option<Store>) -> (Self, impl Future<Output = ()> + Send + 'static) {
+        let (soon, jobs) = mpsc::channel(QUEUE);
+        let work = write_soon(store.clone(), jobs);
+        (Self { store, soon, hearers: RwLock::default() }, work)
+    }
+
+    /// Writes an event. When this returns, it is durable.
+    ///
+    /// # Errors
+    /// The store takes nothing: what the event is about must not happen.
+    pub(crate) async fn record(&self, event: AuditEvent) -> Result<(), Fault> {
+        self.tell(&event);
+        log(&event);
+        let Some(store) = &self.store else { return Ok(()) };
+        match store.audit().append(std::slice::from_ref(&event)).await {
+            Ok(_) => Ok(()),
+            Err(error) => {
+                tracing::error!(%error, event = %event.event_type, "the audit log takes nothing");
+                Err(unwritable().with_source(error))
+            }
+        }
+    }
+
+    /// Writes an event soon.
+    pub(crate) async fn note(&self, event: AuditEvent) {
+        self.tell(&event);
+        log(&event);
+        if self.store.is_some() {
+            // The other end is there as long as this one.
+            let _ = self.soon.send(Job::Write(event)).await;
+        }
+    }
+
+    /// The same from where nobody can wait: if too much waits already, the event goes to the log alone.
+    pub(crate) fn note_now(&self, event: AuditEvent) {
+        self.tell(&event);
+        log(&event);
+        if self.store.is_some()
+            && let Err(mpsc::error::TrySendError::Full(Job::Write(event))) = self.soon.try_send(Job::Write(event))
+        {
+            tracing::error!(event = %event.canonical(), "the audit log is behind: this event is not in it");
+        }
+    }
+
+    /// Waits until what was to be written soon is written.
+    pub(crate) async fn flush(&self) {
+        let (done, written) = oneshot::channel();
+        let flush = async {
+            if self.soon.send(Job::Flush(done)).await.is_ok() {
+                let _ = written.await;
+            }
+        };
+        let _ = tokio::time::timeout(FLUSH, flush).await;
+    }
+
+    /// Names the servers that hear of events from now on.
+    pub(crate) fn set_hearers(&self, hearers: Vec<Arc<dyn Remote>>) {
+        *self.hearers.write() = hearers;
+    }
+
+    fn tell(&self, event: &AuditEvent) {
+        let hearers = self.hearers.read();
+        if hearers.is_empty() {
+            return;
+        }
+        let Ok(params) = Raw::parse(event.canonical(), &switchboard_wire::Limits::default()) else { return };
+        for hearer in hearers.iter() {
+            let _ = hearer.notify(Notification::new(switchboard_protocol::mgp::method::AUDIT, Some(params.clone())));
+        }
+    }
+}
+
+/// The fault of a call that would not be on record.
+fn unwritable() -> Fault {
+    Fault::new(FaultKind::ResourceExhausted, "the call cannot be put on record, so it is not made")
+        .suggest("make room on the disk, or see `switchboard doctor`")
+}
+
+fn log(event: &AuditEvent) {
+    tracing::debug!(
+        target: "audit",
+        event = %event.event_type,
+        actor = %event.actor.id,
+        server = event.target.server_id.as_deref(),
+        tool = event.target.tool_name.as_deref(),
+        result = %event.result,
+    );
+}
+
+async fn write_soon(store: Option<Store>, mut jobs: mpsc::Receiver<Job>) {
+    let mut group = Vec::with_capacity(GROUP);
+    loop {
+        group.clear();
+        if jobs.recv_many(&mut group, GROUP).await == 0 {
+            return;
+        }
+        let mut events = Vec::with_capacity(group.len());
+        let mut waiting = Vec::new();
+        for job in group.drain(..) {
+            match job {
+                Job::Write(event) => events.push(event),
+                Job::Flush(done) => waiting.push(done),
+            }
+        }
+        if let (Some(store), false) = (&store, events.is_empty())
+            && let Err(error) = store.audit().append(&events).await
+        {
+            tracing::error!(%error, events = events.len(), "events could not be written to the audit log");
+        }
+        for done in waiting {
+            let _ = done.send(());
+        }
+    }
+}
+
+/// An event about nothing in particular yet.
+pub(crate) fn event_of(event_type: &str, actor: Actor, outcome: &str) -> AuditEvent {
+    AuditEvent {
+        timestamp: Timestamp::now(),
+        trace_id: None,
+        event_type: event_type.to_owned(),
+        actor,
+        target: Target::default(),
+        result: outcome.to_owned(),
+        details: Map::new(),
+    }
+}
+
+/// The kernel as the one who did something.
+pub(crate) fn kernel() -> Actor {
+    Actor { kind: "kernel".to_owned(), id: "switchboard".to_owned() }
+}
+
+/// The principal of a session as the one who did something.
+pub(crate) fn principal(session: &Session) -> Actor {
+    let kind = if session.identity.admin { "user" } else { "agent" };
+    Actor { kind: kind.to_owned(), id: session.principal.as_ref().to_owned() }
+}
+
+/// An event with one more detail.
+pub(crate) fn with(mut event: AuditEvent, key: &str, value: impl Into<Value>) -> AuditEvent {
+    event.details.insert(key.to_owned(), value.into());
+    event
+}
+
+/// An event about a server, and a tool of it.
+pub(crate) fn about(mut event: AuditEvent, server: &str, tool: Option<&str>) -> AuditEvent {
+    event.target = Target { server_id: Some(server.to_owned()), tool_name: tool.map(ToOwned::to_owned) };
+    event
+}

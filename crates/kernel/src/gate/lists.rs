@@ -1,0 +1,93 @@
+//! Lists as one principal may see them: what it may not call is not there.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use switchboard_peer::Context;
+use switchboard_protocol::Era;
+use switchboard_protocol::fault::Fault;
+use switchboard_protocol::mgp::{Extension, Offer};
+use switchboard_wire::Raw;
+
+use super::Tables;
+use crate::directory::{Dialect, ListKind};
+use crate::kernel::{Kernel, View};
+
+/// Lists that are kept, at most.
+const MOST: usize = 512;
+
+/// Lists that were put together before.
+#[derive(Default)]
+pub(crate) struct Cache {
+    kept: Mutex<Kept>,
+}
+
+#[derive(Default)]
+struct Kept {
+    /// Of which view and which grants they are.
+    of: (u64, u64),
+    lists: HashMap<(Arc<str>, ListKind, Dialect), Raw>,
+}
+
+impl Cache {
+    fn get(&self, of: (u64, u64), key: &(Arc<str>, ListKind, Dialect)) -> Option<Raw> {
+        let kept = self.kept.lock();
+        kept.lists.get(key).filter(|_| kept.of == of).cloned()
+    }
+
+    fn put(&self, of: (u64, u64), key: (Arc<str>, ListKind, Dialect), list: Raw) {
+        let mut kept = self.kept.lock();
+        if kept.of != of || kept.lists.len() >= MOST {
+            kept.lists.clear();
+            kept.of = of;
+        }
+        kept.lists.insert(key, list);
+    }
+}
+
+impl Kernel {
+    /// A list as this client may see it.
+    ///
+    /// # Errors
+    /// It cannot be known now what the client may see.
+    pub(crate) async fn visible(&self, context: &Context, view: &View, kind: ListKind) -> Result<Raw, Fault> {
+        let tables = self.tables().await?;
+        let offered = Offer::of(&context.caller.capabilities);
+        let mgp = offered.is_some_and(|offer| offer.extensions().has(Extension::ToolSecurity));
+        let dialect = Dialect { legacy: context.caller.era() == Era::Legacy, mgp };
+        // Grants end by themselves, and tokens of one principal differ: what depends on either is not kept.
+        let lasting =
+            context.session.identity.scopes.is_none() && tables.entries.iter().all(|e| e.expires_at.is_none());
+        let of = (view.generation, tables.revision);
+        let key = (context.session.principal.clone(), kind, dialect);
+        if lasting && let Some(list) = self.gate().lists.get(of, &key) {
+            return Ok(list);
+        }
+        let list = view.directory.answer_for(kind, dialect, |server, name, exposed| {
+            self.is_visible(context, view, &tables, kind, server, (name, exposed))
+        });
+        if lasting {
+            self.gate().lists.put(of, key, list.clone());
+        }
+        Ok(list)
+    }
+
+    fn is_visible(
+        &self,
+        context: &Context,
+        view: &View,
+        tables: &Tables,
+        kind: ListKind,
+        server: usize,
+        name: (&str, &str),
+    ) -> bool {
+        let Some(server) = view.servers.get(server) else { return false };
+        let tool = (kind == ListKind::Tools).then_some(name);
+        if !self.access(tables, &context.session, server, tool).allow {
+            return false;
+        }
+        let policy = tool.and_then(|_| view.directory.tool(name.1)).and_then(|route| route.policy);
+        self.standing(tables, server, policy.as_deref()).missing.is_empty()
+    }
+}

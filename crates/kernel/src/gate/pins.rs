@@ -1,0 +1,194 @@
+//! Pins: a tool is remembered as it was first seen, and held back when it becomes another one.
+//!
+//! What a person or a model relied on is the definition: name, title, description, schemas, annotations and what it
+//! says of its security. When any of it changes, or when a new one gives orders to the model, the tool is neither
+//! listed nor called until a person has seen the difference and accepted it. A server's instructions are remembered
+//! in the same way.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use switchboard_guard::screen;
+use switchboard_protocol::mgp::TrustLevel;
+use switchboard_store::{Digest, Observation, Pin, PinState, Store, StoreError, canonical};
+use switchboard_wire::{Edit, Object, Raw};
+
+use super::audit::{self, event, result};
+use crate::directory::Lists;
+use crate::kernel::Kernel;
+use crate::server::Server;
+
+/// Under this name the instructions of a server are remembered: no tool can have it.
+pub const INSTRUCTIONS: &str = "(instructions)";
+/// The members of a definition that count.
+const COUNTED: [&str; 8] =
+    ["name", "title", "description", "inputSchema", "outputSchema", "annotations", "security", "risk_level"];
+/// Definitions that are written down at the same time.
+const TOGETHER: usize = 64;
+
+/// What is remembered without a store.
+#[derive(Default)]
+pub(crate) struct Pins {
+    known: Mutex<HashMap<(Arc<str>, String), Seen>>,
+}
+
+#[derive(Clone)]
+struct Seen {
+    accepted: Option<Digest>,
+    shown: Digest,
+}
+
+/// What is held back of a server, by name, and why.
+pub(crate) type Quarantine = HashMap<String, String>;
+
+struct Shown {
+    name: String,
+    definition: String,
+    hash: Digest,
+    raw: Raw,
+}
+
+impl Kernel {
+    /// Compares what a server shows with what was accepted of it.
+    pub(crate) async fn inspect(&self, server: &Server, lists: &Lists, instructions: Option<&str>) -> Quarantine {
+        let options = &self.gate().options;
+        if !options.pin_definitions && !options.screen_definitions {
+            return Quarantine::new();
+        }
+        let mut shown: Vec<Shown> = lists.tools.items.iter().filter_map(Shown::of_tool).collect();
+        if let Some(text) = instructions {
+            shown.push(Shown::new(INSTRUCTIONS.to_owned(), Edit::empty().set("text", Raw::string(text)).finish()));
+        }
+        match self.gate().store().filter(|_| options.pin_definitions) {
+            Some(store) => match self.compare(store, server, &shown).await {
+                Ok(quarantine) => quarantine,
+                Err(error) => {
+                    // What cannot be compared cannot be trusted.
+                    tracing::error!(server = %server.id(), %error, "definitions cannot be compared with what was accepted");
+                    let why = "it cannot be compared with what was accepted: the store does not answer";
+                    shown.into_iter().map(|shown| (shown.name, why.to_owned())).collect()
+                }
+            },
+            None => self.compare_here(server, &shown),
+        }
+    }
+
+    async fn compare(&self, store: &Store, server: &Server, shown: &[Shown]) -> Result<Quarantine, StoreError> {
+        let known = store.pins().list(Some(server.id())).await?;
+        let known: HashMap<&str, &Pin> = known.iter().map(|pin| (pin.tool.as_str(), pin)).collect();
+        let mut quarantine = Quarantine::new();
+        let mut fresh = Vec::new();
+        for shown in shown {
+            match known.get(shown.name.as_str()) {
+                Some(pin) if pin.shown_hash == shown.hash && pin.state == PinState::Accepted => {}
+                Some(pin) if pin.shown_hash == shown.hash => {
+                    let screened = pin.accepted.is_none().then(|| self.screened(server, shown)).flatten();
+                    quarantine.insert(shown.name.clone(), why_held(server, &shown.name, screened.as_deref()));
+                }
+                pin => fresh.push((shown, pin.is_none().then(|| self.screened(server, shown)).flatten())),
+            }
+        }
+        for group in fresh.chunks(TOGETHER) {
+            let observing =
+                group.iter().map(|(shown, screened)| self.observe(store, server, shown, screened.as_deref()));
+            for held in futures_util::future::try_join_all(observing).await?.into_iter().flatten() {
+                quarantine.insert(held.0, held.1);
+            }
+        }
+        Ok(quarantine)
+    }
+
+    async fn observe(
+        &self,
+        store: &Store,
+        server: &Server,
+        shown: &Shown,
+        screened: Option<&str>,
+    ) -> Result<Option<(String, String)>, StoreError> {
+        let Ok(definition) = RawValue::from_string(shown.definition.clone()) else { return Ok(None) };
+        let observation = Observation {
+            server: server.id().as_ref().to_owned(),
+            tool: shown.name.clone(),
+            hash: shown.hash,
+            definition,
+            at_first: if screened.is_some() { PinState::Quarantined } else { PinState::Accepted },
+            now: self.gate().granted.time(),
+        };
+        let observed = store.pins().observe(&observation).await?;
+        if observed.pin.state == PinState::Accepted {
+            return Ok(None);
+        }
+        let why = why_held(server, &shown.name, screened);
+        if observed.before != Some(PinState::Quarantined) {
+            self.tell_of_quarantine(server, shown, &why).await;
+        }
+        Ok(Some((shown.name.clone(), why)))
+    }
+
+    /// The same without a store.
+    fn compare_here(&self, server: &Server, shown: &[Shown]) -> Quarantine {
+        let mut quarantine = Quarantine::new();
+        let pinned = self.gate().options.pin_definitions;
+        for shown in shown {
+            let key = (server.id().clone(), shown.name.clone());
+            let known = self.gate().pins.known.lock().get(&key).cloned();
+            let unchanged = known.as_ref().is_some_and(|known| known.shown == shown.hash);
+            let screened =
+                known.as_ref().is_none_or(|known| known.accepted.is_none()).then(|| self.screened(server, shown));
+            let screened = screened.flatten();
+            let accepted = match &known {
+                Some(known) if pinned => known.accepted,
+                _ => screened.is_none().then_some(shown.hash),
+            };
+            if accepted != Some(shown.hash) {
+                let why = why_held(server, &shown.name, screened.as_deref());
+                if !unchanged {
+                    tracing::warn!(server = %server.id(), tool = %shown.name, why, "a tool is held back");
+                }
+                quarantine.insert(shown.name.clone(), why);
+            }
+            self.gate().pins.known.lock().insert(key, Seen { accepted, shown: shown.hash });
+        }
+        quarantine
+    }
+
+    /// What speaks against showing a definition to a model.
+    fn screened(&self, server: &Server, shown: &Shown) -> Option<String> {
+        let screen = self.gate().options.screen_definitions && server.trust() < TrustLevel::Core;
+        screen.then(|| screen::tool(&shown.raw).err()).flatten().map(|finding| finding.message)
+    }
+
+    async fn tell_of_quarantine(&self, server: &Server, shown: &Shown, why: &str) {
+        tracing::warn!(server = %server.id(), tool = %shown.name, why, "a tool is held back");
+        let event = audit::event_of(event::QUARANTINED, audit::kernel(), result::BLOCKED);
+        let event = audit::with(audit::about(event, server.id(), Some(&shown.name)), "reason", why);
+        self.gate().audit.note(audit::with(event, "definition_sha256", shown.hash.to_string())).await;
+    }
+}
+
+impl Shown {
+    fn new(name: String, raw: Raw) -> Self {
+        let value: Value = raw.view().unwrap_or(Value::Null);
+        let definition = canonical(&value);
+        Self { name, hash: Digest::of(definition.as_bytes()), definition, raw }
+    }
+
+    fn of_tool(tool: &Raw) -> Option<Self> {
+        let object = Object::open(tool).ok()?;
+        let name = object.text("name")?;
+        let counted =
+            COUNTED.into_iter().fold(Edit::empty(), |edit, key| edit.set_optional(key, object.get(key))).finish();
+        Some(Self { raw: tool.clone(), ..Self::new(name, counted) })
+    }
+}
+
+fn why_held(server: &Server, name: &str, screened: Option<&str>) -> String {
+    let next = format!("see and decide with `switchboard pins show {} {name}`", server.id());
+    match screened {
+        Some(finding) => format!("its definition is suspicious: {finding}; {next}"),
+        None => format!("its definition is not the one that was accepted; {next}"),
+    }
+}

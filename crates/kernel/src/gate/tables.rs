@@ -1,0 +1,186 @@
+//! What was granted, in memory and never far behind the store.
+//!
+//! The store says by a number whether something changed. It is asked at most every [`FRESH`], on the way of a call: a
+//! decision never rests on anything older. Who revokes waits [`SETTLED`] before saying that it is done, so that no
+//! later call passes, in this process or in another one on the same store.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use jiff::Timestamp;
+use switchboard_guard::access::{AccessTable, Rule};
+use switchboard_guard::permission::{Decided, Decision, Scope};
+use switchboard_protocol::fault::{Fault, FaultKind};
+use switchboard_store::{AccessEntry, Permission, PermissionDecision, ServerPermission, Snapshot, Store};
+use switchboard_wire::{Limits, Raw};
+use tokio::sync::Mutex;
+use tokio::time::Instant;
+
+/// How old the tables may be that a decision rests on.
+const FRESH: Duration = Duration::from_millis(200);
+/// After this long, whatever was revoked is revoked everywhere.
+pub(crate) const SETTLED: Duration = Duration::from_millis(250);
+/// How often the latest time ever seen is written down.
+const CLOCK: Duration = Duration::from_secs(10);
+
+/// Everything that was granted, at one moment.
+#[derive(Debug, Default)]
+pub(crate) struct Tables {
+    pub(crate) revision: u64,
+    pub(crate) access: AccessTable,
+    /// The entries behind the rules of `access`, in the same order.
+    pub(crate) entries: Vec<AccessEntry>,
+    permissions: HashMap<String, Vec<Decided>>,
+}
+
+impl Tables {
+    fn of(snapshot: Snapshot) -> Self {
+        let rule = |entry: &AccessEntry| Rule {
+            principal: entry.principal.clone(),
+            server: entry.server.clone(),
+            tool: entry.tool.clone(),
+            allow: entry.permission == Permission::Allow,
+            expires_at: entry.expires_at,
+        };
+        let mut permissions: HashMap<String, Vec<Decided>> = HashMap::new();
+        for permission in &snapshot.permissions {
+            permissions.entry(permission.server.clone()).or_default().push(decided(permission));
+        }
+        Self {
+            revision: snapshot.revision,
+            access: AccessTable::new(snapshot.access.iter().map(rule).collect()),
+            entries: snapshot.access,
+            permissions,
+        }
+    }
+
+    /// What was decided about the permissions of a server.
+    pub(crate) fn permissions(&self, server: &str) -> &[Decided] {
+        self.permissions.get(server).map_or(&[], Vec::as_slice)
+    }
+}
+
+fn decided(permission: &ServerPermission) -> Decided {
+    let decision = match permission.decision {
+        PermissionDecision::Approved => Decision::Approved,
+        PermissionDecision::Denied => Decision::Denied,
+        PermissionDecision::Deferred => Decision::Deferred,
+    };
+    let scope = permission.scopes.as_ref().map(|scope| {
+        let raw = Raw::parse(scope.get().to_owned(), &Limits::default());
+        raw.ok().and_then(|raw| Scope::read(&raw).ok())
+    });
+    // A scope that cannot be read must not become none.
+    let (decision, scope) = match scope {
+        Some(None) => (Decision::Denied, None),
+        Some(scope) => (decision, scope),
+        None => (decision, None),
+    };
+    Decided { permission: permission.permission.clone(), decision, scope, expires_at: permission.expires_at }
+}
+
+/// The tables and how they are kept.
+pub(crate) struct Granted {
+    store: Option<Store>,
+    tables: ArcSwap<Tables>,
+    began: Instant,
+    /// Milliseconds from the beginning to the last look at the store, plus one; 0 before the first.
+    looked: AtomicU64,
+    /// The same for the clock.
+    clocked: AtomicU64,
+    /// The latest time ever seen, in microseconds: a clock that goes back revives nothing.
+    latest: AtomicU64,
+    looking: Mutex<()>,
+}
+
+impl Granted {
+    pub(crate) fn new(store: Option<Store>) -> Self {
+        Self {
+            store,
+            tables: ArcSwap::default(),
+            began: Instant::now(),
+            looked: AtomicU64::new(0),
+            clocked: AtomicU64::new(0),
+            latest: AtomicU64::new(0),
+            looking: Mutex::new(()),
+        }
+    }
+
+    /// The tables as they were last read, however long ago: for what cannot wait.
+    pub(crate) fn latest(&self) -> Arc<Tables> {
+        self.tables.load_full()
+    }
+
+    /// The tables, if they are fresh.
+    pub(crate) fn now(&self) -> Option<Arc<Tables>> {
+        let fresh = self.store.is_none() || self.age(&self.looked).is_some_and(|age| age < FRESH);
+        fresh.then(|| self.tables.load_full())
+    }
+
+    /// The tables, read again if they are not fresh. Second, whether they changed by that.
+    ///
+    /// # Errors
+    /// The store cannot be read: nothing can be decided.
+    pub(crate) async fn fresh(&self) -> Result<(Arc<Tables>, bool), Fault> {
+        if let Some(tables) = self.now() {
+            return Ok((tables, false));
+        }
+        let _alone = self.looking.lock().await;
+        match self.now() {
+            Some(tables) => Ok((tables, false)),
+            None => self.look().await,
+        }
+    }
+
+    /// Reads the tables again, fresh or not.
+    pub(crate) async fn again(&self) -> Result<bool, Fault> {
+        let _alone = self.looking.lock().await;
+        Ok(self.look().await?.1)
+    }
+
+    async fn look(&self) -> Result<(Arc<Tables>, bool), Fault> {
+        let Some(store) = &self.store else { return Ok((self.tables.load_full(), false)) };
+        let looked = self.stamp();
+        let unreadable = |error| Fault::new(FaultKind::ResourceExhausted, "grants cannot be read").with_source(error);
+        let revision = store.grants().revision().await.map_err(unreadable)?;
+        let before = self.tables.load_full();
+        let first = self.looked.load(Ordering::Acquire) == 0;
+        let changed = first || before.revision != revision;
+        if changed {
+            let snapshot = store.grants().load().await.map_err(unreadable)?;
+            self.tables.store(Arc::new(Tables::of(snapshot)));
+        }
+        if self.age(&self.clocked).is_none_or(|age| age >= CLOCK) {
+            let latest = store.latest_time(Timestamp::now()).await.map_err(unreadable)?;
+            self.latest.fetch_max(u64::try_from(latest.as_microsecond()).unwrap_or(0), Ordering::AcqRel);
+            self.clocked.store(self.stamp(), Ordering::Release);
+        }
+        self.looked.store(looked, Ordering::Release);
+        Ok((self.tables.load_full(), changed && !first))
+    }
+
+    /// The present time, which never goes back.
+    pub(crate) fn time(&self) -> Timestamp {
+        let now = Timestamp::now();
+        let micros = u64::try_from(now.as_microsecond()).unwrap_or(0);
+        let latest = self.latest.fetch_max(micros, Ordering::AcqRel);
+        if latest <= micros {
+            return now;
+        }
+        i64::try_from(latest).ok().and_then(|micros| Timestamp::from_microsecond(micros).ok()).unwrap_or(now)
+    }
+
+    fn stamp(&self) -> u64 {
+        u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX - 1) + 1
+    }
+
+    fn age(&self, stamp: &AtomicU64) -> Option<Duration> {
+        match stamp.load(Ordering::Acquire) {
+            0 => None,
+            stamp => Some(Duration::from_millis(self.stamp().saturating_sub(stamp))),
+        }
+    }
+}

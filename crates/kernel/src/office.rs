@@ -1,0 +1,203 @@
+//! The operator's desk: grants, revocations, answers to held calls, acceptance of definitions. One implementation for
+//! the command line and for the methods of MGP 5, whether a kernel runs in this process or in others.
+//!
+//! Every decision is on the audit log with who made it. Who decides comes from authentication, never from a parameter.
+
+use jiff::Timestamp;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use switchboard_store::{
+    AccessEntry, AccessSelector, Actor, Approval, AuditEvent, Decision, Digest, Permission, PermissionDecision, Pin,
+    ServerPermission, Store, StoreError, Target, Verdict,
+};
+
+use crate::gate::SETTLED;
+use crate::gate::audit::{self, event, result};
+
+/// Decides in somebody's name.
+#[derive(Debug, Clone)]
+pub struct Office {
+    store: Store,
+    actor: Actor,
+}
+
+impl Office {
+    /// For the operator of this machine, or for whoever was authenticated.
+    #[must_use]
+    pub fn new(store: Store, actor: Actor) -> Self {
+        Self { store, actor }
+    }
+
+    /// In the name of the person at the command line.
+    #[must_use]
+    pub fn of_operator(store: Store, name: &str) -> Self {
+        Self::new(store, Actor { kind: "operator".to_owned(), id: name.to_owned() })
+    }
+
+    /// The store.
+    #[must_use]
+    pub const fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// Who decides.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.actor.id
+    }
+
+    async fn write(&self, event_type: &str, target: Target, details: &[(&str, Value)]) -> Result<(), StoreError> {
+        let mut event = AuditEvent { target, ..audit::event_of(event_type, self.actor.clone(), result::SUCCESS) };
+        event.details.extend(details.iter().map(|(key, value)| ((*key).to_owned(), value.clone())));
+        self.store.audit().append(std::slice::from_ref(&event)).await.map(drop)
+    }
+
+    /// Grants or denies a principal the use of a server or tool. `granted_by` and `granted_at` are set here.
+    ///
+    /// # Errors
+    /// The store takes nothing.
+    pub async fn grant_access(&self, mut entry: AccessEntry) -> Result<AccessEntry, StoreError> {
+        entry.granted_by.clone_from(&self.actor.id);
+        entry.granted_at = Timestamp::now();
+        let target = Target { server_id: Some(entry.server.clone()), tool_name: entry.tool.clone() };
+        let details = [
+            ("agent_id", entry.principal.clone().into()),
+            ("permission", entry.permission.as_str().into()),
+            ("entry_type", entry.entry_type().as_str().into()),
+            ("expires_at", entry.expires_at.map(|end| end.to_string()).into()),
+            ("justification", entry.justification.clone().into()),
+        ];
+        // On record before it counts: nothing is ever granted that nobody can find.
+        self.write(event::ACCESS_GRANTED, target, &details).await?;
+        self.store.grants().put_access(&entry).await?;
+        if entry.permission == Permission::Deny {
+            tokio::time::sleep(SETTLED).await;
+        }
+        Ok(entry)
+    }
+
+    /// Takes access entries back. When this returns, no later call passes by them, in any process on this store.
+    ///
+    /// # Errors
+    /// The store takes nothing.
+    pub async fn revoke_access(&self, selector: &AccessSelector) -> Result<Vec<AccessEntry>, StoreError> {
+        let revoked = self.store.grants().revoke_access(selector).await?;
+        for entry in &revoked {
+            let target = Target { server_id: Some(entry.server.clone()), tool_name: entry.tool.clone() };
+            let details = [
+                ("agent_id", entry.principal.clone().into()),
+                ("permission", entry.permission.as_str().into()),
+                ("entry_type", entry.entry_type().as_str().into()),
+            ];
+            self.write(event::ACCESS_REVOKED, target, &details).await?;
+        }
+        tokio::time::sleep(SETTLED).await;
+        Ok(revoked)
+    }
+
+    /// Decides about a permission that a server needs.
+    ///
+    /// # Errors
+    /// The store takes nothing.
+    pub async fn decide_permission(
+        &self,
+        server: &str,
+        permission: &str,
+        decision: PermissionDecision,
+        scope: Option<Box<RawValue>>,
+        expires_at: Option<Timestamp>,
+        justification: Option<String>,
+    ) -> Result<(), StoreError> {
+        let granted = decision == PermissionDecision::Approved;
+        let event_type = if granted { event::PERMISSION_GRANTED } else { event::PERMISSION_DENIED };
+        let target = Target { server_id: Some(server.to_owned()), tool_name: None };
+        let shown = scope.as_ref().and_then(|scope| serde_json::from_str(scope.get()).ok()).unwrap_or(Value::Null);
+        let details = [
+            ("permission", permission.into()),
+            ("decision", decision.as_str().into()),
+            ("scope", shown),
+            ("expires_at", expires_at.map(|end| end.to_string()).into()),
+        ];
+        self.write(event_type, target, &details).await?;
+        let decided = ServerPermission {
+            server: server.to_owned(),
+            permission: permission.to_owned(),
+            decision,
+            granted_by: self.actor.id.clone(),
+            granted_at: Timestamp::now(),
+            expires_at,
+            justification,
+            scopes: scope,
+        };
+        self.store.grants().put_permission(&decided).await?;
+        if !granted {
+            tokio::time::sleep(SETTLED).await;
+        }
+        Ok(())
+    }
+
+    /// Forgets what was decided about the permissions of a server: one, or all.
+    ///
+    /// # Errors
+    /// The store takes nothing.
+    pub async fn revoke_permission(
+        &self,
+        server: &str,
+        permission: Option<&str>,
+    ) -> Result<Vec<ServerPermission>, StoreError> {
+        let revoked = self.store.grants().revoke_permission(server, permission).await?;
+        for permission in &revoked {
+            let target = Target { server_id: Some(server.to_owned()), tool_name: None };
+            let details = [("permission", permission.permission.clone().into())];
+            self.write(event::PERMISSION_REVOKED, target, &details).await?;
+        }
+        tokio::time::sleep(SETTLED).await;
+        Ok(revoked)
+    }
+
+    /// Answers held calls. Those that still waited are returned.
+    ///
+    /// # Errors
+    /// The store takes nothing.
+    pub async fn answer(
+        &self,
+        ids: &[String],
+        verdict: Verdict,
+        reason: Option<String>,
+        expires_at: Timestamp,
+    ) -> Result<Vec<Approval>, StoreError> {
+        let decision = Decision { verdict, by: self.actor.id.clone(), reason, now: Timestamp::now(), expires_at };
+        let decided = self.store.approvals().decide(ids, &decision).await?;
+        for approval in &decided {
+            let target =
+                Target { server_id: Some(approval.held.server.clone()), tool_name: Some(approval.held.tool.clone()) };
+            let event_type = match verdict {
+                Verdict::Approve(_) => event::PERMISSION_GRANTED,
+                Verdict::Deny => event::PERMISSION_DENIED,
+            };
+            let details = [
+                ("approval", approval.held.id.clone().into()),
+                ("agent_id", approval.held.principal.clone().into()),
+                ("arguments", approval.held.arguments.to_string().into()),
+                ("reuse", approval.reuse.as_str().into()),
+                ("reason", approval.decision_reason.clone().into()),
+            ];
+            self.write(event_type, target, &details).await?;
+        }
+        Ok(decided)
+    }
+
+    /// Accepts the definition of a tool that a person has seen: the one with this hash and no other.
+    ///
+    /// # Errors
+    /// The store takes nothing.
+    pub async fn accept_definition(&self, server: &str, tool: &str, hash: Digest) -> Result<Option<Pin>, StoreError> {
+        let accepted = self.store.pins().accept(server, tool, hash, &self.actor.id, Timestamp::now()).await?;
+        if accepted.is_some() {
+            let target = Target { server_id: Some(server.to_owned()), tool_name: Some(tool.to_owned()) };
+            let details = [("definition_sha256", hash.to_string().into())];
+            self.write("dev.switchboard.definition_accepted", target, &details).await?;
+        }
+        Ok(accepted)
+    }
+}
