@@ -151,8 +151,8 @@ impl Default for KernelOptions {
             question_timeout: Duration::from_secs(600),
             parked_calls: 1024,
             list_items: 10_000,
-            gate: GateOptions::default(),
             credentials: None,
+            gate: GateOptions::default(),
         }
     }
 }

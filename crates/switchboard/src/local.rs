@@ -13,6 +13,7 @@ use switchboard_peer::{Call, Handler, Remote as _};
 use switchboard_protocol::Revision;
 use switchboard_protocol::mcp::method;
 use switchboard_wire::{ErrorObject, Limits, Notification, Raw};
+use tokio_util::sync::CancellationToken;
 
 use crate::arguments::Common;
 use crate::failure::Failure;
@@ -50,8 +51,9 @@ impl Local {
             spec.restart = Restart::Never;
         }
         let store = storage::open_store(&loaded).await?;
-        let mut options = specs::kernel_options(&loaded.config.settings, Some(store.clone()));
-        options.credentials = Some(Arc::new(Keeper::new(store, loaded.data_dir.clone())));
+        let keeper = Keeper::start(store.clone(), &loaded, CancellationToken::new()).await?;
+        let mut options = specs::kernel_options(&loaded.config.settings, Some(store));
+        options.credentials = Some(keeper);
         let kernel = Kernel::new(options);
         kernel.apply(specs.clone());
         Ok(Self { loaded, kernel, specs })

@@ -66,9 +66,8 @@ pub(crate) async fn run(common: &Common, options: &Serve) -> Outcome {
         note("warning: --no-auth: every program and every user of this machine can call every tool");
     }
 
+    let keeper = Keeper::start(store.clone(), &loaded, ended.clone()).await?;
     let mut kernel_options = specs::kernel_options(&settings, Some(store.clone()));
-    let keeper = Arc::new(Keeper::new(store.clone(), loaded.data_dir.clone()));
-    keeper.follow(ended.clone()).await?;
     kernel_options.credentials = Some(keeper);
     let kernel = Kernel::new(kernel_options);
     let handler = Arc::new(Counted::new(kernel.clone()));

@@ -6,8 +6,8 @@ use std::path::Path;
 use jiff::Timestamp;
 use serde_json::value::RawValue;
 use switchboard_config::{ErrorKind, read_checked};
-use switchboard_peer::{Scopes, random_token};
 use switchboard_kernel::OWNER;
+use switchboard_peer::{Scopes, random_token};
 use switchboard_store::{Digest, NewToken, Store, StoreError, Token};
 
 use crate::failure::{Failure, chain};

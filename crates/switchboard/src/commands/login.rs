@@ -33,9 +33,7 @@ pub(crate) async fn login(common: &Common, options: &Login) -> Outcome {
     let principal = principal(options.principal.as_deref())?;
     let store = open_store(&loaded).await?;
     let keeper = Keeper::new(store.clone(), loaded.data_dir.clone());
-    let Some(vault) = keeper.vault(&options.server, principal).await? else {
-        return Err(Failure::failed("the store is not open"));
-    };
+    let vault = keeper.vault(&options.server, principal).await?;
     let show = {
         let quiet = options.no_browser;
         move |page: &Url| {

@@ -19,7 +19,6 @@ use url::Url;
 use super::seal::Seal;
 use super::vault::{EVERYBODY, Stored, StoredVault, is_tokens};
 use crate::failure::{Failure, chain};
-use crate::storage::{self, open_store};
 
 /// The name that people are shown when they are asked to agree.
 pub(crate) const CLIENT_NAME: &str = "Switchboard";
@@ -28,9 +27,7 @@ pub(crate) const CLIENT_NAME: &str = "Switchboard";
 #[derive(Debug)]
 pub(crate) struct Keeper {
     data_dir: PathBuf,
-    store: OnceCell<Store>,
-    /// How to open the store, where that is left to the first use.
-    loaded: Option<Box<Loaded>>,
+    store: Store,
     seal: OnceCell<Arc<Seal>>,
     /// One for each server, address and principal: connections that share tokens must not renew them each on its own.
     known: Mutex<HashMap<Key, Arc<Stored>>>,
@@ -46,36 +43,22 @@ const LOOK: Duration = Duration::from_secs(1);
 const MOST_KNOWN: usize = 1_024;
 
 impl Keeper {
-    /// With a store that is open.
+    /// With an open store.
     pub(crate) fn new(store: Store, data_dir: PathBuf) -> Self {
-        Self {
-            data_dir,
-            store: OnceCell::new_with(Some(store)),
-            loaded: None,
-            seal: OnceCell::new(),
-            known: Mutex::default(),
-            owners: RwLock::default(),
-        }
+        Self { data_dir, store, seal: OnceCell::new(), known: Mutex::default(), owners: RwLock::default() }
     }
 
-    /// For commands that may never need the store: it is opened when it is there and a server could want credentials.
-    pub(crate) fn lazy(loaded: &Loaded) -> Self {
-        let data_dir = loaded.data_dir.clone();
-        let loaded = Some(Box::new(loaded.clone()));
-        Self {
-            data_dir,
-            store: OnceCell::new(),
-            loaded,
-            seal: OnceCell::new(),
-            known: Mutex::default(),
-            owners: RwLock::default(),
-        }
+    /// As [`Keeper::new`], for a kernel: follows the store until `stop` is cancelled.
+    pub(crate) async fn start(store: Store, loaded: &Loaded, stop: CancellationToken) -> Result<Arc<Self>, Failure> {
+        let keeper = Arc::new(Self::new(store, loaded.data_dir.clone()));
+        keeper.follow(stop).await?;
+        Ok(keeper)
     }
 
     /// Learns who has credentials, now and whenever that changes, until `stop` is cancelled. Without it, connections
     /// that are shared are made with everybody's credentials alone.
-    pub(crate) async fn follow(self: &Arc<Self>, stop: CancellationToken) -> Result<(), Failure> {
-        let Some(store) = self.store.get().cloned() else { return Ok(()) };
+    async fn follow(self: &Arc<Self>, stop: CancellationToken) -> Result<(), Failure> {
+        let store = self.store.clone();
         let mut known = self.learn(&store).await?;
         let keeper = self.clone();
         tokio::spawn(async move {
@@ -113,17 +96,9 @@ impl Keeper {
     }
 
     /// The credentials of one principal for one server.
-    pub(crate) async fn vault(&self, server: &str, principal: &str) -> Result<Option<StoredVault>, Failure> {
-        let store = match &self.loaded {
-            Some(loaded) if !self.store.initialized() && !storage::exists(loaded) => return Ok(None),
-            Some(loaded) => self.store.get_or_try_init(|| open_store(loaded)).await?,
-            None => match self.store.get() {
-                Some(store) => store,
-                None => return Ok(None),
-            },
-        };
+    pub(crate) async fn vault(&self, server: &str, principal: &str) -> Result<StoredVault, Failure> {
         let seal = self.seal.get_or_try_init(async || Seal::open(&self.data_dir).map(Arc::new)).await?;
-        Ok(Some(StoredVault::open(store.clone(), seal.clone(), server, principal).await?))
+        Ok(StoredVault::open(self.store.clone(), seal.clone(), server, principal).await?)
     }
 
     async fn find(&self, wanted: Wanted<'_>) -> Result<Option<Arc<dyn Authorizer>>, Failure> {
@@ -138,7 +113,10 @@ impl Keeper {
                 self.known.lock().remove(&key);
                 continue;
             }
-            let Some(vault) = self.vault(wanted.server, principal).await? else { return Ok(None) };
+            if !self.has_own(wanted.server, principal) {
+                continue;
+            }
+            let vault = self.vault(wanted.server, principal).await?;
             if !vault.has_tokens() {
                 continue;
             }

@@ -81,6 +81,7 @@ fn a_team_comes_with_tokens_of_its_identity_provider() {
     let issuer = Issuer::start();
     let home = Home::new();
     let auth = format!("[auth]\nissuer = '{}'\nresource = '{RESOURCE}'\nrequired_scopes = ['tools']\n", issuer.address);
+    // Who may do what is not the question here.
     home.configure(&format!("default_policy = 'opt-out'\n{}{auth}", server("one", &[])));
     let served = Served::start(&home, &[]);
     assert_eq!(served.token, None, "nobody needs a first token");

@@ -83,7 +83,10 @@ impl Served {
     pub(crate) fn listen(&self, token: &str) -> TcpStream {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         stream.set_read_timeout(Some(LIMIT)).unwrap();
-        let head = format!("Host: {}\r\nAuthorization: Bearer {token}\r\nAccept: text/event-stream", self.address);
+        let head = format!(
+            "Host: {}\r\nConnection: close\r\nAuthorization: Bearer {token}\r\nAccept: text/event-stream",
+            self.address
+        );
         write!(stream, "GET /sse HTTP/1.1\r\n{head}\r\n\r\n").unwrap();
         let mut seen = Vec::new();
         while !seen.windows(8).any(|window| window == b"endpoint") {

@@ -80,8 +80,9 @@ impl Tracker {
         Self { address: receiver.recv_timeout(LIMIT).unwrap(), state }
     }
 
+    /// A configuration with this server, which everybody may use.
     pub(crate) fn entry(&self) -> String {
-        format!("[[servers]]\nid = 'tracker'\nurl = 'http://{}/mcp'\n", self.address)
+        format!("default_policy = 'opt-out'\n[[servers]]\nid = 'tracker'\nurl = 'http://{}/mcp'\n", self.address)
     }
 
     /// Makes all access tokens worthless; refresh tokens stay good.
