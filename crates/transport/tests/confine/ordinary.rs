@@ -1,0 +1,1 @@
+//! What ordinary programs can still do.
