@@ -325,6 +325,8 @@ fn environment(level: Level, places: &Places) -> Vec<(String, String)> {
         ("UV_CACHE_DIR", place("home/.cache/uv")),
         // Links between its own folders are the only ones it could make.
         ("UV_LINK_MODE", "copy".to_owned()),
+        // .NET keeps its code in shared memory, which has no bound and is not given.
+        ("DOTNET_EnableWriteXorExecute", "0".to_owned()),
         // V8 sizes its heap by the machine's memory, and would meet the bound only by dying of it.
         ("NODE_OPTIONS", format!("--max-old-space-size={}", (level.memory_mb / 4 * 3).max(64))),
     ];

@@ -91,8 +91,8 @@ const REFUSED: &[i64] = &[
     libc::SYS_shmget,
 ];
 
-/// Ways to change what Landlock does not guard, or to make memory that is not counted. Package managers need them;
-/// a server that is not trusted does not get them.
+/// Ways to change what Landlock does not guard. Package managers need them, behind mounts that are read-only; a server
+/// that is not trusted does not get them.
 const REFUSED_TO_STRICT: &[i64] = &[
     libc::SYS_fchmod,
     libc::SYS_fchmodat,
@@ -104,8 +104,6 @@ const REFUSED_TO_STRICT: &[i64] = &[
     libc::SYS_inotify_add_watch,
     libc::SYS_lremovexattr,
     libc::SYS_lsetxattr,
-    libc::SYS_memfd_create,
-    libc::SYS_memfd_secret,
     libc::SYS_removexattr,
     libc::SYS_setxattr,
     libc::SYS_utimensat,
@@ -167,7 +165,7 @@ pub(super) fn programs(profile: &Profile, facts: Facts) -> Result<Vec<BpfProgram
     Ok(vec![
         compile(known, refuse(libc::ENOSYS), allow.clone())?,
         compile(refused(profile, facts)?, allow.clone(), refuse(libc::EPERM))?,
-        compile(sockets(&profile.network)?, allow.clone(), refuse(libc::EACCES))?,
+        compile(sockets(profile)?, allow.clone(), refuse(libc::EACCES))?,
         compile(attacks, allow, on_attack)?,
     ])
 }
@@ -185,8 +183,12 @@ fn refused(profile: &Profile, facts: Facts) -> Result<Rules, seccompiler::Error>
     };
     // A terminal takes what is pushed into it for the user's own typing.
     add(libc::SYS_ioctl, vec![vec![is(1, TIOCSTI)?], vec![is(1, TIOCLINUX)?]])?;
-    // Memory shared with nobody but not counted either.
-    add(libc::SYS_mmap, vec![vec![has(3, SHARED_ANONYMOUS)?]])?;
+    if profile.memory_bytes.is_some() {
+        // Memory that the bound does not count.
+        add(libc::SYS_mmap, vec![vec![has(3, SHARED_ANONYMOUS)?]])?;
+        add(libc::SYS_memfd_create, Vec::new())?;
+        add(libc::SYS_memfd_secret, Vec::new())?;
+    }
     // The limits and priorities of others.
     add(libc::SYS_prlimit64, vec![vec![not(0, 0)?, not(0, pid)?]])?;
     for call in [
@@ -223,9 +225,13 @@ fn refused(profile: &Profile, facts: Facts) -> Result<Rules, seccompiler::Error>
 }
 
 /// Which sockets cannot be made. Pairs of connected ones are no way out and stay.
-fn sockets(network: &NetworkAccess) -> Result<Rules, seccompiler::Error> {
-    let chain = if *network == NetworkAccess::None {
+fn sockets(profile: &Profile) -> Result<Rules, seccompiler::Error> {
+    let chain = if profile.network == NetworkAccess::None && profile.violation == Violation::Kill {
         Vec::new()
+    } else if profile.network == NetworkAccess::None {
+        // Programs list the machine's network devices at their start, and end if they cannot. In a network of their own
+        // there is nothing to be seen.
+        vec![vec![not(0, NETLINK)?], vec![not(2, NETLINK_ROUTE)?]]
     } else {
         // Sockets with a path lead to services that act for this user, and Landlock does not see them: not given.
         vec![
