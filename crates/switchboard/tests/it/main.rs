@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "the lint knows tests, but not the functions they share")]
 
+#[cfg(target_os = "linux")]
+mod confine;
 mod faults;
 mod files;
 mod https;

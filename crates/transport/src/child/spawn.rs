@@ -164,9 +164,12 @@ pub(super) async fn spawn(spec: &CommandSpec) -> Result<Child, SpawnError> {
 
 fn explain(spec: &CommandSpec, searched: String, error: &std::io::Error) -> SpawnError {
     let program = spec.program.clone();
+    let by_path = program.contains(std::path::MAIN_SEPARATOR);
+    // A folder of PATH that may not be entered hides that the program is in none of them.
+    let nowhere = || !by_path && !std::env::split_paths(&searched).any(|folder| folder.join(&program).is_file());
     match error.kind() {
+        std::io::ErrorKind::PermissionDenied if nowhere() => SpawnError::NotFound { program, searched },
         std::io::ErrorKind::NotFound => {
-            let by_path = program.contains(std::path::MAIN_SEPARATOR);
             let searched = if by_path { "that path only".to_owned() } else { searched };
             SpawnError::NotFound { program, searched }
         }
