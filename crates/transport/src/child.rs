@@ -46,7 +46,7 @@ pub struct CommandSpec {
     /// Where to run; our own directory if not set.
     pub cwd: Option<PathBuf>,
     /// What the process is held to. Without a profile, or with one without bounds, it may do what we may do.
-    pub profile: Option<Profile>,
+    pub profile: Option<Arc<Profile>>,
 }
 
 impl fmt::Debug for CommandSpec {

@@ -57,11 +57,11 @@ pub use self::ability::ability;
 #[cfg(target_os = "linux")]
 pub(crate) use self::control::{Control, HandedOver};
 #[cfg(target_os = "linux")]
-pub(crate) use self::order::Order;
-#[cfg(target_os = "linux")]
 pub use self::launcher::run;
 #[cfg(target_os = "linux")]
 pub(crate) use self::members::Members;
+#[cfg(target_os = "linux")]
+pub(crate) use self::order::Order;
 #[cfg(target_os = "linux")]
 pub(crate) use self::proxy::Proxy;
 #[cfg(target_os = "linux")]

@@ -39,12 +39,10 @@ const TABLE: &[(&str, Attempt)] = &[
     ("read_by_hard_link", by_hard_link),
     ("read_by_rename", by_rename),
     ("read_by_own_root", |aims| fs::read_to_string(format!("/proc/self/root{}", aims.text("home_file")))),
-    ("read_by_parents_root", |aims| {
-        fs::read_to_string(format!("/proc/{}/root{}", parent(), aims.text("home_file")))
-    }),
+    ("read_by_parents_root", |aims| fs::read_to_string(format!("/proc/{}/root{}", parent(), aims.text("home_file")))),
     ("read_by_victims_cwd", |aims| fs::read_to_string(format!("/proc/{}/cwd/id_secret", victim(aims)))),
-    ("read_victims_environment", |aims| text(fs::read(format!("/proc/{}/environ", victim(aims)))?)),
-    ("read_victims_command_line", |aims| text(fs::read(format!("/proc/{}/cmdline", victim(aims)))?)),
+    ("read_victims_environment", |aims| text(&fs::read(format!("/proc/{}/environ", victim(aims)))?)),
+    ("read_victims_command_line", |aims| text(&fs::read(format!("/proc/{}/cmdline", victim(aims)))?)),
     ("read_inherited_files", |_| inherited()),
     ("read_by_handle", by_handle),
     // Changing what is not its own.
@@ -123,9 +121,7 @@ const TABLE: &[(&str, Attempt)] = &[
     ("regain_capabilities", |aims| {
         Err(Command::new(std::env::current_exe()?).arg("capabilities").arg(aims.0.to_string()).exec())
     }),
-    ("run_program_outside", |aims| {
-        Err(Command::new(aims.text("outside_program")).arg("was-run").arg("{}").exec())
-    }),
+    ("run_program_outside", |aims| Err(Command::new(aims.text("outside_program")).arg("was-run").arg("{}").exec())),
     ("was-run", |_| Ok("it runs".to_owned())),
     ("run_from_memory", from_memory),
     ("run_what_was_written", run_written),
@@ -242,12 +238,12 @@ impl ZeroEnded {
     }
 }
 
-fn text(bytes: Vec<u8>) -> io::Result<String> {
+fn text(bytes: &[u8]) -> io::Result<String> {
     // The system gives nothing instead of an error for some files of a process that may not be looked at.
     if bytes.is_empty() {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    Ok(String::from_utf8_lossy(bytes).into_owned())
 }
 
 fn list(folder: &str) -> io::Result<String> {

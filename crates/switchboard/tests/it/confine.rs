@@ -1,6 +1,5 @@
 //! The hidden command that confines itself: the binary as the launcher of confined servers.
 
-
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
@@ -49,7 +48,7 @@ async fn servers_are_confined_by_this_binary() {
         program,
         args,
         cwd: Some(home.path("project")),
-        profile: Some(decision.profile),
+        profile: Some(decision.profile.into()),
         ..CommandSpec::default()
     };
     let mut child = Child::spawn(&spec).await.unwrap();

@@ -18,10 +18,10 @@ pub(super) enum Trouble {
     Refused(Refusal),
 }
 
-#[cfg(target_os = "linux")]
-pub(super) use linux::{Confined, Plan};
 #[cfg(not(target_os = "linux"))]
 pub(super) use elsewhere::{Confined, Plan};
+#[cfg(target_os = "linux")]
+pub(super) use linux::{Confined, Plan};
 
 #[cfg(target_os = "linux")]
 mod linux {
@@ -49,7 +49,7 @@ mod linux {
     pub(in crate::child) struct Launch {
         launcher: Installed,
         control: Control,
-        profile: Profile,
+        profile: Arc<Profile>,
         variables: Variables,
     }
 
@@ -65,7 +65,7 @@ mod linux {
             let launcher = confine::installed().ok_or_else(|| refused("isolation", &"no launcher is installed"))?;
             make_folders(profile).map_err(|error| refused("the server's own folder", &error))?;
             let control = Control::open().map_err(|error| refused("isolation", &error))?;
-            let (profile, variables) = (profile.clone(), variables.clone());
+            let (profile, variables) = (Arc::clone(profile), variables.clone());
             Ok(Self::ByLauncher(Box::new(Launch { launcher, control, profile, variables })))
         }
 
@@ -94,7 +94,7 @@ mod linux {
             let Self::ByLauncher(launch) = self else { return Ok(Confined::default()) };
             let Launch { launcher, control, profile, variables } = *launch;
             let order = confine::Order::Start {
-                profile: Box::new(profile.clone()),
+                profile: Box::new(Profile::clone(&profile)),
                 program: (&spec.program).into(),
                 args: spec.args.iter().map(Into::into).collect(),
                 env: variables.into_iter().collect(),

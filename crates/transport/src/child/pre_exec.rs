@@ -40,7 +40,5 @@ fn close_the_rest_with_exec() {
     // SAFETY: one system call with three integers. It closes nothing now: it marks descriptors to be closed by exec,
     // when nothing of this process is left that could use them. Systems before 5.11 refuse it, and then confined
     // processes are not started, because their launcher looks for what is open.
-    let _marked = unsafe {
-        libc::syscall(libc::SYS_close_range, FIRST, libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC)
-    };
+    let _marked = unsafe { libc::syscall(libc::SYS_close_range, FIRST, libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC) };
 }

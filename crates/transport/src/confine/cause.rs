@@ -121,7 +121,12 @@ mod tests {
             (ExitStatus::from_raw(24), plain, ExitCause::CpuTime, Some(3003)),
             (ExitStatus::from_raw(31), bound, ExitCause::Forbidden, Some(1000)),
             (code(1), said("...\nMemoryError\n"), ExitCause::Memory, Some(3001)),
-            (ExitStatus::from_raw(6), said("FATAL ERROR: JavaScript heap out of memory"), ExitCause::Memory, Some(3001)),
+            (
+                ExitStatus::from_raw(6),
+                said("FATAL ERROR: JavaScript heap out of memory"),
+                ExitCause::Memory,
+                Some(3001),
+            ),
             (code(1), said("KeyError"), ExitCause::Failed(1), Some(2000)),
         ] {
             let found = ExitCause::of(status, known);

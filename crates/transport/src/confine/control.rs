@@ -132,7 +132,9 @@ impl Line {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
         let mut extra = SendAncillaryBuffer::new(&mut space);
         extra.push(SendAncillaryMessage::ScmRights(&sockets));
-        rustix::net::sendmsg(&self.0, &[IoSlice::new(&length)], &mut extra, SendFlags::NOSIGNAL)?;
+        rustix::io::retry_on_intr(|| {
+            rustix::net::sendmsg(&self.0, &[IoSlice::new(&length)], &mut extra, SendFlags::NOSIGNAL)
+        })?;
         self.0.write_all(&message)
     }
 }
@@ -148,12 +150,11 @@ fn receive(stream: &mut UnixStream) -> io::Result<Option<(Vec<u8>, Option<OwnedF
     let mut length = [0; 4];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut extra = RecvAncillaryBuffer::new(&mut space);
-    let head = rustix::net::recvmsg(
-        &*stream,
-        &mut [IoSliceMut::new(&mut length)],
-        &mut extra,
-        RecvFlags::CMSG_CLOEXEC | RecvFlags::WAITALL,
-    )?;
+    // Calls with a deadline are not taken up again by the system after a signal, such as the end of another child.
+    let head = rustix::io::retry_on_intr(|| {
+        let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::WAITALL;
+        rustix::net::recvmsg(&*stream, &mut [IoSliceMut::new(&mut length)], &mut extra, flags)
+    })?;
     if head.bytes == 0 {
         return Ok(None);
     }

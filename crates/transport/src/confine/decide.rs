@@ -118,13 +118,8 @@ const EXPERIMENTAL: Level = Level {
     network: NetworkScope::None,
     children: 0,
 };
-const UNTRUSTED: Level = Level {
-    memory_mb: 128,
-    cpu_seconds: 10,
-    files: FilesystemScope::None,
-    network: NetworkScope::None,
-    children: 0,
-};
+const UNTRUSTED: Level =
+    Level { memory_mb: 128, cpu_seconds: 10, files: FilesystemScope::None, network: NetworkScope::None, children: 0 };
 /// What the operator may give to a standard server: anything that is still a bound.
 const STANDARD_CAP: Level = Level { memory_mb: 1 << 20, cpu_seconds: 86_400, children: 1_000, ..STANDARD };
 
@@ -218,7 +213,9 @@ fn overridden(level: Level, cap: Level, wish: &Overrides, trust: TrustLevel, not
     ) -> T {
         match wish {
             Some(wish) if wish > cap => {
-                notes.push(format!("{key} = {wish:?} is more than a server of trust `{trust}` may get: {cap:?} is used"));
+                notes.push(format!(
+                    "{key} = {wish:?} is more than a server of trust `{trust}` may get: {cap:?} is used"
+                ));
                 cap
             }
             wish => wish.unwrap_or(now),

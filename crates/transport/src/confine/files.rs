@@ -16,8 +16,7 @@ pub(super) const PORTS: u32 = 4;
 /// The first version that keeps signals and abstract sockets inside.
 pub(super) const SCOPES: u32 = 6;
 
-const KNOWN: &[(u32, ABI)] =
-    &[(6, ABI::V6), (5, ABI::V5), (4, ABI::V4), (3, ABI::V3), (2, ABI::V2), (1, ABI::V1)];
+const KNOWN: &[(u32, ABI)] = &[(6, ABI::V6), (5, ABI::V5), (4, ABI::V4), (3, ABI::V3), (2, ABI::V2), (1, ABI::V1)];
 
 /// The newest version that this system has, of those that are known here.
 pub(super) fn version() -> u32 {
@@ -91,11 +90,7 @@ pub(super) fn restrict(
 
 type Created = landlock::RulesetCreated;
 
-fn add(
-    mut rules: Created,
-    paths: &[impl AsRef<Path>],
-    access: BitFlags<AccessFs>,
-) -> Result<Created, RulesetError> {
+fn add(mut rules: Created, paths: &[impl AsRef<Path>], access: BitFlags<AccessFs>) -> Result<Created, RulesetError> {
     let of_files = AccessFs::from_file(ABI::V6);
     for path in paths {
         // What is not there gives nothing.

@@ -112,14 +112,8 @@ const REFUSED_TO_STRICT: &[i64] = &[
 const SYS_FCHMODAT2: i64 = 452;
 
 #[cfg(target_arch = "x86_64")]
-const REFUSED_TO_STRICT_HERE: &[i64] = &[
-    libc::SYS_chmod,
-    libc::SYS_chown,
-    libc::SYS_futimesat,
-    libc::SYS_lchown,
-    libc::SYS_utime,
-    libc::SYS_utimes,
-];
+const REFUSED_TO_STRICT_HERE: &[i64] =
+    &[libc::SYS_chmod, libc::SYS_chown, libc::SYS_futimesat, libc::SYS_lchown, libc::SYS_utime, libc::SYS_utimes];
 #[cfg(not(target_arch = "x86_64"))]
 const REFUSED_TO_STRICT_HERE: &[i64] = &[];
 
@@ -178,7 +172,7 @@ fn refused(profile: &Profile, facts: Facts) -> Result<Rules, seccompiler::Error>
     let pid = u64::from(facts.pid);
     let mut add = |call: i64, chain: Vec<Vec<SeccompCondition>>| -> Result<(), seccompiler::Error> {
         let chain = chain.into_iter().map(SeccompRule::new).collect::<Result<Vec<_>, _>>()?;
-        rules.entry(call).or_insert_with(Vec::new).extend(chain);
+        rules.entry(call).or_default().extend(chain);
         Ok(())
     };
     // A terminal takes what is pushed into it for the user's own typing.
@@ -191,12 +185,9 @@ fn refused(profile: &Profile, facts: Facts) -> Result<Rules, seccompiler::Error>
     }
     // The limits and priorities of others.
     add(libc::SYS_prlimit64, vec![vec![not(0, 0)?, not(0, pid)?]])?;
-    for call in [
-        libc::SYS_sched_setaffinity,
-        libc::SYS_sched_setattr,
-        libc::SYS_sched_setparam,
-        libc::SYS_sched_setscheduler,
-    ] {
+    for call in
+        [libc::SYS_sched_setaffinity, libc::SYS_sched_setattr, libc::SYS_sched_setparam, libc::SYS_sched_setscheduler]
+    {
         add(call, vec![vec![not(0, 0)?]])?;
     }
     for call in [libc::SYS_setpriority, libc::SYS_ioprio_set] {
@@ -251,8 +242,7 @@ const TIOCLINUX: u64 = 0x541c;
 const SHARED_ANONYMOUS: u64 = 0x21;
 const THREAD: u64 = 0x0001_0000;
 /// Mount, cgroup, uts, ipc, user, pid, network. The one of time shares its bit with a signal number of old.
-const NAMESPACES: &[u64] =
-    &[0x0002_0000, 0x0200_0000, 0x0400_0000, 0x0800_0000, 0x1000_0000, 0x2000_0000, 0x4000_0000];
+const NAMESPACES: &[u64] = &[0x0002_0000, 0x0200_0000, 0x0400_0000, 0x0800_0000, 0x1000_0000, 0x2000_0000, 0x4000_0000];
 const INET: u64 = 2;
 const INET6: u64 = 10;
 const NETLINK: u64 = 16;

@@ -95,7 +95,7 @@ impl FromStr for HostRule {
             Some(_) if text.ends_with(']') => (text, Ports::Web),
             Some((host, port)) => (host, Ports::One(port.parse().ok().filter(|port| *port != 0).ok_or_else(bad)?)),
         };
-        let host = normal(host);
+        let host = if host.starts_with('*') { host.to_ascii_lowercase() } else { normal(host) };
         let host = match host.strip_prefix('*') {
             Some("") => Host::Any,
             Some(end) if end.starts_with('.') && named(end.get(1..).unwrap_or_default()) => Host::Below(end.to_owned()),

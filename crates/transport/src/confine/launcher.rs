@@ -71,7 +71,8 @@ impl Job {
 
         let entered = namespaces::enter(profile.network != NetworkAccess::Unrestricted);
         let scratch = match &entered {
-            Ok(()) => mounts::arrange(profile).map_err(|error| Refusal::new("the view of files", error, ""))?,
+            Ok(()) => mounts::arrange(profile, self.cwd.as_deref())
+                .map_err(|error| Refusal::new("the view of files", error, ""))?,
             Err(error) => {
                 without_namespaces(profile, error)?;
                 Vec::new()

@@ -12,7 +12,7 @@ use rustix::mount::{MountFlags, MountPropagationFlags};
 use super::profile::{FileAccess, Profile, Scratch};
 
 /// Arranges the mounts of a namespace that is our own. Returns the places where the folder in memory is seen.
-pub(super) fn arrange(profile: &Profile) -> io::Result<Vec<PathBuf>> {
+pub(super) fn arrange(profile: &Profile, cwd: Option<&Path>) -> io::Result<Vec<PathBuf>> {
     rustix::mount::mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
     if let FileAccess::Paths { write, .. } = &profile.files {
         let writable: Vec<&Path> = write.iter().map(PathBuf::as_path).filter(|path| path.exists()).collect();
@@ -27,7 +27,8 @@ pub(super) fn arrange(profile: &Profile) -> io::Result<Vec<PathBuf>> {
         seen.push(scratch.at.clone());
         // Programs that ask nobody use this one. It is left alone if something the process needs is in it.
         let usual = Path::new("/tmp");
-        if !needed(profile).any(|path| path.starts_with(usual)) && usual.is_dir() {
+        let in_use = needed(profile).chain(cwd).any(|path| path.starts_with(usual));
+        if !in_use && usual.is_dir() {
             rustix::mount::mount_bind(&scratch.at, usual).map_err(|error| named(usual, error))?;
             seen.push(usual.to_path_buf());
         }
@@ -35,16 +36,17 @@ pub(super) fn arrange(profile: &Profile) -> io::Result<Vec<PathBuf>> {
     Ok(seen)
 }
 
-fn needed(profile: &Profile) -> impl Iterator<Item = &PathBuf> {
+fn needed(profile: &Profile) -> impl Iterator<Item = &Path> {
     let (read, write) = match &profile.files {
         FileAccess::Paths { read, write, .. } => (read.as_slice(), write.as_slice()),
         FileAccess::Unrestricted => (&[][..], &[][..]),
     };
-    read.iter().chain(write).chain(profile.scratch.iter().map(|scratch| &scratch.at))
+    read.iter().chain(write).chain(profile.scratch.iter().map(|scratch| &scratch.at)).map(PathBuf::as_path)
 }
 
 fn mount(scratch: &Scratch, at: &Path) -> io::Result<()> {
-    let options = CString::new(format!("size={},mode=0700,nr_inodes=16384", scratch.bytes)).map_err(io::Error::other)?;
+    let options =
+        CString::new(format!("size={},mode=0700,nr_inodes=16384", scratch.bytes)).map_err(io::Error::other)?;
     let flags = MountFlags::NOSUID | MountFlags::NODEV;
     rustix::mount::mount("tmpfs", at, "tmpfs", flags, options.as_c_str()).map_err(|error| named(at, error))
 }
@@ -69,7 +71,12 @@ fn close_the_rest(writable: &[&Path]) -> io::Result<()> {
             Err(error) => return Err(named(&point, error)),
         }
     }
-    Ok(())
+    let root = rustix::fs::statvfs("/")?;
+    if root.f_flag.contains(rustix::fs::StatVfsMountFlags::RDONLY) {
+        Ok(())
+    } else {
+        Err(io::Error::other("the root of the file system is still open to be changed"))
+    }
 }
 
 /// The place of a mount and the flags it must keep.

@@ -135,7 +135,8 @@ const TOOLS: &[&str] = &[
 const MARKS: &[&str] = &["package.json", "pyproject.toml", "setup.py", "pyvenv.cfg", "deno.json", "Gemfile", "go.mod"];
 
 /// Arguments that name a program, by their ending.
-const SCRIPTS: &[&str] = &["js", "mjs", "cjs", "ts", "mts", "py", "pyz", "pex", "jar", "rb", "sh", "php", "dll", "wasm"];
+const SCRIPTS: &[&str] =
+    &["js", "mjs", "cjs", "ts", "mts", "py", "pyz", "pex", "jar", "rb", "sh", "php", "dll", "wasm"];
 
 impl Places {
     /// Looks for everything that one server needs to run.

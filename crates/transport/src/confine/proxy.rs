@@ -209,7 +209,8 @@ async fn tunnel(client: TcpStream, server: TcpStream) -> io::Result<()> {
 async fn pump(from: &mut tokio::net::tcp::OwnedReadHalf, to: &mut tokio::net::tcp::OwnedWriteHalf) -> io::Result<()> {
     let mut buffer = vec![0; 16 << 10];
     loop {
-        let read = tokio::time::timeout(SILENCE, from.read(&mut buffer)).await.map_err(|_| io::ErrorKind::TimedOut)??;
+        let read =
+            tokio::time::timeout(SILENCE, from.read(&mut buffer)).await.map_err(|_| io::ErrorKind::TimedOut)??;
         if read == 0 {
             return to.shutdown().await;
         }

@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use switchboard_protocol::mgp::TrustLevel;
 use switchboard_transport::child::{Child, CommandSpec, SpawnError};
 use switchboard_transport::confine::{self, Decision, ExitCause, Grant, Overrides, Places, Profile, Server};
-use switchboard_protocol::mgp::TrustLevel;
 use tempfile::TempDir;
 use tokio::io::AsyncReadExt as _;
 
@@ -128,7 +128,7 @@ impl Scene {
             program: program.to_owned(),
             args: args.iter().map(|arg| (*arg).to_owned()).collect(),
             cwd: Some(self.path("work")),
-            profile: Some(profile),
+            profile: Some(profile.into()),
             ..CommandSpec::default()
         }
     }
@@ -188,9 +188,7 @@ impl Scene {
 
     pub(crate) fn program_is_replaced(&self) -> bool {
         let mut start = [0; 4];
-        fs::File::open(self.path("program/hostile-server"))
-            .and_then(|mut file| file.read_exact(&mut start))
-            .is_err()
+        fs::File::open(self.path("program/hostile-server")).and_then(|mut file| file.read_exact(&mut start)).is_err()
             || start != *b"\x7fELF"
     }
 }

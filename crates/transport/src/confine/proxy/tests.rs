@@ -44,7 +44,8 @@ async fn through(rules: &[&str], may_reach: fn(IpAddr) -> bool, host: &str) -> S
 
 #[tokio::test]
 async fn only_granted_hosts_and_judged_addresses_are_reached() {
-    let (public_only, all): (fn(IpAddr) -> bool, fn(IpAddr) -> bool) = (|address| !address.is_loopback(), |_| true);
+    type Rule = fn(IpAddr) -> bool;
+    let (public_only, all): (Rule, Rule) = (|address| !address.is_loopback(), |_| true);
     for (rules, may_reach, host, good) in [
         (&["127.0.0.1:PORT"][..], public_only, "127.0.0.1", true),
         (&["localhost:PORT"], public_only, "localhost", true),
