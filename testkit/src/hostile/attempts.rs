@@ -82,6 +82,7 @@ const TABLE: &[(&str, Attempt)] = &[
         let handle = call(libc::SYS_pidfd_open, &[victim(aims), 0])?;
         call(libc::SYS_pidfd_send_signal, &[handle, 9, 0, 0]).map(done)
     }),
+    ("outlive_parent", |_| call(libc::SYS_prctl, &[1, 0]).map(done)),
     ("signal_parent", |_| call(libc::SYS_kill, &[parent(), 0]).map(done)),
     ("trace_victim", |aims| call(libc::SYS_ptrace, &[PTRACE_SEIZE, victim(aims), 0, 0]).map(done)),
     ("open_victims_memory", |aims| fs::File::open(format!("/proc/{}/mem", victim(aims))).map(done)),
@@ -176,6 +177,7 @@ const TABLE: &[(&str, Attempt)] = &[
     ("threads", |aims| Ok(threads(aims.number("processes")).to_string())),
     ("memory", |aims| Ok(private_memory(aims.number("megabytes")).to_string())),
     ("shared_memory", |aims| mapped(aims.number("megabytes"), usize::MAX, 0x21)),
+    ("memory_that_grows_down", |aims| mapped(aims.number("megabytes"), usize::MAX, 0x122)),
     ("memory_file", |aims| {
         let name = c_text("x")?;
         let file = call(libc::SYS_memfd_create, &[address(name.as_bytes()), 0])?;

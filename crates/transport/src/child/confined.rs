@@ -25,9 +25,11 @@ pub(super) use linux::{Confined, Plan};
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+    use std::os::unix::fs::DirBuilderExt as _;
     use std::sync::Arc;
     use std::time::Duration;
+
+    use rustix::fs::{Mode, OFlags};
 
     use super::*;
     use crate::child::spawn::Blow;
@@ -134,8 +136,11 @@ mod linux {
     fn make_folders(profile: &Profile) -> std::io::Result<()> {
         for folder in &profile.folders {
             std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-            // It may have been there before, with another mode.
-            std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o700))?;
+            // It may have been there before, with another mode; but a link was put there by the server, and what it
+            // leads to is not the server's.
+            let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let folder = rustix::fs::open(folder, flags, Mode::empty())?;
+            rustix::fs::fchmod(folder, Mode::from_raw_mode(0o700))?;
         }
         Ok(())
     }
@@ -152,7 +157,7 @@ mod linux {
 
     impl Confined {
         fn watching(profile: &Profile, child: &Child, proxy: Option<Proxy>) -> Self {
-            let members = Arc::new(Members::of(child.pid()));
+            let members = Arc::new(Members::of(child.pid(), profile.processes == Some(0)));
             let budget = profile.cpu_seconds.map(|seconds| Arc::new(CpuBudget::new(Arc::clone(&members), seconds)));
             let watcher = budget.as_ref().map(|budget| {
                 let (budget, members) = (Arc::clone(budget), Arc::clone(&members));

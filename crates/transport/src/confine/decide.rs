@@ -258,6 +258,10 @@ fn files(
             write.extend(places.cwd.iter().filter(|cwd| places.may_give(cwd)).cloned());
         }
     }
+    // Whoever can change a link chooses what it leads to.
+    let fixed = |place: &PathBuf| !write.iter().any(|folder: &PathBuf| place.starts_with(folder));
+    let linked = places.linked.iter().filter(|(links, _)| links.iter().all(fixed));
+    read.extend(linked.map(|(_, target)| target.clone()));
     for list in [&mut read, &mut write] {
         list.sort();
         list.dedup();

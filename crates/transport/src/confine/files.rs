@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use landlock::{
-    ABI, Access as _, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible as _, NetPort, PathBeneath, PathFd,
-    Ruleset, RulesetAttr as _, RulesetCreatedAttr as _, RulesetError, RulesetStatus, Scope,
+    ABI, Access as _, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible as _, NetPort, PathBeneath, Ruleset,
+    RulesetAttr as _, RulesetCreatedAttr as _, RulesetError, RulesetStatus, Scope,
 };
 
+use super::given::{Given, Place};
 use super::profile::{FileAccess, NetworkAccess, Profile};
 
 /// The first version that also guards truncation: with less, a file that may be read could be emptied.
@@ -44,6 +45,7 @@ const SOURCES: &[&str] = &["/dev/null", "/dev/random", "/dev/urandom"];
 pub(super) fn restrict(
     profile: &Profile,
     version: u32,
+    given: &Given,
     scratch: &[PathBuf],
     proxy_port: Option<u16>,
 ) -> Result<(), RulesetError> {
@@ -64,7 +66,7 @@ pub(super) fn restrict(
         return Ok(());
     }
     let mut rules = rules.create()?;
-    if let FileAccess::Paths { read, write, run_written } = &profile.files {
+    if let FileAccess::Paths { run_written, .. } = &profile.files {
         let reading = AccessFs::from_read(abi);
         let look = AccessFs::ReadFile | AccessFs::ReadDir;
         let mut writing = AccessFs::from_all(abi);
@@ -72,12 +74,13 @@ pub(super) fn restrict(
         writing &= !(AccessFs::MakeChar | AccessFs::MakeBlock | AccessFs::MakeSock | AccessFs::IoctlDev);
         let unrun = writing & !BitFlags::from(AccessFs::Execute);
         let own = PathBuf::from(format!("/proc/{}", std::process::id()));
-        rules = add(rules, read, reading)?;
-        rules = add(rules, write, if *run_written { writing } else { unrun })?;
-        rules = add(rules, scratch, if *run_written { writing } else { unrun })?;
-        rules = add(rules, &[own], look)?;
-        rules = add(rules, SOURCES, AccessFs::ReadFile.into())?;
-        rules = add(rules, DEVICES, AccessFs::ReadFile | AccessFs::WriteFile)?;
+        let writing = if *run_written { writing } else { unrun };
+        rules = add(rules, &given.read, reading)?;
+        rules = add(rules, &given.write, writing)?;
+        rules = add(rules, &opened(scratch), writing)?;
+        rules = add(rules, &opened(&[own]), look)?;
+        rules = add(rules, &opened(SOURCES), AccessFs::ReadFile.into())?;
+        rules = add(rules, &opened(DEVICES), AccessFs::ReadFile | AccessFs::WriteFile)?;
     }
     if let Some(port) = proxy_port.filter(|_| ports) {
         rules = rules.add_rule(NetPort::new(port, AccessNet::ConnectTcp))?;
@@ -90,12 +93,14 @@ pub(super) fn restrict(
 
 type Created = landlock::RulesetCreated;
 
-fn add(mut rules: Created, paths: &[impl AsRef<Path>], access: BitFlags<AccessFs>) -> Result<Created, RulesetError> {
+fn opened(paths: &[impl AsRef<Path>]) -> Vec<Place> {
+    paths.iter().filter_map(|path| Place::open(path.as_ref())).collect()
+}
+
+fn add(mut rules: Created, places: &[Place], access: BitFlags<AccessFs>) -> Result<Created, RulesetError> {
     let of_files = AccessFs::from_file(ABI::V6);
-    for path in paths {
-        // What is not there gives nothing.
-        let Ok(place) = PathFd::new(path) else { continue };
-        let access = if path.as_ref().is_dir() { access } else { access & of_files };
+    for place in places {
+        let access = if place.is_folder { access } else { access & of_files };
         rules = rules.add_rule(PathBeneath::new(place, access))?;
     }
     Ok(rules)

@@ -45,6 +45,7 @@ const ATTACKS: &[i64] = &[
     libc::SYS_process_vm_writev,
     libc::SYS_ptrace,
     libc::SYS_quotactl,
+    SYS_QUOTACTL_FD,
     libc::SYS_reboot,
     libc::SYS_setdomainname,
     libc::SYS_sethostname,
@@ -102,6 +103,7 @@ const REFUSED_TO_STRICT: &[i64] = &[
     libc::SYS_fremovexattr,
     libc::SYS_fsetxattr,
     libc::SYS_inotify_add_watch,
+    libc::SYS_io_setup,
     libc::SYS_lremovexattr,
     libc::SYS_lsetxattr,
     libc::SYS_removexattr,
@@ -109,7 +111,9 @@ const REFUSED_TO_STRICT: &[i64] = &[
     libc::SYS_utimensat,
 ];
 
+const SYS_QUOTACTL_FD: i64 = 443;
 const SYS_FCHMODAT2: i64 = 452;
+const SYS_MAP_SHADOW_STACK: i64 = 453;
 
 #[cfg(target_arch = "x86_64")]
 const REFUSED_TO_STRICT_HERE: &[i64] =
@@ -179,10 +183,13 @@ fn refused(profile: &Profile, facts: Facts) -> Result<Rules, seccompiler::Error>
     add(libc::SYS_ioctl, vec![vec![is(1, TIOCSTI)?], vec![is(1, TIOCLINUX)?]])?;
     if profile.memory_bytes.is_some() {
         // Memory that the bound does not count.
-        add(libc::SYS_mmap, vec![vec![has(3, SHARED_ANONYMOUS)?]])?;
+        add(libc::SYS_mmap, vec![vec![has(3, SHARED_ANONYMOUS)?], vec![has(3, GROWS_DOWN)?]])?;
+        add(SYS_MAP_SHADOW_STACK, Vec::new())?;
         add(libc::SYS_memfd_create, Vec::new())?;
         add(libc::SYS_memfd_secret, Vec::new())?;
     }
+    // It dies with the kernel, and cannot take that back.
+    add(libc::SYS_prctl, vec![vec![is(0, SET_DEATH_SIGNAL)?, not(1, KILL)?]])?;
     // The limits and priorities of others.
     add(libc::SYS_prlimit64, vec![vec![not(0, 0)?, not(0, pid)?]])?;
     for call in
@@ -240,6 +247,10 @@ fn sockets(profile: &Profile) -> Result<Rules, seccompiler::Error> {
 const TIOCSTI: u64 = 0x5412;
 const TIOCLINUX: u64 = 0x541c;
 const SHARED_ANONYMOUS: u64 = 0x21;
+/// Counted as a stack, so not counted at all.
+const GROWS_DOWN: u64 = 0x100;
+const SET_DEATH_SIGNAL: u64 = 1;
+const KILL: u64 = 9;
 const THREAD: u64 = 0x0001_0000;
 /// Mount, cgroup, uts, ipc, user, pid, network. The one of time shares its bit with a signal number of old.
 const NAMESPACES: &[u64] = &[0x0002_0000, 0x0200_0000, 0x0400_0000, 0x0800_0000, 0x1000_0000, 0x2000_0000, 0x4000_0000];

@@ -13,6 +13,7 @@ use std::process::Command;
 
 use super::ability;
 use super::control::Line;
+use super::given::Given;
 use super::order::{Order, Refusal, Word};
 use super::profile::{FileAccess, NetworkAccess, Profile};
 use super::{files, filter, limits, mounts, namespaces};
@@ -70,8 +71,10 @@ impl Job {
         bound_root(profile)?;
 
         let entered = namespaces::enter(profile.network != NetworkAccess::Unrestricted);
+        // What is opened belongs to the namespace it was opened in.
+        let given = Given::open(profile);
         let scratch = match &entered {
-            Ok(()) => mounts::arrange(profile, self.cwd.as_deref())
+            Ok(()) => mounts::arrange(profile, &given, self.cwd.as_deref())
                 .map_err(|error| Refusal::new("the view of files", error, ""))?,
             Err(error) => {
                 without_namespaces(profile, error)?;
@@ -87,10 +90,11 @@ impl Job {
         if let Some(cwd) = &self.cwd {
             std::env::set_current_dir(cwd).map_err(|error| Refusal::new("the working folder", error, ""))?;
         }
-        limits::apply(profile).map_err(|error| Refusal::new("the limits", error, ""))?;
         limits::renounce().map_err(|error| Refusal::new("the loss of privileges", error, ""))?;
-        files::restrict(profile, landlock, &scratch, proxy_port)
+        files::restrict(profile, landlock, &given, &scratch, proxy_port)
             .map_err(|error| Refusal::new("the access to files", error, ADVICE_KERNEL))?;
+        drop(given);
+        limits::apply(profile).map_err(|error| Refusal::new("the limits", error, ""))?;
         self.stay_with_parent()?;
         if let Some(port) = proxy_port {
             self.lead_to_proxy(port);
@@ -153,9 +157,11 @@ fn examine(profile: &Profile, landlock: u32) -> Result<(), Refusal> {
 /// Root is held to a number of processes only by a control group.
 fn bound_root(profile: &Profile) -> Result<(), Refusal> {
     match (profile.processes, profile.tasks()) {
-        (Some(children), Some(tasks)) if children > 0 && !limits::binds_us() => {
-            limits::enter_group(tasks).map_err(|error| Refusal::new("the bound on processes", error, ADVICE_ROOT))
-        }
+        (Some(children), Some(tasks)) if !limits::binds_us() => match limits::enter_group(tasks) {
+            // The filter alone holds a process that may have no children; its threads are bounded by its memory.
+            Err(error) if children > 0 => Err(Refusal::new("the bound on processes", error, ADVICE_ROOT)),
+            _ => Ok(()),
+        },
         _ => Ok(()),
     }
 }

@@ -15,7 +15,11 @@ pub(crate) struct Members {
 }
 
 impl Members {
-    pub(crate) fn of(leader: u32) -> Self {
+    /// Those of a process; one that can have no children is alone.
+    pub(crate) fn of(leader: u32, alone: bool) -> Self {
+        if alone {
+            return Self { leader, namespace: None };
+        }
         let own = number(Path::new("/proc/self/ns/mnt"));
         let file = File::open(format!("/proc/{leader}/ns/mnt")).ok();
         let namespace = file.and_then(|file| {

@@ -9,16 +9,18 @@ use std::path::{Path, PathBuf};
 
 use rustix::mount::{MountFlags, MountPropagationFlags};
 
+use super::given::Given;
 use super::profile::{FileAccess, Profile, Scratch};
 
 /// Arranges the mounts of a namespace that is our own. Returns the places where the folder in memory is seen.
-pub(super) fn arrange(profile: &Profile, cwd: Option<&Path>) -> io::Result<Vec<PathBuf>> {
+pub(super) fn arrange(profile: &Profile, given: &Given, cwd: Option<&Path>) -> io::Result<Vec<PathBuf>> {
     rustix::mount::mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
-    if let FileAccess::Paths { write, .. } = &profile.files {
-        let writable: Vec<&Path> = write.iter().map(PathBuf::as_path).filter(|path| path.exists()).collect();
-        for path in &writable {
-            rustix::mount::mount_bind_recursive(*path, *path).map_err(|error| named(path, error))?;
+    if matches!(profile.files, FileAccess::Paths { .. }) {
+        for place in &given.write {
+            rustix::mount::mount_bind_recursive(place.name(), place.name())
+                .map_err(|error| named(&place.path, error))?;
         }
+        let writable: Vec<&Path> = given.write.iter().map(|place| place.path.as_path()).collect();
         close_the_rest(&writable)?;
     }
     let mut seen = Vec::new();

@@ -13,6 +13,9 @@ pub struct Places {
     pub runtime: Vec<PathBuf>,
     /// The server's own program.
     pub program: Vec<PathBuf>,
+    /// What links on the way to its program lead to, each with the places of the links. Given only if the server
+    /// cannot change any of those.
+    pub linked: Vec<(Vec<PathBuf>, PathBuf)>,
     /// Where it runs.
     pub cwd: Option<PathBuf>,
     /// The user's home folder.
@@ -143,38 +146,77 @@ impl Places {
     #[must_use]
     pub fn find(server: &Server<'_>) -> Self {
         let mut places = Self {
-            runtime: SYSTEM.iter().map(PathBuf::from).filter(|path| path.exists()).collect(),
+            runtime: SYSTEM.iter().map(Path::new).filter(|path| path.exists()).map(real).collect(),
             program: Vec::new(),
+            linked: Vec::new(),
             cwd: Some(real(server.cwd)),
             home: server.home.map(real),
             sandbox: real(server.sandbox),
             private: server.private.iter().map(|path| real(path)).collect(),
         };
         if let Some(home) = places.home.clone() {
-            places.runtime.extend(TOOLS.iter().map(|name| home.join(name)).filter(|path| path.exists()));
+            places
+                .runtime
+                .extend(TOOLS.iter().map(|name| home.join(name)).filter(|path| path.exists()).map(|path| real(&path)));
         }
         let mut code = Vec::new();
         code.extend(located(server));
         code.extend(server.args.iter().filter_map(|arg| script(&server.cwd.join(arg))));
         for file in code {
             // Both where it stands and where it leads: an environment is found by the one, its libraries by the other.
-            for seen in [file.clone(), real(&file)] {
-                places.give_program(&seen);
+            let hops = hops(&file);
+            if let Some(stands) = hops.first().and_then(|file| places.code_around(file)) {
+                places.program.push(stands);
+            }
+            if let [links @ .., last] = hops.as_slice()
+                && !links.is_empty()
+                && let Some(leads) = places.code_around(last)
+            {
+                places.linked.push((links.to_vec(), leads));
             }
         }
+        places.runtime.sort();
+        places.runtime.dedup();
         places.program.sort();
         places.program.dedup();
         places
     }
 
-    fn give_program(&mut self, file: &Path) {
+    /// What has to be given so that a file of code can be used; nothing if everybody has it.
+    fn code_around(&self, file: &Path) -> Option<PathBuf> {
         if self.runtime.iter().any(|known| file.starts_with(known)) {
-            return;
+            return None;
         }
         // Relative imports reach no further than the package; without one only the file itself is surely code.
-        let given = package(file).filter(|folder| self.may_give(folder)).unwrap_or_else(|| file.to_path_buf());
-        self.program.push(given);
+        let given =
+            package(file).map(|folder| real(&folder)).filter(|folder| self.may_give(folder) && !self.hides(folder));
+        Some(given.unwrap_or_else(|| file.to_path_buf()))
     }
+
+    /// Whether this is one of the folders of the home in which programs keep settings and keys.
+    fn hides(&self, path: &Path) -> bool {
+        let below = self.home.as_deref().and_then(|home| path.strip_prefix(home).ok());
+        let first = below.and_then(|below| below.components().next());
+        first.is_some_and(|name| name.as_os_str().as_encoded_bytes().starts_with(b"."))
+    }
+}
+
+/// The places of the links on the way to a file, and of the file itself: first where it was looked for, last where it
+/// is. Only the last part of a path is a link in what is returned.
+fn hops(file: &Path) -> Vec<PathBuf> {
+    let mut hops = Vec::new();
+    let mut next = file.to_path_buf();
+    while hops.len() < 16 {
+        let (Some(parent), Some(name)) = (next.parent(), next.file_name()) else { break };
+        let place = real(parent).join(name);
+        let target = std::fs::read_link(&place).ok().map(|target| real(parent).join(target));
+        hops.push(place);
+        match target {
+            Some(target) => next = target,
+            None => break,
+        }
+    }
+    hops
 }
 
 /// The program as it will be found.

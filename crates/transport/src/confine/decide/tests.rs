@@ -4,6 +4,7 @@ fn places() -> Places {
     Places {
         runtime: vec!["/usr".into()],
         program: vec!["/home/alice/srv".into()],
+        linked: vec![(vec!["/home/alice/work/run.js".into(), "/srv/hop.js".into()], "/srv/app".into())],
         cwd: Some("/home/alice/work".into()),
         home: Some("/home/alice".into()),
         sandbox: "/home/alice/.local/share/mgp/sandboxes/s".into(),
@@ -47,9 +48,9 @@ fn the_table_of_levels() {
 #[test]
 fn files_widen_with_the_level() {
     let sandbox = "/home/alice/.local/share/mgp/sandboxes/s";
-    let (read, write) = (vec!["/home/alice/srv", "/usr"], Vec::<&str>::new());
+    let (read, write) = (vec!["/home/alice/srv", "/srv/app", "/usr"], Vec::<&str>::new());
     assert_eq!(paths(&of(TrustLevel::Untrusted, &[]).profile), (read, write.clone()));
-    let read = vec![sandbox, "/home/alice/srv", "/home/alice/work", "/usr"];
+    let read = vec![sandbox, "/home/alice/srv", "/home/alice/work", "/srv/app", "/usr"];
     assert_eq!(paths(&of(TrustLevel::Experimental, &[]).profile), (read.clone(), write));
     assert_eq!(paths(&of(TrustLevel::Standard, &[]).profile), (read, vec![sandbox]));
 }
@@ -180,4 +181,14 @@ fn a_profile_survives_its_journey() {
         let text = serde_json::to_string(&profile).unwrap();
         assert_eq!(serde_json::from_str::<Profile>(&text).unwrap(), profile);
     }
+}
+
+#[test]
+fn what_a_link_leads_to_is_not_given_to_who_can_change_the_link() {
+    for (folder, given) in [("/home/alice/work", false), ("/srv", false), ("/srv/other", true)] {
+        let profile = of(TrustLevel::Standard, &[grant("filesystem.write", &[folder])]).profile;
+        assert_eq!(paths(&profile).0.contains(&"/srv/app"), given, "{folder}");
+    }
+    let whole = of(TrustLevel::Standard, &[grant("filesystem.write", &[])]).profile;
+    assert!(!paths(&whole).0.contains(&"/srv/app"));
 }
