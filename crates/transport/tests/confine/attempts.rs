@@ -1,7 +1,7 @@
 //! Every attempt to get out, who sees whether it succeeded, and whether it does where nothing confines.
 
 use switchboard_protocol::mgp::TrustLevel;
-use switchboard_transport::confine::ExitCause;
+use switchboard_transport::confine::{self, ExitCause};
 
 use crate::scene::{Scene, TOKEN};
 
@@ -138,7 +138,8 @@ pub(crate) fn escaped(scene: &mut Scene, witness: Witness, said: &str) -> bool {
 
 /// Makes all attempts at this level. Returns the names of those that were killed for it.
 pub(crate) async fn attempt_all(trust: TrustLevel) -> Vec<&'static str> {
-    let root = rustix::process::geteuid().is_root();
+    let report = confine::ability().await.unwrap();
+    let tasks_bound = report.abilities.iter().all(|one| one.name != "process bound" || one.missing.is_none());
     let mut got_out = Vec::new();
     let mut killed = Vec::new();
     for (name, witness, _) in ATTEMPTS {
@@ -148,8 +149,8 @@ pub(crate) async fn attempt_all(trust: TrustLevel) -> Vec<&'static str> {
             (TrustLevel::Standard, "fork_bomb" | "threads") => More(192),
             (TrustLevel::Standard, "memory") => More(512),
             (TrustLevel::Standard, "open_files") => More(4096),
-            // Without children root is not held to a number of threads: its memory bounds them.
-            (_, "threads") if root => continue,
+            // Root without a control group of its own is not held to a number of threads: memory bounds them.
+            (_, "threads") if !tasks_bound => continue,
             _ => *witness,
         };
         let mut scene = Scene::new();
