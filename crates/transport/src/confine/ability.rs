@@ -47,10 +47,9 @@ pub(super) fn report() -> Report {
     note("namespaces", "hosts, temporary files, servers that start processes", missing.clone());
     let listening = missing.or_else(|| namespaces::listen().err().map(|error| error.to_string()));
     note("proxy", "lists of hosts", listening);
-    let facts = filter::Facts { pid: std::process::id(), signals_scoped: false };
     let profile = super::Profile::unrestricted();
     let filtered = limits::renounce().map_err(|error| error.to_string());
-    let filtered = filtered.and_then(|()| filter::apply(&profile, facts).map_err(|error| error.to_string()));
+    let filtered = filtered.and_then(|()| filter::apply(&profile).map_err(|error| error.to_string()));
     note("seccomp", "everything", filtered.err());
     Report { abilities, landlock }
 }

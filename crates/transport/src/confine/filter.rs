@@ -126,25 +126,16 @@ const FORKS: &[i64] = &[libc::SYS_fork, libc::SYS_vfork];
 #[cfg(not(target_arch = "x86_64"))]
 const FORKS: &[i64] = &[];
 
-/// What is known about the process that the filter is for.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Facts {
-    /// Its number. It stays the same when the program is started.
-    pub(super) pid: u32,
-    /// Landlock keeps its signals inside.
-    pub(super) signals_scoped: bool,
-}
-
 /// Applies all filters. Nothing may be left to do afterwards but to start the program.
-pub(super) fn apply(profile: &Profile, facts: Facts) -> Result<(), seccompiler::Error> {
-    for program in programs(profile, facts)? {
+pub(super) fn apply(profile: &Profile) -> Result<(), seccompiler::Error> {
+    for program in programs(profile, std::process::id())? {
         seccompiler::apply_filter(&program)?;
     }
     Ok(())
 }
 
-/// All filters, the first to be applied first.
-pub(super) fn programs(profile: &Profile, facts: Facts) -> Result<Vec<BpfProgram>, seccompiler::Error> {
+/// All filters for the process of this number, the first to be applied first. The number stays when the program starts.
+fn programs(profile: &Profile, pid: u32) -> Result<Vec<BpfProgram>, seccompiler::Error> {
     let (allow, refuse) = (SeccompAction::Allow, |errno: i32| SeccompAction::Errno(errno.unsigned_abs()));
     let on_attack = match profile.violation {
         Violation::Kill => SeccompAction::KillProcess,
@@ -162,18 +153,17 @@ pub(super) fn programs(profile: &Profile, facts: Facts) -> Result<Vec<BpfProgram
     };
     Ok(vec![
         compile(known, refuse(libc::ENOSYS), allow.clone())?,
-        compile(refused(profile, facts)?, allow.clone(), refuse(libc::EPERM))?,
+        compile(refused(profile, u64::from(pid))?, allow.clone(), refuse(libc::EPERM))?,
         compile(sockets(profile)?, allow.clone(), refuse(libc::EACCES))?,
         compile(attacks, allow, on_attack)?,
     ])
 }
 
-fn refused(profile: &Profile, facts: Facts) -> Result<Rules, seccompiler::Error> {
+fn refused(profile: &Profile, pid: u64) -> Result<Rules, seccompiler::Error> {
     let mut rules: Rules = REFUSED.iter().map(|call| (*call, Vec::new())).collect();
     if profile.violation == Violation::Kill {
         rules.extend(REFUSED_TO_STRICT.iter().chain(REFUSED_TO_STRICT_HERE).map(|call| (*call, Vec::new())));
     }
-    let pid = u64::from(facts.pid);
     let mut add = |call: i64, chain: Vec<Vec<SeccompCondition>>| -> Result<(), seccompiler::Error> {
         let chain = chain.into_iter().map(SeccompRule::new).collect::<Result<Vec<_>, _>>()?;
         rules.entry(call).or_default().extend(chain);
@@ -212,12 +202,13 @@ fn refused(profile: &Profile, facts: Facts) -> Result<Rules, seccompiler::Error>
         }
     }
     add(libc::SYS_clone, clones)?;
-    if !facts.signals_scoped {
-        // Only for a process that has no children: it signals itself at most.
-        for call in [libc::SYS_kill, libc::SYS_tgkill, libc::SYS_rt_sigqueueinfo, libc::SYS_rt_tgsigqueueinfo] {
+    if profile.processes == Some(0) {
+        // Without children it signals itself at most. Older systems have no other bar for signals.
+        for call in
+            [libc::SYS_kill, libc::SYS_rt_sigqueueinfo, libc::SYS_rt_tgsigqueueinfo, libc::SYS_tgkill, libc::SYS_tkill]
+        {
             add(call, vec![vec![not(0, pid)?]])?;
         }
-        add(libc::SYS_tkill, Vec::new())?;
     }
     Ok(rules)
 }

@@ -66,7 +66,6 @@ impl Job {
         inherited_nothing()?;
         let profile = &self.profile;
         let landlock = files::version();
-        let scoped = landlock >= files::SCOPES;
         examine(profile, landlock)?;
         bound_root(profile)?;
 
@@ -94,13 +93,12 @@ impl Job {
         files::restrict(profile, landlock, &given, &scratch, proxy_port)
             .map_err(|error| Refusal::new("the access to files", error, ADVICE_KERNEL))?;
         drop(given);
-        limits::apply(profile).map_err(|error| Refusal::new("the limits", error, ""))?;
+        limits::apply(profile, entered.is_ok()).map_err(|error| Refusal::new("the limits", error, ""))?;
         self.stay_with_parent()?;
         if let Some(port) = proxy_port {
             self.lead_to_proxy(port);
         }
-        let facts = filter::Facts { pid: std::process::id(), signals_scoped: scoped };
-        filter::apply(&self.profile, facts)
+        filter::apply(&self.profile)
             .map_err(|error| Refusal::new("the filter of system calls", error, "Use a kernel with seccomp."))?;
 
         let mut command = Command::new(&self.program);

@@ -15,7 +15,9 @@ use rustix::thread::{CapabilitiesSecureBits, CapabilitySet, CapabilitySets};
 
 use super::profile::Profile;
 
-pub(super) fn apply(profile: &Profile) -> io::Result<()> {
+/// Sets the bounds. `counted_alone` says that we are in a user namespace of our own: else all processes of the user would
+/// count, and a desktop has more of them than any server may have.
+pub(super) fn apply(profile: &Profile, counted_alone: bool) -> io::Result<()> {
     let bound = |resource, most: u64| {
         let most = match rustix::process::getrlimit(resource).maximum {
             Some(now) => most.min(now),
@@ -33,7 +35,7 @@ pub(super) fn apply(profile: &Profile) -> io::Result<()> {
     if let Some(files) = profile.open_files {
         bound(Resource::Nofile, files)?;
     }
-    if let Some(tasks) = profile.tasks() {
+    if let Some(tasks) = profile.tasks().filter(|_| counted_alone) {
         bound(Resource::Nproc, tasks)?;
     }
     Ok(())

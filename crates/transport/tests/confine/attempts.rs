@@ -139,7 +139,10 @@ pub(crate) fn escaped(scene: &mut Scene, witness: Witness, said: &str) -> bool {
 /// Makes all attempts at this level. Returns the names of those that were killed for it.
 pub(crate) async fn attempt_all(trust: TrustLevel) -> Vec<&'static str> {
     let report = confine::ability().await.unwrap();
-    let tasks_bound = report.abilities.iter().all(|one| one.name != "process bound" || one.missing.is_none());
+    let tasks_bound = report
+        .abilities
+        .iter()
+        .all(|one| !["process bound", "namespaces"].contains(&one.name.as_str()) || one.missing.is_none());
     let mut got_out = Vec::new();
     let mut killed = Vec::new();
     for (name, witness, _) in ATTEMPTS {
@@ -149,7 +152,7 @@ pub(crate) async fn attempt_all(trust: TrustLevel) -> Vec<&'static str> {
             (TrustLevel::Standard, "fork_bomb" | "threads") => More(192),
             (TrustLevel::Standard, "memory") => More(512),
             (TrustLevel::Standard, "open_files") => More(4096),
-            // Root without a control group of its own is not held to a number of threads: memory bounds them.
+            // Without them nobody counts threads apart from all others of the user: memory bounds them.
             (_, "threads") if !tasks_bound => continue,
             _ => *witness,
         };
