@@ -29,7 +29,7 @@ pub(super) fn arrange(profile: &Profile, given: &Given, cwd: Option<&Path>) -> i
         seen.push(scratch.at.clone());
         // Programs that ask nobody use this one. It is left alone if something the process needs is in it.
         let usual = Path::new("/tmp");
-        let in_use = needed(profile).chain(cwd).any(|path| path.starts_with(usual));
+        let in_use = needed(given, scratch).chain(cwd).any(|path| path.starts_with(usual));
         if !in_use && usual.is_dir() {
             rustix::mount::mount_bind(&scratch.at, usual).map_err(|error| named(usual, error))?;
             seen.push(usual.to_path_buf());
@@ -38,12 +38,8 @@ pub(super) fn arrange(profile: &Profile, given: &Given, cwd: Option<&Path>) -> i
     Ok(seen)
 }
 
-fn needed(profile: &Profile) -> impl Iterator<Item = &Path> {
-    let (read, write) = match &profile.files {
-        FileAccess::Paths { read, write, .. } => (read.as_slice(), write.as_slice()),
-        FileAccess::Unrestricted => (&[][..], &[][..]),
-    };
-    read.iter().chain(write).chain(profile.scratch.iter().map(|scratch| &scratch.at)).map(PathBuf::as_path)
+fn needed<'a>(given: &'a Given, scratch: &'a Scratch) -> impl Iterator<Item = &'a Path> {
+    given.read.iter().chain(&given.write).map(|place| place.path.as_path()).chain([scratch.at.as_path()])
 }
 
 fn mount(scratch: &Scratch, at: &Path) -> io::Result<()> {

@@ -243,3 +243,34 @@ async fn a_renewed_budget_counts_from_there() {
     child.wait().await;
     assert_eq!(child.exit_cause(), Some(ExitCause::Finished));
 }
+
+#[tokio::test]
+async fn temporary_files_are_seen_by_nobody_else_and_end_with_the_server() {
+    install();
+    // Elsewhere than in the usual folder, so that the usual folder can be hidden.
+    let place = std::path::Path::new("/var/tmp");
+    if !place.is_dir() {
+        println!("skipped: there is no /var/tmp");
+        return;
+    }
+    let scene = Scene::below(place);
+    let name = format!("switchboard-test-{}", std::process::id());
+    let (own, outer) = (format!("/tmp/{name}-own"), format!("/tmp/{name}-outer"));
+    std::fs::write(&outer, TOKEN).unwrap();
+    let script =
+        "read line; echo x > \"$0\" && cat \"$0\" \"$TMPDIR/${0##*/}\" \"$1\" 2>/dev/null | tr '\\n' ' '; echo";
+    for trust in [TrustLevel::Standard, TrustLevel::Untrusted] {
+        // Without children there is no pipe: the shell's own commands have to do.
+        let script = if trust == TrustLevel::Standard {
+            script
+        } else {
+            "read line; echo x > \"$0\" && read a < \"$0\" && read b < \"$TMPDIR/${0##*/}\" && echo \"$a $b \"; read c < \"$1\""
+        };
+        let profile = scene.decide(trust, &[], "/bin/sh", &[]);
+        let answer = ask(&scene, "/bin/sh", &["-c", script, &own, &outer], profile).await.0;
+        assert_eq!(answer, "x x ", "{trust}");
+        assert!(!std::path::Path::new(&own).exists());
+        assert_eq!(std::fs::read_dir(scene.path("data/sandboxes/s/tmp")).unwrap().count(), 0);
+    }
+    std::fs::remove_file(outer).unwrap();
+}

@@ -46,7 +46,11 @@ pub(crate) struct Scene {
 
 impl Scene {
     pub(crate) fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        Self::below(&std::env::temp_dir())
+    }
+
+    pub(crate) fn below(place: &Path) -> Self {
+        let folder = tempfile::tempdir_in(place).unwrap();
         let at = |name: &str| folder.path().join(name);
         for name in ["home/.ssh", "data/sandboxes/s/tmp", "outside", "program", "work", "free-tmp"] {
             fs::create_dir_all(at(name)).unwrap();
