@@ -171,14 +171,23 @@ impl Child {
     /// Why the process ended, if it has. With a bound on memory, what it last said is taken into account.
     #[must_use]
     pub fn exit_cause(&self) -> Option<ExitCause> {
-        let status = self.exit_status()?;
-        Some(self.confined.cause(status, self.group.was_signalled(), &self.stderr.text()))
+        self.oversight().exit_cause()
     }
 
-    /// Gives the process its whole budget of processor time again: to be called when a call begins that it did not
-    /// wait for with another one running.
+    /// Gives the process its whole budget of processor time again: to be called whenever a call begins.
     pub fn renew_cpu(&self) {
-        self.confined.renew_cpu();
+        self.confined.oversight.renew_cpu();
+    }
+
+    /// What can be known of the process without owning it, also after its end.
+    #[must_use]
+    pub fn oversight(&self) -> Oversight {
+        Oversight {
+            exit: self.exit.clone(),
+            group: Arc::clone(&self.group),
+            stderr: self.stderr.clone(),
+            confined: self.confined.oversight.clone(),
+        }
     }
 
     /// Ends the process and all of its group: end of input, then TERM, then KILL. Returns when it is reaped.
@@ -203,5 +212,35 @@ impl Drop for Child {
     fn drop(&mut self) {
         self.group.signal(spawn::Blow::Kill);
         self.confined.end_strays();
+    }
+}
+
+/// A view of a process that outlives its [`Child`]: its budget while it runs, and why it ended.
+#[derive(Debug, Clone)]
+pub struct Oversight {
+    exit: watch::Receiver<Option<ExitStatus>>,
+    group: Arc<spawn::Group>,
+    stderr: StderrTail,
+    confined: confined::Oversight,
+}
+
+impl Oversight {
+    /// Gives the process its whole budget of processor time again: to be called whenever a call begins.
+    pub fn renew_cpu(&self) {
+        self.confined.renew_cpu();
+    }
+
+    /// Why the process ended, if it has.
+    #[must_use]
+    pub fn exit_cause(&self) -> Option<ExitCause> {
+        let status = (*self.exit.borrow())?;
+        Some(self.confined.cause(status, self.group.was_stopped(), &self.stderr.text()))
+    }
+
+    /// Waits for the end of the process. Nothing, if nobody is left who would notice it.
+    pub async fn ended(&self) -> Option<ExitCause> {
+        let mut exit = self.exit.clone();
+        let _status = exit.wait_for(Option::is_some).await.ok()?;
+        self.exit_cause()
     }
 }

@@ -45,8 +45,6 @@ mod watch;
 use std::net::IpAddr;
 use std::path::PathBuf;
 
-use parking_lot::RwLock;
-
 pub use self::cause::ExitCause;
 pub use self::decide::{Decision, FilesystemScope, Grant, Mode, NetworkScope, Overrides, confined};
 pub use self::host::{BadHost, HostRule};
@@ -70,24 +68,31 @@ pub(crate) use self::proxy::Proxy;
 pub(crate) use self::watch::CpuBudget;
 
 /// How to start the launcher, and which addresses a confined process may reach by name.
+#[cfg(target_os = "linux")]
 #[derive(Debug, Clone)]
 pub(crate) struct Installed {
     pub(crate) program: PathBuf,
     pub(crate) args: Vec<String>,
-    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux has a proxy"))]
     pub(crate) may_reach: fn(IpAddr) -> bool,
 }
 
-static INSTALLED: RwLock<Option<Installed>> = RwLock::new(None);
+#[cfg(target_os = "linux")]
+static INSTALLED: parking_lot::RwLock<Option<Installed>> = parking_lot::RwLock::new(None);
 
 /// Says how the launcher is started: `program` with `args` and one more word must end in [`run`] with that word.
 ///
 /// `may_reach` judges the addresses that names of granted hosts resolve to; it is asked for every connection.
+#[cfg(target_os = "linux")]
 pub fn install(program: PathBuf, args: &[&str], may_reach: fn(IpAddr) -> bool) {
     let args = args.iter().map(|arg| (*arg).to_owned()).collect();
     *INSTALLED.write() = Some(Installed { program, args, may_reach });
 }
 
+/// Does nothing: only Linux has a launcher.
+#[cfg(not(target_os = "linux"))]
+pub fn install(_program: PathBuf, _args: &[&str], _may_reach: fn(IpAddr) -> bool) {}
+
+#[cfg(target_os = "linux")]
 pub(crate) fn installed() -> Option<Installed> {
     INSTALLED.read().clone()
 }

@@ -19,9 +19,9 @@ pub(super) enum Trouble {
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(super) use elsewhere::{Confined, Plan};
+pub(super) use elsewhere::{Confined, Oversight, Plan};
 #[cfg(target_os = "linux")]
-pub(super) use linux::{Confined, Plan};
+pub(super) use linux::{Confined, Oversight, Plan};
 
 #[cfg(target_os = "linux")]
 mod linux {
@@ -149,10 +149,30 @@ mod linux {
     #[derive(Debug, Default)]
     pub(in crate::child) struct Confined {
         members: Option<Arc<Members>>,
-        budget: Option<Arc<CpuBudget>>,
-        memory_bound: bool,
+        pub(in crate::child) oversight: Oversight,
         _proxy: Option<Proxy>,
         watcher: Option<tokio::task::JoinHandle<()>>,
+    }
+
+    /// What may be known of it by others.
+    #[derive(Debug, Clone, Default)]
+    pub(in crate::child) struct Oversight {
+        budget: Option<Arc<CpuBudget>>,
+        memory_bound: bool,
+    }
+
+    impl Oversight {
+        pub(in crate::child) fn renew_cpu(&self) {
+            if let Some(budget) = &self.budget {
+                budget.renew();
+            }
+        }
+
+        pub(in crate::child) fn cause(&self, status: ExitStatus, stopped: bool, stderr: &str) -> ExitCause {
+            let over_budget = self.budget.as_ref().is_some_and(|budget| budget.is_exceeded());
+            let known = cause::Circumstances { stopped, over_budget, memory_bound: self.memory_bound, stderr };
+            ExitCause::of(status, known)
+        }
     }
 
     impl Confined {
@@ -176,14 +196,8 @@ mod linux {
                     }
                 })
             });
-            let memory_bound = profile.memory_bytes.is_some();
-            Self { members: Some(members), budget, memory_bound, _proxy: proxy, watcher }
-        }
-
-        pub(in crate::child) fn renew_cpu(&self) {
-            if let Some(budget) = &self.budget {
-                budget.renew();
-            }
+            let oversight = Oversight { budget, memory_bound: profile.memory_bytes.is_some() };
+            Self { members: Some(members), oversight, _proxy: proxy, watcher }
         }
 
         /// Kills what has left the group.
@@ -191,12 +205,6 @@ mod linux {
             if let Some(members) = &self.members {
                 members.kill();
             }
-        }
-
-        pub(in crate::child) fn cause(&self, status: ExitStatus, stopped: bool, stderr: &str) -> ExitCause {
-            let over_budget = self.budget.as_ref().is_some_and(|budget| budget.is_exceeded());
-            let known = cause::Circumstances { stopped, over_budget, memory_bound: self.memory_bound, stderr };
-            ExitCause::of(status, known)
         }
     }
 
@@ -239,18 +247,26 @@ mod elsewhere {
 
         #[expect(clippy::unused_async, reason = "the other systems wait")]
         pub(in crate::child) async fn hand_over(self, _: &CommandSpec, _: &Child) -> Result<Confined, Trouble> {
-            Ok(Confined)
+            Ok(Confined::default())
         }
     }
 
     /// Nothing has to be kept.
     #[derive(Debug, Default)]
-    pub(in crate::child) struct Confined;
+    pub(in crate::child) struct Confined {
+        pub(in crate::child) oversight: Oversight,
+    }
 
     impl Confined {
-        pub(in crate::child) fn renew_cpu(&self) {}
-
         pub(in crate::child) fn end_strays(&self) {}
+    }
+
+    /// What may be known of a process by others.
+    #[derive(Debug, Clone, Default)]
+    pub(in crate::child) struct Oversight;
+
+    impl Oversight {
+        pub(in crate::child) fn renew_cpu(&self) {}
 
         pub(in crate::child) fn cause(&self, status: ExitStatus, stopped: bool, stderr: &str) -> ExitCause {
             ExitCause::of(status, cause::Circumstances { stopped, stderr, ..cause::Circumstances::default() })

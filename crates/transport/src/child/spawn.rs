@@ -1,9 +1,9 @@
 //! Starting a process from a thread that outlives it, and signals to its whole group.
 
 use std::process::{ExitStatus, Stdio};
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use tokio::runtime::Handle;
@@ -20,6 +20,8 @@ pub(super) struct Group {
     gone: AtomicBool,
     /// It was told to end.
     signalled: AtomicBool,
+    /// It was told to end before its leader ended.
+    stopped: AtomicBool,
 }
 
 /// What is sent to a group.
@@ -39,9 +41,9 @@ impl Group {
         self.pid
     }
 
-    /// Whether we told it to end.
-    pub(super) fn was_signalled(&self) -> bool {
-        self.signalled.load(Ordering::Acquire)
+    /// Whether its leader ended because we told it to; known when it has ended.
+    pub(super) fn was_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Acquire)
     }
 
     /// Signals the whole group; `false` if nobody is in it.
@@ -141,16 +143,23 @@ pub(super) async fn spawn(spec: &CommandSpec) -> Result<Child, SpawnError> {
 
     let pid = process.id().ok_or_else(|| failed("it ended at once"))?;
     guardian::watch(pid);
-    let group = std::sync::Arc::new(Group { pid, gone: AtomicBool::new(false), signalled: AtomicBool::new(false) });
+    let group = Arc::new(Group {
+        pid,
+        gone: AtomicBool::new(false),
+        signalled: AtomicBool::new(false),
+        stopped: AtomicBool::new(false),
+    });
     let tail = StderrTail::default();
     if let Some(stream) = process.stderr.take() {
         tokio::spawn(stderr::drain(stream, tail.clone(), spec.program.clone(), pid));
     }
     let (stdin, stdout) = (process.stdin.take(), process.stdout.take());
     let (ended, exit) = watch::channel(None);
+    let watched = Arc::clone(&group);
     tokio::spawn(async move {
         // Owned by this task, so that it is always reaped.
         let status = process.wait().await.unwrap_or_default();
+        watched.stopped.store(watched.signalled.load(Ordering::Acquire), Ordering::Release);
         ended.send_replace(Some(status));
     });
     // From here on dropping the child ends the process, whatever goes wrong.

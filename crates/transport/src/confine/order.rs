@@ -1,17 +1,19 @@
 //! What the kernel and its launcher say to each other.
 
-use std::ffi::OsString;
 use std::fmt;
-use std::path::PathBuf;
+#[cfg(target_os = "linux")]
+use std::{ffi::OsString, path::PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+#[cfg(target_os = "linux")]
 use super::profile::Profile;
 
 /// The longest message between the two.
 #[cfg(target_os = "linux")]
 pub(crate) const LONGEST: usize = 8 << 20;
 
+#[cfg(target_os = "linux")]
 /// What the launcher is told. Variables may be secrets: they travel over the socket and are never shown.
 #[derive(Serialize, Deserialize)]
 pub(crate) enum Order {
@@ -29,6 +31,7 @@ pub(crate) enum Order {
     Probe,
 }
 
+#[cfg(target_os = "linux")]
 impl fmt::Debug for Order {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -38,6 +41,7 @@ impl fmt::Debug for Order {
     }
 }
 
+#[cfg(target_os = "linux")]
 /// What the launcher says, one message after the other.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Word {

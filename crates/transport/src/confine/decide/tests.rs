@@ -1,3 +1,5 @@
+//! The table of levels, and everything that moves a server inside of it.
+
 use super::*;
 
 fn places() -> Places {

@@ -1,3 +1,5 @@
+//! What clients ask the proxy for, and whom it connects to.
+
 use super::*;
 
 #[test]
