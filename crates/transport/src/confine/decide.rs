@@ -243,7 +243,15 @@ fn files(
     places: &Places,
     notes: &mut Vec<String>,
 ) -> FileAccess {
-    let mut read: Vec<PathBuf> = places.runtime.iter().chain(&places.program).cloned().collect();
+    let (common, telling): (Vec<&PathBuf>, Vec<&PathBuf>) =
+        places.runtime.iter().partition(|path| !places.holds_secrets(path));
+    for path in telling {
+        notes.push(format!(
+            "{} is not given: it holds the home folder or Switchboard's own files, which should be elsewhere",
+            path.display()
+        ));
+    }
+    let mut read: Vec<PathBuf> = common.into_iter().chain(&places.program).cloned().collect();
     let mut write = Vec::new();
     if scope >= FilesystemScope::Readonly {
         read.extend(places.cwd.iter().filter(|cwd| places.may_give(cwd)).cloned());
@@ -276,7 +284,7 @@ fn scoped(grants: &[Grant], permission: &str, places: &Places, notes: &mut Vec<S
         let plain = text.strip_suffix("/**").or_else(|| text.strip_suffix("/*")).unwrap_or(text);
         let path = match (plain.strip_prefix("~/"), &places.home) {
             (Some(rest), Some(home)) => home.join(rest),
-            _ => PathBuf::from(plain),
+            _ => places.without_alias(Path::new(plain)),
         };
         if plain.contains(['*', '?', '[']) {
             notes.push(format!("{permission} for `{text}` is not given: only whole folders can be enforced"));
@@ -347,11 +355,14 @@ impl Places {
         let plain = path.is_absolute()
             && path.components().count() > 1
             && !path.components().any(|part| matches!(part, std::path::Component::ParentDir));
-        let holds = |other: &Path| other.starts_with(path);
         let own = path.starts_with(&self.sandbox);
-        plain
-            && !self.home.as_deref().is_some_and(holds)
-            && (own || !self.private.iter().any(|private| holds(private) || path.starts_with(private)))
+        let inside = self.private.iter().any(|private| path.starts_with(private));
+        plain && !self.holds_secrets(path) && (own || !inside)
+    }
+
+    /// Whether the home folder or files of ours are in it.
+    fn holds_secrets(&self, path: &Path) -> bool {
+        self.home.iter().chain(&self.private).any(|other| other.starts_with(path))
     }
 }
 

@@ -24,6 +24,9 @@ pub struct Places {
     pub sandbox: PathBuf,
     /// Our own files, which no server may see.
     pub private: Vec<PathBuf>,
+    /// Links in the root folder, such as from `/home` to `/var/home`. No other link in a granted path is followed: a
+    /// server may have made it.
+    pub aliases: Vec<(PathBuf, PathBuf)>,
 }
 
 /// What is known of a server before its places are found.
@@ -154,6 +157,7 @@ impl Places {
             home: server.home.map(real),
             sandbox: real(server.sandbox),
             private: server.private.iter().map(|path| real(path)).collect(),
+            aliases: aliases(),
         };
         if let Some(home) = places.home.clone() {
             places
@@ -183,6 +187,13 @@ impl Places {
         places
     }
 
+    /// The path without a link in the root folder.
+    #[must_use]
+    pub fn without_alias(&self, path: &Path) -> PathBuf {
+        let known = self.aliases.iter().find_map(|(from, to)| Some((to, path.strip_prefix(from).ok()?)));
+        known.map_or_else(|| path.to_path_buf(), |(to, rest)| to.join(rest))
+    }
+
     /// What has to be given so that a file of code can be used; nothing if everybody has it.
     fn code_around(&self, file: &Path) -> Option<PathBuf> {
         if self.runtime.iter().any(|known| file.starts_with(known)) {
@@ -200,6 +211,12 @@ impl Places {
         let first = below.and_then(|below| below.components().next());
         first.is_some_and(|name| name.as_os_str().as_encoded_bytes().starts_with(b"."))
     }
+}
+
+fn aliases() -> Vec<(PathBuf, PathBuf)> {
+    let links = std::fs::read_dir("/").into_iter().flatten().flatten();
+    let links = links.map(|entry| entry.path()).filter(|path| path.is_symlink());
+    links.filter_map(|path| Some((path.clone(), path.canonicalize().ok()?))).collect()
 }
 
 /// The places of the links on the way to a file, and of the file itself: first where it was looked for, last where it

@@ -11,6 +11,7 @@ fn places() -> Places {
         home: Some("/home/alice".into()),
         sandbox: "/home/alice/.local/share/mgp/sandboxes/s".into(),
         private: vec!["/home/alice/.local/share/mgp".into(), "/home/alice/.config/mgp".into()],
+        aliases: vec![("/homes".into(), "/home".into())],
     }
 }
 
@@ -62,7 +63,7 @@ fn grants_widen_up_to_the_cap() {
     let all = [
         grant("network.outbound", &["api.test:8443", "*.cdn.test"]),
         grant("filesystem.write", &["/srv/data/**", "~/notes"]),
-        grant("filesystem.read", &["/srv/books"]),
+        grant("filesystem.read", &["/srv/books", "/homes/alice/books"]),
         grant("shell.execute", &[]),
     ];
     // Nothing widens what is not trusted.
@@ -71,7 +72,7 @@ fn grants_widen_up_to_the_cap() {
         let Decision { profile, notes } = of(trust, &all);
         assert_eq!(notes, Vec::<String>::new());
         let (read, write) = paths(&profile);
-        assert!(read.contains(&"/srv/books"), "{read:?}");
+        assert!(read.contains(&"/srv/books") && read.contains(&"/home/alice/books"), "{read:?}");
         assert!(write.contains(&"/srv/data") && write.contains(&"/home/alice/notes"), "{write:?}");
         let NetworkAccess::Hosts(hosts) = &profile.network else { panic!("{profile:?}") };
         assert_eq!(hosts.iter().map(ToString::to_string).collect::<Vec<_>>(), ["api.test:8443", "*.cdn.test"]);
@@ -89,6 +90,8 @@ fn what_cannot_be_enforced_or_holds_secrets_is_not_given() {
         "/home",
         "~/",
         "/home/alice",
+        "/homes/alice",
+        "/homes",
         "/home/alice/.local/share/mgp",
         "/home/alice/.local/share/mgp/sandboxes/other",
         "/home/alice/.local",
@@ -193,4 +196,15 @@ fn what_a_link_leads_to_is_not_given_to_who_can_change_the_link() {
     }
     let whole = of(TrustLevel::Standard, &[grant("filesystem.write", &[])]).profile;
     assert!(!paths(&whole).0.contains(&"/srv/app"));
+}
+
+#[test]
+fn what_everybody_gets_does_not_hold_our_own_files() {
+    let mut strange = places();
+    strange.runtime = vec!["/usr".into(), "/opt".into(), "/lib".into()];
+    strange.private.push("/opt/mgp/data".into());
+    let Decision { profile, notes } = Decision::of(TrustLevel::Untrusted, &[], &Overrides::default(), &strange);
+    let (read, _) = paths(&profile);
+    assert!(read.contains(&"/usr") && read.contains(&"/lib") && !read.contains(&"/opt"), "{read:?}");
+    assert_eq!(notes.len(), 1, "{notes:?}");
 }
