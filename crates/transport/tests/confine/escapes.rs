@@ -2,7 +2,7 @@
 
 use switchboard_protocol::mgp::TrustLevel;
 use switchboard_testkit::hostile::NAMES;
-use switchboard_transport::confine::ExitCause;
+use switchboard_transport::confine::{ExitCause, Grant};
 
 use crate::attempts::{ATTEMPTS, Alone, ELSEWHERE, attempt_all, escaped};
 use crate::scene::{Scene, install};
@@ -59,6 +59,24 @@ async fn a_process_that_ignores_its_warning_is_ended_when_its_time_is_used_up() 
     assert_eq!(ran.stdout, "");
 }
 
+/// A server that may reach some hosts has sockets, and still reaches nobody else.
+#[tokio::test]
+async fn granted_hosts_open_no_other_way() {
+    install();
+    let hosts = Grant { permission: "network.outbound".to_owned(), scope: vec!["example.com".to_owned()] };
+    for (name, witness, _) in ATTEMPTS
+        .iter()
+        .filter(|(name, ..)| ["_connect", "_socket", "udp_send", "listen"].iter().any(|end| name.ends_with(end)))
+    {
+        let mut scene = Scene::new();
+        let program = scene.path("program/hostile-server").display().to_string();
+        let profile = scene.decide(TrustLevel::Standard, std::slice::from_ref(&hosts), &program, &[]);
+        let ran = scene.confined(name, profile).await;
+        assert!(ran.stdout.contains("\"attempt\""), "{name}: {ran:?}");
+        assert!(!escaped(&mut scene, *witness, &ran.stdout), "{name}: {ran:?}");
+    }
+}
+
 /// Root confines by other means than everybody else.
 #[test]
 fn it_also_holds_for_an_ordinary_user() {
@@ -70,7 +88,7 @@ fn it_also_holds_for_an_ordinary_user() {
     const NOBODY: u32 = 65534;
     let mut again = std::process::Command::new(std::env::current_exe().unwrap());
     again
-        .args(["escapes::nothing", "ordinary::a_", "refusals::", "--test-threads=2"])
+        .args(["escapes::nothing", "escapes::granted", "ordinary::a_", "refusals::", "--test-threads=2"])
         .env("HOME", "/nonexistent")
         .current_dir("/")
         .uid(NOBODY)
