@@ -152,6 +152,12 @@ Examples:
     /// Kills what the main process left behind when it was killed itself.
     #[command(hide = true)]
     Guardian,
+    /// Confines itself as it is told over the socket of that name, and becomes a server.
+    #[command(hide = true)]
+    Confine {
+        /// The name of the socket
+        socket: String,
+    },
 }
 
 /// `serve`

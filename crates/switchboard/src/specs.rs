@@ -119,6 +119,7 @@ fn target(endpoint: &Endpoint, print: &mut Fingerprint) -> Target {
                 env: stdio.env.iter().map(|(name, value)| (name.clone(), value.reveal().to_owned())).collect(),
                 pass_env: stdio.pass_env.clone(),
                 cwd: stdio.cwd.clone(),
+                profile: None,
             };
             print.word(&spec.program);
             print.words(&spec.args);

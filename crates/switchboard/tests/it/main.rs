@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "the lint knows tests, but not the functions they share")]
 
 mod auth;
+#[cfg(target_os = "linux")]
+mod confine;
 mod faults;
 mod files;
 mod https;
