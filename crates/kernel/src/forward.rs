@@ -86,6 +86,7 @@ impl Kernel {
         forward: Forward,
     ) -> Result<Reply, Fault> {
         let upstream = self.upstream(context, server).await?;
+        server.renew_budget();
         match (context.caller.era(), upstream.revision.era()) {
             (Era::Legacy, Era::Legacy) | (Era::Modern, Era::Modern) => {
                 self.pass(context, server, &upstream, forward).await

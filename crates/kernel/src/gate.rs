@@ -207,6 +207,16 @@ impl Kernel {
         permission::standing(&required, &policy, tables.permissions(server.id()), self.gate().granted.time())
     }
 
+    /// Every permission that a server has, asked for or not.
+    pub(crate) fn held_permissions(&self, tables: &Tables, server: &Server) -> Vec<permission::Granted> {
+        let mut names = server.permissions_required();
+        names.extend(server.policy().permissions_granted.iter().map(|(name, _)| name.clone()));
+        let decided = tables.permissions(server.id());
+        names.extend(decided.iter().map(|decided| decided.permission.clone()));
+        let policy = self.permission_policy(server);
+        permission::standing(&names, &policy, decided, self.gate().granted.time()).granted
+    }
+
     fn permission_policy(&self, server: &Server) -> permission::Policy {
         let options = &self.gate().options;
         let said = server.policy();

@@ -203,6 +203,15 @@ impl Server {
         hears.then(|| hub.remote().clone())
     }
 
+    /// Gives its process the whole processor time of a call again.
+    pub(crate) fn renew_budget(&self) {
+        if let Some(hub) = self.hub.load().as_ref()
+            && let Some(oversight) = hub.connected.oversight()
+        {
+            oversight.renew_cpu();
+        }
+    }
+
     /// Its instructions for the model, unless they are held back.
     pub(crate) fn instructions(&self) -> Option<String> {
         let held = self.quarantine.load().contains_key(INSTRUCTIONS);
@@ -304,6 +313,12 @@ impl Server {
                 Lived::Lost(why) if self.spec.restart == Restart::Always => Phase::Restarting(why),
                 Lived::Lost(why) | Lived::Failed(why) => Phase::Failed(why),
                 Lived::Refused(why) => Phase::Refused(why),
+                Lived::Outgrown => {
+                    // Nothing is wrong with it: it comes back at once, with what it has now.
+                    self.phase.send_replace(Phase::Restarting("its permissions have changed".to_owned()));
+                    pause = Duration::ZERO;
+                    continue;
+                }
             };
             tracing::warn!(server = %self.id(), ?phase, "server is not connected");
             let over = matches!(phase, Phase::Refused(_)) || self.spec.restart == Restart::Never;
@@ -369,6 +384,8 @@ impl std::fmt::Debug for Server {
 
 /// How one attempt to live ended.
 enum Lived {
+    /// It was started with other permissions than it has now.
+    Outgrown,
     Lost(String),
     Failed(String),
     Refused(String),

@@ -10,6 +10,8 @@ use switchboard_protocol::mgp::{ApprovalPolicy, DefaultPolicy, TrustLevel};
 use switchboard_store::Store;
 use switchboard_wire::{Limits, Raw};
 
+use crate::isolation::Isolation;
+
 /// One server to be connected.
 #[derive(Debug, Clone)]
 pub struct ServerSpec {
@@ -29,6 +31,8 @@ pub struct ServerSpec {
     pub restart: Restart,
     /// Changes whenever anything of the above does: two specs with one fingerprint are the same server.
     pub fingerprint: String,
+    /// How its process is confined, where it has one.
+    pub isolation: Option<Isolation>,
     /// What the operator says about its use. A change of it takes effect without a new start.
     pub policy: Arc<ServerPolicy>,
 }

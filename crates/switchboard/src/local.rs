@@ -45,7 +45,7 @@ impl Local {
 
     /// Starts the servers of a configuration.
     pub(crate) async fn of(loaded: Loaded) -> Result<Self, Failure> {
-        let mut specs = specs::specs(&loaded.config);
+        let mut specs = specs::specs(&loaded.config, &loaded.data_dir);
         for spec in &mut specs {
             // A command shows how a server is, and does not wait until it may be better.
             spec.restart = Restart::Never;

@@ -158,7 +158,12 @@ impl Kernel {
     /// What speaks against showing a definition to a model.
     fn screened(&self, server: &Server, shown: &Shown) -> Option<String> {
         let screen = self.gate().options.screen_definitions && server.trust() < TrustLevel::Core;
-        screen.then(|| screen::tool(&shown.raw).err()).flatten().map(|finding| finding.message)
+        let finding = || match shown.name.as_str() {
+            // Instructions are orders to the model by their nature: only what hides in them is held against them.
+            INSTRUCTIONS => screen::hidden_in(&shown.raw.member("text")?.as_text()?),
+            _ => screen::tool(&shown.raw).err(),
+        };
+        screen.then(finding).flatten().map(|finding| finding.message)
     }
 
     async fn tell_of_quarantine(&self, server: &Server, shown: &Shown, why: &str) {

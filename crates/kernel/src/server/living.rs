@@ -62,14 +62,19 @@ impl Server {
             tokio::join!(
                 self.watch_always(&hub, kernel),
                 self.refresh_always(&hub, kernel),
-                self.restore_always(&hub, kernel),
-                self.watch_permissions(&hub, kernel)
+                self.restore_always(&hub, kernel)
             )
         };
         tokio::select! {
             () = closed.cancelled() => {}
             _ = upkeep => {}
+            () = self.watch_permissions(&hub, kernel) => {
+                hub.connected.stop().await;
+                kernel.note_server(self, event::SERVER_DISCONNECTED, Some("its permissions have changed"));
+                return Lived::Outgrown;
+            }
         }
+        self.note_violation(&hub, kernel).await;
         let why = last_words(&hub.connected);
         kernel.note_server(self, event::SERVER_DISCONNECTED, Some(&why));
         Lived::Lost(why)
@@ -93,10 +98,11 @@ impl Server {
             authorizer,
             ..ConnectOptions::new(info, caller.capabilities.clone())
         };
+        let target = self.confined_target(kernel).await?;
         // Very many starts at once would make each other fail; one that hangs must not hold up the rest.
         let turn = tokio::time::timeout(self.spec.start_timeout, kernel.turn_to_start()).await;
         let turn = turn.map_err(|_| "too many servers are being started".to_owned())?;
-        let mut connecting = std::pin::pin!(connect(self.spec.target.clone(), options, handler));
+        let mut connecting = std::pin::pin!(connect(target, options, handler));
         let connected = match tokio::time::timeout(TURN, connecting.as_mut()).await {
             Ok(connected) => connected,
             Err(_) => {
