@@ -22,7 +22,7 @@ mod tasks;
 mod welcome;
 
 pub use gate::pins::INSTRUCTIONS;
-pub use gate::{OWNER, ToolPolicy};
+pub use gate::{OWNER, ToolPolicy, default_policy};
 pub use kernel::{Kernel, ServerStatus};
 pub use office::Office;
 pub use server::Phase;

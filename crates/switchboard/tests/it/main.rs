@@ -5,6 +5,7 @@
 mod auth;
 mod faults;
 mod files;
+mod gate;
 mod https;
 mod orphans;
 mod serve;
