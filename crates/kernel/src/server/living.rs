@@ -157,7 +157,8 @@ impl Server {
                 continue;
             }
             let lists = self.lists();
-            let now = kernel.inspect(self, &lists, hub.connected.server.instructions.as_deref()).await;
+            let instructions = hub.connected.server.instructions.as_deref();
+            let Some(now) = kernel.inspect_again(self, &lists, instructions).await else { continue };
             // Lists that came in the meantime were judged when they came.
             if now != *held && Arc::ptr_eq(&lists, &self.lists()) {
                 self.quarantine.store(Arc::new(now));

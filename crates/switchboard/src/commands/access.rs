@@ -88,18 +88,15 @@ async fn unused(
     now: Timestamp,
 ) -> Result<(Vec<AccessEntry>, Vec<ServerPermission>), Failure> {
     let since = now.checked_sub(IDLE).map_err(Failure::failed)?;
-    let old = |granted: Timestamp| granted <= since;
     let mut idle = Vec::new();
-    for entry in entries.into_iter().filter(|entry| entry_state(entry, now) == "approved" && old(entry.granted_at)) {
+    for entry in entries.into_iter().filter(|entry| entry_state(entry, now) == "approved") {
         let actor = Some(entry.principal.as_str());
         if !used(store, actor, &entry.server, entry.tool.as_deref(), since).await? {
             idle.push(entry);
         }
     }
     let mut idle_permissions = Vec::new();
-    for entry in
-        permissions.into_iter().filter(|entry| permission_state(entry, now) == "approved" && old(entry.granted_at))
-    {
+    for entry in permissions.into_iter().filter(|entry| permission_state(entry, now) == "approved") {
         if !used(store, None, &entry.server, None, since).await? {
             idle_permissions.push(entry);
         }
@@ -128,7 +125,7 @@ async fn used(
 fn show(entries: &[AccessEntry], permissions: &[ServerPermission], unused: bool, now: Timestamp) {
     if entries.is_empty() && permissions.is_empty() {
         screen::out(if unused {
-            "every grant that is in force was used in the last 30 days, or is younger than that"
+            "every grant that is in force was used in the last 30 days"
         } else {
             "nothing was granted or denied. Without a grant, the owner of this machine may use every server and others \
              none, unless `default_policy` says otherwise"

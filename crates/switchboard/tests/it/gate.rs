@@ -260,10 +260,7 @@ fn old_events_are_removed_when_asked_for() {
 fn any_client_can_query_the_log_through_a_server() {
     let home = Home::new();
     let program = env!("CARGO_BIN_EXE_switchboard");
-    let home_folder = home.path("");
-    let audit = format!(
-        "[[servers]]\nid = 'audit'\ncommand = {program:?}\nargs = ['audit', 'serve']\nenv = {{ HOME = {home_folder:?} }}\n"
-    );
+    let audit = format!("[[servers]]\nid = 'audit'\ncommand = {program:?}\nargs = ['audit', 'serve']\n");
     home.configure(&format!("{}{audit}", server("one", &[])));
     let mut peer = home.connect();
     until(|| peer.tools().contains(&"audit__query_audit_log".to_owned()).then_some(())).expect("the audit server");
