@@ -132,7 +132,7 @@ are connected too.
 Examples:
   switchboard grant --agent ann --server git --tool git_status
   switchboard grant --agent ann --server shell --deny --why 'not on this machine'
-  switchboard grant --server files --permission filesystem.write --path '/home/me/project/**' --expires never")]
+  switchboard grant --server files --permission filesystem.write --path '/srv/project/**' --expires never")]
     Grant(Grant),
     /// Take grants and denials back
     #[command(after_help = "\

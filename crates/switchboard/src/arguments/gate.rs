@@ -21,7 +21,7 @@ pub(crate) struct Grant {
     /// What the server may do: filesystem.read, shell.execute, network.outbound, ..., or com.example.name
     #[arg(long, value_name = "NAME")]
     pub(crate) permission: Option<String>,
-    /// Only in these places, such as /home/me/project/**
+    /// Only in these places, such as /srv/project/**
     #[arg(long, value_name = "GLOB", requires = "permission")]
     pub(crate) path: Vec<String>,
     /// Only these programs; one with blanks is the beginning of a command
