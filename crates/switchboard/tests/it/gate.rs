@@ -185,6 +185,24 @@ fn a_changed_definition_is_held_back_until_somebody_accepts_what_he_saw() {
     assert!(home.run(&["pins", "accept", "one"]).err(1).contains("nothing of server one is held back"));
 }
 
+#[test]
+fn a_server_waits_for_its_permissions_and_loses_them_again() {
+    let home = Home::new();
+    let needs = "[servers.mgp]\npermissions_required = ['camera']\n";
+    home.configure(&format!("{}{needs}", server("one", &[])));
+    let mut peer = home.connect();
+    assert_eq!(peer.tools(), Vec::<String>::new());
+    let asked = held(&home);
+    assert_eq!((&asked["kind"], &asked["id"]), (&json!("permission"), &json!("permission:one/camera")));
+    assert!(home.run(&["access"]).ok().contains("deferred"));
+    assert!(home.run(&["approvals", "approve", "--all"]).err(1).contains("no call waits"), "it has to be named");
+    assert!(home.run(&["approvals", "approve", "permission:one/camera"]).ok().contains("approved, until"));
+    until(|| peer.tools().contains(&"echo".to_owned()).then_some(())).expect("its tools");
+    home.run(&["grant", "--server", "one", "--permission", "camera", "--deny"]).ok();
+    assert_eq!(peer.tools(), Vec::<String>::new(), "when the command has ended, it counts");
+    assert!(peer.call("echo", &json!({"text": "a"})).is_err());
+}
+
 fn database(home: &Home) -> PathBuf {
     home.path(".local/share/switchboard/switchboard.db")
 }
