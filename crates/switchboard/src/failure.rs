@@ -54,6 +54,12 @@ impl From<switchboard_config::WriteError> for Failure {
     }
 }
 
+impl From<switchboard_store::StoreError> for Failure {
+    fn from(error: switchboard_store::StoreError) -> Self {
+        Self::failed(format!("the store: {}", chain(&error)))
+    }
+}
+
 impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Self {
         Self::failed(chain(&error))

@@ -16,29 +16,28 @@ pub(crate) struct Grant {
     #[arg(long, value_name = "ID")]
     pub(crate) server: String,
     /// Only this tool, under the name that the server itself gives it
-    #[arg(long, value_name = "NAME", requires = "agent")]
+    #[arg(long, value_name = "NAME", conflicts_with = "permission")]
     pub(crate) tool: Option<String>,
     /// What the server may do: filesystem.read, shell.execute, network.outbound, ..., or com.example.name
     #[arg(long, value_name = "NAME")]
     pub(crate) permission: Option<String>,
     /// Only in these places, such as /srv/project/**
-    #[arg(long, value_name = "GLOB", requires = "permission")]
+    #[arg(long, value_name = "GLOB", conflicts_with = "agent")]
     pub(crate) path: Vec<String>,
     /// Only these programs; one with blanks is the beginning of a command
-    #[arg(long, value_name = "COMMAND", requires = "permission")]
+    #[arg(long, value_name = "COMMAND", conflicts_with = "agent")]
     pub(crate) command: Vec<String>,
     /// Only these hosts; *.example.com stands for every name below
-    #[arg(long, value_name = "HOST", requires = "permission")]
+    #[arg(long, value_name = "HOST", conflicts_with = "agent")]
     pub(crate) host: Vec<String>,
     /// Only these ports
-    #[arg(long, value_name = "PORT", requires = "permission")]
+    #[arg(long, value_name = "PORT", conflicts_with = "agent")]
     pub(crate) port: Vec<u16>,
     /// Only code in these languages
-    #[arg(long, value_name = "LANGUAGE", requires = "permission")]
+    #[arg(long, value_name = "LANGUAGE", conflicts_with = "agent")]
     pub(crate) language: Vec<String>,
     /// All limits as one JSON object, for those that have no option, such as deny_paths
-    #[arg(long, value_name = "JSON", requires = "permission",
-        conflicts_with_all = ["path", "command", "host", "port", "language"])]
+    #[arg(long, value_name = "JSON", conflicts_with_all = ["agent", "path", "command", "host", "port", "language"])]
     pub(crate) scope: Option<String>,
     /// Forbid instead
     #[arg(long)]
@@ -61,7 +60,7 @@ pub(crate) struct Revoke {
     #[arg(long, value_name = "ID", required_unless_present = "agent")]
     pub(crate) server: Option<String>,
     /// Only the grants of this tool
-    #[arg(long, value_name = "NAME", requires = "server")]
+    #[arg(long, value_name = "NAME", requires = "server", conflicts_with = "permission")]
     pub(crate) tool: Option<String>,
     /// A permission of the server; `all` for all of them
     #[arg(long, value_name = "NAME", requires = "server")]

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use switchboard_kernel::default_policy;
 use switchboard_store::{AccessEntry, AuditFilter, Permission, PermissionDecision, ServerPermission, Store};
 
-use super::desk::{Desk, cell, store_failed, until};
+use super::desk::{Desk, cell, until};
 use crate::Outcome;
 use crate::arguments::{AccessOptions, Common};
 use crate::failure::Failure;
@@ -34,7 +34,7 @@ async fn decide(common: &Common, desk: &Desk, agent: &str, server: &str, tool: &
     let config = &desk.loaded.config;
     let of_server = config.server(server).and_then(|server| server.entry.default_policy);
     let default = default_policy(agent, of_server, config.settings.default_policy);
-    let (access, entry) = desk.office.access(agent, server, tool, default).await.map_err(store_failed)?;
+    let (access, entry) = desk.office.access(agent, server, tool, default).await?;
     let word = if access.allow { Permission::Allow } else { Permission::Deny };
     if common.json {
         let mut answer = json!({"permission": word.as_str(), "source": access.source.as_str()});
@@ -58,8 +58,8 @@ async fn decide(common: &Common, desk: &Desk, agent: &str, server: &str, tool: &
 
 async fn list(common: &Common, desk: &Desk, options: &AccessOptions) -> Outcome {
     let store = desk.office.store();
-    let snapshot = store.grants().load().await.map_err(store_failed)?;
-    let now = store.latest_time(Timestamp::now()).await.map_err(store_failed)?;
+    let snapshot = store.grants().load().await?;
+    let now = store.latest_time(Timestamp::now()).await?;
     let of = |wanted: &Option<String>, found: &str| wanted.as_deref().is_none_or(|wanted| wanted == found);
     let mut entries: Vec<AccessEntry> = snapshot.access;
     entries.retain(|entry| of(&options.agent, &entry.principal) && of(&options.server, &entry.server));
@@ -119,7 +119,7 @@ async fn used(
         tool: tool.map(str::to_owned),
         ..AuditFilter::default()
     };
-    Ok(!store.audit().query(&filter, 1).await.map_err(store_failed)?.is_empty())
+    Ok(!store.audit().query(&filter, 1).await?.is_empty())
 }
 
 fn show(entries: &[AccessEntry], permissions: &[ServerPermission], unused: bool, now: Timestamp) {

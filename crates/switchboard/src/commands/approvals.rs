@@ -11,7 +11,7 @@ use serde_json::json;
 use switchboard_kernel::Office;
 use switchboard_store::{PermissionDecision, Reuse, Verdict};
 
-use super::desk::{Desk, When, cell, store_failed, until};
+use super::desk::{Desk, When, cell, until};
 use super::{grant, pins};
 use crate::Outcome;
 use crate::arguments::{ApprovalsCommand, Approve, Common, Deny};
@@ -49,8 +49,8 @@ pub(crate) async fn run(common: &Common, command: Option<&ApprovalsCommand>) -> 
 async fn waiting(desk: &Desk) -> Result<Vec<Item>, Failure> {
     let store = desk.office.store();
     let now = Timestamp::now();
-    let calls = store.approvals().pending(now, MOST).await.map_err(store_failed)?;
-    let mut permissions = store.grants().load().await.map_err(store_failed)?.permissions;
+    let calls = store.approvals().pending(now, MOST).await?;
+    let mut permissions = store.grants().load().await?.permissions;
     permissions.retain(|permission| permission.decision == PermissionDecision::Deferred);
     permissions.sort_by(|a, b| (&a.server, &a.permission).cmp(&(&b.server, &b.permission)));
     let definitions = pins::quarantined(desk).await?;
@@ -163,7 +163,7 @@ async fn decide(desk: &Desk, item: &Item, answer: &Answer) -> Result<String, Fai
                 Answer::No(reason) => (Verdict::Deny, reason.clone(), call.held.expires_at),
             };
             let ids = [call.held.id.clone()];
-            let decided = office.answer(&ids, verdict, reason, end).await.map_err(store_failed)?;
+            let decided = office.answer(&ids, verdict, reason, end).await?;
             match (decided.is_empty(), verdict) {
                 (true, _) => Err(Failure::failed("it does not wait any more")),
                 (_, Verdict::Deny) => Ok("denied".to_owned()),
@@ -182,15 +182,12 @@ async fn decide(desk: &Desk, item: &Item, answer: &Answer) -> Result<String, Fai
                 Answer::No(_) => (PermissionDecision::Denied, None),
             };
             let reason = if let Answer::No(reason) = answer { reason.clone() } else { None };
-            office
-                .decide_permission(&asked.server, &asked.permission, decision, None, end, reason)
-                .await
-                .map_err(store_failed)?;
+            office.decide_permission(&asked.server, &asked.permission, decision, None, end, reason).await?;
             Ok(format!("{}, {}", decision.as_str(), until(end)))
         }
         (Item::Definition(pin), Answer::Yes(..)) => {
             let accepted = office.accept_definition(&pin.server, &pin.tool, pin.shown_hash).await;
-            match accepted.map_err(store_failed)? {
+            match accepted? {
                 Some(_) => Ok("accepted".to_owned()),
                 None => Err(Failure::failed("the definition has changed again")),
             }

@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use serde_json::json;
 use switchboard_store::{AuditFilter, AuditRecord, Head, Store};
 
-use super::desk::{Desk, minute, store_failed};
+use super::desk::{Desk, minute};
 use crate::Outcome;
 use crate::arguments::{AuditCommand, Common, Prune, Query, Stats, Tail, Verify};
 use crate::failure::Failure;
@@ -55,7 +55,7 @@ fn show(common: &Common, record: &AuditRecord) {
 
 async fn tail(common: &Common, store: &Store, options: &Tail) -> Outcome {
     let mut last = 0;
-    for record in store.audit().tail(options.lines).await.map_err(store_failed)? {
+    for record in store.audit().tail(options.lines).await? {
         show(common, &record);
         last = record.seq;
     }
@@ -63,11 +63,11 @@ async fn tail(common: &Common, store: &Store, options: &Tail) -> Outcome {
         return Ok(());
     }
     if last == 0 {
-        last = store.audit().end().await.map_err(store_failed)?.seq;
+        last = store.audit().end().await?.seq;
     }
     loop {
         let filter = AuditFilter { after: Some(last), ..AuditFilter::default() };
-        for record in store.audit().query(&filter, PAGE).await.map_err(store_failed)? {
+        for record in store.audit().query(&filter, PAGE).await? {
             show(common, &record);
             last = record.seq;
         }
@@ -78,7 +78,7 @@ async fn tail(common: &Common, store: &Store, options: &Tail) -> Outcome {
 async fn query(common: &Common, store: &Store, options: &Query) -> Outcome {
     let filter = AuditFilter { newest_first: true, ..form::filter(&options.chosen, Timestamp::now())? };
     let limit = usize::try_from(options.limit).unwrap_or(usize::MAX);
-    let mut records = store.audit().query(&filter, limit).await.map_err(store_failed)?;
+    let mut records = store.audit().query(&filter, limit).await?;
     records.reverse();
     if common.json {
         let events: Vec<&str> = records.iter().map(|record| record.event.as_str()).collect();
@@ -99,7 +99,7 @@ async fn verify(common: &Common, options: &Verify) -> Outcome {
     keys.dedup();
     let loaded = crate::setup::read(common)?;
     let store = open_to_read(&loaded, keys).await?;
-    let report = store.audit().verify(&heads).await.map_err(store_failed);
+    let report = store.audit().verify(&heads).await.map_err(Failure::from);
     let key = store.audit_key().to_owned();
     let _ = store.close().await;
     let report = report?;
@@ -154,7 +154,7 @@ fn heads(options: &Verify) -> Result<Vec<Head>, Failure> {
 
 async fn seal(common: &Common) -> Outcome {
     let desk = Desk::open(common).await?;
-    let head = desk.office.store().audit().seal(Timestamp::now()).await.map_err(store_failed);
+    let head = desk.office.store().audit().seal(Timestamp::now()).await.map_err(Failure::from);
     desk.close().await;
     screen::out(head?.line());
     screen::note("keep this line on another machine; `switchboard audit verify --head FILE` checks the log against it");
@@ -172,7 +172,7 @@ async fn prune(common: &Common, options: &Prune) -> Outcome {
 async fn prune_before(common: &Common, options: &Prune, desk: &Desk, until: Timestamp) -> Outcome {
     let log = desk.office.store().audit();
     let old = AuditFilter { until: Some(until), ..AuditFilter::default() };
-    let counts = log.count(&old, switchboard_store::Group::Result).await.map_err(store_failed)?;
+    let counts = log.count(&old, switchboard_store::Group::Result).await?;
     let count: u64 = counts.iter().map(|(_, count)| count).sum();
     if count == 0 {
         if common.json {
@@ -192,7 +192,7 @@ async fn prune_before(common: &Common, options: &Prune, desk: &Desk, until: Time
             return Ok(());
         }
     }
-    let head = desk.office.prune_audit(until).await.map_err(store_failed)?;
+    let head = desk.office.prune_audit(until).await?;
     let through = head.map(|head| head.seq);
     if common.json {
         screen::json(&json!({"removed_through": through}));
@@ -207,7 +207,7 @@ async fn prune_before(common: &Common, options: &Prune, desk: &Desk, until: Time
 
 async fn stats(common: &Common, store: &Store, options: &Stats) -> Outcome {
     let filter = form::filter(&options.chosen, Timestamp::now())?;
-    let counted = form::count(store, &filter, options.by).await.map_err(store_failed)?;
+    let counted = form::count(store, &filter, options.by).await?;
     if common.json {
         screen::json(&form::stats_json(&filter, &counted));
         return Ok(());

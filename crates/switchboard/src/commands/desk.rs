@@ -7,11 +7,10 @@ use jiff::Timestamp;
 use switchboard_config::{ApprovalPolicy, Loaded};
 use switchboard_guard::redact;
 use switchboard_kernel::Office;
-use switchboard_store::StoreError;
 
 use super::token::Life;
 use crate::arguments::Common;
-use crate::failure::{Failure, chain};
+use crate::failure::Failure;
 use crate::storage::open_store;
 use crate::{screen, setup};
 
@@ -71,15 +70,10 @@ fn operator() -> String {
     name.unwrap_or_else(|| format!("uid {uid}"))
 }
 
-/// The store did not do what it was asked.
-pub(crate) fn store_failed(error: StoreError) -> Failure {
-    Failure::failed(format!("the store: {}", chain(&error)))
-}
-
 /// A time to the minute, in UTC.
 pub(crate) fn minute(at: Timestamp) -> String {
     let text = at.to_string();
-    text.get(..16).map_or(text.clone(), |minutes| format!("{}Z", minutes.replace('T', " ")))
+    text.get(..16).map_or_else(|| text.clone(), |minutes| format!("{}Z", minutes.replace('T', " ")))
 }
 
 /// Until when something counts, for people.

@@ -11,7 +11,7 @@ use switchboard_store::{AccessEntry, Permission, PermissionDecision};
 use switchboard_wire::{Limits, Raw};
 
 use super::access;
-use super::desk::{Desk, When, cell, store_failed, until};
+use super::desk::{Desk, When, cell, until};
 use crate::Outcome;
 use crate::arguments::{Common, Grant};
 use crate::failure::Failure;
@@ -61,7 +61,7 @@ async fn allow(common: &Common, desk: &Desk, options: &Grant, expires_at: Option
         justification: options.why.clone(),
         scopes: None,
     };
-    let entry = desk.office.grant_access(entry).await.map_err(store_failed)?;
+    let entry = desk.office.grant_access(entry).await?;
     if common.json {
         screen::json(&access::entry_json(&entry, Timestamp::now()));
         return Ok(());
@@ -91,8 +91,7 @@ async fn permit(
     let limits = scope.as_ref().map(|scope| scope.get().to_owned());
     desk.office
         .decide_permission(&options.server, &permission, decision, scope, expires_at, options.why.clone())
-        .await
-        .map_err(store_failed)?;
+        .await?;
     if common.json {
         screen::json(&json!({
             "server_id": options.server,
@@ -118,7 +117,7 @@ fn said_end(options: &Grant, expires_at: Option<Timestamp>) -> String {
 
 /// Grants name tools as their server does. Whoever wrote another name should know that nothing came of it.
 async fn warn_of_tool(desk: &Desk, server: &str, tool: &str) -> Result<(), Failure> {
-    let pins = desk.office.store().pins().list(Some(server)).await.map_err(store_failed)?;
+    let pins = desk.office.store().pins().list(Some(server)).await?;
     if pins.is_empty() || pins.iter().any(|pin| pin.tool == tool) {
         return Ok(());
     }

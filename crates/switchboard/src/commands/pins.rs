@@ -7,7 +7,7 @@ use switchboard_guard::screen as screening;
 use switchboard_store::{Pin, PinState};
 use switchboard_wire::{Limits, Raw};
 
-use super::desk::{Desk, cell, minute, store_failed};
+use super::desk::{Desk, cell, minute};
 use crate::Outcome;
 use crate::arguments::{Common, PinsAccept, PinsCommand};
 use crate::failure::Failure;
@@ -28,13 +28,13 @@ pub(crate) async fn run(common: &Common, command: Option<&PinsCommand>) -> Outco
 
 /// What waits for a person.
 pub(crate) async fn quarantined(desk: &Desk) -> Result<Vec<Pin>, Failure> {
-    let mut pins = desk.office.store().pins().list(None).await.map_err(store_failed)?;
+    let mut pins = desk.office.store().pins().list(None).await?;
     pins.retain(|pin| pin.state == PinState::Quarantined);
     Ok(pins)
 }
 
 async fn list(common: &Common, desk: &Desk, server: Option<&str>) -> Outcome {
-    let pins = desk.office.store().pins().list(server).await.map_err(store_failed)?;
+    let pins = desk.office.store().pins().list(server).await?;
     if common.json {
         screen::json(&json!({"pins": pins.iter().map(|pin| pin_json(pin, false)).collect::<Vec<_>>()}));
         return Ok(());
@@ -62,7 +62,7 @@ async fn list(common: &Common, desk: &Desk, server: Option<&str>) -> Outcome {
 }
 
 async fn find(desk: &Desk, server: &str, tool: &str) -> Result<Pin, Failure> {
-    let pins = desk.office.store().pins().list(Some(server)).await.map_err(store_failed)?;
+    let pins = desk.office.store().pins().list(Some(server)).await?;
     if pins.is_empty() {
         return Err(Failure::failed(format!("no definition of a server {} was seen so far", cell(server))));
     }
@@ -99,7 +99,7 @@ pub(crate) fn print(pin: &Pin) {
                     _ => None,
                 };
                 let line = format!("{sign} {line}");
-                screen::out(tone.map_or(line.clone(), |tone| screen::toned(&line, tone)));
+                screen::out(tone.map_or_else(|| line.clone(), |tone| screen::toned(&line, tone)));
             }
         }
         accepted => {
@@ -147,11 +147,12 @@ async fn accept(common: &Common, desk: &Desk, options: &PinsAccept) -> Outcome {
         if !common.json {
             print(pin);
         }
-        if !options.yes && !(can_ask && screen::confirmed("Accept this definition?")) {
+        let agreed = options.yes || can_ask && screen::confirmed("Accept this definition?");
+        if !agreed {
             continue;
         }
         // The one that was just shown and no other: a server may show another one by now.
-        match desk.office.accept_definition(&pin.server, &pin.tool, pin.shown_hash).await.map_err(store_failed)? {
+        match desk.office.accept_definition(&pin.server, &pin.tool, pin.shown_hash).await? {
             Some(_) => accepted.push(pin),
             None => changed.push(pin),
         }
@@ -172,7 +173,7 @@ async fn accept(common: &Common, desk: &Desk, options: &PinsAccept) -> Outcome {
 }
 
 async fn forget(common: &Common, desk: &Desk, server: &str, tool: Option<&str>) -> Outcome {
-    let count = desk.office.forget_definitions(server, tool).await.map_err(store_failed)?;
+    let count = desk.office.forget_definitions(server, tool).await?;
     if common.json {
         screen::json(&json!({"forgotten": count}));
     } else if count > 0 {

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde_json::json;
 use switchboard_store::{AccessEntry, AccessSelector, Permission, ServerPermission};
 
-use super::desk::{Desk, cell, store_failed};
+use super::desk::{Desk, cell};
 use super::{access, grant};
 use crate::Outcome;
 use crate::arguments::{Common, Revoke};
@@ -38,11 +38,11 @@ async fn entries(desk: &Desk, options: &Revoke) -> Result<Vec<AccessEntry>, Fail
         tool: options.tool.clone(),
         permission: None,
     };
-    desk.office.revoke_access(&selector).await.map_err(store_failed)
+    desk.office.revoke_access(&selector).await.map_err(Failure::from)
 }
 
 async fn permissions(desk: &Desk, server: &str, permission: Option<&str>) -> Result<Vec<ServerPermission>, Failure> {
-    desk.office.revoke_permission(server, permission).await.map_err(store_failed)
+    desk.office.revoke_permission(server, permission).await.map_err(Failure::from)
 }
 
 fn show(common: &Common, entries: &[AccessEntry], permissions: &[ServerPermission]) {

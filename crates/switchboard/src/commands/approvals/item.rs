@@ -39,7 +39,7 @@ impl Item {
     pub(super) fn short(&self) -> String {
         let id = self.id();
         match self {
-            Self::Call(_) => id.get(..SHORT).map_or(id.clone(), str::to_owned),
+            Self::Call(_) => id.get(..SHORT).map(str::to_owned).unwrap_or(id),
             _ => id,
         }
     }

@@ -9,7 +9,6 @@ use switchboard_store::{AuditFilter, AuditRecord, Store, StoreError};
 use super::form;
 use crate::Outcome;
 use crate::arguments::{Export, Format};
-use crate::commands::desk::store_failed;
 use crate::failure::Failure;
 use crate::screen;
 
@@ -44,7 +43,7 @@ enum Broken {
 impl From<Broken> for Failure {
     fn from(broken: Broken) -> Self {
         match broken {
-            Broken::Store(error) => store_failed(error),
+            Broken::Store(error) => Self::from(error),
             Broken::Output(error) => Self::failed(format!("the export cannot be written: {error}")),
         }
     }

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use switchboard_sdk::{Error, Json, Server, Tool};
-use switchboard_store::{AuditFilter, AuditRecord, Store, StoreError};
+use switchboard_store::{AuditFilter, AuditRecord, Store};
 
 use super::export::Text;
 use super::form;
@@ -149,7 +149,7 @@ async fn query(store: Store, arguments: QueryArguments) -> Result<Json<QueryAnsw
         ..period(arguments.since.as_deref(), arguments.until.as_deref())?
     };
     let limit = usize::try_from(arguments.limit.unwrap_or(50).clamp(1, MOST)).unwrap_or(50);
-    let records = store.audit().query(&filter, limit).await.map_err(unread)?;
+    let records = store.audit().query(&filter, limit).await?;
     let events: Vec<Value> = records.iter().map(value).collect();
     Ok(Json(QueryAnswer { count: events.len(), events }))
 }
@@ -163,7 +163,7 @@ async fn stats(store: Store, arguments: StatsArguments) -> Result<Json<StatsAnsw
         GroupBy::Result => By::Result,
         GroupBy::Hour => By::Hour,
     };
-    let counted = form::count(&store, &filter, by).await.map_err(unread)?;
+    let counted = form::count(&store, &filter, by).await?;
     let mut shown = form::stats_json(&filter, &counted);
     let mut take = |key: &str| shown[key].take();
     Ok(Json(StatsAnswer { period: take("period"), total_events: take("total_events"), breakdown: take("breakdown") }))
@@ -179,20 +179,20 @@ async fn export(store: Store, arguments: ExportArguments) -> Result<Json<ExportA
         ExportFormat::Csv => Format::Csv,
         ExportFormat::Jsonl => Format::Jsonl,
     };
-    let mut export = store.audit().export(filter).await.map_err(unread)?;
+    let mut export = store.audit().export(filter).await?;
     let mut text = Text::new(format, false);
     let mut content = String::new();
     let mut truncated = false;
-    'pages: while let Some(page) = export.next().await.map_err(unread)? {
+    'pages: while let Some(page) = export.next().await? {
         for record in &page {
             if content.len() + record.event.len() > LONGEST {
                 truncated = true;
                 break 'pages;
             }
-            content.push_str(&text.page(Some(std::slice::from_ref(record))).map_err(unread)?);
+            content.push_str(&text.page(Some(std::slice::from_ref(record)))?);
         }
     }
-    content.push_str(&text.page(None).map_err(unread)?);
+    content.push_str(&text.page(None)?);
     Ok(Json(ExportAnswer { count: text.count, truncated, content }))
 }
 
@@ -210,8 +210,4 @@ fn period(since: Option<&str>, until: Option<&str>) -> Result<AuditFilter, Error
 
 fn value(record: &AuditRecord) -> Value {
     serde_json::from_str(&record.event).unwrap_or(Value::Null)
-}
-
-fn unread(error: StoreError) -> Error {
-    Error::msg(format!("the audit log cannot be read: {}", chain(&error)))
 }

@@ -109,7 +109,7 @@ mod tests {
         let mut seed = 7u32;
         let mut next = |below: u32| {
             seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            seed >> 16 & 0xff % below
+            (seed >> 16) % below
         };
         for _ in 0..300 {
             let mut text =
