@@ -37,6 +37,8 @@ pub struct Faults {
     pub ignore_end: bool,
     /// Asks the client for input in the middle of `echo`, and adds what it did to the answer.
     pub elicits: bool,
+    /// What `echo` is said to do, instead of the usual.
+    pub description: Option<String>,
 }
 
 impl Faults {
@@ -64,6 +66,7 @@ impl Faults {
                 "--with-grandchild" => faults.with_grandchild = Some(value()?),
                 "--ignore-end" => faults.ignore_end = true,
                 "--elicits" => faults.elicits = true,
+                "--description" => faults.description = Some(value()?),
                 other => return Err(format!("unknown flag {other}")),
             }
         }
@@ -153,8 +156,11 @@ impl<W: Write> Server<'_, W> {
     fn tools(&self) -> Value {
         let text = json!({"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]});
         let nothing = json!({"type": "object"});
-        let about =
-            if self.faults.escapes { "\u{1b}[2J\u{1b}]0;owned\u{7}Gives the text back" } else { "Gives the text back" };
+        let about = match &self.faults.description {
+            Some(description) => description,
+            None if self.faults.escapes => "\u{1b}[2J\u{1b}]0;owned\u{7}Gives the text back",
+            None => "Gives the text back",
+        };
         let mut tools = vec![
             json!({"name": "echo", "description": about, "inputSchema": text}),
             json!({"name": "pid", "inputSchema": nothing}),

@@ -33,10 +33,22 @@ use crate::kernel::Kernel;
 use crate::server::Server;
 use crate::spec::GateOptions;
 use audit::{Auditor, event, result};
-pub(crate) use tables::{SETTLED, Tables};
+pub(crate) use tables::{SETTLED, Tables, access_table};
 
 /// The principal that a process on the same machine acts for: whoever started it.
 pub const OWNER: &str = "local";
+
+/// What a principal without a grant may do at a server: what was said for the server, else for all servers, else
+/// everything for the owner of this machine and nothing for others.
+#[must_use]
+pub fn default_policy(
+    principal: &str,
+    of_server: Option<DefaultPolicy>,
+    of_all: Option<DefaultPolicy>,
+) -> DefaultPolicy {
+    let own = if principal == OWNER { DefaultPolicy::OptOut } else { DefaultPolicy::OptIn };
+    of_server.or(of_all).unwrap_or(own)
+}
 
 /// What the gate knows of a tool.
 #[derive(Debug)]
@@ -170,8 +182,7 @@ impl Kernel {
 
     /// What a principal without a grant may do at a server.
     pub(crate) fn default_for(&self, principal: &str, server: &Server) -> DefaultPolicy {
-        let said = server.policy().default_policy.or(self.gate().options.default_policy);
-        said.unwrap_or(if principal == OWNER { DefaultPolicy::OptOut } else { DefaultPolicy::OptIn })
+        default_policy(principal, server.policy().default_policy, self.gate().options.default_policy)
     }
 
     /// Whether a session may use a tool of a server; without a tool, the server as a whole.

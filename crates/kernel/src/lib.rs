@@ -23,7 +23,7 @@ mod tasks;
 mod welcome;
 
 pub use gate::pins::INSTRUCTIONS;
-pub use gate::{OWNER, ToolPolicy};
+pub use gate::{OWNER, ToolPolicy, default_policy};
 pub use isolation::Isolation;
 pub use kernel::{Kernel, ServerStatus};
 pub use office::Office;

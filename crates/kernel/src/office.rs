@@ -3,16 +3,18 @@
 //!
 //! Every decision is on the audit log with who made it. Who decides comes from authentication, never from a parameter.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 use serde_json::value::RawValue;
+use switchboard_guard::access::Access;
+use switchboard_protocol::mgp::DefaultPolicy;
 use switchboard_store::{
-    AccessEntry, AccessSelector, Actor, Approval, AuditEvent, Decision, Digest, Permission, PermissionDecision, Pin,
-    ServerPermission, Store, StoreError, Target, Verdict,
+    AccessEntry, AccessSelector, Actor, Approval, AuditEvent, Decision, Digest, Head, Permission, PermissionDecision,
+    Pin, Reuse, ServerPermission, Store, StoreError, Target, Verdict,
 };
 
-use crate::gate::SETTLED;
 use crate::gate::audit::{self, event, result};
+use crate::gate::{SETTLED, access_table};
 
 /// Decides in somebody's name.
 #[derive(Debug, Clone)]
@@ -34,6 +36,22 @@ impl Office {
         Self::new(store, Actor { kind: "operator".to_owned(), id: name.to_owned() })
     }
 
+    /// For what the kernel does by itself because the configuration says so.
+    #[must_use]
+    pub fn of_kernel(store: Store) -> Self {
+        Self::new(store, audit::kernel())
+    }
+
+    /// How long a yes to a held call is good unless somebody says otherwise: nothing lasts for ever by default.
+    #[must_use]
+    pub const fn life(reuse: Reuse) -> SignedDuration {
+        match reuse {
+            Reuse::Once => SignedDuration::from_mins(5),
+            Reuse::Session => SignedDuration::from_hours(12),
+            Reuse::Always => SignedDuration::from_hours(30 * 24),
+        }
+    }
+
     /// The store.
     #[must_use]
     pub const fn store(&self) -> &Store {
@@ -50,6 +68,24 @@ impl Office {
         let mut event = AuditEvent { target, ..audit::event_of(event_type, self.actor.clone(), result::SUCCESS) };
         event.details.extend(details.iter().map(|(key, value)| ((*key).to_owned(), value.clone())));
         self.store.audit().append(std::slice::from_ref(&event)).await.map(drop)
+    }
+
+    /// Whether a principal may use a tool, and by which entry. `default` is what holds without one.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub async fn access(
+        &self,
+        principal: &str,
+        server: &str,
+        tool: &str,
+        default: DefaultPolicy,
+    ) -> Result<(Access, Option<AccessEntry>), StoreError> {
+        let mut entries = self.store.grants().load().await?.access;
+        let now = self.store.latest_time(Timestamp::now()).await?;
+        let access = access_table(&entries).decide(principal, server, Some(tool), default, now);
+        let entry = access.rule.filter(|rule| *rule < entries.len()).map(|rule| entries.swap_remove(rule));
+        Ok((access, entry))
     }
 
     /// Grants or denies a principal the use of a server or tool. `granted_by` and `granted_at` are set here.
@@ -199,5 +235,31 @@ impl Office {
             self.write("dev.switchboard.definition_accepted", target, &details).await?;
         }
         Ok(accepted)
+    }
+
+    /// Forgets the definitions of a server, or of one tool: what is shown next is taken as at first sight.
+    ///
+    /// # Errors
+    /// The store takes nothing.
+    pub async fn forget_definitions(&self, server: &str, tool: Option<&str>) -> Result<usize, StoreError> {
+        let target = Target { server_id: Some(server.to_owned()), tool_name: tool.map(ToOwned::to_owned) };
+        let count = self.store.pins().forget(server, tool).await?;
+        if count > 0 {
+            self.write("dev.switchboard.definition_forgotten", target, &[("count", count.into())]).await?;
+        }
+        Ok(count)
+    }
+
+    /// Removes audit records that are older than `until`; `None` if there are none.
+    ///
+    /// # Errors
+    /// The store takes nothing.
+    pub async fn prune_audit(&self, until: Timestamp) -> Result<Option<Head>, StoreError> {
+        let pruned = self.store.audit().prune(until, Timestamp::now()).await?;
+        if let Some(head) = &pruned {
+            let details = [("before", until.to_string().into()), ("through", head.seq.into())];
+            self.write("dev.switchboard.audit_pruned", Target::default(), &details).await?;
+        }
+        Ok(pruned)
     }
 }

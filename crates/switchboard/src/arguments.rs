@@ -1,11 +1,14 @@
 //! The command line: what can be written, and the help that explains it. Decides nothing else.
 
+mod gate;
+
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::token::Life;
+pub(crate) use gate::*;
 
 const ABOUT: &str = "One door between AI clients and their MCP servers";
 
@@ -134,6 +137,72 @@ Examples:
   switchboard token revoke laptop"
     )]
     Token(TokenCommand),
+    /// Let a principal use a server or tool, or let a server do what it asks for
+    #[command(after_help = "\
+What is allowed ends after 30 days unless --expires says otherwise; what is denied stays denied. A grant for a tool
+decides before one for the server, and a denial before a grant of the same kind. It counts at once, for clients that
+are connected too.
+
+Examples:
+  switchboard grant --agent ann --server git --tool git_status
+  switchboard grant --agent ann --server shell --deny --why 'not on this machine'
+  switchboard grant --server files --permission filesystem.write --path '/srv/project/**' --expires never")]
+    Grant(Grant),
+    /// Take grants and denials back
+    #[command(after_help = "\
+Without --tool, what was granted for single tools of the server goes too. When the command ends, no later call passes.
+
+Examples:
+  switchboard revoke --agent ann --server git
+  switchboard revoke --server files --permission filesystem.write")]
+    Revoke(Revoke),
+    /// Show who may use what, and what servers may do
+    #[command(after_help = "\
+Examples:
+  switchboard access
+  switchboard access --agent ann --server git --tool git_status
+  switchboard access --unused")]
+    Access(AccessOptions),
+    /// Decide about held calls, permissions that servers ask for, and changed definitions
+    #[command(after_help = "\
+Without a word it watches and asks on a terminal, and lists elsewhere. Calls may come from any Switchboard of this user.
+A yes holds for the exact arguments that are shown.
+
+Examples:
+  switchboard approvals
+  switchboard approvals list --json
+  switchboard approvals approve 3f2a91c4 --always --for 12h
+  switchboard approvals deny --all --reason 'maintenance'")]
+    Approvals {
+        /// What to do
+        #[command(subcommand)]
+        command: Option<ApprovalsCommand>,
+    },
+    /// Read, check and keep the log of everything that was done
+    #[command(
+        subcommand,
+        after_help = "\
+Events have the form of MGP 6.3. The log is a chain of hashes with signed heads: `verify` finds any change.
+
+Examples:
+  switchboard audit tail -f
+  switchboard audit query --server shell --since 24h --json
+  switchboard audit verify"
+    )]
+    Audit(AuditCommand),
+    /// Show and accept the definitions of tools that changed
+    #[command(after_help = "\
+A tool whose definition changed is neither listed nor called until a person has accepted the new one.
+
+Examples:
+  switchboard pins
+  switchboard pins show git git_status
+  switchboard pins accept git git_status")]
+    Pins {
+        /// What to do
+        #[command(subcommand)]
+        command: Option<PinsCommand>,
+    },
     /// Judge commands, addresses, paths, code, messages or tool definitions with the validators
     #[command(after_help = "\
 Reads JSON lines {\"id\", \"input\", ..} on standard input and prints {\"id\", \"verdict\": \"allow\"|\"block\", \"why\"} for each.
@@ -432,6 +501,35 @@ mod tests {
             ("switchboard token list --json", true),
             ("switchboard token revoke a", true),
             ("switchboard token", false),
+            ("switchboard grant --agent a --server s --tool t --deny --expires never", true),
+            ("switchboard grant --server s --permission shell.execute --command git --expires 2026-12-01", true),
+            ("switchboard grant --server s", false),
+            ("switchboard grant --agent a", false),
+            ("switchboard grant --agent a --server s --permission camera", false),
+            ("switchboard grant --agent a --server s --path /x", false),
+            ("switchboard grant --server s --permission camera --tool t", false),
+            ("switchboard revoke --server s --permission camera --tool t", false),
+            ("switchboard revoke --agent a --tool t", false),
+            ("switchboard grant --server s --permission camera --scope {} --path /x", false),
+            ("switchboard revoke --agent a", true),
+            ("switchboard revoke --server s", false),
+            ("switchboard revoke --permission camera", false),
+            ("switchboard access --tool t", false),
+            ("switchboard access --agent a --server s --tool t", true),
+            ("switchboard approvals", true),
+            ("switchboard approvals approve", false),
+            ("switchboard approvals approve a b --session --for 1h", true),
+            ("switchboard approvals approve a --session --always", false),
+            ("switchboard approvals deny --all", true),
+            ("switchboard approvals deny --all a", false),
+            ("switchboard audit", false),
+            ("switchboard audit tail -f -n 5", true),
+            ("switchboard audit query --type A --type B --limit 0", false),
+            ("switchboard audit stats --by agent", true),
+            ("switchboard audit export --format xml", false),
+            ("switchboard pins", true),
+            ("switchboard pins accept s t u --yes", true),
+            ("switchboard pins show s", false),
             ("switchboard check shell", true),
             ("switchboard check", false),
             ("switchboard check everything", false),

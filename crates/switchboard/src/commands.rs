@@ -1,12 +1,19 @@
 //! The commands that do one thing and end.
 
+pub(crate) mod access;
 pub(crate) mod add;
+pub(crate) mod approvals;
+pub(crate) mod audit;
 pub(crate) mod call;
 pub(crate) mod check;
+pub(crate) mod desk;
 pub(crate) mod doctor;
+pub(crate) mod grant;
 pub(crate) mod import;
 pub(crate) mod init;
 pub(crate) mod login;
+pub(crate) mod pins;
+pub(crate) mod revoke;
 pub(crate) mod servers;
 pub(crate) mod token;
 pub(crate) mod tools;

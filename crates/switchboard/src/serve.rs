@@ -3,6 +3,7 @@
 mod counted;
 mod probes;
 pub(crate) mod reload;
+mod retention;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -83,6 +84,9 @@ pub(crate) async fn run(common: &Common, options: &Serve) -> Outcome {
     };
     greet(common, address, fresh.as_deref(), &loaded, options.no_auth);
     let reload = Reload::start(kernel.clone(), sources, loaded);
+    if let Some(days) = settings.gate.audit_keep_days {
+        retention::start(store.clone(), days, ended.clone());
+    }
     let probes = Probes::new(kernel.clone(), handler.counts(), reload.counts(), !remote);
     let mut beside: Arc<dyn Service> = Arc::new(probes);
     if let (false, Some(auth)) = (options.no_auth, &settings.auth) {

@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use switchboard_config::Loaded;
-use switchboard_store::{Location, Options, Store, StoreError};
+use switchboard_store::{Location, Mode, Options, Store, StoreError};
 
 use crate::failure::{Failure, chain};
 
@@ -16,9 +16,24 @@ const FILE: &str = "switchboard.db";
 /// Opens the store that the configuration names, else the one in the data folder. It is made if it is missing: the
 /// folder for its owner alone (0700), the files likewise (0600).
 pub(crate) async fn open_store(loaded: &Loaded) -> Result<Store, Failure> {
+    open(loaded, Options::default()).await
+}
+
+/// Opens the store for reading alone, also over an audit log that somebody changed. Heads signed with `keys` count
+/// like our own. One that was never made is an error.
+pub(crate) async fn open_to_read(loaded: &Loaded, keys: Vec<String>) -> Result<Store, Failure> {
+    if !exists(loaded) {
+        return Err(Failure::failed(format!(
+            "nothing was recorded so far: there is no store in {}",
+            loaded.data_dir.display()
+        )));
+    }
+    open(loaded, Options { mode: Mode::ReadOnly, trusted_keys: keys, ..Options::default() }).await
+}
+
+async fn open(loaded: &Loaded, mut options: Options) -> Result<Store, Failure> {
     let address = loaded.config.settings.store.as_ref().map(switchboard_config::Secret::reveal);
     let location = locate(address, &loaded.data_dir)?;
-    let mut options = Options::default();
     if matches!(location, Location::Postgres(_)) {
         // The signed heads are worth something because they are not where the chain is.
         options.audit_directory = Some(loaded.data_dir.clone());

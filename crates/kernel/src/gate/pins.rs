@@ -58,11 +58,8 @@ impl Kernel {
         if !options.pin_definitions && !options.screen_definitions {
             return Quarantine::new();
         }
-        let mut shown: Vec<Shown> = lists.tools.items.iter().filter_map(Shown::of_tool).collect();
-        if let Some(text) = instructions {
-            shown.push(Shown::new(INSTRUCTIONS.to_owned(), Edit::empty().set("text", Raw::string(text)).finish()));
-        }
-        match self.gate().store().filter(|_| options.pin_definitions) {
+        let shown = shown_by(lists, instructions);
+        match self.remembering() {
             Some(store) => match self.compare(store, server, &shown).await {
                 Ok(quarantine) => quarantine,
                 Err(error) => {
@@ -74,6 +71,21 @@ impl Kernel {
             },
             None => self.compare_here(server, &shown),
         }
+    }
+
+    /// What is held back of a server now that somebody may have accepted it; `None` where nobody can know.
+    pub(crate) async fn inspect_again(
+        &self,
+        server: &Server,
+        lists: &Lists,
+        instructions: Option<&str>,
+    ) -> Option<Quarantine> {
+        self.compare(self.remembering()?, server, &shown_by(lists, instructions)).await.ok()
+    }
+
+    /// Where definitions are remembered, if they are, so that other processes can accept them.
+    fn remembering(&self) -> Option<&Store> {
+        self.gate().store().filter(|_| self.gate().options.pin_definitions)
     }
 
     async fn compare(&self, store: &Store, server: &Server, shown: &[Shown]) -> Result<Quarantine, StoreError> {
@@ -172,6 +184,15 @@ impl Kernel {
         let event = audit::with(audit::about(event, server.id(), Some(&shown.name)), "reason", why);
         self.gate().audit.note(audit::with(event, "definition_sha256", shown.hash.to_string())).await;
     }
+}
+
+/// Everything that a server shows to a model.
+fn shown_by(lists: &Lists, instructions: Option<&str>) -> Vec<Shown> {
+    let mut shown: Vec<Shown> = lists.tools.items.iter().filter_map(Shown::of_tool).collect();
+    if let Some(text) = instructions {
+        shown.push(Shown::new(INSTRUCTIONS.to_owned(), Edit::empty().set("text", Raw::string(text)).finish()));
+    }
+    shown
 }
 
 impl Shown {

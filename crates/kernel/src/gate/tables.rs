@@ -38,20 +38,13 @@ pub(crate) struct Tables {
 
 impl Tables {
     fn of(snapshot: Snapshot) -> Self {
-        let rule = |entry: &AccessEntry| Rule {
-            principal: entry.principal.clone(),
-            server: entry.server.clone(),
-            tool: entry.tool.clone(),
-            allow: entry.permission == Permission::Allow,
-            expires_at: entry.expires_at,
-        };
         let mut permissions: HashMap<String, Vec<Decided>> = HashMap::new();
         for permission in &snapshot.permissions {
             permissions.entry(permission.server.clone()).or_default().push(decided(permission));
         }
         Self {
             revision: snapshot.revision,
-            access: AccessTable::new(snapshot.access.iter().map(rule).collect()),
+            access: access_table(&snapshot.access),
             entries: snapshot.access,
             permissions,
         }
@@ -61,6 +54,18 @@ impl Tables {
     pub(crate) fn permissions(&self, server: &str) -> &[Decided] {
         self.permissions.get(server).map_or(&[], Vec::as_slice)
     }
+}
+
+/// The rules of stored entries, in the same order.
+pub(crate) fn access_table(entries: &[AccessEntry]) -> AccessTable {
+    let rule = |entry: &AccessEntry| Rule {
+        principal: entry.principal.clone(),
+        server: entry.server.clone(),
+        tool: entry.tool.clone(),
+        allow: entry.permission == Permission::Allow,
+        expires_at: entry.expires_at,
+    };
+    AccessTable::new(entries.iter().map(rule).collect())
 }
 
 fn decided(permission: &ServerPermission) -> Decided {

@@ -24,6 +24,8 @@ use crate::welcome::MGP_OFFERED;
 const REFRESH_PAUSE: Duration = Duration::from_millis(50);
 /// A server that says all the time that its lists changed is asked this often.
 const REFRESH_REST: Duration = Duration::from_secs(1);
+/// How often it is looked, while something is held back, whether a person has accepted it.
+const PINS_LOOK: Duration = Duration::from_secs(2);
 /// How long one start may hold up others that wait for their turn.
 const TURN: Duration = Duration::from_secs(3);
 
@@ -62,7 +64,8 @@ impl Server {
             tokio::join!(
                 self.watch_always(&hub, kernel),
                 self.refresh_always(&hub, kernel),
-                self.restore_always(&hub, kernel)
+                self.restore_always(&hub, kernel),
+                self.watch_pins(&hub, kernel)
             )
         };
         tokio::select! {
@@ -162,6 +165,25 @@ impl Server {
                 kernel.rebuild_and_tell(&Vec::from_iter(said));
             }
             next = Instant::now() + REFRESH_REST;
+        }
+    }
+
+    /// Lets what was held back come in when a person has accepted it, here or in another process.
+    async fn watch_pins(&self, hub: &Hub, kernel: &Kernel) {
+        loop {
+            tokio::time::sleep(PINS_LOOK).await;
+            let held = self.quarantine();
+            if held.is_empty() {
+                continue;
+            }
+            let lists = self.lists();
+            let instructions = hub.connected.server.instructions.as_deref();
+            let Some(now) = kernel.inspect_again(self, &lists, instructions).await else { continue };
+            // Lists that came in the meantime were judged when they came.
+            if now != *held && Arc::ptr_eq(&lists, &self.lists()) {
+                self.quarantine.store(Arc::new(now));
+                kernel.rebuild();
+            }
         }
     }
 

@@ -4,8 +4,7 @@
 
 use std::time::Duration;
 
-use jiff::Timestamp;
-use switchboard_guard::permission::{Granted, Standing, Why};
+use switchboard_guard::permission::{Granted, Missing, Standing, Why};
 use switchboard_peer::Call;
 use switchboard_peer::client::Target;
 use switchboard_protocol::mgp::permission::PermissionNames;
@@ -27,32 +26,49 @@ impl Server {
     /// Puts what the server lacks before the operator.
     pub(super) async fn ask_for_permissions(&self, hub: &Hub, kernel: &Kernel) {
         let Some(standing) = self.standing(kernel).await else { return };
-        let undecided: Vec<_> = standing.missing.iter().filter(|missing| missing.why == Why::Undecided).collect();
-        let asks = kernel.gate().options.approval_policy == ApprovalPolicy::Interactive || kernel.approves_all();
-        if let (Some(store), true) = (kernel.gate().store(), asks) {
-            for missing in &undecided {
-                tracing::warn!(
-                    server = %self.id(),
-                    permission = %missing.permission,
-                    "the server asks for a permission; answer with `switchboard approvals`"
-                );
-                let asked = ServerPermission {
-                    server: self.id().as_ref().to_owned(),
-                    permission: missing.permission.clone(),
-                    decision: PermissionDecision::Deferred,
-                    granted_by: audit::kernel().id,
-                    granted_at: Timestamp::now(),
-                    expires_at: None,
-                    justification: None,
-                    scopes: None,
-                };
-                if let Err(error) = store.grants().put_permission(&asked).await {
-                    tracing::error!(%error, "a permission request cannot be kept");
-                }
-            }
-        }
+        self.put_before_operator(&standing, kernel).await;
         if !standing.missing.is_empty() && speaks_of_permissions(hub) {
             self.tell(hub, Word::Wait, &standing, kernel).await;
+        }
+    }
+
+    /// Writes down what nobody has decided about, or whose time is over, for the operator to find.
+    async fn put_before_operator(&self, standing: &Standing, kernel: &Kernel) {
+        let asks = kernel.gate().options.approval_policy == ApprovalPolicy::Interactive || kernel.approves_all();
+        let open = |missing: &&Missing| matches!(missing.why, Why::Undecided | Why::Expired);
+        let Some(store) = kernel.gate().store().filter(|_| asks && standing.missing.iter().any(|one| open(&one)))
+        else {
+            return;
+        };
+        let now = kernel.gate().granted.time();
+        // Somebody may have decided a moment ago: an answer must not be undone by the question.
+        let decided = match store.grants().load().await {
+            Ok(snapshot) => snapshot.permissions,
+            Err(error) => return tracing::error!(%error, "permission requests cannot be kept"),
+        };
+        let in_force = |permission: &str| {
+            let about = |one: &&ServerPermission| one.server == **self.id() && one.permission == permission;
+            decided.iter().filter(about).any(|one| one.expires_at.is_none_or(|end| now < end))
+        };
+        for missing in standing.missing.iter().filter(open).filter(|missing| !in_force(&missing.permission)) {
+            tracing::warn!(
+                server = %self.id(),
+                permission = %missing.permission,
+                "the server asks for a permission; answer with `switchboard approvals`"
+            );
+            let asked = ServerPermission {
+                server: self.id().as_ref().to_owned(),
+                permission: missing.permission.clone(),
+                decision: PermissionDecision::Deferred,
+                granted_by: audit::kernel().id,
+                granted_at: now,
+                expires_at: None,
+                justification: None,
+                scopes: None,
+            };
+            if let Err(error) = store.grants().put_permission(&asked).await {
+                tracing::error!(%error, "a permission request cannot be kept");
+            }
         }
     }
 
@@ -78,6 +94,9 @@ impl Server {
             }
             if let Some(standing) = now.as_ref().filter(|_| speaks_of_permissions(hub)) {
                 self.tell(hub, Word::Decided, standing, kernel).await;
+            }
+            if let Some(standing) = &now {
+                self.put_before_operator(standing, kernel).await;
             }
             told = now;
             kernel.grants_changed();

@@ -1,0 +1,223 @@
+//! `switchboard audit`: read, check, export and keep the log of everything that was done.
+//!
+//! What only reads opens the store for reading alone, so that it works beside a running kernel and over a log that
+//! somebody broke.
+
+pub(crate) mod export;
+mod form;
+mod server;
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde_json::json;
+use switchboard_store::{AuditFilter, AuditRecord, Head, Store};
+
+use super::desk::{Desk, minute};
+use crate::Outcome;
+use crate::arguments::{AuditCommand, Common, Prune, Query, Stats, Tail, Verify};
+use crate::failure::Failure;
+use crate::screen::{self, Tone};
+use crate::storage::open_to_read;
+
+/// How often a tail looks for more.
+const LOOK: Duration = Duration::from_millis(300);
+/// The most records that one look takes.
+const PAGE: usize = 1_000;
+
+pub(crate) async fn run(common: &Common, command: &AuditCommand) -> Outcome {
+    match command {
+        AuditCommand::Verify(options) => return verify(common, options).await,
+        AuditCommand::Seal => return seal(common).await,
+        AuditCommand::Prune(options) => return prune(common, options).await,
+        _ => {}
+    }
+    let store = open_to_read(&crate::setup::read(common)?, Vec::new()).await?;
+    let outcome = match command {
+        AuditCommand::Tail(options) => tail(common, &store, options).await,
+        AuditCommand::Query(options) => query(common, &store, options).await,
+        AuditCommand::Export(options) => export::run(&store, options).await,
+        AuditCommand::Stats(options) => stats(common, &store, options).await,
+        AuditCommand::Serve => server::run(store.clone()).await,
+        AuditCommand::Verify(_) | AuditCommand::Seal | AuditCommand::Prune(_) => Ok(()),
+    };
+    let _ = store.close().await;
+    outcome
+}
+
+fn show(common: &Common, record: &AuditRecord) {
+    if common.json {
+        screen::out(screen::printable_json(&record.event));
+    } else {
+        screen::out(form::line(record));
+    }
+}
+
+async fn tail(common: &Common, store: &Store, options: &Tail) -> Outcome {
+    let mut last = 0;
+    for record in store.audit().tail(options.lines).await? {
+        show(common, &record);
+        last = record.seq;
+    }
+    if !options.follow {
+        return Ok(());
+    }
+    if last == 0 {
+        last = store.audit().end().await?.seq;
+    }
+    loop {
+        let filter = AuditFilter { after: Some(last), ..AuditFilter::default() };
+        for record in store.audit().query(&filter, PAGE).await? {
+            show(common, &record);
+            last = record.seq;
+        }
+        tokio::time::sleep(LOOK).await;
+    }
+}
+
+async fn query(common: &Common, store: &Store, options: &Query) -> Outcome {
+    let filter = AuditFilter { newest_first: true, ..form::filter(&options.chosen, Timestamp::now())? };
+    let limit = usize::try_from(options.limit).unwrap_or(usize::MAX);
+    let mut records = store.audit().query(&filter, limit).await?;
+    records.reverse();
+    if common.json {
+        let events: Vec<&str> = records.iter().map(|record| record.event.as_str()).collect();
+        screen::out(screen::printable_json(&format!("[{}]", events.join(",\n"))));
+    } else {
+        records.iter().for_each(|record| show(common, record));
+        if records.len() == limit {
+            screen::note(format_args!("the newest {limit}; there may be more: --limit, --until"));
+        }
+    }
+    Ok(())
+}
+
+async fn verify(common: &Common, options: &Verify) -> Outcome {
+    let heads = heads(options)?;
+    // Whoever handed a head in vouches for its key: a folder that was swapped, key and all, must still fit it.
+    let mut keys: Vec<String> = heads.iter().map(|head| head.key.clone()).collect();
+    keys.dedup();
+    let loaded = crate::setup::read(common)?;
+    let store = open_to_read(&loaded, keys).await?;
+    let report = store.audit().verify(&heads).await.map_err(Failure::from);
+    let key = store.audit_key().to_owned();
+    let _ = store.close().await;
+    let report = report?;
+    if common.json {
+        screen::json(&json!({
+            "whole": report.is_whole(),
+            "first": report.first,
+            "last": report.last,
+            "records": report.records,
+            "heads": report.heads,
+            "unsealed": report.unsealed,
+            "key": key,
+            "breach": report.breach.as_ref().map(|breach| json!({"seq": breach.seq, "why": breach.to_string()})),
+        }));
+    } else if report.is_whole() {
+        let whole = screen::toned("the log is whole", Tone::Good);
+        screen::out(format_args!(
+            "{whole}: {} records (up to {}), {} signed heads agree, {} records after the last one",
+            report.records, report.last, report.heads, report.unsealed
+        ));
+        if heads.is_empty() {
+            screen::out("an older copy of the whole folder would look the same; heads kept elsewhere tell: see --help");
+        }
+    }
+    match &report.breach {
+        Some(_) if common.json => Err(Failure::said()),
+        Some(breach) => Err(Failure::failed(format!("the log was touched: {breach}"))),
+        None => Ok(()),
+    }
+}
+
+/// The heads that somebody kept elsewhere.
+fn heads(options: &Verify) -> Result<Vec<Head>, Failure> {
+    let mut heads = Vec::new();
+    for path in &options.head {
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| Failure::usage(format!("{} cannot be read: {error}", path.display())))?;
+        let before = heads.len();
+        for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+            let head = Head::parse(line).filter(Head::is_genuine).ok_or_else(|| {
+                let place = format!("{}:{}", path.display(), number + 1);
+                Failure::usage(format!("{place}: this is no signed head as `switchboard audit seal` prints it"))
+            })?;
+            heads.push(head);
+        }
+        if heads.len() == before {
+            return Err(Failure::usage(format!("{} holds no head", path.display())));
+        }
+    }
+    Ok(heads)
+}
+
+async fn seal(common: &Common) -> Outcome {
+    let desk = Desk::open(common).await?;
+    let head = desk.office.store().audit().seal(Timestamp::now()).await.map_err(Failure::from);
+    desk.close().await;
+    screen::out(head?.line());
+    screen::note("keep this line on another machine; `switchboard audit verify --head FILE` checks the log against it");
+    Ok(())
+}
+
+async fn prune(common: &Common, options: &Prune) -> Outcome {
+    let until = options.before.past(Timestamp::now())?;
+    let desk = Desk::open(common).await?;
+    let outcome = prune_before(common, options, &desk, until).await;
+    desk.close().await;
+    outcome
+}
+
+async fn prune_before(common: &Common, options: &Prune, desk: &Desk, until: Timestamp) -> Outcome {
+    let log = desk.office.store().audit();
+    let old = AuditFilter { until: Some(until), ..AuditFilter::default() };
+    let counts = log.count(&old, switchboard_store::Group::Result).await?;
+    let count: u64 = counts.iter().map(|(_, count)| count).sum();
+    if count == 0 {
+        if common.json {
+            screen::json(&json!({"removed_through": null}));
+        } else {
+            screen::out(format_args!("nothing is older than {}", minute(until)));
+        }
+        return Ok(());
+    }
+    if !options.yes {
+        if !screen::can_ask() {
+            return Err(Failure::usage("nothing was removed: there is no terminal to ask on; say --yes"));
+        }
+        let question = format!("Remove up to {count} events before {} for good?", minute(until));
+        if !screen::confirmed(&question) {
+            screen::out("nothing was removed");
+            return Ok(());
+        }
+    }
+    let head = desk.office.prune_audit(until).await?;
+    let through = head.map(|head| head.seq);
+    if common.json {
+        screen::json(&json!({"removed_through": through}));
+    } else {
+        match through {
+            Some(seq) => screen::out(format_args!("removed everything up to record {seq}; the rest can be verified")),
+            None => screen::out("nothing was removed: an older event stands behind a younger one"),
+        }
+    }
+    Ok(())
+}
+
+async fn stats(common: &Common, store: &Store, options: &Stats) -> Outcome {
+    let filter = form::filter(&options.chosen, Timestamp::now())?;
+    let counted = form::count(store, &filter, options.by).await?;
+    if common.json {
+        screen::json(&form::stats_json(&filter, &counted));
+        return Ok(());
+    }
+    let total: u64 = counted.iter().map(|(_, count)| count).sum();
+    let mut rows: Vec<Vec<String>> = counted
+        .iter()
+        .map(|(key, count)| vec![count.to_string(), super::desk::cell(if key.is_empty() { "-" } else { key })])
+        .collect();
+    rows.push(vec![total.to_string(), "in all".to_owned()]);
+    screen::out(screen::table(&rows).trim_end());
+    Ok(())
+}

@@ -1,0 +1,114 @@
+//! `switchboard audit export`: events to a file or to standard output, page by page.
+
+use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::OpenOptionsExt as _;
+
+use jiff::Timestamp;
+use switchboard_store::{AuditFilter, AuditRecord, Store, StoreError};
+
+use super::form;
+use crate::Outcome;
+use crate::arguments::{Export, Format};
+use crate::failure::Failure;
+use crate::screen;
+
+pub(super) async fn run(store: &Store, options: &Export) -> Outcome {
+    if options.chain && options.format != Format::Jsonl {
+        return Err(Failure::usage("--chain goes with --format jsonl"));
+    }
+    let filter = form::filter(&options.chosen, Timestamp::now())?;
+    let Some(path) = &options.output else {
+        let mut output = io::stdout().lock();
+        return match write(store, filter, options, true, &mut output).await {
+            // A reader that has gone is no error of ours.
+            Err(Broken::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            outcome => outcome.map(drop).map_err(Failure::from),
+        };
+    };
+    let failed = |error: &io::Error| Failure::failed(format!("{} cannot be written: {error}", path.display()));
+    let file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+    let mut output = BufWriter::new(file.map_err(|error| failed(&error))?);
+    let count = write(store, filter, options, false, &mut output).await.map_err(Failure::from)?;
+    output.flush().and_then(|()| output.get_ref().sync_all()).map_err(|error| failed(&error))?;
+    screen::note(format_args!("{count} events in {}", path.display()));
+    Ok(())
+}
+
+/// Why an export ended early.
+enum Broken {
+    Store(StoreError),
+    Output(io::Error),
+}
+
+impl From<Broken> for Failure {
+    fn from(broken: Broken) -> Self {
+        match broken {
+            Broken::Store(error) => Self::from(error),
+            Broken::Output(error) => Self::failed(format!("the export cannot be written: {error}")),
+        }
+    }
+}
+
+async fn write(
+    store: &Store,
+    filter: AuditFilter,
+    options: &Export,
+    terminal: bool,
+    output: &mut (impl Write + ?Sized),
+) -> Result<u64, Broken> {
+    let mut export = store.audit().export(filter).await.map_err(Broken::Store)?;
+    let mut text = Text::new(options.format, options.chain);
+    loop {
+        let page = export.next().await.map_err(Broken::Store)?;
+        let ended = page.is_none();
+        let piece = text.page(page.as_deref()).map_err(Broken::Store)?;
+        let piece = if terminal && options.format != Format::Csv { screen::printable_json(&piece) } else { piece };
+        output.write_all(piece.as_bytes()).map_err(Broken::Output)?;
+        if ended {
+            return Ok(text.count);
+        }
+    }
+}
+
+/// An export as it grows.
+pub(super) struct Text {
+    format: Format,
+    chain: bool,
+    begun: bool,
+    pub(super) count: u64,
+}
+
+impl Text {
+    pub(super) const fn new(format: Format, chain: bool) -> Self {
+        Self { format, chain, begun: false, count: 0 }
+    }
+
+    /// The text of the next page; without one, what ends the export.
+    pub(super) fn page(&mut self, page: Option<&[AuditRecord]>) -> Result<String, StoreError> {
+        let mut text = String::new();
+        if !self.begun {
+            match self.format {
+                Format::Json => text.push('['),
+                Format::Csv => text = format!("{}\r\n", form::COLUMNS),
+                Format::Jsonl => {}
+            }
+        }
+        self.begun = true;
+        for record in page.unwrap_or_default() {
+            match self.format {
+                Format::Json => {
+                    text.push_str(if self.count == 0 { "\n" } else { ",\n" });
+                    text.push_str(&record.event);
+                }
+                Format::Csv => text.push_str(&format!("{}\r\n", form::row(record)?)),
+                Format::Jsonl if self.chain => text.push_str(&format!("{}\n", record.line())),
+                Format::Jsonl => text.push_str(&format!("{}\n", record.event)),
+            }
+            self.count += 1;
+        }
+        if page.is_none() && self.format == Format::Json {
+            text.push_str("\n]\n");
+        }
+        Ok(text)
+    }
+}

@@ -1,0 +1,180 @@
+//! What the operator's commands share: the store with the operator's name on every decision, and times in words.
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use switchboard_config::{ApprovalPolicy, Loaded};
+use switchboard_guard::redact;
+use switchboard_kernel::Office;
+
+use super::token::Life;
+use crate::arguments::Common;
+use crate::failure::Failure;
+use crate::storage::open_store;
+use crate::{screen, setup};
+
+/// The operator at the command line, with the configuration and the store.
+pub(crate) struct Desk {
+    pub(crate) loaded: Loaded,
+    pub(crate) office: Office,
+}
+
+impl Desk {
+    pub(crate) async fn open(common: &Common) -> Result<Self, Failure> {
+        let loaded = setup::read(common)?;
+        let store = open_store(&loaded).await?;
+        Ok(Self { loaded, office: Office::of_operator(store, &operator()) })
+    }
+
+    /// Closes the store. What was acknowledged is durable already, so nothing can be lost here.
+    pub(crate) async fn close(self) {
+        let _ = self.office.store().close().await;
+    }
+
+    /// Tells a person who names a server that is not configured.
+    pub(crate) fn warn_of_unknown(&self, server: &str) {
+        if self.loaded.config.server(server).is_none() {
+            let shown = screen::plain_line(server);
+            screen::note(format_args!(
+                "warning: no server \"{shown}\" is configured; this will count once there is one of that name"
+            ));
+        }
+    }
+
+    /// Tells a person whose approval of a permission has no effect.
+    pub(crate) fn warn_of_policy(&self) {
+        let policy = self.loaded.config.settings.approval_policy;
+        if matches!(policy, ApprovalPolicy::DenyAll | ApprovalPolicy::ConfigOnly) {
+            screen::note(format_args!(
+                "warning: approval_policy is {}: only permissions of the configuration count, so this one does not",
+                policy.as_str()
+            ));
+        }
+    }
+}
+
+/// Whose decisions these are: the user of the operating system, who cannot be chosen by a parameter.
+fn operator() -> String {
+    use std::os::unix::fs::MetadataExt as _;
+    let Ok(own) = std::fs::metadata("/proc/self") else {
+        return std::env::var("USER").unwrap_or_else(|_| "operator".to_owned());
+    };
+    let uid = own.uid().to_string();
+    let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let name = users.lines().find_map(|line| {
+        let mut parts = line.split(':');
+        let name = parts.next()?;
+        (parts.nth(1)? == uid).then(|| name.to_owned())
+    });
+    name.unwrap_or_else(|| format!("uid {uid}"))
+}
+
+/// A time to the minute, in UTC.
+pub(crate) fn minute(at: Timestamp) -> String {
+    let text = at.to_string();
+    text.get(..16).map_or_else(|| text.clone(), |minutes| format!("{}Z", minutes.replace('T', " ")))
+}
+
+/// Until when something counts, for people.
+pub(crate) fn until(end: Option<Timestamp>) -> String {
+    end.map_or_else(|| "never ends".to_owned(), |end| format!("until {}", minute(end)))
+}
+
+/// How long something has lasted.
+pub(crate) fn age(since: Timestamp, now: Timestamp) -> String {
+    let seconds = now.duration_since(since).as_secs().max(0);
+    match seconds {
+        0..=119 => format!("{seconds} s"),
+        120..=7_199 => format!("{} min", seconds / 60),
+        7_200..=172_799 => format!("{} h", seconds / 3_600),
+        _ => format!("{} d", seconds / 86_400),
+    }
+}
+
+/// Text of others for a terminal: what cannot be seen is written out, so that nothing is hidden from who decides.
+pub(crate) fn visible(text: &str) -> String {
+    redact::printable(text).replace('\t', "\\t")
+}
+
+/// The same on one line, for tables.
+pub(crate) fn cell(text: &str) -> String {
+    visible(text).replace('\n', "\\n")
+}
+
+/// A time on the command line: a span such as 30d, a moment, or never.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum When {
+    Never,
+    Span(Duration),
+    At(Timestamp),
+}
+
+impl FromStr for When {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if let Ok(life) = text.parse::<Life>() {
+            return Ok(life.0.map_or(Self::Never, Self::Span));
+        }
+        let midnight = |date: &str| format!("{date}T00:00:00Z").parse::<Timestamp>().ok();
+        text.parse().ok().or_else(|| midnight(text)).map(Self::At).ok_or_else(|| {
+            format!("`{text}` is no time: write 30d, 12h, 45m, 2026-12-01, 2026-12-01T00:00:00Z or never")
+        })
+    }
+}
+
+impl When {
+    /// The end of what begins now; `None` for what has no end.
+    pub(crate) fn end(self, now: Timestamp) -> Result<Option<Timestamp>, Failure> {
+        let end = match self {
+            Self::Never => return Ok(None),
+            Self::Span(span) => now.checked_add(span).map_err(Failure::usage)?,
+            Self::At(at) => at,
+        };
+        if end <= now {
+            return Err(Failure::usage(format!("{} is over already", minute(end))));
+        }
+        Ok(Some(end))
+    }
+
+    /// A moment in the past: a span is that long ago.
+    pub(crate) fn past(self, now: Timestamp) -> Result<Timestamp, Failure> {
+        match self {
+            Self::Never => Err(Failure::usage("`never` is no moment; write 2h, 30d or 2026-12-01T00:00:00Z")),
+            Self::Span(span) => now.checked_sub(span).map_err(Failure::usage),
+            Self::At(at) => Ok(at),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times() {
+        let now: Timestamp = "2026-06-01T00:00:00Z".parse().unwrap();
+        for (text, end, past) in [
+            ("30d", Some(Some("2026-07-01T00:00:00Z")), Some("2026-05-02T00:00:00Z")),
+            ("never", Some(None), None),
+            ("2026-12-01", Some(Some("2026-12-01T00:00:00Z")), Some("2026-12-01T00:00:00Z")),
+            ("2026-12-01T01:00:00+01:00", Some(Some("2026-12-01T00:00:00Z")), Some("2026-12-01T00:00:00Z")),
+            ("2026-06-01T00:00:00Z", None, Some("2026-06-01T00:00:00Z")),
+        ] {
+            let when: When = text.parse().unwrap();
+            let shown = |at: Timestamp| at.to_string();
+            assert_eq!(when.end(now).ok().map(|end| end.map(shown)), end.map(|end| end.map(str::to_owned)), "{text}");
+            assert_eq!(when.past(now).ok().map(shown), past.map(str::to_owned), "{text}");
+        }
+        for text in ["", "soon", "2026-13-01", "-1d", "2026"] {
+            assert!(text.parse::<When>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_hidden_from_who_decides() {
+        assert_eq!(cell("a\u{1b}[2Jb\n\u{202e}c\t"), "a\\u{1b}[2Jb\\n\\u{202e}c\\t");
+        assert_eq!(age(Timestamp::from_second(0).unwrap(), Timestamp::from_second(7_200).unwrap()), "2 h");
+    }
+}

@@ -1,0 +1,223 @@
+//! `switchboard grant`: the operator lets a principal use something (MGP 5), or a server do something (MGP 3).
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+use switchboard_guard::permission::{Scope, name};
+use switchboard_kernel::names;
+use switchboard_store::{AccessEntry, Permission, PermissionDecision};
+use switchboard_wire::{Limits, Raw};
+
+use super::access;
+use super::desk::{Desk, When, cell, until};
+use crate::Outcome;
+use crate::arguments::{Common, Grant};
+use crate::failure::Failure;
+use crate::screen;
+
+/// How long a grant counts unless somebody says otherwise.
+pub(crate) const USUAL: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
+pub(crate) async fn run(common: &Common, options: &Grant) -> Outcome {
+    // What is wrong with the words is said before anything is opened.
+    let permission = options.permission.as_deref().map(named).transpose()?;
+    let scope = scope(options)?;
+    let now = Timestamp::now();
+    let expires_at = options.expires.unwrap_or_else(|| usual(options.deny)).end(now)?;
+    for (what, text) in [("principal", options.agent.as_deref()), ("server", Some(options.server.as_str()))] {
+        if text.is_some_and(|text| text.trim().is_empty()) {
+            return Err(Failure::usage(format!("the name of the {what} is empty")));
+        }
+    }
+    let desk = Desk::open(common).await?;
+    desk.warn_of_unknown(&options.server);
+    let outcome = match permission {
+        Some(permission) => permit(common, &desk, options, permission, scope, expires_at).await,
+        None => allow(common, &desk, options, expires_at).await,
+    };
+    desk.close().await;
+    outcome
+}
+
+/// A denial that ended by itself would open what somebody had closed.
+const fn usual(deny: bool) -> When {
+    if deny { When::Never } else { When::Span(USUAL) }
+}
+
+async fn allow(common: &Common, desk: &Desk, options: &Grant, expires_at: Option<Timestamp>) -> Outcome {
+    if let Some(tool) = &options.tool {
+        warn_of_tool(desk, &options.server, tool).await?;
+    }
+    let entry = AccessEntry {
+        principal: options.agent.clone().unwrap_or_default(),
+        server: options.server.clone(),
+        tool: options.tool.clone(),
+        permission: if options.deny { Permission::Deny } else { Permission::Allow },
+        granted_by: String::new(),
+        granted_at: Timestamp::UNIX_EPOCH,
+        expires_at,
+        justification: options.why.clone(),
+        scopes: None,
+    };
+    let entry = desk.office.grant_access(entry).await?;
+    if common.json {
+        screen::json(&access::entry_json(&entry, Timestamp::now()));
+        return Ok(());
+    }
+    let word = if options.deny { "may not use" } else { "may use" };
+    let what = match &entry.tool {
+        Some(tool) => format!("the tool {} of {}", cell(tool), cell(&entry.server)),
+        None => cell(&entry.server),
+    };
+    let end = said_end(options, expires_at);
+    screen::out(format_args!("{} {word} {what}, {end}", cell(&entry.principal)));
+    Ok(())
+}
+
+async fn permit(
+    common: &Common,
+    desk: &Desk,
+    options: &Grant,
+    permission: String,
+    scope: Option<Box<RawValue>>,
+    expires_at: Option<Timestamp>,
+) -> Outcome {
+    let decision = if options.deny { PermissionDecision::Denied } else { PermissionDecision::Approved };
+    if !options.deny {
+        desk.warn_of_policy();
+    }
+    let limits = scope.as_ref().map(|scope| scope.get().to_owned());
+    desk.office
+        .decide_permission(&options.server, &permission, decision, scope, expires_at, options.why.clone())
+        .await?;
+    if common.json {
+        screen::json(&json!({
+            "server_id": options.server,
+            "permission": permission,
+            "decision": decision.as_str(),
+            "scope": limits.as_deref().and_then(|limits| serde_json::from_str::<Value>(limits).ok()),
+            "expires_at": expires_at.map(|end| end.to_string()),
+            "granted_by": desk.office.name(),
+        }));
+        return Ok(());
+    }
+    let word = if options.deny { "is denied" } else { "has" };
+    let within = limits.map_or_else(String::new, |limits| format!(" within {}", cell(&limits)));
+    let end = said_end(options, expires_at);
+    screen::out(format_args!("{} {word} {permission}{within}, {end}", cell(&options.server)));
+    Ok(())
+}
+
+fn said_end(options: &Grant, expires_at: Option<Timestamp>) -> String {
+    let usual = if options.expires.is_none() && !options.deny { " (30 days; --expires says otherwise)" } else { "" };
+    format!("{}{usual}", until(expires_at))
+}
+
+/// Grants name tools as their server does. Whoever wrote another name should know that nothing came of it.
+async fn warn_of_tool(desk: &Desk, server: &str, tool: &str) -> Result<(), Failure> {
+    let pins = desk.office.store().pins().list(Some(server)).await?;
+    if pins.is_empty() || pins.iter().any(|pin| pin.tool == tool) {
+        return Ok(());
+    }
+    let own = tool.strip_prefix(&names::expose(server, ""));
+    let hint = match own.filter(|own| pins.iter().any(|pin| pin.tool == **own)) {
+        Some(own) => format!("it calls that one {own}"),
+        None => "see `switchboard pins list`".to_owned(),
+    };
+    screen::note(format_args!(
+        "warning: server {} has shown no tool {} so far; {}",
+        cell(server),
+        cell(tool),
+        cell(&hint)
+    ));
+    Ok(())
+}
+
+/// The name of a permission as it is stored.
+pub(crate) fn named(word: &str) -> Result<String, Failure> {
+    let standard = || name::STANDARD.map(|(name, _)| name).join(", ");
+    let known = name::read(word).map_err(|error| {
+        Failure::usage(format!("{}. The standard ones are {}", screen::plain_line(&error.to_string()), standard()))
+    })?;
+    Ok(known.canonical.into_owned())
+}
+
+/// What the permission is limited to; one that is not understood in full is refused.
+fn scope(options: &Grant) -> Result<Option<Box<RawValue>>, Failure> {
+    let text = match &options.scope {
+        Some(text) => text.clone(),
+        None => {
+            let mut limits = Map::new();
+            let mut limit = |key: &str, values: Value| {
+                if values.as_array().is_some_and(|values| !values.is_empty()) {
+                    limits.insert(key.to_owned(), values);
+                }
+            };
+            limit("paths", options.path.clone().into());
+            limit("commands", options.command.clone().into());
+            limit("hosts", options.host.clone().into());
+            limit("ports", options.port.clone().into());
+            limit("languages", options.language.clone().into());
+            if limits.is_empty() {
+                return Ok(None);
+            }
+            Value::Object(limits).to_string()
+        }
+    };
+    if options.deny {
+        return Err(Failure::usage("a denial has no limits: leave them out, or grant with deny_paths and the like"));
+    }
+    let raw =
+        Raw::parse(text.clone(), &Limits::default()).map_err(|error| Failure::usage(format!("--scope: {error}")))?;
+    Scope::read(&raw).map_err(|error| Failure::usage(format!("--scope: {error}")))?;
+    RawValue::from_string(text).map(Some).map_err(|error| Failure::usage(format!("--scope: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+    use crate::arguments::{Arguments, Command};
+
+    fn options(words: &[&str]) -> Grant {
+        let line = ["switchboard", "grant", "--server", "s", "--permission", "shell.execute"];
+        match Arguments::try_parse_from(line.iter().chain(words)).unwrap().command {
+            Some(Command::Grant(options)) => options,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn limits() {
+        for (words, expected) in [
+            (&[][..], Ok(None)),
+            (
+                &["--path", "/a/**", "--path", "/b", "--port", "443"],
+                Ok(Some(r#"{"paths":["/a/**","/b"],"ports":[443]}"#)),
+            ),
+            (
+                &["--command", "git log", "--host", "*.a.b", "--language", "python"],
+                Ok(Some(r#"{"commands":["git log"],"hosts":["*.a.b"],"languages":["python"]}"#)),
+            ),
+            (&["--scope", r#"{"deny_paths":["/etc/**"]}"#], Ok(Some(r#"{"deny_paths":["/etc/**"]}"#))),
+            (&["--scope", r#"{"unknown":1}"#], Err(())),
+            (&["--scope", r#"{"paths":"/a"}"#], Err(())),
+            (&["--scope", "{"], Err(())),
+            (&["--path", "/a", "--deny"], Err(())),
+        ] {
+            let read = scope(&options(words));
+            let read = read.as_ref().map(|scope| scope.as_ref().map(|scope| scope.get())).map_err(drop);
+            assert_eq!(read, expected, "{words:?}");
+        }
+    }
+
+    #[test]
+    fn names_of_permissions() {
+        assert_eq!(named("shell").unwrap(), "shell.execute");
+        assert_eq!(named("com.example.thing").unwrap(), "com.example.thing");
+        assert!(named("filesystem.writ").unwrap_err().message().unwrap().contains("filesystem.write"));
+    }
+}

@@ -1,0 +1,209 @@
+//! `switchboard pins`: what was accepted of each tool, what its server shows instead, and a person's word on it.
+
+pub(crate) mod diff;
+
+use serde_json::{Value, json};
+use switchboard_guard::screen as screening;
+use switchboard_store::{Pin, PinState};
+use switchboard_wire::{Limits, Raw};
+
+use super::desk::{Desk, cell, minute};
+use crate::Outcome;
+use crate::arguments::{Common, PinsAccept, PinsCommand};
+use crate::failure::Failure;
+use crate::screen::{self, Tone};
+
+pub(crate) async fn run(common: &Common, command: Option<&PinsCommand>) -> Outcome {
+    let desk = Desk::open(common).await?;
+    let outcome = match command {
+        None => list(common, &desk, None).await,
+        Some(PinsCommand::List { server }) => list(common, &desk, server.as_deref()).await,
+        Some(PinsCommand::Show { server, tool }) => show(common, &desk, server, tool).await,
+        Some(PinsCommand::Accept(options)) => accept(common, &desk, options).await,
+        Some(PinsCommand::Forget { server, tool }) => forget(common, &desk, server, tool.as_deref()).await,
+    };
+    desk.close().await;
+    outcome
+}
+
+/// What waits for a person.
+pub(crate) async fn quarantined(desk: &Desk) -> Result<Vec<Pin>, Failure> {
+    let mut pins = desk.office.store().pins().list(None).await?;
+    pins.retain(|pin| pin.state == PinState::Quarantined);
+    Ok(pins)
+}
+
+async fn list(common: &Common, desk: &Desk, server: Option<&str>) -> Outcome {
+    let pins = desk.office.store().pins().list(server).await?;
+    if common.json {
+        screen::json(&json!({"pins": pins.iter().map(|pin| pin_json(pin, false)).collect::<Vec<_>>()}));
+        return Ok(());
+    }
+    if pins.is_empty() {
+        screen::out("no definition was seen so far: they are remembered when a server first shows them");
+        return Ok(());
+    }
+    let mut rows = vec![["SERVER", "TOOL", "STATE", "CHANGED", "ACCEPTED BY"].map(str::to_owned).to_vec()];
+    rows.extend(pins.iter().map(|pin| {
+        let tone = if pin.state == PinState::Accepted { Tone::Good } else { Tone::Bad };
+        let by = match (&pin.accepted, &pin.accepted_by) {
+            (None, _) => "nobody".to_owned(),
+            (Some(_), None) => "first use".to_owned(),
+            (Some(_), Some(by)) => cell(by),
+        };
+        vec![cell(&pin.server), cell(&pin.tool), screen::toned(pin.state.as_str(), tone), minute(pin.changed_at), by]
+    }));
+    screen::out(screen::table(&rows).trim_end());
+    if let Some(held) = pins.iter().find(|pin| pin.state == PinState::Quarantined) {
+        let next = format!("`switchboard pins show {} {}`", cell(&held.server), cell(&held.tool));
+        screen::out(format_args!("\nWhat is quarantined is neither listed nor called; see why with {next}"));
+    }
+    Ok(())
+}
+
+async fn find(desk: &Desk, server: &str, tool: &str) -> Result<Pin, Failure> {
+    let pins = desk.office.store().pins().list(Some(server)).await?;
+    if pins.is_empty() {
+        return Err(Failure::failed(format!("no definition of a server {} was seen so far", cell(server))));
+    }
+    pins.into_iter().find(|pin| pin.tool == tool).ok_or_else(|| {
+        Failure::failed(format!(
+            "server {} has shown no tool {}; see `switchboard pins list`",
+            cell(server),
+            cell(tool)
+        ))
+    })
+}
+
+async fn show(common: &Common, desk: &Desk, server: &str, tool: &str) -> Outcome {
+    let pin = find(desk, server, tool).await?;
+    if common.json {
+        screen::json(&pin_json(&pin, true));
+    } else {
+        print(&pin);
+    }
+    Ok(())
+}
+
+/// Puts a definition before a person: the difference, line by line, and what screening says.
+pub(crate) fn print(pin: &Pin) {
+    screen::out(format_args!("{} of {}: {}", cell(&pin.tool), cell(&pin.server), pin.state.as_str()));
+    screen::out(format_args!("first seen {}, last changed {}", minute(pin.first_seen), minute(pin.changed_at)));
+    match &pin.accepted {
+        Some((hash, accepted)) if *hash != pin.shown_hash => {
+            screen::out("- what was accepted, + what the server shows now:");
+            for (sign, line) in diff::lines(&diff::readable(accepted.get()), &diff::readable(pin.shown.get())) {
+                let tone = match sign {
+                    '+' => Some(Tone::Good),
+                    '-' => Some(Tone::Bad),
+                    _ => None,
+                };
+                let line = format!("{sign} {line}");
+                screen::out(tone.map_or_else(|| line.clone(), |tone| screen::toned(&line, tone)));
+            }
+        }
+        accepted => {
+            screen::out(if accepted.is_some() {
+                "what was accepted, and is shown:"
+            } else {
+                "nobody accepted it so far:"
+            });
+            diff::readable(pin.shown.get()).iter().for_each(|line| screen::out(format_args!("  {line}")));
+        }
+    }
+    match screened(pin) {
+        Some(finding) => screen::out(screen::toned(&format!("screening: {}", cell(&finding)), Tone::Bad)),
+        None => screen::out("screening: nothing was found"),
+    }
+}
+
+/// What speaks against showing the definition to a model.
+pub(crate) fn screened(pin: &Pin) -> Option<String> {
+    match Raw::parse(pin.shown.get().to_owned(), &Limits::default()) {
+        Ok(raw) => screening::tool(&raw).err().map(|finding| finding.message),
+        Err(error) => Some(error.to_string()),
+    }
+}
+
+async fn accept(common: &Common, desk: &Desk, options: &PinsAccept) -> Outcome {
+    let mut held = Vec::new();
+    if options.tools.is_empty() {
+        held.extend(quarantined(desk).await?.into_iter().filter(|pin| pin.server == options.server));
+        if held.is_empty() {
+            return Err(Failure::failed(format!("nothing of server {} is held back", cell(&options.server))));
+        }
+    }
+    for tool in &options.tools {
+        held.push(find(desk, &options.server, tool).await?);
+    }
+    let can_ask = screen::can_ask();
+    let mut accepted = Vec::new();
+    let mut changed = Vec::new();
+    for pin in &held {
+        if pin.state == PinState::Accepted {
+            screen::note(format_args!("{} of {} is accepted already", cell(&pin.tool), cell(&pin.server)));
+            continue;
+        }
+        if !common.json {
+            print(pin);
+        }
+        let agreed = options.yes || can_ask && screen::confirmed("Accept this definition?");
+        if !agreed {
+            continue;
+        }
+        // The one that was just shown and no other: a server may show another one by now.
+        match desk.office.accept_definition(&pin.server, &pin.tool, pin.shown_hash).await? {
+            Some(_) => accepted.push(pin),
+            None => changed.push(pin),
+        }
+    }
+    for pin in &changed {
+        screen::note(format_args!("{} has changed again in the meantime and was not accepted", cell(&pin.tool)));
+    }
+    if common.json {
+        screen::json(&json!({"accepted": accepted.iter().map(|pin| &pin.tool).collect::<Vec<_>>()}));
+    } else if !accepted.is_empty() {
+        let names: Vec<_> = accepted.iter().map(|pin| cell(&pin.tool)).collect();
+        screen::out(format_args!("accepted: {}; a running Switchboard takes it over within seconds", names.join(", ")));
+    }
+    if !options.yes && !can_ask && held.iter().any(|pin| pin.state == PinState::Quarantined) {
+        return Err(Failure::usage("nothing was accepted: there is no terminal to ask on; look at it, then say --yes"));
+    }
+    if changed.is_empty() { Ok(()) } else { Err(Failure::said()) }
+}
+
+async fn forget(common: &Common, desk: &Desk, server: &str, tool: Option<&str>) -> Outcome {
+    let count = desk.office.forget_definitions(server, tool).await?;
+    if common.json {
+        screen::json(&json!({"forgotten": count}));
+    } else if count > 0 {
+        screen::out(format_args!(
+            "forgotten: {count}; what {} shows next is accepted unseen, unless screening objects",
+            cell(server)
+        ));
+    } else {
+        screen::note("there was nothing to forget; see `switchboard pins list`");
+    }
+    if count == 0 { Err(Failure::said()) } else { Ok(()) }
+}
+
+pub(crate) fn pin_json(pin: &Pin, whole: bool) -> Value {
+    let mut shown = json!({
+        "server_id": pin.server,
+        "tool_name": pin.tool,
+        "state": pin.state.as_str(),
+        "accepted_sha256": pin.accepted.as_ref().map(|(hash, _)| hash.to_string()),
+        "shown_sha256": pin.shown_hash.to_string(),
+        "first_seen": pin.first_seen.to_string(),
+        "changed_at": pin.changed_at.to_string(),
+        "accepted_by": pin.accepted_by,
+        "accepted_at": pin.accepted_at.map(|at| at.to_string()),
+    });
+    if whole {
+        let read = |text: &str| serde_json::from_str::<Value>(text).unwrap_or(Value::Null);
+        shown["accepted"] = pin.accepted.as_ref().map_or(Value::Null, |(_, accepted)| read(accepted.get()));
+        shown["shown"] = read(pin.shown.get());
+        shown["screening"] = json!(screened(pin));
+    }
+    shown
+}
