@@ -10,7 +10,7 @@ use switchboard_wire::Raw;
 use tokio::time::Instant;
 
 use super::notices::FromServer;
-use super::{Hub, Lived, Phase, Server, describe};
+use super::{Declared, Hub, Lived, Phase, Server, describe};
 use crate::clients::{level_index, level_name};
 use crate::directory::ListKind;
 use crate::forward::send_level;
@@ -24,6 +24,8 @@ use crate::welcome::MGP_OFFERED;
 const REFRESH_PAUSE: Duration = Duration::from_millis(50);
 /// A server that says all the time that its lists changed is asked this often.
 const REFRESH_REST: Duration = Duration::from_secs(1);
+/// How often it is looked whether what is held back was accepted.
+const PINS_LOOK: Duration = Duration::from_secs(1);
 /// How long one start may hold up others that wait for their turn.
 const TURN: Duration = Duration::from_secs(3);
 
@@ -41,7 +43,9 @@ impl Server {
         if let Some(warning) = agreement.as_ref().and_then(|agreement| agreement.compatibility().warning()) {
             tracing::warn!(server = %self.id(), "{warning}");
         }
-        let hub = Arc::new(Hub { connected, caller, declared, agreement });
+        let agreed = agreement.is_some();
+        self.declared.store(declared.map(|said| Arc::new(Declared { said, agreed })));
+        let hub = Arc::new(Hub { connected, caller, agreement });
         self.fetch(&hub, kernel).await;
         if let Some(name) = self.reserved_name() {
             hub.connected.stop().await;
@@ -63,7 +67,8 @@ impl Server {
                 self.watch_always(&hub, kernel),
                 self.refresh_always(&hub, kernel),
                 self.restore_always(&hub, kernel),
-                self.watch_permissions(&hub, kernel)
+                self.watch_permissions(&hub, kernel),
+                self.watch_pins(&hub, kernel)
             )
         };
         tokio::select! {
@@ -142,6 +147,26 @@ impl Server {
                 kernel.rebuild_and_tell(&Vec::from_iter(said));
             }
             next = Instant::now() + REFRESH_REST;
+        }
+    }
+
+    /// Looks whether a person has accepted what is held back.
+    async fn watch_pins(&self, hub: &Hub, kernel: &Kernel) {
+        if kernel.gate().store().is_none() {
+            return std::future::pending().await;
+        }
+        loop {
+            tokio::time::sleep(PINS_LOOK).await;
+            if self.quarantine.load().is_empty() {
+                continue;
+            }
+            let lists = self.lists();
+            let quarantine = kernel.inspect(self, &lists, hub.connected.server.instructions.as_deref()).await;
+            // Lists that were fetched meanwhile have been looked at already.
+            if Arc::ptr_eq(&lists, &self.lists()) && quarantine != **self.quarantine.load() {
+                self.quarantine.store(Arc::new(quarantine));
+                kernel.rebuild();
+            }
         }
     }
 
