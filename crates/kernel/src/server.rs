@@ -40,6 +40,9 @@ const HEALTHY: Duration = Duration::from_secs(10);
 /// How long calls that run on a server that is replaced or removed may take to end.
 const DRAIN: Duration = Duration::from_secs(30);
 
+/// Permissions that one server may ask for.
+const MOST_PERMISSIONS: usize = 64;
+
 /// How long a call that found the server may take to get to it.
 const LATECOMERS: Duration = Duration::from_millis(200);
 
@@ -71,8 +74,6 @@ impl Phase {
 pub(crate) struct Hub {
     pub(crate) connected: Connected,
     pub(crate) caller: Caller,
-    /// What it says of itself in the terms of MGP.
-    pub(crate) declared: Option<ServerDeclaration>,
     /// What was agreed on with it.
     pub(crate) agreement: Option<Agreement>,
 }
@@ -87,12 +88,21 @@ impl Hub {
     }
 }
 
+/// What a server says of itself in the terms of MGP.
+struct Declared {
+    said: ServerDeclaration,
+    /// Whether it speaks a version that we speak.
+    agreed: bool,
+}
+
 pub(crate) struct Server {
     pub(crate) spec: ServerSpec,
     phase: watch::Sender<Phase>,
     hub: ArcSwapOption<Hub>,
     lists: ArcSwap<Lists>,
     policy: ArcSwap<ServerPolicy>,
+    /// What it says of itself in the terms of MGP, if it speaks of that: also while it is away, because calls wait for it.
+    declared: ArcSwapOption<Declared>,
     /// What is held back, and why.
     quarantine: ArcSwap<Quarantine>,
     problems: Mutex<Vec<String>>,
@@ -124,6 +134,8 @@ impl Server {
             hub: ArcSwapOption::empty(),
             lists: before.map_or_else(ArcSwap::default, |before| ArcSwap::new(before.lists())),
             policy,
+            declared: before
+                .map_or_else(ArcSwapOption::empty, |before| ArcSwapOption::new(before.declared.load_full())),
             quarantine: before.map_or_else(ArcSwap::default, |before| ArcSwap::new(before.quarantine())),
             problems: Mutex::default(),
             refresh: Notify::new(),
@@ -167,21 +179,26 @@ impl Server {
 
     /// Whether it speaks MGP with us.
     pub(crate) fn speaks_mgp(&self) -> bool {
-        self.hub_now().is_some_and(|hub| hub.agreement.is_some())
+        self.declared.load().as_ref().is_some_and(|declared| declared.agreed)
     }
 
     /// How far it is trusted: as the operator says, or less if it says so itself.
     pub(crate) fn trust(&self) -> TrustLevel {
         let operator = self.policy.load().trust;
-        let claimed = self.hub_now().and_then(|hub| hub.declared.as_ref().and_then(|declared| declared.trust_level));
+        let claimed = self.declared.load().as_ref().and_then(|declared| declared.said.trust_level);
         claimed.map_or(operator, |claimed| claimed.min(operator))
     }
 
     /// The permissions without which nothing of it is used.
     pub(crate) fn permissions_required(&self) -> Vec<String> {
         let mut required = self.policy.load().permissions_required.clone();
-        if let Some(hub) = self.hub_now().filter(|hub| hub.agreement.is_some()) {
-            required.extend(hub.declared.iter().flat_map(|declared| declared.permissions_required.iter().cloned()));
+        if let Some(declared) = self.declared.load().as_ref().filter(|declared| declared.agreed) {
+            let said = &declared.said.permissions_required;
+            required.extend(said.iter().take(MOST_PERMISSIONS).cloned());
+            if said.len() > MOST_PERMISSIONS {
+                // There is no such permission, so nobody can grant it.
+                required.push(format!("more than {MOST_PERMISSIONS} permissions"));
+            }
         }
         required
     }

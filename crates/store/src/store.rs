@@ -108,6 +108,12 @@ impl Store {
         &*self.tables
     }
 
+    /// A path beside the evidence of the audit log, for a file of whoever uses this store.
+    #[must_use]
+    pub fn beside(&self, ending: &str) -> PathBuf {
+        self.tables.engine.evidence().beside(ending)
+    }
+
     /// The public key with which this store signs heads, for those who keep heads elsewhere.
     pub fn audit_key(&self) -> &str {
         self.tables.engine.evidence().key.public()

@@ -35,6 +35,10 @@ struct Failures {
 }
 
 impl Link {
+    pub(super) const fn server(&self) -> &Arc<Server> {
+        &self.server
+    }
+
     fn new(server: Arc<Server>) -> Arc<Self> {
         Arc::new(Self { server, connected: ArcSwapOption::empty(), making: AsyncMutex::default() })
     }

@@ -10,7 +10,7 @@ use switchboard_wire::Raw;
 use tokio::time::Instant;
 
 use super::notices::FromServer;
-use super::{Hub, Lived, Phase, Server, describe};
+use super::{Declared, Hub, Lived, Phase, Server, describe};
 use crate::clients::{level_index, level_name};
 use crate::directory::ListKind;
 use crate::forward::send_level;
@@ -43,7 +43,9 @@ impl Server {
         if let Some(warning) = agreement.as_ref().and_then(|agreement| agreement.compatibility().warning()) {
             tracing::warn!(server = %self.id(), "{warning}");
         }
-        let hub = Arc::new(Hub { connected, caller, declared, agreement });
+        let agreed = agreement.is_some();
+        self.declared.store(declared.map(|said| Arc::new(Declared { said, agreed })));
+        let hub = Arc::new(Hub { connected, caller, agreement });
         self.fetch(&hub, kernel).await;
         if let Some(name) = self.reserved_name() {
             hub.connected.stop().await;

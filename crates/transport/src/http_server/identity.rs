@@ -74,6 +74,12 @@ impl Identity {
         self.scopes.as_ref().is_none_or(|scopes| scopes.covers_server(server))
     }
 
+    /// Whether the token covers everything of a server, and not just some of its tools.
+    #[must_use]
+    pub fn covers_whole_server(&self, server: &str) -> bool {
+        self.scopes.as_ref().is_none_or(|scopes| scopes.covers_whole_server(server))
+    }
+
     /// Whether the token covers a tool, under the name that clients see, of a server.
     #[must_use]
     pub fn covers_tool(&self, server: &str, exposed: &str) -> bool {
@@ -175,6 +181,10 @@ impl Scopes {
 
     fn covers_server(&self, server: &str) -> bool {
         self.0.iter().any(|scope| matches!(scope, Scope::Server(id) if &**id == server))
+    }
+
+    fn covers_whole_server(&self, server: &str) -> bool {
+        self.0.iter().any(|scope| matches!(scope, Scope::Server(id) if **id == *server))
     }
 
     fn covers_tool(&self, server: &str, exposed: &str) -> bool {
