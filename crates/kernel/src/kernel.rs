@@ -12,6 +12,7 @@ use parking_lot::Mutex;
 use switchboard_peer::{Caller, Context, Reply, Session};
 use switchboard_protocol::Revision;
 use switchboard_protocol::mcp::method;
+use switchboard_protocol::mgp::TrustLevel;
 use switchboard_wire::{Limits, Notification};
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio_util::sync::CancellationToken;
@@ -89,6 +90,12 @@ pub struct ServerStatus {
     pub problems: Vec<String>,
     /// What of it is not shown.
     pub hidden: Vec<Hidden>,
+    /// What of it is held back until a person accepts it.
+    pub held: usize,
+    /// How far it is trusted.
+    pub trust: TrustLevel,
+    /// Permissions it needs and lacks: until it has them, nothing of it can be used.
+    pub permissions_missing: Vec<String>,
     /// `serverInfo`, as the server wrote it.
     pub info: Option<switchboard_wire::Raw>,
 }
@@ -282,6 +289,7 @@ impl Kernel {
     #[must_use]
     pub fn status(&self) -> Vec<ServerStatus> {
         let view = self.view();
+        let tables = self.0.gate.granted.latest();
         let status = |server: &Arc<Server>| {
             let hub = server.hub_now();
             let hidden = view.directory.hidden.iter().filter(|hidden| hidden.server == *server.id());
@@ -292,6 +300,14 @@ impl Kernel {
                 counts: ListKind::ALL.map(|kind| server.count(kind)),
                 problems: server.problems(),
                 hidden: hidden.cloned().collect(),
+                held: server.quarantine().len(),
+                trust: server.trust(),
+                permissions_missing: self
+                    .standing(&tables, server, None)
+                    .missing
+                    .into_iter()
+                    .map(|missing| missing.permission)
+                    .collect(),
                 info: hub.and_then(|hub| hub.connected.server.info.clone()),
             }
         };

@@ -46,6 +46,15 @@ pub(crate) fn state(phase: &Phase) -> (&'static str, Option<&str>) {
     }
 }
 
+/// What a server that runs waits for before it can be used.
+fn waits_for(status: &ServerStatus) -> Option<String> {
+    if !status.permissions_missing.is_empty() {
+        let missing = status.permissions_missing.join(", ");
+        return Some(format!("cannot be used without the permission {missing}; decide with `switchboard approvals`"));
+    }
+    (status.held > 0).then(|| format!("{} of its definitions held back; see `switchboard pins`", status.held))
+}
+
 /// Whether a person could help by logging in: the server wants credentials, and the configuration has none.
 fn needs_login(server: &Server, why: &str) -> bool {
     let can = matches!(server.endpoint(), Ok(Endpoint::Http(http)) if !http.legacy_sse && !has_own_credentials(http));
@@ -69,7 +78,7 @@ impl Line {
             (Some(status), _) => {
                 let (word, why) = state(&status.phase);
                 let lists = (!status.problems.is_empty()).then(|| status.problems.join("; "));
-                (word, why.map(str::to_owned).or(lists))
+                (word, why.map(str::to_owned).or(lists).or_else(|| waits_for(status)))
             }
             (None, _) if !server.enabled() => ("disabled", None),
             (None, Some(error)) => {
@@ -142,6 +151,8 @@ impl Line {
             .map(|hidden| json!({"name": hidden.name, "why": hidden.why}))
             .collect();
         json!({
+            "trust_level": self.status.as_ref().map(|status| status.trust.as_str()),
+            "permissions_missing": self.status.as_ref().map(|status| &status.permissions_missing),
             "id": self.id,
             "state": self.state,
             "revision": revision.map(|revision| revision.as_str()),
