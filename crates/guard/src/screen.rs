@@ -17,6 +17,7 @@ use switchboard_wire::{Limits, Object, Raw};
 
 use crate::{Finding, Verdict};
 
+pub use intent::PERHAPS;
 pub use secrets::Secret;
 pub use tool::tool;
 

@@ -38,6 +38,8 @@ pub(super) enum Place {
 
 /// From these logarithmic odds on a text is held.
 const HOLD: f32 = 0.6;
+/// From these on it is hardly ever the way in which an honest tool is described.
+const SURE: f32 = 4.0;
 /// How much less it takes behind a disguise, which nobody puts on without a reason.
 const DISGUISED: f32 = 1.5;
 /// How much surer it has to be of a name, which is no sentence.
@@ -46,6 +48,9 @@ const NAME: f32 = 0.3;
 const MOST_PROPERTIES: usize = 100;
 /// Texts longer than this are read in pieces of this length.
 const MOST_BYTES: usize = 60_000;
+
+/// The rule of a finding that an honest tool may give rise to.
+pub const PERHAPS: &str = "order-to-the-model-perhaps";
 
 /// What the text wants from the model, if that is more than to describe.
 pub(super) fn check(text: &str, place: Place, names: Names<'_>) -> Option<Finding> {
@@ -97,7 +102,7 @@ fn read(text: &str, place: Place, names: Names<'_>, hold: f32) -> Option<Finding
     let wants: Vec<&str> = frame::complete(classes).filter_map(|at| Some(frame::FRAMES.get(at)?.says)).collect();
     let reasons = weights.reasons(classes).join(", ");
     Some(Finding::new(
-        "order-to-the-model",
+        if odds >= SURE { "order-to-the-model" } else { PERHAPS },
         format!("the text speaks to the model: it {} ({reasons}): {quote:?}", wants.join("; ")),
     ))
 }

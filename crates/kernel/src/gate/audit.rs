@@ -45,6 +45,8 @@ pub(crate) mod event {
     pub(crate) const APPROVED: &str = "dev.switchboard.call_approved";
     /// A tool is not the one that was accepted.
     pub(crate) const QUARANTINED: &str = "dev.switchboard.definition_quarantined";
+    /// A tool is described as if it gave orders to the model.
+    pub(crate) const MARKED: &str = "dev.switchboard.definition_marked";
     /// A prompt was got or a resource read.
     pub(crate) const READ: &str = "dev.switchboard.content_read";
 }

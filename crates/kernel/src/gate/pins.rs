@@ -220,7 +220,21 @@ impl Kernel {
             INSTRUCTIONS => screen::hidden_in(&shown.raw.member("text")?.as_text()?),
             _ => screen::tool(&shown.raw).err(),
         };
-        screen.then(finding).flatten().map(|finding| finding.message)
+        let finding = screen.then(finding).flatten()?;
+        // An honest tool may be described like this. On a server that the operator chose and trusts it is marked; on
+        // one that nobody answers for it is held back.
+        if finding.rule == screen::PERHAPS && server.trust() >= TrustLevel::Standard {
+            self.mark(server, shown, &finding.message);
+            return None;
+        }
+        Some(finding.message)
+    }
+
+    fn mark(&self, server: &Server, shown: &Shown, why: &str) {
+        tracing::warn!(server = %server.id(), tool = %shown.name, why, "a definition speaks to the model");
+        let event = audit::event_of(event::MARKED, audit::kernel(), result::SUCCESS);
+        let event = audit::with(audit::about(event, server.id(), Some(&shown.name)), "reason", why);
+        self.gate().audit.note_now(event);
     }
 
     async fn tell_of_quarantine(&self, server: &Server, shown: &Shown, why: &str) {
