@@ -61,13 +61,13 @@ impl Server {
         self.phase.send_replace(Phase::Ready);
         tracing::info!(server = %self.id(), revision = %hub.revision(), "server is connected");
         kernel.note_server(self, event::SERVER_CONNECTED, None);
-        self.ask_for_permissions(&hub, kernel).await;
+        let decided = self.ask_for_permissions(&hub, kernel).await;
         let upkeep = async {
             tokio::join!(
                 self.watch_always(&hub, kernel),
                 self.refresh_always(&hub, kernel),
                 self.restore_always(&hub, kernel),
-                self.watch_permissions(&hub, kernel),
+                self.watch_permissions(&hub, kernel, decided),
                 self.watch_pins(&hub, kernel)
             )
         };

@@ -22,9 +22,9 @@ const LOOK: Duration = Duration::from_secs(1);
 const TELL: Duration = Duration::from_secs(5);
 
 impl Server {
-    /// Puts what the server lacks before the operator.
-    pub(super) async fn ask_for_permissions(&self, hub: &Hub, kernel: &Kernel) {
-        let Some(standing) = self.standing(kernel).await else { return };
+    /// Puts what the server lacks before the operator; what was decided by then.
+    pub(super) async fn ask_for_permissions(&self, hub: &Hub, kernel: &Kernel) -> Option<Standing> {
+        let standing = self.standing(kernel).await?;
         let undecided: Vec<_> = standing.missing.iter().filter(|missing| missing.why == Why::Undecided).collect();
         let asks = kernel.gate().options.approval_policy == ApprovalPolicy::Interactive || kernel.approves_all();
         if let (Some(store), true) = (kernel.gate().store(), asks) {
@@ -44,7 +44,7 @@ impl Server {
                     justification: None,
                     scopes: None,
                 };
-                if let Err(error) = store.grants().put_permission(&asked).await {
+                if let Err(error) = store.grants().ask_permission(&asked).await {
                     tracing::error!(%error, "a permission request cannot be kept");
                 }
             }
@@ -52,18 +52,18 @@ impl Server {
         if !standing.missing.is_empty() && speaks_of_permissions(hub) {
             self.tell(hub, Word::Wait, &standing, kernel).await;
         }
+        Some(without_news(standing))
     }
 
     /// Tells the server when the operator has decided, for as long as it is connected.
-    pub(super) async fn watch_permissions(&self, hub: &Hub, kernel: &Kernel) {
+    pub(super) async fn watch_permissions(&self, hub: &Hub, kernel: &Kernel, mut told: Option<Standing>) {
         if self.permissions_required().is_empty() {
             return std::future::pending().await;
         }
-        let mut told = self.standing(kernel).await;
         loop {
-            tokio::time::sleep(LOOK).await;
-            let now = self.standing(kernel).await;
+            let now = self.standing(kernel).await.map(without_news);
             if now == told {
+                tokio::time::sleep(LOOK).await;
                 continue;
             }
             if let Some(standing) = now.as_ref().filter(|_| speaks_of_permissions(hub)) {
@@ -106,6 +106,14 @@ impl Server {
         // A server that does not know the method is none the worse for it.
         let _ = hub.remote().request(Call::new(method, Some(params.finish())).within(TELL)).await;
     }
+}
+
+/// Without a difference between what was not asked yet and what waits for an answer: neither is news to a server.
+fn without_news(mut standing: Standing) -> Standing {
+    for missing in standing.missing.iter_mut().filter(|missing| missing.why == Why::Undecided) {
+        missing.why = Why::Deferred;
+    }
+    standing
 }
 
 /// What a server is told.
