@@ -1,5 +1,6 @@
 //! What the gate costs a call before anything is written or anybody is asked: all its pure steps, one after another,
 //! for a call of 2 KB with 1,000 grants.
+#![allow(missing_docs, reason = "criterion's macros make undocumented items")]
 
 use std::hint::black_box;
 

@@ -311,3 +311,28 @@ async fn a_server_that_asks_for_very_much_gets_nothing() {
     closed(&house, &script, Era::Legacy).await;
     assert!(house.store.grants().load().await.unwrap().permissions.len() <= 64);
 }
+
+/// The limits of a grant hold for everything that is said to the server, not for tools alone.
+#[tokio::test]
+async fn scopes_narrow_resources_as_well() {
+    for era in ERAS {
+        let script = Script::new(Era::Legacy, vec![tool("read")]);
+        *script.capabilities.lock() = declares("own", "0.3.0", &needs("filesystem.read"));
+        let house = House::with(&[("s", script.clone())], ServerPolicy::default, open_house).await;
+        let scope = json!({"paths": ["/srv/data/**"]});
+        decide(&house, "filesystem.read", PermissionDecision::Approved, Some(scope), None).await;
+        let ann = house.client(era, "ann").await;
+        for uri in ["file:///srv/data/a.txt", "script://one"] {
+            ann.request("resources/read", json!({"uri": uri})).await.unwrap_or_else(|error| panic!("{uri}: {error:?}"));
+        }
+        for uri in ["file:///etc/passwd", "file:///srv/data/../../etc/passwd", "/etc/passwd"] {
+            assert!(ann.request("resources/read", json!({"uri": uri})).await.is_err(), "{uri}");
+        }
+        assert!(
+            ann.request("prompts/get", json!({"name": "hello", "arguments": {"path": "/etc/passwd"}})).await.is_err()
+        );
+        assert!(ann.request("vendor/own", json!({"path": "/etc/passwd"})).await.is_err());
+        assert_eq!(script.heard("resources/read").len(), 2);
+        assert!(script.heard("prompts/get").is_empty() && script.heard("vendor/own").is_empty());
+    }
+}

@@ -121,3 +121,44 @@ async fn updates_stop_with_the_grant() {
         cancel.cancel();
     }
 }
+
+/// A call that waits for its client's input goes on only for who may still make it.
+#[tokio::test]
+async fn a_parked_call_does_not_go_on_after_the_revocation() {
+    for server in ERAS {
+        let script = Script::new(server, vec![tool("asks")]);
+        let house = House::new(&[("files", script.clone())]).await;
+        house.grant("ann", "files", None, true).await;
+        let ann = house.client_with(Era::Modern, "ann", json!({"elicitation": {"form": {}}})).await;
+        let asked = ann.call("asks", json!({})).await.unwrap();
+        assert_eq!(asked["resultType"], "input_required");
+        let key = asked["inputRequests"].as_object().unwrap().keys().next().unwrap().clone();
+        house.office().revoke_access(&everything_of("ann")).await.unwrap();
+        let before = script.calls();
+        let params = json!({
+            "name": "asks", "arguments": {}, "requestState": asked["requestState"],
+            "inputResponses": {key: {"action": "accept", "content": {}}},
+        });
+        let refused = ann.request("tools/call", params).await.unwrap_err();
+        assert!(refused.message.contains("Unknown tool"), "{refused:?}");
+        assert_eq!(script.calls(), before);
+    }
+}
+
+/// The result of a task is for who may use the tool, also when the kernel kept it.
+#[tokio::test]
+async fn results_of_tasks_end_with_the_grant() {
+    let script = Script::new(Era::Modern, vec![tool("read")]);
+    script.capabilities.lock()["extensions"] = json!({"io.modelcontextprotocol/tasks": {}});
+    let house = House::new(&[("files", script.clone())]).await;
+    house.grant("ann", "files", Some("read"), true).await;
+    let ann = house.client(Era::Legacy, "ann").await;
+    let made =
+        ann.request("tools/call", json!({"name": "read", "arguments": {}, "task": {"ttl": 60_000}})).await.unwrap();
+    let task = json!({"taskId": made["task"]["taskId"]});
+    ann.request("tasks/result", task.clone()).await.unwrap();
+    house.office().revoke_access(&everything_of("ann")).await.unwrap();
+    for method in ["tasks/get", "tasks/result", "tasks/cancel"] {
+        assert!(ann.request(method, task.clone()).await.is_err(), "{method}");
+    }
+}
