@@ -253,7 +253,8 @@ impl Kernel {
         }
     }
 
-    /// Refuses what a principal may not use of a server, tool or not: prompts, resources, tasks, completions.
+    /// Refuses what a principal may not use of a server, tool or not: prompts, resources, tasks, completions; and what
+    /// it says beyond the scopes of the permissions that the server has.
     ///
     /// # Errors
     /// `unknown`, because what may not be used does not exist; or the permission that the server lacks.
@@ -262,6 +263,7 @@ impl Kernel {
         context: &Context,
         server: &Server,
         what: &str,
+        said: Option<&Raw>,
         unknown: impl FnOnce() -> Fault,
     ) -> Result<(), Fault> {
         let tables = self.tables().await?;
@@ -271,7 +273,18 @@ impl Kernel {
             self.gate().audit.note(audit::with(event, "what", what)).await;
             return Err(unknown());
         }
-        self.has_permissions(&tables, server, None).map(drop)
+        let standing = self.has_permissions(&tables, server, None)?;
+        let scopes: Vec<_> = standing.granted.into_iter().filter_map(|granted| granted.scope).collect();
+        let Some(said) = said.filter(|_| !scopes.is_empty()) else { return Ok(()) };
+        let said = Edit::of(said).map_err(crate::forward::malformed)?.remove("_meta").finish();
+        let checks = Arc::new(Checks::new(&[], &ToolSecurity::default(), &scopes, &server.base_directory()));
+        let Some(violation) = Box::pin(world::check(checks, said)).await else { return Ok(()) };
+        let event = audit::event_of(event::VALIDATION_FAILED, audit::principal(&context.session), result::BLOCKED);
+        let event = audit::with(audit::about(event, server.id(), None), "what", what);
+        let event = audit::with(event, "rule", violation.finding.rule);
+        self.gate().audit.note(audit::with(event, "at", violation.pointer.clone())).await;
+        let text = format!("refused by `{}` at {}: {}", violation.step, violation.pointer, violation.finding.message);
+        Err(Fault::new(FaultKind::ValidationBlocked, text))
     }
 
     /// Whether a server has the permissions it needs, and those that a tool of it needs.

@@ -150,14 +150,8 @@ impl Kernel {
             }
         });
         if let Some(store) = kernel.0.gate.store().cloned() {
-            let underway = kernel.0.gate.audit.underway.clone();
-            kernel.spawn(async move {
-                match underway.recover(&store).await {
-                    Ok(0) => {}
-                    Ok(calls) => tracing::warn!(calls, "calls of an earlier run ended without anybody knowing how"),
-                    Err(error) => tracing::error!(%error, "open calls of earlier runs cannot be looked for"),
-                }
-            });
+            let (underway, closing) = (kernel.0.gate.audit.underway.clone(), kernel.0.closing.clone());
+            kernel.spawn(async move { underway.recover_always(&store, &closing).await });
         }
         kernel
     }

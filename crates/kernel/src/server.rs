@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use arc_swap::{ArcSwap, ArcSwapOption};
 use parking_lot::Mutex;
+use switchboard_guard::permission::Granted;
 use switchboard_peer::client::{Connected, Target};
 use switchboard_peer::{Caller, Remote};
 use switchboard_protocol::fault::{Fault, FaultKind};
@@ -103,6 +104,8 @@ pub(crate) struct Server {
     policy: ArcSwap<ServerPolicy>,
     /// What it says of itself in the terms of MGP, if it speaks of that: also while it is away, because calls wait for it.
     declared: ArcSwapOption<Declared>,
+    /// The permissions that its process was started with, where it is confined to them.
+    began_with: Mutex<Option<Vec<Granted>>>,
     /// What is held back, and why.
     quarantine: ArcSwap<Quarantine>,
     problems: Mutex<Vec<String>>,
@@ -137,6 +140,7 @@ impl Server {
             declared: before
                 .map_or_else(ArcSwapOption::empty, |before| ArcSwapOption::new(before.declared.load_full())),
             quarantine: before.map_or_else(ArcSwap::default, |before| ArcSwap::new(before.quarantine())),
+            began_with: Mutex::default(),
             problems: Mutex::default(),
             refresh: Notify::new(),
             said_changed: Mutex::default(),

@@ -29,8 +29,8 @@ struct Entry {
     /// The tool that was called, as its caller named it.
     tool: Option<Arc<str>>,
     named: Instant,
-    /// The result, for a task that never was one at its server.
-    finished: Option<Raw>,
+    /// The result, for a task that never was one at its server, and that server.
+    finished: Option<(Raw, Arc<str>)>,
     /// The open request for the result of a legacy task, on which its questions arrive.
     attended: Option<Running>,
 }
@@ -55,11 +55,18 @@ impl TaskBook {
     }
 
     /// Keeps the result of a call that its client wanted as a task.
-    pub(crate) fn keep_finished(&self, task: &str, principal: &str, result: Raw) {
-        self.insert(key(principal, task), "".into(), None, Some(result));
+    pub(crate) fn keep_finished(&self, task: &str, server: &Arc<str>, principal: &str, result: Raw) {
+        self.insert(key(principal, task), "".into(), None, Some((result, server.clone())));
     }
 
-    fn insert(&self, key: Key, server: Arc<str>, tool: Option<&str>, finished: Option<Raw>) {
+    /// Notes which tool such a call was of.
+    pub(crate) fn name_tool(&self, task: &str, principal: &str, tool: &str) {
+        if let Some(entry) = self.tasks.lock().get_mut(&key(principal, task)) {
+            entry.tool.get_or_insert_with(|| tool.into());
+        }
+    }
+
+    fn insert(&self, key: Key, server: Arc<str>, tool: Option<&str>, finished: Option<(Raw, Arc<str>)>) {
         let mut tasks = self.tasks.lock();
         if tasks.len() >= MOST {
             let now = Instant::now();
@@ -111,8 +118,8 @@ impl TaskBook {
         mine.map(|((_, id), entry)| (id.clone(), entry.server.clone())).collect()
     }
 
-    /// The kept result of a task that never was one at its server.
-    pub(crate) fn finished(&self, task: &str, principal: &str) -> Option<Raw> {
+    /// The kept result of a task that never was one at its server, and that server.
+    pub(crate) fn finished(&self, task: &str, principal: &str) -> Option<(Raw, Arc<str>)> {
         let tasks = self.tasks.lock();
         let entry = tasks.get(&key(principal, task))?;
         entry.finished.clone().filter(|_| entry.named.elapsed() < FINISHED_KEPT)

@@ -42,7 +42,7 @@ words!(ApprovalState {
 pub enum Reuse {
     /// Once.
     Once,
-    /// In the session of the held call, until it expires.
+    /// In the session of the held call, until it expires. Of a call without a session: once.
     Session,
     /// Until it expires.
     Always,
@@ -232,7 +232,8 @@ impl Approvals for Tables {
             Verdict::Deny => (ApprovalState::Denied, Reuse::Once),
         };
         let sql = format!(
-            "UPDATE approvals SET state = $1, reuse = $2, decided_by = $3, decided_at = $4, decision_reason = $5, \
+            "UPDATE approvals SET state = $1, \
+             reuse = CASE WHEN session IS NULL AND $2 = 'session' THEN 'once' ELSE $2 END, decided_by = $3, decided_at = $4, decision_reason = $5, \
              expires_at = $6 WHERE id = $7 AND state = 'pending' AND expires_at > $4 RETURNING {COLUMNS}"
         );
         let decide = ids.iter().map(|id| {

@@ -140,6 +140,25 @@ pub struct AccessSelector {
 const ACCESS: &str = "principal, server, tool, permission, granted_by, granted_at, expires_at, justification, scopes";
 const PERMISSION: &str = "server, permission, decision, granted_by, granted_at, expires_at, justification, scopes";
 
+fn insert_permission(permission: &ServerPermission, otherwise: &str) -> Statement {
+    Statement::new(
+        format!(
+            "INSERT INTO permissions ({PERMISSION}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) \
+             ON CONFLICT (server, permission) {otherwise}"
+        ),
+        [
+            Value::from(&permission.server),
+            Value::from(&permission.permission),
+            permission.decision.as_str().into(),
+            Value::from(&permission.granted_by),
+            permission.granted_at.into(),
+            permission.expires_at.into(),
+            permission.justification.as_ref().into(),
+            permission.scopes.as_deref().into(),
+        ],
+    )
+}
+
 impl Grants for Tables {
     fn load(&self) -> Answer<'_, Snapshot> {
         Box::pin(async move {
@@ -165,25 +184,18 @@ impl Grants for Tables {
     }
 
     fn put_permission<'a>(&'a self, permission: &'a ServerPermission) -> Answer<'a, u64> {
-        let put = Statement::new(
-            format!(
-                "INSERT INTO permissions ({PERMISSION}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) \
-                 ON CONFLICT (server, permission) DO UPDATE SET decision = excluded.decision, \
-                 granted_by = excluded.granted_by, granted_at = excluded.granted_at, expires_at = excluded.expires_at, \
-                 justification = excluded.justification, scopes = excluded.scopes"
-            ),
-            [
-                Value::from(&permission.server),
-                Value::from(&permission.permission),
-                permission.decision.as_str().into(),
-                Value::from(&permission.granted_by),
-                permission.granted_at.into(),
-                permission.expires_at.into(),
-                permission.justification.as_ref().into(),
-                permission.scopes.as_deref().into(),
-            ],
+        let put = insert_permission(
+            permission,
+            "DO UPDATE SET decision = excluded.decision, granted_by = excluded.granted_by, \
+             granted_at = excluded.granted_at, expires_at = excluded.expires_at, \
+             justification = excluded.justification, scopes = excluded.scopes",
         );
         Box::pin(async move { revision_of(self.engine.write(vec![put, bump()]).await?) })
+    }
+
+    fn ask_permission<'a>(&'a self, permission: &'a ServerPermission) -> Answer<'a, u64> {
+        let ask = insert_permission(permission, "DO NOTHING");
+        Box::pin(async move { revision_of(self.engine.write(vec![ask, bump()]).await?) })
     }
 
     fn revoke_permission<'a>(

@@ -55,6 +55,10 @@ pub trait Grants: Send + Sync {
     /// Records the decision about one permission of a server, over an earlier one. Returns the new revision.
     fn put_permission<'a>(&'a self, permission: &'a ServerPermission) -> Answer<'a, u64>;
 
+    /// Puts a permission before the operator: records it unless something was decided about it already, also at this
+    /// very moment by somebody else. Returns the new revision.
+    fn ask_permission<'a>(&'a self, permission: &'a ServerPermission) -> Answer<'a, u64>;
+
     /// Forgets decisions about a server: of one permission, or of all. Returns what was forgotten.
     fn revoke_permission<'a>(
         &'a self,

@@ -175,7 +175,10 @@ struct FromLink {
 impl FromLink {
     /// The client, if it may be sent what it did not ask for.
     fn client(&self) -> Option<Arc<Session>> {
-        self.session.upgrade().filter(|session| ClientState::of(session).is_introduced())
+        let session = self.session.upgrade().filter(|session| ClientState::of(session).is_introduced())?;
+        // The connection outlives the right to use it.
+        let tables = self.kernel.gate().granted.latest();
+        self.kernel.knows_of(&tables, &session, &self.server).then_some(session)
     }
 }
 

@@ -278,7 +278,9 @@ impl Shown {
 
     fn of_instructions(text: &str) -> Self {
         let counted = Edit::empty().set("text", Raw::string(text)).finish();
-        Self::new(INSTRUCTIONS.to_owned(), &counted, counted.clone())
+        // Screened as what a tool says of itself is.
+        let told = Edit::empty().set("name", Raw::string("instructions")).set("description", Raw::string(text));
+        Self::new(INSTRUCTIONS.to_owned(), &counted, told.finish())
     }
 }
 

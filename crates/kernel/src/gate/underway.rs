@@ -12,15 +12,19 @@ use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use jiff::Timestamp;
 use parking_lot::Mutex;
 use switchboard_store::{AuditEvent, AuditFilter, AuditRecord, Store, StoreError};
+use tokio_util::sync::CancellationToken;
 
 use super::audit::{self, event, result};
 
 /// How the names of the files end, before the name of the instance.
 const ENDING: &str = "kernel-";
+/// How often it is looked whether another kernel has died.
+const LOOK: Duration = Duration::from_secs(60);
 /// Records that are looked at for one kernel that died, at most.
 const SCAN: u64 = 100_000;
 /// Records in one page.
@@ -154,11 +158,26 @@ impl Underway {
         }
     }
 
+    /// Looks after what other kernels on this store left open, now and then, until this one ends.
+    pub(crate) async fn recover_always(&self, store: &Store, closing: &CancellationToken) {
+        loop {
+            match self.recover(store).await {
+                Ok(0) => {}
+                Ok(calls) => tracing::warn!(calls, "calls of a kernel that died ended without anybody knowing how"),
+                Err(error) => tracing::error!(%error, "open calls of kernels that died cannot be looked for"),
+            }
+            tokio::select! {
+                () = closing.cancelled() => return,
+                () = tokio::time::sleep(LOOK) => {}
+            }
+        }
+    }
+
     /// Writes down that the outcome of what dead kernels left open is unknown; how many calls that were.
     ///
     /// # Errors
     /// The store, or the directory, cannot be read or written.
-    pub(crate) async fn recover(&self, store: &Store) -> Result<usize, StoreError> {
+    async fn recover(&self, store: &Store) -> Result<usize, StoreError> {
         let own = store.beside(&format!("{ENDING}{}", self.instance));
         let prefix = store.beside(ENDING);
         let dead = tokio::task::spawn_blocking(move || dead(&prefix, &own)).await.unwrap_or_default();

@@ -272,7 +272,7 @@ impl Kernel {
         }
         let route = route.ok_or_else(|| no_such_prompt(&name))?;
         let server = server_at(&view.servers, route.server)?;
-        self.admit(context, &server, &request.method, || no_such_prompt(&name)).await?;
+        self.admit(context, &server, &request.method, request.params.as_ref(), || no_such_prompt(&name)).await?;
         let params = rename(&request, &name, &route.original, "name")?;
         let reply = self.forward(context, &server, plain(request, params)).await?;
         self.note_read(context, &server, "prompt", &name, &reply).await;
@@ -283,7 +283,7 @@ impl Kernel {
     async fn read_resource(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
         let uri = text_of(&object_of(&request)?, "uri")?;
         let (server, original) = self.await_resource(&uri, context).await?;
-        self.admit(context, &server, &request.method, || unknown_resource(&uri)).await?;
+        self.admit(context, &server, &request.method, request.params.as_ref(), || unknown_resource(&uri)).await?;
         let params = rename(&request, &uri, &original, "uri")?;
         let mut reply = self.forward(context, &server, plain(request, params)).await?;
         self.note_read(context, &server, "resource", &uri, &reply).await;
@@ -305,7 +305,7 @@ impl Kernel {
     async fn subscribe(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
         let uri = text_of(&object_of(&request)?, "uri")?;
         let (server, original) = self.await_resource(&uri, context).await?;
-        self.admit(context, &server, &request.method, || unknown_resource(&uri)).await?;
+        self.admit(context, &server, &request.method, request.params.as_ref(), || unknown_resource(&uri)).await?;
         let hub = server.hub().await?;
         let params = rename(&request, &uri, &original, "uri")?;
         let state = ClientState::of(&context.session);
@@ -350,7 +350,7 @@ impl Kernel {
         if known {
             server.unwatch_resource(&original).await;
         } else {
-            self.admit(context, &server, &request.method, || unknown_resource(&uri)).await?;
+            self.admit(context, &server, &request.method, request.params.as_ref(), || unknown_resource(&uri)).await?;
         }
         Ok(Ok(Raw::empty_object()).into())
     }
@@ -372,7 +372,7 @@ impl Kernel {
         };
         let server = server_at(&view.servers, route.server)?;
         let unknown = || if key == "name" { no_such_prompt(&named) } else { unknown_resource(&named) };
-        self.admit(context, &server, &request.method, unknown).await?;
+        self.admit(context, &server, &request.method, request.params.as_ref(), unknown).await?;
         let edited = if *named == *route.original {
             request.params.clone()
         } else {
@@ -401,7 +401,8 @@ impl Kernel {
         let view = self.view();
         let only = view.directory.only().and_then(|index| view.servers.get(index).cloned());
         let server = only.ok_or_else(|| no_such_method(&request.method))?;
-        self.admit(context, &server, &request.method, || no_such_method(&request.method)).await?;
+        self.admit(context, &server, &request.method, request.params.as_ref(), || no_such_method(&request.method))
+            .await?;
         if server.trust() < TrustLevel::Standard {
             // Each call of such a server is put before a person. This one nobody could explain.
             return Err(no_such_method(&request.method));

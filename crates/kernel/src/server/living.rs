@@ -61,7 +61,7 @@ impl Server {
         self.phase.send_replace(Phase::Ready);
         tracing::info!(server = %self.id(), revision = %hub.revision(), "server is connected");
         kernel.note_server(self, event::SERVER_CONNECTED, None);
-        self.ask_for_permissions(&hub, kernel).await;
+        let decided = self.ask_for_permissions(&hub, kernel).await;
         let upkeep = async {
             tokio::join!(
                 self.watch_always(&hub, kernel),
@@ -73,7 +73,7 @@ impl Server {
         tokio::select! {
             () = closed.cancelled() => {}
             _ = upkeep => {}
-            () = self.watch_permissions(&hub, kernel) => {
+            () = self.watch_permissions(&hub, kernel, decided) => {
                 hub.connected.stop().await;
                 kernel.note_server(self, event::SERVER_DISCONNECTED, Some("its permissions have changed"));
                 return Lived::Outgrown;

@@ -23,13 +23,14 @@ const LOOK: Duration = Duration::from_secs(1);
 const TELL: Duration = Duration::from_secs(5);
 
 impl Server {
-    /// Puts what the server lacks before the operator.
-    pub(super) async fn ask_for_permissions(&self, hub: &Hub, kernel: &Kernel) {
-        let Some(standing) = self.standing(kernel).await else { return };
+    /// Puts what the server lacks before the operator; what was decided by then.
+    pub(super) async fn ask_for_permissions(&self, hub: &Hub, kernel: &Kernel) -> Option<Standing> {
+        let standing = self.standing(kernel).await?;
         self.put_before_operator(&standing, kernel).await;
         if !standing.missing.is_empty() && speaks_of_permissions(hub) {
             self.tell(hub, Word::Wait, &standing, kernel).await;
         }
+        Some(without_news(standing))
     }
 
     /// Writes down what nobody has decided about, or whose time is over, for the operator to find.
@@ -66,7 +67,13 @@ impl Server {
                 justification: None,
                 scopes: None,
             };
-            if let Err(error) = store.grants().put_permission(&asked).await {
+            // One that was decided before, until a time that has come, is written over; a fresh one is not, because
+            // somebody may be answering right now.
+            let kept = match missing.why {
+                Why::Expired => store.grants().put_permission(&asked).await,
+                _ => store.grants().ask_permission(&asked).await,
+            };
+            if let Err(error) = kept {
                 tracing::error!(%error, "a permission request cannot be kept");
             }
         }
@@ -74,22 +81,21 @@ impl Server {
 
     /// Tells the server when the operator has decided. Ends when the server must be started anew, because its process
     /// is confined to what it had before.
-    pub(super) async fn watch_permissions(&self, hub: &Hub, kernel: &Kernel) {
+    pub(super) async fn watch_permissions(&self, hub: &Hub, kernel: &Kernel, mut told: Option<Standing>) {
         let confined = self.is_confined();
         if self.permissions_required().is_empty() && !confined {
             return std::future::pending().await;
         }
-        let mut told = self.standing(kernel).await;
-        let began_with = self.held(kernel).await;
+        let began_with = self.began_with.lock().clone();
         loop {
-            tokio::time::sleep(LOOK).await;
             if let (true, Some(before), Some(now)) = (confined, &began_with, self.held(kernel).await)
                 && *before != now
             {
                 return;
             }
-            let now = self.standing(kernel).await;
+            let now = self.standing(kernel).await.map(without_news);
             if now == told {
+                tokio::time::sleep(LOOK).await;
                 continue;
             }
             if let Some(standing) = now.as_ref().filter(|_| speaks_of_permissions(hub)) {
@@ -124,6 +130,7 @@ impl Server {
                 tracing::warn!(server = %self.id(), "{note}");
             }
             command.profile = Some(profile);
+            *self.began_with.lock() = Some(held);
         }
         Ok(target)
     }
@@ -177,6 +184,14 @@ impl Server {
         // A server that does not know the method is none the worse for it.
         let _ = hub.remote().request(Call::new(method, Some(params.finish())).within(TELL)).await;
     }
+}
+
+/// Without a difference between what was not asked yet and what waits for an answer: neither is news to a server.
+fn without_news(mut standing: Standing) -> Standing {
+    for missing in standing.missing.iter_mut().filter(|missing| missing.why == Why::Undecided) {
+        missing.why = Why::Deferred;
+    }
+    standing
 }
 
 /// What a server is told.

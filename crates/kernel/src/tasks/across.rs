@@ -47,7 +47,8 @@ impl Across<'_> {
             // The client asked for a task and must get one, though the server was quick enough to answer.
             _ => {
                 let id = format!("done-{}", switchboard_peer::random_token());
-                self.kernel.tasks().keep_finished(&id, &self.context.session.principal, result.detach());
+                let principal = &self.context.session.principal;
+                self.kernel.tasks().keep_finished(&id, self.server.id(), principal, result.detach());
                 let now = jiff::Timestamp::now().to_string();
                 Edit::empty().set("task", shape::finished_legacy(&id, &now)).finish()
             }

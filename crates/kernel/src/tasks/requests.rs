@@ -18,7 +18,9 @@ impl Kernel {
     /// A request about a task goes to the server that made the task.
     pub(crate) async fn task_request(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
         let task = text_of(&object_of(&request)?, "taskId")?;
-        if let Some(result) = self.tasks().finished(&task, &context.session.principal) {
+        if let Some((result, origin)) = self.tasks().finished(&task, &context.session.principal) {
+            let server = self.server(&origin).ok_or_else(|| unknown_task(&task))?;
+            self.admit_task(context, &self.view(), &server, &task).await?;
             let now = jiff::Timestamp::now().to_string();
             return Ok(Ok(match &*request.method {
                 method::TASKS_RESULT => with_related_task(&result, &task),
@@ -50,7 +52,7 @@ impl Kernel {
     async fn admit_task(&self, context: &Context, view: &View, server: &Server, task: &str) -> Result<(), Fault> {
         let tool = self.tasks().tool(task, &context.session.principal);
         let Some((exposed, route)) = tool.and_then(|tool| Some((tool.clone(), view.directory.tool(&tool)?))) else {
-            return self.admit(context, server, "task", || unknown_task(task)).await;
+            return self.admit(context, server, "task", None, || unknown_task(task)).await;
         };
         let tables = self.tables().await?;
         let access = self.access(&tables, &context.session, server, Some((&route.original, &exposed)));
@@ -137,9 +139,12 @@ impl Kernel {
         let id = result.at(&["task", "taskId"]).or_else(|| {
             (bridge::result_type(result) == bridge::ResultType::Task).then(|| result.member("taskId")).flatten()
         });
-        let fresh = |id: &String| self.tasks().server(id, &context.session.principal).is_none();
-        if let Some(id) = id.and_then(|id| id.as_text()).filter(fresh) {
-            self.tasks().note(&id, server.id(), &context.session.principal, Some(tool));
+        let principal = &context.session.principal;
+        let Some(id) = id.and_then(|id| id.as_text()) else { return };
+        if self.tasks().server(&id, principal).is_none() {
+            self.tasks().note(&id, server.id(), principal, Some(tool));
+        } else {
+            self.tasks().name_tool(&id, principal, tool);
         }
     }
 }

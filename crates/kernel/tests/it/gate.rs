@@ -2,6 +2,7 @@
 
 mod audit;
 mod confirm;
+mod crash;
 mod lists;
 mod negotiation;
 mod permissions;

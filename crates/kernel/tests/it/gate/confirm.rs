@@ -1,1 +1,462 @@
+//! A person agrees, or does not, by every way there is.
 
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
+use switchboard_kernel::ServerPolicy;
+use switchboard_protocol::Era;
+use switchboard_store::{ApprovalState, Reuse, Verdict};
+
+use super::world::{
+    Client, ERAS, House, Script, dangerous, kind_of, open_house, parsed, ran, raw, rejection, tool_with, until,
+};
+
+const ELICITS: &str = "elicitation";
+
+async fn house(server: Era, wait: Duration) -> (House, std::sync::Arc<Script>) {
+    let tools =
+        vec![dangerous("drop"), dangerous("other"), dangerous("asks"), dangerous("confirms"), dangerous("hang")];
+    let script = Script::new(server, tools);
+    let house = House::with(&[("db", script.clone())], ServerPolicy::default, |gate| {
+        open_house(gate);
+        gate.approval_wait = wait;
+    })
+    .await;
+    (house, script)
+}
+
+const LONG: Duration = Duration::from_secs(20);
+const SHORT: Duration = Duration::from_millis(400);
+
+async fn elicits(house: &House, era: Era, principal: &str) -> Client {
+    house.client_with(era, principal, json!({ELICITS: {"form": {}}})).await
+}
+
+fn users() -> Value {
+    json!({"table": "users"})
+}
+
+#[tokio::test]
+async fn a_legacy_client_is_asked_in_the_middle_of_the_call() {
+    let once = json!({"action": "accept", "content": {"decision": "once"}});
+    let session = json!({"action": "accept", "content": {"decision": "session"}});
+    let deny = json!({"action": "accept", "content": {"decision": "deny"}});
+    let table = [
+        (once, true, false),
+        (json!({"action": "accept"}), true, false),
+        (session, true, true),
+        (deny, false, false),
+        (json!({"action": "decline"}), false, false),
+        (json!({"action": "cancel"}), false, false),
+        (json!({"action": "accept", "content": {"decision": "sure"}}), false, false),
+        (json!({}), false, false),
+    ];
+    for (answer, passes, lasts) in table {
+        let (house, script) = house(Era::Legacy, LONG).await;
+        let ann = elicits(&house, Era::Legacy, "ann").await;
+        ann.ear.answers.lock().push_back(answer.clone());
+        let called = ann.call("drop", users()).await;
+        assert_eq!(ran(&called), passes, "{answer}: {called:?}");
+        if !passes {
+            assert_eq!(kind_of(&called), "confirmation_denied");
+        }
+        let (method, question) = ann.ear.asked.lock()[0].clone();
+        assert_eq!(method, "elicitation/create");
+        let message = question["message"].as_str().unwrap();
+        assert!(message.contains("drop") && message.contains("users"), "the exact arguments are shown: {message}");
+        // Again, and with other arguments.
+        ann.ear.answers.lock().extend([json!({"action": "decline"}), json!({"action": "decline"})]);
+        assert_eq!(ran(&ann.call("drop", users()).await), lasts, "{answer}");
+        assert!(!ran(&ann.call("drop", json!({"table": "orders"})).await), "a yes is for these arguments alone");
+        assert_eq!(script.calls(), usize::from(passes) + usize::from(lasts));
+    }
+}
+
+#[tokio::test]
+async fn a_yes_for_the_session_ends_with_it() {
+    let (house, script) = house(Era::Legacy, SHORT).await;
+    let ann = elicits(&house, Era::Legacy, "ann").await;
+    ann.ear.answers.lock().push_back(json!({"action": "accept", "content": {"decision": "session"}}));
+    assert!(ran(&ann.call("drop", users()).await));
+    let again = house.client(Era::Legacy, "ann").await;
+    assert_eq!(kind_of(&again.call("drop", users()).await), "confirmation_required");
+    assert_eq!(script.calls(), 1);
+}
+
+#[tokio::test]
+async fn a_client_that_does_not_answer_is_not_waited_for_long() {
+    let (house, script) = house(Era::Legacy, SHORT).await;
+    let ann = elicits(&house, Era::Legacy, "ann").await;
+    let called = ann.call("drop", users()).await;
+    assert_eq!(kind_of(&called), "confirmation_required");
+    assert_eq!(script.calls(), 0);
+}
+
+/// The retry of a modern call with what the client's user answered.
+async fn retry(
+    client: &Client,
+    tool: &str,
+    arguments: Value,
+    state: &Value,
+    answer: Value,
+) -> Result<Value, switchboard_wire::ErrorObject> {
+    let params = json!({
+        "name": tool, "arguments": arguments, "requestState": state, "inputResponses": {"confirm": answer},
+    });
+    client.request("tools/call", params).await
+}
+
+fn yes() -> Value {
+    json!({"action": "accept", "content": {"decision": "once"}})
+}
+
+#[tokio::test]
+async fn a_modern_client_is_asked_by_its_result() {
+    for server in ERAS {
+        let (house, script) = house(server, LONG).await;
+        let ann = elicits(&house, Era::Modern, "ann").await;
+        let asked = ann.call("drop", users()).await.unwrap();
+        assert_eq!(asked["resultType"], "input_required");
+        assert_eq!(asked["inputRequests"]["confirm"]["method"], "elicitation/create");
+        let state = asked["requestState"].clone();
+        // Another principal has no use for it, nor has anybody for other arguments or another tool.
+        let eve = elicits(&house, Era::Modern, "eve").await;
+        assert_eq!(kind_of(&retry(&eve, "drop", users(), &state, yes()).await), "confirmation_invalid");
+        assert_eq!(script.calls(), 0);
+        assert!(ran(&retry(&ann, "drop", users(), &state, yes()).await));
+        let heard = script.heard("tools/call");
+        assert!(heard[0].get("requestState").is_none() && heard[0].get("inputResponses").is_none(), "{heard:?}");
+        // Once is once.
+        assert_eq!(kind_of(&retry(&ann, "drop", users(), &state, yes()).await), "confirmation_invalid");
+        assert_eq!(script.calls(), 1);
+        for (tool, arguments) in [("drop", json!({"table": "orders"})), ("other", users()), ("drop", json!({}))] {
+            let asked = ann.call("drop", users()).await.unwrap();
+            let refused = retry(&ann, tool, arguments.clone(), &asked["requestState"], yes()).await;
+            assert_eq!(kind_of(&refused), "confirmation_invalid", "{tool} {arguments}");
+            // The question itself was answered: the call that it was about passes, once.
+            assert!(ran(&ann.call("drop", users()).await));
+        }
+        assert_eq!(script.calls(), 4);
+        for answer in [json!({"action": "decline"}), json!({"action": "cancel"}), json!({}), json!(null)] {
+            let asked = ann.call("drop", users()).await.unwrap();
+            let refused = retry(&ann, "drop", users(), &asked["requestState"], answer.clone()).await;
+            assert_eq!(kind_of(&refused), "confirmation_denied", "{answer}");
+            let replayed = retry(&ann, "drop", users(), &asked["requestState"], yes()).await;
+            assert_eq!(kind_of(&replayed), "confirmation_denied", "a no is not made a yes");
+        }
+        assert_eq!(script.calls(), 4);
+    }
+}
+
+/// Arguments that a reader of floats would take for the same are not the same.
+#[tokio::test]
+async fn a_yes_is_for_exactly_these_arguments() {
+    let (house, script) = house(Era::Legacy, SHORT).await;
+    let ann = elicits(&house, Era::Modern, "ann").await;
+    let call = |arguments: &str, more: &str| parsed(&format!(r#"{{"name":"drop","arguments":{arguments}{more}}}"#));
+    let send = |params| {
+        let ann = &ann;
+        async move { ann.send(ann.context(), "tools/call", &params).await }
+    };
+    let asked = send(call(r#"{"amount":12345678901234567890123}"#, "")).await.unwrap();
+    let more = format!(r#","requestState":{},"inputResponses":{{"confirm":{}}}"#, asked["requestState"], yes());
+    let other = send(call(r#"{"amount":12345678901234567890124}"#, &more)).await;
+    assert_eq!(kind_of(&other), "confirmation_invalid");
+    // What cannot be shown cannot be agreed to, and never passes for no arguments.
+    let asked = send(call("{}", "")).await.unwrap();
+    let more = format!(r#","requestState":{},"inputResponses":{{"confirm":{}}}"#, asked["requestState"], yes());
+    for hidden in [r#"{"path":"/","n":1e999}"#, r#"{"path":"/","path":"/tmp"}"#, r#"{"a":{"b":1,"b":2}}"#] {
+        assert!(send(call(hidden, &more)).await.is_err(), "{hidden}");
+        assert!(send(call(hidden, "")).await.is_err(), "{hidden}");
+    }
+    assert_eq!(script.calls(), 0);
+    // Another spelling of the same value is the same.
+    let asked = send(call(r#"{"a":"x","b":[1]}"#, "")).await.unwrap();
+    let more = format!(r#","requestState":{},"inputResponses":{{"confirm":{}}}"#, asked["requestState"], yes());
+    assert!(ran(&send(call(r#"{ "b":[1], "a":"\u0078" }"#, &more)).await));
+}
+
+#[tokio::test]
+async fn what_is_too_old_is_refused() {
+    let (house, script) = house(Era::Legacy, LONG).await;
+    let ann = elicits(&house, Era::Modern, "ann").await;
+    let asked = ann.call("drop", users()).await.unwrap();
+    let pending = house.store.approvals().pending(Timestamp::now(), 10).await.unwrap();
+    let life = pending[0].held.expires_at.duration_since(pending[0].held.created_at);
+    assert_eq!(life, SignedDuration::from_mins(5));
+    // The clock of the store is five minutes on: everything that waits is over.
+    house.store.approvals().expire(Timestamp::now() + SignedDuration::from_mins(5)).await.unwrap();
+    let refused = retry(&ann, "drop", users(), &asked["requestState"], yes()).await;
+    assert_eq!(kind_of(&refused), "confirmation_invalid");
+    assert!(rejection(&refused)["reason"].as_str().unwrap().contains("expired"));
+    assert_eq!(script.calls(), 0);
+}
+
+/// A server that asks for input itself, after a person agreed: nobody is asked a second time.
+#[tokio::test]
+async fn a_confirmed_call_is_not_asked_about_twice() {
+    for server in ERAS {
+        let (house, script) = house(server, LONG).await;
+        let ann = elicits(&house, Era::Modern, "ann").await;
+        let asked = ann.call("asks", users()).await.unwrap();
+        let second = retry(&ann, "asks", users(), &asked["requestState"], yes()).await.unwrap();
+        assert_eq!(second["resultType"], "input_required", "the server's own question: {second}");
+        let keys: Vec<_> = second["inputRequests"].as_object().unwrap().keys().cloned().collect();
+        assert!(!keys.contains(&"confirm".to_owned()), "{keys:?}");
+        let answer = json!({"action": "accept", "content": {}});
+        // With other arguments it is another call, and asked about.
+        let params = |arguments: Value| {
+            json!({
+                "name": "asks", "arguments": arguments, "requestState": second["requestState"],
+                "inputResponses": {keys[0].clone(): answer},
+            })
+        };
+        let other = ann.request("tools/call", params(json!({"table": "orders"}))).await.unwrap();
+        assert_eq!(other["inputRequests"]["confirm"]["method"], "elicitation/create");
+        let eve = elicits(&house, Era::Modern, "eve").await;
+        let stolen = eve.request("tools/call", params(users())).await.unwrap();
+        assert_eq!(stolen["inputRequests"]["confirm"]["method"], "elicitation/create");
+        let done = ann.request("tools/call", params(users())).await;
+        assert!(ran(&done), "{server:?}: {done:?}");
+        let heard = script.calls();
+        assert_eq!(heard, if server == Era::Modern { 2 } else { 1 });
+    }
+}
+
+async fn by_token(house: &House, era: Era, principal: &str) -> Client {
+    house.client_with(era, principal, json!({"extensions": {"human_in_the_loop": {}}})).await
+}
+
+async fn with_token(
+    client: &Client,
+    tool: &str,
+    arguments: Value,
+    token: &Value,
+    said: Value,
+) -> Result<Value, switchboard_wire::ErrorObject> {
+    let meta = json!({"confirmation_token": token, "user_confirmed": said});
+    client.request("tools/call", json!({"name": tool, "arguments": arguments, "_meta": meta})).await
+}
+
+#[tokio::test]
+async fn a_token_is_for_one_call_of_one_principal() {
+    for era in ERAS {
+        let (house, script) = house(Era::Legacy, LONG).await;
+        let ann = by_token(&house, era, "ann").await;
+        let asked = ann.call("drop", users()).await.unwrap();
+        assert_eq!(asked["status"], "confirmation_required");
+        assert_eq!(asked["isError"], true, "nothing was done");
+        let until: Timestamp = asked["expires_at"].as_str().unwrap().parse().unwrap();
+        let life = until.duration_since(Timestamp::now());
+        assert!(life <= SignedDuration::from_mins(5) && life > SignedDuration::from_mins(4));
+        let token = asked["confirmation_token"].clone();
+        let invalid = |called: &Result<Value, _>| assert_eq!(kind_of(called), "confirmation_invalid");
+        let eve = by_token(&house, era, "eve").await;
+        invalid(&with_token(&eve, "drop", users(), &token, json!(true)).await);
+        invalid(&with_token(&ann, "drop", users(), &token, json!(false)).await);
+        invalid(&with_token(&ann, "drop", users(), &token, json!("true")).await);
+        // The id alone, as the operator sees it, is no token.
+        let id = token.as_str().unwrap().split('.').next().unwrap();
+        invalid(&with_token(&ann, "drop", users(), &json!(id), json!(true)).await);
+        invalid(&with_token(&ann, "drop", users(), &json!(format!("{id}.guess")), json!(true)).await);
+        assert_eq!(script.calls(), 0);
+        assert!(ran(&with_token(&ann, "drop", users(), &token, json!(true)).await));
+        let heard = &script.heard("tools/call")[0];
+        assert!(!heard.to_string().contains(id), "the token is none of the server's business: {heard}");
+        invalid(&with_token(&ann, "drop", users(), &token, json!(true)).await);
+        for (tool, arguments) in [("drop", json!({"table": "orders"})), ("other", users())] {
+            let asked = ann.call("drop", users()).await.unwrap();
+            invalid(&with_token(&ann, tool, arguments, &asked["confirmation_token"], json!(true)).await);
+            assert!(ran(&ann.call("drop", users()).await), "the yes is used up for what it was given");
+        }
+        assert_eq!(script.calls(), 3);
+    }
+}
+
+/// A server with confirmations of its own stays usable behind a kernel that asks as well.
+#[tokio::test]
+async fn a_servers_own_token_reaches_the_server() {
+    for era in ERAS {
+        let (house, script) = house(Era::Legacy, LONG).await;
+        let ann = by_token(&house, era, "ann").await;
+        let asked = ann.call("confirms", users()).await.unwrap();
+        let second = with_token(&ann, "confirms", users(), &asked["confirmation_token"], json!(true)).await.unwrap();
+        assert_eq!(second["confirmation_token"], "of-the-server");
+        let forged = with_token(&ann, "confirms", json!({}), &json!("of-the-server"), json!(true)).await;
+        assert_eq!(kind_of(&forged), "confirmation_invalid");
+        let done = with_token(&ann, "confirms", users(), &json!("of-the-server"), json!(true)).await;
+        assert!(ran(&done), "{done:?}");
+        assert_eq!(script.heard("tools/call")[1]["_meta"]["confirmation_token"], "of-the-server");
+        let again = with_token(&ann, "confirms", users(), &json!("of-the-server"), json!(true)).await;
+        assert_eq!(kind_of(&again), "confirmation_invalid", "also the way round our question is good once");
+    }
+}
+
+#[tokio::test]
+async fn an_mgp_client_is_asked_by_callback() {
+    let speaks = json!({"mgp": {"version": "0.3.0", "extensions": ["callbacks"]}});
+    for era in ERAS {
+        for (response, passes, lasts) in [
+            ("confirm", true, false),
+            ("cancel", false, false),
+            ("what?", false, false),
+            ("confirm_session", true, era == Era::Legacy),
+        ] {
+            let (house, script) = house(Era::Legacy, LONG).await;
+            let ann = house.client_with(era, "ann", speaks.clone()).await;
+            let eve = house.client_with(era, "eve", speaks.clone()).await;
+            let answering = async {
+                until("the question", || !requests(&ann).is_empty()).await;
+                let question = requests(&ann)[0].clone();
+                assert_eq!(question["type"], "confirmation");
+                assert!(question["message"].as_str().unwrap().contains("users"));
+                let answer = json!({"callback_id": question["callback_id"], "response": response});
+                let stolen = json!({"callback_id": question["callback_id"], "response": "confirm"});
+                assert!(eve.request("mgp/callback/respond", stolen).await.is_err(), "another's question");
+                ann.request("mgp/callback/respond", answer.clone()).await.unwrap();
+                assert!(ann.request("mgp/callback/respond", answer).await.is_err(), "answered before");
+            };
+            let (called, ()) = tokio::join!(ann.call("drop", users()), answering);
+            assert_eq!(ran(&called), passes, "{response}: {called:?}");
+            assert_eq!(script.calls(), usize::from(passes));
+            if lasts {
+                assert!(ran(&ann.call("drop", users()).await));
+            }
+        }
+    }
+}
+
+fn requests(client: &Client) -> Vec<Value> {
+    let told = client.ear.told.lock();
+    told.iter()
+        .filter(|(method, _)| method == "notifications/mgp.callback.request")
+        .map(|(_, params)| params.clone())
+        .collect()
+}
+
+async fn answer(house: &House, id: &str, verdict: Verdict, reason: Option<&str>) -> usize {
+    let until = Timestamp::now() + SignedDuration::from_mins(5);
+    let reason = reason.map(str::to_owned);
+    house.office().answer(&[id.to_owned()], verdict, reason, until).await.unwrap().len()
+}
+
+async fn held(house: &House, count: usize) -> String {
+    let held = house.await_events("dev.switchboard.call_held", count).await;
+    held[count - 1].details["approval"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn the_operator_answers_from_elsewhere() {
+    for era in ERAS {
+        for (verdict, passes, lasts) in [
+            (Verdict::Approve(Reuse::Once), true, false),
+            (Verdict::Approve(Reuse::Always), true, true),
+            (Verdict::Deny, false, false),
+        ] {
+            let (house, script) = house(Era::Legacy, LONG).await;
+            let ann = house.client(era, "ann").await;
+            let deciding = async {
+                let id = held(&house, 1).await;
+                assert_eq!(answer(&house, &id, verdict, Some("because")).await, 1);
+            };
+            let (called, ()) = tokio::join!(ann.call("drop", users()), deciding);
+            assert_eq!(ran(&called), passes, "{called:?}");
+            if !passes {
+                assert_eq!(kind_of(&called), "confirmation_denied");
+                assert!(rejection(&called)["reason"].as_str().unwrap().contains("because"));
+            }
+            if lasts {
+                assert!(ran(&ann.call("drop", users()).await));
+                // Always is for this principal alone.
+                let events = house.await_events("dev.switchboard.call_approved", 2).await;
+                assert_eq!(events[1].details["decided_by"], "olga");
+            }
+            assert_eq!(script.calls(), usize::from(passes) + usize::from(lasts));
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_yes_that_comes_too_late_is_good_for_the_next_call_and_no_more() {
+    let (house, script) = house(Era::Legacy, SHORT).await;
+    let ann = house.client(Era::Legacy, "ann").await;
+    let called = ann.call("drop", users()).await;
+    assert_eq!(kind_of(&called), "confirmation_required");
+    let id = held(&house, 1).await;
+    assert!(rejection(&called)["remediation_hint"].as_str().unwrap().contains(&id));
+    assert_eq!(answer(&house, &id, Verdict::Approve(Reuse::Once), None).await, 1);
+    let eve = house.client(Era::Legacy, "eve").await;
+    assert_eq!(kind_of(&eve.call("drop", users()).await), "confirmation_required");
+    assert_eq!(kind_of(&ann.call("drop", json!({"table": "orders"})).await), "confirmation_required");
+    assert!(ran(&ann.call("drop", users()).await));
+    assert_eq!(kind_of(&ann.call("drop", users()).await), "confirmation_required");
+    assert_eq!(script.calls(), 1);
+}
+
+/// A caller that goes away takes its question along.
+#[tokio::test]
+async fn a_question_ends_with_its_caller() {
+    let (house, script) = house(Era::Legacy, LONG).await;
+    let ann = house.client(Era::Legacy, "ann").await;
+    for drops in [true, false] {
+        let context = ann.context();
+        let cancel = context.cancel.clone();
+        let params = raw(&json!({"name": "drop", "arguments": users()}));
+        let mut calling = Box::pin(ann.send(context, "tools/call", &params));
+        let id = tokio::select! {
+            id = held(&house, if drops { 1 } else { 2 }) => id,
+            called = &mut calling => panic!("answered: {called:?}"),
+        };
+        if drops {
+            drop(calling);
+        } else {
+            cancel.cancel();
+            assert!(calling.await.is_err());
+        }
+        let mut state = ApprovalState::Pending;
+        for _ in 0..100 {
+            state = house.store.approvals().get(&id).await.unwrap().unwrap().state;
+            if state != ApprovalState::Pending {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        assert_eq!(state, ApprovalState::Withdrawn);
+        assert_eq!(answer(&house, &id, Verdict::Approve(Reuse::Once), None).await, 0);
+    }
+    assert_eq!(script.calls(), 0);
+}
+
+/// Nobody fills the queue for others.
+#[tokio::test]
+async fn one_principal_cannot_hold_all_places() {
+    let (house, _script) = house(Era::Legacy, LONG).await;
+    let eve = elicits(&house, Era::Modern, "eve").await;
+    let mut refused = 0;
+    for index in 0..80 {
+        refused += usize::from(eve.call("drop", json!({"n": index})).await.is_err());
+    }
+    assert_eq!(refused, 80 - 64);
+    let ann = elicits(&house, Era::Modern, "ann").await;
+    assert_eq!(ann.call("drop", users()).await.unwrap()["resultType"], "input_required");
+}
+
+/// Without a store a legacy client's user can be asked, and nobody else.
+#[tokio::test]
+async fn without_a_store_only_the_user_is_asked() {
+    let script = Script::new(Era::Legacy, vec![tool_with("drop", json!({"security": {"risk_level": "dangerous"}}))]);
+    let house = House::with(&[("db", script.clone())], ServerPolicy::default, |gate| {
+        open_house(gate);
+        gate.store = None;
+    })
+    .await;
+    let ann = elicits(&house, Era::Legacy, "ann").await;
+    ann.ear.answers.lock().push_back(yes());
+    assert!(ran(&ann.call("drop", users()).await));
+    for era in ERAS {
+        let bob = house.client(era, "bob").await;
+        assert_eq!(kind_of(&bob.call("drop", users()).await), "confirmation_required");
+    }
+    assert_eq!(script.calls(), 1);
+}

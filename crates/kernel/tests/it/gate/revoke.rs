@@ -1,1 +1,164 @@
+//! What was taken back is taken back, everywhere, when the taking back has returned.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use serde_json::json;
+use switchboard_kernel::Office;
+use switchboard_protocol::Era;
+use switchboard_store::AccessSelector;
+
+use super::world::{ERAS, House, Script, dangerous, entry, open, ran, tool, until};
+
+fn everything_of(principal: &str) -> AccessSelector {
+    AccessSelector {
+        principal: Some(principal.to_owned()),
+        server: Some("files".to_owned()),
+        ..AccessSelector::default()
+    }
+}
+
+/// The operator is another process: another handle on the same file. A client calls all the time meanwhile.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_call_passes_once_revoke_has_returned() {
+    let script =
+        Script::new(Era::Legacy, vec![super::world::tool_with("read", json!({"annotations": {"readOnlyHint": true}}))]);
+    let house = House::new(&[("files", script.clone())]).await;
+    let elsewhere = open(house.directory.path()).await;
+    let office = Office::of_operator(elsewhere.clone(), "olga");
+    let ann = Arc::new(house.client(Era::Modern, "ann").await);
+    for round in 0..50 {
+        elsewhere.grants().put_access(&entry("ann", "files", None, true)).await.unwrap();
+        let passed = AtomicUsize::new(0);
+        let stop = AtomicBool::new(false);
+        let calling = async {
+            while !stop.load(Ordering::Relaxed) {
+                if ran(&ann.call("read", json!({})).await) {
+                    passed.fetch_add(1, Ordering::Relaxed);
+                }
+                tokio::task::yield_now().await;
+            }
+        };
+        let revoking = async {
+            while passed.load(Ordering::Relaxed) == 0 {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+            assert_eq!(office.revoke_access(&everything_of("ann")).await.unwrap().len(), 1);
+            let before = script.calls();
+            for _ in 0..3 {
+                assert!(ann.call("read", json!({})).await.is_err(), "round {round}: passed after the revocation");
+            }
+            stop.store(true, Ordering::Relaxed);
+            before
+        };
+        let (before, ()) = tokio::join!(revoking, calling);
+        assert_eq!(script.calls(), before, "round {round}: a call arrived after the revocation");
+    }
+}
+
+/// A call that waited for a person is judged again when the person has answered.
+#[tokio::test]
+async fn a_held_call_does_not_outlive_the_right_to_make_it() {
+    let script = Script::new(Era::Legacy, vec![dangerous("drop")]);
+    let house = House::new(&[("files", script.clone())]).await;
+    house.grant("ann", "files", None, true).await;
+    let ann = house.client(Era::Legacy, "ann").await;
+    let calling = ann.call("drop", json!({"table": "users"}));
+    let deciding = async {
+        let held = house.await_events("dev.switchboard.call_held", 1).await;
+        let id = held[0].details["approval"].as_str().unwrap().to_owned();
+        house.office().revoke_access(&everything_of("ann")).await.unwrap();
+        let until = jiff::Timestamp::now() + jiff::SignedDuration::from_mins(5);
+        let yes = switchboard_store::Verdict::Approve(switchboard_store::Reuse::Once);
+        assert_eq!(house.office().answer(&[id], yes, None, until).await.unwrap().len(), 1);
+    };
+    let (called, ()) = tokio::join!(calling, deciding);
+    assert!(called.unwrap_err().message.contains("Unknown tool"));
+    assert_eq!(script.calls(), 0);
+}
+
+/// Subscriptions and streams end with the right to them.
+#[tokio::test]
+async fn updates_stop_with_the_grant() {
+    for era in ERAS {
+        let script = Script::new(Era::Legacy, vec![tool("read")]);
+        let house = House::new(&[("files", script.clone())]).await;
+        house.grant("ann", "files", None, true).await;
+        let ann = Arc::new(house.client(era, "ann").await);
+        tokio::time::sleep(Duration::from_millis(210)).await;
+        let context = ann.context();
+        let cancel = context.cancel.clone();
+        match era {
+            Era::Legacy => {
+                ann.request("resources/subscribe", json!({"uri": "script://one"})).await.unwrap();
+            }
+            Era::Modern => {
+                let listening = ann.clone();
+                tokio::spawn(async move {
+                    let wish = json!({"notifications": {"resourceSubscriptions": ["script://one"]}});
+                    listening.send(context, "subscriptions/listen", &super::world::raw(&wish)).await
+                });
+                let heard = || ann.ear.told.lock().iter().any(|(method, _)| method.ends_with("acknowledged"));
+                until("the stream begins", heard).await;
+            }
+        }
+        let updates = || ann.ear.told.lock().iter().filter(|(method, _)| method.ends_with("resources/updated")).count();
+        let update = || {
+            let params = super::world::raw(&json!({"uri": "script://one"}));
+            let session = script.sessions.lock()[0].clone();
+            session
+                .remote()
+                .notify(switchboard_wire::Notification::new("notifications/resources/updated", Some(params)))
+        };
+        update().unwrap();
+        until("an update arrives", || updates() == 1).await;
+        house.office().revoke_access(&everything_of("ann")).await.unwrap();
+        update().unwrap();
+        // Something that comes after it on the same way has arrived, and so has the update, if it ever does.
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        assert_eq!(updates(), 1, "{era:?}");
+        cancel.cancel();
+    }
+}
+
+/// A call that waits for its client's input goes on only for who may still make it.
+#[tokio::test]
+async fn a_parked_call_does_not_go_on_after_the_revocation() {
+    for server in ERAS {
+        let script = Script::new(server, vec![tool("asks")]);
+        let house = House::new(&[("files", script.clone())]).await;
+        house.grant("ann", "files", None, true).await;
+        let ann = house.client_with(Era::Modern, "ann", json!({"elicitation": {"form": {}}})).await;
+        let asked = ann.call("asks", json!({})).await.unwrap();
+        assert_eq!(asked["resultType"], "input_required");
+        let key = asked["inputRequests"].as_object().unwrap().keys().next().unwrap().clone();
+        house.office().revoke_access(&everything_of("ann")).await.unwrap();
+        let before = script.calls();
+        let params = json!({
+            "name": "asks", "arguments": {}, "requestState": asked["requestState"],
+            "inputResponses": {key: {"action": "accept", "content": {}}},
+        });
+        let refused = ann.request("tools/call", params).await.unwrap_err();
+        assert!(refused.message.contains("Unknown tool"), "{refused:?}");
+        assert_eq!(script.calls(), before);
+    }
+}
+
+/// The result of a task is for who may use the tool, also when the kernel kept it.
+#[tokio::test]
+async fn results_of_tasks_end_with_the_grant() {
+    let script = Script::new(Era::Modern, vec![tool("read")]);
+    script.capabilities.lock()["extensions"] = json!({"io.modelcontextprotocol/tasks": {}});
+    let house = House::new(&[("files", script.clone())]).await;
+    house.grant("ann", "files", Some("read"), true).await;
+    let ann = house.client(Era::Legacy, "ann").await;
+    let made =
+        ann.request("tools/call", json!({"name": "read", "arguments": {}, "task": {"ttl": 60_000}})).await.unwrap();
+    let task = json!({"taskId": made["task"]["taskId"]});
+    ann.request("tasks/result", task.clone()).await.unwrap();
+    house.office().revoke_access(&everything_of("ann")).await.unwrap();
+    for method in ["tasks/get", "tasks/result", "tasks/cancel"] {
+        assert!(ann.request(method, task.clone()).await.is_err(), "{method}");
+    }
+}

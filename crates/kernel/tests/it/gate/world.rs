@@ -15,7 +15,7 @@ use switchboard_peer::{
 };
 use switchboard_protocol::{Era, Revision};
 use switchboard_store::{AuditEvent, AuditFilter, Location, Options, Store};
-use switchboard_wire::{Edit, ErrorObject, Id, Limits, Notification, Object, Raw, Request};
+use switchboard_wire::{Edit, ErrorObject, Id, Limits, Notification, Raw, Request};
 use tempfile::TempDir;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
@@ -256,6 +256,12 @@ impl House {
         Office::of_operator(self.store.clone(), "olga")
     }
 
+    /// Grants or denies, and waits until it counts.
+    pub(crate) async fn grant(&self, principal: &str, server: &str, tool: Option<&str>, allow: bool) {
+        self.office().grant_access(entry(principal, server, tool, allow)).await.expect("a grant");
+        tokio::time::sleep(Duration::from_millis(220)).await;
+    }
+
     /// A client that says nothing of itself.
     pub(crate) async fn client(&self, era: Era, principal: &str) -> Client {
         self.client_with(era, principal, json!({})).await
@@ -480,9 +486,4 @@ pub(crate) async fn until(what: &str, mut holds: impl FnMut() -> bool) {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     panic!("in vain: {what}");
-}
-
-/// The members of an object, for a look at what is there.
-pub(crate) fn has(raw: &Raw, key: &str) -> bool {
-    Object::open(raw).is_ok_and(|object| object.has(key))
 }

@@ -111,6 +111,9 @@ pub(crate) async fn permissions_of_servers_keep_their_scopes(fixture: &mut Fixtu
     grants.put_permission(&permission("shell.execute", PermissionDecision::Deferred)).await.unwrap();
     grants.put_permission(&permission("shell.execute", PermissionDecision::Approved)).await.unwrap();
     grants.put_permission(&permission("com.example.custom", PermissionDecision::Denied)).await.unwrap();
+    // A question does not undo an answer.
+    grants.ask_permission(&permission("shell.execute", PermissionDecision::Deferred)).await.unwrap();
+    grants.ask_permission(&permission("com.example.custom", PermissionDecision::Deferred)).await.unwrap();
     let loaded = grants.load().await.unwrap().permissions;
     assert_eq!(loaded.len(), 2);
     let shell = loaded.iter().find(|found| found.permission == "shell.execute").unwrap();
