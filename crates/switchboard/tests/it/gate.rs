@@ -277,6 +277,24 @@ fn old_events_are_removed_when_asked_for() {
 }
 
 #[test]
+fn an_older_copy_is_found_out_by_a_head_that_was_kept_elsewhere() {
+    let home = Home::new();
+    let data = home.path(".local/share/switchboard");
+    home.run(&["grant", "--agent", "a", "--server", "s"]).ok();
+    let copy = home.path("copy");
+    let status = std::process::Command::new("cp").arg("-a").args([&data, &copy]).status().unwrap();
+    assert!(status.success());
+    home.run(&["revoke", "--agent", "a", "--server", "s"]).ok();
+    home.write("heads", &home.run(&["audit", "seal"]).ok());
+    std::fs::remove_dir_all(&data).unwrap();
+    std::fs::rename(copy, &data).unwrap();
+    home.run(&["audit", "verify"]).ok();
+    let heads = home.path("heads");
+    let said = home.run(&["audit", "verify", "--head", heads.to_str().unwrap()]).err(1);
+    assert!(said.contains("record 2") && said.contains("older copy"), "{said}");
+}
+
+#[test]
 fn any_client_can_query_the_log_through_a_server() {
     let home = Home::new();
     let program = env!("CARGO_BIN_EXE_switchboard");
