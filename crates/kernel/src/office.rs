@@ -130,7 +130,7 @@ impl Office {
         Ok(revoked)
     }
 
-    /// Decides about a permission that a server needs. When this returns, it counts in every process on this store.
+    /// Decides about a permission that a server needs.
     ///
     /// # Errors
     /// The store takes nothing.
@@ -165,7 +165,9 @@ impl Office {
             scopes: scope,
         };
         self.store.grants().put_permission(&decided).await?;
-        tokio::time::sleep(SETTLED).await;
+        if !granted {
+            tokio::time::sleep(SETTLED).await;
+        }
         Ok(())
     }
 

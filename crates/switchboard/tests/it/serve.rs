@@ -105,7 +105,6 @@ fn a_token_is_shown_once_and_is_needed() {
     let token = served.token.clone().expect("a first token");
     let header = served.entry["mcpServers"]["switchboard"]["headers"]["Authorization"].clone();
     assert_eq!(header, format!("Bearer {token}"));
-    home.run(&["grant", "--agent", "first", "--server", "one"]).ok();
     assert!(served.tools(Some(&token)).unwrap().contains(&"echo".to_owned()));
     for wrong in [None, Some("sb_wrong")] {
         assert_eq!(served.tools(wrong).unwrap_err().0, 401);
