@@ -1,3 +1,5 @@
 //! Test doubles and harnesses, for development only: no crate depends on this outside its tests.
 
 pub mod faulty;
+#[cfg(target_os = "linux")]
+pub mod hostile;

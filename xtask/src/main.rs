@@ -25,6 +25,7 @@ usage: cargo xtask COMMAND
   test [--quick] [--only STEP]   format, tidy, clippy, tests, doc tests, binaries, then the outside peers
                                  (--quick leaves the outside peers out)
   tidy                           edges between crates, file headers and sizes, forbidden words
+  fit-screening                  fit the weights of the screening of tool definitions to its corpus
   peers                          install the outside peers under target/peers
   conformance [--only WORD]      the official suite: fixture server, kernel in front of it, client
   interop [--direct] [--only WORD] [--verbose]
@@ -62,6 +63,10 @@ fn run() -> Result<Option<Tally>> {
             flags.finish()?;
             tidy::run(&layout).map(|()| None)
         }
+        "fit-screening" => {
+            flags.finish()?;
+            fit_screening(&layout).map(|()| None)
+        }
         "peers" => {
             flags.finish()?;
             peers::install(&layout).map(|_| None)
@@ -92,6 +97,14 @@ fn run() -> Result<Option<Tally>> {
 }
 
 /// The words after the command; whatever is left at the end was a typing error.
+/// The fitting lives in a test of the crate, so that no program carries it; with the variable set it writes the file.
+fn fit_screening(layout: &Layout) -> Result<()> {
+    let mut cargo = std::process::Command::new("cargo");
+    cargo.args(["test", "-p", "switchboard-guard", "--lib", "the_weights_are_those_of_the_corpus"]);
+    cargo.env("SWITCHBOARD_FIT_SCREENING", "1").current_dir(&layout.root);
+    process::visible(&mut cargo, std::time::Duration::from_secs(600))
+}
+
 struct Flags {
     words: Vec<String>,
 }

@@ -235,6 +235,15 @@ fn block(entry: &ServerEntry) -> String {
             put(&mut out, &Key::new(name).display_repr(), Some(string(value.reveal())));
         }
     }
+    if let Some(isolation) = &entry.isolation {
+        out.push_str("\n[servers.isolation]\n");
+        put(&mut out, "mode", isolation.mode.map(|word| string(word.as_str())));
+        put(&mut out, "memory_limit_mb", isolation.memory_limit_mb.map(|number| number.to_string()));
+        put(&mut out, "cpu_time_limit_secs", isolation.cpu_time_limit_secs.map(|number| number.to_string()));
+        put(&mut out, "filesystem_scope", isolation.filesystem_scope.as_deref().map(string));
+        put(&mut out, "network_scope", isolation.network_scope.as_deref().map(string));
+        put(&mut out, "max_child_processes", isolation.max_child_processes.map(|number| number.to_string()));
+    }
     for (name, tool) in &entry.tools {
         out.push_str(&format!("\n[servers.tools.{}]\n", string(name)));
         put(&mut out, "risk", tool.risk.map(|word| string(word.as_str())));

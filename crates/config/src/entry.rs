@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use switchboard_protocol::mgp::{DefaultPolicy, TrustLevel};
 
-use crate::policy::{Permissions, ToolEntry};
+use crate::policy::{IsolationEntry, Permissions, ToolEntry};
 use crate::secret::{Secret, names_secret, printable};
 
 /// Declares an enum of configuration words with the words themselves.
@@ -166,6 +166,8 @@ pub struct ServerEntry {
     pub default_policy: Option<DefaultPolicy>,
     /// What is said of single tools.
     pub tools: BTreeMap<String, ToolEntry>,
+    /// How its process is confined.
+    pub isolation: Option<IsolationEntry>,
     /// The MGP section.
     pub mgp: Option<MgpEntry>,
 }

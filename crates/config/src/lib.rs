@@ -46,7 +46,7 @@ pub use import::{
 pub use load::{Loaded, LoadedFile, Sources, load};
 pub use parse::Config;
 pub use places::{Platform, default_data_dir, user_config_file};
-pub use policy::{GateSettings, Permissions, ToolEntry};
+pub use policy::{GateSettings, IsolationEntry, IsolationMode, Permissions, ToolEntry};
 pub use secret::Secret;
 pub use server::{Endpoint, HttpEndpoint, Origin, Server, StdioEndpoint};
 pub use settings::{Limits, Settings};

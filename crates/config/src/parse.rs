@@ -37,6 +37,7 @@ const TOP_LEVEL: &[&str] = &[
     "limits",
     "auth",
     "gate",
+    "isolation",
 ];
 
 /// A configuration that was read.

@@ -61,6 +61,86 @@ pub struct ToolEntry {
     pub confirm: Option<bool>,
 }
 
+/// How far servers are confined (`isolation`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum IsolationMode {
+    /// Not at all; said of all servers, those that are not trusted stay confined.
+    Off,
+    /// Those that are experimental or not trusted.
+    Untrusted,
+    /// All but those trusted as the kernel itself.
+    Trust,
+}
+
+impl IsolationMode {
+    const WORDS: &'static [&'static str] = &["off", "untrusted", "trust"];
+
+    fn from_word(word: &str) -> Option<Self> {
+        match word {
+            "off" => Some(Self::Off),
+            "untrusted" => Some(Self::Untrusted),
+            "trust" => Some(Self::Trust),
+            _ => None,
+        }
+    }
+
+    /// The word as it stands in a file.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Untrusted => "untrusted",
+            Self::Trust => "trust",
+        }
+    }
+}
+
+/// What is said of the confinement of one server: a word, or the `[servers.isolation]` table.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct IsolationEntry {
+    /// Whether it is confined.
+    pub mode: Option<IsolationMode>,
+    /// The most memory of each of its processes.
+    pub memory_limit_mb: Option<u64>,
+    /// Processor time for one call.
+    pub cpu_time_limit_secs: Option<u64>,
+    /// How much of the file system it sees: `none`, `readonly`, `sandbox` or `unrestricted`.
+    pub filesystem_scope: Option<String>,
+    /// How much of the network it sees: `none`, `proxy_only` or `unrestricted`.
+    pub network_scope: Option<String>,
+    /// How many processes it may start.
+    pub max_child_processes: Option<u32>,
+}
+
+const ISOLATION: &[&str] =
+    &["mode", "memory_limit_mb", "cpu_time_limit_secs", "filesystem_scope", "network_scope", "max_child_processes"];
+
+pub(crate) fn read_isolation_mode(top: &Keys<'_>) -> Result<IsolationMode, ConfigError> {
+    let said = top.word("isolation", IsolationMode::WORDS, IsolationMode::from_word)?;
+    Ok(said.unwrap_or(IsolationMode::Untrusted))
+}
+
+pub(crate) fn read_isolation(server: &Keys<'_>) -> Result<Option<IsolationEntry>, ConfigError> {
+    const FILES: &[&str] = &["none", "readonly", "sandbox", "unrestricted"];
+    const NETWORK: &[&str] = &["none", "proxy_only", "unrestricted"];
+    let Some(item) = server.table.get("isolation") else { return Ok(None) };
+    if !item.is_table_like() {
+        let mode = server.word("isolation", IsolationMode::WORDS, IsolationMode::from_word)?;
+        return Ok(Some(IsolationEntry { mode, ..IsolationEntry::default() }));
+    }
+    let Some(keys) = server.section("isolation", "[servers.isolation]", ISOLATION)? else { return Ok(None) };
+    let one_of = |words: &'static [&'static str]| move |word: &str| words.contains(&word).then(|| word.to_owned());
+    let children = keys.number("max_child_processes", 0, 10_000)?;
+    Ok(Some(IsolationEntry {
+        mode: keys.word("mode", IsolationMode::WORDS, IsolationMode::from_word)?,
+        memory_limit_mb: keys.number("memory_limit_mb", 1, 1 << 20)?,
+        cpu_time_limit_secs: keys.number("cpu_time_limit_secs", 1, 86_400)?,
+        filesystem_scope: keys.word("filesystem_scope", FILES, one_of(FILES))?,
+        network_scope: keys.word("network_scope", NETWORK, one_of(NETWORK))?,
+        max_child_processes: children.and_then(|children| u32::try_from(children).ok()),
+    }))
+}
+
 /// Permissions that are granted by configuration, with the scope that narrows each.
 pub type Permissions = BTreeMap<String, Option<Value>>;
 
@@ -134,8 +214,12 @@ fn value_of(item: &Item) -> Value {
 }
 
 /// What of it an approval of a server covers; `None` where nothing is said.
-pub(crate) fn covered(granted: &Permissions, tools: &BTreeMap<String, ToolEntry>) -> Option<Value> {
-    if granted.is_empty() && tools.is_empty() {
+pub(crate) fn covered(
+    granted: &Permissions,
+    tools: &BTreeMap<String, ToolEntry>,
+    isolation: Option<&IsolationEntry>,
+) -> Option<Value> {
+    if granted.is_empty() && tools.is_empty() && isolation.is_none() {
         return None;
     }
     let tools: Vec<Value> = tools
@@ -144,7 +228,7 @@ pub(crate) fn covered(granted: &Permissions, tools: &BTreeMap<String, ToolEntry>
             json!([name, tool.risk.map(Risk::as_str), tool.validator.map(ValidatorName::as_str), tool.confirm])
         })
         .collect();
-    Some(json!([granted, tools]))
+    Some(json!([granted, tools, isolation.map(|isolation| format!("{isolation:?}"))]))
 }
 
 /// The same as TOML, to be written back.

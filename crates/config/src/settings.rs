@@ -7,7 +7,7 @@ use std::time::Duration;
 use switchboard_protocol::mgp::{ApprovalPolicy, DefaultPolicy};
 
 use crate::auth::Auth;
-use crate::policy::GateSettings;
+use crate::policy::{GateSettings, IsolationMode};
 use crate::secret::Secret;
 
 /// The top-level keys and sections.
@@ -31,6 +31,8 @@ pub struct Settings {
     pub bus: Option<Secret>,
     /// How calls are judged.
     pub gate: GateSettings,
+    /// Which servers are confined.
+    pub isolation: IsolationMode,
     /// Limits.
     pub limits: Limits,
     /// An identity provider whose tokens are accepted (`[auth]`).
@@ -49,6 +51,7 @@ impl Default for Settings {
             store: None,
             bus: None,
             gate: GateSettings::default(),
+            isolation: IsolationMode::Untrusted,
             limits: Limits::default(),
             auth: None,
         }

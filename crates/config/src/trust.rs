@@ -132,6 +132,6 @@ pub fn fingerprint(server: &Server) -> String {
     ];
     let none = crate::policy::Permissions::new();
     let granted = mgp.map_or(&none, |mgp| &mgp.permissions_granted);
-    covered.extend(crate::policy::covered(granted, &entry.tools));
+    covered.extend(crate::policy::covered(granted, &entry.tools, entry.isolation.as_ref()));
     Sha256::digest(Value::Array(covered).to_string()).iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,11 +1,14 @@
 //! Reads one JSON object a line (`{"id", "input", ..}`) and prints `{"id", "verdict", "why"}`: the validators by hand.
 //!
-//! `check shell|readonly|network|path < cases.jsonl`
+//! `check shell|readonly|network|path|code|message|tool < cases.jsonl`
 
 use serde_json::{Map, Value, json};
 use std::io::{BufRead as _, Write as _};
 use std::net::IpAddr;
+use switchboard_guard::code::{self, Language, Level};
+use switchboard_guard::screen::{self, Layer};
 use switchboard_guard::{Finding, Verdict, network, path, shell};
+use switchboard_wire::{Limits, Raw};
 
 fn main() -> std::io::Result<()> {
     let kind = std::env::args().nth(1).unwrap_or_default();
@@ -21,6 +24,15 @@ fn main() -> std::io::Result<()> {
 }
 
 fn check(kind: &str, case: &Map<String, Value>) -> Verdict {
+    if kind == "tool" {
+        let definition = match case.get("input") {
+            Some(Value::String(text)) => text.clone(),
+            input => input.map(Value::to_string).unwrap_or_default(),
+        };
+        let raw = Raw::parse(definition.into_bytes(), &Limits::default())
+            .map_err(|refusal| Finding::new("json", refusal.to_string()))?;
+        return screen::tool(&raw);
+    }
     let Some(input) = case.get("input").and_then(Value::as_str) else {
         return Err(Finding::new("input", "the input is not text"));
     };
@@ -32,6 +44,19 @@ fn check(kind: &str, case: &Map<String, Value>) -> Verdict {
             let scope = path::Scope::new(&["/project/**", "/tmp/**"], &["**/.env", "**/secrets/**"], "/project");
             let links = |link: &str| case.get("fs")?.get(link)?.as_str().map(str::to_owned);
             path::check(&scope, input, &links)
+        }
+        "code" => {
+            let level = match case.get("level").and_then(Value::as_str) {
+                Some("strict") => Level::Strict,
+                Some("readonly") => Level::Readonly,
+                _ => Level::Standard,
+            };
+            let javascript = case.get("language").and_then(Value::as_str) == Some("javascript");
+            code::check(if javascript { Language::JavaScript } else { Language::Python }, level, input)
+        }
+        "message" => {
+            let layer = case.get("layer").and_then(Value::as_str).and_then(Layer::from_name).unwrap_or(Layer::Rpc);
+            screen::message(input.as_bytes().to_vec(), layer)
         }
         _ => Err(Finding::new("kind", "unknown kind of check")),
     }

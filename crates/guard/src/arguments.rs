@@ -11,6 +11,7 @@ mod place;
 mod reach;
 mod role;
 mod source;
+mod sql;
 mod walk;
 
 use std::net::IpAddr;
@@ -155,7 +156,7 @@ pub fn check(checks: &Checks, arguments: &Raw, world: &dyn World) -> Result<(), 
         let finding = Finding::new("readonly-effects", message);
         return Err(Box::new(Violation { step: "readonly", pointer: String::new(), finding, rejection: None }));
     }
-    walk::Walk { checks, world, pointer: Vec::new() }.run(arguments)
+    walk::Walk { checks, world }.run(arguments)
 }
 
 /// The host names in these arguments, for a caller that looks them up before it asks [`check`]: at most

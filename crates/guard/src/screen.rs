@@ -91,8 +91,17 @@ impl Marks {
 /// Marks what a result says to the model, what it hides, and the secrets in it.
 #[must_use]
 pub fn result(text: &str) -> Marks {
-    let findings = [hidden::check(text), intent::check(text, intent::Place::Result)].into_iter().flatten().collect();
+    let findings = [hidden::check(text), intent::check(text, intent::Place::Result, intent::Names::default())]
+        .into_iter()
+        .flatten()
+        .collect();
     Marks { findings, secrets: secrets::find(text) }
+}
+
+/// What hides in a text: invisible characters, and such that drive a terminal.
+#[must_use]
+pub fn hidden_in(text: &str) -> Option<Finding> {
+    hidden::check(text)
 }
 
 /// The secrets in a text, by where they begin.

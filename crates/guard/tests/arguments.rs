@@ -55,7 +55,20 @@ fn sandbox() {
             (json!({"command": "rm", "args": "-rf /"}), refused("/command")),
             (json!({"command": "git", "args": ["log", "-5"]}), None),
             (json!({"options": {"nested": [{"command": "rm -rf /"}]}}), refused("/options/nested/0/command")),
+            (json!({"program": "rm", "args": ["-rf", "/"]}), refused("/program")),
+            (json!({"executable": "/bin/rm", "args": ["-rf", "/"]}), refused("/executable")),
+            (json!({"code": "rm -rf /"}), refused("/code")),
+            (json!({"input": "rm -rf /"}), refused("/input")),
+            (json!({"args": ["rm", "-rf", "/"]}), refused("/args")),
+            (json!({"args": "rm -rf /"}), refused("/args")),
+            (json!({"argv": ["rm", "-rf", "/"]}), refused("/argv")),
+            (json!({"command": "ls", "argv": ["-l"]}), None),
+            (json!({"args": ["--verbose", "status"]}), None),
+            (json!({"command": "git", "args": ["log", "--grep", "reboot"]}), None),
             // Nothing else may become a command.
+            (json!({"name": "x; {rm,-rf,/}"}), refused("/name")),
+            (json!({"name": "x;${IFS}rm${IFS}-rf${IFS}/"}), refused("/name")),
+            (json!({"name": "\"; \"r\"m -rf / #"}), refused("/name")),
             (json!({"file": "a.txt; rm -rf /"}), refused("/file")),
             (json!({"cwd": "$(curl x.example)"}), refused("/cwd")),
             (json!({"name": "x'; rm -rf / '"}), refused("/name")),
@@ -70,6 +83,8 @@ fn sandbox() {
             (json!({"description": "Lists files; then prints them & exits (really)."}), None),
             (json!({"description": "Use `ls -l` to see $HOME, or a > b | c."}), None),
             (json!({"message": "Fix: it's done; don't worry"}), None),
+            (json!({"description": "Takes `--all`, `{name}` and `$HOME`."}), None),
+            (json!({"filter": "{\"a\": [1, 2]}; then more", "format": "%h %s", "regex": "^(a|b)+$"}), None),
             (json!({"pattern": "foo|bar"}), None),
             (json!({"query": "a & b; c (d)"}), None),
             (json!({"link": "https://a.example/?a=1&b=2"}), None),
@@ -117,6 +132,9 @@ fn network() {
             (json!({"url": "/relative/path"}), None),
             (json!({"url": "example.com/path"}), None),
             (json!({"urls": ["https://example.com/", "http://10.0.0.1/"]}), refused("/urls/1")),
+            (json!({"url": "https://example.com/?to=http://169.254.169.254/"}), refused("/url")),
+            (json!({"url": "https://archive.example.com/web/https://example.com/"}), None),
+            (json!({"text": "https://example.com/;http://localhost/"}), refused("/text")),
             (json!({"host": "10.0.0.1"}), refused("/host")),
             (json!({"host": "0x7f.1"}), refused("/host")),
             (json!({"host": "::1"}), refused("/host")),
@@ -172,6 +190,19 @@ fn the_world_is_asked() {
 }
 
 #[test]
+fn checks_work_together() {
+    assert_cases(
+        &checks(&[Sandbox, NetworkRestricted], &json!({}), &[json!({"paths": ["/project/**"]})]),
+        &[
+            (json!({"command": ["ls", "http://10.0.0.1/"]}), Some(("network_restricted", "/command"))),
+            (json!({"command": "ls http://10.0.0.1/"}), Some(("network_restricted", "/command"))),
+            (json!({"command": ["cat", "/srv/x"]}), Some(("scope", "/command"))),
+            (json!({"command": ["cat", "src/x"], "shell": "bash", "path": "src"}), None),
+        ],
+    );
+}
+
+#[test]
 fn code() {
     let refused = |pointer| Some(("code_safety", pointer));
     assert_cases(
@@ -187,6 +218,7 @@ fn code() {
             (json!({"code": "ls -l", "language": "bash"}), None),
             (json!({"code": "this is no program at all"}), refused("/code")),
             (json!({"files": [{"name": "a.py", "content": "import subprocess"}]}), refused("/files/0/content")),
+            (json!({"code": "x = 1", "files": [{"name": "a.csv", "content": "name (unit), value\n1, 2"}]}), None),
             (json!({"payload": "__import__('os').system('ls')"}), refused("/payload")),
             (json!({"payload": "```python\nimport subprocess\n```"}), refused("/payload")),
             (json!({"name": "adder", "description": "Adds two numbers (and imports nothing)."}), None),
@@ -235,6 +267,20 @@ fn readonly() {
             (json!({"code": "x = 1"}), None),
             (json!({"method": "DELETE", "url": "https://example.com/"}), refused("/method")),
             (json!({"method": "GET", "url": "https://example.com/"}), None),
+            (json!({"query": "SELECT * FROM t WHERE a = 'drop table x; delete from t'"}), None),
+            (json!({"query": "select last_update, grant from t"}), None),
+            (json!({"query": "-- delete from t\nselect 1;"}), None),
+            (json!({"query": "how do I update my address; or delete it"}), None),
+            (json!({"query": "DELETE FROM t"}), refused("/query")),
+            (json!({"query": "select 1; drop table t"}), refused("/query")),
+            (json!({"query": "WITH x AS (DELETE FROM t RETURNING *) SELECT * FROM x"}), refused("/query")),
+            (json!({"query": "select * into copy_of_t from t"}), refused("/query")),
+            (json!({"query": "update t set a = 1"}), refused("/query")),
+            (json!({"query": "select 1 /*! ; delete from t */"}), refused("/query")),
+            (json!({"sql": "pragma journal_mode = off"}), refused("/sql")),
+            (json!({"sql": "pragma table_info(t)"}), None),
+            (json!({"sql": "vacuum"}), refused("/sql")),
+            (json!({"sql": "/* hidden */ insert into t values ('ü')"}), refused("/sql")),
         ],
     );
     for tool in [
@@ -371,6 +417,7 @@ fn any_json() -> impl Strategy<Value = Value> {
         Just("url".to_owned()),
         Just("code".to_owned()),
         Just("args".to_owned()),
+        Just("sql".to_owned()),
         Just("host".to_owned()),
         Just("message".to_owned()),
         ".{0,8}"

@@ -26,6 +26,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         call_timeout: Duration::from_secs(60),
         restart: Restart::Always,
         fingerprint: url,
+        isolation: None,
         policy: Arc::default(),
     }]);
     let listener = Listener::bind(listen.parse()?).await?;

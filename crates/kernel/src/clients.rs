@@ -13,6 +13,7 @@ use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_wire::Notification;
 
 use crate::kernel::Kernel;
+use crate::server::Server;
 use link::Link;
 
 /// The levels of log messages, from the least to the most serious.
@@ -105,6 +106,12 @@ impl ClientState {
     /// The connections that were made for this client.
     pub(crate) fn existing_links(&self) -> Vec<Arc<Connected>> {
         self.links.lock().iter().flatten().filter_map(|(_, link)| link.now()).collect()
+    }
+
+    /// The same, with the server of each.
+    pub(crate) fn existing_links_with_servers(&self) -> Vec<(Arc<Server>, Arc<Connected>)> {
+        let links = self.links.lock();
+        links.iter().flatten().filter_map(|(_, link)| Some((link.server().clone(), link.now()?))).collect()
     }
 
     /// Ends everything that was made for this client.

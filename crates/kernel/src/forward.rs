@@ -63,6 +63,10 @@ impl Kernel {
         };
         let shared =
             server.spec.sharing == Sharing::Shared || hub.revision().era() == Era::Modern || !context.session.lasting;
+        if shared && server.has_personal(&context.session.principal, self) {
+            let own = Box::pin(server.personal(&context.session.principal, self)).await?;
+            return Ok(Upstream { remote: own.remote.clone(), revision: own.revision, shared: false });
+        }
         if shared {
             return Ok(Upstream { remote: hub.remote().clone(), revision: hub.revision(), shared });
         }
@@ -82,6 +86,7 @@ impl Kernel {
         forward: Forward,
     ) -> Result<Reply, Fault> {
         let upstream = self.upstream(context, server).await?;
+        server.renew_budget();
         match (context.caller.era(), upstream.revision.era()) {
             (Era::Legacy, Era::Legacy) | (Era::Modern, Era::Modern) => {
                 self.pass(context, server, &upstream, forward).await

@@ -7,15 +7,18 @@
 pub(crate) mod admin;
 pub(crate) mod audit;
 mod confirm;
+mod exact;
 pub(crate) mod lists;
 pub(crate) mod pins;
+mod record;
 mod tables;
+mod underway;
 mod world;
 
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use serde_json::{Map, Value};
+use serde_json::Map;
 use switchboard_guard::access::Access;
 use switchboard_guard::arguments::{Checks, Violation};
 use switchboard_guard::permission::{self, Standing};
@@ -24,15 +27,15 @@ use switchboard_peer::{Context, Reply, Session};
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::metadata::Metadata;
 use switchboard_protocol::mgp::security::ToolSecurity;
-use switchboard_protocol::mgp::{ApprovalPolicy, DefaultPolicy, Risk, envelope};
-use switchboard_store::{Actor, AuditEvent, Digest, Store, Target};
+use switchboard_protocol::mgp::{ApprovalPolicy, DefaultPolicy, envelope};
+use switchboard_store::{Actor, AuditEvent, Store, Target};
 use switchboard_wire::{Edit, Object, Raw, Request};
-use tokio::time::Instant;
 
 use crate::kernel::Kernel;
 use crate::server::Server;
 use crate::spec::GateOptions;
 use audit::{Auditor, event, result};
+pub(crate) use record::Permit;
 pub(crate) use tables::{SETTLED, Tables, access_table};
 
 /// The principal that a process on the same machine acts for: whoever started it.
@@ -148,14 +151,6 @@ impl Attempt<'_> {
     }
 }
 
-/// A call that passed.
-pub(crate) struct Permit {
-    outcome: AuditEvent,
-    began: Instant,
-    /// Whether it may change something: then its end is written down before anybody hears of it.
-    effect: bool,
-}
-
 /// What became of an attempt.
 pub(crate) enum Admission {
     /// It may go on, with other parameters where those of the client held something for the gate.
@@ -200,9 +195,21 @@ impl Kernel {
         access.allow = access.allow
             && match tool {
                 Some((_, exposed)) => session.identity.covers_tool(server.id(), exposed),
-                None => session.identity.covers_server(server.id()),
+                // A token for single tools opens nothing else of their server.
+                None => session.identity.covers_whole_server(server.id()),
             };
         access
+    }
+
+    /// Whether a session has to do with a server at all: it may use it, or at least one of its tools.
+    pub(crate) fn knows_of(&self, tables: &Tables, session: &Session, server: &Server) -> bool {
+        if self.access(tables, session, server, None).allow {
+            return true;
+        }
+        let view = self.view();
+        view.directory.tools().any(|(id, exposed, route)| {
+            id == server.id() && self.access(tables, session, server, Some((&route.original, exposed))).allow
+        })
     }
 
     /// What a server has and lacks of the permissions it needs, and of those that a tool of it needs.
@@ -216,6 +223,16 @@ impl Kernel {
         }
         let policy = self.permission_policy(server);
         permission::standing(&required, &policy, tables.permissions(server.id()), self.gate().granted.time())
+    }
+
+    /// Every permission that a server has, asked for or not.
+    pub(crate) fn held_permissions(&self, tables: &Tables, server: &Server) -> Vec<permission::Granted> {
+        let mut names = server.permissions_required();
+        names.extend(server.policy().permissions_granted.iter().map(|(name, _)| name.clone()));
+        let decided = tables.permissions(server.id());
+        names.extend(decided.iter().map(|decided| decided.permission.clone()));
+        let policy = self.permission_policy(server);
+        permission::standing(&names, &policy, decided, self.gate().granted.time()).granted
     }
 
     fn permission_policy(&self, server: &Server) -> permission::Policy {
@@ -257,7 +274,16 @@ impl Kernel {
         self.has_permissions(&tables, server, None).map(drop)
     }
 
-    fn has_permissions(&self, tables: &Tables, server: &Server, tool: Option<&ToolPolicy>) -> Result<Standing, Fault> {
+    /// Whether a server has the permissions it needs, and those that a tool of it needs.
+    ///
+    /// # Errors
+    /// What it lacks.
+    pub(crate) fn has_permissions(
+        &self,
+        tables: &Tables,
+        server: &Server,
+        tool: Option<&ToolPolicy>,
+    ) -> Result<Standing, Fault> {
         let standing = self.standing(tables, server, tool);
         let Some(missing) = standing.missing.first() else { return Ok(standing) };
         let id = server.id();
@@ -275,8 +301,31 @@ impl Kernel {
 
     /// Takes a call of a tool through the gate.
     pub(crate) async fn admit_tool(&self, attempt: Attempt<'_>) -> Result<Admission, Fault> {
+        if let Some(refusal) = self.check_rights(&attempt).await? {
+            return Ok(Admission::Answer(refusal));
+        }
+        let confirm = attempt.policy.assessment.confirm.filter(|_| !self.approves_all());
+        let mut cleaned = None;
+        let mut approval = None;
+        if let Some(reason) = confirm {
+            match Box::pin(self.confirm(&attempt, reason)).await? {
+                confirm::Confirmed::Go(id, params) => (approval, cleaned) = (Some(id), params),
+                confirm::Confirmed::Answer(reply) => return Ok(Admission::Answer(reply)),
+            }
+            // A person takes a while to answer. What was taken back meanwhile is not to be used.
+            if let Some(refusal) = Box::pin(self.check_rights(&attempt)).await? {
+                return Ok(Admission::Answer(refusal));
+            }
+        }
+        let permit = self.put_on_record(&attempt, approval).await?;
+        Ok(Admission::Go(permit, cleaned))
+    }
+
+    /// Judges who calls what, with what: everything that needs no person. The answer to the client where it is refused
+    /// for what it is.
+    async fn check_rights(&self, attempt: &Attempt<'_>) -> Result<Option<Reply>, Fault> {
         let tables = self.tables().await?;
-        let Attempt { context, server, exposed, tool, policy, .. } = &attempt;
+        let Attempt { context, server, exposed, tool, policy, .. } = attempt;
         let access = self.access(&tables, &context.session, server, Some((tool, exposed)));
         if !access.allow {
             let event = audit::with(attempt.event(event::TOOL_BLOCKED, result::BLOCKED), "step", "access");
@@ -291,23 +340,10 @@ impl Kernel {
                 return Err(fault);
             }
         };
-        if let Some(refusal) = Box::pin(self.check_delegation(&attempt, &tables)).await? {
-            return Ok(Admission::Answer(refusal));
+        if let Some(refusal) = Box::pin(self.check_delegation(attempt, &tables)).await? {
+            return Ok(Some(refusal));
         }
-        if let Some(refusal) = self.check_arguments(&attempt, &standing).await {
-            return Ok(Admission::Answer(refusal));
-        }
-        let confirm = policy.assessment.confirm.filter(|_| !self.approves_all());
-        let mut cleaned = None;
-        let mut approval = None;
-        if let Some(reason) = confirm {
-            match Box::pin(self.confirm(&attempt, reason)).await? {
-                confirm::Confirmed::Go(id, params) => (approval, cleaned) = (Some(id), params),
-                confirm::Confirmed::Answer(reply) => return Ok(Admission::Answer(reply)),
-            }
-        }
-        let permit = self.put_on_record(&attempt, approval).await?;
-        Ok(Admission::Go(permit, cleaned))
+        Ok(self.check_arguments(attempt, &standing).await)
     }
 
     /// Whether the operator wants nobody asked.
@@ -368,14 +404,22 @@ impl Kernel {
             ))
         } else {
             let mut chain: Vec<&str> = vec![&delegation.original_actor];
-            chain.extend(delegation.chain.iter().map(String::as_str).filter(|name| *name != delegation.original_actor));
+            let mut others = delegation.chain.iter().map(String::as_str).peekable();
+            // Some name the first actor in the chain as well. Later he has no place in it.
+            others.next_if(|name| *name == delegation.original_actor);
+            chain.extend(others);
             if chain.last() != Some(&&*session.principal) {
                 chain.push(&session.principal);
             }
-            let default = self.default_for(&session.principal, attempt.server);
             let now = self.gate().granted.time();
-            match tables.access.decide_chain(&chain, attempt.server.id(), Some(attempt.tool), default, now) {
-                Ok(access) if access.allow => None,
+            let (server, tool) = (attempt.server, Some(attempt.tool));
+            // Each of them by what holds for him: that the caller may do all by default gives the others nothing.
+            let may = |name: &&str| {
+                let default = self.default_for(name, server);
+                tables.access.decide(name, server.id(), tool, default, now).allow
+            };
+            match tables.access.decide_chain(&chain, server.id(), tool, DefaultPolicy::OptOut, now) {
+                Ok(access) if access.allow && chain.iter().all(may) => None,
                 Ok(_) => {
                     Some(refuse(FaultKind::AccessDenied, "somebody in the chain may not use this tool".to_owned()))
                 }
@@ -392,73 +436,6 @@ impl Kernel {
         let event = audit::with(attempt.event(event::TOOL_BLOCKED, result::BLOCKED), "step", "delegation");
         self.gate().audit.note(audit::with(event, "reason", fault.message())).await;
         Ok(Some(refusal(attempt.context, &fault)))
-    }
-
-    /// Writes down that the call is about to be made, where it may change something.
-    async fn put_on_record(&self, attempt: &Attempt<'_>, approval: Option<String>) -> Result<Permit, Fault> {
-        let assessment = &attempt.policy.assessment;
-        let effect = !assessment.read_only;
-        let mut outcome = attempt.event(event::TOOL_EXECUTED, result::SUCCESS);
-        let details = &mut outcome.details;
-        if let Some(arguments) = attempt.params.get("arguments") {
-            details.insert("arguments_sha256".to_owned(), Digest::of(arguments.as_bytes()).to_string().into());
-            if self.gate().options.audit_arguments {
-                details.insert("arguments".to_owned(), switchboard_guard::redact::value(&arguments));
-            }
-        }
-        if let [first, ..] = assessment.validators.as_slice() {
-            details.insert("validator_applied".to_owned(), first.as_str().into());
-        }
-        if let Some(approval) = approval {
-            details.insert("approval".to_owned(), approval.into());
-        }
-        if self.approves_all() {
-            details.insert("approval_policy".to_owned(), ApprovalPolicy::AutoApprove.as_str().into());
-        }
-        if effect {
-            let mut intent = outcome.clone();
-            event::INTENT.clone_into(&mut intent.event_type);
-            "PENDING".clone_into(&mut intent.result);
-            if assessment.risk == Risk::Safe {
-                self.gate().audit.note(intent).await;
-            } else {
-                self.gate().audit.record(intent).await?;
-            }
-        }
-        Ok(Permit { outcome, began: Instant::now(), effect })
-    }
-
-    /// Writes down how a call ended.
-    ///
-    /// # Errors
-    /// It cannot be written down.
-    pub(crate) async fn settle(&self, permit: Permit, outcome: &Result<Reply, Fault>) -> Result<(), Fault> {
-        let Permit { outcome: mut event, began, effect } = permit;
-        let took = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        event.timestamp = Timestamp::now();
-        event.details.insert("duration_ms".to_owned(), took.into());
-        match outcome {
-            Ok(Reply { outcome: Ok(result), .. }) => {
-                let failed = result.member("isError").is_some_and(|flag| flag.as_bytes() == b"true");
-                if failed {
-                    result::FAILURE.clone_into(&mut event.result);
-                }
-            }
-            Ok(Reply { outcome: Err(error), .. }) => {
-                result::FAILURE.clone_into(&mut event.result);
-                event.details.insert("error_code".to_owned(), error.code.into());
-            }
-            Err(fault) => {
-                result::FAILURE.clone_into(&mut event.result);
-                event.details.insert("error".to_owned(), Value::from(fault.kind().as_str()));
-            }
-        }
-        if effect {
-            self.gate().audit.record(event).await
-        } else {
-            self.gate().audit.note(event).await;
-            Ok(())
-        }
     }
 }
 

@@ -12,6 +12,7 @@ use parking_lot::Mutex;
 use switchboard_peer::{Caller, Context, Reply, Session};
 use switchboard_protocol::Revision;
 use switchboard_protocol::mcp::method;
+use switchboard_protocol::mgp::TrustLevel;
 use switchboard_wire::{Limits, Notification};
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio_util::sync::CancellationToken;
@@ -89,6 +90,12 @@ pub struct ServerStatus {
     pub problems: Vec<String>,
     /// What of it is not shown.
     pub hidden: Vec<Hidden>,
+    /// What of it is held back until a person accepts it.
+    pub held: usize,
+    /// How far it is trusted.
+    pub trust: TrustLevel,
+    /// Permissions it needs and lacks: until it has them, nothing of it can be used.
+    pub permissions_missing: Vec<String>,
     /// `serverInfo`, as the server wrote it.
     pub info: Option<switchboard_wire::Raw>,
 }
@@ -135,11 +142,23 @@ impl Kernel {
                     sweeper.0.parked.sweep();
                 }
                 // Who waits for notices makes no calls, and still must not hear of what was taken from him.
-                if !sweeper.0.clients.lock().is_empty() {
+                if !sweeper.0.clients.lock().is_empty() || !sweeper.0.listeners.is_empty() {
                     let _ = sweeper.tables().await;
                 }
+                let noting = sweeper.clone();
+                let _ = tokio::task::spawn_blocking(move || noting.0.gate.audit.underway.note()).await;
             }
         });
+        if let Some(store) = kernel.0.gate.store().cloned() {
+            let underway = kernel.0.gate.audit.underway.clone();
+            kernel.spawn(async move {
+                match underway.recover(&store).await {
+                    Ok(0) => {}
+                    Ok(calls) => tracing::warn!(calls, "calls of an earlier run ended without anybody knowing how"),
+                    Err(error) => tracing::error!(%error, "open calls of earlier runs cannot be looked for"),
+                }
+            });
+        }
         kernel
     }
 
@@ -263,12 +282,14 @@ impl Kernel {
         let _ = tokio::time::timeout(patience, ended).await;
         self.0.ending.cancel();
         self.0.gate.audit.flush().await;
+        self.0.gate.audit.underway.close();
     }
 
     /// What is known of each server.
     #[must_use]
     pub fn status(&self) -> Vec<ServerStatus> {
         let view = self.view();
+        let tables = self.0.gate.granted.latest();
         let status = |server: &Arc<Server>| {
             let hub = server.hub_now();
             let hidden = view.directory.hidden.iter().filter(|hidden| hidden.server == *server.id());
@@ -279,6 +300,14 @@ impl Kernel {
                 counts: ListKind::ALL.map(|kind| server.count(kind)),
                 problems: server.problems(),
                 hidden: hidden.cloned().collect(),
+                held: server.quarantine().len(),
+                trust: server.trust(),
+                permissions_missing: self
+                    .standing(&tables, server, None)
+                    .missing
+                    .into_iter()
+                    .map(|missing| missing.permission)
+                    .collect(),
                 info: hub.and_then(|hub| hub.connected.server.info.clone()),
             }
         };
@@ -402,11 +431,17 @@ impl Kernel {
     }
 
     /// The one client that is connected, if it is just one, and a legacy one.
-    pub(crate) fn only_client(&self) -> Option<Arc<Session>> {
+    fn only_client(&self) -> Option<Arc<Session>> {
         match self.clients().as_slice() {
             [only] if self.0.clients.lock().len() == 1 => Some(only.clone()),
             _ => None,
         }
+    }
+
+    /// The same, if that client may use anything of the server.
+    pub(crate) async fn only_client_of(&self, server: &Server) -> Option<Arc<Session>> {
+        let tables = self.tables().await.ok()?;
+        self.only_client().filter(|session| self.knows_of(&tables, session, server))
     }
 
     /// Takes a notification that is the kernel's own business; `false` for one that is the clients'.
@@ -433,19 +468,35 @@ impl Kernel {
             // The modern form; nobody here asked for it.
             "notifications/tasks" => {}
             method::SUBSCRIPTIONS_ACKNOWLEDGED | method::CANCELLED => {}
+            // A server's word about what happened is no record, and nobody shall take it for the kernel's.
+            switchboard_protocol::mgp::method::AUDIT => {}
             _ => return false,
         }
         true
     }
 
     fn resource_updated(&self, server: &Arc<Server>, uri: &str, notification: &Notification) {
+        if self.0.gate.granted.now().is_some() {
+            return self.tell_of_update(server, uri, notification);
+        }
+        // Nobody is told by what may have been taken back meanwhile.
+        let (kernel, server, uri, told) = (self.clone(), server.clone(), uri.to_owned(), notification.clone());
+        self.spawn(async move {
+            if kernel.tables().await.is_ok() {
+                kernel.tell_of_update(&server, &uri, &told);
+            }
+        });
+    }
+
+    fn tell_of_update(&self, server: &Arc<Server>, uri: &str, notification: &Notification) {
         let view = self.view();
         let index = view.servers.iter().position(|other| Arc::ptr_eq(other, server));
         let known = index.map_or_else(|| uri.to_owned(), |index| view.directory.exposed_uri(index, uri));
         let told = if known == uri { notification.clone() } else { with_uri(notification, &known) };
         let key = (server.id().clone(), uri.to_owned());
         let tables = self.0.gate.granted.latest();
-        let may_see = |session: &Session| self.access(&tables, session, server, None).allow;
+        let usable = self.standing(&tables, server, None).missing.is_empty();
+        let may_see = |session: &Session| usable && self.access(&tables, session, server, None).allow;
         for session in self.clients().into_iter().filter(|session| may_see(session)) {
             let watches =
                 session.existing_state::<ClientState>().is_some_and(|state| state.watches.lock().contains(&key));
@@ -464,6 +515,10 @@ impl Kernel {
         let alone = clients.iter().all(|session| session.principal == first.principal);
         if !alone || !server.using.only_for(&first.principal) {
             tracing::debug!(server = %server.id(), method = %notification.method, "nobody can say whose notice this is");
+            return;
+        }
+        // Who may use nothing of a server does not hear from it.
+        if !self.knows_of(&self.0.gate.granted.latest(), first, server) {
             return;
         }
         let is_log = &*notification.method == method::LOG_MESSAGE;

@@ -8,6 +8,7 @@ mod clients;
 pub mod directory;
 mod forward;
 mod gate;
+mod isolation;
 mod kernel;
 mod listen;
 mod lists;
@@ -23,6 +24,7 @@ mod welcome;
 
 pub use gate::pins::INSTRUCTIONS;
 pub use gate::{OWNER, ToolPolicy, default_policy};
+pub use isolation::Isolation;
 pub use kernel::{Kernel, ServerStatus};
 pub use office::Office;
 pub use server::Phase;

@@ -50,6 +50,10 @@ pub(crate) struct Listeners {
 }
 
 impl Listeners {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.open.lock().is_empty()
+    }
+
     fn all(&self) -> Vec<Arc<Listener>> {
         self.open.lock().values().cloned().collect()
     }
@@ -161,7 +165,8 @@ impl Kernel {
         for raw in asked {
             let Some(uri) = raw.as_text() else { continue };
             let Some((server, original)) = self.find_resource(&uri, &context.session.principal) else { continue };
-            if !self.access(&tables, &context.session, &server, None).allow {
+            let allowed = self.access(&tables, &context.session, &server, None).allow;
+            if !allowed || !self.standing(&tables, &server, None).missing.is_empty() {
                 continue;
             }
             let key = (server.id().clone(), original);

@@ -144,6 +144,8 @@ impl Office {
         justification: Option<String>,
     ) -> Result<(), StoreError> {
         let granted = decision == PermissionDecision::Approved;
+        // A narrower yes takes something back as well.
+        let narrows = !granted || scope.is_some() || expires_at.is_some();
         let event_type = if granted { event::PERMISSION_GRANTED } else { event::PERMISSION_DENIED };
         let target = Target { server_id: Some(server.to_owned()), tool_name: None };
         let shown = scope.as_ref().and_then(|scope| serde_json::from_str(scope.get()).ok()).unwrap_or(Value::Null);
@@ -165,7 +167,7 @@ impl Office {
             scopes: scope,
         };
         self.store.grants().put_permission(&decided).await?;
-        if !granted {
+        if narrows {
             tokio::time::sleep(SETTLED).await;
         }
         Ok(())

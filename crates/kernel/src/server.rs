@@ -3,6 +3,7 @@
 mod living;
 mod notices;
 mod permissions;
+mod personal;
 mod using;
 mod watching;
 
@@ -39,6 +40,9 @@ const HEALTHY: Duration = Duration::from_secs(10);
 /// How long calls that run on a server that is replaced or removed may take to end.
 const DRAIN: Duration = Duration::from_secs(30);
 
+/// Permissions that one server may ask for.
+const MOST_PERMISSIONS: usize = 64;
+
 /// How long a call that found the server may take to get to it.
 const LATECOMERS: Duration = Duration::from_millis(200);
 
@@ -70,8 +74,6 @@ impl Phase {
 pub(crate) struct Hub {
     pub(crate) connected: Connected,
     pub(crate) caller: Caller,
-    /// What it says of itself in the terms of MGP.
-    pub(crate) declared: Option<ServerDeclaration>,
     /// What was agreed on with it.
     pub(crate) agreement: Option<Agreement>,
 }
@@ -86,12 +88,21 @@ impl Hub {
     }
 }
 
+/// What a server says of itself in the terms of MGP.
+struct Declared {
+    said: ServerDeclaration,
+    /// Whether it speaks a version that we speak.
+    agreed: bool,
+}
+
 pub(crate) struct Server {
     pub(crate) spec: ServerSpec,
     phase: watch::Sender<Phase>,
     hub: ArcSwapOption<Hub>,
     lists: ArcSwap<Lists>,
     policy: ArcSwap<ServerPolicy>,
+    /// What it says of itself in the terms of MGP, if it speaks of that: also while it is away, because calls wait for it.
+    declared: ArcSwapOption<Declared>,
     /// What is held back, and why.
     quarantine: ArcSwap<Quarantine>,
     problems: Mutex<Vec<String>>,
@@ -109,6 +120,7 @@ pub(crate) struct Server {
     /// Connections of single clients; `None` once there can be no more. Held here, so that calls on them can end when
     /// the client has got another one, to the server that takes this one's place.
     links: Mutex<Option<Vec<Arc<Connected>>>>,
+    personal: personal::Personal,
 }
 
 impl Server {
@@ -122,6 +134,8 @@ impl Server {
             hub: ArcSwapOption::empty(),
             lists: before.map_or_else(ArcSwap::default, |before| ArcSwap::new(before.lists())),
             policy,
+            declared: before
+                .map_or_else(ArcSwapOption::empty, |before| ArcSwapOption::new(before.declared.load_full())),
             quarantine: before.map_or_else(ArcSwap::default, |before| ArcSwap::new(before.quarantine())),
             problems: Mutex::default(),
             refresh: Notify::new(),
@@ -133,6 +147,7 @@ impl Server {
             watched: before.map_or_else(Arc::default, |before| before.watched.clone()),
             using: Arc::default(),
             links: Mutex::new(Some(Vec::new())),
+            personal: personal::Personal::default(),
         })
     }
 
@@ -164,21 +179,26 @@ impl Server {
 
     /// Whether it speaks MGP with us.
     pub(crate) fn speaks_mgp(&self) -> bool {
-        self.hub_now().is_some_and(|hub| hub.agreement.is_some())
+        self.declared.load().as_ref().is_some_and(|declared| declared.agreed)
     }
 
     /// How far it is trusted: as the operator says, or less if it says so itself.
     pub(crate) fn trust(&self) -> TrustLevel {
         let operator = self.policy.load().trust;
-        let claimed = self.hub_now().and_then(|hub| hub.declared.as_ref().and_then(|declared| declared.trust_level));
+        let claimed = self.declared.load().as_ref().and_then(|declared| declared.said.trust_level);
         claimed.map_or(operator, |claimed| claimed.min(operator))
     }
 
     /// The permissions without which nothing of it is used.
     pub(crate) fn permissions_required(&self) -> Vec<String> {
         let mut required = self.policy.load().permissions_required.clone();
-        if let Some(hub) = self.hub_now().filter(|hub| hub.agreement.is_some()) {
-            required.extend(hub.declared.iter().flat_map(|declared| declared.permissions_required.iter().cloned()));
+        if let Some(declared) = self.declared.load().as_ref().filter(|declared| declared.agreed) {
+            let said = &declared.said.permissions_required;
+            required.extend(said.iter().take(MOST_PERMISSIONS).cloned());
+            if said.len() > MOST_PERMISSIONS {
+                // There is no such permission, so nobody can grant it.
+                required.push(format!("more than {MOST_PERMISSIONS} permissions"));
+            }
         }
         required
     }
@@ -198,6 +218,15 @@ impl Server {
         let hub = self.hub_now()?;
         let hears = hub.agreement.as_ref().is_some_and(|agreement| agreement.has(Extension::Audit));
         hears.then(|| hub.remote().clone())
+    }
+
+    /// Gives its process the whole processor time of a call again.
+    pub(crate) fn renew_budget(&self) {
+        if let Some(hub) = self.hub.load().as_ref()
+            && let Some(oversight) = hub.connected.oversight()
+        {
+            oversight.renew_cpu();
+        }
     }
 
     /// Its instructions for the model, unless they are held back.
@@ -301,6 +330,12 @@ impl Server {
                 Lived::Lost(why) if self.spec.restart == Restart::Always => Phase::Restarting(why),
                 Lived::Lost(why) | Lived::Failed(why) => Phase::Failed(why),
                 Lived::Refused(why) => Phase::Refused(why),
+                Lived::Outgrown => {
+                    // Nothing is wrong with it: it comes back at once, with what it has now.
+                    self.phase.send_replace(Phase::Restarting("its permissions have changed".to_owned()));
+                    pause = Duration::ZERO;
+                    continue;
+                }
             };
             tracing::warn!(server = %self.id(), ?phase, "server is not connected");
             let over = matches!(phase, Phase::Refused(_)) || self.spec.restart == Restart::Never;
@@ -366,6 +401,8 @@ impl std::fmt::Debug for Server {
 
 /// How one attempt to live ended.
 enum Lived {
+    /// It was started with other permissions than it has now.
+    Outgrown,
     Lost(String),
     Failed(String),
     Refused(String),

@@ -5,10 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use switchboard_guard::risk::OperatorWord;
-use switchboard_peer::client::{EraChoice, Target};
+use switchboard_peer::client::{Credentials, EraChoice, Target};
 use switchboard_protocol::mgp::{ApprovalPolicy, DefaultPolicy, TrustLevel};
 use switchboard_store::Store;
 use switchboard_wire::{Limits, Raw};
+
+use crate::isolation::Isolation;
 
 /// One server to be connected.
 #[derive(Debug, Clone)]
@@ -29,6 +31,8 @@ pub struct ServerSpec {
     pub restart: Restart,
     /// Changes whenever anything of the above does: two specs with one fingerprint are the same server.
     pub fingerprint: String,
+    /// How its process is confined, where it has one.
+    pub isolation: Option<Isolation>,
     /// What the operator says about its use. A change of it takes effect without a new start.
     pub policy: Arc<ServerPolicy>,
 }
@@ -99,6 +103,8 @@ pub struct KernelOptions {
     pub parked_calls: usize,
     /// Elements taken of one list of one server.
     pub list_items: usize,
+    /// Credentials for servers over HTTP that have none in their configuration.
+    pub credentials: Option<Arc<dyn Credentials>>,
     /// How calls are judged.
     pub gate: GateOptions,
 }
@@ -149,6 +155,7 @@ impl Default for KernelOptions {
             question_timeout: Duration::from_secs(600),
             parked_calls: 1024,
             list_items: 10_000,
+            credentials: None,
             gate: GateOptions::default(),
         }
     }

@@ -8,10 +8,8 @@ use switchboard_protocol::{Era, Revision};
 use switchboard_wire::{Edit, Object, Raw};
 
 use crate::bridge;
-use crate::gate::Tables;
 use crate::kernel::{Kernel, View};
 use crate::server::Server;
-use switchboard_store::AccessEntry;
 
 /// The name the kernel goes by.
 const NAME: &str = "switchboard";
@@ -83,16 +81,9 @@ impl Kernel {
     /// What this client is told: nothing of servers that it may not use at all.
     async fn greeting(&self, context: &Context, view: &View) -> Greeting {
         let tables = self.tables().await.ok();
-        let may_see = |server: &Server| {
-            // A principal that may use a single tool has reason to know of the server.
-            let granted = |tables: &Tables| {
-                let mine = |entry: &AccessEntry| {
-                    entry.principal == *context.session.principal && entry.server == **server.id()
-                };
-                self.access(tables, &context.session, server, None).allow || tables.entries.iter().any(mine)
-            };
-            tables.as_deref().is_some_and(granted)
-        };
+        // A principal that may use a single tool has reason to know of the server.
+        let may_see =
+            |server: &Server| tables.as_deref().is_some_and(|tables| self.knows_of(tables, &context.session, server));
         Greeting::of(view, may_see)
     }
 }

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use switchboard_protocol::{Era, Revision};
-use switchboard_transport::child::{CommandSpec, SpawnError, StderrTail};
+use switchboard_transport::child::{CommandSpec, Oversight, SpawnError, StderrTail};
 use switchboard_transport::http_client::HttpError;
 use switchboard_wire::{ErrorObject, Limits, Raw};
 use tokio::sync::watch;
@@ -25,7 +25,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{BoxFuture, CallError, Handler, Remote};
 
-pub use self::authorize::{AuthorizeError, Authorizer, Refusal};
+pub use self::authorize::{AuthorizeError, Authorizer, Credentials, Refusal, Wanted};
 
 /// Where a server is.
 #[derive(Clone)]
@@ -151,6 +151,7 @@ pub struct Connected {
     pub renewals: watch::Receiver<u64>,
     stopper: Arc<dyn Stopper>,
     stderr: Option<StderrTail>,
+    oversight: Option<Oversight>,
 }
 
 /// Ends a connection in the way of its transport.
@@ -165,6 +166,12 @@ impl Connected {
     /// Ends the connection: the session is deleted, or the process and its whole group are ended.
     pub async fn stop(&self) {
         self.stopper.stop().await;
+    }
+
+    /// What watches over the process, where there is one.
+    #[must_use]
+    pub const fn oversight(&self) -> Option<&Oversight> {
+        self.oversight.as_ref()
     }
 
     /// The last lines of the process's standard error, where there is a process.

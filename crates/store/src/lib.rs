@@ -1,12 +1,13 @@
 //! Durable state: what must outlive the process, behind one trait per noun.
 //!
 //! [`Store`] opens SQLite (the embedded default) or PostgreSQL (feature `postgres`) and hands out the nouns:
-//! [`AuditLog`], [`Grants`], [`Pins`], [`Approvals`], [`Tokens`]. A write that returned `Ok` survives a kill and a power
+//! [`AuditLog`], [`Grants`], [`Pins`], [`Approvals`], [`Tokens`],
+//! [`Credentials`]. A write that returned `Ok` survives a kill and a power
 //! cut; callers that write at the same time share one commit. The audit log is a hash chain with signed heads, and
 //! [`AuditLog::verify`] names the first record that was touched.
 //!
 //! This crate remembers and does not decide: it evaluates no policy, and it has no clock; every time is an argument.
-//! It never sees a secret either: tokens and arguments arrive as a [`Digest`].
+//! It never sees a secret either: tokens and arguments arrive as a [`Digest`], credentials sealed.
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")]
@@ -39,6 +40,7 @@ mod answer;
 mod approvals;
 mod audit;
 mod canonical;
+mod credentials;
 mod digest;
 mod error;
 mod grants;
@@ -60,10 +62,11 @@ pub use audit::{
     Target,
 };
 pub use canonical::canonical;
+pub use credentials::Credential;
 pub use digest::Digest;
 pub use error::StoreError;
 pub use grants::{AccessEntry, AccessSelector, EntryType, Permission, PermissionDecision, ServerPermission, Snapshot};
-pub use nouns::{Approvals, AuditLog, Grants, Pins, Tokens};
+pub use nouns::{Approvals, AuditLog, Credentials, Grants, Pins, Tokens};
 pub use options::{Boundary, HeadPolicy, Mode, Options, Watcher};
 pub use pins::{Observation, Observed, Pin, PinState};
 pub use store::{Location, Store};

@@ -4,8 +4,8 @@ use jiff::Timestamp;
 
 use crate::{
     AccessEntry, AccessSelector, Answer, Appended, Approval, AuditEvent, AuditExport, AuditFilter, AuditRecord, Claim,
-    Claimed, Decision, Digest, Group, Head, Held, NewToken, Observation, Observed, Pin, Report, ServerPermission,
-    Snapshot, Token,
+    Claimed, Credential, Decision, Digest, Group, Head, Held, NewToken, Observation, Observed, Pin, Report,
+    ServerPermission, Snapshot, Token,
 };
 
 /// The append-only log of what happened (MGP 6).
@@ -137,4 +137,25 @@ pub trait Tokens: Send + Sync {
 
     /// Revokes by name. `None` if there is no such token, or it was revoked before.
     fn revoke<'a>(&'a self, name: &'a str, now: Timestamp) -> Answer<'a, Option<Token>>;
+}
+
+/// Credentials for other people's servers, sealed.
+pub trait Credentials: Send + Sync {
+    /// Keeps a credential, over an earlier one in the same slot.
+    fn put<'a>(&'a self, credential: &'a Credential) -> Answer<'a, ()>;
+
+    /// A number that grows with every change, by this process or another. Cheap.
+    fn revision(&self) -> Answer<'_, u64>;
+
+    /// Those of one principal for one server.
+    fn of<'a>(&'a self, server: &'a str, principal: &'a str) -> Answer<'a, Vec<Credential>>;
+
+    /// All of them.
+    fn list(&self) -> Answer<'_, Vec<Credential>>;
+
+    /// Removes one. Says whether it was there.
+    fn remove<'a>(&'a self, server: &'a str, principal: &'a str, slot: &'a str) -> Answer<'a, bool>;
+
+    /// Removes those of one principal for a server, or of all. Returns how many.
+    fn forget<'a>(&'a self, server: &'a str, principal: Option<&'a str>) -> Answer<'a, usize>;
 }

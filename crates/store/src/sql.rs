@@ -19,7 +19,7 @@ use crate::{Answer, Digest, Options};
 pub(crate) use row::Row;
 
 /// Newest schema that this build knows: the number of migrations of each engine.
-pub(crate) const SCHEMA: i64 = 1;
+pub(crate) const SCHEMA: i64 = 2;
 
 /// One engine with one open database.
 pub(crate) trait Engine: Send + Sync + fmt::Debug {

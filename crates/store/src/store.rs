@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use crate::sql::{Engine, Statement};
 use crate::sqlite::Sqlite;
-use crate::{Approvals, AuditLog, Grants, Options, Pins, StoreError, Tokens};
+use crate::{Approvals, AuditLog, Credentials, Grants, Options, Pins, StoreError, Tokens};
 
 /// Where a store is.
 #[derive(Clone, PartialEq, Eq)]
@@ -101,6 +101,17 @@ impl Store {
     /// Bearer tokens.
     pub fn tokens(&self) -> &dyn Tokens {
         &*self.tables
+    }
+
+    /// Credentials for other people's servers.
+    pub fn credentials(&self) -> &dyn Credentials {
+        &*self.tables
+    }
+
+    /// A path beside the evidence of the audit log, for a file of whoever uses this store.
+    #[must_use]
+    pub fn beside(&self, ending: &str) -> PathBuf {
+        self.tables.engine.evidence().beside(ending)
     }
 
     /// The public key with which this store signs heads, for those who keep heads elsewhere.

@@ -110,6 +110,20 @@ Examples:
   switchboard call git__git_status repo_path=.
   switchboard call time__convert '{\"time\": \"12:00\", \"to\": \"Asia/Tokyo\"}'")]
     Call(Call),
+    /// Log in to a remote server that asks for it (OAuth)
+    #[command(after_help = "\
+Prints the address of the login page, opens it where there is a desktop, and waits for the answer on a port of this
+machine. What the server's authorization server gives is kept in the store, encrypted, and renewed by itself.
+Without --principal the login is used for everybody who has none of their own.
+
+Examples:
+  switchboard login tracker
+  switchboard login tracker --principal ann --no-browser
+  switchboard login tracker --client-id 1a2b --client-secret-env TRACKER_SECRET --port 7421")]
+    Login(Login),
+    /// Forget the login to a remote server
+    #[command(after_help = "Examples:\n  switchboard logout tracker\n  switchboard logout tracker --principal ann")]
+    Logout(Logout),
     /// Make, list and revoke the tokens that let clients in over HTTP
     #[command(
         subcommand,
@@ -207,6 +221,12 @@ Examples:
     /// Kills what the main process left behind when it was killed itself.
     #[command(hide = true)]
     Guardian,
+    /// Confines itself as it is told over the socket of that name, and becomes a server.
+    #[command(hide = true)]
+    Confine {
+        /// The name of the socket
+        socket: String,
+    },
 }
 
 /// `serve`
@@ -331,6 +351,38 @@ pub(crate) struct Call {
     pub(crate) progress: bool,
 }
 
+/// `login`
+#[derive(Debug, Args)]
+pub(crate) struct Login {
+    /// The server's name
+    pub(crate) server: String,
+    /// Whose login it is; by default that of everybody who has none of their own
+    #[arg(long, value_name = "PRINCIPAL")]
+    pub(crate) principal: Option<String>,
+    /// Only print the address of the page
+    #[arg(long)]
+    pub(crate) no_browser: bool,
+    /// A client id that was registered beforehand, for authorization servers that register nobody by themselves
+    #[arg(long, value_name = "ID")]
+    pub(crate) client_id: Option<String>,
+    /// The variable of the environment with the password of that client
+    #[arg(long, value_name = "NAME", requires = "client_id")]
+    pub(crate) client_secret_env: Option<String>,
+    /// The port for the answer, where the authorization server was told one (http://127.0.0.1:PORT/callback)
+    #[arg(long, value_name = "PORT")]
+    pub(crate) port: Option<u16>,
+}
+
+/// `logout`
+#[derive(Debug, Args)]
+pub(crate) struct Logout {
+    /// The server's name
+    pub(crate) server: String,
+    /// Only the login of this principal; by default all
+    #[arg(long, value_name = "PRINCIPAL")]
+    pub(crate) principal: Option<String>,
+}
+
 /// `token`
 #[derive(Debug, Subcommand)]
 pub(crate) enum TokenCommand {
@@ -440,6 +492,9 @@ mod tests {
             ("switchboard serve --new-token --no-auth", false),
             ("switchboard serve --listen nowhere", false),
             ("switchboard import --yes --dry-run", false),
+            ("switchboard login a --client-id b --client-secret-env C --port 1", true),
+            ("switchboard login a --client-secret-env C", false),
+            ("switchboard logout a", true),
             ("switchboard token create a --scope admin --scope server:b --expires never", true),
             ("switchboard token create a --expires soon", false),
             ("switchboard token create", false),

@@ -56,7 +56,7 @@ impl From<switchboard_config::WriteError> for Failure {
 
 impl From<switchboard_store::StoreError> for Failure {
     fn from(error: switchboard_store::StoreError) -> Self {
-        Self::failed(format!("the store: {}", chain(&error)))
+        Self::failed(format!("the store cannot be read or written: {}", chain(&error)))
     }
 }
 

@@ -13,9 +13,11 @@ use switchboard_peer::{Call, Handler, Remote as _};
 use switchboard_protocol::Revision;
 use switchboard_protocol::mcp::method;
 use switchboard_wire::{ErrorObject, Limits, Notification, Raw};
+use tokio_util::sync::CancellationToken;
 
 use crate::arguments::Common;
 use crate::failure::Failure;
+use crate::identity::keeper::Keeper;
 use crate::{setup, specs, storage};
 
 /// Bytes that fit into the pipe before the writer waits.
@@ -43,13 +45,16 @@ impl Local {
 
     /// Starts the servers of a configuration.
     pub(crate) async fn of(loaded: Loaded) -> Result<Self, Failure> {
-        let mut specs = specs::specs(&loaded.config);
+        let mut specs = specs::specs(&loaded.config, &loaded.data_dir);
         for spec in &mut specs {
             // A command shows how a server is, and does not wait until it may be better.
             spec.restart = Restart::Never;
         }
         let store = storage::open_store(&loaded).await?;
-        let kernel = Kernel::new(specs::kernel_options(&loaded.config.settings, Some(store)));
+        let keeper = Keeper::start(store.clone(), &loaded, CancellationToken::new()).await?;
+        let mut options = specs::kernel_options(&loaded.config.settings, Some(store));
+        options.credentials = Some(keeper);
+        let kernel = Kernel::new(options);
         kernel.apply(specs.clone());
         Ok(Self { loaded, kernel, specs })
     }

@@ -27,6 +27,7 @@ use std::time::Duration;
 
 use clap::Parser as _;
 use switchboard_transport::child::guardian;
+use switchboard_transport::confine;
 use tokio::runtime::Runtime;
 
 use arguments::{Arguments, Command, Common};
@@ -58,6 +59,11 @@ fn run(arguments: Arguments) -> Outcome {
         guardian::run(std::io::stdin().lock());
         return Ok(());
     }
+    if let Command::Confine { socket } = &command {
+        // Whoever gave the order is told over the socket; this is for those who run it by hand.
+        let Err(refusal) = confine::run(socket);
+        return Err(Failure::failed(refusal));
+    }
     let level = match command {
         Command::Serve(_) => "info",
         Command::Stdio => "warn",
@@ -71,6 +77,8 @@ fn run(arguments: Arguments) -> Outcome {
         Command::Add(options) => commands::add::run(&common, options),
         Command::Remove(options) => commands::add::remove(&common, &options),
         Command::Trust(options) => commands::trust::run(&common, &options),
+        Command::Login(options) => without_servers(commands::login::login(&common, &options)),
+        Command::Logout(options) => without_servers(commands::login::logout(&common, &options)),
         Command::Token(command) => without_servers(commands::token::run(&common, &command)),
         Command::Grant(options) => without_servers(commands::grant::run(&common, &options)),
         Command::Revoke(options) => without_servers(commands::revoke::run(&common, &options)),
@@ -85,7 +93,7 @@ fn run(arguments: Arguments) -> Outcome {
         Command::Tools(options) => with_servers(commands::tools::run(&common, &options)),
         Command::Call(options) => with_servers(commands::call::run(&common, &options)),
         Command::Doctor => with_servers(commands::doctor::run(&common)),
-        Command::Guardian => Ok(()),
+        Command::Guardian | Command::Confine { .. } => Ok(()),
     }
 }
 
@@ -103,11 +111,20 @@ fn with_servers(work: impl Future<Output = Outcome>) -> Outcome {
     if let Err(error) = installed {
         tracing::warn!(%error, "no guardian process: servers may outlive a sudden end of this one");
     }
+    match std::env::current_exe() {
+        Ok(program) => confine::install(program, &["confine"], reachable),
+        Err(error) => tracing::warn!(%error, "this program does not find itself: confined servers cannot be started"),
+    }
     let runtime = runtime()?;
     let outcome = runtime.block_on(work);
     // A thread may sit in a read of standard input that nothing can interrupt.
     runtime.shutdown_timeout(LAST_MOMENT);
     outcome
+}
+
+/// What a confined server may reach under the name of a host that it was granted.
+fn reachable(address: std::net::IpAddr) -> bool {
+    switchboard_guard::network::check_address(address).is_ok()
 }
 
 fn runtime() -> std::io::Result<Runtime> {

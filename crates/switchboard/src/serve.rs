@@ -23,6 +23,7 @@ use crate::arguments::{Common, Serve};
 use crate::failure::{Failure, chain};
 use crate::identity::book::TokenBook;
 use crate::identity::door::Door;
+use crate::identity::keeper::Keeper;
 use crate::identity::metadata::{Metadata, challenges};
 use crate::identity::oidc::Oidc;
 use crate::screen::{note, out};
@@ -66,7 +67,10 @@ pub(crate) async fn run(common: &Common, options: &Serve) -> Outcome {
         note("warning: --no-auth: every program and every user of this machine can call every tool");
     }
 
-    let kernel = Kernel::new(specs::kernel_options(&settings, Some(store.clone())));
+    let keeper = Keeper::start(store.clone(), &loaded, ended.clone()).await?;
+    let mut kernel_options = specs::kernel_options(&settings, Some(store.clone()));
+    kernel_options.credentials = Some(keeper);
+    let kernel = Kernel::new(kernel_options);
     let handler = Arc::new(Counted::new(kernel.clone()));
     let shutdown = CancellationToken::new();
     let face_options = HttpOptions {

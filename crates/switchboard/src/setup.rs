@@ -129,10 +129,10 @@ mod tests {
         for (text, expected) in [
             ("", None),
             ("approval_policy = 'interactive'", None),
-            ("approval_policy = 'deny_all'", Some("`approval_policy` is read but not enforced by this version")),
+            ("bus = 'nats://x'", Some("`bus` is read but not enforced by this version")),
             (
-                "default_policy = 'opt-in'\nservers = [{ id = 'a', command = 'x', mgp = { trust_level = 'sandboxed' } }]",
-                Some("`default_policy`, `trust_level` are read but not enforced by this version"),
+                "bus = 'nats://x'\nlimits = { server_requests = 5 }",
+                Some("`bus`, `server_requests` are read but not enforced by this version"),
             ),
         ] {
             assert_eq!(without_effect(&read(text)).as_deref(), expected, "{text}");

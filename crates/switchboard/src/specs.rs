@@ -1,19 +1,22 @@
 //! A configured server as the kernel wants to be told of it: the one place that knows both words.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use sha2::{Digest as _, Sha256};
-use switchboard_config::{self as config, Endpoint, Era, RestartMode, Server, Settings};
+use switchboard_config::{self as config, Endpoint, Era, IsolationMode, Origin, RestartMode, Server, Settings};
 use switchboard_guard::risk::OperatorWord;
-use switchboard_kernel::{GateOptions, KernelOptions, Restart, ServerPolicy, ServerSpec, Sharing};
+use switchboard_kernel::{GateOptions, Isolation, KernelOptions, Restart, ServerPolicy, ServerSpec, Sharing};
 use switchboard_peer::client::{EraChoice, Target};
 use switchboard_store::Store;
 use switchboard_transport::child::CommandSpec;
+use switchboard_transport::confine::{FilesystemScope, Mode, NetworkScope, Overrides};
 use switchboard_wire::Limits;
 
 /// What the kernel is told of a server; `None` for one that is switched off or cannot be used.
-pub(crate) fn spec(server: &Server, limits: &config::Limits) -> Option<ServerSpec> {
+pub(crate) fn spec(server: &Server, surroundings: &Surroundings<'_>) -> Option<ServerSpec> {
+    let limits = &surroundings.settings.limits;
     if !server.enabled() {
         return None;
     }
@@ -44,7 +47,55 @@ pub(crate) fn spec(server: &Server, limits: &config::Limits) -> Option<ServerSpe
         call_timeout,
         restart,
         fingerprint: print.finish(),
+        isolation: isolation(server, surroundings),
         policy: Arc::new(policy(server)),
+    })
+}
+
+/// What a server is started in.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Surroundings<'a> {
+    pub(crate) settings: &'a Settings,
+    /// Our own state, which no confined server sees; its own folder is in there.
+    pub(crate) data_dir: &'a Path,
+}
+
+/// How the process of a server is confined.
+fn isolation(server: &Server, surroundings: &Surroundings<'_>) -> Option<Isolation> {
+    if !matches!(server.endpoint(), Ok(Endpoint::Stdio(_))) {
+        return None;
+    }
+    let mode = |mode: IsolationMode| match mode {
+        IsolationMode::Off => Mode::Off,
+        IsolationMode::Untrusted => Mode::Untrusted,
+        IsolationMode::Trust => Mode::Trust,
+    };
+    let entry = server.entry.isolation.clone().unwrap_or_default();
+    let overrides = Overrides {
+        memory_limit_mb: entry.memory_limit_mb,
+        cpu_time_limit_secs: entry.cpu_time_limit_secs,
+        filesystem_scope: entry.filesystem_scope.as_deref().map(|word| match word {
+            "unrestricted" => FilesystemScope::Unrestricted,
+            "sandbox" => FilesystemScope::Sandbox,
+            "readonly" => FilesystemScope::Readonly,
+            _ => FilesystemScope::None,
+        }),
+        network_scope: entry.network_scope.as_deref().map(|word| match word {
+            "unrestricted" => NetworkScope::Unrestricted,
+            "proxy_only" => NetworkScope::ProxyOnly,
+            _ => NetworkScope::None,
+        }),
+        max_child_processes: entry.max_child_processes,
+    };
+    let mut private = vec![surroundings.data_dir.to_owned()];
+    private.extend(server.file.parent().filter(|_| server.origin == Origin::User).map(Path::to_owned));
+    Some(Isolation {
+        of_all: mode(surroundings.settings.isolation),
+        of_this: entry.mode.map(mode),
+        overrides,
+        home: std::env::var_os("HOME").map(PathBuf::from),
+        sandbox: surroundings.data_dir.join("sandboxes").join(server.id()),
+        private,
     })
 }
 
@@ -67,8 +118,9 @@ fn policy(server: &Server) -> ServerPolicy {
 }
 
 /// All servers that can be started.
-pub(crate) fn specs(config: &config::Config) -> Vec<ServerSpec> {
-    config.servers.iter().filter_map(|server| spec(server, &config.settings.limits)).collect()
+pub(crate) fn specs(config: &config::Config, data_dir: &Path) -> Vec<ServerSpec> {
+    let surroundings = Surroundings { settings: &config.settings, data_dir };
+    config.servers.iter().filter_map(|server| spec(server, &surroundings)).collect()
 }
 
 /// How the kernel should behave.
@@ -119,6 +171,7 @@ fn target(endpoint: &Endpoint, print: &mut Fingerprint) -> Target {
                 env: stdio.env.iter().map(|(name, value)| (name.clone(), value.reveal().to_owned())).collect(),
                 pass_env: stdio.pass_env.clone(),
                 cwd: stdio.cwd.clone(),
+                profile: None,
             };
             print.word(&spec.program);
             print.words(&spec.args);
@@ -178,8 +231,6 @@ impl Fingerprint {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use switchboard_config::{Config, Environment};
 
     use super::*;
@@ -187,7 +238,7 @@ mod tests {
     fn one(text: &str, variables: &[(&str, &str)]) -> ServerSpec {
         let environment: Environment = variables.iter().copied().collect();
         let config = Config::parse(Path::new("mgp.toml"), text, &environment).unwrap();
-        specs(&config).remove(0)
+        specs(&config, Path::new("/data")).remove(0)
     }
 
     #[test]
@@ -225,6 +276,6 @@ mod tests {
     fn what_cannot_be_started_is_left_out() {
         let text = "servers = [{ id = 'a', command = 'x', enabled = false }, { id = 'b', command = '${NO}' }]";
         let config = Config::parse(Path::new("mgp.toml"), text, &Environment::default()).unwrap();
-        assert_eq!(specs(&config), []);
+        assert_eq!(specs(&config, Path::new("/data")), []);
     }
 }

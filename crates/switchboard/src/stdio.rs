@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use switchboard_kernel::Kernel;
 use switchboard_peer::duplex::{self, Options, Role};
+use tokio_util::sync::CancellationToken;
 
 use crate::Outcome;
 use crate::arguments::Common;
 use crate::failure::Failure;
+use crate::identity::keeper::Keeper;
 use crate::serve::reload::Reload;
 use crate::signals::Signals;
 use crate::{setup, specs, storage};
@@ -28,7 +30,11 @@ pub(crate) async fn run(common: &Common) -> Outcome {
     }
     let settings = loaded.config.settings.clone();
     let store = storage::open_store(&loaded).await?;
-    let kernel = Kernel::new(specs::kernel_options(&settings, Some(store.clone())));
+    let following = CancellationToken::new();
+    let keeper = Keeper::start(store.clone(), &loaded, following.clone()).await?;
+    let mut kernel_options = specs::kernel_options(&settings, Some(store.clone()));
+    kernel_options.credentials = Some(keeper);
+    let kernel = Kernel::new(kernel_options);
     let mut options = Options::new(Role::Server);
     options.limits = specs::message_limits(&settings);
     options.concurrent_requests = settings.limits.session_requests;
@@ -40,6 +46,7 @@ pub(crate) async fn run(common: &Common) -> Outcome {
     }
     reload.stop();
     let ended = signals.unless_again(kernel.shut_down(GOODBYE)).await;
+    following.cancel();
     let _ = store.close().await;
     if ended { Ok(()) } else { Err(Failure::said()) }
 }

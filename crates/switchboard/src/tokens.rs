@@ -6,6 +6,7 @@ use std::path::Path;
 use jiff::Timestamp;
 use serde_json::value::RawValue;
 use switchboard_config::{ErrorKind, read_checked};
+use switchboard_kernel::OWNER;
 use switchboard_peer::{Scopes, random_token};
 use switchboard_store::{Digest, NewToken, Store, StoreError, Token};
 
@@ -40,7 +41,7 @@ pub(crate) async fn issue(store: &Store, wanted: &Wanted<'_>, now: Timestamp) ->
         }
     }
     Scopes::parse(wanted.scopes.iter().map(String::as_str)).map_err(Failure::usage)?;
-    if store.tokens().list().await.map_err(unread)?.len() >= MOST {
+    if store.tokens().list().await?.len() >= MOST {
         return Err(Failure::failed(format!("there are {MOST} tokens already")));
     }
     let secret = format!("{PREFIX}{}", random_token());
@@ -64,12 +65,13 @@ pub(crate) async fn issue(store: &Store, wanted: &Wanted<'_>, now: Timestamp) ->
 
 /// A token for `serve` to show: at the very first start, or when another one is wanted.
 pub(crate) async fn for_start(store: &Store, another: bool, now: Timestamp) -> Result<Option<String>, Failure> {
-    let known = store.tokens().list().await.map_err(unread)?;
+    let known = store.tokens().list().await?;
     if !another && !known.is_empty() {
         return Ok(None);
     }
     let name = if known.is_empty() { "first".to_owned() } else { format!("serve-{}", now.as_millisecond()) };
-    let wanted = Wanted { name: &name, principal: &name, scopes: &[], expires_at: None };
+    // Shown to whoever started the kernel, and good for what that person may do, but not to decide for others.
+    let wanted = Wanted { name: &name, principal: OWNER, scopes: &[], expires_at: None };
     issue(store, &wanted, now).await.map(|(_, secret)| Some(secret))
 }
 
@@ -92,19 +94,19 @@ pub(crate) async fn adopt(store: &Store, data_dir: &Path, now: Timestamp) -> Res
             Failure::usage(format!("{place}: not the SHA-256 of a token; delete the line"))
         })?;
         // It was taken over by a start that did not get to the end.
-        if store.tokens().find(hash).await.map_err(unread)?.is_some() {
+        if store.tokens().find(hash).await?.is_some() {
             continue;
         }
-        // The principal that the old list made of it, so that what belongs to it stays its own.
-        let principal = format!("token-{}", word.get(..8).unwrap_or(word).to_ascii_lowercase());
-        let mut new =
-            NewToken { hash, name: principal.clone(), principal, scopes: None, created_at: now, expires_at: None };
+        // Such tokens were good for everything that the owner of the kernel may do.
+        let name = format!("token-{}", word.get(..8).unwrap_or(word).to_ascii_lowercase());
+        let principal = OWNER.to_owned();
+        let mut new = NewToken { hash, name, principal, scopes: None, created_at: now, expires_at: None };
         let mut kept = store.tokens().issue(&new).await;
         if matches!(kept, Err(StoreError::Conflict(_))) {
             new.name = format!("token-{hash}");
             kept = store.tokens().issue(&new).await;
         }
-        kept.map_err(unread)?;
+        kept?;
         adopted += 1;
     }
     std::fs::rename(&path, path.with_extension("migrated"))?;
@@ -114,11 +116,6 @@ pub(crate) async fn adopt(store: &Store, data_dir: &Path, now: Timestamp) -> Res
 /// The scopes that a token carries, as words.
 pub(crate) fn words(token: &Token) -> Option<Vec<String>> {
     token.scopes.as_ref().map(|raw| serde_json::from_str(raw.get()).unwrap_or_default())
-}
-
-/// An answer that the store did not give.
-pub(crate) fn unread(error: StoreError) -> Failure {
-    Failure::failed(format!("the tokens cannot be read or written: {}", chain(&error)))
 }
 
 fn raw(scopes: &[String]) -> Result<Option<Box<RawValue>>, Failure> {
@@ -190,7 +187,7 @@ pub(crate) mod tests {
         assert_eq!(adopt(&store, folder.path(), now).await.unwrap(), 2);
         assert!(!folder.path().join("tokens").exists());
         let found = store.tokens().find(one).await.unwrap().unwrap();
-        assert_eq!(found.principal, format!("token-{}", &one.to_string()[..8]));
+        assert_eq!((&found.name, &*found.principal), (&format!("token-{}", &one.to_string()[..8]), OWNER));
         assert!(found.is_valid(now) && found.scopes.is_none());
         assert_eq!(adopt(&store, folder.path(), now).await.unwrap(), 0);
         assert_eq!(for_start(&store, false, now).await.unwrap(), None);

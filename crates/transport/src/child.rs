@@ -8,7 +8,10 @@
 //! are killed without warning, Linux kills the direct child (parent-death signal), every reader of the child's input
 //! sees its end, and, where [`guardian::install`] was called, the guardian process kills the whole group. Left over is
 //! only a grandchild that ignores the end of its input *and* has moved to a group of its own.
+//!
+//! A process with a [`Profile`] is confined: see [`crate::confine`].
 
+mod confined;
 mod environment;
 pub mod guardian;
 #[cfg(unix)]
@@ -25,6 +28,8 @@ use std::time::Duration;
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::watch;
 
+use crate::confine::{ExitCause, Profile, Refusal};
+
 pub use self::stderr::StderrTail;
 
 /// What to start, and with what.
@@ -40,6 +45,8 @@ pub struct CommandSpec {
     pub pass_env: Vec<String>,
     /// Where to run; our own directory if not set.
     pub cwd: Option<PathBuf>,
+    /// What the process is held to. Without a profile, or with one without bounds, it may do what we may do.
+    pub profile: Option<Arc<Profile>>,
 }
 
 impl fmt::Debug for CommandSpec {
@@ -51,6 +58,7 @@ impl fmt::Debug for CommandSpec {
             .field("env", &names)
             .field("pass_env", &self.pass_env)
             .field("cwd", &self.cwd)
+            .field("confined", &self.profile.as_ref().is_some_and(|profile| !profile.is_unrestricted()))
             .finish()
     }
 }
@@ -81,6 +89,14 @@ pub enum SpawnError {
     /// The working directory is not there.
     #[error("the working directory {0} does not exist or cannot be entered")]
     BadDirectory(String),
+    /// What its profile needs cannot be enforced on this machine, so it was not started.
+    #[error("the command `{program}` was not started: {refusal}")]
+    NotConfined {
+        /// The program as configured.
+        program: String,
+        /// What is missing, and what to do.
+        refusal: Refusal,
+    },
     /// Anything else.
     #[error("the command `{program}` could not be started: {why}")]
     Failed {
@@ -116,6 +132,7 @@ pub struct Child {
     group: Arc<spawn::Group>,
     exit: watch::Receiver<Option<ExitStatus>>,
     stderr: StderrTail,
+    confined: confined::Confined,
 }
 
 impl Child {
@@ -151,6 +168,28 @@ impl Child {
         *self.exit.borrow()
     }
 
+    /// Why the process ended, if it has. With a bound on memory, what it last said is taken into account.
+    #[must_use]
+    pub fn exit_cause(&self) -> Option<ExitCause> {
+        self.oversight().exit_cause()
+    }
+
+    /// Gives the process its whole budget of processor time again: to be called whenever a call begins.
+    pub fn renew_cpu(&self) {
+        self.confined.oversight.renew_cpu();
+    }
+
+    /// What can be known of the process without owning it, also after its end.
+    #[must_use]
+    pub fn oversight(&self) -> Oversight {
+        Oversight {
+            exit: self.exit.clone(),
+            group: Arc::clone(&self.group),
+            stderr: self.stderr.clone(),
+            confined: self.confined.oversight.clone(),
+        }
+    }
+
     /// Ends the process and all of its group: end of input, then TERM, then KILL. Returns when it is reaped.
     ///
     /// The end of input only reaches the process if `stdin` was not taken, or was dropped by who took it.
@@ -164,6 +203,7 @@ impl Child {
         } else if !ended {
             self.group.signal(spawn::Blow::Kill);
         }
+        self.confined.end_strays();
         tokio::time::timeout(Duration::from_secs(5), self.wait()).await.ok().flatten()
     }
 }
@@ -171,5 +211,36 @@ impl Child {
 impl Drop for Child {
     fn drop(&mut self) {
         self.group.signal(spawn::Blow::Kill);
+        self.confined.end_strays();
+    }
+}
+
+/// A view of a process that outlives its [`Child`]: its budget while it runs, and why it ended.
+#[derive(Debug, Clone)]
+pub struct Oversight {
+    exit: watch::Receiver<Option<ExitStatus>>,
+    group: Arc<spawn::Group>,
+    stderr: StderrTail,
+    confined: confined::Oversight,
+}
+
+impl Oversight {
+    /// Gives the process its whole budget of processor time again: to be called whenever a call begins.
+    pub fn renew_cpu(&self) {
+        self.confined.renew_cpu();
+    }
+
+    /// Why the process ended, if it has.
+    #[must_use]
+    pub fn exit_cause(&self) -> Option<ExitCause> {
+        let status = (*self.exit.borrow())?;
+        Some(self.confined.cause(status, self.group.was_stopped(), &self.stderr.text()))
+    }
+
+    /// Waits for the end of the process. Nothing, if nobody is left who would notice it.
+    pub async fn ended(&self) -> Option<ExitCause> {
+        let mut exit = self.exit.clone();
+        let _status = exit.wait_for(Option::is_some).await.ok()?;
+        self.exit_cause()
     }
 }

@@ -8,6 +8,7 @@
 mod error;
 mod events;
 mod pool;
+mod reach;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,6 +21,7 @@ use url::Url;
 pub use self::error::HttpError;
 pub use self::events::EventStream;
 use self::pool::{Exchange, Pool};
+pub use self::reach::Reach;
 
 /// Bounds on what one server may cost.
 #[derive(Debug, Clone)]
@@ -32,6 +34,8 @@ pub struct HttpOptions {
     pub max_idle: usize,
     /// How long an unused connection is kept. A server's `Keep-Alive: timeout` shortens it.
     pub idle_timeout: Duration,
+    /// How far the target may lead.
+    pub reach: Reach,
 }
 
 impl Default for HttpOptions {
@@ -41,6 +45,7 @@ impl Default for HttpOptions {
             body_limit: 16 << 20,
             max_idle: 64,
             idle_timeout: Duration::from_secs(55),
+            reach: Reach::Anywhere,
         }
     }
 }

@@ -4,5 +4,6 @@
 //! origins, tokens, process groups. It deliberately knows no method, no session and no id.
 
 pub mod child;
+pub mod confine;
 pub mod http_client;
 pub mod http_server;

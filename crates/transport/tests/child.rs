@@ -5,6 +5,7 @@
 use std::time::{Duration, Instant};
 
 use switchboard_transport::child::{Child, CommandSpec, SpawnError, StopGrace, guardian};
+use switchboard_transport::confine::ExitCause;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
 use tokio::process::ChildStdout;
 
@@ -86,6 +87,34 @@ async fn dropping_a_child_kills_its_group() {
     let pid = child.pid();
     drop(child);
     assert!(ends(pid) && ends(grandchild));
+}
+
+#[tokio::test]
+async fn why_a_process_ended_is_known_after_its_stop() {
+    for (script, waits, cause) in [
+        ("exit 7", true, ExitCause::Failed(7)),
+        ("exit 0", true, ExitCause::Finished),
+        ("kill -SEGV $$", true, ExitCause::Failed(-11)),
+        ("sleep 1000", false, ExitCause::Stopped),
+    ] {
+        let child = Child::spawn(&shell(script)).await.unwrap();
+        let oversight = child.oversight();
+        if waits {
+            child.wait().await;
+        }
+        child.stop(QUICK).await;
+        assert_eq!(oversight.exit_cause(), Some(cause), "{script}");
+        assert_eq!(oversight.ended().await, Some(cause), "{script}");
+    }
+}
+
+#[tokio::test]
+async fn files_that_are_open_here_do_not_reach_the_child() {
+    // Without the flag that closes it, as a careless library would.
+    let _open = rustix::fs::open("/dev/null", rustix::fs::OFlags::RDONLY, rustix::fs::Mode::empty()).unwrap();
+    let mut child = Child::spawn(&shell("ls /proc/self/fd | tr '\\n' ' '; echo")).await.unwrap();
+    // The last one is the folder that is being listed.
+    assert_eq!(lines(&mut child).next_line().await.unwrap().as_deref(), Some("0 1 2 3 "));
 }
 
 #[tokio::test]

@@ -39,6 +39,7 @@ const SERVER: &[&str] = &[
     "call_timeout_ms",
     "default_policy",
     "tools",
+    "isolation",
     "mgp",
 ];
 const RESTART: &[&str] =
@@ -133,6 +134,7 @@ fn fill(
     entry.call_timeout = keys.milliseconds("call_timeout_ms")?;
     entry.default_policy = keys.word("default_policy", DefaultPolicy::WORDS, DefaultPolicy::from_word)?;
     entry.tools = policy::read_tools(keys)?;
+    entry.isolation = policy::read_isolation(keys)?;
     entry.mgp = keys.section("mgp", "[servers.mgp]", MGP)?.map(|mgp| read_mgp(&mgp)).transpose()?;
 
     let transport = entry.effective_transport();

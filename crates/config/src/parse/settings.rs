@@ -75,6 +75,7 @@ pub(super) fn read(top: &Keys<'_>, environment: &Environment) -> Result<Settings
         read_limits(&section, &mut settings.limits)?;
     }
     settings.gate = policy::read_gate(top)?;
+    settings.isolation = policy::read_isolation_mode(top)?;
     if let Some(section) = top.section("auth", "[auth]", auth::KEYS)? {
         settings.auth = Some(auth::read(&section, environment)?);
     }

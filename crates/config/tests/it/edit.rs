@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use switchboard_config::{
-    Client, Config, DefaultPolicy, EditError, Environment, Era, MgpEntry, Restart, RestartMode, Risk, Secret,
-    ServerEntry, Sharing, ToolEntry, Transport, TrustLevel, ValidatorName, add_server, client_entry, init_text,
-    remove_server,
+    Client, Config, DefaultPolicy, EditError, Environment, Era, IsolationEntry, IsolationMode, MgpEntry, Restart,
+    RestartMode, Risk, Secret, ServerEntry, Sharing, ToolEntry, Transport, TrustLevel, ValidatorName, add_server,
+    client_entry, init_text, remove_server,
 };
 
 fn file() -> &'static Path {
@@ -42,6 +42,12 @@ fn full() -> ServerEntry {
         start_timeout: Some(Duration::from_millis(5)),
         call_timeout: Some(Duration::from_millis(6)),
         default_policy: Some(DefaultPolicy::OptIn),
+        isolation: Some(IsolationEntry {
+            mode: Some(IsolationMode::Trust),
+            memory_limit_mb: Some(64),
+            filesystem_scope: Some("readonly".to_owned()),
+            ..IsolationEntry::default()
+        }),
         tools: [(
             "run".to_owned(),
             ToolEntry { risk: Some(Risk::Dangerous), validator: Some(ValidatorName::Sandbox), confirm: Some(false) },

@@ -108,19 +108,16 @@ pub(super) fn line(words: &[String]) -> String {
     line
 }
 
-/// Whether a string that is no command would become one where a tool pastes it into a command line.
+/// Whether a string that is no command would become one where a tool pastes it into a command line or runs it.
 ///
 /// What a shell would run from inside the text has to be harmless: in prose that is what stands in substitutions, in
-/// anything else also what stands behind a separator. Names and paths have no need for either.
+/// anything else also what stands behind a separator, and the text itself. Names and paths have no need for either.
 pub(super) fn smuggled(role: Role, text: &str) -> Verdict {
-    if !text.contains(|c| SEPARATORS.contains(&c) || matches!(c, '`' | '$')) {
-        return Ok(());
-    }
     let substituted = text.contains('`') || text.contains("$(") || text.contains("${");
     match role {
         Role::Prose | Role::Content | Role::Code | Role::Script => {
             if substituted {
-                substitutions(text)
+                substitutions(text, false)
             } else {
                 Ok(())
             }
@@ -129,47 +126,68 @@ pub(super) fn smuggled(role: Role, text: &str) -> Verdict {
             let operator = text.contains([';', '|', '&', '\n', '\r', '<', '>', '`']) || substituted;
             if operator { Err(injection("an operator of the shell in a name")) } else { Ok(()) }
         }
+        // The words behind a command were judged together with it.
+        Role::CommandWords => substitutions(text, true).and_then(|()| pieces(text, 1, true)),
         _ => {
-            substitutions(text)?;
-            pieces(text, 1)
+            substitutions(text, true)?;
+            pieces(text, 1, true)?;
+            check_piece(text.split(SEPARATORS).next().unwrap_or_default(), false)
         }
     }
 }
 
-/// What stands in backquotes or behind `$(`.
-fn substitutions(text: &str) -> Verdict {
+/// What stands in backquotes or behind `$(`. In prose, backquotes are more often only marks.
+fn substitutions(text: &str, surely: bool) -> Verdict {
     for inner in text.split('`').skip(1).step_by(2) {
-        pieces(inner, 0)?;
+        pieces(inner, 0, surely)?;
     }
     for inner in text.split("$(").skip(1) {
-        pieces(inner.split(')').next().unwrap_or_default(), 0)?;
+        pieces(inner.split(')').next().unwrap_or_default(), 0, true)?;
     }
     Ok(())
 }
 
 /// The pieces between separators, without the first `skip`.
-fn pieces(text: &str, skip: usize) -> Verdict {
+fn pieces(text: &str, skip: usize, surely: bool) -> Verdict {
     for (index, piece) in text.split(SEPARATORS).enumerate().skip(skip) {
         if index > MOST_PIECES {
             return Err(injection("too many operators of the shell to look behind all of them"));
         }
-        let piece = piece.trim();
-        // A closing quote in front lets the rest run; an opening one behind swallows what the tool appends.
-        let piece = piece.trim_matches(['"', '\'', '`', '#']).trim();
-        if piece.is_empty() {
-            continue;
-        }
-        let verdict = match shell::check(piece) {
-            Err(finding) if finding.rule == "shell-syntax" => shell::check(&piece.replace(['"', '\'', '\\'], "")),
-            verdict => verdict,
-        };
-        if let Err(finding) = verdict
-            && !matches!(finding.rule, "shell-empty" | "shell-syntax" | "shell-blank")
-        {
-            return Err(injection(&format!("a command in a text that is none: {finding}")));
-        }
+        check_piece(piece, surely)?;
     }
     Ok(())
+}
+
+/// One piece of text that may be a command, or `surely` is one if a shell reads it.
+fn check_piece(piece: &str, surely: bool) -> Verdict {
+    // A closing quote in front lets the rest run; an opening one behind swallows what the tool appends.
+    let piece = piece.trim().trim_matches(['"', '\'', '`', '#']).trim();
+    // One word alone is a value: `bash` may be the name of a language.
+    if piece.is_empty() || (!surely && !piece.contains([' ', '\t'])) {
+        return Ok(());
+    }
+    let verdict = match shell::check(piece) {
+        Err(finding) if finding.rule == "shell-syntax" => shell::check(&piece.replace(['"', '\'', '\\'], "")),
+        verdict => verdict,
+    };
+    match verdict {
+        Err(finding) if is_harm(finding.rule, piece, surely) => {
+            Err(injection(&format!("a command in a text that is none: {finding}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether a finding is about what a command does. What only looks odd for a command is no wonder in other text, but
+/// it is where a shell would surely read it.
+fn is_harm(rule: &str, piece: &str, surely: bool) -> bool {
+    match rule {
+        "shell-empty" | "shell-syntax" | "shell-blank" | "shell-operator" => false,
+        "shell-disguise" | "shell-control" | "shell-substitution" | "shell-program" | "shell-size" => surely,
+        // Words such as `then` begin no command; braces and options in its place do.
+        "shell-command-word" => surely && !piece.starts_with(|c: char| c.is_alphabetic()),
+        _ => true,
+    }
 }
 
 fn injection(what: &str) -> Finding {

@@ -24,7 +24,9 @@ pub(super) fn is_path(role: Role, text: &str) -> bool {
         Role::Path => true,
         Role::Prose | Role::Content | Role::Code | Role::Script | Role::Command | Role::Commands => false,
         Role::Url | Role::Host => text.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:")),
-        Role::CommandWords | Role::Reference | Role::Method | Role::Other => looks_like_path(text),
+        Role::CommandWords | Role::Reference | Role::Method | Role::Sql | Role::Query | Role::Other => {
+            looks_like_path(text)
+        }
     }
 }
 

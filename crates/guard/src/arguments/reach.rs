@@ -76,9 +76,7 @@ pub(super) fn check(checks: &Checks, role: Role, text: &str, world: &dyn World) 
         if checks.network {
             at("network_restricted", check_public(&target, world))?;
         }
-        for scope in &checks.scopes {
-            at(SCOPE, within(scope, &target))?;
-        }
+        at(SCOPE, check_scopes(&checks.scopes, &target))?;
     }
     Ok(())
 }
@@ -101,8 +99,10 @@ fn check_public(target: &Target, world: &dyn World) -> Verdict {
     network::check(&target.url, resolved.as_deref())
 }
 
-fn within(scope: &Scope, target: &Target) -> Verdict {
-    if scope.hosts.is_none() && scope.deny_hosts.is_empty() && scope.ports.is_none() {
+fn check_scopes(scopes: &[Scope], target: &Target) -> Verdict {
+    let speaks = |scope: &&Scope| scope.hosts.is_some() || !scope.deny_hosts.is_empty() || scope.ports.is_some();
+    let mut limits = scopes.iter().filter(speaks).peekable();
+    if limits.peek().is_none() {
         return Ok(());
     }
     let host = match network::host(&target.url)? {
@@ -110,15 +110,19 @@ fn within(scope: &Scope, target: &Target) -> Verdict {
         Host::Ipv4(address) => address.to_string(),
         Host::Ipv6(address) => address.to_string(),
     };
-    if let Some(denied) = scope.deny_hosts.iter().find(|denied| is_at_or_below(denied, &host)) {
+    limits.try_for_each(|scope| within(scope, target, &host))
+}
+
+fn within(scope: &Scope, target: &Target, host: &str) -> Verdict {
+    if let Some(denied) = scope.deny_hosts.iter().find(|denied| is_at_or_below(denied, host)) {
         return Err(Finding::new("host-denied", format!("the host `{host}` is denied by `{denied}`")));
     }
-    if scope.hosts.as_ref().is_some_and(|hosts| !hosts.iter().any(|allowed| matches(allowed, &host))) {
+    if scope.hosts.as_ref().is_some_and(|hosts| !hosts.iter().any(|allowed| matches(allowed, host))) {
         return Err(Finding::new("host-outside", format!("the host `{host}` is not among the allowed hosts")));
     }
-    let port = Url::parse(&target.url).ok().and_then(|url| url.port_or_known_default());
+    let port = || Url::parse(&target.url).ok().and_then(|url| url.port_or_known_default());
     match &scope.ports {
-        Some(ports) if target.names_port && port.is_none_or(|port| !ports.contains(&port)) => {
+        Some(ports) if target.names_port && port().is_none_or(|port| !ports.contains(&port)) => {
             Err(Finding::new("port-outside", format!("the port of `{host}` is not among the allowed ports")))
         }
         _ => Ok(()),
@@ -152,7 +156,11 @@ fn same(pattern: &str, host: &str) -> bool {
 
 fn targets(role: Role, text: &str) -> Vec<Target> {
     match role {
-        Role::Url => of_url(text).map_or_else(|| in_text(text), |target| vec![target]),
+        Role::Url => {
+            // A URL inside of a URL is where a proxy would go.
+            let inner = in_text(text).into_iter().filter(|target| !target.guess && target.url != text);
+            of_url(text).into_iter().chain(inner).collect()
+        }
         Role::Host if !text.is_empty() && !text.contains(char::is_whitespace) => vec![of_host(text)],
         _ => in_text(text),
     }
@@ -195,27 +203,36 @@ fn of_host(text: &str) -> Target {
 /// What stands in the middle of other text.
 fn in_text(text: &str) -> Vec<Target> {
     // Most strings hold neither a URL nor an address nor a port.
-    if !text.contains("://") && !text.contains(':') && !text.bytes().any(|byte| byte.is_ascii_digit()) {
+    if !text.bytes().any(|byte| byte == b':' || byte.is_ascii_digit()) {
         return if is_localhost(text.trim()) { vec![of_host(text.trim())] } else { Vec::new() };
     }
     let parts =
         |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '<' | '>' | '(' | ')' | '{' | '}' | ',' | '`' | '|');
-    text.split(parts).filter(|token| token.len() > 2).filter_map(of_token).collect()
+    let mut targets = Vec::new();
+    for token in text.split(parts).filter(|token| token.len() > 2) {
+        if token.contains("://") {
+            targets.extend(token.match_indices("://").filter_map(|(at, _)| url_around(token, at)));
+        } else {
+            targets.extend(address_in(token));
+        }
+    }
+    targets
 }
 
-fn of_token(token: &str) -> Option<Target> {
-    if let Some(at) = token.find("://") {
-        let begin = token[..at].rfind(|c: char| !c.is_ascii_alphanumeric() && c != '+').map_or(0, |before| before + 1);
-        // A cut inside of a character cannot happen: everything behind `begin` up to `at` is ASCII, but what stands
-        // before it may be longer than one byte.
-        let begin = (begin..=at).find(|begin| token.is_char_boundary(*begin))?;
-        let scheme = &token[begin..at];
-        let scheme = scheme.rsplit('+').next().unwrap_or(scheme);
-        let reaches = REACHING.iter().any(|reaching| scheme.eq_ignore_ascii_case(reaching));
-        let rest = token[at..].trim_end_matches(['.', ';', ':', '!', '?', ']']);
-        let bracket = if rest.contains('[') && !rest.contains(']') { "]" } else { "" };
-        return reaches.then(|| Target::sure(format!("{scheme}{rest}{bracket}")));
+/// The URL whose scheme ends at `at`.
+fn url_around(token: &str, at: usize) -> Option<Target> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '+';
+    let scheme = &token[token[..at].trim_end_matches(is_part).len()..at];
+    let scheme = scheme.rsplit('+').next().unwrap_or(scheme);
+    if !REACHING.iter().any(|reaching| scheme.eq_ignore_ascii_case(reaching)) {
+        return None;
     }
+    let rest = token[at..].trim_end_matches(['.', ';', ':', '!', '?', ']']);
+    let bracket = if rest.contains('[') && !rest.contains(']') { "]" } else { "" };
+    Some(Target::sure(format!("{scheme}{rest}{bracket}")))
+}
+
+fn address_in(token: &str) -> Option<Target> {
     let word = token.trim_end_matches(['.', ';', '!', '?']);
     if let Ok(address) = word.trim_matches(['[', ']']).parse::<IpAddr>() {
         return Some(of_host(&address.to_string()));

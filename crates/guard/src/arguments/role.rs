@@ -1,5 +1,7 @@
 //! What a string is, told from its key.
 
+use std::borrow::Cow;
+
 use crate::risk::fallback::words;
 
 /// What the key of a string says about it.
@@ -29,17 +31,22 @@ pub(super) enum Role {
     Prose,
     /// The method of an HTTP request.
     Method,
+    /// An SQL statement.
+    Sql,
+    /// A search, in words or in SQL.
+    Query,
     /// Nothing is known.
     Other,
 }
 
 pub(super) fn of(key: &str) -> Role {
-    let words = words(key);
-    let whole = words.join("_");
-    let last = words.last().map_or("", String::as_str);
-    match whole.as_str() {
+    // Most keys are written in this way already.
+    let is_snake = key.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+    let whole = if is_snake { Cow::Borrowed(key.trim_matches('_')) } else { Cow::Owned(words(key).join("_")) };
+    let last = whole.rsplit('_').next().unwrap_or_default();
+    match whole.as_ref() {
         "command" | "cmd" | "commandline" | "command_line" | "shell_command" | "bash_command" | "shell_cmd"
-        | "argv" => {
+        | "argv" | "executable" | "binary" => {
             return Role::Command;
         }
         "commands" | "cmds" => return Role::Commands,
@@ -54,6 +61,8 @@ pub(super) fn of(key: &str) -> Role {
     match last {
         "path" | "paths" | "file" | "files" | "filename" | "filenames" | "filepath" | "dir" | "directory"
         | "directories" | "folder" | "cwd" | "workdir" | "pathname" | "root" => Role::Path,
+        "sql" | "statement" | "statements" => Role::Sql,
+        "query" | "queries" => Role::Query,
         "url" | "urls" | "uri" | "uris" | "href" | "endpoint" | "webhook" | "proxy" | "origin" => Role::Url,
         "host" | "hosts" | "hostname" | "domain" => Role::Host,
         "code" | "snippet" | "program" | "javascript" | "js" | "typescript" | "python" => Role::Code,

@@ -3,7 +3,7 @@
 use switchboard_protocol::mgp::security::CodeSafety;
 
 use super::role::Role;
-use super::walk::{Refused, refused};
+use super::walk::{Reason, Refused, refused};
 use super::{Checks, SCOPE};
 use crate::Finding;
 use crate::code::{self, Language, Level, MAX_BYTES, Rejection};
@@ -78,8 +78,9 @@ impl CodeRules {
 
 /// `language` is what stands beside the code in the arguments.
 pub(super) fn check(checks: &Checks, role: Role, text: &str, language: Option<&str>) -> Result<(), Refused> {
-    let is_code = matches!(role, Role::Code | Role::Content | Role::Script);
-    let judged = checks.code || (checks.readonly && role == Role::Code);
+    // What is called content may be data for the code: it is code for certain only where its language is named.
+    let is_code = matches!(role, Role::Code | Role::Script) || (role == Role::Content && language.is_some());
+    let judged = checks.code || (checks.readonly && !checks.sandbox);
     if is_code {
         let language = known_language(checks, language)?;
         allowed_language(checks, language)?;
@@ -193,5 +194,6 @@ fn findings(checks: &Checks, language: Language, text: &str) -> Vec<Finding> {
 
 fn rejected(checks: &Checks, language: Language, mut findings: Vec<Finding>) -> Refused {
     let rejection = Rejection::new(language, level(checks), &findings);
-    Refused { step: "code_safety", finding: findings.swap_remove(0), rejection: Some(rejection) }
+    let finding = findings.swap_remove(0);
+    Box::new(Reason { step: "code_safety", pointer: String::new(), finding, rejection: Some(rejection) })
 }

@@ -3,13 +3,17 @@
 use switchboard_wire::{Kind, Object, Raw};
 
 use super::role::{self, Role};
-use super::{ARGUMENTS, Checks, MAX_DEPTH, SCOPE, Violation, World, command, place, reach, source};
+use super::{ARGUMENTS, Checks, MAX_DEPTH, SCOPE, Violation, World, command, place, reach, source, sql};
 use crate::code::Rejection;
 use crate::{Finding, Verdict};
 
-/// A refusal without its place.
-pub(super) struct Refused {
+/// A refusal on its way out.
+pub(super) type Refused = Box<Reason>;
+
+pub(super) struct Reason {
     pub(super) step: &'static str,
+    /// Grows at its front while the refusal leaves one level after the other: who is not refused pays nothing for it.
+    pub(super) pointer: String,
     pub(super) finding: Finding,
     pub(super) rejection: Option<Rejection>,
 }
@@ -19,94 +23,93 @@ pub(super) struct Refused {
 struct Beside {
     language: Option<String>,
     command_words: Option<Raw>,
+    has_command: bool,
 }
 
 pub(super) struct Walk<'a> {
     pub(super) checks: &'a Checks,
     pub(super) world: &'a dyn World,
-    pub(super) pointer: Vec<Step>,
 }
 
-pub(super) enum Step {
-    Key(String),
-    Index(usize),
-}
-
-type Outcome = Result<(), Box<Violation>>;
+type Outcome = Result<(), Refused>;
 
 impl Walk<'_> {
-    pub(super) fn run(mut self, arguments: &Raw) -> Outcome {
-        self.value(arguments, Role::Other, &Beside::default())
+    pub(super) fn run(&self, arguments: &Raw) -> Result<(), Box<Violation>> {
+        self.value(arguments, Role::Other, &Beside::default(), 0).map_err(|refused| {
+            let Reason { step, pointer, finding, rejection } = *refused;
+            let rejection = rejection.and_then(|rejection| Raw::from_value(&rejection.to_json()).ok());
+            Box::new(Violation { step, pointer, finding, rejection })
+        })
     }
 
-    fn value(&mut self, value: &Raw, role: Role, beside: &Beside) -> Outcome {
-        if self.pointer.len() > MAX_DEPTH {
+    fn value(&self, value: &Raw, role: Role, beside: &Beside, depth: usize) -> Outcome {
+        if depth > MAX_DEPTH {
             let message = format!("the arguments are nested deeper than {MAX_DEPTH}");
-            return Err(self.violation(refused(ARGUMENTS, Finding::new("arguments-depth", message))));
+            return Err(refused(ARGUMENTS, Finding::new("arguments-depth", message)));
         }
         match value.kind() {
-            Kind::Object => self.object(value),
-            Kind::Array => self.array(value, role, beside),
+            Kind::Object => self.object(value, depth),
+            Kind::Array => self.array(value, role, beside, depth),
             Kind::String => match value.as_text() {
-                Some(text) => self.leaf(&text, role, beside),
+                Some(text) => self.judge(&text, role, beside),
                 None => Ok(()),
             },
             Kind::Number | Kind::Bool | Kind::Null => Ok(()),
         }
     }
 
-    fn object(&mut self, value: &Raw) -> Outcome {
+    fn object(&self, value: &Raw, depth: usize) -> Outcome {
         let Ok(object) = Object::open(value) else {
             let finding = Finding::new("arguments-twice", "a member stands twice, and readers may take different ones");
-            return Err(self.violation(refused(ARGUMENTS, finding)));
+            return Err(refused(ARGUMENTS, finding));
         };
         let mut beside = Beside::default();
-        for (key, member) in object.iter() {
+        let mut members: Vec<_> = object.iter().map(|(key, member)| (role::of(&key), key, member)).collect();
+        for (role, key, member) in &members {
             match key.as_ref() {
                 "language" | "lang" => beside.language = member.as_text(),
-                "args" | "argv" | "arguments" => beside.command_words = Some(member),
-                "port" => self.within("port", |walk| walk.port(&member))?,
+                "args" | "argv" | "arguments" => beside.command_words = Some(member.clone()),
+                "port" => self.port(member).map_err(|refused| under(key, refused))?,
                 _ => {}
             }
+            beside.has_command |= member.kind() == Kind::String && self.is_command(*role);
         }
-        for (key, member) in object.iter() {
-            self.within(&key, |walk| {
-                if !role::is_plain(&key) {
-                    walk.leaf(&key, Role::Other, &Beside::default())?;
-                }
-                walk.value(&member, role::of(&key), &beside)
-            })?;
+        for (role, key, member) in &mut members {
+            if key == "argv" && beside.has_command {
+                *role = Role::CommandWords;
+            }
+            let of_key = || if role::is_plain(key) { Ok(()) } else { self.judge(key, Role::Other, &Beside::default()) };
+            of_key()
+                .and_then(|()| self.value(member, *role, &beside, depth + 1))
+                .map_err(|refused| under(key, refused))?;
         }
         Ok(())
     }
 
-    fn within(&mut self, key: &str, inner: impl FnOnce(&mut Self) -> Outcome) -> Outcome {
-        self.pointer.push(Step::Key(key.to_owned()));
-        let outcome = inner(self);
-        self.pointer.pop();
-        outcome
-    }
-
-    fn array(&mut self, value: &Raw, role: Role, beside: &Beside) -> Outcome {
+    fn array(&self, value: &Raw, role: Role, beside: &Beside, depth: usize) -> Outcome {
         let elements = value.elements().unwrap_or_default();
         if role == Role::Command && self.runs_commands() {
             let words: Option<Vec<String>> = elements.iter().map(Raw::as_text).collect();
             let Some(words) = words else {
                 let finding = Finding::new("shell-words", "the words of a command are not all text");
-                return Err(self.violation(refused(self.command_step(), finding)));
+                return Err(refused(self.command_step(), finding));
             };
-            return self.one_command(&command::line(&words)).map_err(|refused| self.violation(refused));
+            let line = command::line(&words);
+            self.one_command(&line)?;
+            return if self.checks.looks_outside() {
+                reach::check(self.checks, Role::Command, &line, self.world)
+            } else {
+                Ok(())
+            };
+        }
+        if role == Role::CommandWords && self.checks.sandbox && !beside.has_command {
+            let line = command::line(&elements.iter().map(text_of).collect::<Vec<_>>());
+            at("sandbox", command::smuggled(Role::Other, &line))?;
         }
         for (index, element) in elements.iter().enumerate() {
-            self.pointer.push(Step::Index(index));
-            self.value(element, role, beside)?;
-            self.pointer.pop();
+            self.value(element, role, beside, depth + 1).map_err(|refused| under(&index.to_string(), refused))?;
         }
         Ok(())
-    }
-
-    fn leaf(&self, text: &str, role: Role, beside: &Beside) -> Outcome {
-        self.judge(text, role, beside).map_err(|refused| self.violation(refused))
     }
 
     fn judge(&self, text: &str, role: Role, beside: &Beside) -> Result<(), Refused> {
@@ -120,6 +123,9 @@ impl Walk<'_> {
         {
             let finding = Finding::new("readonly-method", format!("the method `{text}` may change something"));
             return Err(refused("readonly", finding));
+        }
+        if self.checks.readonly && matches!(role, Role::Sql | Role::Query) {
+            at("readonly", sql::check(text, role == Role::Sql))?;
         }
         if self.checks.looks_outside() {
             reach::check(self.checks, role, text, self.world)?;
@@ -158,15 +164,11 @@ impl Walk<'_> {
         if !self.runs_commands() {
             return Ok(());
         }
-        let is_command = match role {
-            Role::Command | Role::Commands => true,
-            Role::Script => !self.checks.code,
-            _ => false,
-        };
-        if !is_command {
+        if !self.is_command(role) {
+            let role = if role == Role::CommandWords && !beside.has_command { Role::Other } else { role };
             return if self.checks.sandbox { at("sandbox", command::smuggled(role, text)) } else { Ok(()) };
         }
-        let words = beside.command_words.as_ref().filter(|_| role == Role::Command);
+        let words = beside.command_words.as_ref().filter(|_| role != Role::Commands);
         match words {
             None => self.one_command(text),
             Some(words) => {
@@ -182,6 +184,15 @@ impl Walk<'_> {
         }
     }
 
+    /// Code is a command to a tool that runs commands and nothing else.
+    fn is_command(&self, role: Role) -> bool {
+        match role {
+            Role::Command | Role::Commands => true,
+            Role::Script | Role::Code => self.checks.sandbox && !self.checks.code,
+            _ => false,
+        }
+    }
+
     fn one_command(&self, line: &str) -> Result<(), Refused> {
         command::check(self.checks, line)?;
         self.check_command_paths(line)
@@ -193,7 +204,7 @@ impl Walk<'_> {
         for ports in limited {
             if port.is_none_or(|port| !ports.contains(&port)) {
                 let finding = Finding::new("port-outside", format!("the port {} is not allowed", value.as_str()));
-                return Err(self.violation(refused(SCOPE, finding)));
+                return Err(refused(SCOPE, finding));
             }
         }
         Ok(())
@@ -208,19 +219,13 @@ impl Walk<'_> {
     fn command_step(&self) -> &'static str {
         if self.checks.sandbox { "sandbox" } else { SCOPE }
     }
+}
 
-    fn violation(&self, refused: Refused) -> Box<Violation> {
-        let mut pointer = String::new();
-        for step in &self.pointer {
-            pointer.push('/');
-            match step {
-                Step::Key(key) => pointer.push_str(&key.replace('~', "~0").replace('/', "~1")),
-                Step::Index(index) => pointer.push_str(&index.to_string()),
-            }
-        }
-        let rejection = refused.rejection.and_then(|rejection| Raw::from_value(&rejection.to_json()).ok());
-        Box::new(Violation { step: refused.step, pointer, finding: refused.finding, rejection })
-    }
+/// The refusal, seen from one level further out.
+fn under(key: &str, mut refused: Refused) -> Refused {
+    let escaped = key.replace('~', "~0").replace('/', "~1");
+    refused.pointer.insert_str(0, &format!("/{escaped}"));
+    refused
 }
 
 /// The text of a string, or the JSON of anything else.
@@ -229,7 +234,7 @@ fn text_of(value: &Raw) -> String {
 }
 
 pub(super) fn refused(step: &'static str, finding: Finding) -> Refused {
-    Refused { step, finding, rejection: None }
+    Box::new(Reason { step, pointer: String::new(), finding, rejection: None })
 }
 
 pub(super) fn at(step: &'static str, verdict: Verdict) -> Result<(), Refused> {

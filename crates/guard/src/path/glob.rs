@@ -7,6 +7,8 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Glob {
     names: Vec<String>,
+    /// The same with each name folded, to compare with a path that was folded in the same way.
+    folded: Vec<String>,
     anchored: bool,
 }
 
@@ -19,42 +21,61 @@ impl Glob {
                 names.push(name.to_owned());
             }
         }
-        Self { names, anchored: pattern.starts_with('/') }
+        let folded = names.iter().map(|name| super::fold(name)).collect();
+        Self { names, folded, anchored: pattern.starts_with('/') }
     }
 
     /// Whether an absolute path, given as its names, matches. A pattern that does not start with a slash may match
     /// at any depth.
     pub fn matches(&self, path: &[String]) -> bool {
-        // `reached[i]` says that the names so far are used up by the first `i` parts of the pattern.
-        let mut reached = vec![false; self.names.len() + 1];
-        reached[0] = true;
-        self.skip_empty(&mut reached);
-        for name in path {
-            let mut next = vec![false; self.names.len() + 1];
-            next[0] = !self.anchored && reached[0];
-            for (index, part) in self.names.iter().enumerate() {
-                if part == "**" {
-                    next[index + 1] |= reached[index + 1] || reached[index];
-                } else {
-                    next[index + 1] |= reached[index] && matches_name(part, name);
-                }
+        matches_names(&self.names, self.anchored, path)
+    }
+
+    /// Whether folding changes nothing about this pattern.
+    pub(super) fn is_folded(&self) -> bool {
+        self.names == self.folded
+    }
+
+    /// The same for a path whose names were folded.
+    pub(super) fn matches_folded(&self, path: &[String]) -> bool {
+        matches_names(&self.folded, self.anchored, path)
+    }
+}
+
+fn matches_names(pattern: &[String], anchored: bool, path: &[String]) -> bool {
+    // `reached[i]` says that the names so far are used up by the first `i` parts of the pattern.
+    let size = pattern.len() + 1;
+    // Short patterns, which are nearly all, need no memory of their own.
+    let (mut short, mut long) = ([[false; 16]; 2], Vec::new());
+    let (mut reached, mut next) = if size <= 16 {
+        let [reached, next] = &mut short;
+        (&mut reached[..size], &mut next[..size])
+    } else {
+        long.resize(2 * size, false);
+        long.split_at_mut(size)
+    };
+    reached[0] = true;
+    skip_empty(pattern, reached);
+    for name in path {
+        next.fill(false);
+        next[0] = !anchored && reached[0];
+        for (index, part) in pattern.iter().enumerate() {
+            if part == "**" {
+                next[index + 1] |= reached[index + 1] || reached[index];
+            } else {
+                next[index + 1] |= reached[index] && matches_name(part, name);
             }
-            self.skip_empty(&mut next);
-            reached = next;
         }
-        reached[self.names.len()]
+        skip_empty(pattern, next);
+        std::mem::swap(&mut reached, &mut next);
     }
+    reached[pattern.len()]
+}
 
-    /// The same pattern with each name changed, to compare what was changed in the same way.
-    pub(super) fn folded(&self, change: impl Fn(&str) -> String) -> Self {
-        Self { names: self.names.iter().map(|name| change(name)).collect(), anchored: self.anchored }
-    }
-
-    fn skip_empty(&self, reached: &mut [bool]) {
-        for (index, part) in self.names.iter().enumerate() {
-            if part == "**" && reached[index] {
-                reached[index + 1] = true;
-            }
+fn skip_empty(pattern: &[String], reached: &mut [bool]) {
+    for (index, part) in pattern.iter().enumerate() {
+        if part == "**" && reached[index] {
+            reached[index + 1] = true;
         }
     }
 }
@@ -68,6 +89,9 @@ impl fmt::Display for Glob {
 
 /// `*` and `?` in one name, in linear space and without backing up further than the last star.
 fn matches_name(pattern: &str, name: &str) -> bool {
+    if !pattern.contains(['*', '?']) {
+        return pattern == name;
+    }
     let pattern: Vec<char> = pattern.chars().collect();
     let name: Vec<char> = name.chars().collect();
     let (mut p, mut n) = (0, 0);
@@ -91,4 +115,20 @@ fn matches_name(pattern: &str, name: &str) -> bool {
         }
     }
     pattern[p..].iter().all(|c| *c == '*')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_patterns_match_as_short_ones_do() {
+        let names = |count: usize| (0..count).map(|index| format!("n{index}")).collect::<Vec<_>>();
+        for count in [1, 14, 15, 16, 17, 40] {
+            let pattern = Glob::new(&format!("/{}/**", names(count).join("/")));
+            assert!(pattern.matches(&names(count)), "{count}");
+            assert!(pattern.matches(&names(count + 3)), "{count}");
+            assert!(!pattern.matches(&names(count - 1)), "{count}");
+        }
+    }
 }

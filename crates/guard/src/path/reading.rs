@@ -15,6 +15,22 @@ pub(super) fn all(path: &str) -> Result<Vec<String>, Finding> {
     if path.trim().is_empty() {
         return Err(Finding::new("path-shape", "the path is empty"));
     }
+    if is_plain(path) {
+        return Ok(vec![path.to_owned()]);
+    }
+    every_reading(path)
+}
+
+/// Whether everybody reads this path in the same way: nothing in it is ever decoded, folded or expanded.
+fn is_plain(path: &str) -> bool {
+    path.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'.' | b'_' | b'-'))
+        && !path.contains("..")
+        && !path.contains("0x")
+        && !path.contains("0X")
+        && path.split('/').all(|name| name.len() <= MAX_NAME_BYTES && !is_device(name))
+}
+
+fn every_reading(path: &str) -> Result<Vec<String>, Finding> {
     let mut readings = Vec::new();
     let mut current = without_file_scheme(path)?.to_owned();
     check_text(path)?;
@@ -231,7 +247,11 @@ fn has_stream(name: &str) -> bool {
 }
 
 fn is_device(name: &str) -> bool {
-    let stem = name.split('.').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let stem = name.split('.').next().unwrap_or_default().trim();
+    if !matches!(stem.len(), 3 | 4 | 6 | 7) {
+        return false;
+    }
+    let stem = stem.to_ascii_lowercase();
     matches!(stem.as_str(), "con" | "prn" | "aux" | "nul" | "conin$" | "conout$" | "clock$")
         || (stem.len() == 4
             && (stem.starts_with("com") || stem.starts_with("lpt"))
@@ -259,4 +279,21 @@ fn has_bare_escape(name: &str) -> bool {
 fn has_hex_escape(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     ["0x2e", "0x2f", "0x5c", "\\x2e", "\\x2f", "\\x5c"].iter().any(|escape| name.contains(escape))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// The short way may only be taken where it leads to the same place.
+        #[test]
+        fn a_plain_path_has_one_reading(path in "[a-cA-C0xX2ef_/.-]{1,24}|(/?(con|AUX|com1|lpt0|src|[.]{1,3}|0x2f|[a-z]{1,4}[.]rs)){1,6}") {
+            if is_plain(&path) {
+                prop_assert_eq!(every_reading(&path), Ok(vec![path]));
+            }
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! From a path to the names it finally consists of, with `.` and `..` removed and links followed.
 
 use crate::Finding;
-use std::collections::VecDeque;
+use std::borrow::Cow;
 
 /// As many links as Linux follows in one path.
 const MAX_LINKS: usize = 40;
@@ -25,38 +25,50 @@ pub(super) fn normalise(path: &str) -> Vec<String> {
 
 /// Walks an absolute path name by name as a kernel would, following links.
 pub(super) fn follow(path: &str, links: &impl Fn(&str) -> Option<String>) -> Result<Vec<String>, Finding> {
-    let mut pending: VecDeque<String> = path.split('/').map(str::to_owned).collect();
+    // The next name stands last.
+    let mut pending: Vec<Cow<'_, str>> = path.rsplit('/').map(Cow::Borrowed).collect();
     let mut walked: Vec<String> = Vec::new();
+    // The same as text.
+    let mut place = String::with_capacity(path.len() + 1);
     let mut followed = 0;
     let mut steps = 0;
-    while let Some(name) = pending.pop_front() {
+    while let Some(name) = pending.pop() {
         steps += 1;
         if steps > MAX_STEPS {
             return Err(Finding::new("path-links", "the links in this path lead too far"));
         }
-        match name.as_str() {
+        match name.as_ref() {
             "" | "." => continue,
             ".." => {
-                walked.pop();
+                step_up(&mut walked, &mut place);
                 continue;
             }
-            _ => walked.push(name),
+            _ => {
+                place.push('/');
+                place.push_str(&name);
+                walked.push(name.into_owned());
+            }
         }
-        let Some(target) = links(&join(&walked)) else { continue };
+        let Some(target) = links(&place) else { continue };
         followed += 1;
         if followed > MAX_LINKS || target.len() > super::MAX_PATH_BYTES {
             return Err(Finding::new("path-links", "the links in this path do not end"));
         }
         if target.starts_with('/') {
             walked.clear();
+            place.clear();
         } else {
-            walked.pop();
+            step_up(&mut walked, &mut place);
         }
-        for name in target.split('/').rev() {
-            pending.push_front(name.to_owned());
-        }
+        pending.extend(target.rsplit('/').map(|name| Cow::Owned(name.to_owned())));
     }
     Ok(walked)
+}
+
+fn step_up(walked: &mut Vec<String>, place: &mut String) {
+    if let Some(name) = walked.pop() {
+        place.truncate(place.len() - name.len() - 1);
+    }
 }
 
 /// The absolute path of these names.

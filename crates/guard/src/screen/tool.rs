@@ -3,7 +3,7 @@
 use serde_json::Value;
 use switchboard_wire::Raw;
 
-use super::intent::{self, Place};
+use super::intent::{self, Names, Place};
 use super::{disguise, hidden, refuse_duplicates};
 use crate::{Finding, Verdict};
 
@@ -23,8 +23,63 @@ pub fn tool(definition: &Raw) -> Verdict {
         return Err(Finding::new("tool-name", "the tool has no name"));
     };
     check_name(name)?;
+    let properties = property_names(&value);
+    let description = members.get("description").and_then(Value::as_str).unwrap_or_default();
+    let names = Names { tool: name, properties: &properties, domain: intent::domain(name, &properties, description) };
     let mut texts = Texts { budget: MOST_TEXTS };
-    texts.walk(&value, &mut Vec::new())
+    texts.walk(&value, &mut Vec::new(), &mut |text, place, path| judge(text, place, path, names))
+}
+
+/// The names of the properties in a definition, at any depth, in lower case.
+pub(super) fn property_names(value: &Value) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut waiting = vec![value];
+    while let Some(value) = waiting.pop() {
+        match value {
+            Value::Object(members) => {
+                if let Some(Value::Object(properties)) = members.get("properties") {
+                    names.extend(
+                        properties
+                            .keys()
+                            .take(MOST_TEXTS - names.len().min(MOST_TEXTS))
+                            .map(|name| name.to_lowercase()),
+                    );
+                }
+                waiting.extend(members.values());
+            }
+            Value::Array(values) => waiting.extend(values),
+            _ => {}
+        }
+    }
+    names
+}
+
+/// Every text of a definition that a model reads, with where it stands.
+#[cfg(test)]
+pub(super) fn texts(definition: &Value) -> Vec<(String, Place)> {
+    let mut found = Vec::new();
+    let mut texts = Texts { budget: MOST_TEXTS };
+    let all = texts.walk(definition, &mut Vec::new(), &mut |text, place, _| {
+        found.push((if place == Place::Name { words(text) } else { text.to_owned() }, place));
+        Ok(())
+    });
+    assert_eq!(all, Ok(()));
+    found
+}
+
+/// A name joined by underscores or hyphens, as words.
+fn words(name: &str) -> String {
+    name.replace(['_', '-', '.'], " ")
+}
+
+fn judge(text: &str, place: Place, path: &[String], names: Names<'_>) -> Verdict {
+    let finding = hidden::check(text).or_else(|| {
+        if place == Place::Name { intent::check(&words(text), place, names) } else { intent::check(text, place, names) }
+    });
+    let Some(mut finding) = finding else { return Ok(()) };
+    finding.message =
+        format!("{} (in {})", finding.message, if path.is_empty() { "a key".to_owned() } else { path.join(".") });
+    Err(finding)
 }
 
 /// A name is one word or a few, not a text.
@@ -56,18 +111,21 @@ struct Texts {
     budget: usize,
 }
 
+/// What is done with a text, given where it stands.
+type Visit<'a> = dyn FnMut(&str, Place, &[String]) -> Verdict + 'a;
+
 impl Texts {
     // As deep as the definition is nested, which reading it has bounded.
-    fn walk(&mut self, value: &Value, path: &mut Vec<String>) -> Verdict {
+    fn walk(&mut self, value: &Value, path: &mut Vec<String>, visit: &mut Visit<'_>) -> Verdict {
         match value {
-            Value::String(text) => self.text(text, place(path), path),
-            Value::Array(values) => values.iter().try_for_each(|value| self.walk(value, path)),
+            Value::String(text) => self.text(text, place(path), path, visit),
+            Value::Array(values) => values.iter().try_for_each(|value| self.walk(value, path, visit)),
             Value::Object(members) => {
                 for (key, value) in members {
                     // Names of properties are read too: they tell the model what to put there.
-                    self.text(key, Place::Name, path)?;
+                    self.text(key, Place::Name, path, visit)?;
                     path.push(key.clone());
-                    self.walk(value, path)?;
+                    self.walk(value, path, visit)?;
                     path.pop();
                 }
                 Ok(())
@@ -76,7 +134,7 @@ impl Texts {
         }
     }
 
-    fn text(&mut self, text: &str, place: Place, path: &[String]) -> Verdict {
+    fn text(&mut self, text: &str, place: Place, path: &[String], visit: &mut Visit<'_>) -> Verdict {
         if text.len() < 4 {
             return Ok(());
         }
@@ -84,18 +142,7 @@ impl Texts {
             return Err(Finding::new("tool", "the definition has too many texts to be read"));
         }
         self.budget -= 1;
-        let finding = hidden::check(text).or_else(|| {
-            // A name joined by underscores or hyphens is read as words.
-            if place == Place::Name {
-                intent::check(&text.replace(['_', '-', '.'], " "), place)
-            } else {
-                intent::check(text, place)
-            }
-        });
-        let Some(mut finding) = finding else { return Ok(()) };
-        finding.message =
-            format!("{} (in {})", finding.message, if path.is_empty() { "a key".to_owned() } else { path.join(".") });
-        Err(finding)
+        visit(text, place, path)
     }
 }
 

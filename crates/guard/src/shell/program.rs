@@ -108,6 +108,15 @@ fn look_through(program: &str, arguments: &[Word], depth: usize) -> Option<Verdi
         }
         "nice" | "ionice" | "choom" => behind("ncpP", 0),
         "stdbuf" => behind("ioe", 0),
+        // An output file that begins so is a command to which the output is piped.
+        "strace"
+            if arguments.iter().any(|word| {
+                let name = word.text.trim_start_matches("--output=").trim_start_matches("-o");
+                name.starts_with(['|', '!'])
+            }) =>
+        {
+            Some(Err(code::runs("strace -o")))
+        }
         "strace" => behind("eoapsuEISPbOX", 0),
         "valgrind" | "sshpass" => behind("fpdPeoFgtc", 0),
         "perf" => match arguments {

@@ -35,6 +35,10 @@ struct Failures {
 }
 
 impl Link {
+    pub(super) const fn server(&self) -> &Arc<Server> {
+        &self.server
+    }
+
     fn new(server: Arc<Server>) -> Arc<Self> {
         Arc::new(Self { server, connected: ArcSwapOption::empty(), making: AsyncMutex::default() })
     }
@@ -101,8 +105,9 @@ impl ClientState {
         {
             return Err(unreachable(server, why).retry_after(millis(failures.pause - at.elapsed())));
         }
+        let principal = session.upgrade().ok_or_else(session_over)?.principal.clone();
         let handler = Arc::new(FromLink { kernel: kernel.clone(), server: server.clone(), session, owner: self.owner });
-        let connected = match server.connect(caller, handler, kernel).await {
+        let connected = match server.connect(caller, Some(&principal), handler, kernel).await {
             Ok(connected) => Arc::new(connected),
             Err(why) => {
                 failures.pause = next_pause(failures.pause);

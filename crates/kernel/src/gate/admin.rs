@@ -14,7 +14,7 @@ use switchboard_protocol::mgp::access::{
     self, AccessEntries, AccessEntry, AccessGrantParams, AccessQueryParams, AccessQueryResult, AccessRevokeParams,
     AccessToolPermission,
 };
-use switchboard_protocol::mgp::{Metadata, method};
+use switchboard_protocol::mgp::{DefaultPolicy, Metadata, method};
 use switchboard_protocol::proposals;
 use switchboard_store::{AccessSelector, EntryType, Permission, StoreError};
 use switchboard_wire::{Edit, Object, Raw, Request};
@@ -54,6 +54,11 @@ impl Kernel {
                 Err(Fault::new(FaultKind::PermissionDenied, "permissions are decided by the operator of this kernel")
                     .suggest("the operator runs `switchboard approvals` or `switchboard grant`"))
             }
+            // The other methods of MGP are between a kernel and its servers. A client that sends one speaks to a
+            // kernel, and shall not speak to a server in the kernel's voice.
+            name if name.starts_with("mgp/") => {
+                Err(Fault::new(FaultKind::MethodNotFound, format!("Method not found: {name}")))
+            }
             _ => return None,
         };
         Some(answer.map(|raw| Ok(crate::bridge::for_era(raw, context.caller.era())).into()))
@@ -66,6 +71,10 @@ impl Kernel {
         name: &str,
         arguments: Option<Raw>,
     ) -> Option<Result<Reply, Fault>> {
+        // What is not listed to a client does not exist for it.
+        if !self.shows_own_tools(context) {
+            return None;
+        }
         let known = [method::ACCESS_QUERY, method::ACCESS_GRANT, method::ACCESS_REVOKE];
         let method = known.into_iter().find(|known| method::tool_of(known).as_deref() == Some(name))?;
         let arguments = arguments.unwrap_or_else(Raw::empty_object);
@@ -148,8 +157,13 @@ impl Kernel {
             let (agent, server) = (params.agent_id.clone(), params.server_id.clone());
             return written(&AccessEntries::new(agent, server, entries.collect::<Vec<_>>()));
         };
-        let server = self.server(&params.server_id).ok_or_else(|| unknown_server(&params.server_id))?;
-        let default = self.default_for(&params.agent_id, &server);
+        let server = self.server(&params.server_id);
+        // Who may not use a server does not learn whether it is there.
+        let default = match &server {
+            Some(server) => self.default_for(&params.agent_id, server),
+            None if session.identity.admin => return Err(unknown_server(&params.server_id)),
+            None => DefaultPolicy::OptIn,
+        };
         let now = self.gate().granted.time();
         let access = tables.access.decide(&params.agent_id, &params.server_id, Some(tool), default, now);
         let permission = if access.allow { access::Permission::Allow } else { access::Permission::Deny };
@@ -198,17 +212,26 @@ impl Kernel {
     async fn revoke_access(&self, context: &Context, params: &AccessRevokeParams) -> Result<Raw, Fault> {
         let office = self.office(context, "revoke access")?;
         let tool = params.tool()?.map(ToOwned::to_owned);
+        let whole = params.entry_type == access::EntryType::ServerGrant;
         let selector = AccessSelector {
             principal: Some(params.agent_id.clone()),
             server: Some(params.server_id.clone()),
-            // Without its server grant a principal shall not keep what was granted beneath it.
-            entry_type: (params.entry_type == access::EntryType::ToolGrant).then_some(EntryType::ToolGrant),
+            entry_type: Some(if whole { EntryType::ServerGrant } else { EntryType::ToolGrant }),
             tool,
             permission: None,
         };
-        let revoked = office.revoke_access(&selector).await.map_err(unwritten)?;
+        // Without its server grant a principal shall not keep what was granted beneath it, nor lose what was denied.
+        let beneath = AccessSelector {
+            entry_type: Some(EntryType::ToolGrant),
+            permission: Some(Permission::Allow),
+            ..selector.clone()
+        };
+        let mut revoked = 0;
+        for selector in [Some(selector), whole.then_some(beneath)].into_iter().flatten() {
+            revoked += office.revoke_access(&selector).await.map_err(unwritten)?.len();
+        }
         self.look_again().await?;
-        written(&params.revoked(u64::try_from(revoked.len()).unwrap_or(u64::MAX)))
+        written(&params.revoked(u64::try_from(revoked).unwrap_or(u64::MAX)))
     }
 
     /// Whether a call could pass, and what is missing (proposal 4). Nothing is held, asked or written down.

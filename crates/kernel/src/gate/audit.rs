@@ -1,7 +1,8 @@
 //! The audit trail (MGP 6): how events are made, when they are written, and how hard.
 //!
 //! What changes something is written down before it happens and again when it is over, each time durably. What only
-//! reads is written down soon after. Without a store, events go to the log.
+//! reads is written down soon after. Without a store, events go to the log. Text in an event is cut where it is long:
+//! whoever sends much must not keep an event, or those beside it, from being written.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,9 +12,11 @@ use parking_lot::RwLock;
 use serde_json::{Map, Value};
 use switchboard_peer::{Remote, Session};
 use switchboard_protocol::fault::{Fault, FaultKind};
-use switchboard_store::{Actor, AuditEvent, Store, Target};
+use switchboard_store::{Actor, AuditEvent, Store, StoreError, Target};
 use switchboard_wire::{Notification, Raw};
 use tokio::sync::{mpsc, oneshot};
+
+use super::underway::Underway;
 
 /// Events that may wait to be written. Who comes later waits.
 const QUEUE: usize = 8_192;
@@ -21,6 +24,10 @@ const QUEUE: usize = 8_192;
 const GROUP: usize = 512;
 /// How long the writing of what waits may take at the end.
 const FLUSH: Duration = Duration::from_secs(10);
+/// Bytes of one text in the details of an event.
+const LONGEST_TEXT: usize = 2_048;
+/// The detail that ties the outcome of a call to its intent.
+pub(crate) const CALL: &str = "call";
 
 /// The event types of MGP 6.4 and later versions, and the kernel's own.
 pub(crate) mod event {
@@ -28,6 +35,10 @@ pub(crate) mod event {
 
     /// A call that may change something is about to be made.
     pub(crate) const INTENT: &str = "dev.switchboard.tool_intent";
+    /// A call was begun, and nobody saw how it ended.
+    pub(crate) const UNKNOWN_OUTCOME: &str = "dev.switchboard.unknown_outcome";
+    /// A request that only its server understands was passed on.
+    pub(crate) const PASSED: &str = "dev.switchboard.request_passed";
     /// A call waits for a person.
     pub(crate) const HELD: &str = "dev.switchboard.call_held";
     /// A person, or a standing approval, let a held call go on.
@@ -43,18 +54,22 @@ pub(crate) mod result {
     pub(crate) const SUCCESS: &str = "SUCCESS";
     pub(crate) const FAILURE: &str = "FAILURE";
     pub(crate) const BLOCKED: &str = "BLOCKED";
+    pub(crate) const PENDING: &str = "PENDING";
+    pub(crate) const UNKNOWN: &str = "UNKNOWN";
 }
 
 /// Writes events.
 pub(crate) struct Auditor {
     store: Option<Store>,
     soon: mpsc::Sender<Job>,
+    pub(crate) underway: Arc<Underway>,
     /// Connections of servers that want to hear of events.
     hearers: RwLock<Vec<Arc<dyn Remote>>>,
 }
 
 enum Job {
-    Write(AuditEvent),
+    /// An event, and the call that it ends.
+    Write(AuditEvent, Option<u64>),
     Flush(oneshot::Sender<()>),
 }
 
@@ -62,20 +77,26 @@ impl Auditor {
     /// An auditor, and the work that writes what is written soon. It ends with the auditor.
     pub(crate) fn new(store: Option<Store>) -> (Self, impl Future<Output = ()> + Send + 'static) {
         let (soon, jobs) = mpsc::channel(QUEUE);
-        let work = write_soon(store.clone(), jobs);
-        (Self { store, soon, hearers: RwLock::default() }, work)
+        let underway = Underway::new(store.as_ref());
+        let work = write_soon(store.clone(), jobs, underway.clone());
+        (Self { store, soon, underway, hearers: RwLock::default() }, work)
     }
 
-    /// Writes an event. When this returns, it is durable.
+    /// Whether anything is kept.
+    pub(crate) const fn keeps(&self) -> bool {
+        self.store.is_some()
+    }
+
+    /// Writes an event, and says where it is. When this returns, it is durable.
     ///
     /// # Errors
     /// The store takes nothing: what the event is about must not happen.
-    pub(crate) async fn record(&self, event: AuditEvent) -> Result<(), Fault> {
+    pub(crate) async fn record(&self, event: AuditEvent) -> Result<u64, Fault> {
         self.tell(&event);
         log(&event);
-        let Some(store) = &self.store else { return Ok(()) };
+        let Some(store) = &self.store else { return Ok(0) };
         match store.audit().append(std::slice::from_ref(&event)).await {
-            Ok(_) => Ok(()),
+            Ok(appended) => Ok(appended.last().map_or(0, |appended| appended.seq)),
             Err(error) => {
                 tracing::error!(%error, event = %event.event_type, "the audit log takes nothing");
                 Err(unwritable().with_source(error))
@@ -89,16 +110,22 @@ impl Auditor {
         log(&event);
         if self.store.is_some() {
             // The other end is there as long as this one.
-            let _ = self.soon.send(Job::Write(event)).await;
+            let _ = self.soon.send(Job::Write(event, None)).await;
         }
     }
 
     /// The same from where nobody can wait: if too much waits already, the event goes to the log alone.
     pub(crate) fn note_now(&self, event: AuditEvent) {
+        self.note_end(event, None);
+    }
+
+    /// The same for the end of a call.
+    pub(crate) fn note_end(&self, event: AuditEvent, call: Option<u64>) {
         self.tell(&event);
         log(&event);
         if self.store.is_some()
-            && let Err(mpsc::error::TrySendError::Full(Job::Write(event))) = self.soon.try_send(Job::Write(event))
+            && let Err(mpsc::error::TrySendError::Full(Job::Write(event, _))) =
+                self.soon.try_send(Job::Write(event, call))
         {
             tracing::error!(event = %event.canonical(), "the audit log is behind: this event is not in it");
         }
@@ -149,7 +176,7 @@ fn log(event: &AuditEvent) {
     );
 }
 
-async fn write_soon(store: Option<Store>, mut jobs: mpsc::Receiver<Job>) {
+async fn write_soon(store: Option<Store>, mut jobs: mpsc::Receiver<Job>, underway: Arc<Underway>) {
     let mut group = Vec::with_capacity(GROUP);
     loop {
         group.clear();
@@ -157,22 +184,48 @@ async fn write_soon(store: Option<Store>, mut jobs: mpsc::Receiver<Job>) {
             return;
         }
         let mut events = Vec::with_capacity(group.len());
-        let mut waiting = Vec::new();
+        let (mut ended, mut waiting) = (Vec::new(), Vec::new());
         for job in group.drain(..) {
             match job {
-                Job::Write(event) => events.push(event),
+                Job::Write(event, call) => {
+                    events.push(event);
+                    ended.extend(call);
+                }
                 Job::Flush(done) => waiting.push(done),
             }
         }
         if let (Some(store), false) = (&store, events.is_empty())
-            && let Err(error) = store.audit().append(&events).await
+            && write_group(store, &events).await
         {
-            tracing::error!(%error, events = events.len(), "events could not be written to the audit log");
+            ended.into_iter().for_each(|call| underway.end(call));
         }
         for done in waiting {
             let _ = done.send(());
         }
     }
+}
+
+/// Writes events together; one that cannot be written does not take the others with it.
+async fn write_group(store: &Store, events: &[AuditEvent]) -> bool {
+    let lost = |error: StoreError, events: usize| {
+        tracing::error!(%error, events, "events could not be written to the audit log");
+    };
+    match store.audit().append(events).await {
+        Ok(_) => return true,
+        Err(StoreError::TooLarge { .. }) => {}
+        Err(error) => {
+            lost(error, events.len());
+            return false;
+        }
+    }
+    let mut all = true;
+    for event in events {
+        if let Err(error) = store.audit().append(std::slice::from_ref(event)).await {
+            lost(error, 1);
+            all = false;
+        }
+    }
+    all
 }
 
 /// An event about nothing in particular yet.
@@ -201,7 +254,14 @@ pub(crate) fn principal(session: &Session) -> Actor {
 
 /// An event with one more detail.
 pub(crate) fn with(mut event: AuditEvent, key: &str, value: impl Into<Value>) -> AuditEvent {
-    event.details.insert(key.to_owned(), value.into());
+    let value = match value.into() {
+        Value::String(text) if text.len() > LONGEST_TEXT => {
+            let shown = &text[..text.floor_char_boundary(LONGEST_TEXT)];
+            format!("{shown}… ({} bytes)", text.len()).into()
+        }
+        value => value,
+    };
+    event.details.insert(key.to_owned(), value);
     event
 }
 

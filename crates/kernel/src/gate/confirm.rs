@@ -18,7 +18,7 @@ use switchboard_peer::{Call, Context, Reply};
 use switchboard_protocol::Era;
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mcp::method;
-use switchboard_protocol::mgp::{self, Confirmation, ConfirmationRequest, Extension, Offer};
+use switchboard_protocol::mgp::{self, Confirmation, ConfirmationRequest, Extension};
 use switchboard_protocol::proposals::{self, Consequence, Proposal};
 use switchboard_store::{
     Approval, ApprovalState, Approvals, Claim, Claimed, Decision, Digest, Held, Refusal, Reuse, StoreError, Ticket,
@@ -29,7 +29,7 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use super::audit::{self, event, result};
-use super::{Attempt, refusal};
+use super::{Attempt, exact, refusal};
 use crate::bridge;
 use crate::kernel::Kernel;
 
@@ -41,6 +41,8 @@ const SESSION_YES: SignedDuration = SignedDuration::from_hours(12);
 const LOOK: Duration = Duration::from_millis(250);
 /// Questions that may be open in this process, and calls that may be remembered in the middle.
 const MOST: usize = 1_024;
+/// Questions of one principal that may be open: nobody shall fill the queue for all.
+const MOST_OF_ONE: usize = 64;
 /// What our own `requestState` begins with.
 const STATE: &str = "switchboard-confirm.";
 /// The name of our question among the input that is required.
@@ -94,6 +96,24 @@ enum Answered {
     No,
 }
 
+/// A question whose caller waits. If the caller goes, nobody need answer any more.
+struct Waiting<'a> {
+    kernel: &'a Kernel,
+    id: Option<String>,
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        let (Some(id), Some(store)) = (self.id.take(), self.kernel.gate().store().cloned()) else { return };
+        let now = self.kernel.gate().granted.time();
+        self.kernel.spawn(async move {
+            if let Err(error) = store.approvals().withdraw(&id, "caller", now).await {
+                tracing::warn!(%error, "a question that nobody waits for stays open until its time is over");
+            }
+        });
+    }
+}
+
 /// One question.
 struct Question<'a> {
     attempt: &'a Attempt<'a>,
@@ -107,8 +127,13 @@ struct Question<'a> {
 impl Kernel {
     /// Makes sure that a person agreed to a call.
     pub(super) async fn confirm(&self, attempt: &Attempt<'_>, reason: ConfirmReason) -> Result<Confirmed, Fault> {
+        let arguments = exact::digest(&attempt.arguments()).map_err(crate::forward::malformed)?;
+        if attempt.arguments().view::<Value>().is_err() {
+            // Nobody agrees to what he cannot be shown.
+            let text = "the arguments hold a number that cannot be shown, and a person has to agree to them";
+            return Err(Fault::new(FaultKind::InvalidParams, text));
+        }
         let Some(store) = self.gate().store() else { return Ok(self.confirm_without_store(attempt, reason).await) };
-        let arguments = arguments_of(attempt);
         let question = Question {
             attempt,
             approvals: store.approvals(),
@@ -134,7 +159,9 @@ impl Kernel {
         if context.caller.era() == Era::Modern && context.caller.can(&["elicitation"]) {
             return Ok(Confirmed::Answer(question.ask_by_input()));
         }
+        let mut waiting = Waiting { kernel: self, id: Some(question.id.clone()) };
         let waited = self.wait_for_answer(&question).await;
+        waiting.id = None;
         self.conclude(&question, waited).await
     }
 
@@ -144,6 +171,10 @@ impl Kernel {
         let confirmation = attempt.metadata.confirmation();
         let state = attempt.params.text("requestState");
         if let Some(token) = confirmation.token {
+            if self.gate().desk.recall(&midway(question, &token)) {
+                // The server's own question, after ours was answered: the token is for the server.
+                return Ok(Some(Confirmed::Go("continued".to_owned(), None)));
+            }
             let answer = confirmation.user_confirmed.then_some(Answered::Yes(Reuse::Once));
             let Some(answer) = answer else {
                 return Ok(Some(self.invalid(attempt, "the token came without `user_confirmed: true`").await));
@@ -256,8 +287,8 @@ impl Kernel {
     /// Asks the client's user, if the client can be asked at all.
     async fn ask_the_user(&self, question: &Question<'_>) -> Option<Answered> {
         let context = question.attempt.context;
-        let offer = Offer::of(&context.caller.capabilities);
-        if offer.is_some_and(|offer| offer.extensions().has(Extension::Callbacks)) {
+        let agreed = crate::welcome::agreed_with(&context.caller.capabilities);
+        if agreed.is_some_and(|agreed| agreed.has(Extension::Callbacks)) {
             return self.ask_by_callback(question).await;
         }
         if context.caller.can(&["elicitation"]) && context.remote.can_request() {
@@ -360,8 +391,10 @@ impl Kernel {
     /// Remembers a confirmed call whose server wants more input, by the state with which it will come back.
     pub(crate) fn remember_midway(&self, context: &Context, server: &str, params: &Object, reply: &Reply) {
         let Ok(answer) = &reply.outcome else { return };
-        let Some(state) = answer.member("requestState").and_then(|state| state.as_text()) else { return };
-        let arguments = digest_of(params.get("arguments").as_ref());
+        let state = answer.member("requestState").and_then(|state| state.as_text());
+        let state = state.or_else(|| ConfirmationRequest::of_result(answer)?.token);
+        let arguments = params.get("arguments").unwrap_or_else(Raw::empty_object);
+        let (Some(state), Ok(arguments)) = (state, exact::digest(&arguments)) else { return };
         let tool = params.text("name").unwrap_or_default();
         self.gate().desk.remember(midway_of(&context.session.principal, server, &tool, arguments, &state));
     }
@@ -396,7 +429,9 @@ impl Question<'_> {
     async fn hold(&self, kernel: &Kernel, reason: ConfirmReason) -> Result<(), Fault> {
         let now = kernel.gate().granted.time();
         let pending = self.approvals.pending(now, MOST).await.map_err(unanswerable)?;
-        if pending.len() >= MOST {
+        let principal = &*self.attempt.context.session.principal;
+        let own = pending.iter().filter(|pending| pending.held.principal == principal).count();
+        if pending.len() >= MOST || own >= MOST_OF_ONE {
             return Err(Fault::new(FaultKind::ResourceExhausted, "too many calls wait for a person"));
         }
         self.approvals.hold(&self.held(now, reason)).await.map(drop).map_err(unanswerable)
@@ -491,15 +526,6 @@ fn message(attempt: &Attempt<'_>, reason: ConfirmReason) -> String {
         asked.unwrap_or_default(),
     );
     switchboard_guard::redact::printable(&text)
-}
-
-fn arguments_of(attempt: &Attempt<'_>) -> Digest {
-    digest_of(attempt.params.get("arguments").as_ref())
-}
-
-fn digest_of(arguments: Option<&Raw>) -> Digest {
-    let value: Value = arguments.and_then(|raw| raw.view().ok()).unwrap_or_else(|| json!({}));
-    Digest::of(canonical(&value).as_bytes())
 }
 
 fn midway(question: &Question<'_>, state: &str) -> Digest {

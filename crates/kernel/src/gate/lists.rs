@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use switchboard_peer::Context;
 use switchboard_protocol::Era;
 use switchboard_protocol::fault::Fault;
-use switchboard_protocol::mgp::{Extension, Offer};
+use switchboard_protocol::mgp::Extension;
 use switchboard_wire::Raw;
 
 use super::Tables;
@@ -53,12 +53,11 @@ impl Kernel {
     /// It cannot be known now what the client may see.
     pub(crate) async fn visible(&self, context: &Context, view: &View, kind: ListKind) -> Result<Raw, Fault> {
         let tables = self.tables().await?;
-        let offered = Offer::of(&context.caller.capabilities);
-        let mgp = offered.is_some_and(|offer| offer.extensions().has(Extension::ToolSecurity));
+        let agreed = crate::welcome::agreed_with(&context.caller.capabilities);
+        let mgp = agreed.is_some_and(|agreed| agreed.has(Extension::ToolSecurity));
         let dialect = Dialect { legacy: context.caller.era() == Era::Legacy, mgp };
         // Grants end by themselves, and tokens of one principal differ: what depends on either is not kept.
-        let lasting =
-            context.session.identity.scopes.is_none() && tables.entries.iter().all(|e| e.expires_at.is_none());
+        let lasting = context.session.identity.scopes.is_none() && !tables.anything_expires;
         let of = (view.generation, tables.revision);
         let key = (context.session.principal.clone(), kind, dialect);
         if lasting && let Some(list) = self.gate().lists.get(of, &key) {

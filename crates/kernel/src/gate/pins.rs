@@ -9,14 +9,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use serde_json::Value;
 use serde_json::value::RawValue;
 use switchboard_guard::screen;
-use switchboard_protocol::mgp::TrustLevel;
-use switchboard_store::{Digest, Observation, Pin, PinState, Store, StoreError, canonical};
+use switchboard_protocol::mgp::{EXTENSION_ID, TrustLevel};
+use switchboard_store::{Digest, Observation, Pin, PinState, Store, StoreError};
 use switchboard_wire::{Edit, Object, Raw};
 
 use super::audit::{self, event, result};
+use super::exact;
 use crate::directory::Lists;
 use crate::kernel::Kernel;
 use crate::server::Server;
@@ -24,10 +24,37 @@ use crate::server::Server;
 /// Under this name the instructions of a server are remembered: no tool can have it.
 pub const INSTRUCTIONS: &str = "(instructions)";
 /// The members of a definition that count.
-const COUNTED: [&str; 8] =
-    ["name", "title", "description", "inputSchema", "outputSchema", "annotations", "security", "risk_level"];
+const COUNTED: [&str; 14] = [
+    "name",
+    "title",
+    "description",
+    "inputSchema",
+    "input_schema",
+    "outputSchema",
+    "annotations",
+    "security",
+    "risk_level",
+    "requires_confirmation",
+    "confirmation_message",
+    "cost",
+    "required_scopes",
+    "execution",
+];
+/// What counts of a definition's `_meta`: what is said there of security. The rest may change with every answer.
+const COUNTED_META: [&str; 8] = [
+    "security",
+    "risk_level",
+    "requires_confirmation",
+    "confirmation_message",
+    "cost",
+    "required_scopes",
+    "mgp",
+    EXTENSION_ID,
+];
 /// Definitions that are written down at the same time.
 const TOGETHER: usize = 64;
+/// Definitions that are remembered of one server. One that shows ever new names is not trusted with more.
+const MOST: usize = 20_000;
 
 /// What is remembered without a store.
 #[derive(Default)]
@@ -40,6 +67,9 @@ struct Seen {
     accepted: Option<Digest>,
     shown: Digest,
 }
+
+/// Why a tool is held back that came after very many.
+const TOO_MANY: &str = "its server has shown more tools than are remembered of one";
 
 /// What is held back of a server, by name, and why.
 pub(crate) type Quarantine = HashMap<String, String>;
@@ -93,7 +123,15 @@ impl Kernel {
         let known: HashMap<&str, &Pin> = known.iter().map(|pin| (pin.tool.as_str(), pin)).collect();
         let mut quarantine = Quarantine::new();
         let mut fresh = Vec::new();
+        let mut room = MOST.saturating_sub(known.len());
         for shown in shown {
+            if !known.contains_key(shown.name.as_str()) {
+                if room == 0 {
+                    quarantine.insert(shown.name.clone(), TOO_MANY.to_owned());
+                    continue;
+                }
+                room -= 1;
+            }
             match known.get(shown.name.as_str()) {
                 Some(pin) if pin.shown_hash == shown.hash && pin.state == PinState::Accepted => {}
                 Some(pin) if pin.shown_hash == shown.hash => {
@@ -146,7 +184,14 @@ impl Kernel {
         let pinned = self.gate().options.pin_definitions;
         for shown in shown {
             let key = (server.id().clone(), shown.name.clone());
-            let known = self.gate().pins.known.lock().get(&key).cloned();
+            let (known, of_server) = {
+                let known = self.gate().pins.known.lock();
+                (known.get(&key).cloned(), known.keys().filter(|(id, _)| id == server.id()).count())
+            };
+            if known.is_none() && of_server >= MOST {
+                quarantine.insert(shown.name.clone(), TOO_MANY.to_owned());
+                continue;
+            }
             let unchanged = known.as_ref().is_some_and(|known| known.shown == shown.hash);
             let screened =
                 known.as_ref().is_none_or(|known| known.accepted.is_none()).then(|| self.screened(server, shown));
@@ -170,7 +215,12 @@ impl Kernel {
     /// What speaks against showing a definition to a model.
     fn screened(&self, server: &Server, shown: &Shown) -> Option<String> {
         let screen = self.gate().options.screen_definitions && server.trust() < TrustLevel::Core;
-        screen.then(|| screen::tool(&shown.raw).err()).flatten().map(|finding| finding.message)
+        let finding = || match shown.name.as_str() {
+            // Instructions are orders to the model by their nature: only what hides in them is held against them.
+            INSTRUCTIONS => screen::hidden_in(&shown.raw.member("text")?.as_text()?),
+            _ => screen::tool(&shown.raw).err(),
+        };
+        screen.then(finding).flatten().map(|finding| finding.message)
     }
 
     async fn tell_of_quarantine(&self, server: &Server, shown: &Shown, why: &str) {
@@ -185,24 +235,36 @@ impl Kernel {
 fn shown_by(lists: &Lists, instructions: Option<&str>) -> Vec<Shown> {
     let mut shown: Vec<Shown> = lists.tools.items.iter().filter_map(Shown::of_tool).collect();
     if let Some(text) = instructions {
-        shown.push(Shown::new(INSTRUCTIONS.to_owned(), Edit::empty().set("text", Raw::string(text)).finish()));
+        shown.push(Shown::of_instructions(text));
     }
     shown
 }
 
 impl Shown {
-    fn new(name: String, raw: Raw) -> Self {
-        let value: Value = raw.view().unwrap_or(Value::Null);
-        let definition = canonical(&value);
+    fn new(name: String, counted: &Raw, raw: Raw) -> Self {
+        // A definition in which a member stands twice is compared as it was written.
+        let definition = exact::text(counted).unwrap_or_else(|_| counted.as_str().to_owned());
         Self { name, hash: Digest::of(definition.as_bytes()), definition, raw }
     }
 
     fn of_tool(tool: &Raw) -> Option<Self> {
         let object = Object::open(tool).ok()?;
         let name = object.text("name")?;
-        let counted =
-            COUNTED.into_iter().fold(Edit::empty(), |edit, key| edit.set_optional(key, object.get(key))).finish();
-        Some(Self { raw: tool.clone(), ..Self::new(name, counted) })
+        let counted = COUNTED.into_iter().fold(Edit::empty(), |edit, key| edit.set_optional(key, object.get(key)));
+        let meta = object.get("_meta").map(|meta| match Object::open(&meta) {
+            Ok(meta) => {
+                let counted = |edit: Edit, key| edit.set_optional(key, meta.get(key));
+                COUNTED_META.into_iter().fold(Edit::empty(), counted).finish()
+            }
+            Err(_) => meta,
+        });
+        let counted = counted.set_optional("_meta", meta.filter(|meta| meta.as_str() != "{}")).finish();
+        Some(Self::new(name, &counted, tool.clone()))
+    }
+
+    fn of_instructions(text: &str) -> Self {
+        let counted = Edit::empty().set("text", Raw::string(text)).finish();
+        Self::new(INSTRUCTIONS.to_owned(), &counted, counted.clone())
     }
 }
 

@@ -33,6 +33,8 @@ pub(crate) struct Tables {
     pub(crate) access: AccessTable,
     /// The entries behind the rules of `access`, in the same order.
     pub(crate) entries: Vec<AccessEntry>,
+    /// Whether any of it ends by itself.
+    pub(crate) anything_expires: bool,
     permissions: HashMap<String, Vec<Decided>>,
 }
 
@@ -42,7 +44,11 @@ impl Tables {
         for permission in &snapshot.permissions {
             permissions.entry(permission.server.clone()).or_default().push(decided(permission));
         }
+        let expires = snapshot.access.iter().map(|entry| entry.expires_at);
+        let expires = expires.chain(snapshot.permissions.iter().map(|permission| permission.expires_at));
+        let anything_expires = expires.into_iter().any(|end| end.is_some());
         Self {
+            anything_expires,
             revision: snapshot.revision,
             access: access_table(&snapshot.access),
             entries: snapshot.access,

@@ -6,7 +6,7 @@ use http::HeaderValue;
 use switchboard_peer::{BoxFuture, Context, Handler, Reply, Session};
 use switchboard_protocol::fault::{Fault, FaultKind, Rendering};
 use switchboard_protocol::mcp::{meta, method};
-use switchboard_protocol::mgp::Extension;
+use switchboard_protocol::mgp::{Extension, TrustLevel};
 use switchboard_protocol::proposals::{self, Proposal};
 use switchboard_protocol::{Era, Revision};
 use switchboard_wire::{Edit, ErrorObject, Notification, Object, Raw, Request};
@@ -18,6 +18,9 @@ use crate::forward::{Forward, TaskWish, failed, malformed, send_level};
 use crate::gate::{self, Admission, Attempt, audit};
 use crate::server::Server;
 use crate::{bridge, welcome};
+
+/// How notifications of MGP begin.
+pub(crate) const OF_MGP: &str = "notifications/mgp.";
 
 impl Handler for Kernel {
     fn request(&self, context: Context, request: Request) -> BoxFuture<'_, Reply> {
@@ -48,7 +51,9 @@ impl Handler for Kernel {
         Box::pin(async move {
             match &*notification.method {
                 method::INITIALIZED | method::CANCELLED | method::PROGRESS => {}
-                _ => self.pass_on(&context, &notification),
+                // What a kernel says to servers is not for clients to say.
+                name if name.starts_with(OF_MGP) => {}
+                _ => self.pass_on(&context, &notification).await,
             }
         })
     }
@@ -138,11 +143,17 @@ impl Kernel {
         }
         let params = object_of(&request)?;
         let name = text_of(&params, "name")?;
+        // Before it is known whether there is such a tool: what is wrong with a call must not tell.
+        let metadata = gate::metadata_of(&request)?;
         let mut view = self.view();
         let mut route = view.directory.tool(&name);
         if route.is_none() {
             // A client may call what it knows from before a restart, while the server is still coming up.
             Box::pin(self.wait_for_servers()).await;
+            view = self.view();
+            route = view.directory.tool(&name);
+        } else if Box::pin(self.comes_back(context, &view, route.as_ref(), &name)).await? {
+            // What is connected now may say other things of itself than what was: they count.
             view = self.view();
             route = view.directory.tool(&name);
         }
@@ -158,7 +169,6 @@ impl Kernel {
         let (Some(policy), Some(raw)) = (&route.policy, &request.params) else {
             return Err(no_such_tool(&name));
         };
-        let metadata = gate::metadata_of(&request)?;
         let attempt = Attempt {
             context,
             server: &server,
@@ -179,12 +189,33 @@ impl Kernel {
             None => request,
         };
         let outcome = self.execute(context, &view, &server, &route, request, &params, &name).await;
-        self.settle(permit, &outcome).await?;
+        self.settle(permit, &outcome).await;
         let reply = outcome?;
         if policy.assessment.confirm.is_some() {
             self.remember_midway(context, server.id(), &params, &reply);
         }
         Ok(reply)
+    }
+
+    /// Waits for a server that is on its way up, if this caller may use the tool at all; `false` if it is there.
+    async fn comes_back(
+        &self,
+        context: &Context,
+        view: &View,
+        route: Option<&Route>,
+        name: &str,
+    ) -> Result<bool, Fault> {
+        let Some((route, server)) = route.and_then(|route| Some((route, view.servers.get(route.server)?))) else {
+            return Ok(false);
+        };
+        if server.hub_now().is_some() {
+            return Ok(false);
+        }
+        let tables = self.tables().await?;
+        if !self.access(&tables, &context.session, server, Some((&route.original, name))).allow {
+            return Ok(false);
+        }
+        server.hub().await.map(|_| true)
     }
 
     /// Makes a call that passed the gate.
@@ -318,6 +349,8 @@ impl Kernel {
         let known = ClientState::of(&context.session).watches.lock().remove(&(server.id().clone(), original.clone()));
         if known {
             server.unwatch_resource(&original).await;
+        } else {
+            self.admit(context, &server, &request.method, || unknown_resource(&uri)).await?;
         }
         Ok(Ok(Raw::empty_object()).into())
     }
@@ -369,14 +402,39 @@ impl Kernel {
         let only = view.directory.only().and_then(|index| view.servers.get(index).cloned());
         let server = only.ok_or_else(|| no_such_method(&request.method))?;
         self.admit(context, &server, &request.method, || no_such_method(&request.method)).await?;
+        if server.trust() < TrustLevel::Standard {
+            // Each call of such a server is put before a person. This one nobody could explain.
+            return Err(no_such_method(&request.method));
+        }
+        let metadata = gate::metadata_of(&request)?;
+        // Nobody here knows what it does, so it may change something.
+        let event = audit::event_of(audit::event::PASSED, audit::principal(&context.session), audit::result::SUCCESS);
+        let mut event = audit::with(audit::about(event, server.id(), None), "method", &*request.method);
+        event.trace_id = Some(gate::trace_of(&metadata));
+        let permit = self.begin(event, true).await?;
         let params = request.params.clone();
-        self.forward(context, &server, plain(request, params)).await
+        let outcome = self.forward(context, &server, plain(request, params)).await;
+        self.settle(permit, &outcome).await;
+        outcome
     }
 
-    /// Passes a client's notification to the servers it may concern.
-    fn pass_on(&self, context: &Context, notification: &Notification) {
-        for link in ClientState::of(&context.session).existing_links() {
-            let _ = link.remote.notify(notification.clone());
+    /// Passes a client's notification to the servers it may concern, as far as the client may use them.
+    async fn pass_on(&self, context: &Context, notification: &Notification) {
+        let Ok(tables) = self.tables().await else { return };
+        let session = &context.session;
+        let may_tell = |server: &Server| {
+            let to_all = &*notification.method == method::ROOTS_LIST_CHANGED;
+            let allowed = if to_all {
+                self.knows_of(&tables, session, server)
+            } else {
+                self.access(&tables, session, server, None).allow
+            };
+            allowed && self.standing(&tables, server, None).missing.is_empty()
+        };
+        for (server, link) in ClientState::of(session).existing_links_with_servers() {
+            if may_tell(&server) {
+                let _ = link.remote.notify(notification.clone());
+            }
         }
         let view = self.view();
         let to_all = &*notification.method == method::ROOTS_LIST_CHANGED;
@@ -385,10 +443,10 @@ impl Kernel {
         }
         for server in &view.servers {
             let shared = server.spec.sharing == crate::spec::Sharing::Shared;
-            let Some(hub) = server.hub_now().filter(|hub| shared && hub.revision().era() == Era::Legacy) else {
-                continue;
-            };
-            let _ = hub.remote().notify(notification.clone());
+            let hub = server.hub_now().filter(|hub| shared && hub.revision().era() == Era::Legacy);
+            if let Some(hub) = hub.filter(|_| may_tell(server)) {
+                let _ = hub.remote().notify(notification.clone());
+            }
         }
     }
 
@@ -421,7 +479,7 @@ impl Kernel {
     }
 
     /// Whether a client sees the kernel's own tools: only one that asked for access control and may decide.
-    fn shows_own_tools(&self, context: &Context) -> bool {
+    pub(crate) fn shows_own_tools(&self, context: &Context) -> bool {
         context.session.identity.admin
             && welcome::agreed_with(&context.caller.capabilities)
                 .is_some_and(|agreement| agreement.has(Extension::AccessControl))
@@ -432,6 +490,7 @@ impl Kernel {
         let outcome = if reply.outcome.is_ok() { audit::result::SUCCESS } else { audit::result::FAILURE };
         let event = audit::event_of(audit::event::READ, audit::principal(&context.session), outcome);
         let event = audit::with(audit::about(event, server.id(), None), "kind", kind);
+        let name = switchboard_guard::redact::value(&Raw::string(name));
         self.gate().audit.note(audit::with(event, "name", name)).await;
     }
 

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use switchboard_peer::client::{ConnectOptions, Connected, connect};
+use switchboard_peer::client::{Authorizer, ConnectOptions, Connected, Target, Wanted, connect};
 use switchboard_peer::{Caller, Handler};
 use switchboard_protocol::mgp::{Agreement, ServerDeclaration};
 use switchboard_wire::Raw;
 use tokio::time::Instant;
 
 use super::notices::FromServer;
-use super::{Hub, Lived, Phase, Server, describe};
+use super::{Declared, Hub, Lived, Phase, Server, describe};
 use crate::clients::{level_index, level_name};
 use crate::directory::ListKind;
 use crate::forward::send_level;
@@ -34,7 +34,7 @@ impl Server {
     pub(super) async fn live(self: &Arc<Self>, kernel: &Kernel) -> Lived {
         let caller = kernel.own_caller();
         let handler = Arc::new(FromServer { kernel: kernel.clone(), server: self.clone() });
-        let connected = match self.connect(&caller, handler, kernel).await {
+        let connected = match self.connect(&caller, None, handler, kernel).await {
             Ok(connected) => connected,
             Err(error) => return Lived::Failed(error),
         };
@@ -43,7 +43,9 @@ impl Server {
         if let Some(warning) = agreement.as_ref().and_then(|agreement| agreement.compatibility().warning()) {
             tracing::warn!(server = %self.id(), "{warning}");
         }
-        let hub = Arc::new(Hub { connected, caller, declared, agreement });
+        let agreed = agreement.is_some();
+        self.declared.store(declared.map(|said| Arc::new(Declared { said, agreed })));
+        let hub = Arc::new(Hub { connected, caller, agreement });
         self.fetch(&hub, kernel).await;
         if let Some(name) = self.reserved_name() {
             hub.connected.stop().await;
@@ -65,38 +67,47 @@ impl Server {
                 self.watch_always(&hub, kernel),
                 self.refresh_always(&hub, kernel),
                 self.restore_always(&hub, kernel),
-                self.watch_permissions(&hub, kernel),
                 self.watch_pins(&hub, kernel)
             )
         };
         tokio::select! {
             () = closed.cancelled() => {}
             _ = upkeep => {}
+            () = self.watch_permissions(&hub, kernel) => {
+                hub.connected.stop().await;
+                kernel.note_server(self, event::SERVER_DISCONNECTED, Some("its permissions have changed"));
+                return Lived::Outgrown;
+            }
         }
+        self.note_violation(&hub, kernel).await;
         let why = last_words(&hub.connected);
         kernel.note_server(self, event::SERVER_DISCONNECTED, Some(&why));
         Lived::Lost(why)
     }
 
-    /// Makes a connection in the name of `caller`.
+    /// Makes a connection in the name of `caller`, with the credentials of `principal`, or those for everybody.
     pub(crate) async fn connect(
         &self,
         caller: &Caller,
+        principal: Option<&str>,
         handler: Arc<dyn Handler>,
         kernel: &Kernel,
     ) -> Result<Connected, String> {
         let info = caller.info.clone().unwrap_or_else(Raw::empty_object);
+        let authorizer = self.authorizer(principal, kernel).await;
         let options = ConnectOptions {
             era: self.spec.era,
             known_era: *self.known_era.lock(),
             start_timeout: self.spec.start_timeout,
             limits: kernel.limits().clone(),
+            authorizer,
             ..ConnectOptions::new(info, caller.capabilities.clone())
         };
+        let target = self.confined_target(kernel).await?;
         // Very many starts at once would make each other fail; one that hangs must not hold up the rest.
         let turn = tokio::time::timeout(self.spec.start_timeout, kernel.turn_to_start()).await;
         let turn = turn.map_err(|_| "too many servers are being started".to_owned())?;
-        let mut connecting = std::pin::pin!(connect(self.spec.target.clone(), options, handler));
+        let mut connecting = std::pin::pin!(connect(target, options, handler));
         let connected = match tokio::time::timeout(TURN, connecting.as_mut()).await {
             Ok(connected) => connected,
             Err(_) => {
@@ -107,6 +118,17 @@ impl Server {
         let connected = connected.map_err(|error| describe(&error))?;
         *self.known_era.lock() = Some(connected.revision.era());
         Ok(connected)
+    }
+
+    /// The credentials for a connection. Those of the configuration go before all others.
+    async fn authorizer(&self, principal: Option<&str>, kernel: &Kernel) -> Option<Arc<dyn Authorizer>> {
+        let Target::Http { url, headers } = &self.spec.target else { return None };
+        if headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization")) {
+            return None;
+        }
+        let credentials = kernel.options().credentials.as_ref()?;
+        let asking = credentials.authorizer(Wanted { server: self.id(), url, principal });
+        tokio::time::timeout(self.spec.start_timeout, asking).await.ok().flatten()
     }
 
     /// Asks for the lists; `true` if they are others than before. A list that cannot be had stays as it was.

@@ -26,7 +26,7 @@ impl Handler for FromServer {
             // is no doubt; otherwise a guess could put one person's question before another.
             let why = match self.server.using.whose_question().await {
                 Whose::Owners(related) => return related.request(context, request).await,
-                Whose::Nobodys => match self.kernel.only_client() {
+                Whose::Nobodys => match self.kernel.only_client_of(&self.server).await {
                     Some(session) => {
                         let caller = session.caller();
                         let client = Asked { remote: session.remote(), caller: &caller };

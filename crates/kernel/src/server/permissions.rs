@@ -4,11 +4,13 @@
 
 use std::time::Duration;
 
-use switchboard_guard::permission::{Missing, Standing, Why};
+use switchboard_guard::permission::{Granted, Missing, Standing, Why};
 use switchboard_peer::Call;
+use switchboard_peer::client::Target;
 use switchboard_protocol::mgp::permission::PermissionNames;
 use switchboard_protocol::mgp::{ApprovalPolicy, Extension};
 use switchboard_store::{PermissionDecision, ServerPermission};
+use switchboard_transport::confine::ExitCause;
 use switchboard_wire::{Edit, Raw};
 
 use super::{Hub, Server};
@@ -70,14 +72,22 @@ impl Server {
         }
     }
 
-    /// Tells the server when the operator has decided, for as long as it is connected.
+    /// Tells the server when the operator has decided. Ends when the server must be started anew, because its process
+    /// is confined to what it had before.
     pub(super) async fn watch_permissions(&self, hub: &Hub, kernel: &Kernel) {
-        if self.permissions_required().is_empty() {
+        let confined = self.is_confined();
+        if self.permissions_required().is_empty() && !confined {
             return std::future::pending().await;
         }
         let mut told = self.standing(kernel).await;
+        let began_with = self.held(kernel).await;
         loop {
             tokio::time::sleep(LOOK).await;
+            if let (true, Some(before), Some(now)) = (confined, &began_with, self.held(kernel).await)
+                && *before != now
+            {
+                return;
+            }
             let now = self.standing(kernel).await;
             if now == told {
                 continue;
@@ -91,6 +101,48 @@ impl Server {
             told = now;
             kernel.grants_changed();
         }
+    }
+
+    /// Whether its process is confined.
+    fn is_confined(&self) -> bool {
+        let process = matches!(self.spec.target, Target::Command(_));
+        process && self.spec.isolation.as_ref().is_some_and(|isolation| isolation.applies(self.policy().trust))
+    }
+
+    /// Where to connect to, with a process held to what it may do.
+    ///
+    /// # Errors
+    /// It cannot be known what it may do.
+    pub(super) async fn confined_target(&self, kernel: &Kernel) -> Result<Target, String> {
+        let mut target = self.spec.target.clone();
+        if let (true, Target::Command(command), Some(isolation)) =
+            (self.is_confined(), &mut target, &self.spec.isolation)
+        {
+            let held = self.held(kernel).await.ok_or("its permissions cannot be read")?;
+            let (profile, notes) = isolation.decide(command, self.policy().trust, &held);
+            for note in notes {
+                tracing::warn!(server = %self.id(), "{note}");
+            }
+            command.profile = Some(profile);
+        }
+        Ok(target)
+    }
+
+    /// Every permission that it has, asked for or not.
+    async fn held(&self, kernel: &Kernel) -> Option<Vec<Granted>> {
+        let tables = kernel.tables().await.ok()?;
+        Some(kernel.held_permissions(&tables, self))
+    }
+
+    /// Writes down that its process ended for doing what it may not do.
+    pub(super) async fn note_violation(&self, hub: &Hub, kernel: &Kernel) {
+        let Some(oversight) = hub.connected.oversight() else { return };
+        let ended = tokio::time::timeout(TELL, oversight.ended()).await;
+        let Some(cause) = ended.ok().flatten().filter(|cause: &ExitCause| cause.is_violation()) else { return };
+        tracing::warn!(server = %self.id(), ?cause, "the server was ended for what it did");
+        let event = audit::event_of(audit::event::ISOLATION_VIOLATION, audit::kernel(), audit::result::BLOCKED);
+        let event = audit::with(audit::about(event, self.id(), None), "cause", format!("{cause:?}"));
+        kernel.gate().audit.note(audit::with(event, "code", cause.code())).await;
     }
 
     async fn standing(&self, kernel: &Kernel) -> Option<Standing> {

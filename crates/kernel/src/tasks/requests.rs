@@ -54,7 +54,10 @@ impl Kernel {
         };
         let tables = self.tables().await?;
         let access = self.access(&tables, &context.session, server, Some((&route.original, &exposed)));
-        if access.allow { Ok(()) } else { Err(unknown_task(task)) }
+        if !access.allow {
+            return Err(unknown_task(task));
+        }
+        self.has_permissions(&tables, server, route.policy.as_deref()).map(drop)
     }
 
     /// The tasks of all servers that can list them, and of those that cannot the ones that are remembered here.
@@ -65,7 +68,10 @@ impl Kernel {
         };
         let principal = &context.session.principal;
         let tables = self.tables().await?;
-        let may_use = |server: &&Arc<Server>| self.access(&tables, &context.session, server, None).allow;
+        let may_use = |server: &&Arc<Server>| {
+            self.access(&tables, &context.session, server, None).allow
+                && self.standing(&tables, server, None).missing.is_empty()
+        };
         if !view.servers.iter().any(|server| may_use(&server)) {
             return Ok(Ok(Edit::empty().set("tasks", Raw::array(&[])).finish()).into());
         }

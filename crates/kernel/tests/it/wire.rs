@@ -24,6 +24,7 @@ pub(crate) fn local(id: &str, version: &str, server: Arc<dyn Handler>, sharing: 
         call_timeout: Duration::from_secs(5),
         restart: Restart::Always,
         fingerprint: version.to_owned(),
+        isolation: None,
         policy: Arc::default(),
     }
 }

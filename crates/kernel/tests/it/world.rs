@@ -308,6 +308,7 @@ pub(crate) fn spec(id: &str, url: &str, sharing: Sharing) -> ServerSpec {
         call_timeout: Duration::from_secs(5),
         restart: Restart::Always,
         fingerprint: url.to_owned(),
+        isolation: None,
         policy: Arc::default(),
     }
 }

@@ -1,5 +1,7 @@
 //! Credentials that change while a connection lives.
 
+use std::sync::Arc;
+
 use http::HeaderValue;
 
 use crate::BoxFuture;
@@ -11,6 +13,28 @@ pub trait Authorizer: Send + Sync + 'static {
 
     /// The server refused a request. `Ok` means that it is worth making again.
     fn challenged(&self, refusal: Refusal) -> BoxFuture<'_, Result<(), AuthorizeError>>;
+}
+
+/// Knows which credentials a connection is made with.
+pub trait Credentials: std::fmt::Debug + Send + Sync + 'static {
+    /// Whether a principal has credentials of its own for a server. Asked at each call, so it must be quick.
+    fn has_own(&self, _server: &str, _principal: &str) -> bool {
+        false
+    }
+
+    /// The authorizer of a connection; `None` for one that is made without.
+    fn authorizer<'a>(&'a self, wanted: Wanted<'a>) -> BoxFuture<'a, Option<Arc<dyn Authorizer>>>;
+}
+
+/// A connection for which credentials are wanted.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted<'a> {
+    /// The server's name.
+    pub server: &'a str,
+    /// Its address.
+    pub url: &'a str,
+    /// Whose calls take the connection; `None` where it is everybody's.
+    pub principal: Option<&'a str>,
 }
 
 /// How a server refused a request.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use switchboard_protocol::mcp::method;
 use switchboard_protocol::{Era, Revision};
-use switchboard_transport::child::{Child, CommandSpec, StderrTail, StopGrace};
+use switchboard_transport::child::{Child, CommandSpec, Oversight, StderrTail, StopGrace};
 use switchboard_wire::Notification;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
@@ -63,7 +63,7 @@ async fn attempt(
     opening: Opening,
 ) -> Result<Connected, ConnectError> {
     let mut child = Child::spawn(spec).await?;
-    let stderr = child.stderr_tail();
+    let (stderr, oversight) = (child.stderr_tail(), child.oversight());
     let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
         return Err(ConnectError::Died { exit: None, stderr: String::new() });
     };
@@ -76,7 +76,7 @@ async fn attempt(
                 ended: CancellationToken::new(),
             });
             reap_when_closed(&stopper, wire.finished.clone());
-            Ok(connected(&wire, options, revision, profile, stopper, Some(stderr)))
+            Ok(connected(&wire, options, revision, profile, stopper, Some((stderr, oversight))))
         }
         Err(error) => {
             wire.connection.close();
@@ -174,7 +174,7 @@ pub(super) fn connected(
     revision: Revision,
     server: ServerProfile,
     stopper: Arc<dyn Stopper>,
-    stderr: Option<StderrTail>,
+    process: Option<(StderrTail, Oversight)>,
 ) -> Connected {
     let remote: Arc<dyn Remote> = match revision.era() {
         Era::Legacy => wire.connection.clone(),
@@ -185,7 +185,9 @@ pub(super) fn connected(
     };
     // A connection over pipes has one session, which ends with it.
     let (_, renewals) = watch::channel(0);
-    Connected { revision, server, remote, closed: wire.connection.closed().clone(), renewals, stopper, stderr }
+    let (stderr, oversight) = process.unzip();
+    let closed = wire.connection.closed().clone();
+    Connected { revision, server, remote, closed, renewals, stopper, stderr, oversight }
 }
 
 /// Gives every request the metadata of the modern era.

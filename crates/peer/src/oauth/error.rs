@@ -110,6 +110,9 @@ pub enum OAuthError {
     /// The authorization page could not be shown.
     #[error("the authorization page could not be shown: {0}")]
     Browser(String),
+    /// A person has to agree, and there is none here.
+    #[error("a person has to agree first: {0}")]
+    PersonNeeded(String),
     /// More scopes would not help, or nobody says that they would.
     #[error("the server refuses the request, and another token would not change that: {0}")]
     Forbidden(&'static str),

@@ -6,7 +6,7 @@ use http::HeaderMap;
 use http::header::{ACCEPT, HeaderValue};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use switchboard_transport::http_client::{Answer, Body, HttpError, HttpOptions, Target};
+use switchboard_transport::http_client::{Answer, Body, HttpError, HttpOptions, Reach, Target};
 use url::{Host, Url};
 
 use super::OAuthError;
@@ -24,6 +24,8 @@ const MOST_REDIRECTS: u32 = 3;
 pub(super) struct Fetch {
     /// The server itself is on this machine, so what it names may be as well.
     local: bool,
+    /// How far the addresses that it names may lead.
+    reach: Reach,
 }
 
 /// What is found at an address that may have a document or not.
@@ -35,7 +37,28 @@ pub(super) enum Found<T> {
 
 impl Fetch {
     pub(super) fn new(server: &Url) -> Self {
-        Self { local: is_loopback(server) }
+        let local = is_loopback(server);
+        Self { local, reach: if local { Reach::Anywhere } else { Reach::Public } }
+    }
+
+    /// For a server that was found: one of a private network may name others of it.
+    pub(super) async fn placed(server: &Url) -> Self {
+        let fetch = Self::new(server);
+        if fetch.local {
+            return fetch;
+        }
+        let private = |address: std::net::IpAddr| Reach::Network.allows(address) && !Reach::Public.allows(address);
+        let is_private = match server.host() {
+            Some(Host::Ipv4(address)) => private(address.into()),
+            Some(Host::Ipv6(address)) => private(address.into()),
+            Some(Host::Domain(name)) => {
+                let port = server.port_or_known_default().unwrap_or(443);
+                let looking = tokio::time::timeout(PATIENCE, tokio::net::lookup_host((name, port))).await;
+                looking.is_ok_and(|found| found.is_ok_and(|mut found| found.any(|address| private(address.ip()))))
+            }
+            None => false,
+        };
+        Self { reach: if is_private { Reach::Network } else { Reach::Public }, ..fetch }
     }
 
     /// An address that may be spoken to: encrypted, or on this machine if the server is. A server elsewhere must not
@@ -115,7 +138,7 @@ impl Fetch {
     }
 
     fn target(self, step: &'static str, url: &Url) -> Result<Target, OAuthError> {
-        let options = HttpOptions { body_limit: LARGEST, max_idle: 1, ..HttpOptions::default() };
+        let options = HttpOptions { body_limit: LARGEST, max_idle: 1, reach: self.reach, ..HttpOptions::default() };
         Target::new(url.as_str(), &[], options).map_err(|error| OAuthError::Http { step, error })
     }
 }

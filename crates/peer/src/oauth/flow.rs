@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use http::HeaderValue;
 use parking_lot::Mutex;
+use tokio::sync::OnceCell;
 use tokio::time::Instant;
 use url::Url;
 
@@ -29,7 +30,8 @@ const WINDOW: Duration = Duration::from_secs(10 * 60);
 /// All that getting tokens for one server needs.
 pub(super) struct Flow {
     pub(super) server: Url,
-    pub(super) fetch: Fetch,
+    /// Found out at the first use.
+    fetch: OnceCell<Fetch>,
     pub(super) options: OAuthOptions,
     pub(super) grant: Grant,
     pub(super) vault: Arc<dyn Vault>,
@@ -48,8 +50,11 @@ struct Asked {
 
 impl Flow {
     pub(super) fn new(server: Url, options: OAuthOptions, grant: Grant, vault: Arc<dyn Vault>) -> Self {
-        let fetch = Fetch::new(&server);
-        Self { server, fetch, options, grant, vault, bound: OnceLock::new(), asked: Mutex::default() }
+        Self { server, fetch: OnceCell::new(), options, grant, vault, bound: OnceLock::new(), asked: Mutex::default() }
+    }
+
+    async fn fetch(&self) -> Fetch {
+        *self.fetch.get_or_init(|| Fetch::placed(&self.server)).await
     }
 
     /// Other tokens than those that were refused.
@@ -59,9 +64,10 @@ impl Flow {
         if step_up && challenge.error.as_deref() != Some("insufficient_scope") {
             return Err(OAuthError::Forbidden("it does not say that more scopes are needed"));
         }
+        let fetch = self.fetch().await;
         let named = challenge.resource_metadata.as_deref();
-        let resource = discovery::resource(self.fetch, &self.server, named).await?;
-        let issuer = discovery::issuer(self.fetch, self.pick(&resource)?, resource.assumed).await?;
+        let resource = discovery::resource(fetch, &self.server, named).await?;
+        let issuer = discovery::issuer(fetch, self.pick(&resource)?, resource.assumed).await?;
         let key = TokenKey { resource: resource.resource.clone(), issuer: issuer.issuer.clone() };
         let known = self.vault.tokens(&key);
         if let Some(known) = known.as_ref().filter(|_| !step_up) {
@@ -84,6 +90,9 @@ impl Flow {
         }
         let tokens = match &self.grant {
             Grant::Person(browser) => {
+                if let Some(why) = browser.absent() {
+                    return Err(OAuthError::PersonNeeded(why));
+                }
                 self.count_visit()?;
                 let wish = (resource.resource.as_str(), scopes);
                 self.ask(browser.as_ref(), &issuer, wish).await
@@ -93,13 +102,13 @@ impl Flow {
                 if self.options.registered.is_none() {
                     return Err(OAuthError::NoClient { issuer: shown(&issuer.issuer) });
                 }
-                let client = registration::client(self.fetch, &issuer, &self.options, "", self.vault.as_ref()).await?;
+                let client = registration::client(fetch, &issuer, &self.options, "", self.vault.as_ref()).await?;
                 let text = scopes.to_string();
                 let mut form = vec![("grant_type", "client_credentials"), ("resource", resource.resource.as_str())];
                 if !scopes.is_empty() {
                     form.push(("scope", &text));
                 }
-                token::request(self.fetch, &issuer, &client, &form, scopes).await
+                token::request(fetch, &issuer, &client, &form, scopes).await
             }
         };
         let tokens = tokens.inspect_err(|error| self.learn(&issuer, error))?;
@@ -134,11 +143,11 @@ impl Flow {
             Grant::Person(browser) => browser.redirect_uri(),
             Grant::Machine => String::new(),
         };
-        let vault = self.vault.as_ref();
-        let client = registration::client(self.fetch, issuer, &self.options, &redirect_uri, vault).await?;
+        let (vault, fetch) = (self.vault.as_ref(), self.fetch().await);
+        let client = registration::client(fetch, issuer, &self.options, &redirect_uri, vault).await?;
         let form =
             [("grant_type", "refresh_token"), ("refresh_token", refresh.expose()), ("resource", key.resource.as_str())];
-        match token::request(self.fetch, issuer, &client, &form, known.requested.clone()).await {
+        match token::request(fetch, issuer, &client, &form, known.requested.clone()).await {
             Ok(mut tokens) => {
                 tokens.refresh.get_or_insert_with(|| refresh.clone());
                 vault.keep_tokens(key, Some(tokens.clone()));
@@ -162,10 +171,10 @@ impl Flow {
         (resource, scopes): (&str, super::Scopes),
     ) -> Result<Tokens, OAuthError> {
         let redirect_uri = browser.redirect_uri();
-        let vault = self.vault.as_ref();
-        let client = registration::client(self.fetch, issuer, &self.options, &redirect_uri, vault).await?;
+        let (vault, fetch) = (self.vault.as_ref(), self.fetch().await);
+        let client = registration::client(fetch, issuer, &self.options, &redirect_uri, vault).await?;
         let wish = Wish { client_id: &client.id, redirect_uri: &redirect_uri, resource, scopes: &scopes };
-        let visit = Visit::new(self.fetch, issuer, &wish)?;
+        let visit = Visit::new(fetch, issuer, &wish)?;
         let visited = tokio::time::timeout(LONGEST_VISIT, browser.authorize(visit.address.clone())).await;
         let late = OAuthError::Timeout { step: "waiting for the person", after: LONGEST_VISIT };
         let code = visit.code(&visited.unwrap_or(Err(late))?)?;
@@ -176,7 +185,7 @@ impl Flow {
             ("code_verifier", visit.verifier.expose()),
             ("resource", resource),
         ];
-        token::request(self.fetch, issuer, &client, &form, scopes).await
+        token::request(fetch, issuer, &client, &form, scopes).await
     }
 
     /// A registration that the issuer does not know any more is of no use.

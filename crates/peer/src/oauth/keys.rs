@@ -26,13 +26,15 @@ struct Metadata {
 /// # Errors
 /// The keys cannot be had, or the metadata is that of another issuer.
 pub async fn signing_keys(issuer: &str, address: Option<&str>) -> Result<Value, OAuthError> {
+    // Whoever configured the address of the keys decided how near they may be; else the issuer's own place decides.
+    let anchor = address.unwrap_or(issuer);
     let bad = |error: url::ParseError| OAuthError::BadAddress {
         step: METADATA,
-        address: shown(issuer),
+        address: shown(anchor),
         why: error.to_string(),
     };
-    let url = Url::parse(issuer).map_err(bad)?;
-    let fetch = Fetch::new(&url);
+    let url = Url::parse(anchor).map_err(bad)?;
+    let fetch = Fetch::placed(&url).await;
     let place = match address {
         Some(address) => address.to_owned(),
         None => metadata(fetch, issuer, &url).await?.jwks_uri,

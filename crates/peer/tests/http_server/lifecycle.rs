@@ -45,6 +45,49 @@ async fn a_session_belongs_to_its_principal() {
 }
 
 #[tokio::test]
+async fn a_session_keeps_the_rights_it_was_opened_with() {
+    use switchboard_peer::{Identity, Method, Principal, Scopes};
+
+    // A token is a list of scopes here, and all of them are one person's.
+    let person = |token: &str| -> Option<Principal> {
+        let (admin, scopes) = Scopes::parse(token.split('+')).ok()?;
+        Some(Identity { admin, scopes, ..Identity::new("ann", Method::Token) }.into())
+    };
+    let served = Served::with(quick(), |access| access.authenticated(move |token| person(token?))).await;
+    let opened = initialize("2025-11-25").with("Authorization", "Bearer admin").send(served.address).await;
+    let session = opened.header("mcp-session-id").unwrap();
+    for (token, status) in [("admin", 200), ("server:git", 404), ("admin+server:git", 404), ("everything", 401)] {
+        let ask = call(session, "echo").with("Authorization", &format!("Bearer {token}"));
+        assert_eq!(ask.send(served.address).await.status, status, "{token}");
+    }
+}
+
+#[tokio::test]
+async fn a_stream_ends_with_the_proof_of_its_reader() {
+    use switchboard_peer::{Identity, Method, Principal};
+
+    let (revoked, expired) = (Identity::new("ann", Method::Token), Identity::new("bob", Method::Token));
+    let ended = revoked.ended.clone();
+    let soon = std::time::SystemTime::now() + Duration::from_millis(300);
+    let (ann, bob) = (Principal::from(revoked), Principal::from(Identity { expires_at: Some(soon), ..expired }));
+    let served = Served::with(quick(), |access| {
+        access.authenticated(move |token| Some(if token? == "ann" { ann.clone() } else { bob.clone() }))
+    });
+    let served = served.await;
+    for name in ["ann", "bob"] {
+        let token = format!("Bearer {name}");
+        let opened = initialize("2025-11-25").with("Authorization", &token).send(served.address).await;
+        let get = Ask::get(opened.header("mcp-session-id").unwrap()).with("Authorization", &token);
+        let mut stream = get.open(served.address).await;
+        stream.event().await.unwrap();
+        if name == "ann" {
+            ended.cancel();
+        }
+        assert!(stream.event().await.is_none(), "{name}");
+    }
+}
+
+#[tokio::test]
 async fn idle_sessions_end_but_used_ones_do_not() {
     let mut served = Served::start().await;
     let idle = served.session("2025-11-25").await;

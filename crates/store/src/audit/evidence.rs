@@ -61,6 +61,13 @@ impl Evidence {
         Ok(Self { key, trusted, policy: options.heads, heads, tip })
     }
 
+    /// A path beside the files, with another ending.
+    pub(crate) fn beside(&self, ending: &str) -> PathBuf {
+        let name = self.heads.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let stem = name.strip_suffix(".audit-heads").unwrap_or(name);
+        self.heads.with_file_name(format!("{stem}.{ending}"))
+    }
+
     /// Reads what is on file. A last line without its end is the trace of a crash, and no head.
     pub(crate) fn gather(&self) -> Result<Gathered, StoreError> {
         let text = read(&self.heads)?.unwrap_or_default();

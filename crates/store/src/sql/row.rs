@@ -65,6 +65,13 @@ impl Row {
         RawValue::from_string(text).map(Some).map_err(|_| unexpected("JSON", "something else"))
     }
 
+    pub(crate) fn bytes(&mut self) -> Result<Vec<u8>, StoreError> {
+        match self.next()? {
+            Value::Bytes(bytes) => Ok(bytes),
+            Value::Null | Value::Integer(_) | Value::Text(_) => Err(unexpected("bytes", "something else")),
+        }
+    }
+
     pub(crate) fn digest(&mut self) -> Result<Digest, StoreError> {
         self.optional_digest()?.ok_or_else(|| unexpected("a digest", "nothing"))
     }

@@ -2,6 +2,7 @@
 
 mod approvals;
 mod audit;
+mod credentials;
 mod grants;
 mod pins;
 mod tokens;
@@ -40,6 +41,7 @@ pub(crate) const CASES: &[(&str, Case)] = cases![
     approvals::are_decided_together_and_only_once,
     tokens::live_and_die,
     tokens::names_are_unique_among_the_living,
+    credentials::are_kept_per_server_and_principal,
     clock_never_goes_back,
     survives_closing,
 ];

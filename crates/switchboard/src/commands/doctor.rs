@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use switchboard_config::{Endpoint, Loaded, load, read_checked};
+use switchboard_transport::confine;
 
 use crate::Outcome;
 use crate::arguments::Common;
@@ -23,6 +24,7 @@ pub(crate) async fn run(common: &Common) -> Outcome {
             data(&loaded, &mut report);
             store(&loaded, &mut report).await;
             address(&loaded, &mut report).await;
+            isolation(&mut report).await;
             servers(loaded, &mut report).await;
         }
     }
@@ -130,6 +132,26 @@ async fn address(loaded: &Loaded, report: &mut Report) {
                 Some("choose another with `listen` in the configuration".to_owned()),
             );
         }
+    }
+}
+
+/// What this machine can hold servers to.
+async fn isolation(report: &mut Report) {
+    let found = match confine::ability().await {
+        Ok(found) => found,
+        Err(refusal) => return report.note("isolation", &refusal.to_string(), None),
+    };
+    let missing: Vec<String> = found
+        .abilities
+        .iter()
+        .filter_map(|one| Some(format!("{} (for {}): {}", one.name, one.used_for, one.missing.as_ref()?)))
+        .collect();
+    let next = Some("see docs/isolation.md for what each is good for, and what can stand in".to_owned());
+    match (found.can_confine(), missing.is_empty()) {
+        (_, true) if found.can_confine() => report.fine("isolation", "servers of every trust level can be confined"),
+        (true, _) => report.note("isolation", &format!("is only there in part; missing: {}", missing.join("; ")), next),
+        (false, true) => report.note("isolation", "this system has no means to confine servers", None),
+        (false, false) => report.note("isolation", &format!("is not there; missing: {}", missing.join("; ")), next),
     }
 }
 

@@ -1,12 +1,13 @@
 //! `switchboard servers`: how each configured server is.
 
 use serde_json::{Value, json};
-use switchboard_config::{ErrorKind, Server};
+use switchboard_config::{Endpoint, ErrorKind, Server};
 use switchboard_kernel::{Phase, ServerStatus};
 use switchboard_protocol::Era;
 
 use crate::Outcome;
 use crate::arguments::Common;
+use crate::commands::login::has_own_credentials;
 use crate::local::Local;
 use crate::screen::{self, Tone};
 use crate::setup;
@@ -45,6 +46,21 @@ pub(crate) fn state(phase: &Phase) -> (&'static str, Option<&str>) {
     }
 }
 
+/// What a server that runs waits for before it can be used.
+fn waits_for(status: &ServerStatus) -> Option<String> {
+    if !status.permissions_missing.is_empty() {
+        let missing = status.permissions_missing.join(", ");
+        return Some(format!("cannot be used without the permission {missing}; decide with `switchboard approvals`"));
+    }
+    (status.held > 0).then(|| format!("{} of its definitions held back; see `switchboard pins`", status.held))
+}
+
+/// Whether a person could help by logging in: the server wants credentials, and the configuration has none.
+fn needs_login(server: &Server, why: &str) -> bool {
+    let can = matches!(server.endpoint(), Ok(Endpoint::Http(http)) if !http.legacy_sse && !has_own_credentials(http));
+    can && why.contains("refused the credentials (HTTP 401)")
+}
+
 /// What is shown of one server.
 pub(crate) struct Line {
     pub(crate) id: String,
@@ -62,7 +78,7 @@ impl Line {
             (Some(status), _) => {
                 let (word, why) = state(&status.phase);
                 let lists = (!status.problems.is_empty()).then(|| status.problems.join("; "));
-                (word, why.map(str::to_owned).or(lists))
+                (word, why.map(str::to_owned).or(lists).or_else(|| waits_for(status)))
             }
             (None, _) if !server.enabled() => ("disabled", None),
             (None, Some(error)) => {
@@ -70,6 +86,12 @@ impl Line {
                 (word, Some(format!("{}; {}", error.kind(), error.help())))
             }
             (None, None) => ("unknown", None),
+        };
+        let (state, problem) = match problem {
+            Some(why) if needs_login(server, &why) => {
+                ("needs login", Some(format!("{why}; run `switchboard login {}`", server.id())))
+            }
+            other => (state, other),
         };
         Self {
             id: server.id().to_owned(),
@@ -103,7 +125,7 @@ impl Line {
     fn row(&self) -> Vec<String> {
         let tone = match self.state {
             "ready" if self.problem.is_none() => Tone::Good,
-            "ready" | "disabled" | "starting" | "untrusted" => Tone::Doubtful,
+            "ready" | "disabled" | "starting" | "untrusted" | "needs login" => Tone::Doubtful,
             _ => Tone::Bad,
         };
         let [tools, prompts, resources, templates] = self.counts();
@@ -129,6 +151,8 @@ impl Line {
             .map(|hidden| json!({"name": hidden.name, "why": hidden.why}))
             .collect();
         json!({
+            "trust_level": self.status.as_ref().map(|status| status.trust.as_str()),
+            "permissions_missing": self.status.as_ref().map(|status| &status.permissions_missing),
             "id": self.id,
             "state": self.state,
             "revision": revision.map(|revision| revision.as_str()),

@@ -49,7 +49,7 @@ async fn create(common: &Common, store: &switchboard_store::Store, options: &Tok
 }
 
 async fn list(common: &Common, store: &switchboard_store::Store, now: Timestamp) -> Outcome {
-    let listed = store.tokens().list().await.map_err(tokens::unread)?;
+    let listed = store.tokens().list().await?;
     if common.json {
         out(Value::from(listed.iter().map(|token| describe(token, now)).collect::<Vec<_>>()));
         return Ok(());
@@ -70,7 +70,7 @@ async fn list(common: &Common, store: &switchboard_store::Store, now: Timestamp)
 }
 
 async fn revoke(common: &Common, store: &switchboard_store::Store, name: &str, now: Timestamp) -> Outcome {
-    let Some(token) = store.tokens().revoke(name, now).await.map_err(tokens::unread)? else {
+    let Some(token) = store.tokens().revoke(name, now).await? else {
         return Err(Failure::failed(format!("no token called {name} is good; see `{}`", common.again("token list"))));
     };
     if common.json {
@@ -116,7 +116,10 @@ fn scopes(token: &Token) -> String {
 /// A time to the minute, in UTC.
 fn moment(at: Timestamp) -> String {
     let text = at.to_string();
-    text.get(..16).map_or(text.clone(), |minutes| format!("{}Z", minutes.replace('T', " ")))
+    match text.get(..16) {
+        Some(minutes) => format!("{}Z", minutes.replace('T', " ")),
+        None => text,
+    }
 }
 
 /// How long a token is good.

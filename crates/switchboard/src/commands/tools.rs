@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use switchboard_kernel::{ServerStatus, names};
+use switchboard_protocol::mgp::EXTENSION_ID;
 use switchboard_wire::Raw;
 
 use crate::Outcome;
@@ -12,7 +13,7 @@ use crate::commands::call::answers::Answers;
 use crate::commands::servers::Line;
 use crate::failure::Failure;
 use crate::local::Local;
-use crate::screen;
+use crate::screen::{self, Tone};
 use crate::setup;
 
 /// Characters of a description at most, in the list for people.
@@ -54,12 +55,28 @@ fn show(common: &Common, options: &Tools, tools: &[Raw]) {
     } else {
         let rows: Vec<Vec<String>> = tools
             .iter()
-            .map(|tool| vec![screen::plain_line(&text(tool, "name")), screen::brief(&text(tool, "description"), BRIEF)])
+            .map(|tool| {
+                let description = screen::brief(&text(tool, "description"), BRIEF);
+                vec![screen::plain_line(&text(tool, "name")), risk(tool), description]
+            })
             .collect();
         if !rows.is_empty() {
             screen::out(screen::table(&rows).trim_end());
         }
     }
+}
+
+/// How dangerous a tool is, and whether a person is asked before each call.
+fn risk(tool: &Raw) -> String {
+    let security = |key: &str| tool.at(&["_meta", EXTENSION_ID, "security", key]);
+    let word = security("risk_level").and_then(|word| word.as_text()).unwrap_or_default();
+    let asks = security("confirmation_required").is_some_and(|flag| flag.as_bytes() == b"true");
+    let tone = match word.as_str() {
+        "dangerous" => Tone::Bad,
+        "moderate" => Tone::Doubtful,
+        _ => Tone::Good,
+    };
+    screen::toned(&if asks { format!("{word}, asks") } else { word }, tone)
 }
 
 /// Says which servers are missing from the list; fails where nothing could be listed because of that.

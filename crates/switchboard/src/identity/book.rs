@@ -18,7 +18,6 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::failure::{Failure, chain};
-use crate::tokens::unread;
 
 /// How often the store is asked for changes.
 pub(crate) const LOOK: Duration = Duration::from_millis(500);
@@ -52,7 +51,7 @@ impl TokenBook {
     pub(crate) async fn open(store: Store) -> Result<Arc<Self>, Failure> {
         let page = Page { revision: 0, asked: Instant::now(), tokens: HashMap::new() };
         let book = Self { store, page: RwLock::new(page) };
-        book.read().await.map_err(unread)?;
+        book.read().await?;
         Ok(Arc::new(book))
     }
 

@@ -45,6 +45,7 @@ impl Reload {
         let mut watched = Watched {
             kernel,
             sources,
+            data_dir: loaded.data_dir.clone(),
             files: loaded.watch.iter().cloned().chain([loaded.data_dir.join("trust.json")]).collect(),
             config: Config::default(),
             applied: Vec::new(),
@@ -80,6 +81,8 @@ type Stamp = Option<(Option<SystemTime>, u64, u64)>;
 struct Watched {
     kernel: Kernel,
     sources: Sources,
+    /// Where our own state is; it stays there until the next start.
+    data_dir: PathBuf,
     files: Vec<PathBuf>,
     config: Config,
     applied: Vec<ServerSpec>,
@@ -152,8 +155,9 @@ impl Watched {
 
     fn apply(&mut self, config: Config) {
         let mut next = Vec::new();
+        let surroundings = specs::Surroundings { settings: &config.settings, data_dir: &self.data_dir };
         for server in &config.servers {
-            if let Some(spec) = specs::spec(server, &config.settings.limits) {
+            if let Some(spec) = specs::spec(server, &surroundings) {
                 next.push(spec);
                 continue;
             }

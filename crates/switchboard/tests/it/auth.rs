@@ -81,7 +81,8 @@ fn a_team_comes_with_tokens_of_its_identity_provider() {
     let issuer = Issuer::start();
     let home = Home::new();
     let auth = format!("[auth]\nissuer = '{}'\nresource = '{RESOURCE}'\nrequired_scopes = ['tools']\n", issuer.address);
-    home.configure(&format!("{}{auth}", server("one", &[])));
+    // Who may do what is not the question here.
+    home.configure(&format!("default_policy = 'opt-out'\n{}{auth}", server("one", &[])));
     let served = Served::start(&home, &[]);
     assert_eq!(served.token, None, "nobody needs a first token");
 

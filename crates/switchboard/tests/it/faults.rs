@@ -160,7 +160,8 @@ fn a_server_that_crashes_comes_back() {
 
 #[test]
 fn nothing_from_a_server_drives_the_terminal() {
-    let home = beside(&["--escapes"], "");
+    // A server that is not trusted would not be shown at all.
+    let home = beside(&["--escapes"], "mgp = { trust_level = 'trusted' }\n");
     for command in [&["tools"][..], &["call", "bad__echo", "text=x"], &["servers"], &["doctor"]] {
         let ran = home.run(command);
         assert!(!ran.stdout.contains('\u{1b}') && !ran.stderr.contains('\u{1b}'), "{ran:?}");

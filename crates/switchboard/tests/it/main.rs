@@ -3,13 +3,17 @@
 #![expect(clippy::unwrap_used, reason = "the lint knows tests, but not the functions they share")]
 
 mod auth;
+#[cfg(target_os = "linux")]
+mod confine;
 mod faults;
 mod files;
 mod gate;
 mod https;
+mod login;
 mod orphans;
 mod serve;
 mod stdio;
 mod support;
 mod text;
 mod token;
+mod tracker;

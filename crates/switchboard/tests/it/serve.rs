@@ -64,11 +64,29 @@ impl Served {
         Ok(tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect())
     }
 
+    /// The text that a tool answers with, called in the modern way.
+    pub(crate) fn call(&self, tool: &str, token: &str) -> String {
+        let meta = json!({
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+            "io.modelcontextprotocol/clientCapabilities": {},
+        });
+        let params = json!({"name": tool, "arguments": {}, "_meta": meta});
+        let request = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+        let named = format!("{token}\r\nMcp-Name: {tool}");
+        let (_, body) = self.http("POST", "/mcp", Some(&named), &request.to_string());
+        let answer: Value = serde_json::from_str(&body).unwrap_or_else(|error| panic!("{error}: {body}"));
+        answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
+    }
+
     /// A stream that stays open, whose first event has come.
     pub(crate) fn listen(&self, token: &str) -> TcpStream {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         stream.set_read_timeout(Some(LIMIT)).unwrap();
-        let head = format!("Host: {}\r\nAuthorization: Bearer {token}\r\nAccept: text/event-stream", self.address);
+        let head = format!(
+            "Host: {}\r\nConnection: close\r\nAuthorization: Bearer {token}\r\nAccept: text/event-stream",
+            self.address
+        );
         write!(stream, "GET /sse HTTP/1.1\r\n{head}\r\n\r\n").unwrap();
         let mut seen = Vec::new();
         while !seen.windows(8).any(|window| window == b"endpoint") {

@@ -71,6 +71,7 @@ fn tokens_of_earlier_versions_stay_good() {
     served.tools(Some("sb_old")).unwrap();
     served.end();
     let listed: Value = serde_json::from_str(&home.run(&["token", "list", "--json"]).ok()).unwrap();
-    assert_eq!(listed[0]["principal"], format!("token-{}", &hash[..8]));
+    assert_eq!(listed[0]["name"], format!("token-{}", &hash[..8]));
+    assert_eq!(listed[0]["principal"], "local", "such a token was good for everything");
     assert!(!home.path(".local/share/switchboard/tokens").exists());
 }

@@ -51,6 +51,9 @@ pub(super) fn of(spec: &CommandSpec, ours: impl Iterator<Item = (OsString, OsStr
             || spec.pass_env.iter().any(|passed| passed == name)
     };
     let mut all: BTreeMap<OsString, OsString> = ours.filter(|(name, _)| name.to_str().is_some_and(wanted)).collect();
+    if let Some(profile) = &spec.profile {
+        all.extend(profile.environment.iter().map(|(name, value)| (name.into(), value.into())));
+    }
     all.extend(spec.env.iter().map(|(name, value)| (name.into(), value.into())));
     all
 }

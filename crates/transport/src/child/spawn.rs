@@ -1,14 +1,15 @@
 //! Starting a process from a thread that outlives it, and signals to its whole group.
 
 use std::process::{ExitStatus, Stdio};
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use tokio::runtime::Handle;
 use tokio::sync::{oneshot, watch};
 
+use super::confined::{self, Trouble};
 use super::{Child, CommandSpec, SpawnError, StderrTail, environment, guardian, stderr};
 
 /// A process group, named by its leader.
@@ -17,6 +18,10 @@ pub(super) struct Group {
     pid: u32,
     /// Nobody was left in the group: its number may belong to someone else by now.
     gone: AtomicBool,
+    /// It was told to end.
+    signalled: AtomicBool,
+    /// It was told to end before its leader ended.
+    stopped: AtomicBool,
 }
 
 /// What is sent to a group.
@@ -26,6 +31,9 @@ pub(super) enum Blow {
     Term,
     /// End.
     Kill,
+    /// The time is used up.
+    #[cfg(target_os = "linux")]
+    CpuTime,
 }
 
 impl Group {
@@ -33,11 +41,22 @@ impl Group {
         self.pid
     }
 
+    /// Whether its leader ended because we told it to; known when it has ended.
+    pub(super) fn was_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Acquire)
+    }
+
     /// Signals the whole group; `false` if nobody is in it.
     #[cfg(unix)]
     pub(super) fn signal(&self, blow: Blow) -> bool {
         use rustix::process::{Signal, kill_process_group};
-        let signal = if blow == Blow::Term { Signal::TERM } else { Signal::KILL };
+        let signal = match blow {
+            Blow::Term => Signal::TERM,
+            Blow::Kill => Signal::KILL,
+            #[cfg(target_os = "linux")]
+            Blow::CpuTime => Signal::XCPU,
+        };
+        self.signalled.store(true, Ordering::Release);
         self.reaches(|group| kill_process_group(group, signal))
     }
 
@@ -96,10 +115,13 @@ pub(super) async fn spawn(spec: &CommandSpec) -> Result<Child, SpawnError> {
     let searched = variables
         .get(std::ffi::OsStr::new("PATH"))
         .map_or_else(|| "nowhere, PATH is not set".to_owned(), |path| path.to_string_lossy().into_owned());
-    let mut command = std::process::Command::new(&spec.program);
-    command.args(&spec.args).env_clear().envs(variables);
+    let plan = confined::Plan::of(spec, &variables)?;
+    let mut command = plan.command(spec);
+    if !plan.is_confined() {
+        command.env_clear().envs(variables);
+    }
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    if let Some(cwd) = &spec.cwd {
+    if let Some(cwd) = spec.cwd.as_ref().filter(|_| !plan.is_confined()) {
         command.current_dir(cwd);
     }
     #[cfg(unix)]
@@ -117,30 +139,46 @@ pub(super) async fn spawn(spec: &CommandSpec) -> Result<Child, SpawnError> {
     let spawner = SPAWNER.as_ref().ok_or_else(|| failed("no thread could be started"))?;
     spawner.try_send(job).map_err(|_| failed("too many processes are being started at once"))?;
     let outcome = outcome.await.map_err(|_| failed("the thread that starts processes is gone"))?;
-    let mut process = outcome.map_err(|error| explain(spec, searched, &error))?;
+    let mut process = outcome.map_err(|error| explain(spec, searched.clone(), &error))?;
 
     let pid = process.id().ok_or_else(|| failed("it ended at once"))?;
     guardian::watch(pid);
-    let group = std::sync::Arc::new(Group { pid, gone: AtomicBool::new(false) });
+    let group = Arc::new(Group {
+        pid,
+        gone: AtomicBool::new(false),
+        signalled: AtomicBool::new(false),
+        stopped: AtomicBool::new(false),
+    });
     let tail = StderrTail::default();
     if let Some(stream) = process.stderr.take() {
         tokio::spawn(stderr::drain(stream, tail.clone(), spec.program.clone(), pid));
     }
     let (stdin, stdout) = (process.stdin.take(), process.stdout.take());
     let (ended, exit) = watch::channel(None);
+    let watched = Arc::clone(&group);
     tokio::spawn(async move {
         // Owned by this task, so that it is always reaped.
         let status = process.wait().await.unwrap_or_default();
+        watched.stopped.store(watched.signalled.load(Ordering::Acquire), Ordering::Release);
         ended.send_replace(Some(status));
     });
-    Ok(Child { stdin, stdout, group, exit, stderr: tail })
+    // From here on dropping the child ends the process, whatever goes wrong.
+    let mut child = Child { stdin, stdout, group, exit, stderr: tail, confined: confined::Confined::default() };
+    child.confined = plan.hand_over(spec, &child).await.map_err(|trouble| match trouble {
+        Trouble::System(error) => explain(spec, searched, &error),
+        Trouble::Refused(refusal) => SpawnError::NotConfined { program: spec.program.clone(), refusal },
+    })?;
+    Ok(child)
 }
 
 fn explain(spec: &CommandSpec, searched: String, error: &std::io::Error) -> SpawnError {
     let program = spec.program.clone();
+    let by_path = program.contains(std::path::MAIN_SEPARATOR);
+    // A folder of PATH that may not be entered hides that the program is in none of them.
+    let nowhere = || !by_path && !std::env::split_paths(&searched).any(|folder| folder.join(&program).is_file());
     match error.kind() {
+        std::io::ErrorKind::PermissionDenied if nowhere() => SpawnError::NotFound { program, searched },
         std::io::ErrorKind::NotFound => {
-            let by_path = program.contains(std::path::MAIN_SEPARATOR);
             let searched = if by_path { "that path only".to_owned() } else { searched };
             SpawnError::NotFound { program, searched }
         }

@@ -15,6 +15,7 @@ use parking_lot::Mutex;
 use tower_service::Service as _;
 use url::Url;
 
+use super::reach::{Reach, Resolver, out_of_reach};
 use super::{HttpError, HttpOptions};
 
 type Sender = SendRequest<Full<Bytes>>;
@@ -84,6 +85,14 @@ impl Pool {
         }
         if !url.username().is_empty() || url.password().is_some() {
             return Err(bad("it holds a user name or a password: put them into an `Authorization` header"));
+        }
+        let literal = match url.host() {
+            Some(url::Host::Ipv4(address)) => Some(address.into()),
+            Some(url::Host::Ipv6(address)) => Some(address.into()),
+            _ => None,
+        };
+        if literal.is_some_and(|address| !options.reach.allows(address)) {
+            return Err(bad(&out_of_reach().to_string()));
         }
         let host = url.host_str().ok_or_else(|| bad("it names no host"))?;
         let authority = url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
@@ -176,7 +185,11 @@ impl Pool {
 
     async fn connect(&self) -> Result<Sender, HttpError> {
         let failed = |why: String| HttpError::Connect { origin: self.origin.as_ref().to_owned(), why };
-        let mut connector = CONNECTOR.clone();
+        let mut connector = match self.options.reach {
+            Reach::Anywhere => ANYWHERE.clone(),
+            Reach::Network => NETWORK.clone(),
+            Reach::Public => PUBLIC.clone(),
+        };
         let connecting = async {
             // The connector is always ready: it holds no queue.
             let stream = connector.call(self.base.clone()).await.map_err(|error| failed(chain(&*error)))?;
@@ -220,9 +233,15 @@ fn chain(error: &(dyn std::error::Error + 'static)) -> String {
     text
 }
 
+type Connector = HttpsConnector<HttpConnector<Resolver>>;
+
 /// Made once: reading the root certificates takes milliseconds.
-static CONNECTOR: LazyLock<HttpsConnector<HttpConnector>> = LazyLock::new(|| {
-    let mut http = HttpConnector::new();
+static ANYWHERE: LazyLock<Connector> = LazyLock::new(|| connector(Reach::Anywhere));
+static NETWORK: LazyLock<Connector> = LazyLock::new(|| connector(Reach::Network));
+static PUBLIC: LazyLock<Connector> = LazyLock::new(|| connector(Reach::Public));
+
+fn connector(reach: Reach) -> Connector {
+    let mut http = HttpConnector::new_with_resolver(Resolver::new(reach));
     http.enforce_http(false);
     http.set_nodelay(true);
     http.set_keepalive(Some(Duration::from_secs(60)));
@@ -236,4 +255,4 @@ static CONNECTOR: LazyLock<HttpsConnector<HttpConnector>> = LazyLock::new(|| {
         }
     };
     builder.https_or_http().enable_http1().wrap_connector(http)
-});
+}

@@ -68,10 +68,16 @@ impl Identity {
         }
     }
 
-    /// Whether the token covers a server; `true` as well where it covers only some of its tools.
+    /// Whether the token covers a server as a whole: its prompts and resources too. One for single tools does not.
     #[must_use]
     pub fn covers_server(&self, server: &str) -> bool {
         self.scopes.as_ref().is_none_or(|scopes| scopes.covers_server(server))
+    }
+
+    /// Whether the token covers everything of a server, and not just some of its tools.
+    #[must_use]
+    pub fn covers_whole_server(&self, server: &str) -> bool {
+        self.scopes.as_ref().is_none_or(|scopes| scopes.covers_whole_server(server))
     }
 
     /// Whether the token covers a tool, under the name that clients see, of a server.
@@ -174,11 +180,11 @@ impl Scopes {
     }
 
     fn covers_server(&self, server: &str) -> bool {
-        // Only who knows all names could say that no tool of this server is meant.
-        self.0.iter().any(|scope| match scope {
-            Scope::Server(id) => &**id == server,
-            Scope::Tool(..) => true,
-        })
+        self.0.iter().any(|scope| matches!(scope, Scope::Server(id) if &**id == server))
+    }
+
+    fn covers_whole_server(&self, server: &str) -> bool {
+        self.0.iter().any(|scope| matches!(scope, Scope::Server(id) if **id == *server))
     }
 
     fn covers_tool(&self, server: &str, exposed: &str) -> bool {
@@ -221,7 +227,8 @@ mod tests {
         ] {
             assert_eq!(limited(words).covers_tool(server, tool), covered, "{words:?} {tool}");
         }
-        assert!(limited(&["tool:git__log"]).covers_server("git"));
+        assert!(!limited(&["tool:git__log"]).covers_server("git"));
+        assert!(limited(&["server:git"]).covers_server("git"));
         assert!(!limited(&["server:time"]).covers_server("git"));
         assert!(limited(&["admin"]).admin && !limited(&["server:git"]).admin);
     }

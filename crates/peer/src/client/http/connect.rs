@@ -77,6 +77,7 @@ fn connected(http: Arc<Http>, revision: Revision, server: ServerProfile) -> Conn
         renewals: http.renewals.subscribe(),
         stopper: http,
         stderr: None,
+        oversight: None,
     }
 }
 

@@ -1,0 +1,36 @@
+//! Cases written without a look at the rules, for the validators of commands, code, addresses and paths.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use serde_json::Value;
+use switchboard_guard::code::{self, Language, Level};
+use switchboard_guard::{Verdict, network, path, shell};
+
+fn check(lines: &str, judge: impl Fn(&str) -> Verdict) {
+    for line in lines.lines() {
+        let case: Value = serde_json::from_str(line).unwrap();
+        let verdict = judge(case["input"].as_str().unwrap());
+        assert_eq!(verdict.is_err(), case["expect"] == "block", "{line} {verdict:?}");
+    }
+}
+
+#[test]
+fn commands() {
+    check(include_str!("corpus/shell.jsonl"), shell::check);
+}
+
+#[test]
+fn python() {
+    check(include_str!("corpus/python.jsonl"), |source| code::check(Language::Python, Level::Standard, source));
+}
+
+#[test]
+fn addresses() {
+    check(include_str!("corpus/network.jsonl"), |url| network::check(url, None));
+}
+
+#[test]
+fn paths() {
+    let scope = path::Scope::new(&["/project/**", "/tmp/**"], &["**/.env", "**/secrets/**"], "/project");
+    check(include_str!("corpus/path.jsonl"), |input| path::check(&scope, input, &|_: &str| None));
+}

@@ -1,0 +1,161 @@
+//! What is put on record about one call: that it is about to be made, and how it ended.
+//!
+//! A call that may change something is made only once its intent is durable, and answered once its outcome is. However
+//! the call ends, an outcome is written: when its caller goes away in the middle, that it is unknown.
+
+use jiff::Timestamp;
+use serde_json::Value;
+use switchboard_peer::Reply;
+use switchboard_protocol::fault::Fault;
+use switchboard_protocol::mgp::ApprovalPolicy;
+use switchboard_store::{AuditEvent, Digest};
+use switchboard_wire::Raw;
+use tokio::time::Instant;
+
+use super::Attempt;
+use super::audit::{self, event, result};
+use crate::bridge::{self, ResultType};
+use crate::kernel::Kernel;
+
+/// Bytes of arguments that are written to the audit log, where they are at all.
+const MOST_ARGUMENTS: usize = 16 << 10;
+
+/// A call that passed. When it is dropped, it ends without anybody knowing how.
+pub(crate) struct Permit(Option<Begun>);
+
+struct Begun {
+    kernel: Kernel,
+    outcome: AuditEvent,
+    began: Instant,
+    /// The number of the call, where it may change something: then its end is written down before anybody hears of it.
+    effect: Option<u64>,
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        if let Some(Begun { kernel, outcome, began, effect }) = self.0.take() {
+            let mut event = ended(outcome, began);
+            event::UNKNOWN_OUTCOME.clone_into(&mut event.event_type);
+            result::UNKNOWN.clone_into(&mut event.result);
+            kernel.gate().audit.note_end(audit::with(event, "reason", "the caller went away"), effect);
+        }
+    }
+}
+
+impl Kernel {
+    /// Writes down that the call is about to be made, where it may change something.
+    pub(super) async fn put_on_record(&self, attempt: &Attempt<'_>, approval: Option<String>) -> Result<Permit, Fault> {
+        let assessment = &attempt.policy.assessment;
+        let mut outcome = attempt.event(event::TOOL_EXECUTED, result::SUCCESS);
+        if let Some(arguments) = attempt.params.get("arguments") {
+            self.describe_arguments(&mut outcome, &arguments);
+        }
+        let details = &mut outcome.details;
+        if let [first, ..] = assessment.validators.as_slice() {
+            details.insert("validator_applied".to_owned(), first.as_str().into());
+        }
+        if let Some(approval) = approval {
+            details.insert("approval".to_owned(), approval.into());
+        }
+        if self.approves_all() {
+            details.insert("approval_policy".to_owned(), ApprovalPolicy::AutoApprove.as_str().into());
+        }
+        self.begin(outcome, !assessment.read_only).await
+    }
+
+    fn describe_arguments(&self, outcome: &mut AuditEvent, arguments: &Raw) {
+        let details = &mut outcome.details;
+        details.insert("arguments_sha256".to_owned(), Digest::of(arguments.as_bytes()).to_string().into());
+        if !self.gate().options.audit_arguments {
+            return;
+        }
+        let size = arguments.as_bytes().len();
+        if size <= MOST_ARGUMENTS {
+            details.insert("arguments".to_owned(), switchboard_guard::redact::value(arguments));
+        } else {
+            details.insert("arguments_omitted_bytes".to_owned(), size.into());
+        }
+    }
+
+    /// Begins a call whose outcome, if all goes well, is this event.
+    pub(crate) async fn begin(&self, mut outcome: AuditEvent, effect: bool) -> Result<Permit, Fault> {
+        let audit = &self.gate().audit;
+        let effect = effect.then(|| audit.underway.begin());
+        if let Some(call) = effect {
+            outcome.details.insert(audit::CALL.to_owned(), audit.underway.name(call).into());
+        }
+        let mut intent = outcome.clone();
+        // From here on: an intent that was written has an end, even if its caller does not wait for the writing.
+        let mut permit = Permit(Some(Begun { kernel: self.clone(), outcome, began: Instant::now(), effect }));
+        let Some(call) = effect else { return Ok(permit) };
+        event::INTENT.clone_into(&mut intent.event_type);
+        result::PENDING.clone_into(&mut intent.result);
+        match audit.record(intent).await {
+            Ok(seq) => {
+                audit.underway.on_record(call, seq);
+                Ok(permit)
+            }
+            Err(fault) => {
+                // It may have been written all the same, just too late.
+                if let Some(begun) = permit.0.take() {
+                    let mut event = ended(begun.outcome, begun.began);
+                    event::TOOL_BLOCKED.clone_into(&mut event.event_type);
+                    result::BLOCKED.clone_into(&mut event.result);
+                    audit.note_end(audit::with(event, "step", "audit"), effect);
+                }
+                Err(fault)
+            }
+        }
+    }
+
+    /// Writes down how a call ended. What cannot be written any more has happened all the same: the caller hears of it,
+    /// the operator's log says so, and the next call is refused.
+    pub(crate) async fn settle(&self, mut permit: Permit, outcome: &Result<Reply, Fault>) {
+        let Some(begun) = &mut permit.0 else { return };
+        let mut event = ended(begun.outcome.clone(), begun.began);
+        let failed = || result::FAILURE.to_owned();
+        match outcome {
+            Ok(Reply { outcome: Ok(result), .. }) => {
+                if result.member("isError").is_some_and(|flag| flag.as_bytes() == b"true") {
+                    event.result = failed();
+                }
+                match bridge::result_type(result) {
+                    ResultType::Complete => {}
+                    ResultType::InputRequired { .. } => event = audit::with(event, "ended_as", "input_required"),
+                    ResultType::Task => event = audit::with(event, "ended_as", "task"),
+                }
+            }
+            Ok(Reply { outcome: Err(error), .. }) => {
+                event.result = failed();
+                event.details.insert("error_code".to_owned(), error.code.into());
+            }
+            Err(fault) => {
+                event.result = failed();
+                event.details.insert("error".to_owned(), Value::from(fault.kind().as_str()));
+            }
+        }
+        let effect = begun.effect;
+        permit.0 = None;
+        let Some(call) = effect else { return self.gate().audit.note(event).await };
+        if !self.gate().audit.keeps() {
+            let _ = self.gate().audit.record(event).await;
+            return self.gate().audit.underway.end(call);
+        }
+        // In a task of its own: a caller that goes away now does not take the outcome along.
+        let kernel = self.clone();
+        let writing = tokio::spawn(async move {
+            if kernel.gate().audit.record(event).await.is_ok() {
+                kernel.gate().audit.underway.end(call);
+            }
+        });
+        let _ = writing.await;
+    }
+}
+
+/// The event of something that is over.
+fn ended(mut event: AuditEvent, began: Instant) -> AuditEvent {
+    let took = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+    event.timestamp = Timestamp::now();
+    event.details.insert("duration_ms".to_owned(), took.into());
+    event
+}

@@ -1,0 +1,341 @@
+//! Calls that were begun and have not ended, in a form that outlives this process.
+//!
+//! Each kernel has a small file beside the store and holds a lock on it for as long as it lives. In it stands up to
+//! where the audit log is settled, and which calls from before that are still open. The next kernel on the store finds
+//! the files whose lock nobody holds, looks at the few records after that point, and writes down that the outcome of
+//! what was open is unknown. Whether such a call had an effect is not known here, nor is it tried again.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read as _};
+use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use jiff::Timestamp;
+use parking_lot::Mutex;
+use switchboard_store::{AuditEvent, AuditFilter, AuditRecord, Store, StoreError};
+
+use super::audit::{self, event, result};
+
+/// How the names of the files end, before the name of the instance.
+const ENDING: &str = "kernel-";
+/// Records that are looked at for one kernel that died, at most.
+const SCAN: u64 = 100_000;
+/// Records in one page.
+const PAGE: usize = 1_000;
+/// Open calls that the file names, at most. Those begun last are found in the log.
+const NAMED: usize = 16_384;
+/// Events written together.
+const GROUP: usize = 256;
+/// The last line of a whole file.
+const END: &str = ".";
+
+/// One call that is open.
+#[derive(Debug, Clone, Copy)]
+struct Open {
+    /// The end of the log as it was known when the call began: its intent comes later.
+    after: u64,
+    /// Where its intent is, once that is known.
+    intent: Option<u64>,
+}
+
+#[derive(Debug, Default)]
+struct Calls {
+    open: BTreeMap<u64, Open>,
+    /// The latest record known.
+    last: u64,
+}
+
+/// The calls of one kernel.
+#[derive(Debug)]
+pub(crate) struct Underway {
+    instance: String,
+    next: AtomicU64,
+    calls: Mutex<Calls>,
+    lease: Option<Lease>,
+}
+
+/// The file, locked.
+#[derive(Debug)]
+struct Lease {
+    path: PathBuf,
+    file: File,
+    written: Mutex<String>,
+}
+
+impl Underway {
+    /// For a kernel on this store.
+    pub(crate) fn new(store: Option<&Store>) -> Arc<Self> {
+        let instance: String = switchboard_peer::random_token().chars().take(16).collect();
+        let lease = store.and_then(|store| match Lease::take(&store.beside(&format!("{ENDING}{instance}"))) {
+            Ok(lease) => Some(lease),
+            Err(error) => {
+                tracing::error!(%error, "open calls cannot be noted beside the store: after a crash they stay open");
+                None
+            }
+        });
+        Arc::new(Self { instance, next: AtomicU64::new(1), calls: Mutex::default(), lease })
+    }
+
+    /// Begins a call; its number.
+    pub(crate) fn begin(&self) -> u64 {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let mut calls = self.calls.lock();
+        let after = calls.last;
+        calls.open.insert(number, Open { after, intent: None });
+        number
+    }
+
+    /// The name of a call, unlike any other.
+    pub(crate) fn name(&self, number: u64) -> String {
+        format!("{}.{number}", self.instance)
+    }
+
+    /// The intent of a call is on record.
+    pub(crate) fn on_record(&self, number: u64, seq: u64) {
+        let mut calls = self.calls.lock();
+        calls.last = calls.last.max(seq);
+        if let Some(open) = calls.open.get_mut(&number) {
+            open.intent = Some(seq);
+        }
+    }
+
+    /// The outcome of a call is on record, or there is nothing to be recorded.
+    pub(crate) fn end(&self, number: u64) {
+        self.calls.lock().open.remove(&number);
+    }
+
+    /// How many calls are open.
+    #[cfg(test)]
+    fn len(&self) -> usize {
+        self.calls.lock().open.len()
+    }
+
+    /// What the file should say.
+    fn summary(&self) -> String {
+        let calls = self.calls.lock();
+        let unknown = calls.open.values().filter(|open| open.intent.is_none()).map(|open| open.after);
+        let mut settled = unknown.min().map_or(calls.last, |after| after.min(calls.last));
+        let mut intents: Vec<u64> =
+            calls.open.values().filter_map(|open| open.intent).filter(|seq| *seq <= settled).collect();
+        intents.sort_unstable();
+        if let Some(first) = intents.get(NAMED) {
+            settled = first - 1;
+            intents.truncate(NAMED);
+        }
+        let intents: Vec<String> = intents.iter().map(u64::to_string).collect();
+        format!("{settled}\n{}\n{END}\n", intents.join(" "))
+    }
+
+    /// Brings the file up to date. Touches the disk.
+    pub(crate) fn note(&self) {
+        let Some(lease) = &self.lease else { return };
+        let summary = self.summary();
+        let mut written = lease.written.lock();
+        if *written == summary {
+            return;
+        }
+        let length = u64::try_from(summary.len()).unwrap_or_default();
+        match lease.file.write_all_at(summary.as_bytes(), 0).and_then(|()| lease.file.set_len(length)) {
+            Ok(()) => *written = summary,
+            Err(error) => tracing::warn!(%error, "open calls cannot be noted beside the store"),
+        }
+    }
+
+    /// Ends in good order: with nothing open, nothing is left behind.
+    pub(crate) fn close(&self) {
+        let Some(lease) = &self.lease else { return };
+        if self.calls.lock().open.is_empty() {
+            let _ = fs::remove_file(&lease.path);
+        } else {
+            self.note();
+        }
+    }
+
+    /// Writes down that the outcome of what dead kernels left open is unknown; how many calls that were.
+    ///
+    /// # Errors
+    /// The store, or the directory, cannot be read or written.
+    pub(crate) async fn recover(&self, store: &Store) -> Result<usize, StoreError> {
+        let own = store.beside(&format!("{ENDING}{}", self.instance));
+        let prefix = store.beside(ENDING);
+        let dead = tokio::task::spawn_blocking(move || dead(&prefix, &own)).await.unwrap_or_default();
+        let mut closed = 0;
+        for dead in dead {
+            closed += dead.close(store).await?;
+            let _ = fs::remove_file(&dead.path);
+        }
+        Ok(closed)
+    }
+}
+
+impl Lease {
+    fn take(path: &Path) -> io::Result<Self> {
+        // Locked before it has its name: nobody can take it for that of a dead kernel.
+        let mut fresh = path.as_os_str().to_owned();
+        fresh.push(".new");
+        let file = OpenOptions::new().read(true).write(true).create(true).truncate(true).mode(0o600).open(&fresh)?;
+        file.try_lock().map_err(io::Error::other)?;
+        file.write_all_at(format!("0\n\n{END}\n").as_bytes(), 0)?;
+        fs::rename(&fresh, path)?;
+        Ok(Self { path: path.to_owned(), file, written: Mutex::default() })
+    }
+}
+
+/// What a dead kernel left.
+#[derive(Debug)]
+struct Dead {
+    instance: String,
+    path: PathBuf,
+    /// Held until it is dealt with: of two kernels that start at once, one does it.
+    _lock: File,
+    /// Up to where the log is settled; `None` where the file cannot be read.
+    settled: Option<u64>,
+    intents: Vec<u64>,
+}
+
+/// The files of kernels that live no more.
+fn dead(prefix: &Path, own: &Path) -> Vec<Dead> {
+    let (Some(directory), Some(start)) = (prefix.parent(), prefix.file_name().and_then(|name| name.to_str())) else {
+        return Vec::new();
+    };
+    let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
+    let Ok(files) = fs::read_dir(directory) else { return Vec::new() };
+    let read = |path: PathBuf| {
+        let instance = path.file_name()?.to_str()?.strip_prefix(start)?.to_owned();
+        if path == own || instance.is_empty() || instance.contains('.') {
+            return None;
+        }
+        let mut file = OpenOptions::new().read(true).write(true).open(&path).ok()?;
+        file.try_lock().ok()?;
+        // Another kernel may have dealt with it between the two lines above.
+        if file.metadata().ok()?.nlink() == 0 {
+            return None;
+        }
+        let mut text = String::new();
+        let whole = file.read_to_string(&mut text).is_ok();
+        let (settled, intents) = whole.then(|| read_summary(&text)).flatten().unzip();
+        Some(Dead { instance, path, _lock: file, settled, intents: intents.unwrap_or_default() })
+    };
+    files.filter_map(|file| read(file.ok()?.path())).collect()
+}
+
+fn read_summary(text: &str) -> Option<(u64, Vec<u64>)> {
+    let mut lines = text.lines();
+    let settled = lines.next()?.parse().ok()?;
+    let intents = lines.next()?.split_whitespace().map(|seq| seq.parse().ok()).collect::<Option<_>>()?;
+    (lines.next()? == END).then_some((settled, intents))
+}
+
+/// The name of the call that an event is about, if that is a call of this kernel.
+fn call_of(event: &AuditEvent, instance: &str) -> Option<String> {
+    let name = event.details.get(audit::CALL)?.as_str()?;
+    name.strip_prefix(instance)?.starts_with('.').then(|| name.to_owned())
+}
+
+impl Dead {
+    async fn close(&self, store: &Store) -> Result<usize, StoreError> {
+        let end = store.audit().end().await?.seq;
+        let settled = self.settled.unwrap_or(0).max(end.saturating_sub(SCAN)).min(end);
+        let mut open: BTreeMap<String, (u64, AuditEvent)> = BTreeMap::new();
+        for seq in self.intents.iter().filter(|seq| **seq <= settled) {
+            if let Some((name, intent)) = self.still_open(store, *seq).await? {
+                open.insert(name, (*seq, intent));
+            }
+        }
+        let mut after = settled;
+        let mut ended = HashSet::new();
+        while after < end {
+            let filter = AuditFilter { after: Some(after), through: Some(end), ..AuditFilter::default() };
+            let page = store.audit().query(&filter, PAGE).await?;
+            let Some(last) = page.last() else { break };
+            after = last.seq;
+            // Most records are of others: only what names this kernel is read.
+            for record in page.iter().filter(|record| record.event.contains(&self.instance)) {
+                self.read(record, &mut open, &mut ended);
+            }
+        }
+        open.retain(|name, _| !ended.contains(name));
+        let events: Vec<_> = open.into_values().map(|(seq, intent)| unknown(intent, seq)).collect();
+        for group in events.chunks(GROUP) {
+            store.audit().append(group).await?;
+        }
+        Ok(events.len())
+    }
+
+    fn read(&self, record: &AuditRecord, open: &mut BTreeMap<String, (u64, AuditEvent)>, ended: &mut HashSet<String>) {
+        let Ok(event) = record.parse() else { return };
+        let Some(name) = call_of(&event, &self.instance) else { return };
+        if event.event_type == event::INTENT {
+            open.insert(name, (record.seq, event));
+        } else {
+            ended.insert(name);
+        }
+    }
+
+    /// The intent with this number, unless its outcome is on record: that may have come before the file said so.
+    async fn still_open(&self, store: &Store, seq: u64) -> Result<Option<(String, AuditEvent)>, StoreError> {
+        let filter = AuditFilter { after: Some(seq - 1), through: Some(seq), ..AuditFilter::default() };
+        let record = store.audit().query(&filter, 1).await?.into_iter().next();
+        let Some(intent) = record.and_then(|record| record.parse().ok()) else { return Ok(None) };
+        let Some(name) = call_of(&intent, &self.instance) else { return Ok(None) };
+        let filter = AuditFilter { after: Some(seq), trace_id: intent.trace_id.clone(), ..AuditFilter::default() };
+        let later = store.audit().query(&filter, PAGE).await?;
+        let same = |record: &AuditRecord| {
+            record.parse().is_ok_and(|event| call_of(&event, &self.instance).as_ref() == Some(&name))
+        };
+        Ok((!later.iter().any(same)).then_some((name, intent)))
+    }
+}
+
+/// What is written down about a call whose end nobody saw.
+fn unknown(intent: AuditEvent, seq: u64) -> AuditEvent {
+    let mut event = AuditEvent {
+        timestamp: Timestamp::now(),
+        event_type: event::UNKNOWN_OUTCOME.to_owned(),
+        result: result::UNKNOWN.to_owned(),
+        ..intent
+    };
+    event.details.insert("intent_seq".to_owned(), seq.into());
+    audit::with(event, "reason", "the kernel ended before the call did")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn underway() -> Arc<Underway> {
+        Underway::new(None)
+    }
+
+    #[test]
+    fn the_file_names_what_the_log_alone_would_not_tell() {
+        let calls = underway();
+        assert_eq!(calls.summary(), "0\n\n.\n");
+        let (one, two, three) = (calls.begin(), calls.begin(), calls.begin());
+        calls.on_record(two, 7);
+        // Two intents are on their way: they may be anywhere after the beginning.
+        assert_eq!(calls.summary(), "0\n\n.\n");
+        calls.on_record(one, 5);
+        calls.on_record(three, 9);
+        assert_eq!(calls.summary(), "9\n5 7 9\n.\n");
+        let four = calls.begin();
+        calls.end(two);
+        assert_eq!(calls.summary(), "9\n5 9\n.\n");
+        for call in [one, three, four] {
+            calls.end(call);
+        }
+        assert_eq!((calls.summary().as_str(), calls.len()), ("9\n\n.\n", 0));
+    }
+
+    #[test]
+    fn a_torn_file_says_nothing() {
+        assert_eq!(read_summary("12\n3 4\n.\n"), Some((12, vec![3, 4])));
+        assert_eq!(read_summary("12\n\n.\n9\n.\n"), Some((12, vec![])));
+        for torn in ["", "12", "12\n3 4", "12\n3 4\n", "12\n3 x\n.\n", "x\n\n.\n"] {
+            assert_eq!(read_summary(torn), None, "{torn:?}");
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Which stored credentials a connection to a server is made with: those of its principal, else those of everybody.
+//! Tokens that clients came in with are not known here, so none can ever be passed on.
+
+use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::{Mutex, RwLock};
+use switchboard_config::Loaded;
+use switchboard_peer::BoxFuture;
+use switchboard_peer::client::{Authorizer, Credentials, Wanted};
+use switchboard_peer::oauth::{Browser, Grant, OAuth, OAuthError, OAuthOptions};
+use switchboard_store::{Store, StoreError};
+use tokio::sync::OnceCell;
+use tokio_util::sync::CancellationToken;
+use url::Url;
+
+use super::seal::Seal;
+use super::vault::{EVERYBODY, Stored, StoredVault, is_tokens};
+use crate::failure::{Failure, chain};
+
+/// The name that people are shown when they are asked to agree.
+pub(crate) const CLIENT_NAME: &str = "Switchboard";
+
+/// Knows the stored credentials of a data folder.
+#[derive(Debug)]
+pub(crate) struct Keeper {
+    data_dir: PathBuf,
+    store: Store,
+    seal: OnceCell<Arc<Seal>>,
+    /// One for each server, address and principal: connections that share tokens must not renew them each on its own.
+    known: Mutex<HashMap<Key, Arc<Stored>>>,
+    /// Who has tokens, by server.
+    owners: RwLock<HashMap<String, HashSet<String>>>,
+}
+
+type Key = (String, String, String);
+
+/// How often the store is asked for changes.
+const LOOK: Duration = Duration::from_secs(1);
+/// Credentials that are remembered while no connection uses them.
+const MOST_KNOWN: usize = 1_024;
+
+impl Keeper {
+    /// With an open store.
+    pub(crate) fn new(store: Store, data_dir: PathBuf) -> Self {
+        Self { data_dir, store, seal: OnceCell::new(), known: Mutex::default(), owners: RwLock::default() }
+    }
+
+    /// As [`Keeper::new`], for a kernel: follows the store until `stop` is cancelled.
+    pub(crate) async fn start(store: Store, loaded: &Loaded, stop: CancellationToken) -> Result<Arc<Self>, Failure> {
+        let keeper = Arc::new(Self::new(store, loaded.data_dir.clone()));
+        keeper.follow(stop).await?;
+        Ok(keeper)
+    }
+
+    /// Learns who has credentials, now and whenever that changes, until `stop` is cancelled. Without it, connections
+    /// that are shared are made with everybody's credentials alone.
+    async fn follow(self: &Arc<Self>, stop: CancellationToken) -> Result<(), Failure> {
+        let store = self.store.clone();
+        let mut known = self.learn(&store).await?;
+        let keeper = self.clone();
+        tokio::spawn(async move {
+            loop {
+                tokio::select! {
+                    () = stop.cancelled() => break,
+                    () = tokio::time::sleep(LOOK) => {}
+                }
+                let changed = store.credentials().revision().await.map(|revision| revision != known);
+                let learned = match changed {
+                    Ok(false) => continue,
+                    Ok(true) => keeper.learn(&store).await,
+                    Err(error) => Err(error),
+                };
+                match learned {
+                    Ok(revision) => known = revision,
+                    Err(error) => tracing::warn!(error = chain(&error), "stored credentials cannot be asked for"),
+                }
+            }
+        });
+        Ok(())
+    }
+
+    async fn learn(&self, store: &Store) -> Result<u64, StoreError> {
+        // The revision first: a change in between leads to another look.
+        let revision = store.credentials().revision().await?;
+        let mut owners: HashMap<String, HashSet<String>> = HashMap::new();
+        for credential in store.credentials().list().await? {
+            if is_tokens(&credential.slot) {
+                owners.entry(credential.server).or_default().insert(credential.principal);
+            }
+        }
+        *self.owners.write() = owners;
+        Ok(revision)
+    }
+
+    /// The credentials of one principal for one server.
+    pub(crate) async fn vault(&self, server: &str, principal: &str) -> Result<StoredVault, Failure> {
+        let seal = self.seal.get_or_try_init(async || Seal::open(&self.data_dir).map(Arc::new)).await?;
+        Ok(StoredVault::open(self.store.clone(), seal.clone(), server, principal).await?)
+    }
+
+    async fn find(&self, wanted: Wanted<'_>) -> Result<Option<Arc<dyn Authorizer>>, Failure> {
+        for principal in wanted.principal.into_iter().chain([EVERYBODY]) {
+            let key = (wanted.server.to_owned(), wanted.url.to_owned(), principal.to_owned());
+            let known = self.known.lock().get(&key).cloned();
+            if let Some(known) = known {
+                known.vault.look_again().await;
+                if known.vault.has_tokens() {
+                    return Ok(Some(known));
+                }
+                self.known.lock().remove(&key);
+                continue;
+            }
+            if !self.has_own(wanted.server, principal) {
+                continue;
+            }
+            let vault = self.vault(wanted.server, principal).await?;
+            if !vault.has_tokens() {
+                continue;
+            }
+            let nobody = Nobody { server: wanted.server.to_owned(), redirect_uri: vault.redirect_uri() };
+            let options = OAuthOptions { registered: vault.registered(), ..OAuthOptions::new(CLIENT_NAME) };
+            let grant = Grant::Person(Arc::new(nobody));
+            let oauth = OAuth::new(wanted.url, grant, options, Arc::new(vault.clone()));
+            let oauth = oauth.map_err(|error| Failure::failed(chain(&error)))?;
+            let mut known = self.known.lock();
+            if known.len() >= MOST_KNOWN {
+                known.retain(|_, stored| Arc::strong_count(stored) > 1);
+            }
+            // Another connection may have come first.
+            return Ok(Some(known.entry(key).or_insert_with(|| Arc::new(Stored { oauth, vault })).clone()));
+        }
+        Ok(None)
+    }
+}
+
+impl Credentials for Keeper {
+    fn has_own(&self, server: &str, principal: &str) -> bool {
+        self.owners.read().get(server).is_some_and(|owners| owners.contains(principal))
+    }
+
+    fn authorizer<'a>(&'a self, wanted: Wanted<'a>) -> BoxFuture<'a, Option<Arc<dyn Authorizer>>> {
+        Box::pin(async move {
+            self.find(wanted).await.unwrap_or_else(|failure| {
+                let why = failure.message().unwrap_or_default();
+                tracing::warn!(server = wanted.server, why, "stored credentials cannot be used");
+                None
+            })
+        })
+    }
+}
+
+/// Where no person can be asked.
+struct Nobody {
+    server: String,
+    redirect_uri: Option<String>,
+}
+
+impl Browser for Nobody {
+    fn redirect_uri(&self) -> String {
+        // The one that was registered, so that the registration counts for refreshing.
+        self.redirect_uri.clone().unwrap_or_default()
+    }
+
+    fn absent(&self) -> Option<String> {
+        Some(format!("run `switchboard login {}`", self.server))
+    }
+
+    fn authorize(&self, _page: Url) -> BoxFuture<'_, Result<Url, OAuthError>> {
+        let why = self.absent().unwrap_or_default();
+        Box::pin(std::future::ready(Err(OAuthError::PersonNeeded(why))))
+    }
+}
