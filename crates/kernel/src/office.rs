@@ -9,8 +9,8 @@ use serde_json::value::RawValue;
 use switchboard_guard::access::Access;
 use switchboard_protocol::mgp::DefaultPolicy;
 use switchboard_store::{
-    AccessEntry, AccessSelector, Actor, Approval, AuditEvent, Decision, Digest, Head, Permission, PermissionDecision,
-    Pin, Reuse, ServerPermission, Store, StoreError, Target, Verdict,
+    AccessEntry, AccessSelector, Actor, Approval, AuditEvent, Decision, Digest, Head, PermissionDecision, Pin, Reuse,
+    ServerPermission, Store, StoreError, Target, Verdict,
 };
 
 use crate::gate::audit::{self, event, result};
@@ -88,7 +88,8 @@ impl Office {
         Ok((access, entry))
     }
 
-    /// Grants or denies a principal the use of a server or tool. `granted_by` and `granted_at` are set here.
+    /// Grants or denies a principal the use of a server or tool. `granted_by` and `granted_at` are set here. When this
+    /// returns, it counts in every process on this store.
     ///
     /// # Errors
     /// The store takes nothing.
@@ -106,9 +107,7 @@ impl Office {
         // On record before it counts: nothing is ever granted that nobody can find.
         self.write(event::ACCESS_GRANTED, target, &details).await?;
         self.store.grants().put_access(&entry).await?;
-        if entry.permission == Permission::Deny {
-            tokio::time::sleep(SETTLED).await;
-        }
+        tokio::time::sleep(SETTLED).await;
         Ok(entry)
     }
 

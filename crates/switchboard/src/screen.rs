@@ -175,8 +175,14 @@ pub(crate) fn can_ask() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
+/// Forgets what was typed before a question was asked: it cannot be an answer to it.
+pub(crate) fn forget_typed() {
+    let _ = rustix::termios::tcflush(io::stdin(), rustix::termios::QueueSelector::IFlush);
+}
+
 /// Asks a person; anything but a clear yes is a no.
 pub(crate) fn confirmed(question: &str) -> bool {
+    forget_typed();
     let mut stderr = io::stderr().lock();
     let _ = write!(stderr, "{question} [y/N] ");
     let _ = stderr.flush();

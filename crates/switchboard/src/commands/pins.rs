@@ -4,6 +4,7 @@ pub(crate) mod diff;
 
 use serde_json::{Value, json};
 use switchboard_guard::screen as screening;
+use switchboard_kernel::INSTRUCTIONS;
 use switchboard_store::{Pin, PinState};
 use switchboard_wire::{Limits, Raw};
 
@@ -117,12 +118,18 @@ pub(crate) fn print(pin: &Pin) {
     }
 }
 
-/// What speaks against showing the definition to a model.
+/// What speaks against showing the definition to a model, as the kernel judges it.
 pub(crate) fn screened(pin: &Pin) -> Option<String> {
-    match Raw::parse(pin.shown.get().to_owned(), &Limits::default()) {
-        Ok(raw) => screening::tool(&raw).err().map(|finding| finding.message),
-        Err(error) => Some(error.to_string()),
-    }
+    let raw = match Raw::parse(pin.shown.get().to_owned(), &Limits::default()) {
+        Ok(raw) => raw,
+        Err(error) => return Some(error.to_string()),
+    };
+    let finding = match pin.tool.as_str() {
+        // Instructions are orders to the model by their nature: only what hides in them is held against them.
+        INSTRUCTIONS => screening::hidden_in(&raw.member("text")?.as_text()?),
+        _ => screening::tool(&raw).err(),
+    };
+    finding.map(|finding| finding.message)
 }
 
 async fn accept(common: &Common, desk: &Desk, options: &PinsAccept) -> Outcome {

@@ -34,3 +34,36 @@ async fn prune(office: &Office, keep_days: u64) {
         Err(error) => tracing::warn!(error = chain(&error), "old audit events could not be removed"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Map;
+    use switchboard_store::{Actor, AuditEvent, AuditFilter, Location, Options, Target};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn only_what_is_too_old_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let location = Location::File(folder.path().join("store.db"));
+        let store = Store::open(&location, Options::default()).await.unwrap();
+        let event = |event_type: &str, days: u32| AuditEvent {
+            timestamp: Timestamp::now().checked_sub(DAY * days).unwrap(),
+            trace_id: None,
+            event_type: event_type.to_owned(),
+            actor: Actor { kind: "agent".to_owned(), id: "a".to_owned() },
+            target: Target::default(),
+            result: "SUCCESS".to_owned(),
+            details: Map::new(),
+        };
+        store.audit().append(&[event("old", 31), event("young", 29)]).await.unwrap();
+        let office = Office::of_kernel(store.clone());
+        prune(&office, 30).await;
+        prune(&office, 30).await;
+        let left = store.audit().query(&AuditFilter::default(), 10).await.unwrap();
+        let types: Vec<_> = left.iter().map(|record| record.parse().unwrap().event_type).collect();
+        assert_eq!(types, ["young", "dev.switchboard.audit_pruned"]);
+        assert!(store.audit().verify(&[]).await.unwrap().is_whole());
+        store.close().await.unwrap();
+    }
+}

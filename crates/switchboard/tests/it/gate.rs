@@ -55,7 +55,7 @@ fn a_principal_is_let_in_by_a_grant_and_shut_out_by_its_end() {
 
     let said = home.run(&["grant", "--agent", "ann", "--server", "one", "--why", "tests"]).ok();
     assert!(said.starts_with("ann may use one, until ") && said.contains("30 days"), "{said}");
-    until(|| call(&served, token, "b").ok().filter(|text| text == "b")).expect("granted");
+    assert_eq!(call(&served, token, "b"), Ok("b".to_owned()), "when the command has ended, it counts");
     let decision = home.run(&[&asked[..], &["--json"]].concat()).json();
     assert_eq!((&decision["permission"], &decision["source"]), (&json!("allow"), &json!("server_grant")));
 
@@ -69,7 +69,7 @@ fn a_principal_is_let_in_by_a_grant_and_shut_out_by_its_end() {
         home.run(&["revoke", "--agent", "ann", "--server", "one", "--tool", "echo", "--json"]).json()["revoked"],
         1
     );
-    until(|| call(&served, token, "d").ok()).expect("the denial is gone");
+    assert_eq!(call(&served, token, "d"), Ok("d".to_owned()), "the denial is gone");
 
     let said = home.run(&["revoke", "--agent", "ann", "--server", "one"]).ok();
     assert!(said.contains("revoked the grant of one for ann"), "{said}");
@@ -205,6 +205,21 @@ fn a_server_waits_for_its_permissions_and_loses_them_again() {
     assert!(peer.call("echo", &json!({"text": "a"})).is_err());
 }
 
+#[test]
+fn a_definition_that_hides_something_is_shown_and_drives_no_terminal() {
+    let home = Home::new();
+    home.configure(&server("bad", &["--escapes"]));
+    assert!(!home.run(&["tools", "--names"]).ok().contains("echo"));
+    let shown = home.run(&["pins", "show", "bad", "echo"]).ok();
+    assert!(shown.contains("\\u{1b}[2J") && shown.contains("nobody accepted it so far"), "{shown}");
+    for command in [&["pins"][..], &["approvals"], &["audit", "tail"], &["pins", "accept", "bad", "--yes"]] {
+        let ran = home.run(command);
+        assert!(!ran.stdout.contains('\u{1b}') && !ran.stderr.contains('\u{1b}'), "{ran:?}");
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+    }
+    assert!(home.run(&["tools", "--names"]).ok().contains("echo"));
+}
+
 fn database(home: &Home) -> PathBuf {
     home.path(".local/share/switchboard/switchboard.db")
 }
@@ -274,6 +289,24 @@ fn old_events_are_removed_when_asked_for() {
     let left = home.run(&["audit", "query", "--json"]).json();
     assert_eq!(left[0]["event_type"], "dev.switchboard.audit_pruned");
     home.run(&["audit", "verify"]).ok();
+}
+
+#[test]
+fn an_older_copy_is_found_out_by_a_head_that_was_kept_elsewhere() {
+    let home = Home::new();
+    let data = home.path(".local/share/switchboard");
+    home.run(&["grant", "--agent", "a", "--server", "s"]).ok();
+    let copy = home.path("copy");
+    let status = std::process::Command::new("cp").arg("-a").args([&data, &copy]).status().unwrap();
+    assert!(status.success());
+    home.run(&["revoke", "--agent", "a", "--server", "s"]).ok();
+    home.write("heads", &home.run(&["audit", "seal"]).ok());
+    std::fs::remove_dir_all(&data).unwrap();
+    std::fs::rename(copy, &data).unwrap();
+    home.run(&["audit", "verify"]).ok();
+    let heads = home.path("heads");
+    let said = home.run(&["audit", "verify", "--head", heads.to_str().unwrap()]).err(1);
+    assert!(said.contains("record 2") && said.contains("older copy"), "{said}");
 }
 
 #[test]

@@ -68,7 +68,7 @@ impl Item {
                     }
                 };
                 format!(
-                    "{id}  call of {} at {}\n  by {} with {}; risk {}; held {} ago ({}), {}\n{arguments}",
+                    "{id}  call of {} at {}\n  by {} with {}; risk {}; held {} ago because of: {}; can be answered {}\n{arguments}",
                     cell(&held.tool),
                     cell(&held.server),
                     cell(&held.principal),

@@ -51,6 +51,7 @@ pub(super) async fn run(common: &Common, desk: &Desk) -> Outcome {
             if !ask {
                 continue;
             }
+            screen::forget_typed();
             // Nothing else runs here that could wait for this thread; a signal ends the process.
             match choice(&item, &mut io::stdin().lock(), &mut io::stderr().lock()) {
                 Choice::Quit => return Ok(()),
