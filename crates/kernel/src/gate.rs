@@ -9,7 +9,9 @@ pub(crate) mod audit;
 mod confirm;
 pub(crate) mod lists;
 pub(crate) mod pins;
+pub(crate) mod scopes;
 mod tables;
+mod tokens;
 mod world;
 
 use std::sync::Arc;
@@ -66,6 +68,7 @@ pub(crate) struct Gate {
     pub(crate) desk: confirm::Desk,
     pub(crate) pins: pins::Pins,
     pub(crate) lists: lists::Cache,
+    tokens: tokens::Tokens,
 }
 
 impl Gate {
@@ -78,6 +81,7 @@ impl Gate {
             desk: confirm::Desk::default(),
             pins: pins::Pins::default(),
             lists: lists::Cache::default(),
+            tokens: tokens::Tokens::default(),
             options,
         };
         (gate, writing)
@@ -243,6 +247,8 @@ impl Kernel {
             self.gate().audit.note(audit::with(event, "what", what)).await;
             return Err(unknown());
         }
+        let wanted = scopes::Wanted { server: server.id(), tool: None };
+        self.hold_to_scopes(&context.session.principal, &scopes::Presented::of(context, None), wanted)?;
         self.has_permissions(&tables, server, None).map(drop)
     }
 
@@ -306,6 +312,9 @@ impl Kernel {
 
     /// Judges the arguments; the answer to the client where they are refused.
     async fn check_arguments(&self, attempt: &Attempt<'_>, standing: &Standing) -> Option<Reply> {
+        if let Some(refusal) = self.check_scopes(attempt).await {
+            return Some(refusal);
+        }
         let scopes: Vec<_> = standing.granted.iter().filter_map(|granted| granted.scope.clone()).collect();
         let violation = self.violation(attempt, &scopes).await?;
         let code = violation.rejection.is_some();

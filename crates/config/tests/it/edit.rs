@@ -44,7 +44,12 @@ fn full() -> ServerEntry {
         default_policy: Some(DefaultPolicy::OptIn),
         tools: [(
             "run".to_owned(),
-            ToolEntry { risk: Some(Risk::Dangerous), validator: Some(ValidatorName::Sandbox), confirm: Some(false) },
+            ToolEntry {
+                risk: Some(Risk::Dangerous),
+                validator: Some(ValidatorName::Sandbox),
+                confirm: Some(false),
+                schema: Some(false),
+            },
         )]
         .into(),
         mgp: Some(MgpEntry {

@@ -34,6 +34,8 @@ pub(crate) mod event {
     pub(crate) const APPROVED: &str = "dev.switchboard.call_approved";
     /// A tool is not the one that was accepted.
     pub(crate) const QUARANTINED: &str = "dev.switchboard.definition_quarantined";
+    /// Somebody asked for scopes.
+    pub(crate) const SCOPES_NEGOTIATED: &str = "dev.switchboard.scopes_negotiated";
     /// A prompt was got or a resource read.
     pub(crate) const READ: &str = "dev.switchboard.content_read";
 }

@@ -1,0 +1,4 @@
+//! The steps of the gate that look at scopes, schemas, results and traces, between real connections.
+
+mod scopes;
+mod world;
