@@ -264,6 +264,9 @@ impl Kernel {
             metadata: &metadata,
             trace: String::new(),
         };
+        if let Some(mismatch) = self.mismatch(&attempt) {
+            return Ok(preflight::<&str>(false, &[], Some(&super::schema::told(&mismatch)), false));
+        }
         let scopes: Vec<_> = standing.granted.iter().filter_map(|granted| granted.scope.clone()).collect();
         if let Some(violation) = self.violation(&attempt, &scopes).await {
             return Ok(preflight::<&str>(false, &[], Some(&violation.finding.message), false));
