@@ -14,11 +14,15 @@ const GATE: &[&str] = &[
     "approval_wait_ms",
     "pin_definitions",
     "screen_definitions",
+    "screen_results",
+    "check_schemas",
+    "demand_scopes",
+    "session_ttl_ms",
     "audit_arguments",
     "audit_keep_days",
     "auto_approve_exceptions",
 ];
-const TOOL: &[&str] = &["risk", "validator", "confirm"];
+const TOOL: &[&str] = &["risk", "validator", "confirm", "schema"];
 
 /// The `[gate]` section: how calls are judged.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,6 +33,14 @@ pub struct GateSettings {
     pub pin_definitions: bool,
     /// Whether definitions are searched for orders to the model (`screen_definitions`).
     pub screen_definitions: bool,
+    /// Whether results are searched for what hides or gives orders, and marked (`screen_results`).
+    pub screen_results: bool,
+    /// Whether arguments are held against the schema of their tool (`check_schemas`).
+    pub check_schemas: bool,
+    /// Whether tools that name scopes are called only with a session token that has them (`demand_scopes`).
+    pub demand_scopes: bool,
+    /// How long a session token lives at most (`session_ttl_ms`).
+    pub session_ttl: Duration,
     /// Whether the audit log has the values of arguments, not only their hash (`audit_arguments`).
     pub audit_arguments: bool,
     /// After how many days audit events are removed; never if absent (`audit_keep_days`).
@@ -43,6 +55,10 @@ impl Default for GateSettings {
             approval_wait: Duration::from_millis(120_000),
             pin_definitions: true,
             screen_definitions: true,
+            screen_results: true,
+            check_schemas: true,
+            demand_scopes: false,
+            session_ttl: Duration::from_millis(3_600_000),
             audit_arguments: false,
             audit_keep_days: None,
             auto_approve_exceptions: vec!["filesystem.write".to_owned(), "network.outbound".to_owned()],
@@ -59,6 +75,8 @@ pub struct ToolEntry {
     pub validator: Option<ValidatorName>,
     /// Whether a person is asked before each call.
     pub confirm: Option<bool>,
+    /// Whether its arguments are held against its schema; as for all tools if absent.
+    pub schema: Option<bool>,
 }
 
 /// How far servers are confined (`isolation`).
@@ -148,9 +166,13 @@ pub(crate) fn read_gate(top: &Keys<'_>) -> Result<GateSettings, ConfigError> {
     let mut gate = GateSettings::default();
     let Some(keys) = top.section("gate", "[gate]", GATE)? else { return Ok(gate) };
     gate.approval_wait = keys.milliseconds("approval_wait_ms")?.unwrap_or(gate.approval_wait);
+    gate.session_ttl = keys.milliseconds("session_ttl_ms")?.unwrap_or(gate.session_ttl);
     for (key, slot) in [
         ("pin_definitions", &mut gate.pin_definitions),
         ("screen_definitions", &mut gate.screen_definitions),
+        ("screen_results", &mut gate.screen_results),
+        ("check_schemas", &mut gate.check_schemas),
+        ("demand_scopes", &mut gate.demand_scopes),
         ("audit_arguments", &mut gate.audit_arguments),
     ] {
         *slot = keys.boolean(key)?.unwrap_or(*slot);
@@ -174,6 +196,7 @@ pub(crate) fn read_tools(server: &Keys<'_>) -> Result<BTreeMap<String, ToolEntry
             risk: keys.word("risk", Risk::WORDS, Risk::from_word)?,
             validator: keys.word("validator", ValidatorName::WORDS, ValidatorName::from_word)?,
             confirm: keys.boolean("confirm")?,
+            schema: keys.boolean("schema")?,
         };
         tools.insert(name.to_owned(), entry);
     }
@@ -225,7 +248,12 @@ pub(crate) fn covered(
     let tools: Vec<Value> = tools
         .iter()
         .map(|(name, tool)| {
-            json!([name, tool.risk.map(Risk::as_str), tool.validator.map(ValidatorName::as_str), tool.confirm])
+            let mut said =
+                vec![json!(name), json!(tool.risk.map(Risk::as_str)), json!(tool.validator.map(ValidatorName::as_str))];
+            said.push(json!(tool.confirm));
+            // Only where something is said, so that earlier approvals stay good.
+            said.extend(tool.schema.map(|schema| json!({ "schema": schema })));
+            Value::Array(said)
         })
         .collect();
     Some(json!([granted, tools, isolation.map(|isolation| format!("{isolation:?}"))]))

@@ -63,6 +63,8 @@ impl Default for Settings {
 pub struct Limits {
     /// Bytes of one message (`message_bytes`).
     pub message_bytes: usize,
+    /// Bytes of one result (`result_bytes`); as many as of a message if absent.
+    pub result_bytes: Option<usize>,
     /// Nesting of one message (`depth`).
     pub depth: usize,
     /// Object keys in one message (`keys`).
@@ -97,6 +99,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             message_bytes: 16 << 20,
+            result_bytes: None,
             depth: 128,
             keys: 200_000,
             number_length: 1_000,

@@ -12,6 +12,7 @@ pub mod path;
 pub mod permission;
 pub mod redact;
 pub mod risk;
+pub mod schema;
 pub mod scope;
 pub mod screen;
 pub mod shell;

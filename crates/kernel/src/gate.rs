@@ -11,11 +11,14 @@ mod exact;
 pub(crate) mod lists;
 pub(crate) mod pins;
 mod record;
+mod schema;
+pub(crate) mod scopes;
 mod tables;
+mod tokens;
 mod underway;
 mod world;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use jiff::Timestamp;
 use serde_json::Map;
@@ -23,6 +26,7 @@ use switchboard_guard::access::Access;
 use switchboard_guard::arguments::{Checks, Violation};
 use switchboard_guard::permission::{self, Standing};
 use switchboard_guard::risk::Assessment;
+use switchboard_guard::schema::Schema;
 use switchboard_peer::{Context, Reply, Session};
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::metadata::Metadata;
@@ -62,6 +66,8 @@ pub struct ToolPolicy {
     pub security: ToolSecurity,
     /// The checks of its arguments, while no grant narrows them.
     pub checks: Arc<Checks>,
+    input_schema: Option<Raw>,
+    schema: OnceLock<Schema>,
 }
 
 impl ToolPolicy {
@@ -69,7 +75,25 @@ impl ToolPolicy {
     #[must_use]
     pub fn new(security: ToolSecurity, assessment: Assessment) -> Self {
         let checks = Arc::new(Checks::new(&assessment.validators, &security, &[], "/"));
-        Self { assessment, security, checks }
+        Self { assessment, security, checks, input_schema: None, schema: OnceLock::new() }
+    }
+
+    /// The same with the schema of its arguments, as it was published.
+    #[must_use]
+    pub fn with_schema(self, schema: Option<Raw>) -> Self {
+        Self { input_schema: schema, ..self }
+    }
+
+    /// The schema, read when it is first asked for.
+    fn schema(&self) -> Option<&Schema> {
+        let raw = self.input_schema.as_ref()?;
+        Some(self.schema.get_or_init(|| {
+            let schema = Schema::read(raw);
+            for note in schema.notes() {
+                tracing::debug!(note, "part of a tool's schema is not checked");
+            }
+            schema
+        }))
     }
 }
 
@@ -81,6 +105,7 @@ pub(crate) struct Gate {
     pub(crate) desk: confirm::Desk,
     pub(crate) pins: pins::Pins,
     pub(crate) lists: lists::Cache,
+    tokens: tokens::Tokens,
 }
 
 impl Gate {
@@ -93,6 +118,7 @@ impl Gate {
             desk: confirm::Desk::default(),
             pins: pins::Pins::default(),
             lists: lists::Cache::default(),
+            tokens: tokens::Tokens::default(),
             options,
         };
         (gate, writing)
@@ -273,6 +299,8 @@ impl Kernel {
             self.gate().audit.note(audit::with(event, "what", what)).await;
             return Err(unknown());
         }
+        let wanted = scopes::Wanted { server: server.id(), tool: None };
+        self.hold_to_scopes(&context.session.principal, &scopes::Presented::of(context, None), wanted)?;
         let standing = self.has_permissions(&tables, server, None)?;
         let scopes: Vec<_> = standing.granted.into_iter().filter_map(|granted| granted.scope).collect();
         let Some(said) = said.filter(|_| !scopes.is_empty()) else { return Ok(()) };
@@ -366,6 +394,12 @@ impl Kernel {
 
     /// Judges the arguments; the answer to the client where they are refused.
     async fn check_arguments(&self, attempt: &Attempt<'_>, standing: &Standing) -> Option<Reply> {
+        if let Some(refusal) = self.check_scopes(attempt).await {
+            return Some(refusal);
+        }
+        if let Some(refusal) = self.check_schema(attempt).await {
+            return Some(refusal);
+        }
         let scopes: Vec<_> = standing.granted.iter().filter_map(|granted| granted.scope.clone()).collect();
         let violation = self.violation(attempt, &scopes).await?;
         let code = violation.rejection.is_some();

@@ -50,6 +50,8 @@ pub struct ServerPolicy {
     pub permissions_granted: Vec<(String, Option<Raw>)>,
     /// What is said of single tools, by the server's own names.
     pub tools: HashMap<String, OperatorWord>,
+    /// Tools whose arguments are, or are not, held against their schema, whatever holds for the others.
+    pub schemas: HashMap<String, bool>,
 }
 
 impl Default for ServerPolicy {
@@ -60,6 +62,7 @@ impl Default for ServerPolicy {
             permissions_required: Vec::new(),
             permissions_granted: Vec::new(),
             tools: HashMap::new(),
+            schemas: HashMap::new(),
         }
     }
 }
@@ -127,6 +130,16 @@ pub struct GateOptions {
     pub pin_definitions: bool,
     /// Whether definitions of tools are searched for orders to the model before they are shown.
     pub screen_definitions: bool,
+    /// Whether results are searched for what hides or gives orders, and marked.
+    pub screen_results: bool,
+    /// Whether arguments are held against the schema of their tool.
+    pub check_schemas: bool,
+    /// Bytes of one result of a tool.
+    pub result_bytes: usize,
+    /// Whether tools that name scopes are called only with a session token that has them (proposal 4).
+    pub demand_scopes: bool,
+    /// How long a session token lives at most.
+    pub session_ttl: Duration,
     /// Whether values of arguments are written to the audit log, with secrets taken out; else only their hash.
     pub audit_arguments: bool,
 }
@@ -141,6 +154,11 @@ impl Default for GateOptions {
             approval_wait: Duration::from_secs(120),
             pin_definitions: true,
             screen_definitions: true,
+            screen_results: true,
+            check_schemas: true,
+            result_bytes: usize::MAX,
+            demand_scopes: false,
+            session_ttl: Duration::from_hours(1),
             audit_arguments: false,
         }
     }

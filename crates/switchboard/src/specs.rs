@@ -108,12 +108,14 @@ fn policy(server: &Server) -> ServerPolicy {
         let word = OperatorWord { risk: tool.risk, validator: tool.validator, confirm: tool.confirm };
         (name.clone(), word)
     });
+    let schemas = server.entry.tools.iter().filter_map(|(name, tool)| Some((name.clone(), tool.schema?)));
     ServerPolicy {
         trust: server.trust_level(),
         default_policy: server.entry.default_policy,
         permissions_required: mgp.map(|mgp| mgp.permissions_required.clone()).unwrap_or_default(),
         permissions_granted: granted.map(|(name, limits)| (name.clone(), limits.as_ref().map(scope))).collect(),
         tools: tools.collect(),
+        schemas: schemas.collect(),
     }
 }
 
@@ -138,6 +140,11 @@ pub(crate) fn kernel_options(settings: &Settings, store: Option<Store>) -> Kerne
             approval_wait: gate.approval_wait,
             pin_definitions: gate.pin_definitions,
             screen_definitions: gate.screen_definitions,
+            screen_results: gate.screen_results,
+            check_schemas: gate.check_schemas,
+            result_bytes: limits.result_bytes.unwrap_or(limits.message_bytes),
+            demand_scopes: gate.demand_scopes,
+            session_ttl: gate.session_ttl,
             audit_arguments: gate.audit_arguments,
         },
         ..KernelOptions::default()

@@ -15,6 +15,7 @@ use crate::{ApprovalPolicy, DefaultPolicy};
 
 const LIMITS: &[&str] = &[
     "message_bytes",
+    "result_bytes",
     "depth",
     "keys",
     "number_length",
@@ -99,6 +100,8 @@ fn read_limits(keys: &Keys<'_>, limits: &mut Limits) -> Result<(), ConfigError> 
             *limit = usize::try_from(value).unwrap_or(usize::MAX);
         }
     }
+    let bytes = keys.number("result_bytes", 1_024, 1 << 30)?;
+    limits.result_bytes = bytes.map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
     let times: [(&str, &mut Duration); 6] = [
         ("list_wait_ms", &mut limits.list_wait),
         ("call_timeout_ms", &mut limits.call_timeout),

@@ -50,7 +50,12 @@ fn full() -> ServerEntry {
         }),
         tools: [(
             "run".to_owned(),
-            ToolEntry { risk: Some(Risk::Dangerous), validator: Some(ValidatorName::Sandbox), confirm: Some(false) },
+            ToolEntry {
+                risk: Some(Risk::Dangerous),
+                validator: Some(ValidatorName::Sandbox),
+                confirm: Some(false),
+                schema: Some(false),
+            },
         )]
         .into(),
         mgp: Some(MgpEntry {

@@ -7,7 +7,6 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use switchboard_guard::permission::Missing;
 use switchboard_peer::{Context, Reply};
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::access::{
@@ -19,6 +18,7 @@ use switchboard_protocol::proposals;
 use switchboard_store::{AccessSelector, EntryType, Permission, StoreError};
 use switchboard_wire::{Edit, Object, Raw, Request};
 
+use super::scopes::{Presented, Wanted};
 use super::{Attempt, audit};
 use crate::directory::Route;
 use crate::kernel::{Kernel, object_of, text_of};
@@ -45,6 +45,9 @@ impl Kernel {
             method::CALLBACK_RESPOND => self.callback_answered(context, request),
             proposals::CHECK_PERMISSIONS if self.view().directory.tool(proposals::CHECK_PERMISSIONS).is_none() => {
                 self.check_permissions(context, &params()).await
+            }
+            proposals::NEGOTIATE_SCOPES if self.view().directory.tool(proposals::NEGOTIATE_SCOPES).is_none() => {
+                self.negotiate_scopes(context, &params()).await
             }
             // Decisions about permissions are made by the operator, here: nobody sends them (MGP 3.6).
             method::PERMISSION_RESPONSE
@@ -235,7 +238,7 @@ impl Kernel {
     }
 
     /// Whether a call could pass, and what is missing (proposal 4). Nothing is held, asked or written down.
-    async fn check_permissions(&self, context: &Context, params: &Raw) -> Result<Raw, Fault> {
+    pub(super) async fn check_permissions(&self, context: &Context, params: &Raw) -> Result<Raw, Fault> {
         let object = Object::open(params).map_err(crate::forward::malformed)?;
         let name = text_of(&object, "tool")?;
         let view = self.view();
@@ -246,13 +249,27 @@ impl Kernel {
             self.access(&tables, &context.session, server, Some((&route.original, &name))).allow
         };
         let Some((server, route)) = found.filter(allowed) else {
-            return Ok(preflight(false, &[], Some(&format!("there is no tool `{name}` that you may use")), false));
+            return Ok(preflight::<&str>(
+                false,
+                &[],
+                Some(&format!("there is no tool `{name}` that you may use")),
+                false,
+            ));
         };
-        let Some(policy) = &route.policy else { return Ok(preflight(true, &[], None, false)) };
+        let Some(policy) = &route.policy else { return Ok(preflight::<&str>(true, &[], None, false)) };
         let standing = self.standing(&tables, &server, Some(policy));
         if !standing.missing.is_empty() {
             let reason = format!("server `{}` lacks permissions", server.id());
-            return Ok(preflight(false, &standing.missing, Some(&reason), false));
+            let missing: Vec<_> = standing.missing.iter().map(|missing| missing.permission.as_str()).collect();
+            return Ok(preflight(false, &missing, Some(&reason), false));
+        }
+        // `scopes_held` is a claim. What is held is known from the session.
+        let presented = Presented::of(context, object.get("_meta").as_ref());
+        let wanted = Wanted { server: server.id(), tool: Some((&name, policy)) };
+        if let Err(fault) = self.hold_to_scopes(&context.session.principal, &presented, wanted) {
+            let missing = fault.details().and_then(|details| details.member("missing_scopes")?.elements());
+            let missing: Vec<_> = missing.iter().flatten().filter_map(Raw::as_text).collect();
+            return Ok(preflight(false, &missing, Some(fault.message()), false));
         }
         let call = Edit::empty()
             .set("name", Raw::string(&name))
@@ -270,12 +287,15 @@ impl Kernel {
             metadata: &metadata,
             trace: String::new(),
         };
+        if let Some(mismatch) = self.mismatch(&attempt) {
+            return Ok(preflight::<&str>(false, &[], Some(&super::schema::told(&mismatch)), false));
+        }
         let scopes: Vec<_> = standing.granted.iter().filter_map(|granted| granted.scope.clone()).collect();
         if let Some(violation) = self.violation(&attempt, &scopes).await {
-            return Ok(preflight(false, &[], Some(&violation.finding.message), false));
+            return Ok(preflight::<&str>(false, &[], Some(&violation.finding.message), false));
         }
         let confirm = policy.assessment.confirm.is_some() && !self.approves_all();
-        Ok(preflight(true, &[], confirm.then_some("a person will be asked first"), confirm))
+        Ok(preflight::<&str>(true, &[], confirm.then_some("a person will be asked first"), confirm))
     }
 
     fn callback_answered(&self, context: &Context, request: &Request) -> Result<Raw, Fault> {
@@ -308,8 +328,8 @@ impl Kernel {
     }
 }
 
-fn preflight(allowed: bool, missing: &[Missing], reason: Option<&str>, confirm: bool) -> Raw {
-    let missing: Vec<Raw> = missing.iter().map(|missing| Raw::string(&missing.permission)).collect();
+fn preflight<S: AsRef<str>>(allowed: bool, missing: &[S], reason: Option<&str>, confirm: bool) -> Raw {
+    let missing: Vec<Raw> = missing.iter().map(|missing| Raw::string(missing.as_ref())).collect();
     Edit::empty()
         .set("allowed", Raw::boolean(allowed))
         .set("missing_scopes", Raw::array(&missing))
@@ -319,7 +339,7 @@ fn preflight(allowed: bool, missing: &[Missing], reason: Option<&str>, confirm: 
 }
 
 /// What a tool says, for models and for programs.
-fn tool_result(answer: &Raw) -> Raw {
+pub(super) fn tool_result(answer: &Raw) -> Raw {
     let block = Edit::empty().set("type", Raw::string("text")).set("text", Raw::string(answer.as_str())).finish();
     Edit::empty().set("content", Raw::array([&block])).set("structuredContent", answer.clone()).finish()
 }

@@ -47,6 +47,8 @@ pub(crate) mod event {
     pub(crate) const QUARANTINED: &str = "dev.switchboard.definition_quarantined";
     /// A tool is described as if it gave orders to the model.
     pub(crate) const MARKED: &str = "dev.switchboard.definition_marked";
+    /// Somebody asked for scopes.
+    pub(crate) const SCOPES_NEGOTIATED: &str = "dev.switchboard.scopes_negotiated";
     /// A prompt was got or a resource read.
     pub(crate) const READ: &str = "dev.switchboard.content_read";
 }

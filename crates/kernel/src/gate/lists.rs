@@ -11,6 +11,7 @@ use switchboard_protocol::mgp::Extension;
 use switchboard_wire::Raw;
 
 use super::Tables;
+use super::scopes::{Presented, Wanted};
 use crate::directory::{Dialect, ListKind};
 use crate::kernel::{Kernel, View};
 
@@ -56,8 +57,9 @@ impl Kernel {
         let agreed = crate::welcome::agreed_with(&context.caller.capabilities);
         let mgp = agreed.is_some_and(|agreed| agreed.has(Extension::ToolSecurity));
         let dialect = Dialect { legacy: context.caller.era() == Era::Legacy, mgp };
+        let presented = Presented::of(context, None);
         // Grants end by themselves, and tokens of one principal differ: what depends on either is not kept.
-        let lasting = context.session.identity.scopes.is_none() && !tables.anything_expires;
+        let lasting = presented.is_empty() && context.session.identity.scopes.is_none() && !tables.anything_expires;
         let of = (view.generation, tables.revision);
         let key = (context.session.principal.clone(), kind, dialect);
         if lasting && let Some(list) = self.gate().lists.get(of, &key) {
@@ -65,11 +67,32 @@ impl Kernel {
         }
         let list = view.directory.answer_for(kind, dialect, |server, name, exposed| {
             self.is_visible(context, view, &tables, kind, server, (name, exposed))
+                && self.is_listed(context, view, &presented, kind, server, exposed)
         });
         if lasting {
             self.gate().lists.put(of, key, list.clone());
         }
         Ok(list)
+    }
+
+    /// Whether the session tokens that came with the request, if any, cover something.
+    fn is_listed(
+        &self,
+        context: &Context,
+        view: &View,
+        presented: &Presented,
+        kind: ListKind,
+        server: usize,
+        exposed: &str,
+    ) -> bool {
+        if presented.is_empty() {
+            return true;
+        }
+        let Some(server) = view.servers.get(server) else { return false };
+        let route = (kind == ListKind::Tools).then(|| view.directory.tool(exposed)).flatten();
+        let policy = route.and_then(|route| route.policy);
+        let wanted = Wanted { server: server.id(), tool: policy.as_deref().map(|policy| (exposed, policy)) };
+        self.is_in_scope(context, presented, wanted)
     }
 
     fn is_visible(

@@ -31,7 +31,11 @@ impl Handler for Kernel {
             let answered = if &*request.method == method::TOOLS_CALL {
                 self.call_tool(&context, request).await
             } else {
-                Box::pin(self.answer(&context, request)).await
+                Box::pin(async {
+                    let (context, request) = gate::scopes::lifted(context.clone(), request);
+                    self.answer(&context, request).await
+                })
+                .await
             };
             match answered {
                 Ok(Reply { outcome: Err(error), extra }) => {
@@ -163,6 +167,9 @@ impl Kernel {
             {
                 return answer;
             }
+            if let Some(answer) = Box::pin(self.scope_tool(context, &name, &request)).await {
+                return answer;
+            }
             return Err(self.unknown_tool(context, &name).await);
         };
         let server = server_at(&view.servers, route.server)?;
@@ -184,10 +191,13 @@ impl Kernel {
             Admission::Go(permit, cleaned) => (permit, cleaned),
             Admission::Answer(reply) => return Ok(reply),
         };
-        let request = match cleaned {
+        let mut request = match cleaned {
             Some(params) => Request { params: Some(params), ..request },
             None => request,
         };
+        if let Some(params) = request.params.as_ref().and_then(gate::scopes::without_token) {
+            request.params = Some(params);
+        }
         let outcome = self.execute(context, &view, &server, &route, request, &params, &name).await;
         self.settle(permit, &outcome).await;
         let reply = outcome?;

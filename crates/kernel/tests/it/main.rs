@@ -7,6 +7,7 @@ mod lifecycle;
 mod many;
 mod ownership;
 mod recovery;
+mod steps;
 mod superset;
 mod tasks;
 mod wire;

@@ -1,0 +1,53 @@
+//! Step 9 of the gate: the arguments against the schema that the tool was published with.
+//!
+//! A call that the server would turn away anyway is turned away here, with the place and the rule, before anything
+//! else is spent on it. Servers' schemas are not always true, so the operator can switch this off, for all tools or
+//! for one.
+
+use switchboard_guard::schema::Mismatch;
+use switchboard_peer::Reply;
+use switchboard_protocol::fault::FaultKind;
+use switchboard_protocol::mgp::envelope::{Rejection, RejectionCode};
+use switchboard_wire::{Edit, Raw};
+
+use super::Attempt;
+use super::audit::{self, event, result};
+use crate::kernel::Kernel;
+
+impl Kernel {
+    /// Where the arguments do not fit the schema, if that counts.
+    pub(super) fn mismatch(&self, attempt: &Attempt<'_>) -> Option<Box<Mismatch>> {
+        let said = attempt.server.policy();
+        let counts = said.schemas.get(attempt.tool).copied().unwrap_or(self.gate().options.check_schemas);
+        let schema = attempt.policy.schema().filter(|_| counts)?;
+        schema.check(&attempt.arguments()).err()
+    }
+
+    /// The same as the answer to the client.
+    pub(super) async fn check_schema(&self, attempt: &Attempt<'_>) -> Option<Reply> {
+        let mismatch = self.mismatch(attempt)?;
+        let rule = mismatch.finding.rule;
+        let event = audit::with(attempt.event(event::VALIDATION_FAILED, result::BLOCKED), "step", "schema");
+        let event = audit::with(event, "rule", rule);
+        self.gate().audit.note(audit::with(event, "at", mismatch.pointer.clone())).await;
+        let mut rejection = Rejection::new(RejectionCode::Unknown, told(&mismatch));
+        rejection.remediation_hint =
+            Some(format!("call `{}` with arguments that fit its inputSchema", attempt.exposed));
+        let details = Edit::empty()
+            .set("kind", Raw::string(FaultKind::InvalidArguments.as_str()))
+            .set("rule", Raw::string(rule))
+            .set("at", Raw::string(&mismatch.pointer));
+        rejection.details = Some(details.finish());
+        let result = crate::bridge::for_era(rejection.to_result(), attempt.context.caller.era());
+        Some(Ok(result).into())
+    }
+}
+
+/// What is wrong, in words.
+pub(super) fn told(mismatch: &Mismatch) -> String {
+    let place = if mismatch.pointer.is_empty() { "the arguments" } else { &mismatch.pointer };
+    format!(
+        "the arguments do not fit the tool's schema: {place}: {} ({})",
+        mismatch.finding.message, mismatch.finding.rule
+    )
+}

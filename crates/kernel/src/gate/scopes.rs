@@ -1,0 +1,303 @@
+//! Scopes (proposal 4, step 7 of the gate): a principal asks for some, gets those that its access covers, and is held
+//! to them in every call that shows the token it got for them.
+//!
+//! A scope is `server:ID`, `tool:NAME` by the name that clients see, or one that tools name in `required_scopes`.
+//! Access is asked again in every call: a token narrows and never widens, so what is revoked is gone with it or
+//! without. Names of scopes that servers made up are compared exactly, and none contains another.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::{HeaderMap, HeaderValue};
+use jiff::SignedDuration;
+use switchboard_guard::scope::missing_scopes;
+use switchboard_peer::{Context, Reply};
+use switchboard_protocol::fault::{Fault, FaultKind};
+use switchboard_protocol::mgp::EXTENSION_ID;
+use switchboard_protocol::proposals::{
+    self, DeniedScope, SESSION_TOKEN_HEADER, ScopeNegotiationParams, ScopeNegotiationResult, Secret, SessionToken,
+};
+use switchboard_wire::{Edit, Kind, Object, Raw, Request};
+use tokio::time::Instant;
+
+use super::audit::{self, event, result};
+use super::{Attempt, Tables, ToolPolicy, refusal, tokens};
+use crate::kernel::{Kernel, View};
+use crate::server::Server;
+
+/// After how long without a call a token ends.
+const IDLE: Duration = Duration::from_mins(15);
+/// Scopes in one request, and bytes of one.
+const MOST_SCOPES: usize = 256;
+const LONGEST_SCOPE: usize = 256;
+/// The member that carries a token beside the parameters. Under our own name it is always ours.
+const MEMBER: &str = "session_token";
+const OWN_MEMBER: &str = "dev.switchboard/session_token";
+
+/// What a call is about, as far as scopes go.
+#[derive(Clone, Copy)]
+pub(super) struct Wanted<'a> {
+    pub(super) server: &'a str,
+    /// What clients call the tool, and what is known of it; `None` for what is no tool.
+    pub(super) tool: Option<(&'a str, &'a ToolPolicy)>,
+}
+
+impl Wanted<'_> {
+    /// What is missing of the scopes that this needs.
+    fn missing(&self, held: &[String]) -> Vec<String> {
+        let has = |kind: &str, name: &str| {
+            held.iter().any(|scope| scope.strip_prefix(kind).is_some_and(|named| named == name))
+        };
+        let required: &[String] = self.tool.map_or(&[], |(_, policy)| &policy.assessment.scopes);
+        if !required.is_empty() {
+            return missing_scopes(required, held).into_iter().map(str::to_owned).collect();
+        }
+        match self.tool {
+            Some((name, _)) if has("tool:", name) => Vec::new(),
+            _ if has("server:", self.server) => Vec::new(),
+            Some((name, _)) => vec![format!("tool:{name}")],
+            None => vec![format!("server:{}", self.server)],
+        }
+    }
+}
+
+/// The tokens that a caller shows.
+#[derive(Default)]
+pub(super) struct Presented(Vec<String>);
+
+impl Presented {
+    /// Those of a request, and those in the members beside its parameters.
+    pub(super) fn of(context: &Context, meta: Option<&Raw>) -> Self {
+        let headers = context.headers.as_deref().map(|headers| headers.get_all(SESSION_TOKEN_HEADER));
+        // What is no text is a token that nobody knows.
+        let shown = headers.into_iter().flatten().map(|value| value.to_str().unwrap_or_default().to_owned());
+        Self(shown.chain(meta.into_iter().flat_map(in_meta)).collect())
+    }
+
+    pub(super) const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// Our tokens among the members of a `_meta`.
+fn in_meta(meta: &Raw) -> Vec<String> {
+    let Ok(object) = Object::open(meta) else { return Vec::new() };
+    let ours = object.get(OWN_MEMBER).map(|token| token.as_text().unwrap_or_default());
+    let nested = object.get(EXTENSION_ID).filter(|own| own.kind() == Kind::Object);
+    let nested = nested.and_then(|own| own.member(MEMBER)?.as_text());
+    let bare = [object.text(MEMBER), object.text(&format!("{EXTENSION_ID}/{MEMBER}")), nested];
+    // A server may give tokens of its own under the common name: they are its business.
+    ours.into_iter().chain(bare.into_iter().flatten().filter(|token| token.starts_with(tokens::PREFIX))).collect()
+}
+
+/// The parameters without our tokens: no server has any use for them. `None` where there are none.
+pub(crate) fn without_token(params: &Raw) -> Option<Raw> {
+    memchr::memmem::find(params.as_bytes(), MEMBER.as_bytes())?;
+    let meta = params.member("_meta").filter(|meta| !in_meta(meta).is_empty())?;
+    let is_ours = |value: Raw| value.as_text().is_some_and(|token| token.starts_with(tokens::PREFIX));
+    let clean = |edit: Edit| {
+        [MEMBER, &format!("{EXTENSION_ID}/{MEMBER}")].into_iter().fold(edit, |edit, key| {
+            let ours = edit.object().get(key).is_some_and(is_ours);
+            if ours { edit.remove(key) } else { edit }
+        })
+    };
+    let mut edit = clean(Edit::of(&meta).ok()?).remove(OWN_MEMBER);
+    if let Some(own) = edit.object().get(EXTENSION_ID).filter(|own| own.kind() == Kind::Object) {
+        edit = edit.set(EXTENSION_ID, clean(Edit::of(&own).ok()?).finish());
+    }
+    Some(Edit::of(params).ok()?.set("_meta", edit.finish()).finish())
+}
+
+/// A request that is no call of a tool, with a token from its `_meta` where those from headers are.
+pub(crate) fn lifted(mut context: Context, mut request: Request) -> (Context, Request) {
+    if let Some(params) = &request.params
+        && let Some(cleaned) = without_token(params)
+    {
+        let mut headers = context.headers.as_deref().cloned().unwrap_or_else(HeaderMap::new);
+        for token in params.member("_meta").iter().flat_map(in_meta) {
+            let token = HeaderValue::from_str(&token).unwrap_or_else(|_| HeaderValue::from_static(""));
+            headers.append(SESSION_TOKEN_HEADER, token);
+        }
+        context.headers = Some(Arc::new(headers));
+        request.params = Some(cleaned);
+    }
+    (context, request)
+}
+
+impl Kernel {
+    /// Holds a call to the scopes of the tokens it shows, and to those that are demanded without any.
+    ///
+    /// # Errors
+    /// A token that is no good, or the scopes that are missing.
+    pub(super) fn hold_to_scopes(
+        &self,
+        principal: &str,
+        presented: &Presented,
+        wanted: Wanted<'_>,
+    ) -> Result<(), Fault> {
+        if presented.is_empty() {
+            let demanded = self.gate().options.demand_scopes;
+            let declared = wanted.tool.is_some_and(|(_, policy)| !policy.assessment.scopes.is_empty());
+            return if demanded && declared { insufficient(wanted.missing(&[])) } else { Ok(()) };
+        }
+        let now = Instant::now();
+        for token in &presented.0 {
+            let held = self.gate().tokens.scopes(token, principal, now).ok_or_else(|| {
+                Fault::new(FaultKind::AuthExpired, "the session token is unknown or has ended")
+                    .suggest(format!("ask for a new one with `{}`", proposals::NEGOTIATE_SCOPES))
+            })?;
+            insufficient(wanted.missing(&held))?;
+        }
+        Ok(())
+    }
+
+    /// The same for a call of a tool; the answer to the client where it is refused.
+    pub(super) async fn check_scopes(&self, attempt: &Attempt<'_>) -> Option<Reply> {
+        let presented = Presented::of(attempt.context, attempt.params.get("_meta").as_ref());
+        let wanted = Wanted { server: attempt.server.id(), tool: Some((attempt.exposed, attempt.policy)) };
+        let fault = self.hold_to_scopes(&attempt.context.session.principal, &presented, wanted).err()?;
+        let event = audit::with(attempt.event(event::TOOL_BLOCKED, result::BLOCKED), "step", "scopes");
+        self.gate().audit.note(audit::with(event, "reason", fault.message())).await;
+        Some(refusal(attempt.context, &fault))
+    }
+
+    /// Whether the tokens that a caller shows, if any, cover something of a server.
+    pub(super) fn is_in_scope(&self, context: &Context, presented: &Presented, wanted: Wanted<'_>) -> bool {
+        presented.is_empty() || self.hold_to_scopes(&context.session.principal, presented, wanted).is_ok()
+    }
+
+    /// Answers a tool of proposal 4 that no server has; `None` for any other.
+    pub(crate) async fn scope_tool(
+        &self,
+        context: &Context,
+        name: &str,
+        request: &Request,
+    ) -> Option<Result<Reply, Fault>> {
+        let arguments = request.params.as_ref().and_then(|params| params.member("arguments"));
+        let arguments = arguments.unwrap_or_else(Raw::empty_object);
+        let (context, _) = lifted(context.clone(), request.clone());
+        let context = &context;
+        let answer = match name {
+            proposals::CHECK_PERMISSIONS => self.check_permissions(context, &arguments).await,
+            proposals::NEGOTIATE_SCOPES => self.negotiate_scopes(context, &arguments).await,
+            _ => return None,
+        };
+        let result = |raw: Raw| crate::bridge::for_era(super::admin::tool_result(&raw), context.caller.era());
+        Some(answer.map(|raw| Ok(result(raw)).into()))
+    }
+
+    /// Gives a principal the scopes that it may have.
+    ///
+    /// # Errors
+    /// The request is malformed, or there is no room for another token.
+    pub(super) async fn negotiate_scopes(&self, context: &Context, params: &Raw) -> Result<Raw, Fault> {
+        let invalid = |text: String| Fault::new(FaultKind::InvalidParams, text);
+        let asked: ScopeNegotiationParams = params.view().map_err(|error| invalid(error.to_string()))?;
+        let longest = self.gate().options.session_ttl;
+        let life = asked.ttl_seconds.map_or(longest, |seconds| Duration::from_secs(seconds).min(longest));
+        if life.is_zero() {
+            return Err(invalid("`ttl_seconds` must be at least 1".to_owned()));
+        }
+        if asked.requested_scopes.len() > MOST_SCOPES
+            || asked.requested_scopes.iter().any(|scope| scope.len() > LONGEST_SCOPE)
+        {
+            return Err(invalid(format!("at most {MOST_SCOPES} scopes of {LONGEST_SCOPE} bytes can be asked for")));
+        }
+        self.wait_for_servers().await;
+        let tables = self.tables().await?;
+        let view = self.view();
+        let (mut granted, mut denied) = (Vec::new(), Vec::new());
+        for scope in &asked.requested_scopes {
+            if granted.contains(scope) || denied.contains(scope) {
+                continue;
+            }
+            let may = self.may_have(context, &tables, &view, scope);
+            if may { &mut granted } else { &mut denied }.push(scope.clone());
+        }
+        let idle = IDLE.min(life);
+        let token = self.gate().tokens.give(&context.session.principal, &granted, life, idle, Instant::now());
+        let token =
+            token.ok_or_else(|| Fault::new(FaultKind::ResourceExhausted, "too many session tokens are in use"))?;
+        let outcome = if denied.is_empty() { result::SUCCESS } else { result::BLOCKED };
+        let mut event = audit::event_of(event::SCOPES_NEGOTIATED, audit::principal(&context.session), outcome);
+        if let Some(why) = &asked.justification {
+            let why: String = why.chars().take(1_000).collect();
+            event = audit::with(event, "justification", switchboard_guard::redact::value(&Raw::string(&why)));
+        }
+        let event = audit::with(event, "granted_scopes", granted.clone());
+        self.gate().audit.note(audit::with(event, "denied_scopes", denied.clone())).await;
+        let now = self.gate().granted.time();
+        let life = SignedDuration::try_from(life).unwrap_or(SignedDuration::from_hours(1));
+        let ends = now.checked_add(life).unwrap_or(now).to_string();
+        let mut session = SessionToken::new(Secret::from(token), granted.clone(), ends);
+        session.inactivity_timeout_seconds = Some(idle.as_secs().max(1));
+        let mut answer = ScopeNegotiationResult::new(granted, session);
+        let refused = |scope: String| {
+            let mut refused = DeniedScope::new(scope);
+            refused.reason = Some("you may use no server and no tool that goes by it".to_owned());
+            refused
+        };
+        answer.denied_scopes = Some(denied.into_iter().map(refused).collect());
+        Raw::from_value(&answer).map_err(Fault::internal)
+    }
+
+    /// Whether a principal may have a scope: its access covers what the scope stands for.
+    fn may_have(&self, context: &Context, tables: &Tables, view: &View, scope: &str) -> bool {
+        let session = &context.session;
+        let whole = |server: &Server| self.access(tables, session, server, None).allow;
+        if let Some(id) = scope.strip_prefix("server:") {
+            return view.servers.iter().any(|server| &**server.id() == id && whole(server));
+        }
+        let mut usable = view.directory.tools().filter(|(_, exposed, route)| {
+            let Some(server) = view.servers.get(route.server) else { return false };
+            self.access(tables, session, server, Some((&route.original, exposed))).allow
+        });
+        if let Some(name) = scope.strip_prefix("tool:") {
+            return usable.any(|(_, exposed, _)| exposed == name);
+        }
+        usable.any(|(_, _, route)| {
+            route.policy.as_ref().is_some_and(|policy| policy.assessment.scopes.iter().any(|needed| needed == scope))
+        })
+    }
+}
+
+fn insufficient(missing: Vec<String>) -> Result<(), Fault> {
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let names: Vec<Raw> = missing.iter().map(|scope| Raw::string(scope)).collect();
+    let details = Edit::empty().set("missing_scopes", Raw::array(&names)).finish();
+    let text = format!("the session lacks the scope {}", missing.join(", "));
+    Err(Fault::new(FaultKind::ScopeInsufficient, text)
+        .with_details(details)
+        .suggest(format!("ask for it with `{}`", proposals::NEGOTIATE_SCOPES)))
+}
+
+#[cfg(test)]
+mod tests {
+    use switchboard_wire::Limits;
+
+    use super::*;
+
+    fn raw(text: &str) -> Raw {
+        Raw::parse(text.to_owned(), &Limits::default()).unwrap()
+    }
+
+    #[test]
+    fn only_our_tokens_are_taken_out() {
+        for (params, cleaned) in [
+            (r#"{"name":"a","_meta":{"session_token":"sbs_1","k":1.0}}"#, Some(r#"{"name":"a","_meta":{"k":1.0}}"#)),
+            (r#"{"_meta":{"dev.switchboard/session_token":"x"}}"#, Some(r#"{"_meta":{}}"#)),
+            (
+                r#"{"_meta":{"dev.cloto/mgp":{"session_token":"sbs_1","trace_id":"t"}}}"#,
+                Some(r#"{"_meta":{"dev.cloto/mgp":{"trace_id":"t"}}}"#),
+            ),
+            // Of a server, an argument, or none at all.
+            (r#"{"_meta":{"session_token":"theirs"}}"#, None),
+            (r#"{"arguments":{"session_token":"sbs_1"}}"#, None),
+            (r#"{"name":"a","_meta":{"k":1}}"#, None),
+        ] {
+            assert_eq!(without_token(&raw(params)).as_ref().map(Raw::as_str), cleaned, "{params}");
+        }
+    }
+}

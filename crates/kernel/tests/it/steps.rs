@@ -1,0 +1,5 @@
+//! The steps of the gate that look at scopes, schemas, results and traces, between real connections.
+
+mod schema;
+mod scopes;
+mod world;
