@@ -99,12 +99,6 @@ pub fn result(text: &str) -> Marks {
     Marks { findings, secrets: secrets::find(text) }
 }
 
-/// What hides in a text: invisible characters, and such that drive a terminal.
-#[must_use]
-pub fn hidden_in(text: &str) -> Option<Finding> {
-    hidden::check(text)
-}
-
 /// The secrets in a text, by where they begin.
 #[must_use]
 pub fn secrets_in(text: &str) -> Vec<Secret> {

@@ -23,11 +23,16 @@ pub(super) fn is_path(role: Role, text: &str) -> bool {
     match role {
         Role::Path => true,
         Role::Prose | Role::Content | Role::Code | Role::Script | Role::Command | Role::Commands => false,
-        Role::Url | Role::Host => text.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:")),
+        // What has no scheme is no URL, and a server may well open it as a file.
+        Role::Url | Role::Host => is_file_url(text) || !text.contains("://") && looks_like_path(text),
         Role::CommandWords | Role::Reference | Role::Method | Role::Sql | Role::Query | Role::Other => {
             looks_like_path(text)
         }
     }
+}
+
+fn is_file_url(text: &str) -> bool {
+    text.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:"))
 }
 
 fn looks_like_path(text: &str) -> bool {
@@ -37,10 +42,9 @@ fn looks_like_path(text: &str) -> bool {
     let bytes = text.as_bytes();
     let drive =
         bytes.len() > 2 && bytes[0].is_ascii_alphabetic() && bytes[1] == b':' && matches!(bytes[2], b'\\' | b'/');
-    let is_file_url = text.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:"));
     let lower = || text.to_ascii_lowercase();
     drive
-        || is_file_url
+        || is_file_url(text)
         || text == ".."
         || text.starts_with(['/', '~', '\\'])
         || ["./", "../", ".\\", "..\\"].iter().any(|start| text.starts_with(start))
