@@ -165,7 +165,7 @@ impl Kernel {
 
     /// What a principal without a grant may do at a server.
     pub(crate) fn default_for(&self, principal: &str, server: &Server) -> DefaultPolicy {
-        let said = server.policy().default_policy.or(self.gate().options.default_policy);
+        let said = server.policy().default_policy.or_else(|| self.gate().options.default_policy);
         said.unwrap_or(if principal == OWNER { DefaultPolicy::OptOut } else { DefaultPolicy::OptIn })
     }
 

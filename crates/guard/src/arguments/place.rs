@@ -23,7 +23,11 @@ pub(super) fn is_path(role: Role, text: &str) -> bool {
     match role {
         Role::Path => true,
         Role::Prose | Role::Content | Role::Code | Role::Script | Role::Command | Role::Commands => false,
-        Role::Url | Role::Host => text.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:")),
+        // Without a scheme it is whatever the server makes of it.
+        Role::Url | Role::Host => {
+            let file = text.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:"));
+            file || text.starts_with(['/', '~', '\\', '.']) && !text.starts_with("//")
+        }
         Role::CommandWords | Role::Reference | Role::Method | Role::Other => looks_like_path(text),
     }
 }

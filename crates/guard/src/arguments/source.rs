@@ -193,5 +193,5 @@ fn findings(checks: &Checks, language: Language, text: &str) -> Vec<Finding> {
 
 fn rejected(checks: &Checks, language: Language, mut findings: Vec<Finding>) -> Refused {
     let rejection = Rejection::new(language, level(checks), &findings);
-    Refused { step: "code_safety", finding: findings.swap_remove(0), rejection: Some(rejection) }
+    Refused { step: "code_safety", finding: findings.swap_remove(0), rejection: Some(Box::new(rejection)) }
 }

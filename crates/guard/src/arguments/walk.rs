@@ -11,7 +11,7 @@ use crate::{Finding, Verdict};
 pub(super) struct Refused {
     pub(super) step: &'static str,
     pub(super) finding: Finding,
-    pub(super) rejection: Option<Rejection>,
+    pub(super) rejection: Option<Box<Rejection>>,
 }
 
 /// What stands beside a string in its object, as far as it changes what the string is.
