@@ -21,7 +21,7 @@ use switchboard_wire::{Extra, Limits, Object, Raw};
 /// A call with about 2 KB of arguments, a dozen strings among them.
 fn call(first: &str) -> Raw {
     let lines: Vec<String> = (0..12)
-        .map(|line| format!("line {line}: plain words of a text, as an agent writes them {}", "x".repeat(80)))
+        .map(|line| format!("line {line}: plain words of a text, as an agent writes them {}", "x".repeat(92)))
         .collect();
     let arguments =
         json!({"command": first, "text": lines, "options": {"recursive": true, "limit": 10, "label": "nightly"}});
@@ -36,9 +36,9 @@ fn grants() -> AccessTable {
     let rule = |index: usize| Rule {
         principal: format!("agent.{}", index % 50),
         server: format!("tools{}", index % 40),
-        tool: (index % 3 != 0).then(|| format!("tool{}", index % 7)),
-        allow: index % 5 != 0,
-        expires_at: (index % 4 == 0).then_some(Timestamp::MAX),
+        tool: (!index.is_multiple_of(3)).then(|| format!("tool{}", index % 7)),
+        allow: !index.is_multiple_of(5),
+        expires_at: index.is_multiple_of(4).then_some(Timestamp::MAX),
     };
     let mut rules: Vec<_> = (0..999).map(rule).collect();
     let allowed =

@@ -15,7 +15,7 @@ pub(super) struct Reason {
     /// Grows at its front while the refusal leaves one level after the other: who is not refused pays nothing for it.
     pub(super) pointer: String,
     pub(super) finding: Finding,
-    pub(super) rejection: Option<Rejection>,
+    pub(super) rejection: Option<Box<Rejection>>,
 }
 
 /// What stands beside a string in its object, as far as it changes what the string is.

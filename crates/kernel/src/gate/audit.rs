@@ -73,7 +73,7 @@ pub(crate) struct Auditor {
 
 enum Job {
     /// An event, and the call that it ends.
-    Write(AuditEvent, Option<u64>),
+    Write(Box<AuditEvent>, Option<u64>),
     Flush(oneshot::Sender<()>),
 }
 
@@ -114,7 +114,7 @@ impl Auditor {
         log(&event);
         if self.store.is_some() {
             // The other end is there as long as this one.
-            let _ = self.soon.send(Job::Write(event, None)).await;
+            let _ = self.soon.send(Job::Write(Box::new(event), None)).await;
         }
     }
 
@@ -129,7 +129,7 @@ impl Auditor {
         log(&event);
         if self.store.is_some()
             && let Err(mpsc::error::TrySendError::Full(Job::Write(event, _))) =
-                self.soon.try_send(Job::Write(event, call))
+                self.soon.try_send(Job::Write(Box::new(event), call))
         {
             tracing::error!(event = %event.canonical(), "the audit log is behind: this event is not in it");
         }
@@ -192,7 +192,7 @@ async fn write_soon(store: Option<Store>, mut jobs: mpsc::Receiver<Job>, underwa
         for job in group.drain(..) {
             match job {
                 Job::Write(event, call) => {
-                    events.push(event);
+                    events.push(*event);
                     ended.extend(call);
                 }
                 Job::Flush(done) => waiting.push(done),

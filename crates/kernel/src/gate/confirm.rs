@@ -56,11 +56,14 @@ pub(super) enum Confirmed {
     Answer(Reply),
 }
 
+/// Whose question it is, and who waits for the answer.
+type Callback = (Arc<str>, oneshot::Sender<String>);
+
 /// What is open in this process.
 #[derive(Default)]
 pub(crate) struct Desk {
-    /// Callbacks by id: whose, and who waits for the answer.
-    callbacks: Mutex<HashMap<String, (Arc<str>, oneshot::Sender<String>)>>,
+    /// Callbacks by id.
+    callbacks: Mutex<HashMap<String, Callback>>,
     /// Confirmed calls whose servers want more input: they come back with the server's state, and are not asked about
     /// a second time.
     midway: Mutex<HashMap<Digest, Instant>>,

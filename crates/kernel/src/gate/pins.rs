@@ -215,16 +215,7 @@ impl Kernel {
     /// What speaks against showing a definition to a model.
     fn screened(&self, server: &Server, shown: &Shown) -> Option<String> {
         let screen = self.gate().options.screen_definitions && server.trust() < TrustLevel::Core;
-        let finding = || match shown.name.as_str() {
-            // Instructions speak to the model by their nature; what hides in them, or goes beyond the server's own
-            // business, is held against them.
-            INSTRUCTIONS => {
-                let text = shown.raw.member("text")?.as_text()?;
-                screen::result(&text).findings.into_iter().next()
-            }
-            _ => screen::tool(&shown.raw).err(),
-        };
-        let finding = screen.then(finding).flatten()?;
+        let finding = screen.then(|| screen::tool(&shown.raw).err()).flatten()?;
         // An honest tool may be described like this. On a server that the operator chose and trusts it is marked; on
         // one that nobody answers for it is held back.
         // Without its instructions a server still works, so they are never given the benefit of the doubt.

@@ -21,7 +21,7 @@ use crate::kernel::Kernel;
 const MOST_ARGUMENTS: usize = 16 << 10;
 
 /// A call that passed. When it is dropped, it ends without anybody knowing how.
-pub(crate) struct Permit(Option<Begun>);
+pub(crate) struct Permit(Option<Box<Begun>>);
 
 struct Begun {
     kernel: Kernel,
@@ -33,7 +33,8 @@ struct Begun {
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        if let Some(Begun { kernel, outcome, began, effect }) = self.0.take() {
+        if let Some(begun) = self.0.take() {
+            let Begun { kernel, outcome, began, effect } = *begun;
             let mut event = ended(outcome, began);
             event::UNKNOWN_OUTCOME.clone_into(&mut event.event_type);
             result::UNKNOWN.clone_into(&mut event.result);
@@ -86,7 +87,7 @@ impl Kernel {
         }
         let mut intent = outcome.clone();
         // From here on: an intent that was written has an end, even if its caller does not wait for the writing.
-        let mut permit = Permit(Some(Begun { kernel: self.clone(), outcome, began: Instant::now(), effect }));
+        let mut permit = Permit(Some(Box::new(Begun { kernel: self.clone(), outcome, began: Instant::now(), effect })));
         let Some(call) = effect else { return Ok(permit) };
         event::INTENT.clone_into(&mut intent.event_type);
         result::PENDING.clone_into(&mut intent.result);

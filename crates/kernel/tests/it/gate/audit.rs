@@ -97,7 +97,7 @@ async fn timeouts_and_cancellations_have_an_outcome() {
 async fn a_caller_that_goes_away_leaves_an_outcome() {
     for era in ERAS {
         let (house, script) =
-            house(vec![tool("hang"), tool_with("wait", json!({"annotations": {"readOnlyHint": true}}))]).await;
+            house(vec![tool("hang"), tool_with("wait", &json!({"annotations": {"readOnlyHint": true}}))]).await;
         let ann = house.client(era, "ann").await;
         for name in ["hang", "wait"] {
             let params = raw(&json!({"name": name, "arguments": {}}));
@@ -192,7 +192,7 @@ async fn client(kernel: &Kernel, era: Era) -> Client {
 #[tokio::test]
 async fn secrets_are_written_nowhere() {
     let script =
-        Script::new(Era::Legacy, vec![tool("write"), dangerous("drop"), tool_with("execute_command", json!({}))]);
+        Script::new(Era::Legacy, vec![tool("write"), dangerous("drop"), tool_with("execute_command", &json!({}))]);
     let house = House::with(&[("s", script)], ServerPolicy::default, |gate| {
         open_house(gate);
         gate.audit_arguments = true;

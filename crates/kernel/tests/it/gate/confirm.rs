@@ -445,7 +445,7 @@ async fn one_principal_cannot_hold_all_places() {
 /// Without a store a legacy client's user can be asked, and nobody else.
 #[tokio::test]
 async fn without_a_store_only_the_user_is_asked() {
-    let script = Script::new(Era::Legacy, vec![tool_with("drop", json!({"security": {"risk_level": "dangerous"}}))]);
+    let script = Script::new(Era::Legacy, vec![tool_with("drop", &json!({"security": {"risk_level": "dangerous"}}))]);
     let house = House::with(&[("db", script.clone())], ServerPolicy::default, |gate| {
         open_house(gate);
         gate.store = None;

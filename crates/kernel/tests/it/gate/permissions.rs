@@ -212,7 +212,7 @@ async fn scopes_narrow_what_arguments_may_say() {
             Era::Legacy,
             vec![tool_with(
                 "read",
-                json!({"inputSchema": {"type": "object", "properties": {key: {"type": "string"}}}}),
+                &json!({"inputSchema": {"type": "object", "properties": {key: {"type": "string"}}}}),
             )],
         );
         *script.capabilities.lock() = declares("own", "0.3.0", &needs(permission));

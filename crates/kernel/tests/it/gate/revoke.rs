@@ -22,8 +22,10 @@ fn everything_of(principal: &str) -> AccessSelector {
 /// The operator is another process: another handle on the same file. A client calls all the time meanwhile.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_call_passes_once_revoke_has_returned() {
-    let script =
-        Script::new(Era::Legacy, vec![super::world::tool_with("read", json!({"annotations": {"readOnlyHint": true}}))]);
+    let script = Script::new(
+        Era::Legacy,
+        vec![super::world::tool_with("read", &json!({"annotations": {"readOnlyHint": true}}))],
+    );
     let house = House::new(&[("files", script.clone())]).await;
     let elsewhere = open(house.directory.path()).await;
     let office = Office::of_operator(elsewhere.clone(), "olga");

@@ -191,7 +191,7 @@ pub(crate) fn tool(name: &str) -> Value {
 }
 
 /// A tool with more members.
-pub(crate) fn tool_with(name: &str, more: Value) -> Value {
+pub(crate) fn tool_with(name: &str, more: &Value) -> Value {
     let mut tool = tool(name);
     for (key, value) in more.as_object().expect("an object") {
         tool[key] = value.clone();
@@ -201,7 +201,7 @@ pub(crate) fn tool_with(name: &str, more: Value) -> Value {
 
 /// A tool that a person has to agree to.
 pub(crate) fn dangerous(name: &str) -> Value {
-    tool_with(name, json!({"security": {"risk_level": "dangerous"}}))
+    tool_with(name, &json!({"security": {"risk_level": "dangerous"}}))
 }
 
 pub(crate) fn spec(id: &str, server: Arc<dyn Handler>, policy: ServerPolicy) -> ServerSpec {

@@ -87,7 +87,8 @@ pub(crate) async fn bound_to_the_call(fixture: &mut Fixture) {
     for other in others {
         assert_eq!(refusal(&approvals.claim(&other).await.unwrap()), Some(Refusal::OtherCall), "{other:?}");
     }
-    for unknown in [by_id("two"), claim(Ticket::Token(digest("guess"))), claim(Ticket::Standing)] {
+    let elsewhere = Claim { arguments: digest("rm -r /"), ..claim(Ticket::Standing) };
+    for unknown in [by_id("two"), claim(Ticket::Token(digest("guess"))), elsewhere] {
         assert_eq!(refusal(&approvals.claim(&unknown).await.unwrap()), Some(Refusal::Unknown), "{unknown:?}");
     }
     assert_eq!(refusal(&approvals.claim(&by_id("one")).await.unwrap()), None);
