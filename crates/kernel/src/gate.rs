@@ -9,6 +9,7 @@ pub(crate) mod audit;
 mod confirm;
 pub(crate) mod lists;
 pub(crate) mod pins;
+mod results;
 mod schema;
 pub(crate) mod scopes;
 mod tables;
@@ -462,6 +463,7 @@ impl Kernel {
         event.details.insert("duration_ms".to_owned(), took.into());
         match outcome {
             Ok(Reply { outcome: Ok(result), .. }) => {
+                results::note_marks(&mut event, result);
                 let failed = result.member("isError").is_some_and(|flag| flag.as_bytes() == b"true");
                 if failed {
                     result::FAILURE.clone_into(&mut event.result);

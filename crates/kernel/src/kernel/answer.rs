@@ -189,6 +189,7 @@ impl Kernel {
             request.params = Some(params);
         }
         let outcome = self.execute(context, &view, &server, &route, request, &params, &name).await;
+        let outcome = self.look_at_result(&server, outcome).await;
         self.settle(permit, &outcome).await?;
         let reply = outcome?;
         if policy.assessment.confirm.is_some() {
