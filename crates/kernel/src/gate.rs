@@ -8,12 +8,14 @@ pub(crate) mod admin;
 pub(crate) mod audit;
 mod confirm;
 pub(crate) mod lists;
+mod notices;
 pub(crate) mod pins;
 mod results;
 mod schema;
 pub(crate) mod scopes;
 mod tables;
 mod tokens;
+pub(crate) mod towards;
 mod world;
 
 use std::sync::{Arc, OnceLock};
@@ -92,6 +94,7 @@ pub(crate) struct Gate {
     pub(crate) pins: pins::Pins,
     pub(crate) lists: lists::Cache,
     tokens: tokens::Tokens,
+    told: notices::Told,
 }
 
 impl Gate {
@@ -105,6 +108,7 @@ impl Gate {
             pins: pins::Pins::default(),
             lists: lists::Cache::default(),
             tokens: tokens::Tokens::default(),
+            told: notices::Told::default(),
             options,
         };
         (gate, writing)

@@ -166,6 +166,7 @@ impl Kernel {
             return Err(no_such_tool(&name));
         };
         let metadata = gate::metadata_of(&request)?;
+        let trace = gate::trace_of(&metadata);
         let attempt = Attempt {
             context,
             server: &server,
@@ -174,7 +175,7 @@ impl Kernel {
             policy,
             params: &params,
             raw,
-            trace: gate::trace_of(&metadata),
+            trace: trace.clone(),
             metadata: &metadata,
         };
         let (permit, cleaned) = match self.admit_tool(attempt).await? {
@@ -186,6 +187,9 @@ impl Kernel {
             None => request,
         };
         if let Some(params) = request.params.as_ref().and_then(gate::scopes::without_token) {
+            request.params = Some(params);
+        }
+        if let Some(params) = gate::towards::with_trace(&server, &metadata, request.params.as_ref(), &trace) {
             request.params = Some(params);
         }
         let outcome = self.execute(context, &view, &server, &route, request, &params, &name).await;
@@ -224,7 +228,8 @@ impl Kernel {
         let modern = context.caller.era() == Era::Modern;
         let asks_task = params.has("task") || modern && context.caller.can(&["extensions", meta::TASKS_EXTENSION]);
         let renamed = rename(&request, name, &route.original, "name")?;
-        let forward = Forward { method: request.method, params: renamed, extra: request.extra, headers };
+        let longest = route.policy.as_deref().and_then(|policy| self.longest_by_scope(server, policy));
+        let forward = Forward { method: request.method, params: renamed, extra: request.extra, headers, longest };
         let wish = match (params.has("task"), route.needs_task) {
             (true, _) => TaskWish::Asked,
             (false, true) => TaskWish::Needed,
@@ -520,7 +525,7 @@ fn unknown_revision(request: &Request) -> Option<ErrorObject> {
 }
 
 pub(crate) fn plain(request: Request, params: Option<Raw>) -> Forward {
-    Forward { method: request.method, params, extra: request.extra, headers: Vec::new() }
+    Forward { method: request.method, params, extra: request.extra, headers: Vec::new(), longest: None }
 }
 
 pub(crate) fn object_of(request: &Request) -> Result<Object, Fault> {

@@ -3,4 +3,5 @@
 mod results;
 mod schema;
 mod scopes;
+mod traces;
 mod world;
