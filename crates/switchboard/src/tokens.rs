@@ -11,6 +11,7 @@ use switchboard_peer::{Scopes, random_token};
 use switchboard_store::{Digest, NewToken, Store, StoreError, Token};
 
 use crate::failure::{Failure, chain};
+use crate::ledger;
 
 /// Every token begins with it, so that a leaked one can be found by those who look for them.
 pub(crate) const PREFIX: &str = "sb_";
@@ -54,7 +55,20 @@ pub(crate) async fn issue(store: &Store, wanted: &Wanted<'_>, now: Timestamp) ->
         expires_at: wanted.expires_at,
     };
     match store.tokens().issue(&new).await {
-        Ok(token) => Ok((token, secret)),
+        Ok(token) => {
+            let details = [
+                ("name", token.name.clone().into()),
+                ("agent_id", token.principal.clone().into()),
+                ("scopes", words(&token).into()),
+                ("expires_at", token.expires_at.map(|end| end.to_string()).into()),
+            ];
+            if let Err(failure) = ledger::write(store, ledger::TOKEN_ISSUED, None, &details).await {
+                // Nobody has seen it yet: a token that nobody can find on the log shall not be good.
+                store.tokens().revoke(&token.name, now).await?;
+                return Err(failure);
+            }
+            Ok((token, secret))
+        }
         Err(StoreError::Conflict(_)) => Err(Failure::failed(format!(
             "there is a token called {} already; choose another name, or revoke it first",
             wanted.name
