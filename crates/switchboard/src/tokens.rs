@@ -174,6 +174,24 @@ pub(crate) mod tests {
     }
 
     #[tokio::test]
+    async fn a_token_is_on_the_log_and_its_secret_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = store(folder.path()).await;
+        let scopes = ["server:git".to_owned()];
+        let wanted = Wanted { name: "laptop", principal: "ann", scopes: &scopes, expires_at: None };
+        let (_, secret) = issue(&store, &wanted, Timestamp::now()).await.unwrap();
+        assert!(issue(&store, &wanted, Timestamp::now()).await.is_err(), "the name is taken");
+        let records = store.audit().tail(10).await.unwrap();
+        let [record] = records.as_slice() else { panic!("one event: {records:?}") };
+        let event: serde_json::Value = serde_json::from_str(&record.event).unwrap();
+        assert_eq!(event["event_type"], ledger::TOKEN_ISSUED);
+        assert_eq!(event["actor"]["type"], "operator");
+        assert_eq!(event["details"]["agent_id"], "ann");
+        assert_eq!(event["details"]["scopes"][0], "server:git");
+        assert!(!record.event.contains(&secret));
+    }
+
+    #[tokio::test]
     async fn names_and_scopes_are_checked_before_anything_is_kept() {
         let folder = tempfile::tempdir().unwrap();
         let store = store(folder.path()).await;
