@@ -159,14 +159,14 @@ pub fn check(checks: &Checks, arguments: &Raw, world: &dyn World) -> Result<(), 
     walk::Walk { checks, world }.run(arguments)
 }
 
-/// The host names in these arguments, for a caller that looks them up before it asks [`check`]: at most
-/// [`MAX_HOSTS`]. Addresses are not among them.
+/// The host names in these arguments, for a caller that looks them up before it asks [`check`]: at most one more than
+/// [`MAX_HOSTS`], and who finds that many must not go on. Addresses are not among them.
 #[must_use]
 pub fn hosts(arguments: &Raw) -> Vec<String> {
     let mut found = Vec::new();
     walk::each_leaf(arguments, &mut |role, text| {
         for host in reach::host_names(role, text) {
-            if found.len() < MAX_HOSTS && !found.contains(&host) {
+            if found.len() <= MAX_HOSTS && !found.contains(&host) {
                 found.push(host);
             }
         }

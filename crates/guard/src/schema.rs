@@ -11,8 +11,6 @@
 mod check;
 mod read;
 
-use std::collections::HashMap;
-
 use serde_json::Value;
 use switchboard_wire::Raw;
 
@@ -73,7 +71,8 @@ struct Node {
     types: Types,
     values: Option<Vec<Value>>,
     required: Vec<String>,
-    properties: HashMap<String, usize>,
+    /// Sorted by name.
+    properties: Vec<(String, usize)>,
     /// What members beside the named ones must be.
     additional: Option<usize>,
     prefix: Vec<usize>,
@@ -91,6 +90,15 @@ struct Node {
 }
 
 impl Node {
+    fn property(&self, name: &str) -> Option<usize> {
+        let found = if self.properties.len() <= 8 {
+            self.properties.iter().position(|(known, _)| known == name)
+        } else {
+            self.properties.binary_search_by(|(known, _)| known.as_str().cmp(name)).ok()
+        };
+        found.map(|at| self.properties[at].1)
+    }
+
     fn is_empty(&self) -> bool {
         !self.never
             && self.types == Types::ANY

@@ -135,6 +135,8 @@ pub struct Hidden {
     pub name: String,
     /// Why it is not shown.
     pub why: String,
+    /// The tool it cannot be told from, where that is why.
+    pub conflicts_with: Option<String>,
 }
 
 /// Which list.
@@ -219,7 +221,12 @@ impl Directory {
     }
 
     fn hide(&mut self, server: &Arc<str>, name: &str, why: impl Into<String>) {
-        self.hidden.push(Hidden { server: server.clone(), name: name.to_owned(), why: why.into() });
+        self.hidden.push(Hidden {
+            server: server.clone(),
+            name: name.to_owned(),
+            why: why.into(),
+            conflicts_with: None,
+        });
     }
 
     fn named(&mut self, sources: &[Source], kind: ListKind, alone: bool) -> Vec<Shown> {
@@ -254,6 +261,9 @@ impl Directory {
                 };
                 if let Some(other) = skeletons.insert(names::skeleton(&exposed), exposed.clone()) {
                     self.hide(&source.id, &original, format!("it cannot be told from `{other}`"));
+                    if let (ListKind::Tools, Some(hidden)) = (kind, self.hidden.last_mut()) {
+                        hidden.conflicts_with = Some(other);
+                    }
                     continue;
                 }
                 let support = item.at(&["execution", "taskSupport"]).and_then(|raw| raw.as_text());

@@ -1,6 +1,7 @@
 //! One request, from a client of either era to a server of either era, and its answer back.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use switchboard_peer::client::Connected;
 use switchboard_peer::{Call, CallError, Context, Handler, Remote, Reply};
@@ -32,6 +33,8 @@ pub(crate) struct Forward {
     pub(crate) extra: Extra,
     /// `Mcp-Param-*` headers for a server that is reached over modern HTTP.
     pub(crate) headers: Vec<(String, String)>,
+    /// How long it may take at most, where less than usual.
+    pub(crate) longest: Option<Duration>,
 }
 
 /// What a tool call has to do with tasks.
@@ -156,12 +159,13 @@ impl Kernel {
 
     fn call(&self, context: &Context, server: &Server, forward: Forward, related: Arc<dyn Handler>) -> Call {
         let owner = ClientState::of(&context.session).owner;
+        let longest = forward.longest.unwrap_or(Duration::MAX);
         Call {
             method: forward.method,
             params: forward.params,
             extra: forward.extra,
-            timeout: server.spec.call_timeout,
-            max_timeout: self.options().longest_call,
+            timeout: server.spec.call_timeout.min(longest),
+            max_timeout: self.options().longest_call.min(longest),
             cancel: context.cancel.clone(),
             related: Some(related),
             owner,
@@ -185,6 +189,7 @@ impl Kernel {
                 params: Some(params.clone()),
                 extra: forward.extra.clone(),
                 headers: forward.headers.clone(),
+                longest: forward.longest,
             };
             let reply = self.pass(context, server, upstream, round).await?;
             let Ok(result) = &reply.outcome else { return Ok(reply) };

@@ -9,12 +9,15 @@ pub(crate) mod audit;
 mod confirm;
 mod exact;
 pub(crate) mod lists;
+mod notices;
 pub(crate) mod pins;
 mod record;
+mod results;
 mod schema;
 pub(crate) mod scopes;
 mod tables;
 mod tokens;
+pub(crate) mod towards;
 mod underway;
 mod world;
 
@@ -25,7 +28,7 @@ use serde_json::Map;
 use switchboard_guard::access::Access;
 use switchboard_guard::arguments::{Checks, Violation};
 use switchboard_guard::permission::{self, Standing};
-use switchboard_guard::risk::Assessment;
+use switchboard_guard::risk::{Assessment, ConfirmReason};
 use switchboard_guard::schema::Schema;
 use switchboard_peer::{Context, Reply, Session};
 use switchboard_protocol::fault::{Fault, FaultKind};
@@ -106,6 +109,7 @@ pub(crate) struct Gate {
     pub(crate) pins: pins::Pins,
     pub(crate) lists: lists::Cache,
     tokens: tokens::Tokens,
+    told: notices::Told,
 }
 
 impl Gate {
@@ -119,6 +123,7 @@ impl Gate {
             pins: pins::Pins::default(),
             lists: lists::Cache::default(),
             tokens: tokens::Tokens::default(),
+            told: notices::Told::default(),
             options,
         };
         (gate, writing)
@@ -256,6 +261,9 @@ impl Kernel {
         let mut names = server.permissions_required();
         names.extend(server.policy().permissions_granted.iter().map(|(name, _)| name.clone()));
         let decided = tables.permissions(server.id());
+        if names.is_empty() && decided.is_empty() {
+            return Vec::new();
+        }
         names.extend(decided.iter().map(|decided| decided.permission.clone()));
         let policy = self.permission_policy(server);
         permission::standing(&names, &policy, decided, self.gate().granted.time()).granted
@@ -326,7 +334,10 @@ impl Kernel {
         tool: Option<&ToolPolicy>,
     ) -> Result<Standing, Fault> {
         let standing = self.standing(tables, server, tool);
-        let Some(missing) = standing.missing.first() else { return Ok(standing) };
+        let Some(missing) = standing.missing.first() else {
+            // A grant that nobody asked for narrows as well: whoever gave it meant its limits.
+            return Ok(Standing { granted: self.held_permissions(tables, server), missing: Vec::new() });
+        };
         let id = server.id();
         let names: Vec<_> = standing.missing.iter().map(|missing| missing.permission.as_str()).collect();
         let kind = match missing.why {
@@ -345,7 +356,7 @@ impl Kernel {
         if let Some(refusal) = self.check_rights(&attempt).await? {
             return Ok(Admission::Answer(refusal));
         }
-        let confirm = attempt.policy.assessment.confirm.filter(|_| !self.approves_all());
+        let confirm = attempt.policy.assessment.confirm.filter(|reason| self.asks_for(*reason));
         let mut cleaned = None;
         let mut approval = None;
         if let Some(reason) = confirm {
@@ -385,6 +396,11 @@ impl Kernel {
             return Ok(Some(refusal));
         }
         Ok(self.check_arguments(attempt, &standing).await)
+    }
+
+    /// Whether a person is asked for this reason: with `auto_approve` only where the operator said so of the tool.
+    pub(crate) fn asks_for(&self, reason: ConfirmReason) -> bool {
+        !self.approves_all() || reason == ConfirmReason::Operator
     }
 
     /// Whether the operator wants nobody asked.

@@ -51,25 +51,32 @@ impl Isolation {
             sandbox: &self.sandbox,
             private: &self.private,
         });
-        let grants: Vec<Grant> = granted.iter().map(grant).collect();
+        let grants: Vec<Grant> = granted.iter().filter_map(grant).collect();
         let Decision { profile, notes } = Decision::of(trust, &grants, &self.overrides, &places);
         (Arc::new(profile), notes)
     }
 }
 
-/// A permission in the terms of confinement.
-fn grant(granted: &Granted) -> Grant {
-    let scope = granted.scope.as_ref().map(|scope| limits(&granted.permission, scope)).unwrap_or_default();
-    Grant { permission: granted.permission.clone(), scope }
+/// A permission in the terms of confinement; `None` for one whose limits a process cannot be held to. Its calls are
+/// held to them all the same.
+fn grant(granted: &Granted) -> Option<Grant> {
+    let permission = granted.permission.clone();
+    let Some(scope) = &granted.scope else { return Some(Grant { permission, scope: Vec::new() }) };
+    let scope = limits(&permission, scope)?;
+    // No limits would mean everything.
+    (!scope.is_empty()).then_some(Grant { permission, scope })
 }
 
-fn limits(permission: &str, scope: &Scope) -> Vec<String> {
+fn limits(permission: &str, scope: &Scope) -> Option<Vec<String>> {
     if permission.starts_with("filesystem.") {
-        return scope.paths.clone().unwrap_or_default();
+        return scope.paths.clone().filter(|_| scope.deny_paths.is_empty());
     }
-    let hosts = scope.hosts.clone().unwrap_or_default();
-    match &scope.ports {
+    if !permission.starts_with("network.") {
+        return Some(vec![permission.to_owned()]);
+    }
+    let hosts = scope.hosts.clone().filter(|_| scope.deny_hosts.is_empty())?;
+    Some(match &scope.ports {
         None => hosts,
         Some(ports) => hosts.iter().flat_map(|host| ports.iter().map(move |port| format!("{host}:{port}"))).collect(),
-    }
+    })
 }

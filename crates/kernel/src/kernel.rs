@@ -216,6 +216,7 @@ impl Kernel {
             })
             .collect();
         let directory = Directory::build(&sources);
+        self.tell_of_tools(&directory);
         let differs = |kind: &ListKind| said.contains(kind) || !directory.same(&old.directory, *kind);
         let changed: Vec<_> = ListKind::ALL.into_iter().filter(differs).collect();
         let generation = old.generation + 1;

@@ -233,6 +233,12 @@ impl Server {
         }
     }
 
+    /// Whether it tells of what it does under the trace of the call that caused it.
+    pub(crate) fn wants_trace(&self) -> bool {
+        let hub = self.hub_now();
+        hub.is_some_and(|hub| hub.agreement.as_ref().is_some_and(|agreement| agreement.has(Extension::Audit)))
+    }
+
     /// Its instructions for the model, unless they are held back.
     pub(crate) fn instructions(&self) -> Option<String> {
         let held = self.quarantine.load().contains_key(INSTRUCTIONS);

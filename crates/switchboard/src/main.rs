@@ -11,6 +11,7 @@ mod arguments;
 mod commands;
 mod failure;
 mod identity;
+mod ledger;
 mod local;
 mod logging;
 mod screen;

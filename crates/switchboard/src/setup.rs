@@ -39,7 +39,7 @@ fn unguarded(config: &Config) -> Option<String> {
     (settings.approval_policy == ApprovalPolicy::AutoApprove).then(|| {
         format!(
             "approval_policy is auto_approve: nobody is asked before dangerous calls, and servers get every permission \
-             but {}",
+             but dangerous ones and {}",
             settings.gate.auto_approve_exceptions.join(", ")
         )
     })

@@ -11,6 +11,7 @@ use switchboard_peer::{Scopes, random_token};
 use switchboard_store::{Digest, NewToken, Store, StoreError, Token};
 
 use crate::failure::{Failure, chain};
+use crate::ledger;
 
 /// Every token begins with it, so that a leaked one can be found by those who look for them.
 pub(crate) const PREFIX: &str = "sb_";
@@ -54,7 +55,20 @@ pub(crate) async fn issue(store: &Store, wanted: &Wanted<'_>, now: Timestamp) ->
         expires_at: wanted.expires_at,
     };
     match store.tokens().issue(&new).await {
-        Ok(token) => Ok((token, secret)),
+        Ok(token) => {
+            let details = [
+                ("name", token.name.clone().into()),
+                ("agent_id", token.principal.clone().into()),
+                ("scopes", words(&token).into()),
+                ("expires_at", token.expires_at.map(|end| end.to_string()).into()),
+            ];
+            if let Err(failure) = ledger::write(store, ledger::TOKEN_ISSUED, None, &details).await {
+                // Nobody has seen it yet: a token that nobody can find on the log shall not be good.
+                store.tokens().revoke(&token.name, now).await?;
+                return Err(failure);
+            }
+            Ok((token, secret))
+        }
         Err(StoreError::Conflict(_)) => Err(Failure::failed(format!(
             "there is a token called {} already; choose another name, or revoke it first",
             wanted.name
@@ -157,6 +171,24 @@ pub(crate) mod tests {
             let secret = &first.as_bytes()[PREFIX.len()..];
             assert!(!bytes.windows(secret.len()).any(|window| window == secret));
         }
+    }
+
+    #[tokio::test]
+    async fn a_token_is_on_the_log_and_its_secret_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = store(folder.path()).await;
+        let scopes = ["server:git".to_owned()];
+        let wanted = Wanted { name: "laptop", principal: "ann", scopes: &scopes, expires_at: None };
+        let (_, secret) = issue(&store, &wanted, Timestamp::now()).await.unwrap();
+        assert!(issue(&store, &wanted, Timestamp::now()).await.is_err(), "the name is taken");
+        let records = store.audit().tail(10).await.unwrap();
+        let [record] = records.as_slice() else { panic!("one event: {records:?}") };
+        let event: serde_json::Value = serde_json::from_str(&record.event).unwrap();
+        assert_eq!(event["event_type"], ledger::TOKEN_ISSUED);
+        assert_eq!(event["actor"]["type"], "operator");
+        assert_eq!(event["details"]["agent_id"], "ann");
+        assert_eq!(event["details"]["scopes"][0], "server:git");
+        assert!(!record.event.contains(&secret));
     }
 
     #[tokio::test]

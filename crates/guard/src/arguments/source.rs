@@ -195,5 +195,5 @@ fn findings(checks: &Checks, language: Language, text: &str) -> Vec<Finding> {
 fn rejected(checks: &Checks, language: Language, mut findings: Vec<Finding>) -> Refused {
     let rejection = Rejection::new(language, level(checks), &findings);
     let finding = findings.swap_remove(0);
-    Box::new(Reason { step: "code_safety", pointer: String::new(), finding, rejection: Some(rejection) })
+    Box::new(Reason { step: "code_safety", pointer: String::new(), finding, rejection: Some(Box::new(rejection)) })
 }

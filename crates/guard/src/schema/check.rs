@@ -22,7 +22,7 @@ pub(super) fn arguments(schema: &Schema, arguments: &Raw) -> Result<(), Box<Mism
     if schema.nodes.is_empty() {
         return Ok(());
     }
-    let mut check = Check { schema, work: 0, path: Vec::new(), quiet: 0 };
+    let mut check = Check { schema, work: 0, quiet: false };
     // What was asked for quietly is never the last word.
     check.value(0, arguments, 0).map_err(Option::unwrap_or_default)
 }
@@ -36,9 +36,8 @@ impl Default for Box<Mismatch> {
 struct Check<'a> {
     schema: &'a Schema,
     work: usize,
-    path: Vec<String>,
-    /// How many groups of alternatives are being tried.
-    quiet: usize,
+    /// Whether alternatives are being tried: then nobody wants to know why one does not fit.
+    quiet: bool,
 }
 
 impl Check<'_> {
@@ -85,14 +84,9 @@ impl Check<'_> {
         if let [only] = group {
             return self.value(*only, value, depth + 1);
         }
-        let length = self.path.len();
-        self.quiet += 1;
-        let fits = group.iter().any(|part| {
-            let fits = self.value(*part, value, depth + 1).is_ok();
-            self.path.truncate(length);
-            fits
-        });
-        self.quiet -= 1;
+        let quiet = std::mem::replace(&mut self.quiet, true);
+        let fits = group.iter().any(|part| self.value(*part, value, depth + 1).is_ok());
+        self.quiet = quiet;
         if fits { Ok(()) } else { self.refuse("anyOf", || "fits none of the allowed forms".to_owned()) }
     }
 
@@ -120,10 +114,8 @@ impl Check<'_> {
             return Ok(());
         }
         for (key, member) in object.iter() {
-            let Some(index) = node.properties.get(key.as_ref()).copied().or(node.additional) else { continue };
-            self.path.push(key.into_owned());
-            self.value(index, &member, depth + 1)?;
-            self.path.pop();
+            let Some(index) = node.property(&key).or(node.additional) else { continue };
+            self.value(index, &member, depth + 1).map_err(|why| below(&key, why))?;
         }
         Ok(())
     }
@@ -141,9 +133,7 @@ impl Check<'_> {
         }
         for (at, element) in elements.iter().enumerate() {
             let Some(index) = node.prefix.get(at).copied().or(node.items) else { break };
-            self.path.push(at.to_string());
-            self.value(index, element, depth + 1)?;
-            self.path.pop();
+            self.value(index, element, depth + 1).map_err(|why| below(&at.to_string(), why))?;
         }
         Ok(())
     }
@@ -190,20 +180,22 @@ impl Check<'_> {
     }
 
     fn refuse(&self, rule: &'static str, message: impl FnOnce() -> String) -> Answer {
-        if self.quiet > 0 {
+        if self.quiet {
             return Err(None);
         }
-        let mut pointer = String::new();
-        for part in &self.path {
-            pointer.push('/');
-            pointer.push_str(&part.replace('~', "~0").replace('/', "~1"));
-        }
-        if pointer.len() > LONGEST_POINTER {
-            let end = (0..=LONGEST_POINTER).rev().find(|end| pointer.is_char_boundary(*end)).unwrap_or(0);
-            pointer.truncate(end);
-        }
-        Err(Some(Box::new(Mismatch { pointer, finding: Finding::new(rule, message()) })))
+        Err(Some(Box::new(Mismatch { pointer: String::new(), finding: Finding::new(rule, message()) })))
     }
+}
+
+/// The same, seen from above the part in which it was found. Of a long pointer the end is left out.
+fn below(part: &str, why: Option<Box<Mismatch>>) -> Option<Box<Mismatch>> {
+    why.map(|mut why| {
+        why.pointer.insert_str(0, &part.replace('~', "~0").replace('/', "~1"));
+        why.pointer.insert(0, '/');
+        let end = (0..=LONGEST_POINTER.min(why.pointer.len())).rev().find(|end| why.pointer.is_char_boundary(*end));
+        why.pointer.truncate(end.unwrap_or(0));
+        why
+    })
 }
 
 fn types_of(value: &Raw, kind: Kind) -> Types {
@@ -214,6 +206,7 @@ fn types_of(value: &Raw, kind: Kind) -> Types {
         Kind::Array => Types::ARRAY,
         Kind::Object => Types::OBJECT,
         // `1.0` is an integer to all but the oldest, and what has no fraction after rounding may have had none before.
+        Kind::Number if value.as_bytes().iter().all(u8::is_ascii_digit) => Types::NUMBER.with(Types::INTEGER),
         Kind::Number => match value.as_str().parse::<f64>() {
             Ok(number) if number.is_finite() && number.fract() != 0.0 => Types::NUMBER,
             _ => Types::NUMBER.with(Types::INTEGER),

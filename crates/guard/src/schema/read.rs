@@ -116,8 +116,9 @@ impl Reader<'_> {
         let properties = members.get("properties").and_then(Value::as_object);
         for (name, schema) in properties.into_iter().flatten() {
             let index = self.node(schema, depth + 1)?;
-            node.properties.insert(name.clone(), index);
+            node.properties.push((name.clone(), index));
         }
+        node.properties.sort();
         let patterns = members.get("patternProperties").and_then(Value::as_object).is_some_and(|all| !all.is_empty());
         match members.get("additionalProperties") {
             Some(schema @ Value::Object(_)) if !patterns => node.additional = Some(self.node(schema, depth + 1)?),

@@ -8,6 +8,8 @@ use crate::{Finding, Verdict};
 /// Programs that exist to run something with other rights, or to change accounts and what they may do.
 const CHANGERS: &[&str] = &[
     "sudo",
+    // Whoever may run it on this machine decides for its operator.
+    "switchboard",
     "su",
     "doas",
     "pkexec",

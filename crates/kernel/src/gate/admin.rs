@@ -290,11 +290,12 @@ impl Kernel {
         if let Some(mismatch) = self.mismatch(&attempt) {
             return Ok(preflight::<&str>(false, &[], Some(&super::schema::told(&mismatch)), false));
         }
-        let scopes: Vec<_> = standing.granted.iter().filter_map(|granted| granted.scope.clone()).collect();
+        let held = self.held_permissions(&tables, &server);
+        let scopes: Vec<_> = held.into_iter().filter_map(|granted| granted.scope).collect();
         if let Some(violation) = self.violation(&attempt, &scopes).await {
             return Ok(preflight::<&str>(false, &[], Some(&violation.finding.message), false));
         }
-        let confirm = policy.assessment.confirm.is_some() && !self.approves_all();
+        let confirm = policy.assessment.confirm.is_some_and(|reason| self.asks_for(reason));
         Ok(preflight::<&str>(true, &[], confirm.then_some("a person will be asked first"), confirm))
     }
 

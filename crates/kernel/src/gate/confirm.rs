@@ -45,6 +45,8 @@ const MOST: usize = 1_024;
 const MOST_OF_ONE: usize = 64;
 /// What our own `requestState` begins with.
 const STATE: &str = "switchboard-confirm.";
+/// Tells a client that the kernel asks, not the server.
+const ASKED_BY: &str = "dev.switchboard/asked_by";
 /// The name of our question among the input that is required.
 const QUESTION: &str = "confirm";
 
@@ -498,7 +500,8 @@ fn elicitation(message: &str) -> Raw {
         "required": ["decision"],
     });
     let schema = Raw::from_value(&schema).unwrap_or_else(|_| Raw::empty_object());
-    Edit::empty().set("message", Raw::string(message)).set("requestedSchema", schema).finish()
+    let from = Edit::empty().set(ASKED_BY, Raw::string("switchboard")).finish();
+    Edit::empty().set("message", Raw::string(message)).set("requestedSchema", schema).set("_meta", from).finish()
 }
 
 fn read_elicitation(result: &Raw) -> Answered {

@@ -117,6 +117,7 @@ impl Kernel {
         let failed = || result::FAILURE.to_owned();
         match outcome {
             Ok(Reply { outcome: Ok(result), .. }) => {
+                super::results::note_marks(&mut event, result);
                 if result.member("isError").is_some_and(|flag| flag.as_bytes() == b"true") {
                     event.result = failed();
                 }

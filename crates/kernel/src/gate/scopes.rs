@@ -138,7 +138,7 @@ impl Kernel {
         if presented.is_empty() {
             let demanded = self.gate().options.demand_scopes;
             let declared = wanted.tool.is_some_and(|(_, policy)| !policy.assessment.scopes.is_empty());
-            return if demanded && declared { insufficient(wanted.missing(&[])) } else { Ok(()) };
+            return if demanded && declared { insufficient(&wanted.missing(&[])) } else { Ok(()) };
         }
         let now = Instant::now();
         for token in &presented.0 {
@@ -146,7 +146,7 @@ impl Kernel {
                 Fault::new(FaultKind::AuthExpired, "the session token is unknown or has ended")
                     .suggest(format!("ask for a new one with `{}`", proposals::NEGOTIATE_SCOPES))
             })?;
-            insufficient(wanted.missing(&held))?;
+            insufficient(&wanted.missing(&held))?;
         }
         Ok(())
     }
@@ -261,7 +261,7 @@ impl Kernel {
     }
 }
 
-fn insufficient(missing: Vec<String>) -> Result<(), Fault> {
+fn insufficient(missing: &[String]) -> Result<(), Fault> {
     if missing.is_empty() {
         return Ok(());
     }

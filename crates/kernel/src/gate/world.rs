@@ -32,6 +32,9 @@ pub(super) async fn check(checks: Arc<Checks>, arguments: Raw) -> Option<Violati
     let mut machine = Machine { addresses: HashMap::new() };
     if checks.looks_outside() {
         let hosts = arguments::hosts(&arguments);
+        if hosts.len() > arguments::MAX_HOSTS {
+            return Some(unchecked("more hosts are named than are looked up for one call"));
+        }
         let looked = futures_util::future::join_all(hosts.iter().map(|host| look_up(host))).await;
         machine.addresses = hosts.into_iter().zip(looked).collect();
     }
@@ -42,13 +45,12 @@ pub(super) async fn check(checks: Arc<Checks>, arguments: Raw) -> Option<Violati
     let checking = tokio::task::spawn_blocking(move || arguments::check(&checks, &arguments, &machine));
     match tokio::time::timeout(PATIENCE, checking).await {
         Ok(Ok(checked)) => checked.err().map(|violation| *violation),
-        _ => Some(Violation {
-            step: "arguments",
-            pointer: String::new(),
-            finding: Finding::new("unchecked", "the arguments could not be checked in time"),
-            rejection: None,
-        }),
+        _ => Some(unchecked("the arguments could not be checked in time")),
     }
+}
+
+fn unchecked(why: &str) -> Violation {
+    Violation { step: "arguments", pointer: String::new(), finding: Finding::new("unchecked", why), rejection: None }
 }
 
 /// The addresses of a name; none where it has none or nobody knows: what cannot be looked up is not let through.

@@ -176,6 +176,7 @@ impl Kernel {
         let (Some(policy), Some(raw)) = (&route.policy, &request.params) else {
             return Err(no_such_tool(&name));
         };
+        let trace = gate::trace_of(&metadata);
         let attempt = Attempt {
             context,
             server: &server,
@@ -184,7 +185,7 @@ impl Kernel {
             policy,
             params: &params,
             raw,
-            trace: gate::trace_of(&metadata),
+            trace: trace.clone(),
             metadata: &metadata,
         };
         let (permit, cleaned) = match self.admit_tool(attempt).await? {
@@ -198,7 +199,11 @@ impl Kernel {
         if let Some(params) = request.params.as_ref().and_then(gate::scopes::without_token) {
             request.params = Some(params);
         }
+        if let Some(params) = gate::towards::with_trace(&server, &metadata, request.params.as_ref(), &trace) {
+            request.params = Some(params);
+        }
         let outcome = self.execute(context, &view, &server, &route, request, &params, &name).await;
+        let outcome = self.look_at_result(&server, outcome).await;
         self.settle(permit, &outcome).await;
         let reply = outcome?;
         if policy.assessment.confirm.is_some() {
@@ -254,7 +259,8 @@ impl Kernel {
         let modern = context.caller.era() == Era::Modern;
         let asks_task = params.has("task") || modern && context.caller.can(&["extensions", meta::TASKS_EXTENSION]);
         let renamed = rename(&request, name, &route.original, "name")?;
-        let forward = Forward { method: request.method, params: renamed, extra: request.extra, headers };
+        let longest = route.policy.as_deref().and_then(|policy| self.longest_by_scope(server, policy));
+        let forward = Forward { method: request.method, params: renamed, extra: request.extra, headers, longest };
         let wish = match (params.has("task"), route.needs_task) {
             (true, _) => TaskWish::Asked,
             (false, true) => TaskWish::Needed,
@@ -579,7 +585,7 @@ fn unknown_revision(request: &Request) -> Option<ErrorObject> {
 }
 
 pub(crate) fn plain(request: Request, params: Option<Raw>) -> Forward {
-    Forward { method: request.method, params, extra: request.extra, headers: Vec::new() }
+    Forward { method: request.method, params, extra: request.extra, headers: Vec::new(), longest: None }
 }
 
 pub(crate) fn object_of(request: &Request) -> Result<Object, Fault> {

@@ -58,6 +58,7 @@ impl Server {
         self.hub.store(Some(hub.clone()));
         // Whoever waits for the server to be ready must find what it offers.
         kernel.rebuild();
+        self.put_open_before_operator(kernel).await;
         self.phase.send_replace(Phase::Ready);
         tracing::info!(server = %self.id(), revision = %hub.revision(), "server is connected");
         kernel.note_server(self, event::SERVER_CONNECTED, None);

@@ -23,14 +23,20 @@ const LOOK: Duration = Duration::from_secs(1);
 const TELL: Duration = Duration::from_secs(5);
 
 impl Server {
-    /// Puts what the server lacks before the operator; what was decided by then.
+    /// Tells a server that speaks of permissions to wait for those it lacks; what was decided by then.
     pub(super) async fn ask_for_permissions(&self, hub: &Hub, kernel: &Kernel) -> Option<Standing> {
         let standing = self.standing(kernel).await?;
-        self.put_before_operator(&standing, kernel).await;
         if !standing.missing.is_empty() && speaks_of_permissions(hub) {
             self.tell(hub, Word::Wait, &standing, kernel).await;
         }
         Some(without_news(standing))
+    }
+
+    /// Puts what the server lacks before the operator, so that whoever sees it ready finds the question.
+    pub(super) async fn put_open_before_operator(&self, kernel: &Kernel) {
+        if let Some(standing) = self.standing(kernel).await {
+            self.put_before_operator(&standing, kernel).await;
+        }
     }
 
     /// Writes down what nobody has decided about, or whose time is over, for the operator to find.

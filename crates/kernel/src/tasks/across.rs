@@ -64,8 +64,13 @@ impl Across<'_> {
     async fn ask(&self, asked: &str, params: Raw) -> Result<Reply, Fault> {
         let params = bridge::modern_params(Some(&params), &self.context.caller, None).map_err(malformed)?;
         let params = with_tasks_extension(&params).map_err(malformed)?;
-        let forward =
-            Forward { method: asked.into(), params: Some(params), extra: Default::default(), headers: Vec::new() };
+        let forward = Forward {
+            method: asked.into(),
+            params: Some(params),
+            extra: Default::default(),
+            headers: Vec::new(),
+            longest: None,
+        };
         self.kernel.pass(self.context, self.server, self.upstream, forward).await
     }
 
@@ -164,6 +169,7 @@ impl Across<'_> {
             params: Some(shape::naming(id)),
             extra: Default::default(),
             headers: Vec::new(),
+            longest: None,
         };
         self.kernel.start(self.context, self.server, self.upstream, forward).await
     }
@@ -190,6 +196,7 @@ impl Across<'_> {
             params: Some(shape::naming(id)),
             extra: Default::default(),
             headers: Vec::new(),
+            longest: None,
         };
         self.kernel.pass(self.context, self.server, self.upstream, forward).await
     }

@@ -19,6 +19,7 @@ use crate::arguments::{Common, Login, Logout};
 use crate::failure::{Failure, chain};
 use crate::identity::keeper::{CLIENT_NAME, Keeper};
 use crate::identity::vault::EVERYBODY;
+use crate::ledger;
 use crate::local::object;
 use crate::screen::{note, out};
 use crate::setup;
@@ -90,8 +91,15 @@ pub(crate) async fn login(common: &Common, options: &Login) -> Outcome {
     };
     vault.bind_registered();
     vault.flush().await;
+    let noted = match outcome {
+        Ok(()) => {
+            let details = [("agent_id", shown(principal).into())];
+            ledger::write(&store, ledger::LOGIN, Some(&options.server), &details).await
+        }
+        Err(failure) => Err(failure),
+    };
     let _ = store.close().await;
-    outcome?;
+    noted?;
     let whose = if principal == EVERYBODY { "for everybody who has no login of their own" } else { principal };
     if common.json {
         out(json!({"server": options.server, "principal": shown(principal), "logged_in": true}));
@@ -108,7 +116,14 @@ pub(crate) async fn logout(common: &Common, options: &Logout) -> Outcome {
     if storage::exists(&loaded) {
         let store = open_store(&loaded).await?;
         forgotten = store.credentials().forget(&options.server, principal).await?;
+        let noted = if forgotten == 0 {
+            Ok(())
+        } else {
+            let details = [("agent_id", principal.and_then(shown).into())];
+            ledger::write(&store, ledger::LOGOUT, Some(&options.server), &details).await
+        };
         let _ = store.close().await;
+        noted?;
     }
     if forgotten == 0 {
         return Err(Failure::failed(format!("there was no login to {}", options.server)));

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use switchboard_guard::screen as screening;
 use switchboard_kernel::INSTRUCTIONS;
 use switchboard_store::{Pin, PinState};
-use switchboard_wire::{Limits, Raw};
+use switchboard_wire::{Edit, Limits, Raw};
 
 use super::desk::{Desk, cell, minute};
 use crate::Outcome;
@@ -124,12 +124,14 @@ pub(crate) fn screened(pin: &Pin) -> Option<String> {
         Ok(raw) => raw,
         Err(error) => return Some(error.to_string()),
     };
-    let finding = match pin.tool.as_str() {
-        // Instructions are orders to the model by their nature: only what hides in them is held against them.
-        INSTRUCTIONS => screening::hidden_in(&raw.member("text")?.as_text()?),
-        _ => screening::tool(&raw).err(),
+    let told = match pin.tool.as_str() {
+        INSTRUCTIONS => {
+            let text = raw.member("text")?;
+            Edit::empty().set("name", Raw::string("instructions")).set("description", text).finish()
+        }
+        _ => raw,
     };
-    finding.map(|finding| finding.message)
+    screening::tool(&told).err().map(|finding| finding.message)
 }
 
 async fn accept(common: &Common, desk: &Desk, options: &PinsAccept) -> Outcome {

@@ -9,6 +9,7 @@ use switchboard_store::Token;
 use crate::Outcome;
 use crate::arguments::{Common, TokenCommand, TokenCreate};
 use crate::failure::Failure;
+use crate::ledger;
 use crate::screen::{out, plain, table};
 use crate::setup;
 use crate::storage::open_store;
@@ -73,6 +74,8 @@ async fn revoke(common: &Common, store: &switchboard_store::Store, name: &str, n
     let Some(token) = store.tokens().revoke(name, now).await? else {
         return Err(Failure::failed(format!("no token called {name} is good; see `{}`", common.again("token list"))));
     };
+    let details = [("name", token.name.clone().into()), ("agent_id", token.principal.clone().into())];
+    ledger::write(store, ledger::TOKEN_REVOKED, None, &details).await?;
     if common.json {
         out(describe(&token, now));
     } else {

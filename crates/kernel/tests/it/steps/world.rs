@@ -67,6 +67,7 @@ pub(crate) struct World {
     pub(crate) kernel: Kernel,
     pub(crate) store: Store,
     pub(crate) url: String,
+    pub(crate) spec: ServerSpec,
     _folder: tempfile::TempDir,
 }
 
@@ -88,9 +89,10 @@ pub(crate) async fn world(tools: Tools, policy: ServerPolicy, gate: GateOptions)
     let gate = GateOptions { store: Some(store.clone()), ..gate };
     let kernel = Kernel::new(KernelOptions { gate, ..KernelOptions::default() });
     let spec = spec("box", &upstream, Sharing::Shared);
-    kernel.apply(vec![ServerSpec { policy: Arc::new(policy), ..spec }]);
+    let spec = ServerSpec { policy: Arc::new(policy), ..spec };
+    kernel.apply(vec![spec.clone()]);
     let url = serve(Arc::new(kernel.clone())).await;
-    World { tools, kernel, store, url, _folder: folder }
+    World { tools, kernel, store, url, spec, _folder: folder }
 }
 
 impl World {

@@ -26,7 +26,10 @@ impl Person<'_> {
     /// `None` when the person has gone.
     fn conversation(&mut self, params: &Value) -> Option<Value> {
         let message = params.get("message").and_then(Value::as_str).unwrap_or_default();
-        self.say(&format!("The server asks: {}\n", plain(message)))?;
+        // A server could write that too; it would only make its own question look like ours.
+        let ours = params.pointer("/_meta/dev.switchboard~1asked_by").is_some();
+        let who = if ours { "Switchboard" } else { "The server" };
+        self.say(&format!("{who} asks: {}\n", plain(message)))?;
         if params.get("mode").and_then(Value::as_str) == Some("url") {
             let url = params.get("url").and_then(Value::as_str).unwrap_or_default();
             self.say(&format!("It wants you to open this address: {}\n", plain_line(url)))?;

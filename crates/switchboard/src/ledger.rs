@@ -1,0 +1,53 @@
+//! Changes of identities on the audit log: who may come in, and in whose name servers are used. Secrets are never part
+//! of it.
+
+use jiff::Timestamp;
+use serde_json::Value;
+use switchboard_store::{Actor, AuditEvent, Store, Target};
+
+use crate::failure::{Failure, chain};
+
+/// A token was made that lets a client in.
+pub(crate) const TOKEN_ISSUED: &str = "dev.switchboard.token_issued";
+/// Such a token was taken back.
+pub(crate) const TOKEN_REVOKED: &str = "dev.switchboard.token_revoked";
+/// A person let Switchboard use a server in their name.
+pub(crate) const LOGIN: &str = "dev.switchboard.login";
+/// That was taken back.
+pub(crate) const LOGOUT: &str = "dev.switchboard.logout";
+
+/// Writes down what the operator did. When this returns, it is durable.
+pub(crate) async fn write(
+    store: &Store,
+    event_type: &str,
+    server: Option<&str>,
+    details: &[(&str, Value)],
+) -> Result<(), Failure> {
+    let event = AuditEvent {
+        timestamp: Timestamp::now(),
+        trace_id: None,
+        event_type: event_type.to_owned(),
+        actor: Actor { kind: "operator".to_owned(), id: operator() },
+        target: Target { server_id: server.map(ToOwned::to_owned), tool_name: None },
+        result: "SUCCESS".to_owned(),
+        details: details.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect(),
+    };
+    let written = store.audit().append(std::slice::from_ref(&event)).await;
+    written.map(drop).map_err(|error| Failure::failed(format!("the audit log takes nothing: {}", chain(&error))))
+}
+
+/// Who this is: the user of the operating system, whom no parameter chooses.
+fn operator() -> String {
+    use std::os::unix::fs::MetadataExt as _;
+    let Ok(own) = std::fs::metadata("/proc/self") else {
+        return std::env::var("USER").unwrap_or_else(|_| "operator".to_owned());
+    };
+    let uid = own.uid().to_string();
+    let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let name = users.lines().find_map(|line| {
+        let mut parts = line.split(':');
+        let name = parts.next()?;
+        (parts.nth(1)? == uid).then(|| name.to_owned())
+    });
+    name.unwrap_or_else(|| format!("uid {uid}"))
+}
