@@ -145,7 +145,7 @@ fn token(home: &Home, name: &str) -> String {
 fn each_principal_uses_a_server_in_its_own_name() {
     let tracker = Tracker::start(true);
     let home = Home::new();
-    home.configure(&format!("default_policy = 'opt-out'\n{}", tracker.entry()));
+    home.configure(&tracker.entry());
     login(&home, &[], "team");
     login(&home, &["--principal", "ann"], "ann");
     let (ann, bob) = (token(&home, "ann"), token(&home, "bob"));
@@ -172,7 +172,7 @@ fn each_principal_uses_a_server_in_its_own_name() {
 fn the_token_of_a_client_is_never_passed_on() {
     let tracker = Tracker::start(false);
     let home = Home::new();
-    home.configure(&format!("default_policy = 'opt-out'\n{}", tracker.entry()));
+    home.configure(&tracker.entry());
     let secret = token(&home, "ann");
     let served = Served::start(&home, &[]);
     let who = until(|| whoami_over_http(&served, &secret)).expect("an answer");
