@@ -17,11 +17,11 @@ fn tools() -> Tools {
 }
 
 async fn negotiate(client: &Client, scopes: &str, rest: &str) -> Raw {
-    client.ask("negotiate_scopes", &format!(r#"{{"requested_scopes":{scopes}{rest}}}"#)).await.unwrap()
+    client.ask("negotiate_scopes", &format!(r#"{{"requested_scopes":{scopes}{rest}}}"#)).await.expect("scopes")
 }
 
 fn shown(answer: &Raw) -> String {
-    let token = answer.at(&["session", "token"]).unwrap();
+    let token = answer.at(&["session", "token"]).expect("a token");
     format!(r#","_meta":{{"session_token":{token},"k":1.10}}"#, token = token.as_str())
 }
 
