@@ -123,7 +123,6 @@ fn hostile_schemas_come_to_an_end() {
 /// Prints what a check costs: `cargo test --release -p switchboard-guard schema::tests::cost -- --ignored --nocapture`.
 #[test]
 #[ignore = "a measurement"]
-#[expect(clippy::print_stderr, reason = "a measurement")]
 fn cost() {
     let schema = Schema::read(&raw(
         r#"{"type":"object","properties":{"path":{"type":"string"},"edits":{"type":"array","items":{"type":"object","properties":{"old":{"type":"string"},"new":{"type":"string"},"n":{"type":"integer"}},"required":["old","new"]}},"dry":{"type":"boolean"}},"required":["path"]}"#,

@@ -2,7 +2,8 @@
 //!
 //! A result that is too large is not passed on. Text that hides something, gives orders to a model, or holds a secret
 //! is passed on untouched and marked beside the content, for whoever shows it: nothing is ever taken out. What a
-//! server of the core says is not searched, nor is what lies beyond the first texts of a large result.
+//! server of the core says is not searched, nor is what lies beyond the first texts of a large result. Texts of servers
+//! with the usual trust are searched only where a first look finds something.
 
 use serde_json::{Value, json};
 use switchboard_guard::screen;
@@ -20,7 +21,7 @@ pub(crate) const MARKS: &str = "dev.switchboard/marks";
 /// Bytes of text that are searched in one result.
 const MOST_BYTES: usize = 256 << 10;
 /// Bytes that are searched without leaving the thread: more would hold up other calls.
-const AT_ONCE: usize = 1 << 10;
+const AT_ONCE: usize = 128;
 /// Marks of one result.
 const MOST_MARKS: usize = 50;
 
@@ -43,7 +44,11 @@ impl Kernel {
         if !options.screen_results || server.trust() >= TrustLevel::Core {
             return Ok(reply);
         }
-        let texts = texts(result);
+        let mut texts = texts(result);
+        if server.trust() >= TrustLevel::Standard {
+            // Most results are plain data, and reading them would take longer than the call.
+            texts.retain(|(_, text)| screen::is_striking(text));
+        }
         let size: usize = texts.iter().map(|(_, text)| text.len()).sum();
         let marks = match size {
             0 => return Ok(reply),

@@ -17,7 +17,7 @@ fn tools() -> Tools {
 }
 
 async fn negotiate(client: &Client, scopes: &str, rest: &str) -> Raw {
-    client.ask("negotiate_scopes", &format!(r#"{{"requested_scopes":{scopes}{rest}}}"#)).await.expect("an answer")
+    client.ask("negotiate_scopes", &format!(r#"{{"requested_scopes":{scopes}{rest}}}"#)).await.expect("scopes")
 }
 
 fn shown(answer: &Raw) -> String {
