@@ -1,3 +1,5 @@
+//! Which arguments fit which schemas.
+
 use switchboard_wire::Limits;
 
 use super::*;
