@@ -111,7 +111,7 @@ impl Suite<'_> {
             }
         };
         let config = place.join("mgp.toml");
-        std::fs::write(&config, format!("[[servers]]\nid = \"fixture\"\n{table}"))
+        std::fs::write(&config, format!("data_dir = \"data\"\n[[servers]]\nid = \"fixture\"\n{table}"))
             .with_context(|| format!("writing {}", config.display()))?;
         let mut command = Command::new(self.layout.kernel()?);
         command.arg("serve").arg("--config").arg(&config).args(["--listen", "127.0.0.1:0", "--no-auth"]);

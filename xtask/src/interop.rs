@@ -151,7 +151,9 @@ impl<'a> Bench<'a> {
 
     fn config(&self, folder: &str, servers: &[Server]) -> Result<PathBuf> {
         let path = self.place.join(folder).join("mgp.toml");
-        let text: String = servers.iter().map(Server::config).collect();
+        // What another run, or the user of this machine, has accepted or held back must not count here.
+        let text: String =
+            std::iter::once("data_dir = \"data\"\n".to_owned()).chain(servers.iter().map(Server::config)).collect();
         std::fs::write(&path, text).with_context(|| format!("writing {}", path.display()))?;
         Ok(path)
     }

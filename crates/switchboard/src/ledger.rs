@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 use switchboard_store::{Actor, AuditEvent, Store, Target};
 
+use crate::commands::desk;
 use crate::failure::{Failure, chain};
 
 /// A token was made that lets a client in.
@@ -27,27 +28,11 @@ pub(crate) async fn write(
         timestamp: Timestamp::now(),
         trace_id: None,
         event_type: event_type.to_owned(),
-        actor: Actor { kind: "operator".to_owned(), id: operator() },
+        actor: Actor { kind: "operator".to_owned(), id: desk::operator() },
         target: Target { server_id: server.map(ToOwned::to_owned), tool_name: None },
         result: "SUCCESS".to_owned(),
         details: details.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect(),
     };
     let written = store.audit().append(std::slice::from_ref(&event)).await;
     written.map(drop).map_err(|error| Failure::failed(format!("the audit log takes nothing: {}", chain(&error))))
-}
-
-/// Who this is: the user of the operating system, whom no parameter chooses.
-fn operator() -> String {
-    use std::os::unix::fs::MetadataExt as _;
-    let Ok(own) = std::fs::metadata("/proc/self") else {
-        return std::env::var("USER").unwrap_or_else(|_| "operator".to_owned());
-    };
-    let uid = own.uid().to_string();
-    let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
-    let name = users.lines().find_map(|line| {
-        let mut parts = line.split(':');
-        let name = parts.next()?;
-        (parts.nth(1)? == uid).then(|| name.to_owned())
-    });
-    name.unwrap_or_else(|| format!("uid {uid}"))
 }

@@ -71,7 +71,8 @@ pub(crate) async fn start_switchboard(
             format!("transport = \"stdio\"\ncommand = {command}\nargs = [\"--stdio\", \"--era\", \"{era}\"]\n")
         }
     };
-    fs::write(&config, format!("[[servers]]\nid = \"echo\"\n{server}")).map_err(Error::io("writing mgp.toml"))?;
+    fs::write(&config, format!("data_dir = \"data\"\n[[servers]]\nid = \"echo\"\n{server}"))
+        .map_err(Error::io("writing mgp.toml"))?;
     let config = config.to_string_lossy();
     let arguments = ["serve", "--config", &config, "--listen", "127.0.0.1:0", "--no-auth"];
     let mut running = Running::start(SWITCHBOARD, binary, &arguments, home)?;

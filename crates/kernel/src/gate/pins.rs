@@ -136,7 +136,9 @@ impl Kernel {
                 Some(pin) if pin.shown_hash == shown.hash && pin.state == PinState::Accepted => {}
                 Some(pin) if pin.shown_hash == shown.hash => {
                     let screened = pin.accepted.is_none().then(|| self.screened(server, shown)).flatten();
-                    quarantine.insert(shown.name.clone(), why_held(server, &shown.name, screened.as_deref()));
+                    let before = "held back when it was first seen, and nobody has accepted it since";
+                    let screened = screened.as_deref().or_else(|| pin.accepted.is_none().then_some(before));
+                    quarantine.insert(shown.name.clone(), why_held(server, &shown.name, screened));
                 }
                 pin => fresh.push((shown, pin.is_none().then(|| self.screened(server, shown)).flatten())),
             }

@@ -55,7 +55,7 @@ impl Desk {
 }
 
 /// Whose decisions these are: the user of the operating system, who cannot be chosen by a parameter.
-fn operator() -> String {
+pub(crate) fn operator() -> String {
     use std::os::unix::fs::MetadataExt as _;
     let Ok(own) = std::fs::metadata("/proc/self") else {
         return std::env::var("USER").unwrap_or_else(|_| "operator".to_owned());
