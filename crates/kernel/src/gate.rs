@@ -21,7 +21,8 @@ pub(crate) mod towards;
 mod underway;
 mod world;
 
-use std::sync::{Arc, OnceLock};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use jiff::Timestamp;
 use serde_json::Map;
@@ -35,7 +36,7 @@ use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::metadata::Metadata;
 use switchboard_protocol::mgp::security::ToolSecurity;
 use switchboard_protocol::mgp::{ApprovalPolicy, DefaultPolicy, envelope};
-use switchboard_store::{Actor, AuditEvent, Store, Target};
+use switchboard_store::{Actor, AuditEvent, Digest, Store, Target};
 use switchboard_wire::{Edit, Object, Raw, Request};
 
 use crate::kernel::Kernel;
@@ -513,7 +514,19 @@ pub(crate) fn refusal(context: &Context, fault: &Fault) -> Reply {
 
 /// What ties the events of one call together: the caller's own trace, or a new one.
 pub(crate) fn trace_of(metadata: &Metadata) -> String {
-    metadata.trace_id().unwrap_or_else(switchboard_peer::random_token)
+    metadata.trace_id().unwrap_or_else(new_trace)
+}
+
+/// A trace id in the form of W3C: 32 hexadecimal digits. Those made one after the other are neighbours, so that an
+/// index over them grows at its end. It need not be hard to guess.
+fn new_trace() -> String {
+    static PROCESS: LazyLock<String> = LazyLock::new(|| {
+        let token = switchboard_peer::random_token();
+        Digest::of(token.as_bytes()).to_string().chars().take(12).collect()
+    });
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let millis = Timestamp::now().as_millisecond() & 0xffff_ffff_ffff;
+    format!("{millis:012x}{:08x}{}", COUNT.fetch_add(1, Ordering::Relaxed), *PROCESS)
 }
 
 /// The metadata of a request.
