@@ -151,6 +151,10 @@ impl Server {
         for (name, value) in &self.env {
             text.push_str(&format!("{name} = {}\n", quote(value)));
         }
+        if self.id == "fetch" {
+            // The page it gets is on this machine, where the kernel lets no tool reach without the operator's word.
+            text.push_str("[servers.tools.fetch]\nvalidator = \"none\"\nrisk = \"moderate\"\n");
+        }
         text.push('\n');
         text
     }
