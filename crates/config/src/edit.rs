@@ -249,6 +249,7 @@ fn block(entry: &ServerEntry) -> String {
         put(&mut out, "risk", tool.risk.map(|word| string(word.as_str())));
         put(&mut out, "validator", tool.validator.map(|word| string(word.as_str())));
         put(&mut out, "confirm", tool.confirm.map(|flag| flag.to_string()));
+        put(&mut out, "code_level", tool.code_level.as_deref().map(string));
         put(&mut out, "schema", tool.schema.map(|flag| flag.to_string()));
     }
     if let Some(mgp) = &entry.mgp {

@@ -22,7 +22,9 @@ const GATE: &[&str] = &[
     "audit_keep_days",
     "auto_approve_exceptions",
 ];
-const TOOL: &[&str] = &["risk", "validator", "confirm", "schema"];
+const TOOL: &[&str] = &["risk", "validator", "code_level", "confirm", "schema"];
+/// MGP 7.2.
+const CODE_LEVELS: &[&str] = &["unrestricted", "standard", "strict", "readonly"];
 
 /// The `[gate]` section: how calls are judged.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,6 +77,8 @@ pub struct ToolEntry {
     pub validator: Option<ValidatorName>,
     /// Whether a person is asked before each call.
     pub confirm: Option<bool>,
+    /// How code in its arguments is judged: `unrestricted`, `standard`, `strict` or `readonly`.
+    pub code_level: Option<String>,
     /// Whether its arguments are held against its schema; as for all tools if absent.
     pub schema: Option<bool>,
 }
@@ -196,6 +200,8 @@ pub(crate) fn read_tools(server: &Keys<'_>) -> Result<BTreeMap<String, ToolEntry
             risk: keys.word("risk", Risk::WORDS, Risk::from_word)?,
             validator: keys.word("validator", ValidatorName::WORDS, ValidatorName::from_word)?,
             confirm: keys.boolean("confirm")?,
+            code_level: keys
+                .word("code_level", CODE_LEVELS, |word| CODE_LEVELS.contains(&word).then(|| word.to_owned()))?,
             schema: keys.boolean("schema")?,
         };
         tools.insert(name.to_owned(), entry);
@@ -253,6 +259,7 @@ pub(crate) fn covered(
             said.push(json!(tool.confirm));
             // Only where something is said, so that earlier approvals stay good.
             said.extend(tool.schema.map(|schema| json!({ "schema": schema })));
+            said.extend(tool.code_level.as_ref().map(|level| json!({ "code_level": level })));
             Value::Array(said)
         })
         .collect();

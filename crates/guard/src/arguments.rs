@@ -21,6 +21,7 @@ use switchboard_protocol::mgp::security::ToolSecurity;
 use switchboard_wire::Raw;
 
 use crate::Finding;
+use crate::code::Level;
 use crate::permission::Scope;
 
 pub use source::CodeRules;
@@ -87,6 +88,13 @@ impl Checks {
             scopes: scopes.to_vec(),
             places: scopes.iter().filter_map(|scope| place::compile(scope, base)).collect(),
         }
+    }
+
+    /// The same with the level of code safety that the operator says: also a lower one than the server's.
+    #[must_use]
+    pub const fn at_code_level(mut self, level: Level) -> Self {
+        self.rules.level = level;
+        self
     }
 
     /// The names of the checks that are made, for an audit record.

@@ -467,7 +467,9 @@ impl Source {
         let security = ToolSecurity::of(definition);
         let word = self.policy.tools.get(name).copied().unwrap_or_default();
         let assessment = risk::assess(&security, name, &word, self.trust, self.mgp);
-        ToolPolicy::new(security, assessment).with_schema(definition.member("inputSchema"))
+        ToolPolicy::new(security, assessment)
+            .with_schema(definition.member("inputSchema"))
+            .with_code_level(self.policy.code_levels.get(name).copied())
     }
 }
 

@@ -28,6 +28,7 @@ use jiff::Timestamp;
 use serde_json::Map;
 use switchboard_guard::access::Access;
 use switchboard_guard::arguments::{Checks, Violation};
+use switchboard_guard::code::Level;
 use switchboard_guard::permission::{self, Standing};
 use switchboard_guard::risk::{Assessment, ConfirmReason};
 use switchboard_guard::schema::Schema;
@@ -70,6 +71,7 @@ pub struct ToolPolicy {
     pub security: ToolSecurity,
     /// The checks of its arguments, while no grant narrows them.
     pub checks: Arc<Checks>,
+    code_level: Option<Level>,
     input_schema: Option<Raw>,
     schema: OnceLock<Schema>,
 }
@@ -79,7 +81,23 @@ impl ToolPolicy {
     #[must_use]
     pub fn new(security: ToolSecurity, assessment: Assessment) -> Self {
         let checks = Arc::new(Checks::new(&assessment.validators, &security, &[], "/"));
-        Self { assessment, security, checks, input_schema: None, schema: OnceLock::new() }
+        Self { assessment, security, checks, code_level: None, input_schema: None, schema: OnceLock::new() }
+    }
+
+    /// The same with the level of code safety that the operator says.
+    #[must_use]
+    pub fn with_code_level(self, level: Option<Level>) -> Self {
+        let policy = Self { code_level: level, ..self };
+        Self { checks: Arc::new(policy.checks_within(&[], "/")), ..policy }
+    }
+
+    /// The checks of its arguments within the scopes of grants.
+    fn checks_within(&self, scopes: &[permission::Scope], base: &str) -> Checks {
+        let checks = Checks::new(&self.assessment.validators, &self.security, scopes, base);
+        match self.code_level {
+            Some(level) => checks.at_code_level(level),
+            None => checks,
+        }
     }
 
     /// The same with the schema of its arguments, as it was published.
@@ -448,7 +466,7 @@ impl Kernel {
             policy.checks.clone()
         } else {
             let base = attempt.server.base_directory();
-            Arc::new(Checks::new(&policy.assessment.validators, &policy.security, scopes, &base))
+            Arc::new(policy.checks_within(scopes, &base))
         };
         if checks.is_empty() {
             return None;

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use switchboard_guard::code::Level;
 use switchboard_guard::risk::OperatorWord;
 use switchboard_peer::client::{Credentials, EraChoice, Target};
 use switchboard_protocol::mgp::{ApprovalPolicy, DefaultPolicy, TrustLevel};
@@ -52,6 +53,8 @@ pub struct ServerPolicy {
     pub tools: HashMap<String, OperatorWord>,
     /// Tools whose arguments are, or are not, held against their schema, whatever holds for the others.
     pub schemas: HashMap<String, bool>,
+    /// How code in the arguments of single tools is judged (MGP 7.2), whatever the server says.
+    pub code_levels: HashMap<String, Level>,
 }
 
 impl Default for ServerPolicy {
@@ -63,6 +66,7 @@ impl Default for ServerPolicy {
             permissions_granted: Vec::new(),
             tools: HashMap::new(),
             schemas: HashMap::new(),
+            code_levels: HashMap::new(),
         }
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use sha2::{Digest as _, Sha256};
 use switchboard_config::{self as config, Endpoint, Era, IsolationMode, Origin, RestartMode, Server, Settings};
+use switchboard_guard::code::Level;
 use switchboard_guard::risk::OperatorWord;
 use switchboard_kernel::{GateOptions, Isolation, KernelOptions, Restart, ServerPolicy, ServerSpec, Sharing};
 use switchboard_peer::client::{EraChoice, Target};
@@ -108,6 +109,10 @@ fn policy(server: &Server) -> ServerPolicy {
         let word = OperatorWord { risk: tool.risk, validator: tool.validator, confirm: tool.confirm };
         (name.clone(), word)
     });
+    let levels = server.entry.tools.iter().filter_map(|(name, tool)| {
+        let level = tool.code_level.as_deref()?;
+        Some((name.clone(), Level::from_name(level)))
+    });
     let schemas = server.entry.tools.iter().filter_map(|(name, tool)| Some((name.clone(), tool.schema?)));
     ServerPolicy {
         trust: server.trust_level(),
@@ -116,6 +121,7 @@ fn policy(server: &Server) -> ServerPolicy {
         permissions_granted: granted.map(|(name, limits)| (name.clone(), limits.as_ref().map(scope))).collect(),
         tools: tools.collect(),
         schemas: schemas.collect(),
+        code_levels: levels.collect(),
     }
 }
 

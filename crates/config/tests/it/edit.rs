@@ -54,6 +54,7 @@ fn full() -> ServerEntry {
                 risk: Some(Risk::Dangerous),
                 validator: Some(ValidatorName::Sandbox),
                 confirm: Some(false),
+                code_level: Some("strict".to_owned()),
                 schema: Some(false),
             },
         )]

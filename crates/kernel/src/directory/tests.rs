@@ -88,3 +88,19 @@ fn look_alikes_and_bad_names_are_hidden_with_a_reason() {
     let why: Vec<_> = directory.hidden.iter().map(|hidden| hidden.name.as_str()).collect();
     assert_eq!(why, ["Read-File", "two words", "mgp.x"]);
 }
+
+#[test]
+fn the_operator_says_how_code_is_judged() {
+    use switchboard_guard::arguments::{NoWorld, check};
+    use switchboard_guard::code::Level;
+    let verdict = |level: Option<Level>| {
+        let mut source = source("py", &["run_python"], &[]);
+        let code_levels = level.into_iter().map(|level| ("run_python".to_owned(), level)).collect();
+        source.policy = Arc::new(ServerPolicy { code_levels, ..ServerPolicy::default() });
+        let policy = Directory::build(&[source]).tool("run_python").unwrap().policy.unwrap();
+        check(&policy.checks, &raw(r#"{"code":"import random\nprint(random.random())"}"#), &NoWorld).is_ok()
+    };
+    assert!(verdict(None) && verdict(Some(Level::Unrestricted)));
+    // At this level only what is listed may be imported.
+    assert!(!verdict(Some(Level::Strict)));
+}
