@@ -87,6 +87,9 @@ impl ToolPolicy {
     /// The same with the level of code safety that the operator says.
     #[must_use]
     pub fn with_code_level(self, level: Option<Level>) -> Self {
+        if level.is_none() {
+            return self;
+        }
         let policy = Self { code_level: level, ..self };
         Self { checks: Arc::new(policy.checks_within(&[], "/")), ..policy }
     }

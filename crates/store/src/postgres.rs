@@ -9,13 +9,11 @@ mod connection;
 use std::sync::Arc;
 
 use deadpool_postgres::{Manager, ManagerConfig, Pool, RecyclingMethod, Runtime};
-use jiff::Timestamp;
 use tokio_postgres::{Config, NoTls};
 
 use crate::audit::evidence::{Evidence, Ledger};
 use crate::audit::tables::{self, Found};
-use crate::audit::{Head, Link, Prepared};
-use crate::sql::queue::{Done, Queue, Work};
+use crate::sql::queue::Queue;
 use crate::sql::{Engine, Row, SCHEMA, Statement};
 use crate::{Answer, Mode, Options, StoreError};
 use committer::Writer;
@@ -71,10 +69,6 @@ impl Postgres {
         Ok(Self { options, evidence, queue, pool })
     }
 
-    async fn submit(&self, work: Work) -> Result<Done, StoreError> {
-        self.queue.as_ref().ok_or(StoreError::ReadOnly)?.submit(work).await
-    }
-
     async fn query(&self, statement: &Statement) -> Result<Vec<Row>, StoreError> {
         let client = self.pool.get().await.map_err(|error| StoreError::Unavailable(Arc::new(error)))?;
         let prepared = client.prepare_cached(&statement.sql).await.map_err(translate)?;
@@ -90,20 +84,8 @@ impl Engine for Postgres {
         })
     }
 
-    fn write(&self, statements: Vec<Statement>) -> Answer<'_, Vec<Vec<Row>>> {
-        Box::pin(async move { self.submit(Work::Execute(statements)).await?.executed() })
-    }
-
-    fn append(&self, events: Vec<Prepared>) -> Answer<'_, Vec<Link>> {
-        Box::pin(async move { self.submit(Work::Append(events)).await?.appended() })
-    }
-
-    fn seal(&self, now: Timestamp) -> Answer<'_, Head> {
-        Box::pin(async move { self.submit(Work::Seal(now)).await?.signed() })
-    }
-
-    fn prune(&self, through: u64, now: Timestamp) -> Answer<'_, Head> {
-        Box::pin(async move { self.submit(Work::Prune { through, now }).await?.signed() })
+    fn queue(&self) -> Option<&Queue> {
+        self.queue.as_ref()
     }
 
     fn evidence(&self) -> &Evidence {

@@ -14,7 +14,9 @@ use serde_json::value::RawValue;
 
 use crate::audit::evidence::Evidence;
 use crate::audit::{Head, Link, Prepared};
-use crate::{Answer, Digest, Options};
+use crate::{Answer, Digest, Options, StoreError};
+
+use queue::{Queue, Work};
 
 pub(crate) use row::Row;
 
@@ -27,16 +29,27 @@ pub(crate) trait Engine: Send + Sync + fmt::Debug {
     fn read(&self, statement: Statement) -> Answer<'_, Vec<Row>>;
 
     /// Runs statements in one transaction and returns the rows of each, once they are durable.
-    fn write(&self, statements: Vec<Statement>) -> Answer<'_, Vec<Vec<Row>>>;
+    fn write(&self, statements: Vec<Statement>) -> Answer<'_, Vec<Vec<Row>>> {
+        Box::pin(async move { writer(self.queue())?.submit(Work::Execute(statements)).await?.executed() })
+    }
 
     /// Appends events to the audit chain and returns their links, once they are durable.
-    fn append(&self, events: Vec<Prepared>) -> Answer<'_, Vec<Link>>;
+    fn append(&self, events: Vec<Prepared>) -> Answer<'_, Vec<Link>> {
+        Box::pin(async move { writer(self.queue())?.submit(Work::Append(events)).await?.appended() })
+    }
 
     /// Signs a head for the present end of the chain, unless there is one.
-    fn seal(&self, now: Timestamp) -> Answer<'_, Head>;
+    fn seal(&self, now: Timestamp) -> Answer<'_, Head> {
+        Box::pin(async move { writer(self.queue())?.submit(Work::Seal(now)).await?.signed() })
+    }
 
     /// Removes the records up to this sequence number and signs what the rest continues from.
-    fn prune(&self, through: u64, now: Timestamp) -> Answer<'_, Head>;
+    fn prune(&self, through: u64, now: Timestamp) -> Answer<'_, Head> {
+        Box::pin(async move { writer(self.queue())?.submit(Work::Prune { through, now }).await?.signed() })
+    }
+
+    /// Where writes wait for their turn; none in a store that is open for reading.
+    fn queue(&self) -> Option<&Queue>;
 
     /// The signed heads outside of the database.
     fn evidence(&self) -> &Evidence;
@@ -46,6 +59,10 @@ pub(crate) trait Engine: Send + Sync + fmt::Debug {
 
     /// Ends the writer after the writes that wait, and waits for it.
     fn close(&self) -> Answer<'_, ()>;
+}
+
+fn writer(queue: Option<&Queue>) -> Result<&Queue, StoreError> {
+    queue.ok_or(StoreError::ReadOnly)
 }
 
 /// A value of a column or a parameter.

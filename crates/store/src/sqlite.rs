@@ -7,15 +7,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use jiff::Timestamp;
 use parking_lot::Mutex;
 use rusqlite::Connection;
 use tokio::sync::Semaphore;
 
 use crate::audit::evidence::{Evidence, Ledger};
 use crate::audit::tables::{self, Found};
-use crate::audit::{Head, Link, Prepared};
-use crate::sql::queue::{Done, Queue, Work};
+use crate::sql::queue::Queue;
 use crate::sql::{Engine, Row, SCHEMA, Statement};
 use crate::{Answer, Mode, Options, StoreError, private};
 use committer::Writer;
@@ -67,10 +65,6 @@ impl Sqlite {
         let permits = Arc::new(Semaphore::new(options.readers.max(1)));
         Ok(Self { path, options, evidence, queue, idle: Arc::default(), permits })
     }
-
-    async fn submit(&self, work: Work) -> Result<Done, StoreError> {
-        self.queue.as_ref().ok_or(StoreError::ReadOnly)?.submit(work).await
-    }
 }
 
 impl Engine for Sqlite {
@@ -106,20 +100,8 @@ impl Engine for Sqlite {
         })
     }
 
-    fn write(&self, statements: Vec<Statement>) -> Answer<'_, Vec<Vec<Row>>> {
-        Box::pin(async move { self.submit(Work::Execute(statements)).await?.executed() })
-    }
-
-    fn append(&self, events: Vec<Prepared>) -> Answer<'_, Vec<Link>> {
-        Box::pin(async move { self.submit(Work::Append(events)).await?.appended() })
-    }
-
-    fn seal(&self, now: Timestamp) -> Answer<'_, Head> {
-        Box::pin(async move { self.submit(Work::Seal(now)).await?.signed() })
-    }
-
-    fn prune(&self, through: u64, now: Timestamp) -> Answer<'_, Head> {
-        Box::pin(async move { self.submit(Work::Prune { through, now }).await?.signed() })
+    fn queue(&self) -> Option<&Queue> {
+        self.queue.as_ref()
     }
 
     fn evidence(&self) -> &Evidence {

@@ -142,7 +142,7 @@ impl<'s> Reader<'s> {
 
     fn target(&self, reference: &str) -> Option<&'s Value> {
         let fragment = reference.strip_prefix('#')?;
-        let fragment = percent_decode(fragment)?;
+        let fragment = crate::percent::decoded(fragment)?;
         if fragment.is_empty() || fragment.starts_with('/') {
             let target = self.root.pointer(&fragment)?;
             return (target.is_object() || target.is_boolean()).then_some(target);
@@ -223,25 +223,6 @@ fn anchored<'s>(value: &'s Value, name: &str) -> Option<&'s Value> {
         Value::Array(values) => values.iter().find_map(|value| anchored(value, name)),
         _ => None,
     }
-}
-
-fn percent_decode(text: &str) -> Option<String> {
-    if !text.contains('%') {
-        return Some(text.to_owned());
-    }
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((byte, after)) = rest.split_first() {
-        if *byte == b'%' {
-            let digits = std::str::from_utf8(after.get(..2)?).ok()?;
-            bytes.push(u8::from_str_radix(digits, 16).ok()?);
-            rest = &after[2..];
-        } else {
-            bytes.push(*byte);
-            rest = after;
-        }
-    }
-    String::from_utf8(bytes).ok()
 }
 
 /// A keyword that JSON Schema defines has its type.

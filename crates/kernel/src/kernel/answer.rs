@@ -25,7 +25,8 @@ pub(crate) const OF_MGP: &str = "notifications/mgp.";
 impl Handler for Kernel {
     fn request(&self, context: Context, request: Request) -> BoxFuture<'_, Reply> {
         Box::pin(async move {
-            let rendering = rendering_for(&context, &request.method);
+            // What else the client speaks is looked up only where there is something to be said in it.
+            let plain = Rendering::new(context.caller.revision, &request.method);
             // Nearly all requests are tool calls. The rest has a future of its own, so that a call need not carry, and
             // have allocated and copied, the largest of them all.
             let answered = if &*request.method == method::TOOLS_CALL {
@@ -40,12 +41,12 @@ impl Handler for Kernel {
             match answered {
                 Ok(Reply { outcome: Err(error), extra }) => {
                     // A server's own error passes; only a code that the client's revision forbids is changed.
-                    Reply { outcome: Err(Fault::upstream("", error).render(&rendering)), extra }
+                    Reply { outcome: Err(Fault::upstream("", error).render(&in_dialects_of(&context, plain))), extra }
                 }
                 Ok(reply) => reply,
                 Err(fault) => {
                     tracing::debug!(session = %context.session.id, %fault, "refused");
-                    Err(fault.render(&rendering)).into()
+                    Err(fault.render(&in_dialects_of(&context, plain))).into()
                 }
             }
         })
@@ -524,8 +525,12 @@ impl Kernel {
 
 /// How faults are written for a client.
 fn rendering_for(context: &Context, method: &str) -> Rendering {
+    in_dialects_of(context, Rendering::new(context.caller.revision, method))
+}
+
+/// The same with everything that was agreed on with the client.
+fn in_dialects_of(context: &Context, rendering: Rendering) -> Rendering {
     let capabilities = &context.caller.capabilities;
-    let rendering = Rendering::new(context.caller.revision, method);
     if capabilities.as_bytes().len() <= 2 {
         return rendering;
     }

@@ -45,7 +45,7 @@ fn read(expression: &Expression<'_>, name: &impl Fn(&str) -> Option<String>, lef
             match call.callee.without_parentheses() {
                 Expression::Identifier(function) => match (function.name.as_str(), arguments?.as_slice()) {
                     ("atob", [encoded]) => String::from_utf8(STANDARD.decode(encoded).ok()?).ok(),
-                    ("decodeURIComponent" | "unescape", [encoded]) => percent(encoded),
+                    ("decodeURIComponent" | "unescape", [encoded]) => crate::percent::decoded(encoded),
                     ("String", [text]) => Some(text.clone()),
                     _ => None,
                 },
@@ -118,20 +118,4 @@ fn list(expression: &Expression<'_>, name: &impl Fn(&str) -> Option<String>, lef
         }
         _ => None,
     }
-}
-
-fn percent(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((byte, after)) = rest.split_first() {
-        if *byte == b'%' {
-            let digits = std::str::from_utf8(after.get(..2)?).ok()?;
-            bytes.push(u8::from_str_radix(digits, 16).ok()?);
-            rest = &after[2..];
-        } else {
-            bytes.push(*byte);
-            rest = after;
-        }
-    }
-    String::from_utf8(bytes).ok()
 }
