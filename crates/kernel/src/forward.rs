@@ -19,6 +19,7 @@ use crate::parked::{Event, Running, ToTask};
 use crate::relay::{Asked, LogWish, Relay};
 use crate::server::{Server, Ticket, User};
 use crate::spec::Sharing;
+use crate::streams::Live;
 use crate::tasks::Across;
 
 /// How often a server may ask a legacy client for input before the call is given up.
@@ -35,6 +36,8 @@ pub(crate) struct Forward {
     pub(crate) headers: Vec<(String, String)>,
     /// How long it may take at most, where less than usual.
     pub(crate) longest: Option<Duration>,
+    /// What takes the pieces of its result, where they are wanted.
+    pub(crate) live: Option<Arc<Live>>,
 }
 
 /// What a tool call has to do with tasks.
@@ -128,7 +131,8 @@ impl Kernel {
         forward: Forward,
     ) -> Result<Reply, Fault> {
         let logs = LogWish::of(context, forward.params.as_ref());
-        let related = Relay { kernel: self.clone(), server: server.clone(), client: context.clone(), logs };
+        let live = forward.live.clone();
+        let related = Relay { kernel: self.clone(), server: server.clone(), client: context.clone(), logs, live };
         let related = Arc::new(related);
         let mut ticket = self.ticket(context, server, upstream, related.clone()).await;
         let call = self.call(context, server, forward, related);
@@ -190,6 +194,7 @@ impl Kernel {
                 extra: forward.extra.clone(),
                 headers: forward.headers.clone(),
                 longest: forward.longest,
+                live: forward.live.clone(),
             };
             let reply = self.pass(context, server, upstream, round).await?;
             let Ok(result) = &reply.outcome else { return Ok(reply) };
@@ -284,7 +289,8 @@ impl Kernel {
     ) -> Running {
         let (sender, events) = mpsc::channel(EVENTS);
         let owner = ClientState::of(&context.session).owner;
-        let related = ToTask { events: sender.clone(), kernel: self.clone(), server: server.clone(), owner };
+        let live = forward.live.clone();
+        let related = ToTask { events: sender.clone(), kernel: self.clone(), server: server.clone(), owner, live };
         let related = Arc::new(related);
         let mut ticket = self.ticket(context, server, upstream, related.clone()).await;
         let mut call = self.call(context, server, forward, related);

@@ -26,6 +26,7 @@ use crate::mentions::Mentions;
 use crate::parked::Parked;
 use crate::server::{Phase, Server};
 use crate::spec::{KernelOptions, ServerSpec};
+use crate::streams::Streams;
 use crate::tasks::TaskBook;
 use crate::welcome::{own_capabilities, own_info};
 
@@ -59,6 +60,7 @@ struct Shared {
     starts: Semaphore,
     listeners: Listeners,
     parked: Parked,
+    streams: Streams,
     tasks: TaskBook,
     mentions: Mentions,
     work: TaskTracker,
@@ -120,6 +122,7 @@ impl Kernel {
             starts: Semaphore::new(STARTS),
             listeners: Listeners::default(),
             parked: Parked::default(),
+            streams: Streams::default(),
             tasks: TaskBook::default(),
             mentions: Mentions::default(),
             work: TaskTracker::new(),
@@ -140,6 +143,8 @@ impl Kernel {
                 if swept.elapsed() >= SWEEP {
                     swept = tokio::time::Instant::now();
                     sweeper.0.parked.sweep();
+                    sweeper.0.streams.sweep();
+                    sweeper.forget_old().await;
                 }
                 // Who waits for notices makes no calls, and still must not hear of what was taken from him.
                 if !sweeper.0.clients.lock().is_empty() || !sweeper.0.listeners.is_empty() {
@@ -262,6 +267,7 @@ impl Kernel {
         }
         // Nobody will bring the input that these wait for.
         self.0.parked.clear();
+        self.0.streams.clear();
         self.0.tasks.clear();
         let sessions: Vec<_> = self.0.clients.lock().drain().map(|(_, session)| session).collect();
         let ended = async {
@@ -309,6 +315,12 @@ impl Kernel {
         view.servers.iter().map(status).collect()
     }
 
+    /// How many calls stream their results now, and how many bytes of pieces are kept.
+    #[must_use]
+    pub fn streaming(&self) -> (usize, usize) {
+        (self.0.streams.count(), self.0.streams.kept())
+    }
+
     /// Waits until every server has come up or failed, at most `patience`.
     pub async fn settled(&self, patience: Duration) {
         let deadline = tokio::time::Instant::now() + patience;
@@ -350,6 +362,10 @@ impl Kernel {
 
     pub(crate) fn parked(&self) -> &Parked {
         &self.0.parked
+    }
+
+    pub(crate) fn streams(&self) -> &Streams {
+        &self.0.streams
     }
 
     pub(crate) fn tasks(&self) -> &TaskBook {

@@ -6,6 +6,7 @@
 mod bridge;
 mod clients;
 pub mod directory;
+mod flow;
 mod forward;
 mod gate;
 mod isolation;
@@ -19,6 +20,7 @@ mod parked;
 mod relay;
 mod server;
 mod spec;
+mod streams;
 mod tasks;
 mod welcome;
 

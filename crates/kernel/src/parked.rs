@@ -21,8 +21,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::bridge;
 use crate::kernel::Kernel;
-use crate::relay::{LogWish, cannot_answer};
+use crate::relay::{LogWish, cannot_answer, taken};
 use crate::server::Server;
+use crate::streams::Live;
 
 /// How long a call waits for its client to come back.
 const PATIENCE: Duration = Duration::from_secs(600);
@@ -158,6 +159,8 @@ pub(crate) struct ToTask {
     pub(crate) kernel: Kernel,
     pub(crate) server: Arc<Server>,
     pub(crate) owner: u64,
+    /// What takes the pieces of the call's result, where they are wanted.
+    pub(crate) live: Option<Arc<Live>>,
 }
 
 impl Handler for ToTask {
@@ -176,8 +179,11 @@ impl Handler for ToTask {
         })
     }
 
-    fn notification(&self, _context: Context, notification: Notification) -> BoxFuture<'_, ()> {
+    fn notification(&self, context: Context, notification: Notification) -> BoxFuture<'_, ()> {
         Box::pin(async move {
+            if taken(self.live.as_ref(), &context, &notification) {
+                return;
+            }
             if !self.kernel.take_notice(&self.server, &notification) {
                 // A client that is slow to read loses notices, never the answer.
                 let _ = self.events.try_send(Event::Notice(notification));

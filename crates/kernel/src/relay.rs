@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use switchboard_peer::{BoxFuture, Call, Caller, Context, Handler, Remote, Reply};
-use switchboard_protocol::Era;
 use switchboard_protocol::mcp::{meta, method};
+use switchboard_protocol::{Era, mgp};
 use switchboard_wire::{ErrorObject, Notification, Raw, Request, code};
 
 use crate::bridge;
 use crate::clients::{ClientState, wants_log};
 use crate::kernel::Kernel;
 use crate::server::Server;
+use crate::streams::Live;
 
 /// Passes messages of one call to a client that may be asked, and notifications to any client.
 pub(crate) struct Relay {
@@ -19,6 +20,8 @@ pub(crate) struct Relay {
     pub(crate) client: Context,
     /// From which level on the client wants log messages of this call.
     pub(crate) logs: LogWish,
+    /// What takes the pieces of the call's result, where they are wanted.
+    pub(crate) live: Option<Arc<Live>>,
 }
 
 /// Which log messages of a call reach the client.
@@ -74,12 +77,23 @@ impl Handler for Relay {
         })
     }
 
-    fn notification(&self, _context: Context, notification: Notification) -> BoxFuture<'_, ()> {
+    fn notification(&self, context: Context, notification: Notification) -> BoxFuture<'_, ()> {
         Box::pin(async move {
+            if taken(self.live.as_ref(), &context, &notification) {
+                return;
+            }
             if !self.kernel.take_notice(&self.server, &notification) && self.logs.admits(&self.client, &notification) {
                 let _ = self.client.remote.notify(notification);
             }
         })
+    }
+}
+
+/// Whether a stream takes what a server says about a call. Where the client wants none, nobody hears of it.
+pub(crate) fn taken(live: Option<&Arc<Live>>, context: &Context, notification: &Notification) -> bool {
+    match live {
+        Some(live) => live.take(&context.remote, notification),
+        None => notification.method.starts_with(mgp::method::OF_STREAMS),
     }
 }
 

@@ -239,6 +239,17 @@ impl Server {
         hub.is_some_and(|hub| hub.agreement.as_ref().is_some_and(|agreement| agreement.has(Extension::Audit)))
     }
 
+    /// Whether it agreed on an extension.
+    pub(crate) fn agreed_on(&self, extension: Extension) -> bool {
+        let hub = self.hub.load();
+        hub.as_ref().is_some_and(|hub| hub.agreement.as_ref().is_some_and(|agreement| agreement.has(extension)))
+    }
+
+    /// Whether it sends results in pieces, or says how far it is.
+    pub(crate) fn streams(&self) -> bool {
+        self.agreed_on(Extension::Streaming) || self.agreed_on(Extension::Progress)
+    }
+
     /// Its instructions for the model, unless they are held back.
     pub(crate) fn instructions(&self) -> Option<String> {
         let held = self.quarantine.load().contains_key(INSTRUCTIONS);

@@ -15,22 +15,29 @@ use crate::server::Server;
 const NAME: &str = "switchboard";
 
 /// What of MGP the kernel speaks with servers.
-pub(crate) const MGP_OFFERED: [Extension; 6] = [
+pub(crate) const MGP_OFFERED: [Extension; 10] = [
     Extension::ToolSecurity,
     Extension::Permissions,
     Extension::AccessControl,
     Extension::Audit,
     Extension::CodeSafety,
     Extension::ErrorHandling,
+    Extension::Streaming,
+    Extension::Progress,
+    Extension::Events,
+    Extension::Callbacks,
 ];
 /// What of MGP the kernel speaks with clients.
-pub(crate) const MGP_SPOKEN: [Extension; 6] = [
+pub(crate) const MGP_SPOKEN: [Extension; 9] = [
     Extension::ToolSecurity,
     Extension::Permissions,
     Extension::AccessControl,
     Extension::CodeSafety,
     Extension::ErrorHandling,
     Extension::Callbacks,
+    Extension::Streaming,
+    Extension::Progress,
+    Extension::Events,
 ];
 
 /// What was agreed on with a client that says this of itself; `None` for one that did not ask for MGP.

@@ -6,7 +6,7 @@ use http::HeaderValue;
 use switchboard_peer::{BoxFuture, Context, Handler, Reply, Session};
 use switchboard_protocol::fault::{Fault, FaultKind, Rendering};
 use switchboard_protocol::mcp::{meta, method};
-use switchboard_protocol::mgp::{Extension, TrustLevel};
+use switchboard_protocol::mgp::{self, Extension, TrustLevel};
 use switchboard_protocol::proposals::{self, Proposal};
 use switchboard_protocol::{Era, Revision};
 use switchboard_wire::{Edit, ErrorObject, Notification, Object, Raw, Request};
@@ -17,6 +17,7 @@ use crate::directory::{ListKind, Route};
 use crate::forward::{Forward, TaskWish, failed, malformed, send_level};
 use crate::gate::{self, Admission, Attempt, audit};
 use crate::server::Server;
+use crate::streams::{Live, Underway, Wish};
 use crate::{bridge, welcome};
 
 /// How notifications of MGP begin.
@@ -56,6 +57,9 @@ impl Handler for Kernel {
         Box::pin(async move {
             match &*notification.method {
                 method::INITIALIZED | method::CANCELLED | method::PROGRESS => {}
+                mgp::method::STREAM_PACE_NOTICE | mgp::method::STREAM_GAP => {
+                    self.told_about_stream(&context, &notification).await;
+                }
                 // What a kernel says to servers is not for clients to say.
                 name if name.starts_with(OF_MGP) => {}
                 _ => self.pass_on(&context, &notification).await,
@@ -115,9 +119,12 @@ impl Kernel {
                 self.task_request(context, request).await
             }
             method::TASKS_LIST => self.list_tasks(context, request).await,
-            _ => match self.own_method(context, &request).await {
+            _ => match self.flow_method(context, &request).await {
                 Some(answer) => answer,
-                None => self.unknown_method(context, request).await,
+                None => match self.own_method(context, &request).await {
+                    Some(answer) => answer,
+                    None => self.unknown_method(context, request).await,
+                },
             },
         }
     }
@@ -132,6 +139,10 @@ impl Kernel {
         let mut list = self.visible(context, &view, kind).await?;
         if kind == ListKind::Tools && self.shows_own_tools(context) {
             list = with_own_tools(&list, &self.own_tools());
+        }
+        let more = if kind == ListKind::Tools { self.flow_tools(context) } else { Vec::new() };
+        if !more.is_empty() {
+            list = with_own_tools(&list, &more);
         }
         Ok(Ok(match context.caller.era() {
             Era::Legacy => list,
@@ -168,6 +179,9 @@ impl Kernel {
             {
                 return answer;
             }
+            if let Some(answer) = Box::pin(self.flow_tool(context, &request.id, &name, params.get("arguments"))).await {
+                return answer;
+            }
             if let Some(answer) = Box::pin(self.scope_tool(context, &name, &request)).await {
                 return answer;
             }
@@ -177,6 +191,12 @@ impl Kernel {
         let (Some(policy), Some(raw)) = (&route.policy, &request.params) else {
             return Err(no_such_tool(&name));
         };
+        let mut wish = Wish::of(context, &server, raw, &metadata);
+        if let Some(wish) = wish.as_mut().filter(|wish| wish.resume.is_some())
+            && let Some(reply) = Box::pin(self.resume_call(context, &server, &route, &request, wish)).await?
+        {
+            return Ok(reply);
+        }
         let trace = gate::trace_of(&metadata);
         let attempt = Attempt {
             context,
@@ -203,7 +223,12 @@ impl Kernel {
         if let Some(params) = gate::towards::with_trace(&server, &metadata, request.params.as_ref(), &trace) {
             request.params = Some(params);
         }
-        let outcome = self.execute(context, &view, &server, &route, request, &params, &name).await;
+        if let Some(wish) = wish {
+            let context = context.clone();
+            let underway = Underway { context, view, server, route, request, params, name, permit };
+            return Box::pin(self.call_streamed(underway, wish)).await;
+        }
+        let outcome = self.execute(context, &view, &server, &route, request, &params, &name, None).await;
         let outcome = self.look_at_result(&server, outcome).await;
         self.settle(permit, &outcome).await;
         let reply = outcome?;
@@ -236,7 +261,7 @@ impl Kernel {
 
     /// Makes a call that passed the gate.
     #[expect(clippy::too_many_arguments, reason = "the parts of one call, found by its caller and used once")]
-    async fn execute(
+    pub(crate) async fn execute(
         &self,
         context: &Context,
         view: &View,
@@ -245,6 +270,7 @@ impl Kernel {
         request: Request,
         params: &Object,
         name: &str,
+        live: Option<&Arc<Live>>,
     ) -> Result<Reply, Fault> {
         let mut headers = Vec::new();
         if let Some(wanted) = &route.param_headers {
@@ -261,7 +287,8 @@ impl Kernel {
         let asks_task = params.has("task") || modern && context.caller.can(&["extensions", meta::TASKS_EXTENSION]);
         let renamed = rename(&request, name, &route.original, "name")?;
         let longest = route.policy.as_deref().and_then(|policy| self.longest_by_scope(server, policy));
-        let forward = Forward { method: request.method, params: renamed, extra: request.extra, headers, longest };
+        let live = live.cloned();
+        let forward = Forward { method: request.method, params: renamed, extra: request.extra, headers, longest, live };
         let wish = match (params.has("task"), route.needs_task) {
             (true, _) => TaskWish::Asked,
             (false, true) => TaskWish::Needed,
@@ -590,7 +617,7 @@ fn unknown_revision(request: &Request) -> Option<ErrorObject> {
 }
 
 pub(crate) fn plain(request: Request, params: Option<Raw>) -> Forward {
-    Forward { method: request.method, params, extra: request.extra, headers: Vec::new(), longest: None }
+    Forward { method: request.method, params, extra: request.extra, headers: Vec::new(), longest: None, live: None }
 }
 
 pub(crate) fn object_of(request: &Request) -> Result<Object, Fault> {

@@ -70,6 +70,7 @@ impl Across<'_> {
             extra: Default::default(),
             headers: Vec::new(),
             longest: None,
+            live: None,
         };
         self.kernel.pass(self.context, self.server, self.upstream, forward).await
     }
@@ -170,6 +171,7 @@ impl Across<'_> {
             extra: Default::default(),
             headers: Vec::new(),
             longest: None,
+            live: None,
         };
         self.kernel.start(self.context, self.server, self.upstream, forward).await
     }
@@ -197,6 +199,7 @@ impl Across<'_> {
             extra: Default::default(),
             headers: Vec::new(),
             longest: None,
+            live: None,
         };
         self.kernel.pass(self.context, self.server, self.upstream, forward).await
     }

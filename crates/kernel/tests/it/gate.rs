@@ -11,4 +11,4 @@ mod pins;
 mod revoke;
 mod traps;
 mod validators;
-mod world;
+pub(crate) mod world;

@@ -101,6 +101,14 @@ impl Pending {
         Some((waiting.token.clone()?, waiting.related.clone()))
     }
 
+    /// Notes a sign of life of a call that a message names; answers who takes the message.
+    pub(super) fn named(&self, id: u64) -> Option<Option<Arc<dyn Handler>>> {
+        let calls = self.calls.lock();
+        let waiting = calls.get(&id)?;
+        waiting.alive.touch();
+        Some(waiting.related.clone())
+    }
+
     /// Who takes a message that names no call: the newest open call, while all of them have one owner. With several
     /// owners nobody can say whose it is, and a guess could show one client's data to another.
     pub(super) fn only_owner(&self) -> Option<Arc<dyn Handler>> {

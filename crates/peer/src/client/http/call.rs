@@ -8,6 +8,7 @@ use ::http::StatusCode;
 use bytes::Bytes;
 use switchboard_protocol::Era;
 use switchboard_protocol::mcp::method;
+use switchboard_protocol::mgp;
 use switchboard_transport::http_client::{Answer, Body, EventStream, HttpError};
 use switchboard_wire::sse::Event;
 use switchboard_wire::{Edit, Id, Message, Notification, Raw, Request, Response};
@@ -351,6 +352,12 @@ impl Http {
                 let notification = if &*notification.method == method::PROGRESS {
                     open.timer.touch();
                     own_progress(notification, open)
+                } else if mgp::method::names_its_request(&notification.method) {
+                    if !names(&notification, open.id) {
+                        return Ok(None);
+                    }
+                    open.timer.touch();
+                    notification
                 } else {
                     notification
                 };
@@ -438,6 +445,12 @@ fn own_progress(notification: Notification, open: &Open) -> Notification {
         Some(params) => Notification { params: Some(params), ..notification },
         None => notification,
     }
+}
+
+/// Whether a message is about this call: it says so, or does not say.
+fn names(notification: &Notification, id: u64) -> bool {
+    let named = notification.params.as_ref().and_then(|params| params.member("request_id"));
+    named.is_none_or(|named| Id::from_raw(&named).and_then(|named| named.as_u64()) == Some(id))
 }
 
 /// Some servers answer 400 where they mean 404. Their words tell.

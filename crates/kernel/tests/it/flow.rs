@@ -1,0 +1,4 @@
+//! What runs over time: streams, events, questions of servers, and how refusals are told.
+
+mod streams;
+mod world;
