@@ -5,13 +5,8 @@ use serde_json::value::RawValue;
 
 use crate::{
     AccessEntry, AccessSelector, Answer, Appended, Approval, AuditEvent, AuditExport, AuditFilter, AuditRecord, Claim,
-<<<<<<< HEAD
     Claimed, Credential, Decision, Digest, Group, Head, Held, NewToken, Observation, Observed, Operation,
-    OperationState, Pin, Report, ServerPermission, Snapshot, StoredCallback, Token,
-=======
-    Claimed, Credential, Decision, Digest, Group, Head, Held, NewToken, Observation, Observed, Pin, Prepared, Report,
-    ServerPermission, Snapshot, StoreError, Token,
->>>>>>> main
+    OperationState, Pin, Prepared, Report, ServerPermission, Snapshot, StoreError, StoredCallback, Token,
 };
 
 /// The append-only log of what happened (MGP 6).
