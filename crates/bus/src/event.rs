@@ -26,6 +26,8 @@ pub struct Event {
     pub channel: Arc<str>,
     /// The server that said so; none for the kernel's own.
     pub server: Option<Arc<str>>,
+    /// The pattern for which it was asked of that server.
+    pub via: Option<Arc<str>>,
     /// How serious it is.
     pub severity: Severity,
     /// When it happened.

@@ -55,6 +55,7 @@ mod tests {
             id: id.into(),
             channel: "system.test".into(),
             server: None,
+            via: None,
             severity: Severity::Info,
             at: Timestamp::UNIX_EPOCH,
             data: Raw::empty_object(),

@@ -7,15 +7,20 @@ use serde_json::{Value, json};
 use switchboard_peer::{Context, Reply};
 use switchboard_protocol::fault::Fault;
 use switchboard_protocol::mgp::{Extension, method};
-use switchboard_protocol::proposals::{self, Proposal, streaming};
+use switchboard_protocol::proposals::{self, Proposal, push, streaming};
 use switchboard_wire::{Edit, Id, Raw, Request};
 
 use crate::kernel::Kernel;
 use crate::{bridge, welcome};
 
 /// Methods that have a tool of the same meaning, with the extension that they belong to.
-const TOOLS: [(&str, Extension); 2] =
-    [(method::STREAM_CANCEL, Extension::Streaming), (method::STREAM_PACE, Extension::Streaming)];
+const TOOLS: [(&str, Extension); 5] = [
+    (method::STREAM_CANCEL, Extension::Streaming),
+    (method::STREAM_PACE, Extension::Streaming),
+    (method::EVENTS_SUBSCRIBE, Extension::Events),
+    (method::EVENTS_UNSUBSCRIBE, Extension::Events),
+    (method::EVENTS_REPLAY, Extension::Events),
+];
 
 impl Kernel {
     /// Answers a method of this kind; `None` for one that is not.
@@ -32,6 +37,10 @@ impl Kernel {
         Some(match name {
             method::STREAM_CANCEL => self.cancel_stream(context, params).await,
             method::STREAM_PACE => self.pace_stream(context, params).await,
+            method::EVENTS_SUBSCRIBE => self.subscribe_events(context, params).await,
+            method::EVENTS_UNSUBSCRIBE | push::UNSUBSCRIBE => self.unsubscribe_events(context, params),
+            method::EVENTS_REPLAY | push::POLL => self.replay_events(context, params),
+            push::SUBSCRIBE => self.subscribe_push(context, params).await,
             _ => return None,
         })
     }
@@ -97,6 +106,22 @@ fn definition(method: &str) -> Option<Value> {
                 "max_chunks_per_second": {"type": "number", "minimum": 0},
                 "reason": {"type": "string", "enum": ["client_busy", "rendering", "user_paused"]}}),
             &["max_chunks_per_second"],
+        ),
+        method::EVENTS_SUBSCRIBE => (
+            "Subscribes to events. The answer says which of the channels there are.",
+            json!({"channels": {"type": "array", "items": {"type": "string"}, "description": "Names or patterns: tool.*"},
+                "filter": {"type": "object", "description": "min_severity, and fields that the event must have"},
+                "server_id": text("Only of this server"), "ttl_seconds": {"type": "integer", "minimum": 1}}),
+            &["channels"],
+        ),
+        method::EVENTS_UNSUBSCRIBE => {
+            ("Ends a subscription.", json!({"subscription_id": text("The subscription")}), &["subscription_id"])
+        }
+        method::EVENTS_REPLAY => (
+            "Gives the events of a subscription after a number.",
+            json!({"subscription_id": text("The subscription"), "after_seq": {"type": "integer", "minimum": 0},
+                "limit": {"type": "integer", "minimum": 1, "maximum": 1000}}),
+            &["subscription_id"],
         ),
         _ => return None,
     };

@@ -20,6 +20,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::clients::{ClientState, level_index, level_name};
 use crate::directory::{Directory, Hidden, ListKind, Source};
+use crate::events::Events;
 use crate::gate::Gate;
 use crate::listen::{Listeners, with_uri};
 use crate::mentions::Mentions;
@@ -61,6 +62,7 @@ struct Shared {
     listeners: Listeners,
     parked: Parked,
     streams: Streams,
+    events: Events,
     tasks: TaskBook,
     mentions: Mentions,
     work: TaskTracker,
@@ -123,6 +125,7 @@ impl Kernel {
             listeners: Listeners::default(),
             parked: Parked::default(),
             streams: Streams::default(),
+            events: Events::default(),
             tasks: TaskBook::default(),
             mentions: Mentions::default(),
             work: TaskTracker::new(),
@@ -130,6 +133,12 @@ impl Kernel {
             ending: CancellationToken::new(),
         }));
         tokio::spawn(auditing);
+        let telling = Arc::downgrade(&kernel.0);
+        kernel.0.gate.audit.tap(move |event| {
+            if let Some(shared) = telling.upgrade() {
+                Self(shared).tell_on_bus(event);
+            }
+        });
         let sweeper = kernel.clone();
         kernel.spawn(async move {
             let mut swept = tokio::time::Instant::now();
@@ -364,6 +373,10 @@ impl Kernel {
         &self.0.parked
     }
 
+    pub(crate) fn events(&self) -> &Events {
+        &self.0.events
+    }
+
     pub(crate) fn streams(&self) -> &Streams {
         &self.0.streams
     }
@@ -481,6 +494,8 @@ impl Kernel {
             method::SUBSCRIPTIONS_ACKNOWLEDGED | method::CANCELLED => {}
             // A server's word about what happened is no record, and nobody shall take it for the kernel's.
             switchboard_protocol::mgp::method::AUDIT => {}
+            switchboard_protocol::mgp::method::EVENT => self.take_event(server, notification),
+            switchboard_protocol::proposals::push::EVENT if server.pushes() => self.take_push(server, notification),
             _ => return false,
         }
         true

@@ -6,6 +6,7 @@
 mod bridge;
 mod clients;
 pub mod directory;
+mod events;
 mod flow;
 mod forward;
 mod gate;

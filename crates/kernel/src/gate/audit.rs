@@ -7,7 +7,7 @@
 //! from being written.
 
 use std::collections::HashSet;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -75,7 +75,11 @@ pub(crate) struct Auditor {
     pub(crate) underway: Arc<Underway>,
     /// Connections of servers that want to hear of events.
     hearers: RwLock<Vec<Arc<dyn Remote>>>,
+    /// Hears of every event as well.
+    tap: OnceLock<Tap>,
 }
+
+type Tap = Box<dyn Fn(&AuditEvent) + Send + Sync>;
 
 enum Job {
     Write(Box<Waiting>),
@@ -106,7 +110,7 @@ impl Auditor {
         let (soon, jobs) = mpsc::channel(QUEUE);
         let underway = Underway::new(store.as_ref());
         let work = write_soon(store.clone(), jobs, underway.clone());
-        (Self { store, soon, underway, hearers: RwLock::default() }, work)
+        (Self { store, soon, underway, hearers: RwLock::default(), tap: OnceLock::new() }, work)
     }
 
     /// Whether anything is kept.
@@ -230,7 +234,15 @@ impl Auditor {
         *self.hearers.write() = hearers;
     }
 
+    /// Names who hears of every event from now on: once, at the beginning.
+    pub(crate) fn tap(&self, tap: impl Fn(&AuditEvent) + Send + Sync + 'static) {
+        let _ = self.tap.set(Box::new(tap));
+    }
+
     fn tell(&self, event: &AuditEvent) {
+        if let Some(tap) = self.tap.get() {
+            tap(event);
+        }
         let hearers = self.hearers.read();
         if hearers.is_empty() {
             return;

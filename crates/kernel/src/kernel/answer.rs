@@ -74,6 +74,7 @@ impl Handler for Kernel {
 
     fn closed(&self, session: &Arc<Session>) {
         self.0.clients.lock().remove(&session.id);
+        self.end_subscriptions_of(&session.id);
         if let Some(state) = session.existing_state::<ClientState>() {
             let kernel = self.clone();
             self.spawn(async move {

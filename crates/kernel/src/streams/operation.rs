@@ -11,6 +11,7 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::value::RawValue;
 use switchboard_flow::stream::{Checkpoint, Stream};
+use switchboard_guard::risk::Effect;
 use switchboard_peer::{Context, Reply};
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::proposals::streaming::Resume;
@@ -190,7 +191,7 @@ impl Kernel {
         if let Some(result) = &kept.result {
             return written(result).map(Some);
         }
-        let reads = route.policy.as_ref().is_some_and(|policy| policy.assessment.read_only);
+        let reads = route.policy.as_ref().is_some_and(|policy| policy.assessment.effect == Effect::None);
         if checkpoint.inner.is_none() && !reads {
             return Err(Fault::new(
                 FaultKind::OutcomeUnknown,

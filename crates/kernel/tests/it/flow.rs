@@ -1,4 +1,5 @@
 //! What runs over time: streams, events, questions of servers, and how refusals are told.
 
+mod events;
 mod streams;
 mod world;

@@ -259,8 +259,12 @@ impl Client {
 
     /// Begins a call of a tool under this id.
     pub(crate) fn begin(&self, id: u64, params: Value) -> Running {
+        self.begin_as(id, "tools/call", &params)
+    }
+
+    fn begin_as(&self, id: u64, method: &str, params: &Value) -> Running {
         let (kernel, mut context) = (self.kernel.clone(), self.context());
-        let mut message = self.message("tools/call", &raw(&params));
+        let mut message = self.message(method, &raw(params));
         message.id = Id::number(id);
         let cancel = CancellationToken::new();
         context.cancel = cancel.clone();
@@ -274,6 +278,11 @@ impl Client {
             }
         });
         Running { answer, cancel }
+    }
+
+    /// Opens a stream for what the client did not ask for one by one.
+    pub(crate) fn begin_listening(&self, params: Value) -> Running {
+        self.begin_as(40, "subscriptions/listen", &params)
     }
 
     /// What the client was told under this name.
