@@ -14,12 +14,14 @@ use crate::kernel::Kernel;
 use crate::{bridge, welcome};
 
 /// Methods that have a tool of the same meaning, with the extension that they belong to.
-const TOOLS: [(&str, Extension); 5] = [
+const TOOLS: [(&str, Extension); 7] = [
     (method::STREAM_CANCEL, Extension::Streaming),
     (method::STREAM_PACE, Extension::Streaming),
     (method::EVENTS_SUBSCRIBE, Extension::Events),
     (method::EVENTS_UNSUBSCRIBE, Extension::Events),
     (method::EVENTS_REPLAY, Extension::Events),
+    (method::PENDING_CALLBACKS, Extension::Callbacks),
+    (method::CALLBACK_RESPOND, Extension::Callbacks),
 ];
 
 impl Kernel {
@@ -41,6 +43,9 @@ impl Kernel {
             method::EVENTS_UNSUBSCRIBE | push::UNSUBSCRIBE => self.unsubscribe_events(context, params),
             method::EVENTS_REPLAY | push::POLL => self.replay_events(context, params),
             push::SUBSCRIBE => self.subscribe_push(context, params).await,
+            method::PENDING_CALLBACKS => Ok(self.pending_callbacks(context)),
+            // Questions of the gate itself are answered at its desk.
+            method::CALLBACK_RESPOND => return self.answer_callback(context, params),
             _ => return None,
         })
     }
@@ -117,6 +122,12 @@ fn definition(method: &str) -> Option<Value> {
         method::EVENTS_UNSUBSCRIBE => {
             ("Ends a subscription.", json!({"subscription_id": text("The subscription")}), &["subscription_id"])
         }
+        method::PENDING_CALLBACKS => ("Lists the questions of servers that wait for your answer.", json!({}), &[]),
+        method::CALLBACK_RESPOND => (
+            "Answers a question of a server.",
+            json!({"callback_id": text("The question"), "response": {"description": "The answer"}}),
+            &["callback_id", "response"],
+        ),
         method::EVENTS_REPLAY => (
             "Gives the events of a subscription after a number.",
             json!({"subscription_id": text("The subscription"), "after_seq": {"type": "integer", "minimum": 0},

@@ -18,6 +18,7 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::callbacks::Callbacks;
 use crate::clients::{ClientState, level_index, level_name};
 use crate::directory::{Directory, Hidden, ListKind, Source};
 use crate::events::Events;
@@ -31,7 +32,7 @@ use crate::streams::Streams;
 use crate::tasks::TaskBook;
 use crate::welcome::{own_capabilities, own_info};
 
-pub(crate) use answer::{no_such_tool, object_of, plain, rendered, text_of};
+pub(crate) use answer::{OF_MGP, no_such_tool, object_of, plain, rendered, text_of};
 
 /// How often calls whose client did not come back are looked for.
 const SWEEP: Duration = Duration::from_secs(30);
@@ -63,6 +64,7 @@ struct Shared {
     parked: Parked,
     streams: Streams,
     events: Events,
+    callbacks: Callbacks,
     tasks: TaskBook,
     mentions: Mentions,
     work: TaskTracker,
@@ -126,6 +128,7 @@ impl Kernel {
             parked: Parked::default(),
             streams: Streams::default(),
             events: Events::default(),
+            callbacks: Callbacks::default(),
             tasks: TaskBook::default(),
             mentions: Mentions::default(),
             work: TaskTracker::new(),
@@ -373,6 +376,10 @@ impl Kernel {
         &self.0.parked
     }
 
+    pub(crate) fn callbacks(&self) -> &Callbacks {
+        &self.0.callbacks
+    }
+
     pub(crate) fn events(&self) -> &Events {
         &self.0.events
     }
@@ -536,6 +543,10 @@ impl Kernel {
     /// Passes a notification that belongs to no call to every legacy client, while all of them, and all who have calls
     /// at the server, are one principal. What belongs to several could be anybody's.
     pub(crate) fn tell_clients(&self, server: &Server, notification: &Notification) {
+        // What MGP defines is between a server and the kernel.
+        if notification.method.starts_with(OF_MGP) {
+            return;
+        }
         let clients = self.clients();
         let Some(first) = clients.first() else { return };
         let alone = clients.iter().all(|session| session.principal == first.principal);

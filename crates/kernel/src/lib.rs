@@ -4,6 +4,7 @@
 //! servers behind it. It forwards raw JSON: what it does not understand reaches the far side unchanged.
 
 mod bridge;
+mod callbacks;
 mod clients;
 pub mod directory;
 mod events;

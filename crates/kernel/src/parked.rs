@@ -14,12 +14,14 @@ use sha2::{Digest, Sha256};
 use switchboard_peer::{BoxFuture, CallError, Context, Handler, Reply, random_token};
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mcp::method;
-use switchboard_wire::{Edit, ErrorObject, Notification, Object, Raw, Request, code};
+use switchboard_protocol::mgp;
+use switchboard_wire::{Edit, ErrorObject, Id, Notification, Object, Raw, Request, code};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::bridge;
+use crate::callbacks::About;
 use crate::kernel::Kernel;
 use crate::relay::{LogWish, cannot_answer, taken};
 use crate::server::Server;
@@ -154,6 +156,7 @@ impl Parked {
 }
 
 /// Takes what the server sends on behalf of a call that runs in a task of its own.
+#[derive(Clone)]
 pub(crate) struct ToTask {
     pub(crate) events: mpsc::Sender<Event>,
     pub(crate) kernel: Kernel,
@@ -161,6 +164,10 @@ pub(crate) struct ToTask {
     pub(crate) owner: u64,
     /// What takes the pieces of the call's result, where they are wanted.
     pub(crate) live: Option<Arc<Live>>,
+    /// The client's own id of the call.
+    pub(crate) id: Option<Id>,
+    /// Who made it.
+    pub(crate) client: Context,
 }
 
 impl Handler for ToTask {
@@ -183,6 +190,16 @@ impl Handler for ToTask {
         Box::pin(async move {
             if taken(self.live.as_ref(), &context, &notification) {
                 return;
+            }
+            if &*notification.method == mgp::method::CALLBACK_REQUEST {
+                let about =
+                    About { client: self.client.clone(), asker: Arc::new(self.clone()), request: self.id.clone() };
+                return self.kernel.take_callback(
+                    &self.server,
+                    Some(about),
+                    &context.remote,
+                    notification.params.as_ref(),
+                );
             }
             if !self.kernel.take_notice(&self.server, &notification) {
                 // A client that is slow to read loses notices, never the answer.

@@ -5,15 +5,17 @@ use std::sync::Arc;
 use switchboard_peer::{BoxFuture, Call, Caller, Context, Handler, Remote, Reply};
 use switchboard_protocol::mcp::{meta, method};
 use switchboard_protocol::{Era, mgp};
-use switchboard_wire::{ErrorObject, Notification, Raw, Request, code};
+use switchboard_wire::{ErrorObject, Id, Notification, Raw, Request, code};
 
 use crate::bridge;
+use crate::callbacks::About;
 use crate::clients::{ClientState, wants_log};
 use crate::kernel::Kernel;
 use crate::server::Server;
 use crate::streams::Live;
 
 /// Passes messages of one call to a client that may be asked, and notifications to any client.
+#[derive(Clone)]
 pub(crate) struct Relay {
     pub(crate) kernel: Kernel,
     pub(crate) server: Arc<Server>,
@@ -22,6 +24,8 @@ pub(crate) struct Relay {
     pub(crate) logs: LogWish,
     /// What takes the pieces of the call's result, where they are wanted.
     pub(crate) live: Option<Arc<Live>>,
+    /// The client's own id of the call.
+    pub(crate) id: Option<Id>,
 }
 
 /// Which log messages of a call reach the client.
@@ -81,6 +85,16 @@ impl Handler for Relay {
         Box::pin(async move {
             if taken(self.live.as_ref(), &context, &notification) {
                 return;
+            }
+            if &*notification.method == mgp::method::CALLBACK_REQUEST {
+                let about =
+                    About { client: self.client.clone(), asker: Arc::new(self.clone()), request: self.id.clone() };
+                return self.kernel.take_callback(
+                    &self.server,
+                    Some(about),
+                    &context.remote,
+                    notification.params.as_ref(),
+                );
             }
             if !self.kernel.take_notice(&self.server, &notification) && self.logs.admits(&self.client, &notification) {
                 let _ = self.client.remote.notify(notification);

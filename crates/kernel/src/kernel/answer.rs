@@ -290,7 +290,9 @@ impl Kernel {
         let renamed = rename(&request, name, &route.original, "name")?;
         let longest = route.policy.as_deref().and_then(|policy| self.longest_by_scope(server, policy));
         let live = live.cloned();
-        let forward = Forward { method: request.method, params: renamed, extra: request.extra, headers, longest, live };
+        let id = Some(request.id);
+        let forward =
+            Forward { method: request.method, params: renamed, extra: request.extra, headers, longest, live, id };
         let wish = match (params.has("task"), route.needs_task) {
             (true, _) => TaskWish::Asked,
             (false, true) => TaskWish::Needed,
@@ -619,7 +621,15 @@ fn unknown_revision(request: &Request) -> Option<ErrorObject> {
 }
 
 pub(crate) fn plain(request: Request, params: Option<Raw>) -> Forward {
-    Forward { method: request.method, params, extra: request.extra, headers: Vec::new(), longest: None, live: None }
+    Forward {
+        method: request.method,
+        params,
+        extra: request.extra,
+        headers: Vec::new(),
+        longest: None,
+        live: None,
+        id: None,
+    }
 }
 
 pub(crate) fn object_of(request: &Request) -> Result<Object, Fault> {

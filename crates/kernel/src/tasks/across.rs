@@ -71,6 +71,7 @@ impl Across<'_> {
             headers: Vec::new(),
             longest: None,
             live: None,
+            id: None,
         };
         self.kernel.pass(self.context, self.server, self.upstream, forward).await
     }
@@ -172,6 +173,7 @@ impl Across<'_> {
             headers: Vec::new(),
             longest: None,
             live: None,
+            id: None,
         };
         self.kernel.start(self.context, self.server, self.upstream, forward).await
     }
@@ -200,6 +202,7 @@ impl Across<'_> {
             headers: Vec::new(),
             longest: None,
             live: None,
+            id: None,
         };
         self.kernel.pass(self.context, self.server, self.upstream, forward).await
     }

@@ -19,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::{Connection, Options, Role, TellOnly, context};
+use crate::remote::time_to_answer;
 use crate::{CallError, Caller, Context, Handler, Session};
 
 pub(super) struct Inbound {
@@ -249,9 +250,13 @@ impl Inbound {
     /// A piece, or a question, that names its call. One that names a call that is not open is nobody's.
     async fn about_a_call(&self, notification: Notification) {
         let named = notification.params.as_ref().and_then(|params| params.member("request_id"));
+        let asks = time_to_answer(&notification);
         let handler = match named {
             Some(id) => {
-                match Id::from_raw(&id).and_then(|id| id.as_u64()).and_then(|id| self.connection.pending.named(id)) {
+                match Id::from_raw(&id)
+                    .and_then(|id| id.as_u64())
+                    .and_then(|id| self.connection.pending.named(id, asks))
+                {
                     Some(related) => related,
                     None => {
                         self.connection.stats().foreign_progress.fetch_add(1, Ordering::Relaxed);

@@ -27,6 +27,8 @@ pub(crate) struct Streamer {
     /// A call of `steps` has done its step.
     pub(crate) stepped: Semaphore,
     pub(crate) running: AtomicUsize,
+    /// Answers to its questions.
+    pub(crate) answers: tokio::sync::watch::Sender<Vec<Value>>,
 }
 
 impl Streamer {
@@ -39,6 +41,7 @@ impl Streamer {
             step: Semaphore::new(0),
             stepped: Semaphore::new(0),
             running: AtomicUsize::new(0),
+            answers: tokio::sync::watch::Sender::new(Vec::new()),
         })
     }
 
@@ -133,6 +136,26 @@ impl Streamer {
                 }
                 self.answer(whole)
             }
+            "asks" => {
+                let mut asked = params["arguments"]["question"].clone();
+                asked["request_id"] = id.clone();
+                let waits = asked["type"] != "notification";
+                for _ in 0..params["arguments"]["times"].as_u64().unwrap_or(1) {
+                    tell("notifications/mgp.callback.request", asked.clone());
+                }
+                let mut answers = self.answers.subscribe();
+                let ours = |answers: &Vec<Value>| {
+                    answers.iter().find(|answer| answer["callback_id"] == asked["callback_id"]).cloned()
+                };
+                if !waits {
+                    return self.answer(whole);
+                }
+                let answers = answers.wait_for(|answers| ours(answers).is_some()).await.expect("answers").clone();
+                if params["arguments"]["again"] == true {
+                    tell("notifications/mgp.callback.request", asked.clone());
+                }
+                self.answer(json!({"content": [], "answered": ours(&answers)}))
+            }
             "steps" | "changes" => {
                 self.running.fetch_add(1, Ordering::SeqCst);
                 let begin = params["_meta"]["checkpoint_token"].as_str().and_then(|token| token.strip_prefix("after-"));
@@ -189,7 +212,11 @@ impl Handler for Streamer {
                         .partition(|channel| channel.as_str().is_some_and(|name| name.starts_with("model.")));
                     self.answer(json!({"subscribed": ours, "unsupported": others, "subscription_id": "their-1"}))
                 }
-                "mgp/events/unsubscribe" | "mgp/callback/respond" => self.answer(json!({})),
+                "mgp/events/unsubscribe" => self.answer(json!({})),
+                "mgp/callback/respond" => {
+                    self.answers.send_modify(|answers| answers.push(params));
+                    self.answer(json!({}))
+                }
                 "subscriptions/listen" => {
                     context.cancel.cancelled().await;
                     self.answer(json!({}))

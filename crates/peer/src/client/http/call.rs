@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::mailbox::Mailbox;
 use super::{Http, State, add, bad_status, call_error, unauthorized};
+use crate::remote::time_to_answer;
 use crate::{Call, CallError, Handler, Remote as _, Reply};
 
 /// How long to wait before a broken stream is taken up again, where the server does not say.
@@ -65,7 +66,12 @@ impl Timer {
     }
 
     fn touch(&mut self) {
-        self.due = (Instant::now() + self.timeout).min(self.last);
+        self.touch_until(Duration::ZERO);
+    }
+
+    /// A sign of life that is good for some time.
+    fn touch_until(&mut self, more: Duration) {
+        self.due = (Instant::now() + self.timeout + more).min(self.last).max(self.due);
     }
 
     /// Waits for the end of the time.
@@ -356,7 +362,7 @@ impl Http {
                     if !names(&notification, open.id) {
                         return Ok(None);
                     }
-                    open.timer.touch();
+                    open.timer.touch_until(time_to_answer(&notification));
                     notification
                 } else {
                     notification
