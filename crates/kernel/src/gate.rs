@@ -38,6 +38,7 @@ use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::metadata::Metadata;
 use switchboard_protocol::mgp::security::ToolSecurity;
 use switchboard_protocol::mgp::{ApprovalPolicy, DefaultPolicy, envelope};
+use switchboard_protocol::proposals::{self, Proposal};
 use switchboard_store::{Actor, AuditEvent, Digest, Store, Target};
 use switchboard_wire::{Edit, Object, Raw, Request};
 
@@ -528,10 +529,19 @@ impl Kernel {
 /// The answer to a call that was refused for what it is: the model reads it and can do better.
 pub(crate) fn refusal(context: &Context, fault: &Fault) -> Reply {
     let result = match envelope::Rejection::of_fault(fault) {
-        Some(rejection) => rejection.to_result(),
+        Some(rejection) => with_structured(context, fault, rejection.to_result()),
         None => return Err(crate::kernel::rendered(context, fault)).into(),
     };
     Ok(crate::bridge::for_era(result, context.caller.era())).into()
+}
+
+/// A rejection with the error of proposal 11 beside it, for a client that speaks it.
+fn with_structured(context: &Context, fault: &Fault, result: Raw) -> Raw {
+    let capabilities = &context.caller.capabilities;
+    if capabilities.as_bytes().len() <= 2 || !proposals::declared(capabilities).has(Proposal::StructuredErrors) {
+        return result;
+    }
+    Edit::of(&result).map_or(result, |edit| edit.set("error", fault.structured()).finish())
 }
 
 /// What ties the events of one call together: the caller's own trace, or a new one.

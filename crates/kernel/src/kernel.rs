@@ -26,6 +26,7 @@ use crate::gate::Gate;
 use crate::listen::{Listeners, with_uri};
 use crate::mentions::Mentions;
 use crate::parked::Parked;
+use crate::refusals::Refusals;
 use crate::server::{Phase, Server};
 use crate::spec::{KernelOptions, ServerSpec};
 use crate::streams::Streams;
@@ -65,6 +66,7 @@ struct Shared {
     streams: Streams,
     events: Events,
     callbacks: Callbacks,
+    refusals: Refusals,
     tasks: TaskBook,
     mentions: Mentions,
     work: TaskTracker,
@@ -129,6 +131,7 @@ impl Kernel {
             streams: Streams::default(),
             events: Events::default(),
             callbacks: Callbacks::default(),
+            refusals: Refusals::default(),
             tasks: TaskBook::default(),
             mentions: Mentions::default(),
             work: TaskTracker::new(),
@@ -374,6 +377,10 @@ impl Kernel {
 
     pub(crate) fn parked(&self) -> &Parked {
         &self.0.parked
+    }
+
+    pub(crate) fn refusals(&self) -> &Refusals {
+        &self.0.refusals
     }
 
     pub(crate) fn callbacks(&self) -> &Callbacks {

@@ -136,7 +136,7 @@ impl Live {
                     if chunk.gap_unrecoverable != Some(true) {
                         let said = (!chunk.extra.is_empty()).then(|| params.clone());
                         let piece = Piece { index: chunk.index, content, said, checkpoint: None };
-                        self.take_piece(back, Some(chunk.request_id), piece);
+                        self.take_piece(back, Some(&chunk.request_id), piece);
                     }
                 }
             }
@@ -151,7 +151,7 @@ impl Live {
             }
             mgp::method::STREAM_PROGRESS => {
                 if let Some(said) = params.and_then(|params| params.view::<StreamProgress>().ok()) {
-                    self.learn(said.request_id);
+                    self.learn(&said.request_id);
                     let (message, remaining_ms) = (said.message, said.estimated_remaining_ms);
                     self.tell_progress(Progress { value: said.progress, message, remaining_ms }, false);
                 }
@@ -163,14 +163,14 @@ impl Live {
         true
     }
 
-    fn learn(&self, theirs: Raw) {
+    fn learn(&self, theirs: &Raw) {
         let mut state = self.state.lock();
         if state.theirs.is_none() {
             state.theirs = Some(theirs.detach());
         }
     }
 
-    fn take_piece(self: &Arc<Self>, back: &Arc<dyn Remote>, theirs: Option<Raw>, piece: Piece) {
+    fn take_piece(self: &Arc<Self>, back: &Arc<dyn Remote>, theirs: Option<&Raw>, piece: Piece) {
         if let Some(theirs) = theirs {
             self.learn(theirs);
         }
