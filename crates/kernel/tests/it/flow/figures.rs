@@ -129,14 +129,14 @@ async fn ten_thousand_streams_at_once() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_thousand_readers_that_do_not_read_cost_no_more_than_is_allowed() {
     const READERS: usize = 1_000;
-    const PIECES: usize = 100;
+    const PIECES: usize = 50;
     let house = House::new(4).await;
     let readers: Vec<_> = (0..READERS).map(|_| Arc::new(Reader { stalled: true, ..Reader::default() })).collect();
     let calls: Vec<_> = readers
         .iter()
         .enumerate()
         .map(|(number, reader)| {
-            let arguments = json!({"count": PIECES, "size": 2048, "hold": true});
+            let arguments = json!({"count": PIECES, "size": 4096, "hold": true});
             let params = json!({"name": house.tool(number, "burst"), "arguments": arguments, "_mgp": {"stream": true}});
             house.call(number, reader, &params)
         })
@@ -153,7 +153,7 @@ async fn a_thousand_readers_that_do_not_read_cost_no_more_than_is_allowed() {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     assert!(done, "producers are never held up by readers: {}", running());
-    let slack = READERS * 4 << 10;
+    let slack = (READERS * 8) << 10;
     assert!(most <= (64 << 20) + slack, "{most} bytes were kept");
     assert!(most > 32 << 20, "they were kept as far as there was room: {most}");
     // Others are served meanwhile.
@@ -167,7 +167,7 @@ async fn a_thousand_readers_that_do_not_read_cost_no_more_than_is_allowed() {
     for call in calls {
         assert!(call.await.expect("no panic"), "the answer comes whatever became of the pieces");
     }
-    assert_eq!(house.kernel.streaming(), (0, 0));
+    until("nothing is left of them", || house.kernel.streaming() == (0, 0)).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
