@@ -5,4 +5,5 @@ mod errors;
 mod events;
 mod figures;
 mod streams;
+mod wire;
 mod world;
