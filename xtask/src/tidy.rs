@@ -32,6 +32,8 @@ const ROOMS: &[Room] = &[
     Room { name: "switchboard-protocol", may_use: &["switchboard-wire"], pure: true },
     Room { name: "switchboard-config", may_use: &["switchboard-protocol"], pure: true },
     Room { name: "switchboard-guard", may_use: &["switchboard-protocol", "switchboard-wire"], pure: true },
+    Room { name: "switchboard-flow", may_use: &["switchboard-protocol", "switchboard-wire"], pure: true },
+    Room { name: "switchboard-bus", may_use: &["switchboard-protocol", "switchboard-wire"], pure: false },
     Room { name: "switchboard-store", may_use: &["switchboard-protocol", "switchboard-wire"], pure: false },
     Room { name: "switchboard-transport", may_use: &["switchboard-protocol", "switchboard-wire"], pure: false },
     Room {
@@ -48,6 +50,8 @@ const ROOMS: &[Room] = &[
         name: "switchboard-kernel",
         may_use: &[
             "switchboard-guard",
+            "switchboard-flow",
+            "switchboard-bus",
             "switchboard-store",
             "switchboard-config",
             "switchboard-peer",
