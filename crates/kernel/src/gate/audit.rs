@@ -8,14 +8,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use parking_lot::RwLock;
 use serde_json::{Map, Value};
-use switchboard_peer::{Remote, Session};
+use switchboard_peer::Session;
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_store::{Actor, AuditEvent, Store, StoreError, Target};
-use switchboard_wire::{Notification, Raw};
 use tokio::sync::{mpsc, oneshot};
 
+use super::hearers::{Hearer, Hearers};
 use super::underway::Underway;
 
 /// Events that may wait to be written. Who comes later waits.
@@ -69,8 +68,8 @@ pub(crate) struct Auditor {
     store: Option<Store>,
     soon: mpsc::Sender<Job>,
     pub(crate) underway: Arc<Underway>,
-    /// Connections of servers that want to hear of events.
-    hearers: RwLock<Vec<Arc<dyn Remote>>>,
+    /// Servers that want to hear of events.
+    hearers: Hearers,
 }
 
 enum Job {
@@ -85,7 +84,7 @@ impl Auditor {
         let (soon, jobs) = mpsc::channel(QUEUE);
         let underway = Underway::new(store.as_ref());
         let work = write_soon(store.clone(), jobs, underway.clone());
-        (Self { store, soon, underway, hearers: RwLock::default() }, work)
+        (Self { store, soon, underway, hearers: Hearers::default() }, work)
     }
 
     /// Whether anything is kept.
@@ -149,19 +148,12 @@ impl Auditor {
     }
 
     /// Names the servers that hear of events from now on.
-    pub(crate) fn set_hearers(&self, hearers: Vec<Arc<dyn Remote>>) {
-        *self.hearers.write() = hearers;
+    pub(crate) fn set_hearers(&self, hearers: Vec<Hearer>) {
+        self.hearers.set(hearers);
     }
 
     fn tell(&self, event: &AuditEvent) {
-        let hearers = self.hearers.read();
-        if hearers.is_empty() {
-            return;
-        }
-        let Ok(params) = Raw::parse(event.canonical(), &switchboard_wire::Limits::default()) else { return };
-        for hearer in hearers.iter() {
-            let _ = hearer.notify(Notification::new(switchboard_protocol::mgp::method::AUDIT, Some(params.clone())));
-        }
+        self.hearers.tell(event);
     }
 }
 
