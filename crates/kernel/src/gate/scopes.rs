@@ -21,7 +21,7 @@ use switchboard_wire::{Edit, Kind, Object, Raw, Request};
 use tokio::time::Instant;
 
 use super::audit::{self, event, result};
-use super::{Attempt, Tables, ToolPolicy, refusal, tokens};
+use super::{Attempt, Tables, ToolPolicy, refusal, refused, tokens};
 use crate::kernel::{Kernel, View};
 use crate::server::Server;
 
@@ -157,13 +157,13 @@ impl Kernel {
         let wanted = Wanted { server: attempt.server.id(), tool: Some((attempt.exposed, attempt.policy)) };
         let fault = self.hold_to_scopes(&attempt.context.session.principal, &presented, wanted).err()?;
         let event = audit::with(attempt.event(event::TOOL_BLOCKED, result::BLOCKED), "step", "scopes");
-        self.gate().audit.note(audit::with(event, "reason", fault.message())).await;
+        self.gate().audit.note(refused(audit::with(event, "reason", fault.message()), &fault)).await;
         Some(refusal(attempt.context, &fault))
     }
 
-    /// Whether the tokens that a caller shows, if any, cover something of a server.
+    /// Whether the tokens that a caller shows cover something of a server; without any, whether none is demanded.
     pub(super) fn is_in_scope(&self, context: &Context, presented: &Presented, wanted: Wanted<'_>) -> bool {
-        presented.is_empty() || self.hold_to_scopes(&context.session.principal, presented, wanted).is_ok()
+        self.hold_to_scopes(&context.session.principal, presented, wanted).is_ok()
     }
 
     /// Answers a tool of proposal 4 that no server has; `None` for any other.
