@@ -32,6 +32,7 @@ const ROOMS: &[Room] = &[
     Room { name: "switchboard-protocol", may_use: &["switchboard-wire"], pure: true },
     Room { name: "switchboard-config", may_use: &["switchboard-protocol"], pure: true },
     Room { name: "switchboard-guard", may_use: &["switchboard-protocol", "switchboard-wire"], pure: true },
+    Room { name: "switchboard-embed", may_use: &[], pure: true },
     Room { name: "switchboard-store", may_use: &["switchboard-protocol", "switchboard-wire"], pure: false },
     Room { name: "switchboard-transport", may_use: &["switchboard-protocol", "switchboard-wire"], pure: false },
     Room {
