@@ -34,6 +34,6 @@ mod tokenizer;
 mod vocabulary;
 
 pub use crate::quantized::{Quantized, dot, quantize};
-pub use crate::table::{DIMENSIONS, Table, cosine};
+pub use crate::table::{DIMENSIONS, Table, cosine, normalize};
 pub use crate::tokenizer::Tokenizer;
 pub use crate::vocabulary::{Vocabulary, VocabularyError};

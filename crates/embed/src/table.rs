@@ -65,8 +65,8 @@ impl Table {
         self.tokenizer.count(text)
     }
 
-    /// Adds the rows of a text's pieces to a sum.
-    fn add(&self, text: &str, sum: &mut [f32]) {
+    /// Adds the rows of a text's pieces to a sum, for texts that come in parts: add them all, then [`normalize`].
+    pub fn add(&self, text: &str, sum: &mut [f32]) {
         let mut left = MOST_PIECES;
         self.tokenizer.each(text, |id| {
             if left > 0 {
@@ -91,7 +91,7 @@ impl Table {
 }
 
 /// Gives a vector the length one. A vector of zeros stays as it is.
-fn normalize(vector: &mut [f32]) {
+pub fn normalize(vector: &mut [f32]) {
     let length = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
     if length > f32::EPSILON {
         vector.iter_mut().for_each(|value| *value /= length);
