@@ -549,6 +549,11 @@ fn new_trace() -> String {
     format!("{millis:012x}{:08x}{}", COUNT.fetch_add(1, Ordering::Relaxed), *PROCESS)
 }
 
+/// The metadata of a request whose parameters are open.
+pub(crate) fn metadata_beside(params: &Object, request: &Request) -> Result<Metadata, Fault> {
+    Metadata::of_open(Some(params.clone()), &request.extra).map_err(crate::forward::malformed)
+}
+
 /// The metadata of a request.
 pub(crate) fn metadata_of(request: &Request) -> Result<Metadata, Fault> {
     Metadata::of(request.params.as_ref(), &request.extra).map_err(crate::forward::malformed)
