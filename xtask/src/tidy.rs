@@ -34,6 +34,8 @@ const ROOMS: &[Room] = &[
     Room { name: "switchboard-guard", may_use: &["switchboard-protocol", "switchboard-wire"], pure: true },
     Room { name: "switchboard-flow", may_use: &["switchboard-protocol", "switchboard-wire"], pure: true },
     Room { name: "switchboard-bus", may_use: &["switchboard-protocol", "switchboard-wire"], pure: false },
+    Room { name: "switchboard-embed", may_use: &[], pure: true },
+    Room { name: "switchboard-catalog", may_use: &["switchboard-embed"], pure: true },
     Room { name: "switchboard-store", may_use: &["switchboard-protocol", "switchboard-wire"], pure: false },
     Room { name: "switchboard-transport", may_use: &["switchboard-protocol", "switchboard-wire"], pure: false },
     Room {
@@ -49,6 +51,7 @@ const ROOMS: &[Room] = &[
     Room {
         name: "switchboard-kernel",
         may_use: &[
+            "switchboard-catalog",
             "switchboard-guard",
             "switchboard-flow",
             "switchboard-bus",
@@ -66,6 +69,7 @@ const ROOMS: &[Room] = &[
         may_use: &[
             "switchboard-kernel",
             "switchboard-sdk",
+            "switchboard-catalog",
             "switchboard-guard",
             "switchboard-store",
             "switchboard-config",
