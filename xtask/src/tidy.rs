@@ -31,6 +31,7 @@ const ROOMS: &[Room] = &[
     Room { name: "switchboard-wire", may_use: &[], pure: true },
     Room { name: "switchboard-protocol", may_use: &["switchboard-wire"], pure: true },
     Room { name: "switchboard-config", may_use: &["switchboard-protocol"], pure: true },
+    Room { name: "switchboard-flow", may_use: &[], pure: true },
     Room { name: "switchboard-guard", may_use: &["switchboard-protocol", "switchboard-wire"], pure: true },
     Room { name: "switchboard-store", may_use: &["switchboard-protocol", "switchboard-wire"], pure: false },
     Room { name: "switchboard-transport", may_use: &["switchboard-protocol", "switchboard-wire"], pure: false },
@@ -47,6 +48,7 @@ const ROOMS: &[Room] = &[
     Room {
         name: "switchboard-kernel",
         may_use: &[
+            "switchboard-flow",
             "switchboard-guard",
             "switchboard-store",
             "switchboard-config",
@@ -62,6 +64,7 @@ const ROOMS: &[Room] = &[
         may_use: &[
             "switchboard-kernel",
             "switchboard-sdk",
+            "switchboard-flow",
             "switchboard-guard",
             "switchboard-store",
             "switchboard-config",
