@@ -8,7 +8,7 @@ use sha2::{Digest as _, Sha256};
 use switchboard_config::{self as config, Endpoint, Era, IsolationMode, Origin, RestartMode, Server, Settings};
 use switchboard_guard::code::Level;
 use switchboard_guard::risk::OperatorWord;
-use switchboard_kernel::{GateOptions, Isolation, KernelOptions, Restart, ServerPolicy, ServerSpec, Sharing};
+use switchboard_kernel::{GateOptions, Isolation, KernelOptions, Restart, ServerPolicy, ServerSpec, Sharing, Upkeep};
 use switchboard_peer::client::{EraChoice, Target};
 use switchboard_store::Store;
 use switchboard_transport::child::CommandSpec;
@@ -33,11 +33,13 @@ pub(crate) fn spec(server: &Server, surroundings: &Surroundings<'_>) -> Option<S
     };
     let restart = match server.restart().mode {
         RestartMode::Never => Restart::Never,
-        RestartMode::OnFailure | RestartMode::Always => Restart::Always,
+        RestartMode::OnFailure => Restart::OnFailure,
+        RestartMode::Always => Restart::Always,
     };
+    let upkeep = upkeep(server, limits);
     let (start_timeout, call_timeout) = (server.start_timeout(limits), server.call_timeout(limits));
     let mut print = Fingerprint::new(server);
-    print.word(&format!("{era:?} {sharing:?} {restart:?} {start_timeout:?} {call_timeout:?}"));
+    print.word(&format!("{era:?} {sharing:?} {restart:?} {start_timeout:?} {call_timeout:?} {upkeep:?}"));
     let target = target(endpoint, &mut print);
     Some(ServerSpec {
         id: server.id().into(),
@@ -47,10 +49,28 @@ pub(crate) fn spec(server: &Server, surroundings: &Surroundings<'_>) -> Option<S
         start_timeout,
         call_timeout,
         restart,
+        upkeep,
         fingerprint: print.finish(),
         isolation: isolation(server, surroundings),
         policy: Arc::new(policy(server)),
     })
+}
+
+/// How a server is kept up.
+fn upkeep(server: &Server, limits: &config::Limits) -> Upkeep {
+    let (restart, said) = (server.restart(), &server.entry.flow);
+    Upkeep {
+        max_restarts: Some(restart.max_restarts),
+        restart_window: restart.window,
+        backoff_base: restart.backoff_base,
+        backoff_max: restart.backoff_max,
+        stop_timeout: said.stop_timeout.unwrap_or(limits.stop_timeout),
+        drain: said.drain_timeout.unwrap_or(limits.drain_timeout),
+        health_every: Some(said.health_every.unwrap_or(limits.health_every)).filter(|every| !every.is_zero()),
+        health_timeout: limits.health_timeout,
+        sleep_after: said.sleep_after,
+        ..Upkeep::default()
+    }
 }
 
 /// What a server is started in.

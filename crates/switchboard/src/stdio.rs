@@ -1,7 +1,6 @@
 //! `switchboard stdio`: the kernel for the one client that started us. Standard output carries the protocol alone.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use switchboard_kernel::Kernel;
 use switchboard_peer::duplex::{self, Options, Role};
@@ -11,12 +10,10 @@ use crate::Outcome;
 use crate::arguments::Common;
 use crate::failure::Failure;
 use crate::identity::keeper::Keeper;
+use crate::serve::goodbye;
 use crate::serve::reload::Reload;
 use crate::signals::Signals;
 use crate::{setup, specs, storage};
-
-/// How long servers get to end when the client has gone.
-const GOODBYE: Duration = Duration::from_secs(8);
 
 pub(crate) async fn run(common: &Common) -> Outcome {
     let mut signals = Signals::take()?;
@@ -42,10 +39,15 @@ pub(crate) async fn run(common: &Common) -> Outcome {
     let started = duplex::start(tokio::io::stdin(), tokio::io::stdout(), options, Arc::new(kernel.clone()));
     tokio::select! {
         () = started.finished.cancelled() => {}
-        () = signals.next() => started.connection.close(),
+        () = signals.next() => {
+            // What runs is finished first, within bounds.
+            kernel.drain();
+            kernel.quiet(settings.limits.shutdown_grace).await;
+            started.connection.close();
+        }
     }
     reload.stop();
-    let ended = signals.unless_again(kernel.shut_down(GOODBYE)).await;
+    let ended = signals.unless_again(kernel.shut_down(goodbye(&settings))).await;
     following.cancel();
     let _ = store.close().await;
     if ended { Ok(()) } else { Err(Failure::said()) }

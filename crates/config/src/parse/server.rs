@@ -10,6 +10,7 @@ use super::Span;
 use crate::entry::{Era, MgpEntry, Restart, RestartMode, ServerEntry, Sharing, Transport};
 use crate::error::{ConfigError, ErrorKind};
 use crate::expand::{Environment, expand, is_variable_name, references};
+use crate::flow;
 use crate::ids;
 use crate::nearest::nearest;
 use crate::places::{beside, with_home};
@@ -40,6 +41,13 @@ const SERVER: &[&str] = &[
     "default_policy",
     "tools",
     "isolation",
+    "stop_timeout_ms",
+    "drain_timeout_ms",
+    "health_every_ms",
+    "sleep_after_ms",
+    "rates",
+    "breaker",
+    "retry",
     "mgp",
 ];
 const RESTART: &[&str] =
@@ -135,6 +143,7 @@ fn fill(
     entry.default_policy = keys.word("default_policy", DefaultPolicy::WORDS, DefaultPolicy::from_word)?;
     entry.tools = policy::read_tools(keys)?;
     entry.isolation = policy::read_isolation(keys)?;
+    entry.flow = flow::read_entry(keys)?;
     entry.mgp = keys.section("mgp", "[servers.mgp]", MGP)?.map(|mgp| read_mgp(&mgp)).transpose()?;
 
     let transport = entry.effective_transport();

@@ -51,6 +51,10 @@ pub(crate) mod event {
     pub(crate) const MARKED: &str = "dev.switchboard.definition_marked";
     /// Somebody asked for scopes.
     pub(crate) const SCOPES_NEGOTIATED: &str = "dev.switchboard.scopes_negotiated";
+    /// A server is in another state.
+    pub(crate) const SERVER_STATE: &str = "dev.switchboard.server_state";
+    /// Somebody wants a server started or ended.
+    pub(crate) const SERVER_ORDER: &str = "dev.switchboard.server_order";
     /// A prompt was got or a resource read.
     pub(crate) const READ: &str = "dev.switchboard.content_read";
 }

@@ -133,6 +133,12 @@ impl Kernel {
         if kind == ListKind::Tools && self.shows_own_tools(context) {
             list = with_own_tools(&list, &self.own_tools());
         }
+        if kind == ListKind::Tools {
+            let own = self.lifecycle_tools(context);
+            if !own.is_empty() {
+                list = with_own_tools(&list, &own);
+            }
+        }
         Ok(Ok(match context.caller.era() {
             Era::Legacy => list,
             Era::Modern => bridge::modern_result(list, &request.method),
@@ -510,16 +516,6 @@ impl Kernel {
         let event = audit::with(audit::about(event, server.id(), None), "kind", kind);
         let name = switchboard_guard::redact::value(&Raw::string(name));
         self.gate().audit.note(audit::with(event, "name", name)).await;
-    }
-
-    /// Writes down that a server came or went.
-    pub(crate) fn note_server(&self, server: &Server, event_type: &str, why: Option<&str>) {
-        let event = audit::event_of(event_type, audit::kernel(), audit::result::SUCCESS);
-        let mut event = audit::with(audit::about(event, server.id(), None), "trust_level", server.trust().as_str());
-        if let Some(why) = why {
-            event = audit::with(event, "reason", why);
-        }
-        self.gate().audit.note_now(event);
     }
 }
 

@@ -190,6 +190,16 @@ impl Using {
         self.calls.lock().open.values().filter(|user| user.shared).all(|user| &*user.principal == principal)
     }
 
+    /// How many calls run.
+    pub(crate) fn pending(&self) -> usize {
+        self.calls.lock().open.len()
+    }
+
+    /// How many calls were ever begun.
+    pub(crate) fn begun(&self) -> u64 {
+        self.calls.lock().next
+    }
+
     /// Waits until no call runs.
     pub(crate) async fn idle(&self) {
         loop {

@@ -42,6 +42,8 @@ pub(crate) fn state(phase: &Phase) -> (&'static str, Option<&str>) {
         Phase::Restarting(why) => ("restarting", Some(why)),
         Phase::Failed(why) => ("failed", Some(why)),
         Phase::Refused(why) => ("refused", Some(why)),
+        Phase::Draining => ("draining", None),
+        Phase::Asleep => ("asleep", None),
         Phase::Stopped => ("stopped", None),
     }
 }
