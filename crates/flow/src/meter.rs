@@ -84,11 +84,38 @@ pub enum Exceeded {
     Counters,
 }
 
+/// What is remembered of a rate (GCRA): when the caller would be on time again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Bucket {
+    due: Duration,
+}
+
+impl Bucket {
+    /// Whether one more may come; else how long until one may.
+    fn check(self, rate: &Rate, now: Duration) -> Result<(), Duration> {
+        let early = self.due.saturating_sub(now);
+        early.checked_sub(rate.tolerance()).filter(|over| !over.is_zero()).map_or(Ok(()), Err)
+    }
+
+    fn add(&mut self, rate: &Rate, now: Duration) {
+        self.due = self.due.max(now) + rate.interval();
+    }
+
+    /// Takes one, if it may come now.
+    ///
+    /// # Errors
+    /// How long until one may.
+    pub fn take(&mut self, rate: &Rate, now: Duration) -> Result<(), Duration> {
+        self.check(rate, now)?;
+        self.add(rate, now);
+        Ok(())
+    }
+}
+
 /// One counter.
 #[derive(Debug, Clone, Copy, Default)]
 struct Meter {
-    /// When the caller would be on time again (the theoretical arrival time of GCRA).
-    due: Duration,
+    bucket: Bucket,
     period_began: Duration,
     used: u64,
     running: u32,
@@ -108,18 +135,15 @@ impl Meter {
             let after = (self.period_began + quota.period).saturating_sub(now);
             return Err(Exceeded::Quota { quota, after });
         }
-        if let Some(rate) = allowance.rate {
-            let early = self.due.saturating_sub(now);
-            if early > rate.tolerance() {
-                return Err(Exceeded::Rate { rate, after: early - rate.tolerance() });
-            }
+        match allowance.rate {
+            Some(rate) => self.bucket.check(&rate, now).map_err(|after| Exceeded::Rate { rate, after }),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     fn take(&mut self, allowance: &Allowance, now: Duration) {
         if let Some(rate) = allowance.rate {
-            self.due = self.due.max(now) + rate.interval();
+            self.bucket.add(&rate, now);
         }
         if let Some(quota) = allowance.quota {
             if self.used == 0 || now.saturating_sub(self.period_began) >= quota.period {
@@ -134,7 +158,7 @@ impl Meter {
 
     /// Whether a new counter would say the same.
     fn is_idle(&self, longest: Duration, now: Duration) -> bool {
-        self.running == 0 && self.due <= now && (self.used == 0 || now.saturating_sub(self.period_began) >= longest)
+        self.running == 0 && self.bucket.due <= now && (self.used == 0 || now.saturating_sub(self.period_began) >= longest)
     }
 }
 

@@ -100,11 +100,11 @@ pub fn decide(
     chance: u64,
 ) -> Decision {
     let safe = repeating == Repeating::Harmless || failure.untouched;
-    if !safe {
+    if !safe || !failure.retryable {
         return Decision::Report;
     }
     let most = failure.most.unwrap_or(u32::MAX).min(policy.most);
-    if failure.retryable && tries <= most {
+    if tries <= most {
         let wait = wait_before(policy, failure, tries, chance);
         if wait <= policy.longest && wait < left {
             return Decision::Again(wait);
@@ -130,40 +130,25 @@ fn wait_before(policy: &RetryPolicy, failure: &Failure, tries: u32, chance: u64)
     jittered(wait, chance).max(wait)
 }
 
-/// How much of the work may be repetition: a share of the calls, and a few at any time. Keeps repetitions from making a
-/// bad day worse.
-#[derive(Debug, Clone)]
-pub struct Budget {
-    /// Hundredths of a repetition.
-    saved: u32,
-}
-
-/// Hundredths of a repetition that each call earns.
+/// What is saved at the beginning, and at most: hundredths of a repetition. So many may follow one another.
+pub const FULL_BUDGET: u32 = 1_000;
+/// What each call adds.
 const EARNED: u32 = 20;
-/// The most that is saved: so many repetitions may follow one another.
-const MOST_SAVED: u32 = 1_000;
+/// What a repetition costs.
+const COST: u32 = 100;
 
-impl Default for Budget {
-    fn default() -> Self {
-        Self { saved: MOST_SAVED }
-    }
+/// What is saved after one more call. Repetitions are a share of the calls, and a few at any time: they must not make a
+/// bad day worse. A plain number, so that many callers can share it without waiting for one another.
+#[must_use]
+pub const fn earned(saved: u32) -> u32 {
+    let more = saved.saturating_add(EARNED);
+    if more < FULL_BUDGET { more } else { FULL_BUDGET }
 }
 
-impl Budget {
-    /// A call was made.
-    pub const fn earn(&mut self) {
-        let saved = self.saved + EARNED;
-        self.saved = if saved < MOST_SAVED { saved } else { MOST_SAVED };
-    }
-
-    /// Takes one repetition; `false` if there is none left.
-    pub const fn spend(&mut self) -> bool {
-        if self.saved < 100 {
-            return false;
-        }
-        self.saved -= 100;
-        true
-    }
+/// What is saved after one more repetition; `None` if there is not enough for one.
+#[must_use]
+pub const fn spent(saved: u32) -> Option<u32> {
+    saved.checked_sub(COST)
 }
 
 #[cfg(test)]
@@ -207,6 +192,14 @@ mod tests {
                 Decision::FallBack("other".to_owned()),
             ),
             ("but not before", Failure { fallback: fallback.clone(), ..failure() }, harmless, 1, hour, again(100)),
+            (
+                "nor where it is of no use",
+                Failure { fallback: fallback.clone(), retryable: false, ..failure() },
+                harmless,
+                3,
+                hour,
+                Decision::Report,
+            ),
             ("nor after an effect", Failure { fallback, ..failure() }, harmful, 3, hour, Decision::Report),
         ] {
             assert_eq!(decide(&policy, &failure, repeating, tries, left, 250), expected, "{name}");
@@ -229,12 +222,13 @@ mod tests {
 
     #[test]
     fn repetitions_are_a_share_of_the_calls() {
-        let mut budget = Budget::default();
-        assert_eq!((0..100).filter(|_| budget.spend()).count(), 10);
-        let spent = (0..1_000).filter(|_| {
-            budget.earn();
-            budget.spend()
+        let mut saved = FULL_BUDGET;
+        let spend = |saved: &mut u32| spent(*saved).map(|left| *saved = left).is_some();
+        assert_eq!((0..100).filter(|_| spend(&mut saved)).count(), 10);
+        let repeated = (0..1_000).filter(|_| {
+            saved = earned(saved);
+            spend(&mut saved)
         });
-        assert_eq!(spent.count(), 200);
+        assert_eq!(repeated.count(), 200);
     }
 }

@@ -93,9 +93,11 @@ impl Kernel {
         if !is_continued(&forward) {
             self.takes_calls(server)?;
         }
+        let trial = server.try_pass()?;
         let began = Instant::now();
         let outcome = self.forward_now(context, server, forward).await;
         server.stats.note(began.elapsed(), outcome.as_ref().err());
+        server.note_outcome(trial, &outcome, self);
         outcome
     }
 

@@ -1,6 +1,7 @@
 //! The kernel itself: what it holds, and how it begins, changes and ends.
 
 mod answer;
+mod repeat;
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -108,6 +109,8 @@ pub struct ServerStatus {
     pub state: State,
     /// How it is.
     pub health: Health,
+    /// Whether calls to it are stopped for a while: `closed`, `open` or `half_open`.
+    pub breaker: &'static str,
     /// How often it was started again.
     pub restarts: u64,
     /// How long it has been connected.
@@ -327,6 +330,7 @@ impl Kernel {
                 info: hub.and_then(|hub| hub.connected.server.info.clone()),
                 state: server.state(),
                 health: server.health(),
+                breaker: server.breaker().as_str(),
                 restarts: server.restarts(),
                 uptime: server.uptime(),
                 pending: server.using.pending(),

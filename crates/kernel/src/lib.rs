@@ -24,6 +24,7 @@ mod tasks;
 mod welcome;
 
 pub use gate::pins::INSTRUCTIONS;
+pub use gate::rates::PrincipalRates;
 pub use gate::{OWNER, ToolPolicy, default_policy};
 pub use isolation::Isolation;
 pub use kernel::{Kernel, ServerStatus};
@@ -32,5 +33,8 @@ pub use office::Office;
 pub use server::Phase;
 pub use server::health::Health;
 pub use server::stats::{Activity, Latency};
-pub use spec::{GateOptions, KernelOptions, Restart, ServerPolicy, ServerSpec, Sharing, Upkeep};
+pub use spec::{GateOptions, KernelOptions, PressurePolicy, Restart, ServerPolicy, ServerSpec, Sharing, Upkeep};
+pub use switchboard_flow::breaker::BreakerPolicy;
 pub use switchboard_flow::lifecycle::State;
+pub use switchboard_flow::meter::{Allowance, Quota, Rate};
+pub use switchboard_flow::retry::RetryPolicy;

@@ -107,6 +107,11 @@ impl Kernel {
         if self.is_draining() {
             return Err(Fault::new(FaultKind::ServerDraining, "Switchboard is ending and takes no new calls"));
         }
+        let most = self.options().server_requests;
+        if server.using.pending() >= most {
+            let text = format!("{most} calls run at server `{}`, and no more may", server.id());
+            return Err(Fault::new(FaultKind::ResourceExhausted, text).from_server(server.id().as_ref()));
+        }
         server.takes_calls()
     }
 
@@ -384,6 +389,7 @@ fn described(status: &ServerStatus) -> Value {
         "why": status.phase.why(),
         "asleep": status.phase == crate::server::Phase::Asleep,
         "health": status.health.as_str(),
+        "breaker": status.breaker,
         "uptime_secs": status.uptime.as_secs(),
         "restarts": status.restarts,
         "pending": status.pending,

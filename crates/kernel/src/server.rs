@@ -6,6 +6,7 @@ mod living;
 mod notices;
 mod permissions;
 mod personal;
+mod pressure;
 pub(crate) mod stats;
 mod using;
 mod watching;
@@ -130,6 +131,7 @@ pub(crate) struct Server {
     /// Whether it was ever connected.
     was_up: AtomicBool,
     checked: health::Checked,
+    pressure: pressure::Pressure,
     pub(crate) stats: Arc<stats::Stats>,
     known_era: Mutex<Option<Era>>,
     /// The level of log messages that it was told last.
@@ -154,6 +156,7 @@ impl Server {
             life,
             was_up: AtomicBool::new(false),
             checked: health::Checked::default(),
+            pressure: pressure::Pressure::default(),
             stats: before.map_or_else(Arc::default, |before| before.stats.clone()),
             phase: watch::Sender::new(Phase::Starting),
             hub: ArcSwapOption::empty(),
@@ -192,6 +195,11 @@ impl Server {
     /// What the operator says of it.
     pub(crate) fn policy(&self) -> Arc<ServerPolicy> {
         self.policy.load_full()
+    }
+
+    /// The same, for a moment.
+    pub(crate) fn policy_now(&self) -> arc_swap::Guard<Arc<ServerPolicy>> {
+        self.policy.load()
     }
 
     pub(crate) fn set_policy(&self, policy: Arc<ServerPolicy>) {

@@ -4,8 +4,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use switchboard_flow::breaker::BreakerPolicy;
+use switchboard_flow::meter::{Allowance, Rate};
 pub use switchboard_flow::restart::RestartMode as Restart;
 use switchboard_flow::restart::RestartPolicy;
+use switchboard_flow::retry::RetryPolicy;
 use switchboard_guard::code::Level;
 use switchboard_guard::risk::OperatorWord;
 use switchboard_peer::client::{Credentials, EraChoice, Target};
@@ -13,6 +16,7 @@ use switchboard_protocol::mgp::{ApprovalPolicy, DefaultPolicy, TrustLevel};
 use switchboard_store::Store;
 use switchboard_wire::{Limits, Raw};
 
+use crate::gate::rates::PrincipalRates;
 use crate::isolation::Isolation;
 
 /// One server to be connected.
@@ -59,6 +63,21 @@ pub struct ServerPolicy {
     pub schemas: HashMap<String, bool>,
     /// How code in the arguments of single tools is judged (MGP 7.2), whatever the server says.
     pub code_levels: HashMap<String, Level>,
+    /// How much it may be used, and what happens when it fails.
+    pub pressure: PressurePolicy,
+}
+
+/// How much a server may be used, and what happens when it fails.
+#[derive(Debug, Clone, Default)]
+pub struct PressurePolicy {
+    /// Calls of everybody together.
+    pub rates: Allowance,
+    /// The same of single tools, by the server's own names.
+    pub tools: HashMap<String, Allowance>,
+    /// When no calls are made to it for a while.
+    pub breaker: BreakerPolicy,
+    /// How calls that failed are made again.
+    pub retry: RetryPolicy,
 }
 
 impl Default for ServerPolicy {
@@ -71,6 +90,7 @@ impl Default for ServerPolicy {
             tools: HashMap::new(),
             schemas: HashMap::new(),
             code_levels: HashMap::new(),
+            pressure: PressurePolicy::default(),
         }
     }
 }
@@ -161,6 +181,14 @@ pub struct KernelOptions {
     pub question_timeout: Duration,
     /// Calls that may wait for a modern client's input, all clients together.
     pub parked_calls: usize,
+    /// The same for one principal.
+    pub parked_calls_each: usize,
+    /// How much principals may do.
+    pub principal_rates: PrincipalRates,
+    /// Notifications that one server may send, beyond those that belong to a call.
+    pub notification_rate: Option<Rate>,
+    /// Calls that may run at one server at a time.
+    pub server_requests: usize,
     /// Elements taken of one list of one server.
     pub list_items: usize,
     /// Credentials for servers over HTTP that have none in their configuration.
@@ -229,6 +257,10 @@ impl Default for KernelOptions {
             longest_call: Duration::from_secs(3600),
             question_timeout: Duration::from_secs(600),
             parked_calls: 1024,
+            parked_calls_each: 256,
+            principal_rates: PrincipalRates::default(),
+            notification_rate: Some(Rate { count: 1_000, window: Duration::from_secs(1), burst: 2_000 }),
+            server_requests: 4_096,
             list_items: 10_000,
             credentials: None,
             gate: GateOptions::default(),

@@ -5,10 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sha2::{Digest as _, Sha256};
-use switchboard_config::{self as config, Endpoint, Era, IsolationMode, Origin, RestartMode, Server, Settings};
+use switchboard_config::{self as config, Endpoint, Era, IsolationMode, Origin, Rates, RestartMode, Server, Settings};
 use switchboard_guard::code::Level;
 use switchboard_guard::risk::OperatorWord;
-use switchboard_kernel::{GateOptions, Isolation, KernelOptions, Restart, ServerPolicy, ServerSpec, Sharing, Upkeep};
+use switchboard_kernel::{
+    Allowance, BreakerPolicy, GateOptions, Isolation, KernelOptions, PressurePolicy, PrincipalRates, Quota, Rate,
+    Restart, RetryPolicy, ServerPolicy, ServerSpec, Sharing, Upkeep,
+};
 use switchboard_peer::client::{EraChoice, Target};
 use switchboard_store::Store;
 use switchboard_transport::child::CommandSpec;
@@ -52,7 +55,7 @@ pub(crate) fn spec(server: &Server, surroundings: &Surroundings<'_>) -> Option<S
         upkeep,
         fingerprint: print.finish(),
         isolation: isolation(server, surroundings),
-        policy: Arc::new(policy(server)),
+        policy: Arc::new(policy(server, surroundings.settings)),
     })
 }
 
@@ -121,7 +124,7 @@ fn isolation(server: &Server, surroundings: &Surroundings<'_>) -> Option<Isolati
 }
 
 /// What the operator says about the use of a server.
-fn policy(server: &Server) -> ServerPolicy {
+fn policy(server: &Server, settings: &Settings) -> ServerPolicy {
     let mgp = server.entry.mgp.as_ref();
     let scope = |scope: &serde_json::Value| crate::local::raw(scope);
     let granted = mgp.into_iter().flat_map(|mgp| &mgp.permissions_granted);
@@ -142,6 +145,41 @@ fn policy(server: &Server) -> ServerPolicy {
         tools: tools.collect(),
         schemas: schemas.collect(),
         code_levels: levels.collect(),
+        pressure: pressure(server, settings),
+    }
+}
+
+/// How much a server may be used, and what happens when it fails.
+fn pressure(server: &Server, settings: &Settings) -> PressurePolicy {
+    let entry = &server.entry.flow;
+    let tools = server.entry.tools.iter().filter(|(_, tool)| tool.rates != Rates::default());
+    let (own, all, usual) = (&entry.breaker, &settings.breaker, BreakerPolicy::default());
+    let open = own.open.or(all.open).unwrap_or(usual.open);
+    let breaker = BreakerPolicy {
+        failures: own.failures.or(all.failures).unwrap_or(usual.failures),
+        open,
+        longest: own.open_max.or(all.open_max).unwrap_or(usual.longest).max(open),
+    };
+    let (own, all, usual) = (&entry.retry, &settings.retry, RetryPolicy::default());
+    let retry = RetryPolicy {
+        most: own.most.or(all.most).unwrap_or(usual.most),
+        first: own.first.or(all.first).unwrap_or(usual.first),
+        longest: own.longest.or(all.longest).unwrap_or(usual.longest),
+        fallback: own.fallback.or(all.fallback).unwrap_or(usual.fallback),
+    };
+    PressurePolicy {
+        rates: allowance(&entry.rates),
+        tools: tools.map(|(name, tool)| (name.clone(), allowance(&tool.rates))).collect(),
+        breaker,
+        retry,
+    }
+}
+
+fn allowance(rates: &Rates) -> Allowance {
+    Allowance {
+        rate: rates.calls.map(|(count, window, burst)| Rate { count, window, burst }),
+        quota: rates.quota.map(|(count, period)| Quota { count, period }),
+        concurrent: rates.concurrent,
     }
 }
 
@@ -154,10 +192,20 @@ pub(crate) fn specs(config: &config::Config, data_dir: &Path) -> Vec<ServerSpec>
 /// How the kernel should behave.
 pub(crate) fn kernel_options(settings: &Settings, store: Option<Store>) -> KernelOptions {
     let (limits, gate) = (&settings.limits, &settings.gate);
+    let usual = KernelOptions::default();
     KernelOptions {
         limits: message_limits(settings),
         list_wait: limits.list_wait,
         longest_call: limits.call_timeout_max,
+        parked_calls_each: settings.rates.parked_calls.unwrap_or(usual.parked_calls_each),
+        principal_rates: PrincipalRates {
+            each: allowance(&settings.rates.each),
+            named: settings.rates.principals.iter().map(|(name, rates)| (name.clone(), allowance(rates))).collect(),
+        },
+        notification_rate: settings.rates.notifications.map_or(usual.notification_rate, |count| {
+            Some(Rate { count, window: Duration::from_secs(1), burst: count.saturating_mul(2) })
+        }),
+        server_requests: limits.server_requests,
         gate: GateOptions {
             store,
             approval_policy: settings.approval_policy,
@@ -173,7 +221,7 @@ pub(crate) fn kernel_options(settings: &Settings, store: Option<Store>) -> Kerne
             session_ttl: gate.session_ttl,
             audit_arguments: gate.audit_arguments,
         },
-        ..KernelOptions::default()
+        ..usual
     }
 }
 

@@ -14,6 +14,7 @@ use tokio::time::Instant;
 
 use super::Attempt;
 use super::audit::{self, event, result};
+use super::rates::Metered;
 use crate::bridge::{self, ResultType};
 use crate::kernel::Kernel;
 
@@ -21,7 +22,15 @@ use crate::kernel::Kernel;
 const MOST_ARGUMENTS: usize = 16 << 10;
 
 /// A call that passed. When it is dropped, it ends without anybody knowing how.
-pub(crate) struct Permit(Option<Box<Begun>>);
+pub(crate) struct Permit(Option<Box<Begun>>, Option<Box<Metered>>);
+
+impl Permit {
+    /// The same, counted among the calls that run until it is over.
+    pub(super) fn counted(mut self, metered: Option<Box<Metered>>) -> Self {
+        self.1 = metered;
+        self
+    }
+}
 
 struct Begun {
     kernel: Kernel,
@@ -87,7 +96,8 @@ impl Kernel {
         }
         let mut intent = outcome.clone();
         // From here on: an intent that was written has an end, even if its caller does not wait for the writing.
-        let mut permit = Permit(Some(Box::new(Begun { kernel: self.clone(), outcome, began: Instant::now(), effect })));
+        let mut permit =
+            Permit(Some(Box::new(Begun { kernel: self.clone(), outcome, began: Instant::now(), effect })), None);
         let Some(call) = effect else { return Ok(permit) };
         event::INTENT.clone_into(&mut intent.event_type);
         result::PENDING.clone_into(&mut intent.result);

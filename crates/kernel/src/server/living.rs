@@ -65,6 +65,7 @@ impl Server {
         self.checked.set(None);
         let lost_before = self.stats.lost();
         self.step(Event::Ready, None, kernel);
+        self.calm(kernel);
         tracing::info!(server = %self.id(), revision = %hub.revision(), "server is connected");
         let decided = self.ask_for_permissions(&hub, kernel).await;
         let upkeep = async {
@@ -154,7 +155,9 @@ impl Server {
             most_items: kernel.options().list_items,
         };
         let before = self.lists();
-        let (lists, problems) = asking.all(&before).await;
+        let (mut lists, problems) = asking.all(&before).await;
+        // The tools of another kernel that stands there are its own business.
+        lists.tools.items.retain(|tool| !is_of_a_kernel(tool));
         for problem in &problems {
             tracing::warn!(server = %self.id(), problem, "a list could not be had");
         }
@@ -247,6 +250,13 @@ impl Server {
             ListKind::Templates => lists.templates.items.len(),
         }
     }
+}
+
+/// Whether a tool is one that another kernel offers of itself.
+fn is_of_a_kernel(tool: &Raw) -> bool {
+    let text = |path: &[&str]| tool.at(path).and_then(|value| value.as_text());
+    text(&["name"]).is_some_and(|name| name.starts_with(names::RESERVED))
+        && text(&["_mgp", "source"]).as_deref() == Some("kernel")
 }
 
 fn last_words(connected: &Connected) -> String {

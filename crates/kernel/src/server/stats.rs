@@ -27,7 +27,6 @@ impl Latency {
         if total == 0 {
             return None;
         }
-        #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         let wanted = ((total as f64 * share).ceil() as u64).clamp(1, total);
         let mut seen = 0;
         let slot = self.0.iter().position(|count| {

@@ -9,6 +9,7 @@ mod lists;
 mod negotiation;
 mod permissions;
 mod pins;
+mod pressure;
 mod revoke;
 mod traps;
 mod validators;
