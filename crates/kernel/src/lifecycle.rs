@@ -382,7 +382,7 @@ impl Kernel {
 
 /// What is told of one server to who may see all.
 fn described(status: &ServerStatus) -> Value {
-    let millis = |share| status.activity.latency.quantile(share).map(|time| time.as_secs_f64() * 1_000.0);
+    let latency = |share| status.activity.latency.quantile(share).map(|time| time.as_secs_f64() * 1_000.0);
     json!({
         "id": status.id.as_ref(),
         "state": status.state.as_str(),
@@ -391,6 +391,7 @@ fn described(status: &ServerStatus) -> Value {
         "health": status.health.as_str(),
         "breaker": status.breaker,
         "uptime_secs": status.uptime.as_secs(),
+        "uptime_ms": millis(status.uptime),
         "restarts": status.restarts,
         "pending": status.pending,
         "calls": status.activity.calls,
@@ -398,8 +399,8 @@ fn described(status: &ServerStatus) -> Value {
         "last_error": status.activity.last_error,
         "dropped_notifications": status.activity.dropped_notifications,
         "tools": status.counts[0],
-        "latency_ms_p50": millis(0.5),
-        "latency_ms_p99": millis(0.99),
+        "latency_ms_p50": latency(0.5),
+        "latency_ms_p99": latency(0.99),
         "latency_counts": status.activity.latency.counts(),
     })
 }

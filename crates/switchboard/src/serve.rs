@@ -20,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::Outcome;
 use crate::arguments::{Common, Serve};
+use crate::control::Control;
 use crate::failure::{Failure, chain};
 use crate::identity::book::TokenBook;
 use crate::identity::door::Door;
@@ -80,6 +81,7 @@ pub(crate) async fn run(common: &Common, options: &Serve) -> Outcome {
         shutdown: shutdown.clone(),
         ..HttpOptions::default()
     };
+    let _control = Control::open(kernel.clone(), &loaded.data_dir);
     greet(common, address, fresh.as_deref(), &loaded, options.no_auth);
     let reload = Reload::start(kernel.clone(), sources, loaded);
     if let Some(days) = settings.gate.audit_keep_days {

@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::Outcome;
 use crate::arguments::Common;
+use crate::control::Control;
 use crate::failure::Failure;
 use crate::identity::keeper::Keeper;
 use crate::serve::goodbye;
@@ -35,6 +36,7 @@ pub(crate) async fn run(common: &Common) -> Outcome {
     let mut options = Options::new(Role::Server);
     options.limits = specs::message_limits(&settings);
     options.concurrent_requests = settings.limits.session_requests;
+    let _control = Control::open(kernel.clone(), &loaded.data_dir);
     let reload = Reload::start(kernel.clone(), sources, loaded);
     let started = duplex::start(tokio::io::stdin(), tokio::io::stdout(), options, Arc::new(kernel.clone()));
     tokio::select! {
