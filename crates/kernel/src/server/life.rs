@@ -212,7 +212,9 @@ impl Server {
             match self.obey(order, kernel).action {
                 Action::Drain => {
                     self.drain(living.as_mut(), order, orders, kernel).await;
-                    return self.step(Event::Drained, None, kernel).action;
+                    let step = self.step(Event::Drained, Some(reason_of(order).as_str()), kernel);
+                    self.hide_if_down(kernel);
+                    return step.action;
                 }
                 Action::Disconnect => {
                     self.cut().await;
@@ -251,17 +253,22 @@ impl Server {
 
     /// Takes an order.
     fn obey(&self, order: Order, kernel: &Kernel) -> Step {
-        let (event, why) = match order {
-            Order::Start => (Event::Start, Reason::OperatorRequest),
-            Order::Stop => (Event::Stop, Reason::OperatorRequest),
-            Order::Drain(after, reason, _) => (Event::Drain(after), reason),
+        let event = match order {
+            Order::Start => Event::Start,
+            Order::Stop => Event::Stop,
+            Order::Drain(after, ..) => Event::Drain(after),
         };
-        let step = self.step(event, Some(why.as_str()), kernel);
-        if self.state() == State::Disconnected {
+        let step = self.step(event, Some(reason_of(order).as_str()), kernel);
+        self.hide_if_down(kernel);
+        step
+    }
+
+    /// What was stopped is not shown; what only sleeps is.
+    fn hide_if_down(&self, kernel: &Kernel) {
+        if self.phase() == Phase::Stopped {
             self.lists.store(Arc::default());
             kernel.rebuild();
         }
-        step
     }
 
     /// Takes an event: the state that follows is shown, written down and told.
@@ -408,6 +415,13 @@ impl Server {
         }
         let links = self.links.lock().take().unwrap_or_default();
         self.end_connections(links).await;
+    }
+}
+
+const fn reason_of(order: Order) -> Reason {
+    match order {
+        Order::Start | Order::Stop => Reason::OperatorRequest,
+        Order::Drain(_, reason, _) => reason,
     }
 }
 
