@@ -31,6 +31,7 @@ const ROOMS: &[Room] = &[
     Room { name: "switchboard-wire", may_use: &[], pure: true },
     Room { name: "switchboard-protocol", may_use: &["switchboard-wire"], pure: true },
     Room { name: "switchboard-config", may_use: &["switchboard-protocol"], pure: true },
+    Room { name: "switchboard-flow", may_use: &[], pure: true },
     Room { name: "switchboard-guard", may_use: &["switchboard-protocol", "switchboard-wire"], pure: true },
     Room { name: "switchboard-embed", may_use: &[], pure: true },
     Room { name: "switchboard-catalog", may_use: &["switchboard-embed"], pure: true },
@@ -50,6 +51,7 @@ const ROOMS: &[Room] = &[
         name: "switchboard-kernel",
         may_use: &[
             "switchboard-catalog",
+            "switchboard-flow",
             "switchboard-guard",
             "switchboard-store",
             "switchboard-config",
@@ -66,6 +68,7 @@ const ROOMS: &[Room] = &[
             "switchboard-kernel",
             "switchboard-sdk",
             "switchboard-catalog",
+            "switchboard-flow",
             "switchboard-guard",
             "switchboard-store",
             "switchboard-config",

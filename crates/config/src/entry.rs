@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use switchboard_protocol::mgp::{DefaultPolicy, TrustLevel};
 
+use crate::flow::FlowEntry;
 use crate::policy::{IsolationEntry, Permissions, ToolEntry};
 use crate::secret::{Secret, names_secret, printable};
 
@@ -170,6 +171,8 @@ pub struct ServerEntry {
     pub tools: BTreeMap<String, ToolEntry>,
     /// How its process is confined.
     pub isolation: Option<IsolationEntry>,
+    /// How it is kept up, and how much it may be used.
+    pub flow: FlowEntry,
     /// The MGP section.
     pub mgp: Option<MgpEntry>,
 }

@@ -18,6 +18,7 @@ mod entry;
 mod error;
 mod expand;
 mod file;
+mod flow;
 mod ids;
 mod import;
 mod load;
@@ -40,6 +41,7 @@ pub use entry::{Era, MgpEntry, Restart, RestartMode, ServerEntry, Sharing, Trans
 pub use error::{ConfigError, ErrorKind};
 pub use expand::Environment;
 pub use file::{WriteError, read_checked, write_replacing};
+pub use flow::{Breaker, FlowEntry, RateSettings, Rates, Retry};
 pub use import::{
     Candidate, Client, ClientFile, ImportError, Imported, Plan, PlanItem, candidates, plan, read_client_file,
 };

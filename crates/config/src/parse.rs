@@ -38,6 +38,9 @@ const TOP_LEVEL: &[&str] = &[
     "auth",
     "gate",
     "isolation",
+    "rates",
+    "breaker",
+    "retry",
 ];
 
 /// A configuration that was read.

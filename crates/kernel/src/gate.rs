@@ -13,6 +13,7 @@ mod journal;
 pub(crate) mod lists;
 mod notices;
 pub(crate) mod pins;
+pub(crate) mod rates;
 mod record;
 mod refused;
 mod results;
@@ -136,6 +137,7 @@ pub(crate) struct Gate {
     pub(crate) lists: lists::Cache,
     tokens: tokens::Tokens,
     told: notices::Told,
+    pub(crate) rates: rates::Rates,
 }
 
 impl Gate {
@@ -150,6 +152,7 @@ impl Gate {
             lists: lists::Cache::default(),
             tokens: tokens::Tokens::default(),
             told: notices::Told::default(),
+            rates: rates::Rates::default(),
             options,
         };
         (gate, writing)
@@ -336,6 +339,7 @@ impl Kernel {
         let wanted = scopes::Wanted { server: server.id(), tool: None };
         self.hold_to_scopes(&context.session.principal, &scopes::Presented::of(context, None), wanted)?;
         let standing = self.has_permissions(&tables, server, None)?;
+        self.meter_request(&context.session.principal, server)?;
         let scopes: Vec<_> = standing.granted.into_iter().filter_map(|granted| granted.scope).collect();
         let Some(said) = said.filter(|_| !scopes.is_empty()) else { return Ok(()) };
         let said = Edit::of(said).map_err(crate::forward::malformed)?.remove("_meta").finish();
@@ -382,6 +386,7 @@ impl Kernel {
         if let Some(refusal) = self.check_rights(&attempt).await? {
             return Ok(Admission::Answer(refusal));
         }
+        let metered = self.meter(&attempt)?;
         let confirm = attempt.policy.assessment.confirm.filter(|reason| self.asks_for(*reason));
         let mut cleaned = None;
         let mut approval = None;
@@ -396,7 +401,7 @@ impl Kernel {
             }
         }
         let permit = self.put_on_record(&attempt, approval).await?;
-        Ok(Admission::Go(permit, cleaned))
+        Ok(Admission::Go(permit.counted(metered), cleaned))
     }
 
     /// Judges who calls what, with what: everything that needs no person. The answer to the client where it is refused

@@ -1,14 +1,17 @@
 //! The kernel itself: what it holds, and how it begins, changes and ends.
 
 mod answer;
+mod repeat;
 
 use std::collections::HashMap;
 use std::future::Future;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use parking_lot::Mutex;
+use switchboard_flow::lifecycle::State;
 use switchboard_peer::{Caller, Context, Reply, Session};
 use switchboard_protocol::Revision;
 use switchboard_protocol::mcp::method;
@@ -24,6 +27,8 @@ use crate::gate::Gate;
 use crate::listen::{Listeners, with_uri};
 use crate::mentions::Mentions;
 use crate::parked::Parked;
+use crate::server::health::Health;
+use crate::server::stats::Activity;
 use crate::server::{Phase, Server};
 use crate::spec::{KernelOptions, ServerSpec};
 use crate::tasks::TaskBook;
@@ -62,6 +67,8 @@ struct Shared {
     tasks: TaskBook,
     mentions: Mentions,
     work: TaskTracker,
+    began: tokio::time::Instant,
+    draining: AtomicBool,
     closing: CancellationToken,
     ending: CancellationToken,
 }
@@ -98,6 +105,20 @@ pub struct ServerStatus {
     pub permissions_missing: Vec<String>,
     /// `serverInfo`, as the server wrote it.
     pub info: Option<switchboard_wire::Raw>,
+    /// Where it is in its life, in the words of MGP 11.2.
+    pub state: State,
+    /// How it is.
+    pub health: Health,
+    /// Whether calls to it are stopped for a while: `closed`, `open` or `half_open`.
+    pub breaker: &'static str,
+    /// How often it was started again.
+    pub restarts: u64,
+    /// How long it has been connected.
+    pub uptime: Duration,
+    /// Calls that run there.
+    pub pending: usize,
+    /// What it has been doing.
+    pub activity: Activity,
 }
 
 impl Kernel {
@@ -123,6 +144,8 @@ impl Kernel {
             tasks: TaskBook::default(),
             mentions: Mentions::default(),
             work: TaskTracker::new(),
+            began: tokio::time::Instant::now(),
+            draining: AtomicBool::new(false),
             closing: CancellationToken::new(),
             ending: CancellationToken::new(),
         }));
@@ -254,6 +277,7 @@ impl Kernel {
     pub async fn shut_down(&self, patience: Duration) {
         let view = {
             let _building = self.0.building.lock();
+            self.drain();
             self.0.closing.cancel();
             self.view()
         };
@@ -304,6 +328,13 @@ impl Kernel {
                     .map(|missing| missing.permission)
                     .collect(),
                 info: hub.and_then(|hub| hub.connected.server.info.clone()),
+                state: server.state(),
+                health: server.health(),
+                breaker: server.breaker().as_str(),
+                restarts: server.restarts(),
+                uptime: server.uptime(),
+                pending: server.using.pending(),
+                activity: server.stats.snapshot(),
             }
         };
         view.servers.iter().map(status).collect()
@@ -354,6 +385,15 @@ impl Kernel {
 
     pub(crate) fn tasks(&self) -> &TaskBook {
         &self.0.tasks
+    }
+
+    pub(crate) fn draining(&self) -> &AtomicBool {
+        &self.0.draining
+    }
+
+    /// When the kernel began.
+    pub(crate) fn began(&self) -> tokio::time::Instant {
+        self.0.began
     }
 
     /// Cancelled when the kernel ends.
@@ -420,7 +460,7 @@ impl Kernel {
     }
 
     /// The legacy clients that have introduced themselves.
-    fn clients(&self) -> Vec<Arc<Session>> {
+    pub(crate) fn clients(&self) -> Vec<Arc<Session>> {
         let introduced = |session: &&Arc<Session>| {
             session.existing_state::<ClientState>().is_some_and(|state| state.is_introduced())
         };
@@ -465,6 +505,8 @@ impl Kernel {
             // The modern form; nobody here asked for it.
             "notifications/tasks" => {}
             method::SUBSCRIPTIONS_ACKNOWLEDGED | method::CANCELLED => {}
+            // The kernel tells of states as it sees them; what a server says of others would only confuse.
+            switchboard_protocol::mgp::method::LIFECYCLE => {}
             // A server's word about what happened is no record, and nobody shall take it for the kernel's.
             switchboard_protocol::mgp::method::AUDIT => {}
             _ => return false,

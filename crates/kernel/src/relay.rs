@@ -79,6 +79,12 @@ impl Handler for Relay {
 
     fn notification(&self, _context: Context, notification: Notification) -> BoxFuture<'_, ()> {
         Box::pin(async move {
+            // A log is bounded also while a call runs; what else is said about the call is the call's own.
+            if &*notification.method == method::LOG_MESSAGE
+                && !self.server.hears(self.kernel.options().notification_rate).await
+            {
+                return;
+            }
             if !self.kernel.take_notice(&self.server, &notification) && self.logs.admits(&self.client, &notification) {
                 let _ = self.client.remote.notify(notification);
             }

@@ -12,24 +12,26 @@ use crate::kernel::{Kernel, View};
 use crate::server::Server;
 
 /// The name the kernel goes by.
-const NAME: &str = "switchboard";
+pub(crate) const NAME: &str = "switchboard";
 
 /// What of MGP the kernel speaks with servers.
-pub(crate) const MGP_OFFERED: [Extension; 6] = [
+pub(crate) const MGP_OFFERED: [Extension; 7] = [
     Extension::ToolSecurity,
     Extension::Permissions,
     Extension::AccessControl,
     Extension::Audit,
     Extension::CodeSafety,
     Extension::ErrorHandling,
+    Extension::Lifecycle,
 ];
 /// What of MGP the kernel speaks with clients.
-pub(crate) const MGP_SPOKEN: [Extension; 6] = [
+pub(crate) const MGP_SPOKEN: [Extension; 7] = [
     Extension::ToolSecurity,
     Extension::Permissions,
     Extension::AccessControl,
     Extension::CodeSafety,
     Extension::ErrorHandling,
+    Extension::Lifecycle,
     Extension::Callbacks,
 ];
 

@@ -1,6 +1,7 @@
 //! The command line: what can be written, and the help that explains it. Decides nothing else.
 
 mod gate;
+mod servers;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -9,6 +10,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::commands::token::Life;
 pub(crate) use gate::*;
+pub(crate) use servers::*;
 
 const ABOUT: &str = "One door between AI clients and their MCP servers";
 
@@ -95,9 +97,17 @@ Examples:
   switchboard trust --list
   switchboard trust build-tools")]
     Trust(Trust),
-    /// Start the configured servers and show how each of them is
-    #[command(after_help = "Example:\n  switchboard servers")]
-    Servers,
+    /// Show how each server is; start, stop, drain and restart those of a kernel that runs
+    #[command(after_help = "\
+Without more words the configured servers are started for a moment and shown. With --watch, or an order, nothing is
+started: kernels that run (`serve`, `stdio`) are asked.
+
+Examples:
+  switchboard servers
+  switchboard servers --watch
+  switchboard servers drain search --timeout 10
+  switchboard servers start search")]
+    Servers(Servers),
     /// List the tools of all servers, under the names that clients see
     #[command(after_help = "Examples:\n  switchboard tools\n  switchboard tools --server git --names")]
     Tools(Tools),

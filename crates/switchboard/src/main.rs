@@ -9,6 +9,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 mod arguments;
 mod commands;
+mod control;
 mod failure;
 mod identity;
 mod ledger;
@@ -90,7 +91,10 @@ fn run(arguments: Arguments) -> Outcome {
         Command::Check(options) => commands::check::run(&options),
         Command::Serve(options) => with_servers(serve::run(&common, &options)),
         Command::Stdio => with_servers(stdio::run(&common)),
-        Command::Servers => with_servers(commands::servers::run(&common)),
+        Command::Servers(options) if options.watch || options.order.is_some() => {
+            without_servers(commands::servers::live(&common, &options))
+        }
+        Command::Servers(_) => with_servers(commands::servers::run(&common)),
         Command::Tools(options) => with_servers(commands::tools::run(&common, &options)),
         Command::Call(options) => with_servers(commands::call::run(&common, &options)),
         Command::Doctor => with_servers(commands::doctor::run(&common)),

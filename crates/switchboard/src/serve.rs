@@ -20,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::Outcome;
 use crate::arguments::{Common, Serve};
+use crate::control::Control;
 use crate::failure::{Failure, chain};
 use crate::identity::book::TokenBook;
 use crate::identity::door::Door;
@@ -34,10 +35,8 @@ use counted::Counted;
 use probes::Probes;
 use reload::Reload;
 
-/// How long requests that run may go on after the first signal.
-const DRAIN: Duration = Duration::from_secs(5);
-/// How long servers get to end after that.
-const GOODBYE: Duration = Duration::from_secs(8);
+/// How long servers get to end after requests have, beyond what the slowest of them may take.
+const GOODBYE: Duration = Duration::from_secs(5);
 
 pub(crate) async fn run(common: &Common, options: &Serve) -> Outcome {
     let mut signals = Signals::take()?;
@@ -82,6 +81,7 @@ pub(crate) async fn run(common: &Common, options: &Serve) -> Outcome {
         shutdown: shutdown.clone(),
         ..HttpOptions::default()
     };
+    let _control = Control::open(kernel.clone(), &loaded.data_dir);
     greet(common, address, fresh.as_deref(), &loaded, options.no_auth);
     let reload = Reload::start(kernel.clone(), sources, loaded);
     if let Some(days) = settings.gate.audit_keep_days {
@@ -93,7 +93,8 @@ pub(crate) async fn run(common: &Common, options: &Serve) -> Outcome {
         beside = Arc::new(Metadata::new(auth, &resource(auth, address), beside));
     }
     let face = Arc::new(HttpFace::new(face_options, handler).with_fallback(beside));
-    let limits = Limits { connections: settings.limits.connections, grace: DRAIN, ..Limits::default() };
+    let grace = settings.limits.shutdown_grace;
+    let limits = Limits { connections: settings.limits.connections, grace, ..Limits::default() };
     let access = access(&settings, address, door)?;
     let listener = listener.with_limits(limits).with_access(access);
 
@@ -103,20 +104,27 @@ pub(crate) async fn run(common: &Common, options: &Serve) -> Outcome {
         () = &mut serving => return Err(Failure::failed("the listener has ended")),
         () = signals.next() => tracing::info!("ending; a second signal ends at once"),
     }
+    // Readiness goes first, and new calls are refused with a code that says why, while those that run go on.
+    kernel.drain();
     shutdown.cancel();
     reload.stop();
     let ending = async {
         // Streams that clients keep open are ended by the shutdown; the limit is for those that do not react.
-        if tokio::time::timeout(DRAIN * 2, serving).await.is_err() {
+        if tokio::time::timeout(grace * 2, serving).await.is_err() {
             tracing::warn!("some connections did not end in time");
         }
-        kernel.shut_down(GOODBYE).await;
+        kernel.shut_down(goodbye(&settings)).await;
         ended.cancel();
         if let Err(error) = store.close().await {
             tracing::warn!(error = chain(&error), "the store did not close");
         }
     };
     if signals.unless_again(ending).await { Ok(()) } else { Err(Failure::said()) }
+}
+
+/// How long servers get to end.
+pub(crate) fn goodbye(settings: &Settings) -> Duration {
+    settings.limits.stop_timeout + GOODBYE
 }
 
 async fn bind(wanted: SocketAddr) -> Result<Listener, Failure> {

@@ -10,6 +10,7 @@ use super::Span;
 use crate::entry::{Era, MgpEntry, Restart, RestartMode, ServerEntry, Sharing, Transport};
 use crate::error::{ConfigError, ErrorKind};
 use crate::expand::{Environment, expand, is_variable_name, references};
+use crate::flow;
 use crate::ids;
 use crate::nearest::nearest;
 use crate::places::{beside, with_home};
@@ -41,6 +42,13 @@ const SERVER: &[&str] = &[
     "audit_sink",
     "tools",
     "isolation",
+    "stop_timeout_ms",
+    "drain_timeout_ms",
+    "health_every_ms",
+    "sleep_after_ms",
+    "rates",
+    "breaker",
+    "retry",
     "mgp",
 ];
 const RESTART: &[&str] =
@@ -137,6 +145,7 @@ fn fill(
     entry.audit_sink = keys.boolean("audit_sink")?;
     entry.tools = policy::read_tools(keys)?;
     entry.isolation = policy::read_isolation(keys)?;
+    entry.flow = flow::read_entry(keys)?;
     entry.mgp = keys.section("mgp", "[servers.mgp]", MGP)?.map(|mgp| read_mgp(&mgp)).transpose()?;
 
     let transport = entry.effective_transport();

@@ -43,6 +43,11 @@ impl Kernel {
                 self.access_request(context, name, &params(), Form::Method).await
             }
             method::CALLBACK_RESPOND => self.callback_answered(context, request),
+            name @ (method::HEALTH_PING
+            | method::HEALTH_STATUS
+            | method::LIFECYCLE_SHUTDOWN
+            | crate::lifecycle::SERVERS_LIST
+            | crate::lifecycle::SERVERS_ORDER) => Box::pin(self.lifecycle_request(context, name, &params())).await?,
             proposals::CHECK_PERMISSIONS if self.view().directory.tool(proposals::CHECK_PERMISSIONS).is_none() => {
                 self.check_permissions(context, &params()).await
             }
@@ -74,6 +79,9 @@ impl Kernel {
         name: &str,
         arguments: Option<Raw>,
     ) -> Option<Result<Reply, Fault>> {
+        if let Some(answer) = Box::pin(self.lifecycle_tool(context, name, arguments.as_ref())).await {
+            return Some(answer.map(|raw| Ok(crate::bridge::for_era(tool_result(&raw), context.caller.era())).into()));
+        }
         // What is not listed to a client does not exist for it.
         if !self.shows_own_tools(context) {
             return None;

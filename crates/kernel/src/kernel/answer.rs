@@ -13,7 +13,7 @@ use switchboard_protocol::proposals::{self, Proposal};
 use switchboard_protocol::{Era, Revision};
 use switchboard_wire::{Edit, ErrorObject, Notification, Object, Raw, Request};
 
-use super::{Kernel, LEVEL_WAIT, View};
+use super::{Kernel, LEVEL_WAIT, View, repeat};
 use crate::clients::{ClientState, level_index};
 use crate::directory::{ListKind, Route};
 use crate::forward::{Forward, TaskWish, failed, malformed, send_level};
@@ -135,6 +135,12 @@ impl Kernel {
         if kind == ListKind::Tools && self.shows_own_tools(context) {
             list = with_own_tools(&list, &self.own_tools());
         }
+        if kind == ListKind::Tools {
+            let own = self.lifecycle_tools(context);
+            if !own.is_empty() {
+                list = with_own_tools(&list, &own);
+            }
+        }
         Ok(Ok(match context.caller.era() {
             Era::Legacy => list,
             Era::Modern => bridge::modern_result(list, &request.method),
@@ -143,6 +149,15 @@ impl Kernel {
     }
 
     async fn call_tool(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
+        self.call_tool_once(context, request, true).await
+    }
+
+    /// The call of a tool that a server named in the place of another.
+    fn call_instead<'a>(&'a self, context: &'a Context, request: Request) -> BoxFuture<'a, Result<Reply, Fault>> {
+        Box::pin(self.call_tool_once(context, request, false))
+    }
+
+    async fn call_tool_once(&self, context: &Context, request: Request, fall_back: bool) -> Result<Reply, Fault> {
         if context.caller.era() == Era::Legacy
             && let Some(error) = unknown_revision(&request)
         {
@@ -205,9 +220,36 @@ impl Kernel {
         if let Some(params) = gate::towards::with_trace(&server, &metadata, request.params.as_ref(), &trace) {
             request.params = Some(params);
         }
-        let outcome = self.execute(context, &view, &server, &route, request, &params, &name).await;
+        let again = repeat::Again::of(&server, &request);
+        let mut outcome = self.execute(context, &view, &server, &route, request, &params, &name).await;
+        let mut instead = None;
+        if let Some(mut again) = again.filter(|_| repeat::has_failed(&outcome)) {
+            let tool = repeat::Tool { name: &route.original, policy, metadata: &metadata, trace: &trace };
+            loop {
+                match Box::pin(self.after_failure(context, &server, &tool, &mut again, &outcome)).await {
+                    repeat::Next::Call(request) => {
+                        let calling = self.execute(context, &view, &server, &route, *request, &params, &name);
+                        outcome = Box::pin(calling).await;
+                    }
+                    repeat::Next::Tool(other) if fall_back => {
+                        instead = self.instead(&view, &server, &other, &again);
+                        break;
+                    }
+                    repeat::Next::Tool(_) | repeat::Next::Nothing => break,
+                }
+            }
+        }
         let outcome = self.look_at_result(&server, outcome).await;
         self.settle(permit, &outcome).await;
+        if let Some((tool, params)) = instead {
+            let request = Request::new(switchboard_wire::Id::number(0), method::TOOLS_CALL, Some(params));
+            // Where that one is refused or fails too, the caller gets to know the first failure.
+            if let Ok(reply) = self.call_instead(context, request).await
+                && repeat::has_worked(&reply)
+            {
+                return Ok(repeat::marked(reply, &tool));
+            }
+        }
         let reply = outcome?;
         if policy.assessment.confirm.is_some() {
             self.remember_midway(context, server.id(), &params, &reply);
@@ -512,16 +554,6 @@ impl Kernel {
         let event = audit::with(audit::about(event, server.id(), None), "kind", kind);
         let name = switchboard_guard::redact::value(&Raw::string(name));
         self.gate().audit.note(audit::with(event, "name", name)).await;
-    }
-
-    /// Writes down that a server came or went.
-    pub(crate) fn note_server(&self, server: &Server, event_type: &str, why: Option<&str>) {
-        let event = audit::event_of(event_type, audit::kernel(), audit::result::SUCCESS);
-        let mut event = audit::with(audit::about(event, server.id(), None), "trust_level", server.trust().as_str());
-        if let Some(why) = why {
-            event = audit::with(event, "reason", why);
-        }
-        self.gate().audit.note_now(event);
     }
 }
 

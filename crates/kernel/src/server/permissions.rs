@@ -147,15 +147,18 @@ impl Server {
         Some(kernel.held_permissions(&tables, self))
     }
 
-    /// Writes down that its process ended for doing what it may not do.
-    pub(super) async fn note_violation(&self, hub: &Hub, kernel: &Kernel) {
-        let Some(oversight) = hub.connected.oversight() else { return };
-        let ended = tokio::time::timeout(TELL, oversight.ended()).await;
-        let Some(cause) = ended.ok().flatten().filter(|cause: &ExitCause| cause.is_violation()) else { return };
+    /// How its process ended; written down where that was for doing what it may not do.
+    pub(super) async fn note_violation(&self, hub: &Hub, kernel: &Kernel) -> Option<ExitCause> {
+        let oversight = hub.connected.oversight()?;
+        let cause = tokio::time::timeout(TELL, oversight.ended()).await.ok().flatten()?;
+        if !cause.is_violation() {
+            return Some(cause);
+        }
         tracing::warn!(server = %self.id(), ?cause, "the server was ended for what it did");
         let event = audit::event_of(audit::event::ISOLATION_VIOLATION, audit::kernel(), audit::result::BLOCKED);
         let event = audit::with(audit::about(event, self.id(), None), "cause", format!("{cause:?}"));
         kernel.gate().audit.note(audit::with(event, "code", cause.code())).await;
+        Some(cause)
     }
 
     async fn standing(&self, kernel: &Kernel) -> Option<Standing> {

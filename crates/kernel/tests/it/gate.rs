@@ -4,10 +4,12 @@
 mod audit;
 mod confirm;
 mod crash;
+mod life;
 mod lists;
 mod negotiation;
 mod permissions;
 mod pins;
+mod pressure;
 mod revoke;
 mod traps;
 mod validators;

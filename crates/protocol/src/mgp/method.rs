@@ -18,6 +18,14 @@ pub const PERMISSION_GRANT: &str = "mgp/permission/grant";
 pub const CALLBACK_REQUEST: &str = "notifications/mgp.callback.request";
 /// Answers that.
 pub const CALLBACK_RESPOND: &str = "mgp/callback/respond";
+/// Asks whether one lives (MGP 11.3).
+pub const HEALTH_PING: &str = "mgp/health/ping";
+/// Asks how one is (MGP 11.3).
+pub const HEALTH_STATUS: &str = "mgp/health/status";
+/// Asks one to end, after what runs (MGP 11.4).
+pub const LIFECYCLE_SHUTDOWN: &str = "mgp/lifecycle/shutdown";
+/// A server is in another state (MGP 11.4).
+pub const LIFECYCLE: &str = "notifications/mgp.lifecycle";
 /// Something happened that is kept.
 pub const AUDIT: &str = "notifications/mgp.audit";
 

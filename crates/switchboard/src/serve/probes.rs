@@ -52,6 +52,7 @@ impl Probes {
         let servers = self.kernel.status();
         let starting = servers.iter().any(|server| server.phase == Phase::Starting);
         let ready = servers.iter().filter(|server| server.phase == Phase::Ready).count();
+        let starting = starting || self.kernel.is_draining();
         let status = if starting { StatusCode::SERVICE_UNAVAILABLE } else { StatusCode::OK };
         let body = json!({"ready": !starting, "servers": servers.len(), "connected": ready});
         let mut response = text(status, format!("{body}\n"));

@@ -9,6 +9,7 @@ mod faults;
 mod files;
 mod gate;
 mod https;
+mod live;
 mod login;
 mod orphans;
 mod serve;

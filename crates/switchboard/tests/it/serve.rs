@@ -98,13 +98,18 @@ impl Served {
         stream
     }
 
-    fn signal(&self, signal: rustix::process::Signal) {
+    pub(crate) fn signal(&self, signal: rustix::process::Signal) {
         rustix::process::kill_process(rustix::process::Pid::from_child(&self.child), signal).unwrap();
     }
 
-    pub(crate) fn end(mut self) {
+    pub(crate) fn end(self) {
         self.signal(rustix::process::Signal::TERM);
-        assert!(wait(&mut self.child).success());
+        assert!(self.ended().success());
+    }
+
+    /// Waits for the end of the process.
+    pub(crate) fn ended(mut self) -> std::process::ExitStatus {
+        wait(&mut self.child)
     }
 }
 
