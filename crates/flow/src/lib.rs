@@ -5,7 +5,10 @@
 //! nothing worse happens than a longer wait. Chance is an argument as well.
 
 pub mod breaker;
+pub mod callback;
 pub mod lifecycle;
 pub mod meter;
 pub mod restart;
 pub mod retry;
+pub mod stream;
+pub mod subscription;

@@ -8,7 +8,7 @@ use switchboard_peer::{Call, CallError, Context, Handler, Remote, Reply};
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mcp::{meta, method};
 use switchboard_protocol::{Era, Revision};
-use switchboard_wire::{Edit, Extra, Object, Raw};
+use switchboard_wire::{Edit, Extra, Id, Object, Raw};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -20,6 +20,7 @@ use crate::parked::{Event, Running, ToTask};
 use crate::relay::{Asked, LogWish, Relay};
 use crate::server::{Server, Ticket, User};
 use crate::spec::Sharing;
+use crate::streams::Live;
 use crate::tasks::Across;
 
 /// How often a server may ask a legacy client for input before the call is given up.
@@ -36,6 +37,10 @@ pub(crate) struct Forward {
     pub(crate) headers: Vec<(String, String)>,
     /// How long it may take at most, where less than usual.
     pub(crate) longest: Option<Duration>,
+    /// What takes the pieces of its result, where they are wanted.
+    pub(crate) live: Option<Arc<Live>>,
+    /// The client's own id of it.
+    pub(crate) id: Option<Id>,
 }
 
 /// What a tool call has to do with tasks.
@@ -143,7 +148,8 @@ impl Kernel {
         forward: Forward,
     ) -> Result<Reply, Fault> {
         let logs = LogWish::of(context, forward.params.as_ref());
-        let related = Relay { kernel: self.clone(), server: server.clone(), client: context.clone(), logs };
+        let (live, id) = (forward.live.clone(), forward.id.clone());
+        let related = Relay { kernel: self.clone(), server: server.clone(), client: context.clone(), logs, live, id };
         let related = Arc::new(related);
         let mut ticket = self.ticket(context, server, upstream, related.clone()).await;
         let call = self.call(context, server, forward, related);
@@ -206,6 +212,8 @@ impl Kernel {
                 extra: forward.extra.clone(),
                 headers: forward.headers.clone(),
                 longest: forward.longest,
+                live: forward.live.clone(),
+                id: forward.id.clone(),
             };
             let reply = self.pass(context, server, upstream, round).await?;
             let Ok(result) = &reply.outcome else { return Ok(reply) };
@@ -234,7 +242,7 @@ impl Kernel {
                 let text = format!("server `{}` asks for input without a method", server.id());
                 return Err(Fault::new(FaultKind::UpstreamError, text));
             };
-            let request = switchboard_wire::Request::new(switchboard_wire::Id::number(0), asked, object.get("params"));
+            let request = switchboard_wire::Request::new(Id::number(0), asked, object.get("params"));
             let client = Asked { remote: &context.remote, caller: &context.caller };
             let reply = self.ask_client(&client, server, request, None).await;
             match reply.outcome {
@@ -300,7 +308,9 @@ impl Kernel {
     ) -> Running {
         let (sender, events) = mpsc::channel(EVENTS);
         let owner = ClientState::of(&context.session).owner;
-        let related = ToTask { events: sender.clone(), kernel: self.clone(), server: server.clone(), owner };
+        let (live, id, client) = (forward.live.clone(), forward.id.clone(), context.clone());
+        let related =
+            ToTask { events: sender.clone(), kernel: self.clone(), server: server.clone(), owner, live, id, client };
         let related = Arc::new(related);
         let mut ticket = self.ticket(context, server, upstream, related.clone()).await;
         let mut call = self.call(context, server, forward, related);

@@ -7,7 +7,7 @@
 pub(crate) mod admin;
 pub(crate) mod audit;
 mod confirm;
-mod exact;
+pub(crate) mod exact;
 pub(crate) mod hearers;
 mod journal;
 pub(crate) mod lists;

@@ -21,8 +21,10 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::callbacks::Callbacks;
 use crate::clients::{ClientState, level_index, level_name};
 use crate::directory::{Directory, Hidden, ListKind, Source};
+use crate::events::Events;
 use crate::gate::Gate;
 use crate::listen::{Listeners, with_uri};
 use crate::mentions::Mentions;
@@ -31,10 +33,11 @@ use crate::server::health::Health;
 use crate::server::stats::Activity;
 use crate::server::{Phase, Server};
 use crate::spec::{KernelOptions, ServerSpec};
+use crate::streams::Streams;
 use crate::tasks::TaskBook;
 use crate::welcome::{own_capabilities, own_info};
 
-pub(crate) use answer::{no_such_tool, object_of, plain, rendered, text_of};
+pub(crate) use answer::{OF_MGP, no_such_tool, object_of, plain, rendered, text_of};
 
 /// How often calls whose client did not come back are looked for.
 const SWEEP: Duration = Duration::from_secs(30);
@@ -64,6 +67,9 @@ struct Shared {
     starts: Semaphore,
     listeners: Listeners,
     parked: Parked,
+    streams: Streams,
+    events: Events,
+    callbacks: Callbacks,
     tasks: TaskBook,
     mentions: Mentions,
     work: TaskTracker,
@@ -141,6 +147,9 @@ impl Kernel {
             starts: Semaphore::new(STARTS),
             listeners: Listeners::default(),
             parked: Parked::default(),
+            streams: Streams::default(),
+            events: Events::default(),
+            callbacks: Callbacks::default(),
             tasks: TaskBook::default(),
             mentions: Mentions::default(),
             work: TaskTracker::new(),
@@ -150,6 +159,12 @@ impl Kernel {
             ending: CancellationToken::new(),
         }));
         tokio::spawn(auditing);
+        let telling = Arc::downgrade(&kernel.0);
+        kernel.0.gate.audit.tap(move |event| {
+            if let Some(shared) = telling.upgrade() {
+                Self(shared).tell_on_bus(event);
+            }
+        });
         let sweeper = kernel.clone();
         kernel.spawn(async move {
             let mut swept = tokio::time::Instant::now();
@@ -163,6 +178,8 @@ impl Kernel {
                 if swept.elapsed() >= SWEEP {
                     swept = tokio::time::Instant::now();
                     sweeper.0.parked.sweep();
+                    sweeper.0.streams.sweep();
+                    sweeper.forget_old().await;
                 }
                 // Who waits for notices makes no calls, and still must not hear of what was taken from him.
                 if !sweeper.0.clients.lock().is_empty() || !sweeper.0.listeners.is_empty() {
@@ -286,6 +303,7 @@ impl Kernel {
         }
         // Nobody will bring the input that these wait for.
         self.0.parked.clear();
+        self.0.streams.clear();
         self.0.tasks.clear();
         let sessions: Vec<_> = self.0.clients.lock().drain().map(|(_, session)| session).collect();
         let ended = async {
@@ -340,6 +358,12 @@ impl Kernel {
         view.servers.iter().map(status).collect()
     }
 
+    /// How many calls stream their results now, and how many bytes of pieces are kept.
+    #[must_use]
+    pub fn streaming(&self) -> (usize, usize) {
+        (self.0.streams.count(), self.0.streams.kept())
+    }
+
     /// Waits until every server has come up or failed, at most `patience`.
     pub async fn settled(&self, patience: Duration) {
         let deadline = tokio::time::Instant::now() + patience;
@@ -381,6 +405,18 @@ impl Kernel {
 
     pub(crate) fn parked(&self) -> &Parked {
         &self.0.parked
+    }
+
+    pub(crate) fn callbacks(&self) -> &Callbacks {
+        &self.0.callbacks
+    }
+
+    pub(crate) fn events(&self) -> &Events {
+        &self.0.events
+    }
+
+    pub(crate) fn streams(&self) -> &Streams {
+        &self.0.streams
     }
 
     pub(crate) fn tasks(&self) -> &TaskBook {
@@ -509,6 +545,8 @@ impl Kernel {
             switchboard_protocol::mgp::method::LIFECYCLE => {}
             // A server's word about what happened is no record, and nobody shall take it for the kernel's.
             switchboard_protocol::mgp::method::AUDIT => {}
+            switchboard_protocol::mgp::method::EVENT => self.take_event(server, notification),
+            switchboard_protocol::proposals::push::EVENT if server.pushes() => self.take_push(server, notification),
             _ => return false,
         }
         true
@@ -549,6 +587,10 @@ impl Kernel {
     /// Passes a notification that belongs to no call to every legacy client, while all of them, and all who have calls
     /// at the server, are one principal. What belongs to several could be anybody's.
     pub(crate) fn tell_clients(&self, server: &Server, notification: &Notification) {
+        // What MGP defines is between a server and the kernel.
+        if notification.method.starts_with(OF_MGP) {
+            return;
+        }
         let clients = self.clients();
         let Some(first) = clients.first() else { return };
         let alone = clients.iter().all(|session| session.principal == first.principal);

@@ -4,8 +4,11 @@
 //! servers behind it. It forwards raw JSON: what it does not understand reaches the far side unchanged.
 
 mod bridge;
+mod callbacks;
 mod clients;
 pub mod directory;
+mod events;
+mod flow;
 mod forward;
 mod gate;
 mod isolation;
@@ -20,6 +23,7 @@ mod parked;
 mod relay;
 mod server;
 mod spec;
+mod streams;
 mod tasks;
 mod welcome;
 

@@ -24,6 +24,7 @@ use switchboard_peer::client::{Connected, Target};
 use switchboard_peer::{Caller, Remote};
 use switchboard_protocol::mcp::meta;
 use switchboard_protocol::mgp::{Agreement, Extension, ServerDeclaration, TrustLevel};
+use switchboard_protocol::proposals::{self, Proposal};
 use switchboard_protocol::{Era, Revision};
 use switchboard_wire::Raw;
 use tokio::sync::{Notify, watch};
@@ -268,6 +269,24 @@ impl Server {
     pub(crate) fn wants_trace(&self) -> bool {
         let hub = self.hub_now();
         hub.is_some_and(|hub| hub.agreement.as_ref().is_some_and(|agreement| agreement.has(Extension::Audit)))
+    }
+
+    /// Whether it agreed on an extension.
+    pub(crate) fn agreed_on(&self, extension: Extension) -> bool {
+        let hub = self.hub.load();
+        hub.as_ref().is_some_and(|hub| hub.agreement.as_ref().is_some_and(|agreement| agreement.has(extension)))
+    }
+
+    /// Whether it tells of events by itself (proposal 15).
+    pub(crate) fn pushes(&self) -> bool {
+        let hub = self.hub.load();
+        let said = hub.as_ref().map(|hub| proposals::declared(&hub.connected.server.capabilities));
+        said.is_some_and(|declared| declared.has(Proposal::SubscribeNotify))
+    }
+
+    /// Whether it sends results in pieces, or says how far it is.
+    pub(crate) fn streams(&self) -> bool {
+        self.agreed_on(Extension::Streaming) || self.agreed_on(Extension::Progress)
     }
 
     /// Its instructions for the model, unless they are held back.

@@ -15,7 +15,7 @@ use crate::server::Server;
 pub(crate) const NAME: &str = "switchboard";
 
 /// What of MGP the kernel speaks with servers.
-pub(crate) const MGP_OFFERED: [Extension; 7] = [
+pub(crate) const MGP_OFFERED: [Extension; 11] = [
     Extension::ToolSecurity,
     Extension::Permissions,
     Extension::AccessControl,
@@ -23,9 +23,13 @@ pub(crate) const MGP_OFFERED: [Extension; 7] = [
     Extension::CodeSafety,
     Extension::ErrorHandling,
     Extension::Lifecycle,
+    Extension::Streaming,
+    Extension::Progress,
+    Extension::Events,
+    Extension::Callbacks,
 ];
 /// What of MGP the kernel speaks with clients.
-pub(crate) const MGP_SPOKEN: [Extension; 7] = [
+pub(crate) const MGP_SPOKEN: [Extension; 10] = [
     Extension::ToolSecurity,
     Extension::Permissions,
     Extension::AccessControl,
@@ -33,6 +37,9 @@ pub(crate) const MGP_SPOKEN: [Extension; 7] = [
     Extension::ErrorHandling,
     Extension::Lifecycle,
     Extension::Callbacks,
+    Extension::Streaming,
+    Extension::Progress,
+    Extension::Events,
 ];
 
 /// What was agreed on with a client that says this of itself; `None` for one that did not ask for MGP.

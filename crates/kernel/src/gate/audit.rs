@@ -7,7 +7,7 @@
 //! from being written.
 
 use std::collections::HashSet;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -84,7 +84,11 @@ pub(crate) struct Auditor {
     pub(crate) underway: Arc<Underway>,
     /// Servers that want to hear of events.
     hearers: Hearers,
+    /// Hears of every event as well.
+    tap: OnceLock<Tap>,
 }
+
+type Tap = Box<dyn Fn(&AuditEvent) + Send + Sync>;
 
 enum Job {
     Write(Box<Waiting>),
@@ -116,7 +120,7 @@ impl Auditor {
         let underway = Underway::new(store.as_ref());
         let hurry = Arc::new(Notify::new());
         let work = write_soon(store.clone(), jobs, hurry.clone(), underway.clone());
-        (Self { store, soon, hurry, underway, hearers: Hearers::default() }, work)
+        (Self { store, soon, hurry, underway, hearers: Hearers::default(), tap: OnceLock::new() }, work)
     }
 
     /// Whether anything is kept.
@@ -241,7 +245,15 @@ impl Auditor {
         self.hearers.set(hearers);
     }
 
+    /// Names who hears of every event from now on: once, at the beginning.
+    pub(crate) fn tap(&self, tap: impl Fn(&AuditEvent) + Send + Sync + 'static) {
+        let _ = self.tap.set(Box::new(tap));
+    }
+
     fn tell(&self, event: &AuditEvent) {
+        if let Some(tap) = self.tap.get() {
+            tap(event);
+        }
         self.hearers.tell(event);
     }
 }

@@ -8,7 +8,7 @@ use switchboard_guard::risk::Effect;
 use switchboard_peer::{BoxFuture, Context, Handler, Reply, Session};
 use switchboard_protocol::fault::{Fault, FaultKind, Rendering};
 use switchboard_protocol::mcp::{meta, method};
-use switchboard_protocol::mgp::{Extension, TrustLevel};
+use switchboard_protocol::mgp::{self, Extension, TrustLevel};
 use switchboard_protocol::proposals::{self, Proposal};
 use switchboard_protocol::{Era, Revision};
 use switchboard_wire::{Edit, ErrorObject, Notification, Object, Raw, Request};
@@ -19,6 +19,7 @@ use crate::directory::{ListKind, Route};
 use crate::forward::{Forward, TaskWish, failed, malformed, send_level};
 use crate::gate::{self, Admission, Attempt, audit};
 use crate::server::Server;
+use crate::streams::{Live, Underway, Wish};
 use crate::{bridge, welcome};
 
 /// How notifications of MGP begin.
@@ -58,6 +59,9 @@ impl Handler for Kernel {
         Box::pin(async move {
             match &*notification.method {
                 method::INITIALIZED | method::CANCELLED | method::PROGRESS => {}
+                mgp::method::STREAM_PACE_NOTICE | mgp::method::STREAM_GAP => {
+                    self.told_about_stream(&context, &notification).await;
+                }
                 // What a kernel says to servers is not for clients to say.
                 name if name.starts_with(OF_MGP) => {}
                 _ => self.pass_on(&context, &notification).await,
@@ -71,6 +75,7 @@ impl Handler for Kernel {
 
     fn closed(&self, session: &Arc<Session>) {
         self.0.clients.lock().remove(&session.id);
+        self.end_subscriptions_of(&session.id);
         if let Some(state) = session.existing_state::<ClientState>() {
             let kernel = self.clone();
             self.spawn(async move {
@@ -117,9 +122,12 @@ impl Kernel {
                 self.task_request(context, request).await
             }
             method::TASKS_LIST => self.list_tasks(context, request).await,
-            _ => match self.own_method(context, &request).await {
+            _ => match self.flow_method(context, &request).await {
                 Some(answer) => answer,
-                None => self.unknown_method(context, request).await,
+                None => match self.own_method(context, &request).await {
+                    Some(answer) => answer,
+                    None => self.unknown_method(context, request).await,
+                },
             },
         }
     }
@@ -136,7 +144,7 @@ impl Kernel {
             list = with_own_tools(&list, &self.own_tools());
         }
         if kind == ListKind::Tools {
-            let own = self.lifecycle_tools(context);
+            let own = [self.lifecycle_tools(context), self.flow_tools(context)].concat();
             if !own.is_empty() {
                 list = with_own_tools(&list, &own);
             }
@@ -185,6 +193,9 @@ impl Kernel {
             {
                 return answer;
             }
+            if let Some(answer) = Box::pin(self.flow_tool(context, &request.id, &name, params.get("arguments"))).await {
+                return answer;
+            }
             if let Some(answer) = Box::pin(self.scope_tool(context, &name, &request)).await {
                 return answer;
             }
@@ -194,6 +205,12 @@ impl Kernel {
         let (Some(policy), Some(raw)) = (&route.policy, &request.params) else {
             return Err(no_such_tool(&name));
         };
+        let mut wish = Wish::of(context, &server, raw, &metadata);
+        if let Some(wish) = wish.as_mut().filter(|wish| wish.resume.is_some())
+            && let Some(reply) = Box::pin(self.resume_call(context, &server, &route, &request, wish)).await?
+        {
+            return Ok(reply);
+        }
         let trace = gate::trace_of(&metadata);
         let attempt = Attempt {
             context,
@@ -220,15 +237,20 @@ impl Kernel {
         if let Some(params) = gate::towards::with_trace(&server, &metadata, request.params.as_ref(), &trace) {
             request.params = Some(params);
         }
+        if let Some(wish) = wish {
+            let context = context.clone();
+            let underway = Underway { context, view, server, route, request, params, name, permit };
+            return Box::pin(self.call_streamed(underway, wish)).await;
+        }
         let again = repeat::Again::of(&server, &request);
-        let mut outcome = self.execute(context, &view, &server, &route, request, &params, &name).await;
+        let mut outcome = self.execute(context, &view, &server, &route, request, &params, &name, None).await;
         let mut instead = None;
         if let Some(mut again) = again.filter(|_| repeat::has_failed(&outcome)) {
             let tool = repeat::Tool { name: &route.original, policy, metadata: &metadata, trace: &trace };
             loop {
                 match Box::pin(self.after_failure(context, &server, &tool, &mut again, &outcome)).await {
                     repeat::Next::Call(request) => {
-                        let calling = self.execute(context, &view, &server, &route, *request, &params, &name);
+                        let calling = self.execute(context, &view, &server, &route, *request, &params, &name, None);
                         outcome = Box::pin(calling).await;
                     }
                     repeat::Next::Tool(other) if fall_back => {
@@ -280,7 +302,7 @@ impl Kernel {
 
     /// Makes a call that passed the gate.
     #[expect(clippy::too_many_arguments, reason = "the parts of one call, found by its caller and used once")]
-    async fn execute(
+    pub(crate) async fn execute(
         &self,
         context: &Context,
         view: &View,
@@ -289,6 +311,7 @@ impl Kernel {
         request: Request,
         params: &Object,
         name: &str,
+        live: Option<&Arc<Live>>,
     ) -> Result<Reply, Fault> {
         let mut headers = Vec::new();
         if let Some(wanted) = &route.param_headers {
@@ -305,7 +328,10 @@ impl Kernel {
         let asks_task = params.has("task") || modern && context.caller.can(&["extensions", meta::TASKS_EXTENSION]);
         let renamed = rename(&request, name, &route.original, "name")?;
         let longest = route.policy.as_deref().and_then(|policy| self.longest_by_scope(server, policy));
-        let forward = Forward { method: request.method, params: renamed, extra: request.extra, headers, longest };
+        let live = live.cloned();
+        let id = Some(request.id);
+        let forward =
+            Forward { method: request.method, params: renamed, extra: request.extra, headers, longest, live, id };
         let wish = match (params.has("task"), route.needs_task) {
             (true, _) => TaskWish::Asked,
             (false, true) => TaskWish::Needed,
@@ -625,7 +651,15 @@ fn unknown_revision(request: &Request) -> Option<ErrorObject> {
 }
 
 pub(crate) fn plain(request: Request, params: Option<Raw>) -> Forward {
-    Forward { method: request.method, params, extra: request.extra, headers: Vec::new(), longest: None }
+    Forward {
+        method: request.method,
+        params,
+        extra: request.extra,
+        headers: Vec::new(),
+        longest: None,
+        live: None,
+        id: None,
+    }
 }
 
 pub(crate) fn object_of(request: &Request) -> Result<Object, Fault> {

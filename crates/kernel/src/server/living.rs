@@ -205,7 +205,7 @@ impl Server {
     }
 
     /// Tells the server what it cannot know: now, and whenever it has lost its session and got a new one.
-    async fn restore_always(&self, hub: &Hub, kernel: &Kernel) {
+    async fn restore_always(self: &Arc<Self>, hub: &Hub, kernel: &Kernel) {
         let mut renewals = hub.connected.renewals.clone();
         loop {
             *self.told_level.lock() = None;
@@ -213,6 +213,7 @@ impl Server {
                 self.tell_level(hub, level).await;
             }
             self.subscribe_again(hub).await;
+            kernel.subscribe_again_at(self, hub.remote()).await;
             if renewals.changed().await.is_err() {
                 // This connection has no session that could be renewed.
                 return std::future::pending().await;

@@ -13,4 +13,4 @@ mod pressure;
 mod revoke;
 mod traps;
 mod validators;
-mod world;
+pub(crate) mod world;

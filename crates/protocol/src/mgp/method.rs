@@ -29,6 +29,37 @@ pub const LIFECYCLE: &str = "notifications/mgp.lifecycle";
 /// Something happened that is kept.
 pub const AUDIT: &str = "notifications/mgp.audit";
 
+/// Takes a request back (MGP 12.7).
+pub const STREAM_CANCEL: &str = "mgp/stream/cancel";
+/// Says how fast pieces may come, as a request. The notification is [`STREAM_PACE_NOTICE`].
+pub const STREAM_PACE: &str = "mgp/stream/pace";
+/// A piece of a result (MGP 12.4).
+pub const STREAM_CHUNK: &str = "notifications/mgp.stream.chunk";
+/// How far a long operation is (MGP 12.6).
+pub const STREAM_PROGRESS: &str = "notifications/mgp.stream.progress";
+/// Says how fast pieces may come.
+pub const STREAM_PACE_NOTICE: &str = "notifications/mgp.stream.pace";
+/// Asks for pieces that did not arrive.
+pub const STREAM_GAP: &str = "notifications/mgp.stream.gap";
+/// How the names of all notifications about streams begin.
+pub const OF_STREAMS: &str = "notifications/mgp.stream.";
+/// Subscribes to events (MGP 13.2).
+pub const EVENTS_SUBSCRIBE: &str = "mgp/events/subscribe";
+/// Ends a subscription.
+pub const EVENTS_UNSUBSCRIBE: &str = "mgp/events/unsubscribe";
+/// Asks for events again.
+pub const EVENTS_REPLAY: &str = "mgp/events/replay";
+/// Asks which questions are open.
+pub const PENDING_CALLBACKS: &str = "mgp/events/pending_callbacks";
+/// An event (MGP 13.3).
+pub const EVENT: &str = "notifications/mgp.event";
+
+/// Whether a notification names the request that it is about in its member `request_id`.
+#[must_use]
+pub fn names_its_request(method: &str) -> bool {
+    method.starts_with(OF_STREAMS) || method == CALLBACK_REQUEST
+}
+
 /// The kernel tool that does what a method does: `mgp.access.query` for `mgp/access/query`.
 #[must_use]
 pub fn tool_of(method: &str) -> Option<String> {
