@@ -15,6 +15,7 @@ use switchboard_kernel::{Kernel, ServerSpec};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
+use crate::identity::keeper::Keeper;
 use crate::{setup, specs};
 
 /// How often the files are looked at without a report.
@@ -40,10 +41,11 @@ pub(crate) struct Reload {
 
 impl Reload {
     /// Gives the configuration to the kernel, and every later one as well.
-    pub(crate) fn start(kernel: Kernel, sources: Sources, loaded: Loaded) -> Self {
+    pub(crate) fn start(kernel: Kernel, keeper: Arc<Keeper>, sources: Sources, loaded: Loaded) -> Self {
         let reload = Self { stop: CancellationToken::new(), counts: Arc::default() };
         let mut watched = Watched {
             kernel,
+            keeper,
             sources,
             data_dir: loaded.data_dir.clone(),
             files: loaded.watch.iter().cloned().chain([loaded.data_dir.join("trust.json")]).collect(),
@@ -80,6 +82,7 @@ type Stamp = Option<(Option<SystemTime>, u64, u64)>;
 
 struct Watched {
     kernel: Kernel,
+    keeper: Arc<Keeper>,
     sources: Sources,
     /// Where our own state is; it stays there until the next start.
     data_dir: PathBuf,
@@ -171,6 +174,7 @@ impl Watched {
                 next.push(spec.clone());
             }
         }
+        self.keeper.configure(&config);
         self.kernel.apply(next.clone());
         self.applied = next;
         self.config = config;
