@@ -26,6 +26,7 @@ mod world;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, LazyLock, OnceLock};
 
+use arc_swap::{ArcSwap, Guard};
 use jiff::Timestamp;
 use serde_json::Map;
 use switchboard_guard::access::Access;
@@ -127,7 +128,8 @@ impl ToolPolicy {
 
 /// The gate's own state.
 pub(crate) struct Gate {
-    pub(crate) options: GateOptions,
+    options: ArcSwap<GateOptions>,
+    store: Option<Store>,
     pub(crate) audit: Auditor,
     pub(crate) granted: tables::Granted,
     pub(crate) desk: confirm::Desk,
@@ -149,13 +151,19 @@ impl Gate {
             lists: lists::Cache::default(),
             tokens: tokens::Tokens::default(),
             told: notices::Told::default(),
-            options,
+            store: options.store.clone(),
+            options: ArcSwap::from_pointee(options),
         };
         (gate, writing)
     }
 
     pub(crate) fn store(&self) -> Option<&Store> {
-        self.options.store.as_ref()
+        self.store.as_ref()
+    }
+
+    /// How calls are judged at the moment.
+    pub(crate) fn options(&self) -> Guard<Arc<GateOptions>> {
+        self.options.load()
     }
 }
 
@@ -216,6 +224,23 @@ pub(crate) enum Admission {
 }
 
 impl Kernel {
+    /// Judges calls in another way from now on, without a new start. The store stays, and so does the bound on
+    /// results, which belongs to the limits. What is under way is judged anew at its next step.
+    pub fn judge_by(&self, options: GateOptions) {
+        let before = self.gate().options.load_full();
+        let next = GateOptions { store: before.store.clone(), result_bytes: before.result_bytes, ..options };
+        let definitions = (before.pin_definitions, before.screen_definitions);
+        let inspects = definitions != (next.pin_definitions, next.screen_definitions);
+        self.gate().options.store(Arc::new(next));
+        if inspects {
+            // What is held back depends on it.
+            self.view().servers.iter().for_each(|server| server.refresh_soon());
+        }
+        // Lists that were put together before show what held then.
+        self.rebuild();
+        self.grants_changed();
+    }
+
     /// What may be used by whom, no older than a moment.
     ///
     /// # Errors
@@ -233,7 +258,7 @@ impl Kernel {
 
     /// What a principal without a grant may do at a server.
     pub(crate) fn default_for(&self, principal: &str, server: &Server) -> DefaultPolicy {
-        default_policy(principal, server.policy().default_policy, self.gate().options.default_policy)
+        default_policy(principal, server.policy().default_policy, self.gate().options().default_policy)
     }
 
     /// Whether a session may use a tool of a server; without a tool, the server as a whole.
@@ -295,7 +320,7 @@ impl Kernel {
     }
 
     fn permission_policy(&self, server: &Server) -> permission::Policy {
-        let options = &self.gate().options;
+        let options = self.gate().options();
         let said = server.policy();
         let configured = said.permissions_granted.iter().filter_map(|(permission, scope)| {
             let scope = match scope {
@@ -430,7 +455,7 @@ impl Kernel {
 
     /// Whether the operator wants nobody asked.
     pub(crate) fn approves_all(&self) -> bool {
-        self.gate().options.approval_policy == ApprovalPolicy::AutoApprove
+        self.gate().options().approval_policy == ApprovalPolicy::AutoApprove
     }
 
     /// Judges the arguments; the answer to the client where they are refused.

@@ -4,6 +4,7 @@ mod counted;
 mod probes;
 pub(crate) mod reload;
 mod retention;
+mod settings;
 
 use std::net::SocketAddr;
 use std::sync::Arc;

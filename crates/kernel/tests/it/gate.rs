@@ -9,6 +9,7 @@ mod negotiation;
 mod permissions;
 mod pins;
 mod revoke;
+mod settings;
 mod traps;
 mod validators;
 mod world;

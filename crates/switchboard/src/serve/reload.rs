@@ -15,6 +15,7 @@ use switchboard_kernel::{Kernel, ServerSpec};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
+use super::settings;
 use crate::identity::keeper::Keeper;
 use crate::{setup, specs};
 
@@ -145,8 +146,14 @@ impl Watched {
         for problem in setup::problems(&loaded) {
             tracing::warn!("{problem}");
         }
-        if difference.settings {
-            tracing::warn!("changed settings (address, limits, ...) take effect at the next start; servers change now");
+        let changed = settings::changed(&self.config.settings, &loaded.config.settings);
+        if !changed.next_start.is_empty() {
+            let keys = changed.next_start.join(", ");
+            tracing::warn!(keys, "these changed settings take effect at the next start; start again to use them");
+        }
+        if !changed.now.is_empty() {
+            self.kernel.judge_by(specs::kernel_options(&loaded.config.settings, None).gate);
+            tracing::info!(keys = changed.now.join(", "), "these changed settings hold from now on");
         }
         self.counts.taken.fetch_add(1, Ordering::Relaxed);
         let list = |ids: &[String]| if ids.is_empty() { "none".to_owned() } else { ids.join(", ") };
