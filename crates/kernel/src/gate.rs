@@ -351,7 +351,8 @@ impl Kernel {
         unknown: impl FnOnce() -> Fault,
     ) -> Result<(), Fault> {
         let tables = self.tables().await?;
-        if !self.access(&tables, &context.session, server, None).allow {
+        let access = self.access(&tables, &context.session, server, None);
+        if !access.allow {
             let event = audit::event_of(event::TOOL_BLOCKED, audit::principal(&context.session), result::BLOCKED);
             let event = audit::with(audit::about(event, server.id(), None), "step", "access");
             self.gate().audit.note(audit::with(event, "what", what)).await;
@@ -360,7 +361,8 @@ impl Kernel {
         let wanted = scopes::Wanted { server: server.id(), tool: None };
         self.hold_to_scopes(&context.session.principal, &scopes::Presented::of(context, None), wanted)?;
         let standing = self.has_permissions(&tables, server, None)?;
-        let scopes: Vec<_> = standing.granted.into_iter().filter_map(|granted| granted.scope).collect();
+        let mut scopes: Vec<_> = standing.granted.into_iter().filter_map(|granted| granted.scope).collect();
+        scopes.extend(tables.limits(&access).cloned());
         let Some(said) = said.filter(|_| !scopes.is_empty()) else { return Ok(()) };
         let said = Edit::of(said).map_err(crate::forward::malformed)?.remove("_meta").finish();
         let checks = Arc::new(Checks::new(&[], &ToolSecurity::default(), &scopes, &server.base_directory()));
@@ -442,10 +444,12 @@ impl Kernel {
                 return Err(fault);
             }
         };
-        if let Some(refusal) = Box::pin(self.check_delegation(attempt, &tables)).await? {
+        let mut scopes: Vec<_> = standing.granted.into_iter().filter_map(|granted| granted.scope).collect();
+        scopes.extend(tables.limits(&access).cloned());
+        if let Some(refusal) = Box::pin(self.check_delegation(attempt, &tables, &mut scopes)).await? {
             return Ok(Some(refusal));
         }
-        Ok(self.check_arguments(attempt, &standing).await)
+        Ok(self.check_arguments(attempt, &scopes).await)
     }
 
     /// Whether a person is asked for this reason: with `auto_approve` only where the operator said so of the tool.
@@ -459,15 +463,14 @@ impl Kernel {
     }
 
     /// Judges the arguments; the answer to the client where they are refused.
-    async fn check_arguments(&self, attempt: &Attempt<'_>, standing: &Standing) -> Option<Reply> {
+    async fn check_arguments(&self, attempt: &Attempt<'_>, scopes: &[permission::Scope]) -> Option<Reply> {
         if let Some(refusal) = self.check_scopes(attempt).await {
             return Some(refusal);
         }
         if let Some(refusal) = self.check_schema(attempt).await {
             return Some(refusal);
         }
-        let scopes: Vec<_> = standing.granted.iter().filter_map(|granted| granted.scope.clone()).collect();
-        let violation = self.violation(attempt, &scopes).await?;
+        let violation = self.violation(attempt, scopes).await?;
         let code = violation.rejection.is_some();
         let event_type = if code { event::CODE_REJECTED } else { event::VALIDATION_FAILED };
         let event = audit::with(attempt.event(event_type, result::BLOCKED), "step", "validators");
@@ -508,8 +511,14 @@ impl Kernel {
         Box::pin(world::check(checks, attempt.arguments())).await
     }
 
-    /// A call on somebody's behalf has no more rights than each of those it passed through.
-    async fn check_delegation(&self, attempt: &Attempt<'_>, tables: &Tables) -> Result<Option<Reply>, Fault> {
+    /// A call on somebody's behalf has no more rights than each of those it passed through. What narrows theirs is
+    /// added to `scopes`.
+    async fn check_delegation(
+        &self,
+        attempt: &Attempt<'_>,
+        tables: &Tables,
+        scopes: &mut Vec<permission::Scope>,
+    ) -> Result<Option<Reply>, Fault> {
         let Some(delegation) = attempt.metadata.delegation()? else { return Ok(None) };
         let session = &attempt.context.session;
         let refuse = |kind, text: String| Fault::new(kind, text);
@@ -530,10 +539,12 @@ impl Kernel {
             let now = self.gate().granted.time();
             let (server, tool) = (attempt.server, Some(attempt.tool));
             // Each of them by what holds for him: that the caller may do all by default gives the others nothing.
-            let may = |name: &&str| {
+            let by_his_own = |name: &&str| {
                 let default = self.default_for(name, server);
-                tables.access.decide(name, server.id(), tool, default, now).allow
+                tables.access.decide(name, server.id(), tool, default, now)
             };
+            let may = |name: &&str| by_his_own(name).allow;
+            scopes.extend(chain.iter().map(by_his_own).filter_map(|access| tables.limits(&access).cloned()));
             match tables.access.decide_chain(&chain, server.id(), tool, DefaultPolicy::OptOut, now) {
                 Ok(access) if access.allow && chain.iter().all(may) => None,
                 Ok(_) => {

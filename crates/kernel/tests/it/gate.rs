@@ -5,6 +5,7 @@ mod audit;
 mod confirm;
 mod crash;
 mod lists;
+mod narrowed;
 mod negotiation;
 mod permissions;
 mod pins;
