@@ -239,6 +239,13 @@ fn block(entry: &ServerEntry) -> String {
             put(&mut out, &Key::new(name).display_repr(), Some(string(value.reveal())));
         }
     }
+    if let Some(oauth) = &entry.oauth {
+        out.push_str("\n[servers.oauth]\n");
+        put(&mut out, "client_id", Some(string(&oauth.client_id)));
+        put(&mut out, "client_secret", Some(string(oauth.client_secret.reveal())));
+        put(&mut out, "issuer", oauth.issuer.as_deref().map(string));
+        put(&mut out, "scopes", list(&oauth.scopes));
+    }
     if let Some(isolation) = &entry.isolation {
         out.push_str("\n[servers.isolation]\n");
         put(&mut out, "mode", isolation.mode.map(|word| string(word.as_str())));

@@ -9,6 +9,7 @@ use std::time::Duration;
 use switchboard_protocol::mgp::{DefaultPolicy, TrustLevel};
 
 use crate::flow::FlowEntry;
+use crate::oauth::OAuthClient;
 use crate::policy::{IsolationEntry, Permissions, ToolEntry};
 use crate::secret::{Secret, names_secret, printable};
 
@@ -155,6 +156,8 @@ pub struct ServerEntry {
     pub headers: BTreeMap<String, Secret>,
     /// Bearer token sent to it.
     pub token: Option<Secret>,
+    /// The client that gets tokens for it.
+    pub oauth: Option<OAuthClient>,
     /// Sharing of the connection.
     pub sharing: Option<Sharing>,
     /// Era.

@@ -23,6 +23,7 @@ mod ids;
 mod import;
 mod load;
 mod nearest;
+mod oauth;
 mod parse;
 mod places;
 mod policy;
@@ -46,6 +47,7 @@ pub use import::{
     Candidate, Client, ClientFile, ImportError, Imported, Plan, PlanItem, candidates, plan, read_client_file,
 };
 pub use load::{Loaded, LoadedFile, Sources, load};
+pub use oauth::OAuthClient;
 pub use parse::Config;
 pub use places::{Platform, default_data_dir, user_config_file};
 pub use policy::{GateSettings, IsolationEntry, IsolationMode, Permissions, ToolEntry};

@@ -79,7 +79,7 @@ pub struct AccessEntry {
     pub expires_at: Option<Timestamp>,
     /// Why.
     pub justification: Option<String>,
-    /// Scopes that narrow it, as they were given.
+    /// What narrows it, as it was given: an object with `paths`, `commands`, `hosts` and the like.
     pub scopes: Option<Box<RawValue>>,
 }
 

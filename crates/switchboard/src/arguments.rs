@@ -516,7 +516,7 @@ mod tests {
             ("switchboard grant --server s", false),
             ("switchboard grant --agent a", false),
             ("switchboard grant --agent a --server s --permission camera", false),
-            ("switchboard grant --agent a --server s --path /x", false),
+            ("switchboard grant --agent a --server s --path /x", true),
             ("switchboard grant --server s --permission camera --tool t", false),
             ("switchboard revoke --server s --permission camera --tool t", false),
             ("switchboard revoke --agent a --tool t", false),

@@ -4,6 +4,7 @@ mod counted;
 mod probes;
 pub(crate) mod reload;
 mod retention;
+mod settings;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -68,7 +69,7 @@ pub(crate) async fn run(common: &Common, options: &Serve) -> Outcome {
 
     let keeper = Keeper::start(store.clone(), &loaded, ended.clone()).await?;
     let mut kernel_options = specs::kernel_options(&settings, Some(store.clone()));
-    kernel_options.credentials = Some(keeper);
+    kernel_options.credentials = Some(keeper.clone());
     let kernel = Kernel::new(kernel_options);
     let handler = Arc::new(Counted::new(kernel.clone()));
     let shutdown = CancellationToken::new();
@@ -83,7 +84,7 @@ pub(crate) async fn run(common: &Common, options: &Serve) -> Outcome {
     };
     let _control = Control::open(kernel.clone(), &loaded.data_dir);
     greet(common, address, fresh.as_deref(), &loaded, options.no_auth);
-    let reload = Reload::start(kernel.clone(), sources, loaded);
+    let reload = Reload::start(kernel.clone(), keeper, sources, loaded);
     if let Some(days) = settings.gate.audit_keep_days {
         retention::start(store.clone(), days, ended.clone());
     }

@@ -273,6 +273,10 @@ fn target(endpoint: &Endpoint, print: &mut Fingerprint) -> Target {
             let url = http.url.clone();
             print.word(&url);
             print.pairs(&headers);
+            if let Some(oauth) = &http.oauth {
+                print.word(&format!("{} {:?} {:?}", oauth.client_id, oauth.issuer, oauth.scopes));
+                print.word(oauth.client_secret.reveal());
+            }
             if http.legacy_sse { Target::Sse { url, headers } } else { Target::Http { url, headers } }
         }
     }

@@ -31,13 +31,13 @@ pub(crate) async fn run(common: &Common) -> Outcome {
     let following = CancellationToken::new();
     let keeper = Keeper::start(store.clone(), &loaded, following.clone()).await?;
     let mut kernel_options = specs::kernel_options(&settings, Some(store.clone()));
-    kernel_options.credentials = Some(keeper);
+    kernel_options.credentials = Some(keeper.clone());
     let kernel = Kernel::new(kernel_options);
     let mut options = Options::new(Role::Server);
     options.limits = specs::message_limits(&settings);
     options.concurrent_requests = settings.limits.session_requests;
     let _control = Control::open(kernel.clone(), &loaded.data_dir);
-    let reload = Reload::start(kernel.clone(), sources, loaded);
+    let reload = Reload::start(kernel.clone(), keeper, sources, loaded);
     let started = duplex::start(tokio::io::stdin(), tokio::io::stdout(), options, Arc::new(kernel.clone()));
     tokio::select! {
         () = started.finished.cancelled() => {}

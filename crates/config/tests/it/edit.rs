@@ -37,6 +37,7 @@ fn full() -> ServerEntry {
         url: None,
         headers: BTreeMap::new(),
         token: None,
+        oauth: None,
         sharing: Some(Sharing::Session),
         era: Some(Era::Modern),
         start_timeout: Some(Duration::from_millis(5)),

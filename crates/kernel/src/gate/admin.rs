@@ -6,7 +6,9 @@
 
 use std::sync::Arc;
 
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
+use switchboard_guard::permission::Scope;
 use switchboard_peer::{Context, Reply};
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::access::{
@@ -212,7 +214,7 @@ impl Kernel {
             granted_at: jiff::Timestamp::UNIX_EPOCH,
             expires_at,
             justification: params.justification.clone(),
-            scopes: None,
+            scopes: limits_of(params)?,
         };
         let entry = office.grant_access(entry).await.map_err(unwritten)?;
         self.look_again().await?;
@@ -299,7 +301,9 @@ impl Kernel {
             return Ok(preflight::<&str>(false, &[], Some(&super::schema::told(&mismatch)), false));
         }
         let held = self.held_permissions(&tables, &server);
-        let scopes: Vec<_> = held.into_iter().filter_map(|granted| granted.scope).collect();
+        let mut scopes: Vec<_> = held.into_iter().filter_map(|granted| granted.scope).collect();
+        let access = self.access(&tables, &context.session, &server, Some((&route.original, &name)));
+        scopes.extend(tables.limits(&access).cloned());
         if let Some(violation) = self.violation(&attempt, &scopes).await {
             return Ok(preflight::<&str>(false, &[], Some(&violation.finding.message), false));
         }
@@ -368,6 +372,17 @@ fn not_admin(what: &str) -> Fault {
 
 fn unknown_server(id: &str) -> Fault {
     Fault::new(FaultKind::UnknownResource, format!("there is no server `{id}`"))
+}
+
+/// What narrows a grant, as it is kept.
+fn limits_of(params: &AccessGrantParams) -> Result<Option<Box<RawValue>>, Fault> {
+    let invalid = |text: String| Fault::new(FaultKind::InvalidParams, format!("`scopes`: {text}"));
+    let Some(raw) = &params.scopes else { return Ok(None) };
+    if params.permission == access::Permission::Deny {
+        return Err(invalid("a denial has no limits".to_owned()));
+    }
+    Scope::read(raw).map_err(|fault| invalid(fault.to_string()))?;
+    RawValue::from_string(raw.as_str().to_owned()).map(Some).map_err(|error| invalid(error.to_string()))
 }
 
 fn unwritten(error: StoreError) -> Fault {

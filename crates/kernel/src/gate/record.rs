@@ -80,7 +80,7 @@ impl Kernel {
     fn describe_arguments(&self, outcome: &mut AuditEvent, arguments: &Raw) {
         let details = &mut outcome.details;
         details.insert("arguments_sha256".to_owned(), Digest::of(arguments.as_bytes()).to_string().into());
-        if !self.gate().options.audit_arguments {
+        if !self.gate().options().audit_arguments {
             return;
         }
         let size = arguments.as_bytes().len();

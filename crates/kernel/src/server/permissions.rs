@@ -41,7 +41,7 @@ impl Server {
 
     /// Writes down what nobody has decided about, or whose time is over, for the operator to find.
     async fn put_before_operator(&self, standing: &Standing, kernel: &Kernel) {
-        let asks = kernel.gate().options.approval_policy == ApprovalPolicy::Interactive || kernel.approves_all();
+        let asks = kernel.gate().options().approval_policy == ApprovalPolicy::Interactive || kernel.approves_all();
         let open = |missing: &&Missing| matches!(missing.why, Why::Undecided | Why::Expired);
         let Some(store) = kernel.gate().store().filter(|_| asks && standing.missing.iter().any(|one| open(&one)))
         else {
@@ -175,7 +175,7 @@ impl Server {
                 let missing: Vec<_> = standing.missing.iter().map(|missing| Raw::string(&missing.permission)).collect();
                 let request = request
                     .set("permissions", Raw::array(&missing))
-                    .set("policy", Raw::string(kernel.gate().options.approval_policy.as_str()))
+                    .set("policy", Raw::string(kernel.gate().options().approval_policy.as_str()))
                     .set("message", Raw::string("Waiting for operator approval"));
                 (names.wait(), request)
             }

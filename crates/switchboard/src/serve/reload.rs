@@ -15,6 +15,8 @@ use switchboard_kernel::{Kernel, ServerSpec};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
+use super::settings;
+use crate::identity::keeper::Keeper;
 use crate::{setup, specs};
 
 /// How often the files are looked at without a report.
@@ -40,10 +42,11 @@ pub(crate) struct Reload {
 
 impl Reload {
     /// Gives the configuration to the kernel, and every later one as well.
-    pub(crate) fn start(kernel: Kernel, sources: Sources, loaded: Loaded) -> Self {
+    pub(crate) fn start(kernel: Kernel, keeper: Arc<Keeper>, sources: Sources, loaded: Loaded) -> Self {
         let reload = Self { stop: CancellationToken::new(), counts: Arc::default() };
         let mut watched = Watched {
             kernel,
+            keeper,
             sources,
             data_dir: loaded.data_dir.clone(),
             files: loaded.watch.iter().cloned().chain([loaded.data_dir.join("trust.json")]).collect(),
@@ -80,6 +83,7 @@ type Stamp = Option<(Option<SystemTime>, u64, u64)>;
 
 struct Watched {
     kernel: Kernel,
+    keeper: Arc<Keeper>,
     sources: Sources,
     /// Where our own state is; it stays there until the next start.
     data_dir: PathBuf,
@@ -142,8 +146,14 @@ impl Watched {
         for problem in setup::problems(&loaded) {
             tracing::warn!("{problem}");
         }
-        if difference.settings {
-            tracing::warn!("changed settings (address, limits, ...) take effect at the next start; servers change now");
+        let changed = settings::changed(&self.config.settings, &loaded.config.settings);
+        if !changed.next_start.is_empty() {
+            let keys = changed.next_start.join(", ");
+            tracing::warn!(keys, "these changed settings take effect at the next start; start again to use them");
+        }
+        if !changed.now.is_empty() {
+            self.kernel.judge_by(specs::kernel_options(&loaded.config.settings, None).gate);
+            tracing::info!(keys = changed.now.join(", "), "these changed settings hold from now on");
         }
         self.counts.taken.fetch_add(1, Ordering::Relaxed);
         let list = |ids: &[String]| if ids.is_empty() { "none".to_owned() } else { ids.join(", ") };
@@ -171,6 +181,7 @@ impl Watched {
                 next.push(spec.clone());
             }
         }
+        self.keeper.configure(&config);
         self.kernel.apply(next.clone());
         self.applied = next;
         self.config = config;
