@@ -31,7 +31,7 @@ use switchboard_transport::child::guardian;
 use switchboard_transport::confine;
 use tokio::runtime::Runtime;
 
-use arguments::{Arguments, Command, Common};
+use arguments::{Arguments, Command, Common, Tools, ToolsCommand};
 use failure::Failure;
 
 /// What is still running when a command has ended gets this long.
@@ -91,6 +91,9 @@ fn run(arguments: Arguments) -> Outcome {
         Command::Serve(options) => with_servers(serve::run(&common, &options)),
         Command::Stdio => with_servers(stdio::run(&common)),
         Command::Servers => with_servers(commands::servers::run(&common)),
+        Command::Tools(Tools { command: Some(ToolsCommand::Search(search)), .. }) if search.catalog.is_some() => {
+            commands::tools::search::over_file(&common, &search)
+        }
         Command::Tools(options) => with_servers(commands::tools::run(&common, &options)),
         Command::Call(options) => with_servers(commands::call::run(&common, &options)),
         Command::Doctor => with_servers(commands::doctor::run(&common)),

@@ -11,6 +11,7 @@ mod gate;
 mod https;
 mod login;
 mod orphans;
+mod search;
 mod serve;
 mod stdio;
 mod support;
