@@ -17,7 +17,7 @@ use switchboard_peer::{Remote, Session};
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_store::{Actor, AuditEvent, Prepared, Store, Target};
 use switchboard_wire::{Notification, Raw};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Notify, mpsc, oneshot};
 
 use super::journal::Page;
 use super::underway::Underway;
@@ -26,8 +26,8 @@ use super::underway::Underway;
 const QUEUE: usize = 8_192;
 /// Events written together, at most.
 const GROUP: usize = 2_048;
-/// How long events that nobody waits for are gathered.
-const GATHER: Duration = Duration::from_millis(20);
+/// How long events that nobody waits for are gathered: the journal has them, and each sync costs as much as many calls.
+const GATHER: Duration = Duration::from_millis(150);
 /// How long the writing of what waits may take at the end.
 const FLUSH: Duration = Duration::from_secs(10);
 /// Bytes of one text in the details of an event.
@@ -72,6 +72,8 @@ pub(crate) mod result {
 pub(crate) struct Auditor {
     store: Option<Store>,
     soon: mpsc::Sender<Job>,
+    /// Somebody waits for what is gathered.
+    hurry: Arc<Notify>,
     pub(crate) underway: Arc<Underway>,
     /// Connections of servers that want to hear of events.
     hearers: RwLock<Vec<Arc<dyn Remote>>>,
@@ -105,8 +107,9 @@ impl Auditor {
     pub(crate) fn new(store: Option<Store>) -> (Self, impl Future<Output = ()> + Send + 'static) {
         let (soon, jobs) = mpsc::channel(QUEUE);
         let underway = Underway::new(store.as_ref());
-        let work = write_soon(store.clone(), jobs, underway.clone());
-        (Self { store, soon, underway, hearers: RwLock::default() }, work)
+        let hurry = Arc::new(Notify::new());
+        let work = write_soon(store.clone(), jobs, hurry.clone(), underway.clone());
+        (Self { store, soon, hurry, underway, hearers: RwLock::default() }, work)
     }
 
     /// Whether anything is kept.
@@ -219,6 +222,7 @@ impl Auditor {
         let (done, written) = oneshot::channel();
         let flush = async {
             if self.soon.send(Job::Flush(done)).await.is_ok() {
+                self.hurry.notify_one();
                 let _ = written.await;
             }
         };
@@ -259,7 +263,7 @@ fn log(event: &AuditEvent) {
     );
 }
 
-async fn write_soon(store: Option<Store>, mut jobs: mpsc::Receiver<Job>, underway: Arc<Underway>) {
+async fn write_soon(store: Option<Store>, mut jobs: mpsc::Receiver<Job>, hurry: Arc<Notify>, underway: Arc<Underway>) {
     if let (Some(store), Some(journal)) = (&store, underway.journal())
         && let Ok(end) = store.audit().end().await
     {
@@ -273,7 +277,7 @@ async fn write_soon(store: Option<Store>, mut jobs: mpsc::Receiver<Job>, underwa
         }
         // Whoever waits for none of these loses nothing by it, and one commit for many costs little more than for one.
         if group.len() < GROUP {
-            tokio::time::sleep(GATHER).await;
+            let _ = tokio::time::timeout(GATHER, hurry.notified()).await;
         }
         while group.len() < GROUP
             && let Ok(job) = jobs.try_recv()

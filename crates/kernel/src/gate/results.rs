@@ -44,9 +44,13 @@ impl Kernel {
         if !options.screen_results || server.trust() >= TrustLevel::Core {
             return Ok(reply);
         }
+        // Most results are plain data, and reading them would take longer than the call.
+        let glances = server.trust() >= TrustLevel::Standard;
+        if glances && !screen::is_striking_json(result.as_str()) {
+            return Ok(reply);
+        }
         let mut texts = texts(result);
-        if server.trust() >= TrustLevel::Standard {
-            // Most results are plain data, and reading them would take longer than the call.
+        if glances {
             texts.retain(|(_, text)| screen::is_striking(text));
         }
         let size: usize = texts.iter().map(|(_, text)| text.len()).sum();

@@ -24,6 +24,8 @@ const LONGEST_IDEMPOTENCY_KEY: usize = 128;
 #[derive(Debug, Clone, Default)]
 pub struct Metadata {
     places: Vec<Object>,
+    /// Whether our own key may stand anywhere in them.
+    names_us: bool,
 }
 
 /// A member is there and has a shape that cannot be acted upon.
@@ -47,6 +49,11 @@ impl Metadata {
     /// One of the places holds a key twice, so that two readers could see different calls.
     pub fn of(params: Option<&Raw>, beside: &Extra) -> Result<Self, Refusal> {
         let mut places = Vec::new();
+        // A name can be written with escapes.
+        let says = |raw: &Raw| {
+            memchr::memmem::find(raw.as_bytes(), EXTENSION_ID.as_bytes()).is_some() || raw.as_bytes().contains(&b'\\')
+        };
+        let names_us = [params, beside.get("_meta"), beside.get("_mgp")].into_iter().flatten().any(says);
         if let Some(params) = params.filter(|params| params.kind() == Kind::Object) {
             let params = Object::open(params)?;
             open_meta(params.get("_meta").as_ref(), &mut places)?;
@@ -59,7 +66,7 @@ impl Metadata {
             let trace_id = Edit::empty().set("trace_id", trace_id.clone()).finish();
             places.push(Object::open(&trace_id)?);
         }
-        Ok(Self { places })
+        Ok(Self { places, names_us })
     }
 
     /// The same for parameters alone.
@@ -73,6 +80,9 @@ impl Metadata {
     /// The first member of that name. `null` counts as absent.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<Raw> {
+        if !self.names_us {
+            return self.places.iter().find_map(|place| place.get(key).filter(present));
+        }
         let own = format!("{EXTENSION_ID}/{key}");
         self.places
             .iter()
