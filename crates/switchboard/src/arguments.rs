@@ -6,7 +6,7 @@ mod servers;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::commands::token::Life;
 pub(crate) use gate::*;
@@ -108,8 +108,13 @@ Examples:
   switchboard servers drain search --timeout 10
   switchboard servers start search")]
     Servers(Servers),
-    /// List the tools of all servers, under the names that clients see
-    #[command(after_help = "Examples:\n  switchboard tools\n  switchboard tools --server git --names")]
+    /// List the tools of all servers, under the names that clients see, or search among them
+    #[command(after_help = "\
+Examples:
+  switchboard tools
+  switchboard tools --server git --names
+  switchboard tools search 'convert a time to another zone'
+  switchboard tools search --catalog tools.jsonl --queries queries.jsonl --top 10")]
     Tools(Tools),
     /// Call a tool
     #[command(after_help = "\
@@ -347,6 +352,52 @@ pub(crate) struct Tools {
     /// Only names, one on each line
     #[arg(long)]
     pub(crate) names: bool,
+    /// What to do instead of listing them
+    #[command(subcommand)]
+    pub(crate) command: Option<ToolsCommand>,
+}
+
+/// What `tools` does beside listing.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ToolsCommand {
+    /// Find the tools that fit a request, with scores and reasons
+    Search(ToolsSearch),
+}
+
+/// `tools search`
+#[derive(Debug, Args)]
+pub(crate) struct ToolsSearch {
+    /// What the tool must do, in any words
+    #[arg(value_name = "QUERY", required_unless_present = "queries", conflicts_with = "queries")]
+    pub(crate) query: Vec<String>,
+    /// Search these tools and not those of the configured servers: JSON lines {id, server, name, description, inputSchema}
+    #[arg(long, value_name = "FILE")]
+    pub(crate) catalog: Option<PathBuf>,
+    /// Many queries at once: JSON lines {id, query}. Prints {id, ranked} for each
+    #[arg(long, value_name = "FILE", requires = "catalog")]
+    pub(crate) queries: Option<PathBuf>,
+    /// How many tools at most
+    #[arg(long, value_name = "COUNT", default_value_t = 5)]
+    pub(crate) top: usize,
+    /// By what they are found
+    #[arg(long, value_enum, default_value_t = SearchStrategy::Hybrid)]
+    pub(crate) strategy: SearchStrategy,
+    /// Only tools of this category (may be repeated)
+    #[arg(long, value_name = "NAME")]
+    pub(crate) category: Vec<String>,
+}
+
+/// By what tools are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SearchStrategy {
+    /// Words and meaning together
+    Hybrid,
+    /// Words only
+    Keyword,
+    /// Meaning only
+    Semantic,
+    /// Everything in the categories
+    Category,
 }
 
 /// `call`

@@ -32,7 +32,7 @@ use switchboard_transport::child::guardian;
 use switchboard_transport::confine;
 use tokio::runtime::Runtime;
 
-use arguments::{Arguments, Command, Common};
+use arguments::{Arguments, Command, Common, Tools, ToolsCommand};
 use failure::Failure;
 
 /// What is still running when a command has ended gets this long.
@@ -95,6 +95,9 @@ fn run(arguments: Arguments) -> Outcome {
             without_servers(commands::servers::live(&common, &options))
         }
         Command::Servers(_) => with_servers(commands::servers::run(&common)),
+        Command::Tools(Tools { command: Some(ToolsCommand::Search(search)), .. }) if search.catalog.is_some() => {
+            commands::tools::search::over_file(&common, &search)
+        }
         Command::Tools(options) => with_servers(commands::tools::run(&common, &options)),
         Command::Call(options) => with_servers(commands::call::run(&common, &options)),
         Command::Doctor => with_servers(commands::doctor::run(&common)),

@@ -12,6 +12,7 @@ mod https;
 mod live;
 mod login;
 mod orphans;
+mod search;
 mod serve;
 mod stdio;
 mod support;
