@@ -33,6 +33,8 @@ const ROOMS: &[Room] = &[
     Room { name: "switchboard-config", may_use: &["switchboard-protocol"], pure: true },
     Room { name: "switchboard-flow", may_use: &[], pure: true },
     Room { name: "switchboard-guard", may_use: &["switchboard-protocol", "switchboard-wire"], pure: true },
+    Room { name: "switchboard-embed", may_use: &[], pure: true },
+    Room { name: "switchboard-catalog", may_use: &["switchboard-embed"], pure: true },
     Room { name: "switchboard-store", may_use: &["switchboard-protocol", "switchboard-wire"], pure: false },
     Room { name: "switchboard-transport", may_use: &["switchboard-protocol", "switchboard-wire"], pure: false },
     Room {
@@ -49,6 +51,7 @@ const ROOMS: &[Room] = &[
         name: "switchboard-kernel",
         may_use: &[
             "switchboard-flow",
+            "switchboard-catalog",
             "switchboard-guard",
             "switchboard-store",
             "switchboard-config",
@@ -65,6 +68,7 @@ const ROOMS: &[Room] = &[
             "switchboard-kernel",
             "switchboard-sdk",
             "switchboard-flow",
+            "switchboard-catalog",
             "switchboard-guard",
             "switchboard-store",
             "switchboard-config",

@@ -63,6 +63,9 @@ pub struct ServerPolicy {
     pub schemas: HashMap<String, bool>,
     /// How code in the arguments of single tools is judged (MGP 7.2), whatever the server says.
     pub code_levels: HashMap<String, Level>,
+    /// Whether it hears of the audit events of all servers and principals, if it agreed on `audit`; else of those that
+    /// concern it.
+    pub audit_sink: bool,
     /// How much it may be used, and what happens when it fails.
     pub pressure: PressurePolicy,
 }
@@ -90,6 +93,7 @@ impl Default for ServerPolicy {
             tools: HashMap::new(),
             schemas: HashMap::new(),
             code_levels: HashMap::new(),
+            audit_sink: false,
             pressure: PressurePolicy::default(),
         }
     }
@@ -227,6 +231,8 @@ pub struct GateOptions {
     pub session_ttl: Duration,
     /// Whether values of arguments are written to the audit log, with secrets taken out; else only their hash.
     pub audit_arguments: bool,
+    /// Whether a call waits for the disk wherever it may change something, not only where somebody says that it does.
+    pub sync_all_effects: bool,
 }
 
 impl Default for GateOptions {
@@ -245,6 +251,7 @@ impl Default for GateOptions {
             demand_scopes: false,
             session_ttl: Duration::from_hours(1),
             audit_arguments: false,
+            sync_all_effects: false,
         }
     }
 }

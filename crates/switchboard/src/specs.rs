@@ -145,6 +145,7 @@ fn policy(server: &Server, settings: &Settings) -> ServerPolicy {
         tools: tools.collect(),
         schemas: schemas.collect(),
         code_levels: levels.collect(),
+        audit_sink: server.entry.audit_sink == Some(true),
         pressure: pressure(server, settings),
     }
 }
@@ -220,6 +221,7 @@ pub(crate) fn kernel_options(settings: &Settings, store: Option<Store>) -> Kerne
             demand_scopes: gate.demand_scopes,
             session_ttl: gate.session_ttl,
             audit_arguments: gate.audit_arguments,
+            sync_all_effects: gate.sync_all_effects,
         },
         ..usual
     }

@@ -39,6 +39,7 @@ const SERVER: &[&str] = &[
     "start_timeout_ms",
     "call_timeout_ms",
     "default_policy",
+    "audit_sink",
     "tools",
     "isolation",
     "stop_timeout_ms",
@@ -141,6 +142,7 @@ fn fill(
     entry.start_timeout = keys.milliseconds("start_timeout_ms")?;
     entry.call_timeout = keys.milliseconds("call_timeout_ms")?;
     entry.default_policy = keys.word("default_policy", DefaultPolicy::WORDS, DefaultPolicy::from_word)?;
+    entry.audit_sink = keys.boolean("audit_sink")?;
     entry.tools = policy::read_tools(keys)?;
     entry.isolation = policy::read_isolation(keys)?;
     entry.flow = flow::read_entry(keys)?;

@@ -8,6 +8,7 @@ use std::error::Error as _;
 use std::time::Duration;
 
 use switchboard_flow::retry::{Decision, Failure, Repeating, Spacing, decide};
+use switchboard_guard::risk::Effect;
 use switchboard_peer::{CallError, Context, Reply};
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mcp::method;
@@ -65,7 +66,7 @@ impl Again {
 /// What a repetition of a call would do.
 fn repeating(server: &Server, policy: &ToolPolicy, metadata: &Metadata) -> Repeating {
     let idempotent = policy.security.hints.idempotent == Some(true) && server.trust() >= TrustLevel::Standard;
-    if policy.assessment.read_only || idempotent {
+    if policy.assessment.effect == Effect::None || idempotent {
         return Repeating::Harmless;
     }
     // A key helps only where the server knows what it is for.

@@ -10,7 +10,9 @@ use switchboard_protocol::Era;
 use switchboard_protocol::mgp::TrustLevel;
 use switchboard_store::{AuditEvent, Store};
 
-use super::world::{Client, ERAS, House, Script, dangerous, open, open_house, ran, raw, spec, tool, tool_with, until};
+use super::world::{
+    Client, ERAS, House, Script, dangerous, open, open_house, ran, raw, spec, tool, tool_with, until, writing,
+};
 
 const INTENT: &str = "dev.switchboard.tool_intent";
 const UNKNOWN: &str = "dev.switchboard.unknown_outcome";
@@ -30,7 +32,7 @@ fn calls(events: &[AuditEvent]) -> Vec<(&str, &str)> {
 #[tokio::test]
 async fn an_intent_stands_before_and_an_outcome_after() {
     for era in ERAS {
-        let (house, _script) = house(vec![tool("write"), tool("fail"), tool("error")]).await;
+        let (house, _script) = house(vec![writing("write"), writing("fail"), writing("error")]).await;
         let ann = house.client(era, "ann").await;
         for (name, expected) in [("write", "SUCCESS"), ("fail", "FAILURE"), ("error", "FAILURE")] {
             let _ = ann.call(name, json!({})).await;
@@ -47,10 +49,41 @@ async fn an_intent_stands_before_and_an_outcome_after() {
     }
 }
 
+/// Where nobody says whether something changes: an intent that is open when the store is written to is in it, one that
+/// is over by then is left out.
+#[tokio::test]
+async fn what_nobody_says_is_on_record_soon() {
+    for (era, sync_all_effects) in [(Era::Legacy, false), (Era::Modern, false), (Era::Legacy, true)] {
+        let script = Script::new(Era::Legacy, vec![tool("work"), tool("hang")]);
+        let gate = |gate: &mut GateOptions| {
+            open_house(gate);
+            gate.sync_all_effects = sync_all_effects;
+        };
+        let house = House::with(&[("s", script.clone())], ServerPolicy::default, gate).await;
+        let ann = house.client(era, "ann").await;
+        assert!(ran(&ann.call("work", json!({})).await));
+        let outcome = house.await_events("TOOL_EXECUTED", 1).await;
+        assert!(outcome[0].details.contains_key("call"));
+        assert_eq!(calls(&house.events().await).len(), if sync_all_effects { 2 } else { 1 });
+        let context = ann.context();
+        let cancel = context.cancel.clone();
+        let params = raw(&json!({"name": "hang", "arguments": {}}));
+        let cancelling = async {
+            let open = house.await_events(INTENT, if sync_all_effects { 2 } else { 1 }).await;
+            assert_eq!(open.last().unwrap().target.tool_name.as_deref(), Some("hang"));
+            cancel.cancel();
+        };
+        let (called, ()) = tokio::join!(ann.send(context, "tools/call", &params), cancelling);
+        assert!(called.is_err());
+        house.await_events("TOOL_EXECUTED", 2).await;
+        assert!(house.store.audit().verify(&[]).await.unwrap().is_whole());
+    }
+}
+
 /// Also where a server is trusted with everything: what may change something is on record before it does.
 #[tokio::test]
 async fn trust_does_not_replace_the_record() {
-    let script = Script::new(Era::Legacy, vec![tool("write")]);
+    let script = Script::new(Era::Legacy, vec![writing("write")]);
     let policy = || ServerPolicy { trust: TrustLevel::Core, ..ServerPolicy::default() };
     let house = House::with(&[("s", script)], policy, open_house).await;
     let ann = house.client(Era::Legacy, "ann").await;
@@ -60,7 +93,7 @@ async fn trust_does_not_replace_the_record() {
 
 #[tokio::test]
 async fn timeouts_and_cancellations_have_an_outcome() {
-    let script = Script::new(Era::Legacy, vec![tool("hang")]);
+    let script = Script::new(Era::Legacy, vec![writing("hang")]);
     let house = House::with(&[], ServerPolicy::default, open_house).await;
     let mut slow = spec("s", script.clone(), ServerPolicy::default());
     slow.call_timeout = Duration::from_millis(150);
@@ -97,7 +130,7 @@ async fn timeouts_and_cancellations_have_an_outcome() {
 async fn a_caller_that_goes_away_leaves_an_outcome() {
     for era in ERAS {
         let (house, script) =
-            house(vec![tool("hang"), tool_with("wait", &json!({"annotations": {"readOnlyHint": true}}))]).await;
+            house(vec![writing("hang"), tool_with("wait", &json!({"annotations": {"readOnlyHint": true}}))]).await;
         let ann = house.client(era, "ann").await;
         for name in ["hang", "wait"] {
             let params = raw(&json!({"name": name, "arguments": {}}));
@@ -117,7 +150,7 @@ async fn a_caller_that_goes_away_leaves_an_outcome() {
 /// A caller may go away at any moment: an intent on record always gets its outcome.
 #[tokio::test]
 async fn no_moment_to_go_away_leaves_an_intent_alone() {
-    let (house, _script) = house(vec![tool("write")]).await;
+    let (house, _script) = house(vec![writing("write")]).await;
     let ann = house.client(Era::Legacy, "ann").await;
     let params = raw(&json!({"name": "write", "arguments": {}}));
     for micros in (0..6_000).step_by(60) {
@@ -147,7 +180,7 @@ async fn no_moment_to_go_away_leaves_an_intent_alone() {
 /// A store that takes nothing: the server hears of nothing.
 #[tokio::test]
 async fn what_cannot_be_put_on_record_is_not_done() {
-    let (house, script) = house(vec![tool("write")]).await;
+    let (house, script) = house(vec![writing("write")]).await;
     let ann = house.client(Era::Legacy, "ann").await;
     assert!(ran(&ann.call("write", json!({})).await));
     house.store.close().await.unwrap();
@@ -167,7 +200,7 @@ async fn a_full_store_refuses_before_the_effect() {
     let location = switchboard_store::Location::File(directory.path().join("store.db"));
     let options = switchboard_store::Options { event_bytes: 260, ..switchboard_store::Options::default() };
     let store = Store::open(&location, options).await.unwrap();
-    let script = Script::new(Era::Legacy, vec![tool("write")]);
+    let script = Script::new(Era::Legacy, vec![writing("write")]);
     let kernel = kernel_on(&store, &script).await;
     let ann = client(&kernel, Era::Legacy).await;
     let refused = ann.call("write", json!({})).await.unwrap_err();
@@ -192,7 +225,7 @@ async fn client(kernel: &Kernel, era: Era) -> Client {
 #[tokio::test]
 async fn secrets_are_written_nowhere() {
     let script =
-        Script::new(Era::Legacy, vec![tool("write"), dangerous("drop"), tool_with("execute_command", &json!({}))]);
+        Script::new(Era::Legacy, vec![writing("write"), dangerous("drop"), tool_with("execute_command", &json!({}))]);
     let house = House::with(&[("s", script)], ServerPolicy::default, |gate| {
         open_house(gate);
         gate.audit_arguments = true;
@@ -231,7 +264,7 @@ async fn secrets_are_written_nowhere() {
 
 #[tokio::test]
 async fn large_arguments_are_left_out_and_the_call_is_made() {
-    let script = Script::new(Era::Legacy, vec![tool("write")]);
+    let script = Script::new(Era::Legacy, vec![writing("write")]);
     let house = House::with(&[("s", script)], ServerPolicy::default, |gate| {
         open_house(gate);
         gate.audit_arguments = true;
@@ -243,29 +276,54 @@ async fn large_arguments_are_left_out_and_the_call_is_made() {
     assert!(events[0].details["arguments_omitted_bytes"].as_u64().unwrap() > 400_000);
 }
 
+/// A server hears of what concerns itself; all of it only where the operator says so; nobody else hears anything.
 #[tokio::test]
-async fn servers_that_agreed_on_audit_hear_of_events_and_no_others() {
+async fn servers_that_agreed_on_audit_hear_of_what_concerns_them() {
     let declares = |extensions: Value| json!({"tools": {}, "mgp": {"version": "0.3.0", "extensions": extensions}});
-    let (auditor, other, plain) = (
-        Script::new(Era::Legacy, vec![tool("query")]),
-        Script::new(Era::Legacy, vec![tool("write")]),
-        Script::new(Era::Legacy, vec![]),
+    let script = |extensions: Value| {
+        let script = Script::new(Era::Legacy, vec![writing("write")]);
+        *script.capabilities.lock() = declares(extensions);
+        script
+    };
+    let (sink, one, two, deaf) = (
+        script(json!(["audit"])),
+        script(json!(["audit"])),
+        script(json!(["audit"])),
+        script(json!(["tool_security"])),
     );
-    *auditor.capabilities.lock() = declares(json!(["audit"]));
-    *other.capabilities.lock() = declares(json!(["tool_security"]));
-    let servers = [("auditor", auditor.clone()), ("other", other.clone()), ("plain", plain.clone())];
-    let house = House::with(&servers, ServerPolicy::default, open_house).await;
-    let ann = house.client(Era::Legacy, "ann").await;
-    assert!(ran(&ann.call("other__write", json!({"password": "swordfish"})).await));
-    until("the auditor hears", || {
-        auditor.heard("notifications/mgp.audit").iter().any(|event| event["event_type"] == "TOOL_EXECUTED")
-    })
-    .await;
-    let heard = auditor.heard("notifications/mgp.audit");
-    let executed = heard.iter().find(|event| event["event_type"] == "TOOL_EXECUTED").unwrap();
-    assert_eq!((&executed["actor"]["id"], &executed["target"]["server_id"]), (&json!("ann"), &json!("other")));
-    assert!(!heard.iter().any(|event| event.to_string().contains("swordfish")));
-    assert!(other.heard("notifications/mgp.audit").is_empty() && plain.heard("notifications/mgp.audit").is_empty());
+    let servers = [("sink", sink.clone()), ("one", one.clone()), ("two", two.clone()), ("deaf", deaf.clone())];
+    let first = std::sync::atomic::AtomicBool::new(true);
+    let policy = || {
+        let audit_sink = first.swap(false, std::sync::atomic::Ordering::Relaxed);
+        ServerPolicy { audit_sink, ..ServerPolicy::default() }
+    };
+    let house = House::with(&servers, policy, open_house).await;
+    let (ann, bob) = (house.client(Era::Legacy, "ann").await, house.client(Era::Legacy, "bob").await);
+    assert!(ran(&ann.call("one__write", json!({"password": "swordfish"})).await));
+    assert!(ran(&bob.call("two__write", json!({})).await));
+    assert!(ran(&bob.call("deaf__write", json!({})).await));
+    let heard = |script: &Script| script.heard("notifications/mgp.audit");
+    let executed = |script: &Script| -> Vec<(String, String)> {
+        let heard = heard(script);
+        let executed = heard.iter().filter(|event| event["event_type"] == "TOOL_EXECUTED");
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        executed.map(|event| (text(&event["actor"]["id"]), text(&event["target"]["server_id"]))).collect()
+    };
+    until("the sink hears of all", || executed(&sink).len() == 3).await;
+    let pair = |one: &str, two: &str| (one.to_owned(), two.to_owned());
+    assert_eq!(executed(&sink), [pair("ann", "one"), pair("bob", "two"), pair("bob", "deaf")]);
+    assert_eq!(executed(&one), [pair("ann", "one")]);
+    assert_eq!(executed(&two), [pair("bob", "two")]);
+    for (id, script) in [("one", &one), ("two", &two)] {
+        assert!(heard(script).iter().all(|event| event["target"]["server_id"] == id), "{id}: {:?}", heard(script));
+    }
+    assert!(heard(&deaf).is_empty());
+    for script in [&sink, &one, &two] {
+        assert!(!heard(script).iter().any(|event| event.to_string().contains("swordfish")));
+        // Each counts for itself, without a gap.
+        let numbers: Vec<_> = heard(script).iter().map(|event| event["_mgp"]["seq"].as_u64().unwrap()).collect();
+        assert_eq!(numbers, (1..=numbers.len() as u64).collect::<Vec<_>>());
+    }
 }
 
 #[tokio::test]
@@ -277,7 +335,7 @@ async fn a_trace_is_taken_over_and_passed_on() {
         (json!({"dev.cloto/mgp": {"trace_id": "own-1"}, "trace_id": "bare"}), "own-1"),
     ];
     for era in ERAS {
-        let (house, script) = house(vec![tool("write")]).await;
+        let (house, script) = house(vec![writing("write")]).await;
         let ann = house.client(era, "ann").await;
         for (index, (meta, expected)) in table.iter().enumerate() {
             let params = json!({"name": "write", "arguments": {}, "_meta": meta});
@@ -321,7 +379,7 @@ async fn a_long_log_does_not_hold_up_the_start() {
     // A kernel died with a call open: it began it early, and had written much since.
     std::fs::write(directory.path().join("store.kernel-0123456789abcdef"), "99000\n5\n.\n").unwrap();
     let began = Instant::now();
-    let script = Script::new(Era::Legacy, vec![tool("write")]);
+    let script = Script::new(Era::Legacy, vec![writing("write")]);
     let kernel = kernel_on(&store, &script).await;
     let ann = client(&kernel, Era::Legacy).await;
     assert!(ran(&ann.call("write", json!({})).await));
