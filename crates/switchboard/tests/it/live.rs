@@ -118,8 +118,11 @@ fn a_crash_loop_is_given_up_after_five_starts_and_a_person_can_begin_anew() {
     assert!(echo(&mut peer, "bad").unwrap_err().contains("not started again by itself"));
     echo(&mut peer, "good").unwrap();
     assert_eq!(count(), before, "nothing starts it");
-    let log = home.run(&["audit", "query", "--server", "bad", "--json"]).ok();
-    assert_eq!(log.matches("restart_limit_exceeded").count(), 1, "{log}");
+    let limits = || {
+        let log = home.run(&["audit", "query", "--server", "bad", "--json"]).ok();
+        Some(log.matches("restart_limit_exceeded").count()).filter(|count| *count > 0)
+    };
+    assert_eq!(until(limits), Some(1), "it is on record once");
     home.run(&["servers", "start", "bad"]).err(1);
     assert!(count() > before);
     let pids: Vec<u32> = std::fs::read_to_string(&starts).unwrap().lines().map(|line| line.parse().unwrap()).collect();
@@ -160,52 +163,50 @@ fn a_signal_drains_the_kernel() {
     assert_eq!(std::fs::read_dir(home.path(".local/share/switchboard/run")).map_or(0, Iterator::count), 0);
 }
 
-/// The slowest of a hundred, of many calls one after the other.
-fn p99(peer: &mut Peer) -> Duration {
-    let mut times: Vec<_> = (0..200)
-        .map(|_| {
-            let began = Instant::now();
-            echo(peer, "good").unwrap();
-            began.elapsed()
-        })
-        .collect();
-    times.sort();
-    times[times.len() * 99 / 100]
+/// The 99th of a hundred, of many calls at two kernels in turns: what slows the machine down slows both.
+fn p99s(quiet: &mut Peer, loud: &mut Peer) -> (Duration, Duration) {
+    let timed = |peer: &mut Peer| {
+        let began = Instant::now();
+        echo(peer, "good").unwrap();
+        began.elapsed()
+    };
+    let (mut one, mut other): (Vec<_>, Vec<_>) = (0..300).map(|_| (timed(quiet), timed(loud))).unzip();
+    let p99 = |times: &mut Vec<Duration>| {
+        times.sort();
+        times[times.len() * 99 / 100]
+    };
+    (p99(&mut one), p99(&mut other))
 }
 
 #[test]
 fn a_server_that_floods_hangs_or_crashes_slows_nobody_else_down() {
-    let mut report = String::new();
+    let restless = "[servers.mgp]\nmax_restarts = 1000\nbackoff_base_ms = 20\nbackoff_max_ms = 20\n";
     let faults: [(&str, &[&str], &str); 4] = [
         ("floods", &["--flood", "20000"], ""),
         ("hangs", &["--never-answer"], "start_timeout_ms = 2000\n"),
         ("stops reading", &["--stop-reading"], "call_timeout_ms = 1000\n"),
-        (
-            "crashes",
-            &["--exit-after-lists"],
-            "[servers.mgp]\nmax_restarts = 1000\nbackoff_base_ms = 20\nbackoff_max_ms = 20\n",
-        ),
+        ("crashes", &["--exit-after-lists"], restless),
     ];
-    let quiet = {
-        let home = Home::new();
-        home.configure(&format!("{}\n{}", server("good", &[]), server("bad", &[])));
-        let mut peer = home.connect();
-        p99(&mut peer);
-        p99(&mut peer)
-    };
+    let peaceful = Home::new();
+    peaceful.configure(&format!("{}\n{}", server("good", &[]), server("bad", &[])));
+    let mut quiet = peaceful.connect();
+    let mut report = String::new();
     for (name, flags, more) in faults {
         let home = Home::new();
         home.configure(&format!("{}\n{}{more}", server("good", &[]), server("bad", flags)));
-        let mut peer = home.connect();
+        let mut loud = home.connect();
         for id in 0..20 {
             // Calls that nobody answers must be in nobody's way.
             let call = json!({"name": "bad__echo", "arguments": {"text": "x".repeat(1000)}});
-            peer.send(&json!({"jsonrpc": "2.0", "id": format!("bad-{id}"), "method": "tools/call", "params": call}));
+            loud.send(&json!({"jsonrpc": "2.0", "id": format!("bad-{id}"), "method": "tools/call", "params": call}));
         }
-        // The best of a few: other tests run on the same machine.
-        let found = (0..5).map(|_| p99(&mut peer)).min().unwrap();
-        let _ = writeln!(report, "{name}: {found:?}, quiet {quiet:?}");
-        assert!(found <= quiet * 2 + Duration::from_millis(5), "{report}");
+        // One bad moment of the machine may hit one of the two; not several times.
+        let passed = (0..4).any(|_| {
+            let (quiet, loud) = p99s(&mut quiet, &mut loud);
+            let _ = writeln!(report, "{name}: {loud:?}, quiet {quiet:?}");
+            loud <= quiet * 2 + Duration::from_millis(1)
+        });
+        assert!(passed, "{report}");
     }
 }
 

@@ -160,7 +160,7 @@ fn probes_and_metrics() {
     let (status, metrics) = served.http("GET", "/metrics", Some(&token), "");
     assert_eq!(status, 200);
     assert!(metrics.contains("switchboard_server_up{server=\"one\",state=\"ready\"} 1"), "{metrics}");
-    assert!(metrics.contains("switchboard_server_tools{server=\"one\"} 6"), "{metrics}");
+    assert!(metrics.contains("switchboard_server_tools{server=\"one\"} 7"), "{metrics}");
     assert_eq!(served.http("POST", "/healthz", None, "").0, 405);
     assert_eq!(served.http("GET", "/elsewhere", Some(&token), "").0, 404);
 }

@@ -93,6 +93,43 @@ async fn each_bound_has_its_code_and_a_time() {
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn one_refusal_is_told_to_each_client_in_its_own_words() {
+    let script = Script::new(Era::Legacy, vec![tool("read")]);
+    let kernel = kernel(script.clone(), PrincipalRates::default(), |pressure| pressure.rates = per_minute(1, 1));
+    kernel.settled(Duration::from_secs(5)).await;
+    let structured = json!({"extensions": {"structured_errors": {}}});
+    let mut both = structured.clone();
+    both["mgp"] = speaks()["mgp"].clone();
+    let someone = |era, capabilities: Value| {
+        let (kernel, identity) = (kernel.clone(), Identity::new("ann", Method::Token));
+        async move { Client::new(&kernel, identity.into(), era, capabilities).await }
+    };
+    someone(Era::Legacy, json!({})).await.call("read", json!({})).await.unwrap();
+    for (era, capabilities, code, mgp, proposal) in [
+        (Era::Legacy, json!({}), -32000, false, false),
+        (Era::Modern, json!({}), 3000, false, false),
+        (Era::Legacy, speaks(), 3000, true, false),
+        (Era::Legacy, structured, -32000, false, true),
+        (Era::Modern, both, 3000, true, true),
+    ] {
+        let error = someone(era, capabilities.clone()).await.call("read", json!({})).await.unwrap_err();
+        assert_eq!(error.code, code, "{capabilities}: {error:?}");
+        let data: Value = error.data.as_ref().unwrap().view().unwrap();
+        assert_eq!(data["kind"], "rate_limited");
+        assert_eq!(data.get("_mgp").is_some(), mgp, "{capabilities}: {data}");
+        assert_eq!(data.get("structured").is_some(), proposal, "{capabilities}: {data}");
+        if mgp {
+            assert_eq!((&data["_mgp"]["category"], &data["_mgp"]["retryable"]), (&json!("resource"), &json!(true)));
+            assert_eq!(data["_mgp"]["details"], json!({"scope": "server", "limit": 1, "window_secs": 60}));
+        }
+        if proposal {
+            assert_eq!(data["structured"]["category"], "rate_limited");
+            assert_eq!(data["structured"]["retry_after_seconds"], 60);
+        }
+    }
+}
+
 #[tokio::test]
 async fn what_is_refused_for_another_reason_uses_nothing_up() {
     let script = Script::new(Era::Legacy, vec![tool("read")]);
