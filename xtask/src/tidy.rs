@@ -55,6 +55,8 @@ const ROOMS: &[Room] = &[
             "switchboard-bus",
             "switchboard-flow",
             "switchboard-guard",
+            "switchboard-flow",
+            "switchboard-bus",
             "switchboard-store",
             "switchboard-config",
             "switchboard-peer",

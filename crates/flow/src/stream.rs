@@ -313,7 +313,9 @@ impl Stream {
             return None;
         }
         self.due.pop_front();
-        let piece = self.kept.iter().rev().find(|piece| piece.index == index)?.clone();
+        // Who is behind wants the oldest, who is not the newest.
+        let oldest = self.kept.front().filter(|piece| piece.index == index);
+        let piece = oldest.or_else(|| self.kept.iter().rev().find(|piece| piece.index == index))?.clone();
         self.sent += 1;
         Some(piece)
     }

@@ -150,7 +150,7 @@ impl Kernel {
 
     /// What the operator's policy says without anybody being asked.
     fn by_policy(&self, request: &CallbackRequest) -> Option<String> {
-        let yes = match self.gate().options.approval_policy {
+        let yes = match self.gate().options().approval_policy {
             ApprovalPolicy::AutoApprove => true,
             ApprovalPolicy::DenyAll => false,
             _ => return None,

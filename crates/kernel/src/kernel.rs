@@ -29,6 +29,7 @@ use crate::gate::Gate;
 use crate::listen::{Listeners, with_uri};
 use crate::mentions::Mentions;
 use crate::parked::Parked;
+use crate::refusals::Refusals;
 use crate::server::health::Health;
 use crate::server::stats::Activity;
 use crate::server::{Phase, Server};
@@ -70,6 +71,7 @@ struct Shared {
     streams: Streams,
     events: Events,
     callbacks: Callbacks,
+    refusals: Refusals,
     tasks: TaskBook,
     mentions: Mentions,
     work: TaskTracker,
@@ -150,6 +152,7 @@ impl Kernel {
             streams: Streams::default(),
             events: Events::default(),
             callbacks: Callbacks::default(),
+            refusals: Refusals::default(),
             tasks: TaskBook::default(),
             mentions: Mentions::default(),
             work: TaskTracker::new(),
@@ -405,6 +408,10 @@ impl Kernel {
 
     pub(crate) fn parked(&self) -> &Parked {
         &self.0.parked
+    }
+
+    pub(crate) fn refusals(&self) -> &Refusals {
+        &self.0.refusals
     }
 
     pub(crate) fn callbacks(&self) -> &Callbacks {

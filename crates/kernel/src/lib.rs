@@ -20,6 +20,7 @@ mod mentions;
 pub mod names;
 mod office;
 mod parked;
+mod refusals;
 mod relay;
 mod server;
 mod spec;

@@ -10,7 +10,7 @@ use switchboard_guard::access::Access;
 use switchboard_protocol::mgp::DefaultPolicy;
 use switchboard_store::{
     AccessEntry, AccessSelector, Actor, Approval, AuditEvent, Decision, Digest, Head, PermissionDecision, Pin, Reuse,
-    ServerPermission, Store, StoreError, Target, Verdict,
+    ServerPermission, Store, StoreError, StoredCallback, Target, Verdict,
 };
 
 use crate::gate::audit::{self, event, result};
@@ -68,6 +68,20 @@ impl Office {
         let mut event = AuditEvent { target, ..audit::event_of(event_type, self.actor.clone(), result::SUCCESS) };
         event.details.extend(details.iter().map(|(key, value)| ((*key).to_owned(), value.clone())));
         self.store.audit().append(std::slice::from_ref(&event)).await.map(drop)
+    }
+
+    /// Answers a question of a server. `None` if it was answered before, or is over.
+    ///
+    /// # Errors
+    /// The answer cannot be kept.
+    pub async fn answer_callback(&self, id: &str, answer: &RawValue) -> Result<Option<StoredCallback>, StoreError> {
+        let answered = self.store.callbacks().answer(id, answer, self.name(), Timestamp::now()).await?;
+        if let Some(callback) = &answered {
+            let target = Target { server_id: Some(callback.server.clone()), tool_name: None };
+            let details = [("callback", Value::from(id)), ("type", Value::from(callback.kind.as_str()))];
+            self.write(event::CALLBACK_ANSWERED, target, &details).await?;
+        }
+        Ok(answered)
     }
 
     /// Whether a principal may use a tool, and by which entry. `default` is what holds without one.

@@ -193,6 +193,18 @@ Examples:
         #[command(subcommand)]
         command: Option<ApprovalsCommand>,
     },
+    /// Answer questions that servers ask in the middle of calls
+    #[command(after_help = "\
+The one whose call it is can answer as well: the first answer counts.
+
+Examples:
+  switchboard callbacks
+  switchboard callbacks answer 3f2a91c4 confirm")]
+    Callbacks {
+        /// What to do
+        #[command(subcommand)]
+        command: Option<CallbacksCommand>,
+    },
     /// Read, check and keep the log of everything that was done
     #[command(
         subcommand,

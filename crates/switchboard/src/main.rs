@@ -86,6 +86,7 @@ fn run(arguments: Arguments) -> Outcome {
         Command::Revoke(options) => without_servers(commands::revoke::run(&common, &options)),
         Command::Access(options) => without_servers(commands::access::run(&common, &options)),
         Command::Approvals { command } => without_servers(commands::approvals::run(&common, command.as_ref())),
+        Command::Callbacks { command } => without_servers(commands::callbacks::run(&common, command.as_ref())),
         Command::Audit(command) => without_servers(commands::audit::run(&common, &command)),
         Command::Pins { command } => without_servers(commands::pins::run(&common, command.as_ref())),
         Command::Check(options) => commands::check::run(&options),

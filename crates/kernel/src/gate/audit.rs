@@ -48,6 +48,8 @@ pub(crate) mod event {
     pub(crate) const HELD: &str = "dev.switchboard.call_held";
     /// A person, or a standing approval, let a held call go on.
     pub(crate) const APPROVED: &str = "dev.switchboard.call_approved";
+    /// The operator answered a question of a server.
+    pub(crate) const CALLBACK_ANSWERED: &str = "dev.switchboard.callback_answered";
     /// A tool is not the one that was accepted.
     pub(crate) const QUARANTINED: &str = "dev.switchboard.definition_quarantined";
     /// A tool is described as if it gave orders to the model.

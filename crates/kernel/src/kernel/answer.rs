@@ -30,9 +30,10 @@ impl Handler for Kernel {
         Box::pin(async move {
             // What else the client speaks is looked up only where there is something to be said in it.
             let plain = Rendering::new(context.caller.revision, &request.method);
+            let is_call = &*request.method == method::TOOLS_CALL;
             // Nearly all requests are tool calls. The rest has a future of its own, so that a call need not carry, and
             // have allocated and copied, the largest of them all.
-            let answered = if &*request.method == method::TOOLS_CALL {
+            let answered = if is_call {
                 self.call_tool(&context, request).await
             } else {
                 Box::pin(async {
@@ -49,7 +50,7 @@ impl Handler for Kernel {
                 Ok(reply) => reply,
                 Err(fault) => {
                     tracing::debug!(session = %context.session.id, %fault, "refused");
-                    Err(fault.render(&in_dialects_of(&context, plain))).into()
+                    told(&context, plain, is_call, &fault)
                 }
             }
         })
@@ -225,7 +226,7 @@ impl Kernel {
         };
         let (permit, cleaned) = match self.admit_tool(attempt).await? {
             Admission::Go(permit, cleaned) => (permit, cleaned),
-            Admission::Answer(reply) => return Ok(reply),
+            Admission::Answer(reply) => return Ok(Box::pin(self.repeated(context, &name, raw, reply)).await),
         };
         let mut request = match cleaned {
             Some(params) => Request { params: Some(params), ..request },
@@ -596,6 +597,25 @@ fn in_dialects_of(context: &Context, rendering: Rendering) -> Rendering {
     }
     let structured = proposals::declared(capabilities).has(Proposal::StructuredErrors);
     rendering.with_mgp(welcome::agreed_with(capabilities).is_some()).with_structured(structured)
+}
+
+/// A fault as a client's answer. What is wrong with the call itself, and not with its form, is a result for a client of
+/// proposal 11.
+fn told(context: &Context, plain: Rendering, is_call: bool, fault: &Fault) -> Reply {
+    let rendering = in_dialects_of(context, plain);
+    let failure = if is_call && rendering.structured { proposals::failure_result(fault) } else { None };
+    match failure {
+        Some(result) => {
+            let said = fault.render(&rendering);
+            // Who speaks MGP as well finds its code and its recovery fields where results have such things.
+            let mgp = said.data.as_ref().and_then(|data| data.member("_mgp")).filter(|_| rendering.mgp);
+            let code = Raw::from_value(&said.code).ok().filter(|_| rendering.mgp);
+            let mgp = mgp.and_then(|mgp| Some(Edit::of(&mgp).ok()?.set_optional("code", code).finish()));
+            let result = Edit::of(&result).map_or(result, |edit| edit.set_optional("_mgp", mgp).finish());
+            Ok(bridge::for_era(result, context.caller.era())).into()
+        }
+        None => Err(fault.render(&rendering)).into(),
+    }
 }
 
 /// A fault as a client's error.

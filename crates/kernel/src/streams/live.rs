@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use parking_lot::Mutex;
@@ -21,6 +22,10 @@ use super::render::{self, Progress};
 use super::{Form, Wish};
 use crate::kernel::Kernel;
 use crate::server::Server;
+
+/// How long a reader that is too slow is left alone, the first time and at most.
+const SHORTEST_REST: Duration = Duration::from_millis(10);
+const LONGEST_REST: Duration = Duration::from_secs(1);
 
 /// One call that streams.
 pub(crate) struct Live {
@@ -60,6 +65,20 @@ struct State {
     native: bool,
     /// Pieces are counted for the client's token while no other progress was seen.
     counts: bool,
+    /// The reader was too slow: it is left alone until then.
+    resting: Option<Instant>,
+    /// For how long the next time.
+    rest: Duration,
+}
+
+impl State {
+    /// How long until something can be sent that waits; `None` where nothing waits, or only for the reader's word.
+    fn wait(&self, now: Instant) -> Option<Duration> {
+        let pace = self.stream.wait(now.into_std());
+        let rest = self.resting.and_then(|until| until.checked_duration_since(now));
+        let rest = rest.filter(|_| self.stream.is_behind());
+        pace.max(rest)
+    }
 }
 
 impl Live {
@@ -77,7 +96,7 @@ impl Live {
             token: wish.token.as_ref().map(Raw::detach),
             remote: context.remote.clone(),
         };
-        let state = State { stream, theirs: None, native: false, counts: true };
+        let state = State { stream, theirs: None, native: false, counts: true, resting: None, rest: SHORTEST_REST };
         let (operation, key) = match &wish.goes_on {
             Some(goes_on) => (goes_on.operation.as_str().into(), goes_on.key.clone()),
             None => (format!("op-{}", random_token()).into(), random_token().into_bytes()),
@@ -136,7 +155,7 @@ impl Live {
                     if chunk.gap_unrecoverable != Some(true) {
                         let said = (!chunk.extra.is_empty()).then(|| params.clone());
                         let piece = Piece { index: chunk.index, content, said, checkpoint: None };
-                        self.take_piece(back, Some(chunk.request_id), piece);
+                        self.take_piece(back, Some(&chunk.request_id), piece);
                     }
                 }
             }
@@ -151,7 +170,7 @@ impl Live {
             }
             mgp::method::STREAM_PROGRESS => {
                 if let Some(said) = params.and_then(|params| params.view::<StreamProgress>().ok()) {
-                    self.learn(said.request_id);
+                    self.learn(&said.request_id);
                     let (message, remaining_ms) = (said.message, said.estimated_remaining_ms);
                     self.tell_progress(Progress { value: said.progress, message, remaining_ms }, false);
                 }
@@ -163,14 +182,14 @@ impl Live {
         true
     }
 
-    fn learn(&self, theirs: Raw) {
+    fn learn(&self, theirs: &Raw) {
         let mut state = self.state.lock();
         if state.theirs.is_none() {
             state.theirs = Some(theirs.detach());
         }
     }
 
-    fn take_piece(self: &Arc<Self>, back: &Arc<dyn Remote>, theirs: Option<Raw>, piece: Piece) {
+    fn take_piece(self: &Arc<Self>, back: &Arc<dyn Remote>, theirs: Option<&Raw>, piece: Piece) {
         if let Some(theirs) = theirs {
             self.learn(theirs);
         }
@@ -272,16 +291,20 @@ impl Live {
     pub(super) fn flush(self: &Arc<Self>) {
         let wait = {
             let mut state = self.state.lock();
-            let now = Instant::now().into_std();
-            while let Some(piece) = state.stream.next_due(now) {
+            let now = Instant::now();
+            let rests = state.resting.is_some_and(|until| now < until);
+            while !rests && let Some(piece) = state.stream.next_due(now.into_std()) {
                 // Under the lock, because two that send must not overtake each other. Telling never waits.
                 if self.send(&state, &piece) == Err(SendError::Full) {
                     state.stream.put_back(piece.index);
+                    state.resting = Some(now + state.rest);
+                    state.rest = (state.rest * 2).min(LONGEST_REST);
                     break;
                 }
+                (state.resting, state.rest) = (None, SHORTEST_REST);
             }
             state.stream.settle();
-            state.stream.wait(now)
+            state.wait(now)
         };
         if wait.is_some() && !self.pacing.swap(true, Ordering::AcqRel) {
             let live = self.clone();
@@ -310,18 +333,25 @@ impl Live {
     /// Sends what the pace held back, until nothing waits.
     async fn keep_pace(self: Arc<Self>) {
         loop {
-            let wait = self.state.lock().stream.wait(Instant::now().into_std());
-            let Some(wait) = wait else { break };
+            let wait = self.state.lock().wait(Instant::now());
+            let Some(wait) = wait else {
+                self.pacing.store(false, Ordering::Release);
+                // Something may have come to wait just before that was said.
+                let waits = self.state.lock().wait(Instant::now()).is_some();
+                if waits && !self.pacing.swap(true, Ordering::AcqRel) {
+                    continue;
+                }
+                return;
+            };
             tokio::select! {
                 () = tokio::time::sleep(wait) => self.flush(),
-                () = self.cancel.cancelled() => break,
-                () = self.kernel.closing().cancelled() => break,
+                () = self.cancel.cancelled() => return,
+                () = self.kernel.closing().cancelled() => return,
             }
             if self.is_over() {
-                break;
+                return;
             }
         }
-        self.pacing.store(false, Ordering::Release);
     }
 
     /// Sets how fast pieces may come; the server is told as well.

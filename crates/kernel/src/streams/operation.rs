@@ -54,6 +54,8 @@ struct OnBook<'a> {
 impl Drop for OnBook<'_> {
     fn drop(&mut self) {
         if let Some(live) = self.live.take() {
+            // Whoever still sends pieces of it has no reason to any more.
+            live.cancel.cancel();
             self.kernel.streams().end(&live, 0);
         }
     }

@@ -103,6 +103,23 @@ Example:
     Deny(Deny),
 }
 
+/// `callbacks`
+#[derive(Debug, Subcommand)]
+pub(crate) enum CallbacksCommand {
+    /// Show the questions that are open
+    List,
+    /// Answer one
+    #[command(after_help = "\
+Example:
+  switchboard callbacks answer 3f2a91c4 confirm")]
+    Answer {
+        /// What `switchboard callbacks` shows, or the beginning of it
+        id: String,
+        /// The answer
+        answer: String,
+    },
+}
+
 /// `approvals approve`
 #[derive(Debug, Args)]
 pub(crate) struct Approve {

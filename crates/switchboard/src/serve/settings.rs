@@ -28,6 +28,9 @@ pub(crate) fn changed(old: &Settings, new: &Settings) -> Changed {
         gate,
         isolation,
         limits,
+        rates,
+        breaker,
+        retry,
         auth,
     } = old;
     let mut changed = Changed::default();
@@ -44,6 +47,9 @@ pub(crate) fn changed(old: &Settings, new: &Settings) -> Changed {
     note(*bus != new.bus, "bus");
     note(*isolation != new.isolation, "isolation");
     note(*limits != new.limits, "[limits]");
+    note(*rates != new.rates, "[rates]");
+    note(*breaker != new.breaker, "[breaker]");
+    note(*retry != new.retry, "[retry]");
     note(*auth != new.auth, "[auth]");
     note(gate.audit_keep_days != new.gate.audit_keep_days, "audit_keep_days");
     let mut note = |differs: bool, key| {

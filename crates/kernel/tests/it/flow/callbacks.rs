@@ -18,7 +18,7 @@ async fn client(kernel: &Kernel, era: Era, capabilities: Value) -> Client {
     Client::new(kernel, Identity::new("ann", Method::Token).into(), era, capabilities).await
 }
 
-fn question(kind: &str, more: Value) -> Value {
+fn question(kind: &str, more: &Value) -> Value {
     let mut question = json!({"callback_id": "cb-001", "type": kind, "message": "Continue?"});
     for (key, value) in more.as_object().expect("an object") {
         question[key] = value.clone();
@@ -40,7 +40,7 @@ async fn a_client_of_mgp_is_asked_under_its_own_names_and_answers() {
         let server = Streamer::new(Era::Legacy, true);
         let kernel = kernel(&server, None).await;
         let ann = client(&kernel, era, says(era, &["callbacks"])).await;
-        let running = ann.begin(20, asks(&question("confirmation", options())));
+        let running = ann.begin(20, &asks(&question("confirmation", &options())));
         until("the question", || !ann.told(REQUEST).is_empty()).await;
         let asked = ann.told(REQUEST)[0].clone();
         assert_eq!((&asked["request_id"], &asked["type"]), (&json!(20), &json!("confirmation")));
@@ -72,14 +72,14 @@ async fn others_are_asked_in_the_words_of_mcp() {
         let kernel = kernel(&server, None).await;
         let legacy = client(&kernel, Era::Legacy, json!({"elicitation": {}})).await;
         legacy.ear.answers.lock().push_back(json!({"action": "accept", "content": content}));
-        let result = legacy.send_as(1, "tools/call", asks(&question(kind, more.clone()))).await.expect("a result");
+        let result = legacy.send_as(1, "tools/call", asks(&question(kind, &more))).await.expect("a result");
         assert_eq!(result["answered"]["response"], expected);
         let (method, asked) = legacy.ear.asked.lock()[0].clone();
         assert_eq!(method, "elicitation/create");
         assert!(asked["message"].as_str().expect("text").contains("Server `s` asks: Continue?"));
 
         let modern = client(&kernel, Era::Modern, json!({"elicitation": {}})).await;
-        let mut other = question(kind, more);
+        let mut other = question(kind, &more);
         other["callback_id"] = "cb-002".into();
         let call = asks(&other);
         let first = modern.send_as(1, "tools/call", call.clone()).await.expect("a question");
@@ -99,7 +99,7 @@ async fn who_declines_a_confirmation_says_no() {
     let kernel = kernel(&server, None).await;
     let ann = client(&kernel, Era::Legacy, json!({"elicitation": {}})).await;
     ann.ear.answers.lock().push_back(json!({"action": "decline"}));
-    let result = ann.send_as(1, "tools/call", asks(&question("confirmation", options()))).await.expect("a result");
+    let result = ann.send_as(1, "tools/call", asks(&question("confirmation", &options()))).await.expect("a result");
     assert_eq!(result["answered"]["response"], "cancel");
 }
 
@@ -109,7 +109,7 @@ async fn the_operator_answers_from_another_process() {
     let (server, store) = (Streamer::new(Era::Legacy, true), store(&directory).await);
     let kernel = kernel(&server, Some(store.clone())).await;
     let ann = client(&kernel, Era::Legacy, json!({})).await;
-    let running = ann.begin(1, asks(&question("input", json!({}))));
+    let running = ann.begin(1, &asks(&question("input", &json!({}))));
     let now = jiff::Timestamp::now();
     let mut open = Vec::new();
     for _ in 0..400 {
@@ -133,7 +133,7 @@ async fn policy_answers_confirmations_and_nothing_else() {
         let server = Streamer::new(Era::Legacy, true);
         let kernel = kernel_with(&server, None, |gate| gate.approval_policy = policy).await;
         let ann = client(&kernel, Era::Legacy, says(Era::Legacy, &["callbacks"])).await;
-        let asked = question("confirmation", json!({"options": ["abort", "yes"]}));
+        let asked = question("confirmation", &json!({"options": ["abort", "yes"]}));
         let result = ann.send_as(1, "tools/call", asks(&asked)).await.expect("a result");
         assert_eq!(result["answered"]["response"], expected);
         assert_eq!(ann.told(REQUEST), Vec::<Value>::new(), "nobody is asked");
@@ -146,7 +146,7 @@ async fn a_question_that_nobody_answers_ends_with_no_and_is_on_record() {
     let (server, store) = (Streamer::new(Era::Legacy, true), store(&directory).await);
     let kernel = kernel(&server, Some(store.clone())).await;
     let ann = client(&kernel, Era::Legacy, says(Era::Legacy, &["callbacks"])).await;
-    let mut asked = question("confirmation", options());
+    let mut asked = question("confirmation", &options());
     asked["timeout_ms"] = 200.into();
     let result = ann.send_as(1, "tools/call", asks(&asked)).await.expect("a result");
     assert_eq!(result["answered"]["response"], "cancel");
@@ -168,9 +168,9 @@ async fn an_unanswered_question_is_put_again_under_the_same_id() {
     let server = Streamer::new(Era::Legacy, true);
     let kernel = kernel(&server, None).await;
     let ann = client(&kernel, Era::Legacy, says(Era::Legacy, &["callbacks"])).await;
-    let mut call = asks(&question("input", json!({"timeout_ms": 60_000})));
+    let mut call = asks(&question("input", &json!({"timeout_ms": 60_000})));
     call["arguments"]["times"] = 3.into();
-    let _running = ann.begin(1, call);
+    let _running = ann.begin(1, &call);
     tokio::time::sleep(Duration::from_secs(30)).await;
     assert_eq!(ann.told(REQUEST).len(), 3);
     let told = ann.told(REQUEST);
@@ -187,7 +187,7 @@ async fn a_server_that_asks_again_gets_the_recorded_answer() {
     let kernel = kernel(&server, None).await;
     let ann = client(&kernel, Era::Legacy, json!({"elicitation": {}})).await;
     ann.ear.answers.lock().push_back(json!({"action": "accept", "content": {"response": "blue"}}));
-    let mut call = asks(&question("input", json!({})));
+    let mut call = asks(&question("input", &json!({})));
     call["arguments"]["again"] = true.into();
     ann.send_as(1, "tools/call", call).await.expect("a result");
     until("the answer once more", || server.answers.borrow().len() == 2).await;
@@ -200,10 +200,10 @@ async fn information_is_passed_on_and_waits_for_nobody() {
     let server = Streamer::new(Era::Legacy, true);
     let kernel = kernel(&server, None).await;
     let mgp = client(&kernel, Era::Legacy, says(Era::Legacy, &["callbacks"])).await;
-    mgp.send_as(1, "tools/call", asks(&question("notification", json!({})))).await.expect("a result");
+    mgp.send_as(1, "tools/call", asks(&question("notification", &json!({})))).await.expect("a result");
     assert_eq!(mgp.told(REQUEST)[0]["message"], "Continue?");
     let plain = client(&kernel, Era::Legacy, json!({})).await;
-    plain.send_as(1, "tools/call", asks(&question("notification", json!({})))).await.expect("a result");
+    plain.send_as(1, "tools/call", asks(&question("notification", &json!({})))).await.expect("a result");
     let told = plain.told("notifications/message");
     assert_eq!((&told[0]["data"], &told[0]["logger"]), (&json!("Continue?"), &json!("s")));
 }
@@ -217,7 +217,7 @@ async fn a_model_of_the_client_answers_a_completion() {
         .answers
         .lock()
         .push_back(json!({"role": "assistant", "model": "m", "content": {"type": "text", "text": "hello"}}));
-    let asked = question("llm_completion", json!({"messages": [{"role": "user", "content": "hi"}]}));
+    let asked = question("llm_completion", &json!({"messages": [{"role": "user", "content": "hi"}]}));
     let result = ann.send_as(1, "tools/call", asks(&asked)).await.expect("a result");
     assert_eq!(
         (&result["answered"]["response"]["content"], &result["answered"]["response"]["model"]),

@@ -28,10 +28,10 @@ fn channels(client: &Client) -> Vec<String> {
     client.told(EVENT).iter().map(name).collect()
 }
 
-fn emit(server: &Arc<Streamer>, said: Value) {
+fn emit(server: &Arc<Streamer>, said: &Value) {
     let sessions = server.sessions.lock().clone();
     for session in sessions {
-        let _ = session.remote().notify(Notification::new(EVENT, Some(raw(&said))));
+        let _ = session.remote().notify(Notification::new(EVENT, Some(raw(said))));
     }
 }
 
@@ -100,7 +100,7 @@ async fn events_of_servers_reach_who_asked_once() {
     assert_eq!(server.heard("mgp/events/subscribe").len(), 2, "they share");
     let said = json!({"subscription_id": "their-1", "channel": "model.token_usage",
         "timestamp": "2026-02-27T12:05:00.000Z", "data": {"tokens_used": 1500}});
-    emit(&server, said.clone());
+    emit(&server, &said);
     until("both hear of it", || !ann.told(EVENT).is_empty() && !other.told(EVENT).is_empty()).await;
     let event = ann.told(EVENT)[0].clone();
     assert_eq!((&event["server_id"], &event["data"]["tokens_used"]), (&json!("s"), &json!(1500)));
@@ -108,13 +108,13 @@ async fn events_of_servers_reach_who_asked_once() {
     // What nobody asked for, or what is not under the pattern that was, is nobody's.
     let mut foreign = said.clone();
     foreign["subscription_id"] = "guess".into();
-    emit(&server, foreign);
+    emit(&server, &foreign);
     let mut elsewhere = said.clone();
     elsewhere["channel"] = "security.access_denied".into();
-    emit(&server, elsewhere);
+    emit(&server, &elsewhere);
     let mut last = said;
     last["data"] = json!({"last": true});
-    emit(&server, last);
+    emit(&server, &last);
     until("the last", || other.told(EVENT).iter().any(|event| event["data"]["last"] == true)).await;
     assert_eq!(other.told(EVENT).len(), 2);
 }
@@ -174,7 +174,7 @@ async fn a_modern_client_asks_or_opens_a_stream() {
     assert_eq!(ann.told(EVENT), Vec::<Value>::new(), "nothing comes by itself");
 
     let listener = client(&kernel, "ann", Era::Modern, false).await;
-    let stream = listener.begin_listening(json!({"notifications": {"dev.cloto/mgp": {"channels": ["tool.*"]}}}));
+    let stream = listener.begin_listening(&json!({"notifications": {"dev.cloto/mgp": {"channels": ["tool.*"]}}}));
     until("the stream", || !listener.told("notifications/subscriptions/acknowledged").is_empty()).await;
     let agreed = &listener.told("notifications/subscriptions/acknowledged")[0]["notifications"]["dev.cloto/mgp"];
     assert_eq!(agreed["subscribed"], json!(["tool.*"]));

@@ -82,7 +82,7 @@ async fn a_gap_is_asked_for_and_filled() {
     let server = Streamer::new(Era::Legacy, true);
     let kernel = kernel(&server, None).await;
     let client = client(&kernel, Era::Legacy, says(Era::Legacy, &["streaming"])).await;
-    let running = client.begin(7, streamed("gappy"));
+    let running = client.begin(7, &streamed("gappy"));
     until("the gap is asked for", || !server.heard("notifications/mgp.stream.gap").is_empty()).await;
     assert_eq!(server.heard("notifications/mgp.stream.gap")[0]["missing_indices"], json!([1]));
     // The client may ask as well: what is kept comes again, what has not come is not said to be lost.
@@ -136,7 +136,7 @@ async fn a_cancelled_call_gives_what_came_of_it() {
         let server = Streamer::new(Era::Legacy, true);
         let kernel = kernel(&server, None).await;
         let client = client(&kernel, era, says(era, &["streaming"])).await;
-        let running = client.begin(20, streamed("steps"));
+        let running = client.begin(20, &streamed("steps"));
         if from_server {
             server.step.add_permits(1);
             until("a piece", || client.told(CHUNK).len() == 1).await;
@@ -172,7 +172,7 @@ async fn nobody_cancels_the_call_of_another() {
     )
     .await;
     let twin = client(&kernel, Era::Legacy, says(Era::Legacy, &["streaming"])).await;
-    let running = ann.begin(20, streamed("steps"));
+    let running = ann.begin(20, &streamed("steps"));
     until("the call", || server.running.load(Ordering::SeqCst) == 1).await;
     for stranger in [&other, &twin] {
         let refused = stranger.send_as(1, "mgp/stream/cancel", json!({"request_id": 20})).await;
@@ -187,7 +187,7 @@ async fn a_halted_stream_goes_on_when_it_may() {
     let server = Streamer::new(Era::Legacy, true);
     let kernel = kernel(&server, None).await;
     let client = client(&kernel, Era::Legacy, says(Era::Legacy, &["streaming"])).await;
-    let running = client.begin(9, streamed("steps"));
+    let running = client.begin(9, &streamed("steps"));
     until("the call", || server.running.load(Ordering::SeqCst) == 1).await;
     let pace = |rate: f64| json!({"request_id": 9, "max_chunks_per_second": rate, "reason": "user_paused"});
     client.notify("notifications/mgp.stream.pace", pace(0.0)).await;
@@ -218,7 +218,7 @@ async fn the_tools_do_what_the_methods_do() {
     let client = client(&kernel, Era::Legacy, says(Era::Legacy, &["streaming"])).await;
     let tools = client.list("tools").await;
     assert!(tools.contains(&"mgp.stream.cancel".to_owned()) && tools.contains(&"mgp.stream.pace".to_owned()));
-    let running = client.begin(20, streamed("steps"));
+    let running = client.begin(20, &streamed("steps"));
     until("the call", || server.running.load(Ordering::SeqCst) == 1).await;
     let answer = client.call("mgp.stream.cancel", json!({"request_id": 20})).await.expect("a result");
     assert_eq!(answer["structuredContent"]["cancelled"], true);
@@ -262,7 +262,7 @@ async fn an_operation_survives_its_connection() {
         let server = Streamer::new(Era::Legacy, true);
         let kernel = kernel(&server, None).await;
         let first = client(&kernel, Era::Modern, proposal()).await;
-        let running = first.begin(1, json!({"name": "steps", "arguments": {}}));
+        let running = first.begin(1, &json!({"name": "steps", "arguments": {}}));
         step(&server, &first, 1).await;
         step(&server, &first, 2).await;
         let last = first.told("notifications/stream_chunk")[0].clone();
@@ -298,7 +298,7 @@ async fn a_client_that_takes_an_operation_back_ends_it() {
     let server = Streamer::new(Era::Legacy, true);
     let kernel = kernel(&server, None).await;
     let client = client(&kernel, Era::Legacy, proposal()).await;
-    let running = client.begin(1, json!({"name": "steps", "arguments": {}}));
+    let running = client.begin(1, &json!({"name": "steps", "arguments": {}}));
     until("the call", || server.running.load(Ordering::SeqCst) == 1).await;
     running.cancel.cancel();
     until("the server stops", || server.running.load(Ordering::SeqCst) == 0).await;
@@ -314,7 +314,7 @@ async fn an_operation_survives_the_kernel() {
             let store = store(&directory).await;
             let kernel = kernel(&server, Some(store.clone())).await;
             let client = client(&kernel, Era::Modern, proposal()).await;
-            let _running = client.begin(1, call.clone());
+            let _running = client.begin(1, &call);
             step(&server, &client, 1).await;
             step(&server, &client, 2).await;
             let token = client.told("notifications/stream_chunk")[1]["checkpoint_token"].clone();
@@ -332,7 +332,7 @@ async fn an_operation_survives_the_kernel() {
         client.send_as(3, "tools/call", other).await.expect_err("another call");
         let mut again = call;
         again["_meta"] = json!({"checkpoint_token": token});
-        let running = client.begin(2, again);
+        let running = client.begin(2, &again);
         for _ in 0..(if own_checkpoints { 2 } else { 4 }) {
             server.step.add_permits(1);
             server.stepped.acquire().await.expect("open").forget();
@@ -353,7 +353,7 @@ async fn what_may_have_changed_something_is_not_done_twice() {
     let store_ = store(&directory).await;
     let first = kernel(&server, Some(store_.clone())).await;
     let reader = client(&first, Era::Modern, proposal()).await;
-    let _running = reader.begin(1, call.clone());
+    let _running = reader.begin(1, &call);
     step(&server, &reader, 1).await;
     let token = reader.told("notifications/stream_chunk")[0]["checkpoint_token"].clone();
     first.shut_down(std::time::Duration::from_secs(5)).await;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use switchboard_kernel::{GateOptions, Kernel, KernelOptions, ServerPolicy};
-use switchboard_peer::{BoxFuture, Context, Handler, Reply, Session};
+use switchboard_peer::{BoxFuture, Context, Handler, Reply, SendError, Session};
 use switchboard_protocol::Era;
 use switchboard_store::Store;
 use switchboard_wire::{ErrorObject, Id, Notification, Raw, Request};
@@ -27,6 +27,7 @@ pub(crate) struct Streamer {
     /// A call of `steps` has done its step.
     pub(crate) stepped: Semaphore,
     pub(crate) running: AtomicUsize,
+    pub(crate) began: std::time::Instant,
     /// Answers to its questions.
     pub(crate) answers: tokio::sync::watch::Sender<Vec<Value>>,
 }
@@ -41,6 +42,7 @@ impl Streamer {
             step: Semaphore::new(0),
             stepped: Semaphore::new(0),
             running: AtomicUsize::new(0),
+            began: std::time::Instant::now(),
             answers: tokio::sync::watch::Sender::new(Vec::new()),
         })
     }
@@ -74,7 +76,7 @@ impl Streamer {
 
     fn tools() -> Value {
         let read = json!({"annotations": {"readOnlyHint": true}, "security": {"risk_level": "safe"}});
-        let names = ["think", "gappy", "measures", "steps", "bare", "foreign", "numbers", "refuses"];
+        let names = ["think", "gappy", "measures", "steps", "bare", "foreign", "numbers", "burst", "stamps"];
         let mut tools: Vec<Value> = names.iter().map(|name| tool_with(name, &read)).collect();
         tools.push(tool_with("changes", &json!({"security": {"risk_level": "moderate"}})));
         tools.push(tool_with("asks", &read));
@@ -155,6 +157,34 @@ impl Streamer {
                     tell("notifications/mgp.callback.request", asked.clone());
                 }
                 self.answer(json!({"content": [], "answered": ours(&answers)}))
+            }
+            "burst" => {
+                let (count, size) = (number(params, "count"), number(params, "size"));
+                for index in 0..count {
+                    // As a server on a pipe does: it writes when there is room.
+                    while context.remote.notify(Notification::new(
+                        "notifications/mgp.stream.chunk",
+                        Some(raw(&json!({"request_id": id, "index": index, "done": false,
+                            "content": {"type": "text", "text": "x".repeat(size as usize)}}))),
+                    )) == Err(SendError::Full)
+                    {
+                        tokio::task::yield_now().await;
+                    }
+                }
+                self.running.fetch_add(1, Ordering::SeqCst);
+                if params["arguments"]["hold"] == true {
+                    self.step.acquire().await.expect("open").forget();
+                }
+                self.running.fetch_sub(1, Ordering::SeqCst);
+                self.answer(whole)
+            }
+            "stamps" => {
+                for index in 0..number(params, "count") {
+                    let now = self.began.elapsed().as_nanos() as u64;
+                    chunk(index, &now.to_string());
+                    tokio::task::yield_now().await;
+                }
+                self.answer(whole)
             }
             "steps" | "changes" => {
                 self.running.fetch_add(1, Ordering::SeqCst);
@@ -237,6 +267,10 @@ impl Handler for Streamer {
     }
 }
 
+fn number(params: &Value, key: &str) -> u64 {
+    params["arguments"][key].as_u64().unwrap_or(1)
+}
+
 /// A kernel with a store in front of one streamer.
 pub(crate) async fn kernel(server: &Arc<Streamer>, store: Option<Store>) -> Kernel {
     kernel_with(server, store, |_| {}).await
@@ -285,8 +319,8 @@ impl Client {
     }
 
     /// Begins a call of a tool under this id.
-    pub(crate) fn begin(&self, id: u64, params: Value) -> Running {
-        self.begin_as(id, "tools/call", &params)
+    pub(crate) fn begin(&self, id: u64, params: &Value) -> Running {
+        self.begin_as(id, "tools/call", params)
     }
 
     fn begin_as(&self, id: u64, method: &str, params: &Value) -> Running {
@@ -308,8 +342,8 @@ impl Client {
     }
 
     /// Opens a stream for what the client did not ask for one by one.
-    pub(crate) fn begin_listening(&self, params: Value) -> Running {
-        self.begin_as(40, "subscriptions/listen", &params)
+    pub(crate) fn begin_listening(&self, params: &Value) -> Running {
+        self.begin_as(40, "subscriptions/listen", params)
     }
 
     /// What the client was told under this name.
