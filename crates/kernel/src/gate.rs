@@ -9,6 +9,7 @@ pub(crate) mod audit;
 mod confirm;
 mod exact;
 pub(crate) mod hearers;
+mod journal;
 pub(crate) mod lists;
 mod notices;
 pub(crate) mod pins;
@@ -582,6 +583,11 @@ fn new_trace() -> String {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let millis = Timestamp::now().as_millisecond() & 0xffff_ffff_ffff;
     format!("{millis:012x}{:08x}{}", COUNT.fetch_add(1, Ordering::Relaxed), *PROCESS)
+}
+
+/// The metadata of a request whose parameters are open.
+pub(crate) fn metadata_beside(params: &Object, request: &Request) -> Result<Metadata, Fault> {
+    Metadata::of_open(Some(params.clone()), &request.extra).map_err(crate::forward::malformed)
 }
 
 /// The metadata of a request.

@@ -5,11 +5,12 @@
 //! Access is asked again in every call: a token narrows and never widens, so what is revoked is gone with it or
 //! without. Names of scopes that servers made up are compared exactly, and none contains another.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use http::{HeaderMap, HeaderValue};
 use jiff::SignedDuration;
+use memchr::memmem::Finder;
 use switchboard_guard::scope::missing_scopes;
 use switchboard_peer::{Context, Reply};
 use switchboard_protocol::fault::{Fault, FaultKind};
@@ -92,7 +93,8 @@ fn in_meta(meta: &Raw) -> Vec<String> {
 
 /// The parameters without our tokens: no server has any use for them. `None` where there are none.
 pub(crate) fn without_token(params: &Raw) -> Option<Raw> {
-    memchr::memmem::find(params.as_bytes(), MEMBER.as_bytes())?;
+    static NAME: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(MEMBER));
+    NAME.find(params.as_bytes())?;
     let meta = params.member("_meta").filter(|meta| !in_meta(meta).is_empty())?;
     let is_ours = |value: Raw| value.as_text().is_some_and(|token| token.starts_with(tokens::PREFIX));
     let clean = |edit: Edit| {
