@@ -86,7 +86,7 @@ impl Kernel {
     pub(crate) async fn begin(&self, mut outcome: AuditEvent, effect: Effect) -> Result<Permit, Fault> {
         let audit = &self.gate().audit;
         let began = Instant::now();
-        let synced = effect == Effect::Said || effect == Effect::Unsaid && self.gate().options.sync_all_effects;
+        let synced = effect == Effect::Said || effect == Effect::Unsaid && self.gate().options().sync_all_effects;
         let begun =
             |outcome, call| Permit(Some(Box::new(Begun { kernel: self.clone(), outcome, began, call, synced })));
         if effect == Effect::None {
