@@ -155,10 +155,10 @@ impl Kernel {
             let mine = tables.entries.iter().filter(|entry| entry.principal == params.agent_id);
             let entries = mine.filter(|entry| entry.server == params.server_id).map(|entry| {
                 let written = AccessEntry::new(
-                    entry_word(entry.entry_type()),
+                    entry.entry_type(),
                     entry.server.clone(),
                     entry.tool.clone(),
-                    permission_word(entry.permission),
+                    entry.permission,
                     Some(entry.granted_by.clone()),
                     Some(entry.granted_at.to_string()),
                 );
@@ -179,7 +179,7 @@ impl Kernel {
         };
         let now = self.gate().granted.time();
         let access = tables.access.decide(&params.agent_id, &params.server_id, Some(tool), default, now);
-        let permission = if access.allow { access::Permission::Allow } else { access::Permission::Deny };
+        let permission = if access.allow { Permission::Allow } else { Permission::Deny };
         if form == Form::Tool {
             let (agent, server) = (params.agent_id.clone(), params.server_id.clone());
             return written(&AccessToolPermission::new(agent, server, tool.clone(), permission));
@@ -206,10 +206,7 @@ impl Kernel {
             principal: params.agent_id.clone(),
             server: params.server_id.clone(),
             tool,
-            permission: match params.permission {
-                access::Permission::Allow => Permission::Allow,
-                access::Permission::Deny => Permission::Deny,
-            },
+            permission: params.permission,
             granted_by: String::new(),
             granted_at: jiff::Timestamp::UNIX_EPOCH,
             expires_at,
@@ -225,11 +222,11 @@ impl Kernel {
     async fn revoke_access(&self, context: &Context, params: &AccessRevokeParams) -> Result<Raw, Fault> {
         let office = self.office(context, "revoke access")?;
         let tool = params.tool()?.map(ToOwned::to_owned);
-        let whole = params.entry_type == access::EntryType::ServerGrant;
+        let whole = params.entry_type == EntryType::ServerGrant;
         let selector = AccessSelector {
             principal: Some(params.agent_id.clone()),
             server: Some(params.server_id.clone()),
-            entry_type: Some(if whole { EntryType::ServerGrant } else { EntryType::ToolGrant }),
+            entry_type: Some(params.entry_type),
             tool,
             permission: None,
         };
@@ -378,7 +375,7 @@ fn unknown_server(id: &str) -> Fault {
 fn limits_of(params: &AccessGrantParams) -> Result<Option<Box<RawValue>>, Fault> {
     let invalid = |text: String| Fault::new(FaultKind::InvalidParams, format!("`scopes`: {text}"));
     let Some(raw) = &params.scopes else { return Ok(None) };
-    if params.permission == access::Permission::Deny {
+    if params.permission == Permission::Deny {
         return Err(invalid("a denial has no limits".to_owned()));
     }
     Scope::read(raw).map_err(|fault| invalid(fault.to_string()))?;
@@ -387,18 +384,4 @@ fn limits_of(params: &AccessGrantParams) -> Result<Option<Box<RawValue>>, Fault>
 
 fn unwritten(error: StoreError) -> Fault {
     Fault::new(FaultKind::ResourceExhausted, "the decision cannot be kept now").with_source(error)
-}
-
-const fn entry_word(entry: EntryType) -> access::EntryType {
-    match entry {
-        EntryType::ServerGrant => access::EntryType::ServerGrant,
-        EntryType::ToolGrant => access::EntryType::ToolGrant,
-    }
-}
-
-const fn permission_word(permission: Permission) -> access::Permission {
-    match permission {
-        Permission::Allow => access::Permission::Allow,
-        Permission::Deny => access::Permission::Deny,
-    }
 }
