@@ -20,6 +20,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::clients::{ClientState, level_index, level_name};
 use crate::directory::{Directory, Hidden, ListKind, Source};
+use crate::discovery::Discovery;
 use crate::gate::Gate;
 use crate::listen::{Listeners, with_uri};
 use crate::mentions::Mentions;
@@ -61,6 +62,7 @@ struct Shared {
     parked: Parked,
     tasks: TaskBook,
     mentions: Mentions,
+    discovery: Discovery,
     work: TaskTracker,
     closing: CancellationToken,
     ending: CancellationToken,
@@ -122,6 +124,7 @@ impl Kernel {
             parked: Parked::default(),
             tasks: TaskBook::default(),
             mentions: Mentions::default(),
+            discovery: Discovery::default(),
             work: TaskTracker::new(),
             closing: CancellationToken::new(),
             ending: CancellationToken::new(),
@@ -250,6 +253,14 @@ impl Kernel {
         }
     }
 
+    /// Tells everybody who is this principal that a list has changed.
+    pub(crate) fn tell_principal(&self, principal: &str, kind: ListKind, notification: &Notification) {
+        for session in self.clients().iter().filter(|session| *session.principal == *principal) {
+            let _ = session.remote().notify(notification.clone());
+        }
+        self.0.listeners.list_changed_for(principal, kind, notification);
+    }
+
     /// Ends the kernel: streams are closed, calls get a moment to end, servers are stopped. Waits at most `patience`.
     pub async fn shut_down(&self, patience: Duration) {
         let view = {
@@ -346,6 +357,10 @@ impl Kernel {
 
     pub(crate) fn listeners(&self) -> &Listeners {
         &self.0.listeners
+    }
+
+    pub(crate) fn discovery(&self) -> &Discovery {
+        &self.0.discovery
     }
 
     pub(crate) fn parked(&self) -> &Parked {

@@ -6,6 +6,7 @@
 mod bridge;
 mod clients;
 pub mod directory;
+mod discovery;
 mod forward;
 mod gate;
 mod isolation;
@@ -22,6 +23,7 @@ mod spec;
 mod tasks;
 mod welcome;
 
+pub use discovery::{AgentTools, Budget, Level, ToolContext};
 pub use gate::pins::INSTRUCTIONS;
 pub use gate::{OWNER, ToolPolicy, default_policy};
 pub use isolation::Isolation;

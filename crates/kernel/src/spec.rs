@@ -11,6 +11,7 @@ use switchboard_protocol::mgp::{ApprovalPolicy, DefaultPolicy, TrustLevel};
 use switchboard_store::Store;
 use switchboard_wire::{Limits, Raw};
 
+use crate::discovery::ToolContext;
 use crate::isolation::Isolation;
 
 /// One server to be connected.
@@ -114,6 +115,8 @@ pub struct KernelOptions {
     pub credentials: Option<Arc<dyn Credentials>>,
     /// How calls are judged.
     pub gate: GateOptions,
+    /// Which tools clients are given.
+    pub tools: ToolContext,
 }
 
 /// How the gate judges calls.
@@ -182,6 +185,7 @@ impl Default for KernelOptions {
             list_items: 10_000,
             credentials: None,
             gate: GateOptions::default(),
+            tools: ToolContext::default(),
         }
     }
 }

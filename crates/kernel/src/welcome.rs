@@ -24,13 +24,14 @@ pub(crate) const MGP_OFFERED: [Extension; 6] = [
     Extension::ErrorHandling,
 ];
 /// What of MGP the kernel speaks with clients.
-pub(crate) const MGP_SPOKEN: [Extension; 6] = [
+pub(crate) const MGP_SPOKEN: [Extension; 7] = [
     Extension::ToolSecurity,
     Extension::Permissions,
     Extension::AccessControl,
     Extension::CodeSafety,
     Extension::ErrorHandling,
     Extension::Callbacks,
+    Extension::ToolDiscovery,
 ];
 
 /// What was agreed on with a client that says this of itself; `None` for one that did not ask for MGP.

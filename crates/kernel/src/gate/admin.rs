@@ -42,6 +42,7 @@ impl Kernel {
             name @ (method::ACCESS_QUERY | method::ACCESS_GRANT | method::ACCESS_REVOKE) => {
                 self.access_request(context, name, &params(), Form::Method).await
             }
+            name if crate::discovery::is_method(name) => self.discovery_request(context, name, &params()).await,
             method::CALLBACK_RESPOND => self.callback_answered(context, request),
             proposals::CHECK_PERMISSIONS if self.view().directory.tool(proposals::CHECK_PERMISSIONS).is_none() => {
                 self.check_permissions(context, &params()).await
@@ -74,6 +75,9 @@ impl Kernel {
         name: &str,
         arguments: Option<Raw>,
     ) -> Option<Result<Reply, Fault>> {
+        if let Some(answer) = self.discovery_tool(context, name, arguments.as_ref()).await {
+            return Some(answer);
+        }
         // What is not listed to a client does not exist for it.
         if !self.shows_own_tools(context) {
             return None;
@@ -340,7 +344,7 @@ fn preflight<S: AsRef<str>>(allowed: bool, missing: &[S], reason: Option<&str>, 
 }
 
 /// What a tool says, for models and for programs.
-pub(super) fn tool_result(answer: &Raw) -> Raw {
+pub(crate) fn tool_result(answer: &Raw) -> Raw {
     let block = Edit::empty().set("type", Raw::string("text")).set("text", Raw::string(answer.as_str())).finish();
     Edit::empty().set("content", Raw::array([&block])).set("structuredContent", answer.clone()).finish()
 }
