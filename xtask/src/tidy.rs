@@ -65,6 +65,7 @@ const ROOMS: &[Room] = &[
         may_use: &[
             "switchboard-kernel",
             "switchboard-sdk",
+            "switchboard-embed",
             "switchboard-catalog",
             "switchboard-guard",
             "switchboard-store",
