@@ -71,6 +71,7 @@ const ROOMS: &[Room] = &[
         may_use: &[
             "switchboard-kernel",
             "switchboard-sdk",
+            "switchboard-embed",
             "switchboard-catalog",
             "switchboard-bus",
             "switchboard-flow",

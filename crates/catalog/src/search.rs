@@ -21,6 +21,10 @@ const MEANING: f32 = 0.9;
 const CLAUSE: f32 = 0.35;
 /// Scores are standardised over this many of the best.
 const SPREAD: usize = 1000;
+/// What a better judge of meaning counts.
+const JUDGE: f32 = 2.0;
+/// How many tools such a judge looks at.
+pub const RESCORED: usize = 50;
 /// A tool whose name was asked for stands above all others.
 const EXACT: f32 = 100.0;
 
@@ -167,6 +171,30 @@ pub struct Found {
     pub hits: Vec<Hit>,
     /// How many tools were scored. Among very many these are those that had a chance.
     pub considered: usize,
+}
+
+impl Found {
+    /// Orders the first [`RESCORED`] anew by a better judge of meaning, and keeps the best `top` of all.
+    ///
+    /// `nearness` is the cosine between the query and a tool as that judge sees it. It is standardised over those tools and
+    /// added to their scores with the weight two, which is what it is worth beside words and table together.
+    pub fn rescore(&mut self, top: usize, nearness: impl FnMut(&Hit) -> f32) {
+        let count = self.hits.len().min(RESCORED);
+        let first = &mut self.hits[..count];
+        let near: Vec<f32> = first.iter().map(nearness).collect();
+        let (middle, wide) = spread(&near, RESCORED);
+        let relevance: Vec<f32> = first.iter().map(|hit| hit.relevance).collect();
+        for (hit, near) in first.iter_mut().zip(&near) {
+            // A name that was asked for stays first, whatever it means.
+            hit.score += JUDGE * (near - middle) / wide;
+            hit.reasons.retain(|reason| !matches!(reason, Reason::Meaning(_)));
+            hit.reasons.push(Reason::Meaning(*near));
+        }
+        first.sort_by(|one, other| other.score.total_cmp(&one.score));
+        // How well the list fits as a whole has not changed.
+        first.iter_mut().zip(relevance).for_each(|(hit, relevance)| hit.relevance = relevance);
+        self.hits.truncate(top);
+    }
 }
 
 /// A query or a clause of it, read once.

@@ -24,6 +24,7 @@ use tokio_util::task::TaskTracker;
 use crate::callbacks::Callbacks;
 use crate::clients::{ClientState, level_index, level_name};
 use crate::directory::{Directory, Hidden, ListKind, Source};
+use crate::discovery::Discovery;
 use crate::events::Events;
 use crate::gate::Gate;
 use crate::listen::{Listeners, with_uri};
@@ -74,6 +75,7 @@ struct Shared {
     refusals: Refusals,
     tasks: TaskBook,
     mentions: Mentions,
+    discovery: Discovery,
     work: TaskTracker,
     began: tokio::time::Instant,
     draining: AtomicBool,
@@ -155,6 +157,7 @@ impl Kernel {
             refusals: Refusals::default(),
             tasks: TaskBook::default(),
             mentions: Mentions::default(),
+            discovery: Discovery::default(),
             work: TaskTracker::new(),
             began: tokio::time::Instant::now(),
             draining: AtomicBool::new(false),
@@ -293,6 +296,14 @@ impl Kernel {
         }
     }
 
+    /// Tells everybody who is this principal that a list has changed.
+    pub(crate) fn tell_principal(&self, principal: &str, kind: ListKind, notification: &Notification) {
+        for session in self.clients().iter().filter(|session| *session.principal == *principal) {
+            let _ = session.remote().notify(notification.clone());
+        }
+        self.0.listeners.list_changed_for(principal, kind, notification);
+    }
+
     /// Ends the kernel: streams are closed, calls get a moment to end, servers are stopped. Waits at most `patience`.
     pub async fn shut_down(&self, patience: Duration) {
         let view = {
@@ -404,6 +415,10 @@ impl Kernel {
 
     pub(crate) fn listeners(&self) -> &Listeners {
         &self.0.listeners
+    }
+
+    pub(crate) fn discovery(&self) -> &Discovery {
+        &self.0.discovery
     }
 
     pub(crate) fn parked(&self) -> &Parked {

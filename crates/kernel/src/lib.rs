@@ -7,6 +7,7 @@ mod bridge;
 mod callbacks;
 mod clients;
 pub mod directory;
+mod discovery;
 mod events;
 mod flow;
 mod forward;
@@ -28,6 +29,7 @@ mod streams;
 mod tasks;
 mod welcome;
 
+pub use discovery::{AgentTools, Budget, Level, ToolContext};
 pub use gate::pins::{INSTRUCTIONS, pin_name, told_to_model};
 pub use gate::rates::PrincipalRates;
 pub use gate::{OWNER, ToolPolicy, default_policy};

@@ -16,6 +16,7 @@ use switchboard_protocol::mgp::{ApprovalPolicy, DefaultPolicy, TrustLevel};
 use switchboard_store::Store;
 use switchboard_wire::{Limits, Raw};
 
+use crate::discovery::ToolContext;
 use crate::gate::rates::PrincipalRates;
 use crate::isolation::Isolation;
 
@@ -199,6 +200,8 @@ pub struct KernelOptions {
     pub credentials: Option<Arc<dyn Credentials>>,
     /// How calls are judged.
     pub gate: GateOptions,
+    /// Which tools clients are given.
+    pub tools: ToolContext,
 }
 
 /// How the gate judges calls.
@@ -271,6 +274,7 @@ impl Default for KernelOptions {
             list_items: 10_000,
             credentials: None,
             gate: GateOptions::default(),
+            tools: ToolContext::default(),
         }
     }
 }

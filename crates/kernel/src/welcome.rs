@@ -29,7 +29,7 @@ pub(crate) const MGP_OFFERED: [Extension; 11] = [
     Extension::Callbacks,
 ];
 /// What of MGP the kernel speaks with clients.
-pub(crate) const MGP_SPOKEN: [Extension; 10] = [
+pub(crate) const MGP_SPOKEN: [Extension; 11] = [
     Extension::ToolSecurity,
     Extension::Permissions,
     Extension::AccessControl,
@@ -40,6 +40,7 @@ pub(crate) const MGP_SPOKEN: [Extension; 10] = [
     Extension::Streaming,
     Extension::Progress,
     Extension::Events,
+    Extension::ToolDiscovery,
 ];
 
 /// What was agreed on with a client that says this of itself; `None` for one that did not ask for MGP.

@@ -394,6 +394,9 @@ pub(crate) struct ToolsSearch {
     /// By what they are found
     #[arg(long, value_enum, default_value_t = SearchStrategy::Hybrid)]
     pub(crate) strategy: SearchStrategy,
+    /// Order the best anew with a transformer from this folder (model.safetensors, vocab.txt, config.json)
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) model: Option<PathBuf>,
     /// Only tools of this category (may be repeated)
     #[arg(long, value_name = "NAME")]
     pub(crate) category: Vec<String>,

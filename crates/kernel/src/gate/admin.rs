@@ -44,6 +44,7 @@ impl Kernel {
             name @ (method::ACCESS_QUERY | method::ACCESS_GRANT | method::ACCESS_REVOKE) => {
                 self.access_request(context, name, &params(), Form::Method).await
             }
+            name if crate::discovery::is_method(name) => self.discovery_request(context, name, &params()).await,
             method::CALLBACK_RESPOND => self.callback_answered(context, request),
             name @ (method::HEALTH_PING
             | method::HEALTH_STATUS
@@ -83,6 +84,9 @@ impl Kernel {
     ) -> Option<Result<Reply, Fault>> {
         if let Some(answer) = Box::pin(self.lifecycle_tool(context, name, arguments.as_ref())).await {
             return Some(answer.map(|raw| Ok(crate::bridge::for_era(tool_result(&raw), context.caller.era())).into()));
+        }
+        if let Some(answer) = self.discovery_tool(context, name, arguments.as_ref()).await {
+            return Some(answer);
         }
         // What is not listed to a client does not exist for it.
         if !self.shows_own_tools(context) {
@@ -349,7 +353,7 @@ fn preflight<S: AsRef<str>>(allowed: bool, missing: &[S], reason: Option<&str>, 
 }
 
 /// What a tool says, for models and for programs.
-pub(super) fn tool_result(answer: &Raw) -> Raw {
+pub(crate) fn tool_result(answer: &Raw) -> Raw {
     let block = Edit::empty().set("type", Raw::string("text")).set("text", Raw::string(answer.as_str())).finish();
     Edit::empty().set("content", Raw::array([&block])).set("structuredContent", answer.clone()).finish()
 }

@@ -141,6 +141,9 @@ impl Kernel {
         self.wait_for_servers().await;
         let view = self.view();
         let mut list = self.visible(context, &view, kind).await?;
+        if kind == ListKind::Tools {
+            list = self.narrowed(context, &view, list).await;
+        }
         if kind == ListKind::Tools && self.shows_own_tools(context) {
             list = with_own_tools(&list, &self.own_tools());
         }
@@ -189,6 +192,11 @@ impl Kernel {
             route = view.directory.tool(&name);
         }
         let Some(route) = route else {
+            if name == crate::discovery::CALL
+                && let Some(request) = Box::pin(self.call_within(context, &request)).await?
+            {
+                return Box::pin(self.call_found(context, request)).await;
+            }
             if name.starts_with(crate::names::RESERVED)
                 && let Some(answer) = Box::pin(self.own_tool(context, &name, params.get("arguments"))).await
             {
@@ -274,9 +282,20 @@ impl Kernel {
             }
         }
         let reply = outcome?;
+        self.discovery().used(&context.session.principal, &name);
         if policy.assessment.confirm.is_some() {
             self.remember_midway(context, server.id(), &params, &reply);
         }
+        Ok(reply)
+    }
+
+    /// Makes the call that `mgp.tools.call` stands for. It passes the gate under the tool's own name.
+    async fn call_found(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
+        // The client sent the headers of the call around it, and cannot know what this one would have needed.
+        let context = Context { headers: None, ..context.clone() };
+        let name = text_of(&object_of(&request)?, "name")?;
+        let reply = self.call_tool(&context, request).await?;
+        self.load_called(&context, &name).await;
         Ok(reply)
     }
 

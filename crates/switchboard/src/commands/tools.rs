@@ -1,5 +1,6 @@
 //! `switchboard tools`: what clients see.
 
+mod judge;
 pub(crate) mod search;
 
 use std::sync::Arc;
@@ -38,7 +39,7 @@ pub(crate) async fn run(common: &Common, options: &Tools) -> Outcome {
     local.end().await;
     let tools: Vec<Raw> = tools?.into_iter().filter(|tool| belongs(tool, options, &local)).collect();
     match &options.command {
-        Some(ToolsCommand::Search(options)) => search::show(common, options, search::of_servers(&tools, &local)),
+        Some(ToolsCommand::Search(options)) => search::show(common, options, search::of_servers(&tools, &local))?,
         None => show(common, options, &tools),
     }
     problems(&local, options, &status, tools.len())

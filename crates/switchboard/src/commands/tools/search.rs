@@ -8,10 +8,11 @@ use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
-use switchboard_catalog::{Catalog, Found, Search, Strategy, Tool, schema_text};
+use switchboard_catalog::{Catalog, Found, RESCORED, Search, Strategy, Tool, schema_text};
 use switchboard_kernel::names;
 use switchboard_wire::Raw;
 
+use super::judge::Judge;
 use crate::Outcome;
 use crate::arguments::{Common, SearchStrategy, ToolsSearch};
 use crate::failure::Failure;
@@ -56,9 +57,9 @@ pub(crate) fn over_file(common: &Common, options: &ToolsSearch) -> Outcome {
         Ok(())
     })?;
     let Some(queries) = &options.queries else {
-        show(common, options, known);
-        return Ok(());
+        return show(common, options, known);
     };
+    let mut judge = Judge::open(options, &known)?;
     let mut catalog = Catalog::default();
     catalog.extend(known);
     let mut out = io::BufWriter::new(io::stdout().lock());
@@ -66,7 +67,7 @@ pub(crate) fn over_file(common: &Common, options: &ToolsSearch) -> Outcome {
         let Some(query) = value.get("query").and_then(Value::as_str) else {
             return Err("a line has no `query`".to_owned());
         };
-        let found = catalog.search(&search(options, query), |_| true);
+        let found = find(options, &catalog, judge.as_mut(), query);
         let ranked: Vec<&str> = found.hits.iter().map(|hit| &*hit.id).collect();
         let id = value.get("id").unwrap_or(&Value::Null);
         writeln!(out, "{}", json!({"id": id, "ranked": ranked})).map_err(|error| error.to_string())
@@ -75,17 +76,28 @@ pub(crate) fn over_file(common: &Common, options: &ToolsSearch) -> Outcome {
     outcome
 }
 
+/// Searches, and lets the judge have the last word where there is one.
+fn find(options: &ToolsSearch, catalog: &Catalog, judge: Option<&mut Judge>, query: &str) -> Found {
+    let search = search(options, query);
+    let Some(judge) = judge else { return catalog.search(&search, |_| true) };
+    let wide = search.top(options.top.max(RESCORED));
+    let mut found = catalog.search(&wide, |_| true);
+    judge.rescore(&mut found, query, options.top);
+    found
+}
+
 /// Searches for the one query and prints what was found.
-pub(crate) fn show(common: &Common, options: &ToolsSearch, known: Vec<Tool>) {
+pub(crate) fn show(common: &Common, options: &ToolsSearch, known: Vec<Tool>) -> Outcome {
+    let mut judge = Judge::open(options, &known)?;
     let query = options.query.join(" ");
     let descriptions: HashMap<String, String> =
         known.iter().map(|tool| (tool.id.clone(), tool.description.clone())).collect();
     let mut catalog = Catalog::default();
     catalog.extend(known);
-    let found = catalog.search(&search(options, &query), |_| true);
+    let found = find(options, &catalog, judge.as_mut(), &query);
     if common.json {
         screen::json(&as_json(&query, options, &found, catalog.len()));
-        return;
+        return Ok(());
     }
     let rows = found.hits.iter().flat_map(|hit| {
         let description = descriptions.get(&*hit.id).map(|text| screen::brief(text, BRIEF)).unwrap_or_default();
@@ -101,6 +113,7 @@ pub(crate) fn show(common: &Common, options: &ToolsSearch, known: Vec<Tool>) {
     } else {
         screen::out(screen::table(&rows).trim_end());
     }
+    Ok(())
 }
 
 fn as_json(query: &str, options: &ToolsSearch, found: &Found, known: usize) -> Value {
