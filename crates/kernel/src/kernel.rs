@@ -505,8 +505,8 @@ impl Kernel {
             // The modern form; nobody here asked for it.
             "notifications/tasks" => {}
             method::SUBSCRIPTIONS_ACKNOWLEDGED | method::CANCELLED => {}
-            // The kernel tells of states as it sees them; what a server says of others would only confuse.
-            switchboard_protocol::mgp::method::LIFECYCLE => {}
+            // The kernel tells of states as it sees them.
+            switchboard_protocol::mgp::method::LIFECYCLE => server.says_of_itself(notification),
             // A server's word about what happened is no record, and nobody shall take it for the kernel's.
             switchboard_protocol::mgp::method::AUDIT => {}
             _ => return false,

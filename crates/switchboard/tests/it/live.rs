@@ -163,6 +163,28 @@ fn a_signal_drains_the_kernel() {
     assert_eq!(std::fs::read_dir(home.path(".local/share/switchboard/run")).map_or(0, Iterator::count), 0);
 }
 
+#[test]
+fn a_drain_ends_at_its_deadline_whatever_runs() {
+    let home = Home::new();
+    let stubborn = "[limits]\nshutdown_grace_ms = 300\nstop_timeout_ms = 400\n";
+    let file = home.path("pids");
+    let flags = ["--ignore-end", "--with-grandchild", file.to_str().unwrap()];
+    home.configure(&format!("{stubborn}{}", server("one", &flags)));
+    let served = Served::start(&home, &["--no-auth"]);
+    until(|| (served.http("GET", "/readyz", None, "").0 == 200).then_some(())).expect("ready");
+    let pids: Vec<u32> = std::fs::read_to_string(&file).unwrap().split(' ').map(|pid| pid.parse().unwrap()).collect();
+    std::thread::scope(|scope| {
+        let running = scope.spawn(|| std::panic::catch_unwind(|| served.call("slow", "x")).is_err());
+        until(|| (seen(&home, "one")["pending"] == 1).then_some(())).expect("the call runs");
+        served.signal(rustix::process::Signal::TERM);
+        assert!(running.join().unwrap(), "it gets no answer");
+    });
+    let began = Instant::now();
+    assert!(served.ended().success());
+    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+    until(|| pids.iter().all(|pid| !is_alive(*pid)).then_some(())).expect("no process is left");
+}
+
 /// The 99th of a hundred, of many calls at two kernels in turns: what slows the machine down slows both.
 fn p99s(quiet: &mut Peer, loud: &mut Peer) -> (Duration, Duration) {
     let timed = |peer: &mut Peer| {
