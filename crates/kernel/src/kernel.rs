@@ -117,6 +117,8 @@ pub struct ServerStatus {
     pub uptime: Duration,
     /// Calls that run there.
     pub pending: usize,
+    /// Answers of it that nobody waited for: late, repeated, or never asked.
+    pub stray_answers: u64,
     /// What it has been doing.
     pub activity: Activity,
 }
@@ -312,6 +314,7 @@ impl Kernel {
         let status = |server: &Arc<Server>| {
             let hub = server.hub_now();
             let hidden = view.directory.hidden.iter().filter(|hidden| hidden.server == *server.id());
+            let stray_answers = hub.as_ref().map_or(0, |hub| hub.connected.stray_answers());
             ServerStatus {
                 id: server.id().clone(),
                 phase: server.phase(),
@@ -334,6 +337,7 @@ impl Kernel {
                 restarts: server.restarts(),
                 uptime: server.uptime(),
                 pending: server.using.pending(),
+                stray_answers,
                 activity: server.stats.snapshot(),
             }
         };

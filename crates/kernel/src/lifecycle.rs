@@ -394,6 +394,7 @@ fn described(status: &ServerStatus) -> Value {
         "calls": status.activity.calls,
         "errors": status.activity.failures,
         "last_error": status.activity.last_error,
+        "stray_answers": status.stray_answers,
         "dropped_notifications": status.activity.dropped_notifications,
         "tools": status.counts[0],
         "latency_ms_p50": latency(0.5),

@@ -223,7 +223,7 @@ impl Kernel {
         let again = repeat::Again::of(&server, &request);
         let mut outcome = self.execute(context, &view, &server, &route, request, &params, &name).await;
         let mut instead = None;
-        if let Some(mut again) = again.filter(|_| repeat::has_failed(&outcome)) {
+        if let Some(mut again) = again.filter(|_| repeat::has_failed(&outcome) && !repeat::goes_on(&params)) {
             let tool = repeat::Tool { name: &route.original, policy, metadata: &metadata, trace: &trace };
             loop {
                 match Box::pin(self.after_failure(context, &server, &tool, &mut again, &outcome)).await {

@@ -310,8 +310,14 @@ impl Server {
             (State::Restarting, _) => Phase::Restarting(words()),
             (State::Registered | State::Connecting, _) => Phase::Starting,
         };
-        if !matches!(phase, Phase::Ready | Phase::Starting | Phase::Asleep) {
-            tracing::warn!(server = %self.id(), ?phase, "server is not connected");
+        match &phase {
+            Phase::Restarting(_) | Phase::Failed(_) | Phase::Refused(_) => {
+                tracing::warn!(server = %self.id(), ?phase, "server is not connected");
+            }
+            Phase::Draining | Phase::Asleep | Phase::Stopped => {
+                tracing::info!(server = %self.id(), ?phase, why, "server is not connected");
+            }
+            Phase::Starting | Phase::Ready => {}
         }
         self.phase.send_replace(phase);
     }

@@ -131,6 +131,26 @@ fn a_crash_loop_is_given_up_after_five_starts_and_a_person_can_begin_anew() {
 }
 
 #[test]
+fn a_call_to_a_server_that_is_paused_is_refused_at_once_with_the_time() {
+    let home = Home::new();
+    let slow = "[servers.mgp]\nbackoff_base_ms = 20000\nbackoff_max_ms = 20000\n";
+    home.configure(&format!("{}\n{}{slow}", server("good", &[]), server("bad", &["--exit-after-lists"])));
+    let mut peer = home.connect();
+    until_state(&home, "bad", "restarting");
+    let refused = until(|| {
+        let began = Instant::now();
+        let answer = peer.ask("tools/call", &json!({"name": "bad__echo", "arguments": {"text": "x"}}));
+        // Until the pause has begun a call may wait for the start that is under way.
+        let at_once = began.elapsed() < Duration::from_secs(1);
+        Some(answer["error"]["data"].clone()).filter(|data| at_once && data["retryAfterMs"].as_u64() > Some(1_000))
+    });
+    let data = refused.expect("a refusal with a time");
+    assert!(matches!(data["kind"].as_str(), Some("server_restarting" | "server_not_ready")), "{data}");
+    assert!(data["retryAfterMs"].as_u64().unwrap() <= 25_000, "{data}");
+    echo(&mut peer, "good").unwrap();
+}
+
+#[test]
 fn an_idle_server_sleeps_and_a_call_wakes_it() {
     let home = Home::new();
     home.configure(&format!("{}sleep_after_ms = 300\n", server("one", &[])));
