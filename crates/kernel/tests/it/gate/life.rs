@@ -1,7 +1,7 @@
 //! Lifecycle (MGP 11): health, drain, stop, start, sleep, and who hears of it.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -269,6 +269,46 @@ async fn a_server_that_hangs_is_started_anew_but_not_while_it_is_busy() {
     assert_eq!((state(&kernel), kernel.status()[0].restarts), (State::Connected, 1));
     assert_eq!(script.sessions.lock().len(), 2);
     ann(&kernel).await.call("read", json!({})).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn many_servers_do_not_start_all_at_once() {
+    /// Counts the handshakes that are under way.
+    struct Slow {
+        script: Arc<Script>,
+        under_way: Arc<AtomicUsize>,
+        most: Arc<AtomicUsize>,
+    }
+    impl Handler for Slow {
+        fn request(&self, context: Context, request: Request) -> BoxFuture<'_, Reply> {
+            Box::pin(async move {
+                if &*request.method == "initialize" {
+                    let now = self.under_way.fetch_add(1, Ordering::Relaxed) + 1;
+                    self.most.fetch_max(now, Ordering::Relaxed);
+                    tokio::time::sleep(Duration::from_millis(100)).await;
+                    self.under_way.fetch_sub(1, Ordering::Relaxed);
+                }
+                self.script.request(context, request).await
+            })
+        }
+
+        fn notification(&self, context: Context, notification: Notification) -> BoxFuture<'_, ()> {
+            self.script.notification(context, notification)
+        }
+    }
+    let mut gate = GateOptions::default();
+    open_house(&mut gate);
+    let kernel = Kernel::new(KernelOptions { gate, ..KernelOptions::default() });
+    let (under_way, most) = (Arc::<AtomicUsize>::default(), Arc::<AtomicUsize>::default());
+    let servers = (0..200).map(|number| {
+        let script = Script::new(Era::Legacy, vec![tool("read")]);
+        let slow = Slow { script, under_way: under_way.clone(), most: most.clone() };
+        spec(&format!("s{number}"), Arc::new(slow), ServerPolicy::default())
+    });
+    kernel.apply(servers.collect());
+    kernel.settled(Duration::from_secs(60)).await;
+    assert!(kernel.status().iter().all(|status| status.state == State::Connected));
+    assert!((2..=32).contains(&most.load(Ordering::Relaxed)), "{most:?}");
 }
 
 #[tokio::test(start_paused = true)]
