@@ -158,7 +158,9 @@ impl Meter {
 
     /// Whether a new counter would say the same.
     fn is_idle(&self, longest: Duration, now: Duration) -> bool {
-        self.running == 0 && self.bucket.due <= now && (self.used == 0 || now.saturating_sub(self.period_began) >= longest)
+        self.running == 0
+            && self.bucket.due <= now
+            && (self.used == 0 || now.saturating_sub(self.period_began) >= longest)
     }
 }
 

@@ -19,6 +19,7 @@ use tokio::time::Instant;
 
 use super::{Hub, LATECOMERS, Lived, Phase, Server};
 use crate::kernel::Kernel;
+use crate::spec::Sharing;
 
 /// Orders that may wait.
 const ORDERS: usize = 16;
@@ -382,7 +383,8 @@ impl Server {
     /// says comes after. What else it says of its state is known better here.
     pub(crate) fn says_of_itself(&self, notification: &Notification) {
         let said = |key: &str| notification.params.as_ref().and_then(|params| params.member(key)?.as_text());
-        let speaks = self.hub_now().is_some_and(|hub| speaks_of_life(&hub));
+        // Where each client has a process of its own, one of them does not speak for the others.
+        let speaks = self.spec.sharing == Sharing::Shared && self.hub_now().is_some_and(|hub| speaks_of_life(&hub));
         if speaks && said("new_state").as_deref() == Some(State::Draining.as_str()) && self.state() == State::Connected
         {
             let reason = said("reason").and_then(|word| Reason::from_word(&word)).unwrap_or(Reason::ResourceLimit);
