@@ -129,14 +129,22 @@ impl Kernel {
         self.takes_calls(server)?;
         let upstream = self.upstream(context, server).await?;
         let across = Across { kernel: self, context, server, upstream: &upstream };
-        match (context.caller.era(), upstream.revision.era(), wish) {
-            (Era::Legacy, Era::Modern, TaskWish::Asked) => across.call_as_task(forward).await,
-            (Era::Modern, Era::Legacy, TaskWish::Needed) => {
-                let knows = context.caller.can(&["extensions", meta::TASKS_EXTENSION]);
-                across.call_needs_task(forward, knows).await
-            }
-            _ => self.forward(context, server, forward).await,
-        }
+        let as_task = match (context.caller.era(), upstream.revision.era(), wish) {
+            (Era::Legacy, Era::Modern, TaskWish::Asked) => true,
+            (Era::Modern, Era::Legacy, TaskWish::Needed) => false,
+            _ => return self.forward(context, server, forward).await,
+        };
+        let trial = server.try_pass()?;
+        let began = Instant::now();
+        let outcome = if as_task {
+            across.call_as_task(forward).await
+        } else {
+            let knows = context.caller.can(&["extensions", meta::TASKS_EXTENSION]);
+            across.call_needs_task(forward, knows).await
+        };
+        server.stats.note(began.elapsed(), outcome.as_ref().err());
+        server.note_outcome(trial, &outcome, self);
+        outcome
     }
 
     /// Client and server speak the same era: the request passes as it is.

@@ -127,6 +127,8 @@ pub struct ServerStatus {
     pub uptime: Duration,
     /// Calls that run there.
     pub pending: usize,
+    /// Answers of it that nobody waited for: late, repeated, or never asked.
+    pub stray_answers: u64,
     /// What it has been doing.
     pub activity: Activity,
 }
@@ -344,6 +346,7 @@ impl Kernel {
         let status = |server: &Arc<Server>| {
             let hub = server.hub_now();
             let hidden = view.directory.hidden.iter().filter(|hidden| hidden.server == *server.id());
+            let stray_answers = hub.as_ref().map_or(0, |hub| hub.connected.stray_answers());
             ServerStatus {
                 id: server.id().clone(),
                 phase: server.phase(),
@@ -366,6 +369,7 @@ impl Kernel {
                 restarts: server.restarts(),
                 uptime: server.uptime(),
                 pending: server.using.pending(),
+                stray_answers,
                 activity: server.stats.snapshot(),
             }
         };
@@ -563,8 +567,8 @@ impl Kernel {
             // The modern form; nobody here asked for it.
             "notifications/tasks" => {}
             method::SUBSCRIPTIONS_ACKNOWLEDGED | method::CANCELLED => {}
-            // The kernel tells of states as it sees them; what a server says of others would only confuse.
-            switchboard_protocol::mgp::method::LIFECYCLE => {}
+            // The kernel tells of states as it sees them.
+            switchboard_protocol::mgp::method::LIFECYCLE => server.says_of_itself(notification),
             // A server's word about what happened is no record, and nobody shall take it for the kernel's.
             switchboard_protocol::mgp::method::AUDIT => {}
             switchboard_protocol::mgp::method::EVENT => self.take_event(server, notification),

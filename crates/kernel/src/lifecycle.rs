@@ -21,7 +21,7 @@ use crate::forward::malformed;
 use crate::gate::audit::{self, event, result};
 use crate::kernel::{Kernel, ServerStatus};
 use crate::server::Server;
-use crate::server::life::{Order, millis};
+use crate::server::life::{Order, millis, speaks_of_life};
 use crate::spec::Restart;
 use crate::welcome;
 
@@ -247,10 +247,7 @@ impl Kernel {
             },
             "checks": {"connected": hub.is_some(), "mgp_negotiated": server.speaks_mgp()},
         });
-        let speaks = |hub: &Arc<crate::server::Hub>| {
-            hub.agreement.as_ref().is_some_and(|agreement| agreement.has(Extension::Lifecycle))
-        };
-        if let Some(hub) = hub.filter(speaks) {
+        if let Some(hub) = hub.filter(|hub| speaks_of_life(hub)) {
             let mut call = Call::new(method::HEALTH_STATUS, Some(Raw::empty_object())).within(ANSWER);
             call.max_timeout = ANSWER;
             if let Ok(reply) = hub.remote().request(call).await
@@ -397,6 +394,7 @@ fn described(status: &ServerStatus) -> Value {
         "calls": status.activity.calls,
         "errors": status.activity.failures,
         "last_error": status.activity.last_error,
+        "stray_answers": status.stray_answers,
         "dropped_notifications": status.activity.dropped_notifications,
         "tools": status.counts[0],
         "latency_ms_p50": latency(0.5),

@@ -99,8 +99,8 @@ Examples:
     Trust(Trust),
     /// Show how each server is; start, stop, drain and restart those of a kernel that runs
     #[command(after_help = "\
-Without more words the configured servers are started for a moment and shown. With --watch, or an order, nothing is
-started: kernels that run (`serve`, `stdio`) are asked.
+Without more words the configured servers are started for a moment and shown.
+With --watch, or an order, nothing is started: kernels that run (`serve`, `stdio`) are asked.
 
 Examples:
   switchboard servers

@@ -34,7 +34,7 @@ impl Handler for Kernel {
             // Nearly all requests are tool calls. The rest has a future of its own, so that a call need not carry, and
             // have allocated and copied, the largest of them all.
             let answered = if is_call {
-                self.call_tool(&context, request).await
+                self.call_tool(&context, request, true).await
             } else {
                 Box::pin(async {
                     let (context, request) = gate::scopes::lifted(context.clone(), request);
@@ -160,16 +160,13 @@ impl Kernel {
         .into())
     }
 
-    async fn call_tool(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
-        self.call_tool_once(context, request, true).await
-    }
-
     /// The call of a tool that a server named in the place of another.
     fn call_instead<'a>(&'a self, context: &'a Context, request: Request) -> BoxFuture<'a, Result<Reply, Fault>> {
-        Box::pin(self.call_tool_once(context, request, false))
+        Box::pin(self.call_tool(context, request, false))
     }
 
-    async fn call_tool_once(&self, context: &Context, request: Request, fall_back: bool) -> Result<Reply, Fault> {
+    /// Calls a tool. Where it fails, and its server names another one, that one may be called: not from there again.
+    async fn call_tool(&self, context: &Context, request: Request, fall_back: bool) -> Result<Reply, Fault> {
         if context.caller.era() == Era::Legacy
             && let Some(error) = unknown_revision(&request)
         {
@@ -254,7 +251,7 @@ impl Kernel {
         let again = repeat::Again::of(&server, &request);
         let mut outcome = self.execute(context, &view, &server, &route, request, &params, &name, None).await;
         let mut instead = None;
-        if let Some(mut again) = again.filter(|_| repeat::has_failed(&outcome)) {
+        if let Some(mut again) = again.filter(|_| repeat::has_failed(&outcome) && !repeat::goes_on(&params)) {
             let tool = repeat::Tool { name: &route.original, policy, metadata: &metadata, trace: &trace };
             loop {
                 match Box::pin(self.after_failure(context, &server, &tool, &mut again, &outcome)).await {

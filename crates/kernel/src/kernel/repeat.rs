@@ -14,7 +14,7 @@ use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mcp::method;
 use switchboard_protocol::mgp::{Metadata, TrustLevel};
 use switchboard_protocol::proposals::{self, Proposal};
-use switchboard_wire::{Edit, ErrorObject, Extra, Id, Raw, Request};
+use switchboard_wire::{Edit, ErrorObject, Extra, Id, Object, Raw, Request};
 use tokio::time::Instant;
 
 use super::{Kernel, View};
@@ -143,6 +143,11 @@ pub(super) fn marked(reply: Reply, tool: &str) -> Reply {
 pub(super) fn has_worked(reply: &Reply) -> bool {
     let failed = |result: &Raw| result.member("isError").is_some_and(|flag| flag.as_bytes() == b"true");
     reply.outcome.as_ref().is_ok_and(|result| !failed(result))
+}
+
+/// Whether a call goes on with what was begun before, or outlives its answer: it cannot be made a second time.
+pub(super) fn goes_on(params: &Object) -> bool {
+    ["requestState", "inputResponses", "task"].iter().any(|key| params.has(key))
 }
 
 /// Whether there is anything to decide about.

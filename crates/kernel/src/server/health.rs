@@ -9,10 +9,10 @@ use parking_lot::Mutex;
 use switchboard_peer::{Call, CallError};
 use switchboard_protocol::Era;
 use switchboard_protocol::mcp::method;
-use switchboard_protocol::mgp::Extension;
 use switchboard_wire::{Edit, Raw};
 use tokio::time::Instant;
 
+use super::life::speaks_of_life;
 use super::{Hub, Server};
 
 /// How a server is.
@@ -72,7 +72,7 @@ impl Server {
 
     /// Asks it; `None` where it did not answer in time.
     pub(crate) async fn ask_health(&self, hub: &Hub) -> Option<Health> {
-        let speaks = hub.agreement.as_ref().is_some_and(|agreement| agreement.has(Extension::Lifecycle));
+        let speaks = speaks_of_life(hub);
         let (name, params) = if speaks {
             let now = Raw::string(&jiff::Timestamp::now().to_string());
             (switchboard_protocol::mgp::method::HEALTH_PING, Some(Edit::empty().set("timestamp", now).finish()))

@@ -13,12 +13,13 @@ use switchboard_flow::lifecycle::{Action, After, Event, Lifecycle, Reason, State
 use switchboard_peer::Call;
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::{Extension, method};
-use switchboard_wire::{Edit, Raw};
+use switchboard_wire::{Edit, Notification, Raw};
 use tokio::sync::{Notify, mpsc};
 use tokio::time::Instant;
 
-use super::{LATECOMERS, Lived, Phase, Server};
+use super::{Hub, LATECOMERS, Lived, Phase, Server};
 use crate::kernel::Kernel;
+use crate::spec::Sharing;
 
 /// Orders that may wait.
 const ORDERS: usize = 16;
@@ -26,6 +27,9 @@ const ORDERS: usize = 16;
 const WORTH_WAITING: Duration = Duration::from_secs(1);
 /// How long a server may take to hear that it is to end.
 const TELL: Duration = Duration::from_secs(5);
+
+/// The same where nothing is waited for any more.
+const FAREWELL: Duration = Duration::from_millis(500);
 
 /// What an operator wants of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,7 +122,7 @@ impl Server {
     ///
     /// # Errors
     /// Why it is not there, and when it may be.
-    pub(crate) async fn hub(&self) -> Result<Arc<super::Hub>, Fault> {
+    pub(crate) async fn hub(&self) -> Result<Arc<Hub>, Fault> {
         if let Some(hub) = self.hub_now() {
             return Ok(hub);
         }
@@ -307,8 +311,14 @@ impl Server {
             (State::Restarting, _) => Phase::Restarting(words()),
             (State::Registered | State::Connecting, _) => Phase::Starting,
         };
-        if !matches!(phase, Phase::Ready | Phase::Starting | Phase::Asleep) {
-            tracing::warn!(server = %self.id(), ?phase, "server is not connected");
+        match &phase {
+            Phase::Restarting(_) | Phase::Failed(_) | Phase::Refused(_) => {
+                tracing::warn!(server = %self.id(), ?phase, "server is not connected");
+            }
+            Phase::Draining | Phase::Asleep | Phase::Stopped => {
+                tracing::info!(server = %self.id(), ?phase, why, "server is not connected");
+            }
+            Phase::Starting | Phase::Ready => {}
         }
         self.phase.send_replace(phase);
     }
@@ -369,10 +379,23 @@ impl Server {
         self.step(Event::Drained, Some(reason.as_str()), kernel).action
     }
 
+    /// The server says of itself that it finishes what runs (MGP 11.4): it gets no new calls, and what its restart policy
+    /// says comes after. What else it says of its state is known better here.
+    pub(crate) fn says_of_itself(&self, notification: &Notification) {
+        let said = |key: &str| notification.params.as_ref().and_then(|params| params.member(key)?.as_text());
+        // Where each client has a process of its own, one of them does not speak for the others.
+        let speaks = self.spec.sharing == Sharing::Shared && self.hub_now().is_some_and(|hub| speaks_of_life(&hub));
+        if speaks && said("new_state").as_deref() == Some(State::Draining.as_str()) && self.state() == State::Connected
+        {
+            let reason = said("reason").and_then(|word| Reason::from_word(&word)).unwrap_or(Reason::ResourceLimit);
+            let _ = self.order(Order::Drain(After::Policy, reason, self.spec.upkeep.drain));
+        }
+    }
+
     /// Tells a server that knows of it that it is to end (MGP 11.4).
     async fn tell_of_end(&self, reason: Reason, patience: Duration) {
         let Some(hub) = self.hub_now() else { return };
-        if !hub.agreement.as_ref().is_some_and(|agreement| agreement.has(Extension::Lifecycle)) {
+        if !speaks_of_life(&hub) {
             return;
         }
         let params = Edit::empty()
@@ -403,19 +426,32 @@ impl Server {
 
     /// Lets the calls that run end, within bounds, and then all connections, for good.
     async fn retire(&self, kernel: &Kernel) {
+        let ends = kernel.closing().is_cancelled();
+        let reason = if ends { Reason::KernelShutdown } else { Reason::ConfigurationChange };
+        let patience = self.spec.upkeep.drain;
+        self.step(Event::Drain(After::Stop), Some(reason.as_str()), kernel);
         let idle = async {
             // Whoever found this server just before it was replaced is about to call it.
             tokio::time::sleep(LATECOMERS).await;
             self.using.idle().await;
         };
-        tokio::select! {
-            () = idle => {}
-            () = tokio::time::sleep(self.spec.upkeep.drain) => {}
-            () = kernel.ending().cancelled() => {}
-        }
+        let finished = async {
+            tokio::select! {
+                () = idle => {}
+                () = tokio::time::sleep(patience) => {}
+                () = kernel.ending().cancelled() => {}
+            }
+        };
+        let _ = tokio::join!(tokio::time::timeout(FAREWELL, self.tell_of_end(reason, patience)), finished);
         let links = self.links.lock().take().unwrap_or_default();
         self.end_connections(links).await;
+        self.step(Event::Drained, Some(reason.as_str()), kernel);
     }
+}
+
+/// Whether it was agreed to speak of health and lifecycle.
+pub(crate) fn speaks_of_life(hub: &Hub) -> bool {
+    hub.agreement.as_ref().is_some_and(|agreement| agreement.has(Extension::Lifecycle))
 }
 
 const fn reason_of(order: Order) -> Reason {

@@ -22,6 +22,9 @@ const LOOK: Duration = Duration::from_secs(1);
 /// How long a server may take to hear of a decision.
 const TELL: Duration = Duration::from_secs(5);
 
+/// How long a process whose output has ended may take to end itself. It is not started again before.
+const LAST_BREATH: Duration = Duration::from_millis(500);
+
 impl Server {
     /// Tells a server that speaks of permissions to wait for those it lacks; what was decided by then.
     pub(super) async fn ask_for_permissions(&self, hub: &Hub, kernel: &Kernel) -> Option<Standing> {
@@ -150,7 +153,7 @@ impl Server {
     /// How its process ended; written down where that was for doing what it may not do.
     pub(super) async fn note_violation(&self, hub: &Hub, kernel: &Kernel) -> Option<ExitCause> {
         let oversight = hub.connected.oversight()?;
-        let cause = tokio::time::timeout(TELL, oversight.ended()).await.ok().flatten()?;
+        let cause = tokio::time::timeout(LAST_BREATH, oversight.ended()).await.ok().flatten()?;
         if !cause.is_violation() {
             return Some(cause);
         }

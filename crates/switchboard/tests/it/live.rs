@@ -131,6 +131,26 @@ fn a_crash_loop_is_given_up_after_five_starts_and_a_person_can_begin_anew() {
 }
 
 #[test]
+fn a_call_to_a_server_that_is_paused_is_refused_at_once_with_the_time() {
+    let home = Home::new();
+    let slow = "[servers.mgp]\nbackoff_base_ms = 20000\nbackoff_max_ms = 20000\n";
+    home.configure(&format!("{}\n{}{slow}", server("good", &[]), server("bad", &["--exit-after-lists"])));
+    let mut peer = home.connect();
+    until_state(&home, "bad", "restarting");
+    let refused = until(|| {
+        let began = Instant::now();
+        let answer = peer.ask("tools/call", &json!({"name": "bad__echo", "arguments": {"text": "x"}}));
+        // Until the pause has begun a call may wait for the start that is under way.
+        let at_once = began.elapsed() < Duration::from_secs(1);
+        Some(answer["error"]["data"].clone()).filter(|data| at_once && data["retryAfterMs"].as_u64() > Some(1_000))
+    });
+    let data = refused.expect("a refusal with a time");
+    assert!(matches!(data["kind"].as_str(), Some("server_restarting" | "server_not_ready")), "{data}");
+    assert!(data["retryAfterMs"].as_u64().unwrap() <= 25_000, "{data}");
+    echo(&mut peer, "good").unwrap();
+}
+
+#[test]
 fn an_idle_server_sleeps_and_a_call_wakes_it() {
     let home = Home::new();
     home.configure(&format!("{}sleep_after_ms = 300\n", server("one", &[])));
@@ -161,6 +181,28 @@ fn a_signal_drains_the_kernel() {
     assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
     assert!(!is_alive(pid), "no process is left");
     assert_eq!(std::fs::read_dir(home.path(".local/share/switchboard/run")).map_or(0, Iterator::count), 0);
+}
+
+#[test]
+fn a_drain_ends_at_its_deadline_whatever_runs() {
+    let home = Home::new();
+    let stubborn = "[limits]\nshutdown_grace_ms = 300\nstop_timeout_ms = 400\n";
+    let file = home.path("pids");
+    let flags = ["--ignore-end", "--with-grandchild", file.to_str().unwrap()];
+    home.configure(&format!("{stubborn}{}", server("one", &flags)));
+    let served = Served::start(&home, &["--no-auth"]);
+    until(|| (served.http("GET", "/readyz", None, "").0 == 200).then_some(())).expect("ready");
+    let pids: Vec<u32> = std::fs::read_to_string(&file).unwrap().split(' ').map(|pid| pid.parse().unwrap()).collect();
+    std::thread::scope(|scope| {
+        let running = scope.spawn(|| std::panic::catch_unwind(|| served.call("slow", "x")).is_err());
+        until(|| (seen(&home, "one")["pending"] == 1).then_some(())).expect("the call runs");
+        served.signal(rustix::process::Signal::TERM);
+        assert!(running.join().unwrap(), "it gets no answer");
+    });
+    let began = Instant::now();
+    assert!(served.ended().success());
+    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+    until(|| pids.iter().all(|pid| !is_alive(*pid)).then_some(())).expect("no process is left");
 }
 
 /// The 99th of a hundred, of many calls at two kernels in turns: what slows the machine down slows both.

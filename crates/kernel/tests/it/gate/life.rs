@@ -1,7 +1,7 @@
 //! Lifecycle (MGP 11): health, drain, stop, start, sleep, and who hears of it.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -143,6 +143,46 @@ async fn a_server_that_speaks_of_health_is_asked_in_those_words() {
     until("it is down", || state(&house.kernel) == State::Disconnected).await;
 }
 
+#[tokio::test]
+async fn a_server_that_says_it_drains_gets_no_new_calls_and_is_started_by_the_next_one() {
+    let script = Script::new(Era::Legacy, vec![tool("read"), tool("wait")]);
+    script.capabilities.lock()["mgp"] = speaks()["mgp"].clone();
+    let kernel = kernel(script.clone(), Upkeep { health_every: None, ..Upkeep::default() });
+    kernel.settled(Duration::from_secs(5)).await;
+    let ann = Arc::new(ann(&kernel).await);
+    let waiting = tokio::spawn({
+        let ann = ann.clone();
+        async move { ann.call("wait", json!({})).await }
+    });
+    script.arrived.notified().await;
+    let session = script.sessions.lock()[0].clone();
+    let tell = |state: &str| {
+        let params =
+            json!({"server_id": "x", "previous_state": "connected", "new_state": state, "reason": "resource_limit"});
+        session.remote().notify(Notification::new(LIFECYCLE, Some(super::world::raw(&params)))).unwrap();
+    };
+    tell("error");
+    tell("draining");
+    until("it drains", || state(&kernel) == State::Draining).await;
+    assert!(ann.call("read", json!({})).await.unwrap_err().message.contains("takes no new calls"));
+    script.release.notify_one();
+    waiting.await.unwrap().unwrap();
+    until("it is down", || kernel.status()[0].phase == Phase::Asleep && state(&kernel) == State::Disconnected).await;
+    ann.call("read", json!({})).await.unwrap();
+    assert_eq!(script.sessions.lock().len(), 2);
+}
+
+#[tokio::test]
+async fn the_end_of_the_kernel_is_told_and_on_record() {
+    let script = Script::new(Era::Legacy, vec![tool("read")]);
+    script.capabilities.lock()["mgp"] = speaks()["mgp"].clone();
+    let house = house(&script).await;
+    house.kernel.shut_down(Duration::from_secs(5)).await;
+    assert_eq!(script.heard("mgp/lifecycle/shutdown")[0]["reason"], "kernel_shutdown");
+    let ended = house.await_events("SERVER_DISCONNECTED", 1).await;
+    assert_eq!(ended[0].details["reason"], "kernel_shutdown");
+}
+
 /// A kernel without a store, so that time can be made to pass.
 fn kernel(server: Arc<dyn Handler>, upkeep: Upkeep) -> Kernel {
     let mut gate = GateOptions::default();
@@ -229,6 +269,46 @@ async fn a_server_that_hangs_is_started_anew_but_not_while_it_is_busy() {
     assert_eq!((state(&kernel), kernel.status()[0].restarts), (State::Connected, 1));
     assert_eq!(script.sessions.lock().len(), 2);
     ann(&kernel).await.call("read", json!({})).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn many_servers_do_not_start_all_at_once() {
+    /// Counts the handshakes that are under way.
+    struct Slow {
+        script: Arc<Script>,
+        under_way: Arc<AtomicUsize>,
+        most: Arc<AtomicUsize>,
+    }
+    impl Handler for Slow {
+        fn request(&self, context: Context, request: Request) -> BoxFuture<'_, Reply> {
+            Box::pin(async move {
+                if &*request.method == "initialize" {
+                    let now = self.under_way.fetch_add(1, Ordering::Relaxed) + 1;
+                    self.most.fetch_max(now, Ordering::Relaxed);
+                    tokio::time::sleep(Duration::from_millis(100)).await;
+                    self.under_way.fetch_sub(1, Ordering::Relaxed);
+                }
+                self.script.request(context, request).await
+            })
+        }
+
+        fn notification(&self, context: Context, notification: Notification) -> BoxFuture<'_, ()> {
+            self.script.notification(context, notification)
+        }
+    }
+    let mut gate = GateOptions::default();
+    open_house(&mut gate);
+    let kernel = Kernel::new(KernelOptions { gate, ..KernelOptions::default() });
+    let (under_way, most) = (Arc::<AtomicUsize>::default(), Arc::<AtomicUsize>::default());
+    let servers = (0..200).map(|number| {
+        let script = Script::new(Era::Legacy, vec![tool("read")]);
+        let slow = Slow { script, under_way: under_way.clone(), most: most.clone() };
+        spec(&format!("s{number}"), Arc::new(slow), ServerPolicy::default())
+    });
+    kernel.apply(servers.collect());
+    kernel.settled(Duration::from_secs(60)).await;
+    assert!(kernel.status().iter().all(|status| status.state == State::Connected));
+    assert!((2..=32).contains(&most.load(Ordering::Relaxed)), "{most:?}");
 }
 
 #[tokio::test(start_paused = true)]
