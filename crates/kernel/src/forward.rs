@@ -153,10 +153,10 @@ impl Kernel {
         context: &Context,
         server: &Arc<Server>,
         upstream: &Upstream,
-        forward: Forward,
+        mut forward: Forward,
     ) -> Result<Reply, Fault> {
         let logs = LogWish::of(context, forward.params.as_ref());
-        let (live, id) = (forward.live.clone(), forward.id.clone());
+        let (live, id) = (forward.live.take(), forward.id.take());
         let related = Relay { kernel: self.clone(), server: server.clone(), client: context.clone(), logs, live, id };
         let related = Arc::new(related);
         let mut ticket = self.ticket(context, server, upstream, related.clone()).await;

@@ -60,8 +60,11 @@ impl Kernel {
         if rejection.code == RejectionCode::RiskUnapproved && rejection.retryable {
             return reply;
         }
+        // A request without a session has only its principal to be known by.
+        let session = &context.session;
+        let whose = if session.lasting { &session.id } else { &session.principal };
         let mut hash = Sha256::new();
-        for part in [context.session.principal.as_bytes(), tool.as_bytes(), rejection.code.as_str().as_bytes()] {
+        for part in [whose.as_bytes(), tool.as_bytes(), rejection.code.as_str().as_bytes()] {
             hash.update(part);
             hash.update([0]);
         }

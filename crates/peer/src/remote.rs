@@ -31,6 +31,11 @@ pub trait Remote: Send + Sync + 'static {
         true
     }
 
+    /// Bytes that were told and not taken yet. Who tells much can wait until it is little; who does not is not held up.
+    fn backlog(&self) -> usize {
+        0
+    }
+
     /// Ends the connection that carries the answer to the current request, without ending the request: the client
     /// comes back for the rest (SSE polling, from 2025-11-25 on). Does nothing where there is no such thing.
     fn close_stream(&self) {}

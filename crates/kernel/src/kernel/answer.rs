@@ -291,7 +291,7 @@ impl Kernel {
         // The client sent the headers of the call around it, and cannot know what this one would have needed.
         let context = Context { headers: None, ..context.clone() };
         let name = text_of(&object_of(&request)?, "name")?;
-        let reply = self.call_tool(&context, request).await?;
+        let reply = self.call_tool(&context, request, true).await?;
         self.load_called(&context, &name).await;
         Ok(reply)
     }

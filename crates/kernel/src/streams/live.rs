@@ -27,6 +27,10 @@ use crate::server::Server;
 const SHORTEST_REST: Duration = Duration::from_millis(10);
 const LONGEST_REST: Duration = Duration::from_secs(1);
 
+/// Bytes that a reader may have before it without having read them. What comes then stays here, where all streams
+/// together are bounded.
+const MOST_BACKLOG: usize = 128 << 10;
+
 /// One call that streams.
 pub(crate) struct Live {
     kernel: Kernel,
@@ -314,6 +318,9 @@ impl Live {
 
     fn send(&self, state: &State, piece: &Piece) -> Result<(), SendError> {
         let reader = self.reader.load();
+        if reader.remote.backlog() > MOST_BACKLOG {
+            return Err(SendError::Full);
+        }
         let notification = match self.form {
             Form::Mgp => render::mgp_chunk(&reader.request.to_raw(), piece),
             Form::Proposal { pieces: true } => {
@@ -486,6 +493,10 @@ impl Remote for ToReader {
 
     fn can_request(&self) -> bool {
         self.0.reader.load().remote.can_request()
+    }
+
+    fn backlog(&self) -> usize {
+        self.0.reader.load().remote.backlog()
     }
 }
 

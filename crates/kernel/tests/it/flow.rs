@@ -3,7 +3,6 @@
 mod callbacks;
 mod errors;
 mod events;
-mod figures;
 mod streams;
 mod wire;
 mod world;

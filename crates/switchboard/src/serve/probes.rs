@@ -64,7 +64,11 @@ impl Probes {
         let mut out = String::new();
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let opened = read(&self.counts.opened);
-        let plain: [(&str, &str, &str, u64); 7] = [
+        let (streams, kept) = self.kernel.streaming();
+        let number = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
+        let plain: [(&str, &str, &str, u64); 9] = [
+            ("switchboard_streams", "gauge", "Calls whose results come in pieces.", number(streams)),
+            ("switchboard_stream_bytes", "gauge", "Bytes of pieces that are kept.", number(kept)),
             ("switchboard_uptime_seconds", "gauge", "Seconds since the start.", self.began.elapsed().as_secs()),
             ("switchboard_requests_total", "counter", "Requests of clients.", read(&self.counts.requests)),
             (

@@ -14,8 +14,8 @@ use switchboard_protocol::{Era, Revision};
 use switchboard_wire::{Id, Notification, Request};
 use tokio_util::sync::CancellationToken;
 
-use super::world::{Streamer, says};
 use crate::gate::world::{open_house, raw, spec, until};
+use crate::world::{Streamer, says};
 
 /// A reader that counts what it is told, or takes nothing.
 #[derive(Default)]
@@ -25,6 +25,8 @@ struct Reader {
     delays: Mutex<Vec<u64>>,
     clock: Option<std::time::Instant>,
     refused: AtomicU64,
+    /// Bytes that it has before it.
+    backlog: AtomicUsize,
 }
 
 impl Remote for Reader {
@@ -45,6 +47,10 @@ impl Remote for Reader {
             self.delays.lock().push(now.saturating_sub(sent));
         }
         Ok(())
+    }
+
+    fn backlog(&self) -> usize {
+        self.backlog.load(Ordering::Relaxed)
     }
 }
 
@@ -182,4 +188,21 @@ async fn a_piece_is_passed_on_within_a_millisecond() {
     // The quickest tenth: what others do on this machine is not what is measured.
     let quick = delays[delays.len() / 10];
     assert!(quick < 1_000_000, "{quick} ns");
+}
+
+#[tokio::test]
+async fn who_has_much_before_it_gets_the_rest_when_it_has_read() {
+    let house = House::new(1).await;
+    let reader = Arc::new(Reader { backlog: AtomicUsize::new(1 << 20), ..Reader::default() });
+    let params =
+        json!({"name": "burst", "arguments": {"count": 5, "size": 10, "hold": true}, "_mgp": {"stream": true}});
+    let call = house.call(1, &reader, &params);
+    until("the pieces", || house.servers[0].running.load(Ordering::SeqCst) == 1).await;
+    until("they are kept", || house.kernel.streaming().1 > 0).await;
+    assert_eq!(reader.told.load(Ordering::Relaxed), 0);
+    reader.backlog.store(0, Ordering::Relaxed);
+    // Without another piece that would push them.
+    until("they come", || reader.told.load(Ordering::Relaxed) == 5).await;
+    house.servers[0].step.add_permits(1);
+    assert!(call.await.expect("no panic"));
 }
