@@ -1,14 +1,23 @@
 //! ContextGraph: a memory that learns, forgets and dreams, offered to agents as an MCP server.
 
+pub mod consciousness;
 pub mod embedders;
 pub mod error;
 pub mod fingerprint;
 mod id;
+pub mod identity;
+pub mod johari;
+pub mod kuramoto;
+pub mod metacognition;
+pub mod neuromodulation;
 mod rng;
 #[cfg(test)]
 mod testing;
 pub mod text;
+pub mod thresholds;
+pub mod utl;
 pub mod vector;
+pub mod workspace;
 
 pub use error::{Code, Outcome, Problem};
 pub use id::{Id, NotAnId};
