@@ -4,6 +4,7 @@
 //! protocol: outside peers are judged by what they print.
 
 mod conformance;
+mod distill;
 mod interop;
 mod layout;
 mod peers;
@@ -26,6 +27,7 @@ usage: cargo xtask COMMAND
                                  (--quick leaves the outside peers out)
   tidy                           edges between crates, file headers and sizes, forbidden words
   fit-screening                  fit the weights of the screening of tool definitions to its corpus
+  distill                        make the embedding table of crates/embed anew from the weights it comes from
   peers                          install the outside peers under target/peers
   conformance [--only WORD]      the official suite: fixture server, kernel in front of it, client
   interop [--direct] [--only WORD] [--verbose]
@@ -66,6 +68,10 @@ fn run() -> Result<Option<Tally>> {
         "fit-screening" => {
             flags.finish()?;
             fit_screening(&layout).map(|()| None)
+        }
+        "distill" => {
+            flags.finish()?;
+            distill::run(&layout).map(|()| None)
         }
         "peers" => {
             flags.finish()?;

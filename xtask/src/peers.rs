@@ -145,7 +145,7 @@ fn install_node(place: &Path, packages: &[&str]) -> Result<()> {
     })
 }
 
-fn install_python(place: &Path, packages: &[&str]) -> Result<()> {
+pub(crate) fn install_python(place: &Path, packages: &[&str]) -> Result<()> {
     require("python3", &["--version"], "python3")?;
     require("python3", &["-m", "venv", "--help"], "python3-venv")?;
     let made = process::quiet(Command::new("python3").args(["-m", "venv"]).arg(place), INSTALL_LIMIT)?;

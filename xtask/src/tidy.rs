@@ -32,6 +32,8 @@ const ROOMS: &[Room] = &[
     Room { name: "switchboard-protocol", may_use: &["switchboard-wire"], pure: true },
     Room { name: "switchboard-config", may_use: &["switchboard-protocol"], pure: true },
     Room { name: "switchboard-guard", may_use: &["switchboard-protocol", "switchboard-wire"], pure: true },
+    Room { name: "switchboard-embed", may_use: &[], pure: true },
+    Room { name: "switchboard-catalog", may_use: &["switchboard-embed"], pure: true },
     Room { name: "switchboard-store", may_use: &["switchboard-protocol", "switchboard-wire"], pure: false },
     Room { name: "switchboard-transport", may_use: &["switchboard-protocol", "switchboard-wire"], pure: false },
     Room {
@@ -47,6 +49,7 @@ const ROOMS: &[Room] = &[
     Room {
         name: "switchboard-kernel",
         may_use: &[
+            "switchboard-catalog",
             "switchboard-guard",
             "switchboard-store",
             "switchboard-config",
@@ -62,6 +65,7 @@ const ROOMS: &[Room] = &[
         may_use: &[
             "switchboard-kernel",
             "switchboard-sdk",
+            "switchboard-catalog",
             "switchboard-guard",
             "switchboard-store",
             "switchboard-config",

@@ -19,6 +19,7 @@ const GATE: &[&str] = &[
     "demand_scopes",
     "session_ttl_ms",
     "audit_arguments",
+    "sync_all_effects",
     "audit_keep_days",
     "auto_approve_exceptions",
 ];
@@ -45,6 +46,8 @@ pub struct GateSettings {
     pub session_ttl: Duration,
     /// Whether the audit log has the values of arguments, not only their hash (`audit_arguments`).
     pub audit_arguments: bool,
+    /// Whether a call waits for the disk wherever it may change something (`sync_all_effects`).
+    pub sync_all_effects: bool,
     /// After how many days audit events are removed; never if absent (`audit_keep_days`).
     pub audit_keep_days: Option<u64>,
     /// What `auto_approve` leaves to a person (`auto_approve_exceptions`).
@@ -62,6 +65,7 @@ impl Default for GateSettings {
             demand_scopes: false,
             session_ttl: Duration::from_millis(3_600_000),
             audit_arguments: false,
+            sync_all_effects: false,
             audit_keep_days: None,
             auto_approve_exceptions: vec!["filesystem.write".to_owned(), "network.outbound".to_owned()],
         }
@@ -178,6 +182,7 @@ pub(crate) fn read_gate(top: &Keys<'_>) -> Result<GateSettings, ConfigError> {
         ("check_schemas", &mut gate.check_schemas),
         ("demand_scopes", &mut gate.demand_scopes),
         ("audit_arguments", &mut gate.audit_arguments),
+        ("sync_all_effects", &mut gate.sync_all_effects),
     ] {
         *slot = keys.boolean(key)?.unwrap_or(*slot);
     }

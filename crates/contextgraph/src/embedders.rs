@@ -94,6 +94,20 @@ impl Embedders {
     }
 }
 
+/// The static table that ships with the project.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct StaticTable;
+
+impl TextEmbedding for StaticTable {
+    fn embed(&self, text: &str) -> Vec<f32> {
+        switchboard_embed::Table::shared().embed(text)
+    }
+
+    fn name(&self) -> &'static str {
+        "static table, 256 dimensions"
+    }
+}
+
 /// What kind of thing a memory is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -152,6 +166,14 @@ pub(crate) fn joined(mut first: Vec<f32>, mut second: Vec<f32>, share: f32) -> V
     first.extend(second.iter().map(|x| x * b));
     crate::vector::normalize(&mut first);
     first
+}
+
+/// The first numbers of a vector, at length 1. The table's numbers fall in weight, so its beginning is its best part.
+pub(crate) fn prefix(values: &[f32], length: usize) -> Vec<f32> {
+    let mut out: Vec<f32> = values.iter().copied().take(length).collect();
+    out.resize(length, 0.0);
+    crate::vector::normalize(&mut out);
+    out
 }
 
 /// Folds a vector to a shorter length, with fixed signs: distances stay about the same.

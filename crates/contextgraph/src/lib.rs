@@ -1,9 +1,13 @@
 //! ContextGraph: a memory that learns, forgets and dreams, offered to agents as an MCP server.
 
+pub mod autonomy;
+pub mod causal;
 pub mod consciousness;
+pub mod dream;
 pub mod embedders;
 pub mod error;
 pub mod fingerprint;
+pub mod graph;
 mod id;
 pub mod identity;
 pub mod johari;
@@ -11,6 +15,9 @@ pub mod kuramoto;
 pub mod metacognition;
 pub mod neuromodulation;
 mod rng;
+pub mod steering;
+pub mod store;
+pub mod teleology;
 #[cfg(test)]
 mod testing;
 pub mod text;

@@ -41,8 +41,8 @@ pub struct Assessment {
     pub validators: Vec<ValidatorName>,
     /// Why a person is to be asked before each call.
     pub confirm: Option<ConfirmReason>,
-    /// Whether a call changes nothing, as far as the words of somebody trusted go.
-    pub read_only: bool,
+    /// Whether a call changes anything, as far as the words of somebody trusted go.
+    pub effect: Effect,
     /// The scopes that a caller must hold.
     pub scopes: Vec<String>,
 }
@@ -59,6 +59,17 @@ impl Assessment {
             confirmation_required: self.confirm.is_some(),
         }
     }
+}
+
+/// Whether a call changes anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Effect {
+    /// Nothing.
+    None,
+    /// Nobody says. It may.
+    Unsaid,
+    /// Somebody says so, or what it needs or what it is says so.
+    Said,
 }
 
 /// Why a person is asked.
@@ -111,13 +122,14 @@ pub fn assess(
         (Some(false), _) | (_, Some(true)) => Some(false),
         (said, _) => said,
     };
+    let confirm = confirm(declared, operator, risk, trust);
     Assessment {
         risk,
         declared_risk: declared_risk(declared),
         overridden: declared.risk.is_some_and(|said| said != risk),
         reversible,
-        confirm: confirm(declared, operator, risk, trust),
-        read_only: is_read_only(declared, &permissions, operator, trust),
+        confirm,
+        effect: effect(declared, &permissions, operator, trust, risk == Risk::Dangerous || confirm.is_some()),
         permissions,
         validators,
         scopes: declared.required_scopes.clone(),
@@ -219,14 +231,26 @@ fn confirm(declared: &ToolSecurity, operator: &OperatorWord, risk: Risk, trust: 
     .find_map(|(holds, reason)| holds.then_some(reason))
 }
 
-fn is_read_only(declared: &ToolSecurity, permissions: &[String], operator: &OperatorWord, trust: TrustLevel) -> bool {
+fn effect(
+    declared: &ToolSecurity,
+    permissions: &[String],
+    operator: &OperatorWord,
+    trust: TrustLevel,
+    grave: bool,
+) -> Effect {
     let server = declared.hints.read_only == Some(true) || declared.risk == Some(Risk::Safe);
     let claimed = operator.risk == Some(Risk::Safe) || (server && trust >= TrustLevel::Standard);
-    let contradicted = declared.unreadable
+    let said = declared.unreadable
         || declared.hints.read_only == Some(false)
         || declared.hints.destructive == Some(true)
         || declared.risk > Some(Risk::Safe)
         || declared.side_effects.as_ref().is_some_and(|effects| !effects.is_empty())
         || permissions.iter().any(|permission| name::changes_something(permission));
-    claimed && !contradicted
+    match (said, claimed) {
+        (true, _) => Effect::Said,
+        (false, true) => Effect::None,
+        // What is grave enough to ask a person about is treated as if it said so.
+        (false, false) if grave || declared.reversible == Some(false) => Effect::Said,
+        (false, false) => Effect::Unsaid,
+    }
 }

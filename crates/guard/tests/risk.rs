@@ -2,7 +2,7 @@
 
 use switchboard_guard::permission::name;
 use switchboard_guard::risk::fallback::{Class, classify};
-use switchboard_guard::risk::{Assessment, ConfirmReason, OperatorWord, assess};
+use switchboard_guard::risk::{Assessment, ConfirmReason, Effect, OperatorWord, assess};
 use switchboard_protocol::mgp::security::ToolSecurity;
 use switchboard_protocol::mgp::{Risk, TrustLevel, ValidatorName};
 use switchboard_wire::{Limits, Raw};
@@ -166,51 +166,50 @@ fn when_a_person_is_asked() {
 }
 
 #[test]
-fn what_changes_nothing() {
+fn what_changes_something() {
+    use Effect::{None, Said, Unsaid};
     use TrustLevel::{Standard, Untrusted};
     let safe = OperatorWord { risk: Some(Risk::Safe), ..NOTHING };
-    for (definition, name, operator, trust, read_only) in [
-        ("{}", "tool", NOTHING, Standard, false),
-        (r#"{"annotations":{"readOnlyHint":true}}"#, "tool", NOTHING, Standard, true),
-        (r#"{"annotations":{"readOnlyHint":true}}"#, "tool", NOTHING, Untrusted, false),
-        (r#"{"annotations":{"readOnlyHint":true,"destructiveHint":true}}"#, "tool", NOTHING, Standard, false),
+    for (definition, name, operator, trust, effect) in [
+        ("{}", "tool", NOTHING, Standard, Unsaid),
+        ("{}", "tool", NOTHING, Untrusted, Said),
+        ("{}", "run_shell", NOTHING, Standard, Said),
+        (r#"{"security":{"reversible":false}}"#, "tool", NOTHING, Standard, Said),
+        (r#"{"annotations":{"readOnlyHint":false}}"#, "tool", NOTHING, Standard, Said),
+        (r#"{"annotations":{"readOnlyHint":true}}"#, "tool", NOTHING, Standard, None),
+        (r#"{"annotations":{"readOnlyHint":true}}"#, "tool", NOTHING, Untrusted, Said),
+        (r#"{"annotations":{"readOnlyHint":true,"destructiveHint":true}}"#, "tool", NOTHING, Standard, Said),
         (
             r#"{"annotations":{"readOnlyHint":true},"security":{"side_effects":["database"]}}"#,
             "tool",
             NOTHING,
             Standard,
-            false,
+            Said,
         ),
-        (r#"{"annotations":{"readOnlyHint":true},"security":{"side_effects":[]}}"#, "tool", NOTHING, Standard, true),
+        (r#"{"annotations":{"readOnlyHint":true},"security":{"side_effects":[]}}"#, "tool", NOTHING, Standard, None),
         (
             r#"{"annotations":{"readOnlyHint":true},"security":{"permissions_required":["filesystem.write"]}}"#,
             "tool",
             NOTHING,
             Standard,
-            false,
+            Said,
         ),
-        (r#"{"annotations":{"readOnlyHint":true}}"#, "run_shell", NOTHING, Standard, false),
-        (r#"{"annotations":{"readOnlyHint":true}}"#, "fetch", NOTHING, Standard, true),
-        (r#"{"security":{"risk_level":"safe"}}"#, "tool", NOTHING, Standard, true),
-        (
-            r#"{"security":{"risk_level":"safe"},"annotations":{"readOnlyHint":false}}"#,
-            "tool",
-            NOTHING,
-            Standard,
-            false,
-        ),
+        (r#"{"annotations":{"readOnlyHint":true}}"#, "run_shell", NOTHING, Standard, Said),
+        (r#"{"annotations":{"readOnlyHint":true}}"#, "fetch", NOTHING, Standard, None),
+        (r#"{"security":{"risk_level":"safe"}}"#, "tool", NOTHING, Standard, None),
+        (r#"{"security":{"risk_level":"safe"},"annotations":{"readOnlyHint":false}}"#, "tool", NOTHING, Standard, Said),
         (
             r#"{"security":{"risk_level":"moderate"},"annotations":{"readOnlyHint":true}}"#,
             "tool",
             NOTHING,
             Standard,
-            false,
+            Said,
         ),
-        ("{}", "tool", safe, Untrusted, true),
-        (r#"{"annotations":{"destructiveHint":true}}"#, "tool", safe, Standard, false),
+        ("{}", "tool", safe, Untrusted, None),
+        (r#"{"annotations":{"destructiveHint":true}}"#, "tool", safe, Standard, Said),
     ] {
         let found = weigh(definition, name, operator, trust);
-        assert_eq!(found.read_only, read_only, "{name} {definition} {trust}");
+        assert_eq!(found.effect, effect, "{name} {definition} {trust}");
     }
 }
 

@@ -8,6 +8,7 @@ pub(crate) mod admin;
 pub(crate) mod audit;
 mod confirm;
 mod exact;
+mod journal;
 pub(crate) mod lists;
 mod notices;
 pub(crate) mod pins;

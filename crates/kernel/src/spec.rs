@@ -146,6 +146,8 @@ pub struct GateOptions {
     pub session_ttl: Duration,
     /// Whether values of arguments are written to the audit log, with secrets taken out; else only their hash.
     pub audit_arguments: bool,
+    /// Whether a call waits for the disk wherever it may change something, not only where somebody says that it does.
+    pub sync_all_effects: bool,
 }
 
 impl Default for GateOptions {
@@ -164,6 +166,7 @@ impl Default for GateOptions {
             demand_scopes: false,
             session_ttl: Duration::from_hours(1),
             audit_arguments: false,
+            sync_all_effects: false,
         }
     }
 }

@@ -15,7 +15,7 @@ mod record;
 pub(crate) mod tables;
 mod verify;
 
-pub use event::{Actor, AuditEvent, Target};
+pub use event::{Actor, AuditEvent, Prepared, Target};
 pub use filter::{AuditFilter, Group};
 pub use head::{Head, HeadKind};
 pub use link::Appended;
@@ -23,5 +23,6 @@ pub use log::AuditExport;
 pub use record::AuditRecord;
 pub use verify::{Breach, Fault, Report};
 
-pub(crate) use event::Prepared;
+#[cfg(feature = "postgres")]
+pub(crate) use event::Columns;
 pub(crate) use link::Link;

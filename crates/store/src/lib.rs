@@ -58,8 +58,8 @@ mod tokens;
 pub use answer::Answer;
 pub use approvals::{Approval, ApprovalState, Claim, Claimed, Decision, Held, Refusal, Reuse, Ticket, Verdict};
 pub use audit::{
-    Actor, Appended, AuditEvent, AuditExport, AuditFilter, AuditRecord, Breach, Fault, Group, Head, HeadKind, Report,
-    Target,
+    Actor, Appended, AuditEvent, AuditExport, AuditFilter, AuditRecord, Breach, Fault, Group, Head, HeadKind, Prepared,
+    Report, Target,
 };
 pub use canonical::canonical;
 pub use credentials::Credential;

@@ -4,14 +4,23 @@ use jiff::Timestamp;
 
 use crate::{
     AccessEntry, AccessSelector, Answer, Appended, Approval, AuditEvent, AuditExport, AuditFilter, AuditRecord, Claim,
-    Claimed, Credential, Decision, Digest, Group, Head, Held, NewToken, Observation, Observed, Pin, Report,
-    ServerPermission, Snapshot, Token,
+    Claimed, Credential, Decision, Digest, Group, Head, Held, NewToken, Observation, Observed, Pin, Prepared, Report,
+    ServerPermission, Snapshot, StoreError, Token,
 };
 
 /// The append-only log of what happened (MGP 6).
 pub trait AuditLog: Send + Sync {
     /// Appends events, in order and together. When this returns they are durable.
     fn append<'a>(&'a self, events: &'a [AuditEvent]) -> Answer<'a, Vec<Appended>>;
+
+    /// Makes the text of an event, for [`AuditLog::append_prepared`].
+    ///
+    /// # Errors
+    /// The event is too large.
+    fn prepare(&self, event: AuditEvent) -> Result<Prepared, StoreError>;
+
+    /// As [`AuditLog::append`], for events whose text is made already.
+    fn append_prepared(&self, events: Vec<Prepared>) -> Answer<'_, Vec<Appended>>;
 
     /// Records that match, at most `limit` (and at most 10,000) of them.
     fn query<'a>(&'a self, filter: &'a AuditFilter, limit: usize) -> Answer<'a, Vec<AuditRecord>>;

@@ -19,8 +19,11 @@ use crate::{Answer, Mode, Options, StoreError};
 use committer::Writer;
 use connection::{migrate, parameters, rows, translate};
 
-const MIGRATIONS: [&str; SCHEMA as usize] =
-    [include_str!("../migrations/postgres-1.sql"), include_str!("../migrations/postgres-2.sql")];
+const MIGRATIONS: [&str; SCHEMA as usize] = [
+    include_str!("../migrations/postgres-1.sql"),
+    include_str!("../migrations/postgres-2.sql"),
+    include_str!("../migrations/3.sql"),
+];
 
 /// An open PostgreSQL database.
 #[derive(Debug)]

@@ -19,8 +19,11 @@ use crate::{Answer, Mode, Options, StoreError, private};
 use committer::Writer;
 use connection::{migrate, run, translate};
 
-const MIGRATIONS: [&str; SCHEMA as usize] =
-    [include_str!("../migrations/sqlite-1.sql"), include_str!("../migrations/sqlite-2.sql")];
+const MIGRATIONS: [&str; SCHEMA as usize] = [
+    include_str!("../migrations/sqlite-1.sql"),
+    include_str!("../migrations/sqlite-2.sql"),
+    include_str!("../migrations/3.sql"),
+];
 
 /// An open SQLite database.
 #[derive(Debug)]

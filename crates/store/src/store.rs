@@ -132,6 +132,12 @@ impl Store {
         rows.into_iter().flatten().next().map_or(Ok(now), |mut row| row.time())
     }
 
+    /// Whether the store takes writes: it is open for writing, and was not closed.
+    #[must_use]
+    pub fn takes_writes(&self) -> bool {
+        self.tables.engine.queue().is_some_and(|queue| queue.is_open())
+    }
+
     /// Finishes the writes that wait and closes the store. Later writes are refused.
     pub async fn close(&self) -> Result<(), StoreError> {
         self.tables.engine.close().await

@@ -152,6 +152,7 @@ pub(crate) fn kernel_options(settings: &Settings, store: Option<Store>) -> Kerne
             demand_scopes: gate.demand_scopes,
             session_ttl: gate.session_ttl,
             audit_arguments: gate.audit_arguments,
+            sync_all_effects: gate.sync_all_effects,
         },
         ..KernelOptions::default()
     }

@@ -133,8 +133,9 @@ pub fn walk(start: &Point, known: &[Point], rng: &mut Rng, stop: &dyn Fn() -> bo
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use proptest::prelude::*;
+    use super::{BLIND, DIMENSIONS, Point, Rng, add, distance, dot, held, walk};
+    use crate::Code;
+    use proptest::prelude::{prop_assert, proptest};
 
     fn random(rng: &mut Rng, radius: f64) -> Point {
         let mut p: Point = std::array::from_fn(|_| rng.normal());

@@ -3,7 +3,7 @@
 //! Read as a translation: head plus relation points to where the fact leads. Two memories are near where they point to
 //! the same place.
 
-use super::{TextEmbedding, add_hashed, folded};
+use super::{TextEmbedding, add_hashed, prefix};
 use crate::text;
 
 const HALF: usize = 192;
@@ -27,7 +27,7 @@ pub fn embed(embedding: &dyn TextEmbedding, text: &str) -> Vec<f32> {
     crate::vector::normalize(&mut head);
     let is_name = |word: &str| names.iter().any(|name| name.split(' ').any(|part| part == word));
     let said: Vec<String> = text::words(text).filter(|word| !text::is_stop(word) && !is_name(word)).collect();
-    let mut relation = folded(&embedding.embed(&said.join(" ")), HALF);
+    let mut relation = prefix(&embedding.embed(&said.join(" ")), HALF);
     let mut spelling = vec![0f32; HALF];
     for word in &said {
         add_hashed(&mut spelling, text::stem(word).as_bytes(), 112, 1.0);

@@ -1,7 +1,7 @@
 //! E10: text in the lower half, modality in the upper. How much of the length is in the upper half says how far a memory
 //! is from plain text. Pictures and sounds themselves are not looked at: only what is written about them.
 
-use super::{Modality, add_hashed, folded};
+use super::{Modality, add_hashed, prefix};
 use crate::text;
 
 /// The share of the upper half.
@@ -28,7 +28,7 @@ const TELLING: &[(&str, &[&str])] = &[
 #[must_use]
 pub fn embed(whole: &[f32], text: &str, modality: Modality) -> Vec<f32> {
     let mut lower = vec![0f32; 384];
-    for (place, value) in lower.iter_mut().zip(folded(whole, 256)) {
+    for (place, value) in lower.iter_mut().zip(prefix(whole, 256)) {
         *place = value;
     }
     for stem in text::stems(text) {

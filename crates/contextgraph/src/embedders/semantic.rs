@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::lexical::{self, Vocabulary};
-use super::{TextEmbedding, add_hashed, folded, joined};
+use super::{TextEmbedding, add_hashed, joined, prefix};
 use crate::text;
 
 /// Words that E12 keeps: the ones that tell most.
@@ -23,8 +23,7 @@ pub fn embed(whole: &[f32], text: &str) -> Vec<f32> {
             add_hashed(&mut spelling, piece.as_bytes(), 11, 0.3);
         }
     }
-    let meaning = if whole.len() == 256 { whole.to_vec() } else { folded(whole, 256) };
-    joined(meaning, spelling, MEANING)
+    joined(prefix(whole, 256), spelling, MEANING)
 }
 
 /// E12: one vector of 128 for each of the words that tell most.
@@ -52,7 +51,7 @@ pub fn tokens(embedding: &dyn TextEmbedding, text: &str, vocabulary: &dyn Vocabu
                 add_hashed(&mut spelling, piece.as_bytes(), 13, 0.5);
             }
             crate::vector::normalize(&mut spelling);
-            let mut vector = folded(&embedding.embed(&word), 128);
+            let mut vector = prefix(&embedding.embed(&word), 128);
             // Spelling decides for words that the table does not know, and tells inflections apart from others.
             vector.iter_mut().zip(&spelling).for_each(|(x, y)| *x += 0.5 * y);
             crate::vector::normalize(&mut vector);

@@ -146,9 +146,9 @@ fn compressed(parts: &[f64; 3], scope: &Scope) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{Scope, Strategy, Synergy, Vector, compare};
     use crate::embedders::space::COUNT;
-    use proptest::prelude::*;
+    use proptest::prelude::{prop, prop_assert, proptest};
 
     proptest! {
         #[test]

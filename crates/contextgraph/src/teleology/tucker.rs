@@ -10,7 +10,7 @@
 use crate::embedders::space::COUNT;
 
 /// Numbers that a vector is folded to, so that all have one length.
-pub const LENGTH: usize = 256;
+pub const LENGTH: usize = 128;
 const ROUNDS: usize = 100;
 const TOLERANCE: f64 = 1e-6;
 
@@ -180,7 +180,7 @@ pub fn decompose(vectors: &[Vec<f32>; COUNT], ranks: [usize; 3]) -> Tucker {
     let mut core = project(&bases);
     let mut lost = error(&core);
     let mut iterations = 0;
-    while iterations < ROUNDS && whole > 1e-12 {
+    while iterations < ROUNDS && lost > TOLERANCE {
         iterations += 1;
         for mode in 0..3 {
             let mut others = tensor.clone();
@@ -222,7 +222,7 @@ mod tests {
             std::array::from_fn(|_| base.iter().map(|x| x + 0.5 * rng.normal() as f32).collect());
         let small = decompose(&vectors, [2, 2, 8]);
         let larger = decompose(&vectors, [4, 4, 64]);
-        let all = decompose(&vectors, [13, 13, 256]);
+        let all = decompose(&vectors, [13, 13, 128]);
         assert!(small.reconstruction_error > larger.reconstruction_error);
         assert!(all.reconstruction_error < 1e-4, "{}", all.reconstruction_error);
         assert!(small.compression_ratio > larger.compression_ratio);

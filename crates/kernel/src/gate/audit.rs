@@ -1,9 +1,12 @@
 //! The audit trail (MGP 6): how events are made, when they are written, and how hard.
 //!
-//! What changes something is written down before it happens and again when it is over, each time durably. What only
-//! reads is written down soon after. Without a store, events go to the log. Text in an event is cut where it is long:
-//! whoever sends much must not keep an event, or those beside it, from being written.
+//! What is said to change something is on disk before it happens and again when it is over. What may change something,
+//! without anybody saying so, is in the journal before it happens, and so is the end of every call before anybody hears
+//! of it; the store has it a moment later. The journal outlives the process, not a power cut. Without a store, events go
+//! to the log. Text in an event is cut where it is long: whoever sends much must not keep an event, or those beside it,
+//! from being written.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,10 +15,11 @@ use parking_lot::RwLock;
 use serde_json::{Map, Value};
 use switchboard_peer::{Remote, Session};
 use switchboard_protocol::fault::{Fault, FaultKind};
-use switchboard_store::{Actor, AuditEvent, Store, StoreError, Target};
+use switchboard_store::{Actor, AuditEvent, Prepared, Store, Target};
 use switchboard_wire::{Notification, Raw};
 use tokio::sync::{mpsc, oneshot};
 
+use super::journal::Page;
 use super::underway::Underway;
 
 /// Events that may wait to be written. Who comes later waits.
@@ -74,9 +78,26 @@ pub(crate) struct Auditor {
 }
 
 enum Job {
-    /// An event, and the call that it ends.
-    Write(Box<AuditEvent>, Option<u64>),
+    Write(Box<Waiting>),
     Flush(oneshot::Sender<()>),
+}
+
+/// An event on its way to the store.
+struct Waiting {
+    event: Prepared,
+    part: Part,
+    /// Where it stands in the journal.
+    page: Option<Page>,
+}
+
+/// What an event says of a call that may change something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    None,
+    /// It is about to be made.
+    Begins(u64),
+    /// It is over.
+    Ends(u64),
 }
 
 impl Auditor {
@@ -101,23 +122,46 @@ impl Auditor {
         self.tell(&event);
         log(&event);
         let Some(store) = &self.store else { return Ok(0) };
-        match store.audit().append(std::slice::from_ref(&event)).await {
+        let name = event.event_type.clone();
+        let writing = async { store.audit().append_prepared(vec![store.audit().prepare(event)?]).await };
+        match writing.await {
             Ok(appended) => Ok(appended.last().map_or(0, |appended| appended.seq)),
             Err(error) => {
-                tracing::error!(%error, event = %event.event_type, "the audit log takes nothing");
+                tracing::error!(%error, event = %name, "the audit log takes nothing");
                 Err(unwritable().with_source(error))
             }
         }
     }
 
-    /// Writes an event soon.
+    /// Writes an event: to the journal now, to the store soon.
     pub(crate) async fn note(&self, event: AuditEvent) {
-        self.tell(&event);
-        log(&event);
-        if self.store.is_some() {
+        if let Some(job) = self.journaled(event, Part::None) {
             // The other end is there as long as this one.
-            let _ = self.soon.send(Job::Write(Box::new(event), None)).await;
+            let _ = self.soon.send(job).await;
         }
+    }
+
+    /// Writes down that a call is about to be made, where nobody says whether it changes something.
+    ///
+    /// # Errors
+    /// Neither journal nor store takes anything: the call must not be made.
+    pub(crate) async fn intend(&self, event: AuditEvent, call: u64) -> Result<(), Fault> {
+        let Some(store) = &self.store else {
+            return self.record(event).await.map(drop);
+        };
+        if !self.underway.keeps() || !store.takes_writes() {
+            // The journal alone is no record. Whether the store takes something again is seen by asking it.
+            let seq = self.record(event).await?;
+            self.underway.on_record(call, seq);
+            self.underway.kept(true);
+            return Ok(());
+        }
+        let Some(job) = self.journaled(event, Part::Begins(call)) else { return Err(unwritable()) };
+        if matches!(&job, Job::Write(waiting) if waiting.page.is_none()) {
+            return Err(unwritable());
+        }
+        let _ = self.soon.send(job).await;
+        Ok(())
     }
 
     /// The same from where nobody can wait: if too much waits already, the event goes to the log alone.
@@ -127,13 +171,46 @@ impl Auditor {
 
     /// The same for the end of a call.
     pub(crate) fn note_end(&self, event: AuditEvent, call: Option<u64>) {
+        let Some(job) = self.journaled(event, call.map_or(Part::None, Part::Ends)) else { return };
+        if let Err(mpsc::error::TrySendError::Full(Job::Write(waiting))) = self.soon.try_send(job) {
+            tracing::error!(event = waiting.event.text(), "the audit log is behind: this event is not in it");
+            self.forget(&waiting);
+        }
+    }
+
+    /// Writes down how a call ended that may have changed something: in the journal when this returns, whoever goes
+    /// away meanwhile.
+    pub(crate) async fn settle(&self, event: AuditEvent, call: u64) {
+        let Some(job) = self.journaled(event, Part::Ends(call)) else { return self.underway.end(call) };
+        if let Err(mpsc::error::TrySendError::Full(job)) = self.soon.try_send(job) {
+            // In a task of its own: a caller that goes away now does not take the outcome along.
+            let soon = self.soon.clone();
+            let _ = tokio::spawn(async move { soon.send(job).await.is_ok() }).await;
+        }
+    }
+
+    /// An event that stands in the journal, to be written to the store; `None` where there is none.
+    fn journaled(&self, event: AuditEvent, part: Part) -> Option<Job> {
         self.tell(&event);
         log(&event);
-        if self.store.is_some()
-            && let Err(mpsc::error::TrySendError::Full(Job::Write(event, _))) =
-                self.soon.try_send(Job::Write(Box::new(event), call))
-        {
-            tracing::error!(event = %event.canonical(), "the audit log is behind: this event is not in it");
+        let event = match self.store.as_ref()?.audit().prepare(event) {
+            Ok(event) => event,
+            Err(error) => {
+                tracing::error!(%error, "an event could not be written to the audit log");
+                return None;
+            }
+        };
+        let written = self.underway.journal().map(|journal| journal.write(event.text()));
+        let page = written.transpose().unwrap_or_else(|error| {
+            tracing::error!(%error, "the journal of the audit log takes nothing");
+            None
+        });
+        Some(Job::Write(Box::new(Waiting { event, part, page })))
+    }
+
+    fn forget(&self, waiting: &Waiting) {
+        if let (Some(journal), Some(page)) = (self.underway.journal(), waiting.page) {
+            journal.settle(page);
         }
     }
 
@@ -183,6 +260,11 @@ fn log(event: &AuditEvent) {
 }
 
 async fn write_soon(store: Option<Store>, mut jobs: mpsc::Receiver<Job>, underway: Arc<Underway>) {
+    if let (Some(store), Some(journal)) = (&store, underway.journal())
+        && let Ok(end) = store.audit().end().await
+    {
+        journal.begin(end.seq);
+    }
     let mut group = Vec::with_capacity(GROUP);
     loop {
         group.clear();
@@ -198,21 +280,15 @@ async fn write_soon(store: Option<Store>, mut jobs: mpsc::Receiver<Job>, underwa
         {
             group.push(job);
         }
-        let mut events = Vec::with_capacity(group.len());
-        let (mut ended, mut waiting) = (Vec::new(), Vec::new());
+        let (mut events, mut waiting) = (Vec::with_capacity(group.len()), Vec::new());
         for job in group.drain(..) {
             match job {
-                Job::Write(event, call) => {
-                    events.push(*event);
-                    ended.extend(call);
-                }
+                Job::Write(event) => events.push(*event),
                 Job::Flush(done) => waiting.push(done),
             }
         }
-        if let (Some(store), false) = (&store, events.is_empty())
-            && write_group(store, &events).await
-        {
-            ended.into_iter().for_each(|call| underway.end(call));
+        if let (Some(store), false) = (&store, events.is_empty()) {
+            write_group(store, events, &underway).await;
         }
         for done in waiting {
             let _ = done.send(());
@@ -220,27 +296,45 @@ async fn write_soon(store: Option<Store>, mut jobs: mpsc::Receiver<Job>, underwa
     }
 }
 
-/// Writes events together; one that cannot be written does not take the others with it.
-async fn write_group(store: &Store, events: &[AuditEvent]) -> bool {
-    let lost = |error: StoreError, events: usize| {
-        tracing::error!(%error, events, "events could not be written to the audit log");
-    };
-    match store.audit().append(events).await {
-        Ok(_) => return true,
-        Err(StoreError::TooLarge { .. }) => {}
+/// Writes events together.
+async fn write_group(store: &Store, group: Vec<Waiting>, underway: &Underway) {
+    // A call that was over before its intent was written has its outcome, and needs no intent beside it.
+    let over: HashSet<u64> = group
+        .iter()
+        .filter_map(|waiting| if let Part::Ends(call) = waiting.part { Some(call) } else { None })
+        .collect();
+    let (mut events, mut parts, mut pages) =
+        (Vec::with_capacity(group.len()), Vec::with_capacity(group.len()), Vec::new());
+    for Waiting { event, part, page } in group {
+        pages.extend(page);
+        if !matches!(part, Part::Begins(call) if over.contains(&call)) {
+            events.push(event);
+            parts.push(part);
+        }
+    }
+    let count = events.len();
+    match store.audit().append_prepared(events).await {
+        Ok(appended) => {
+            for (appended, part) in appended.iter().zip(&parts) {
+                match part {
+                    Part::None => {}
+                    Part::Begins(call) => underway.on_record(*call, appended.seq),
+                    Part::Ends(call) => underway.end(*call),
+                }
+            }
+            if let Some(last) = appended.last() {
+                underway.reached(last.seq);
+            }
+        }
         Err(error) => {
-            lost(error, events.len());
-            return false;
+            underway.kept(false);
+            tracing::error!(%error, events = count, "events could not be written to the audit log");
         }
     }
-    let mut all = true;
-    for event in events {
-        if let Err(error) = store.audit().append(std::slice::from_ref(event)).await {
-            lost(error, 1);
-            all = false;
-        }
+    if let Some(journal) = underway.journal() {
+        pages.into_iter().for_each(|page| journal.settle(page));
+        journal.turn(underway.last());
     }
-    all
 }
 
 /// An event about nothing in particular yet.

@@ -1,10 +1,12 @@
 //! What is put on record about one call: that it is about to be made, and how it ended.
 //!
-//! A call that may change something is made only once its intent is durable, and answered once its outcome is. However
-//! the call ends, an outcome is written: when its caller goes away in the middle, that it is unknown.
+//! A call that changes something is made only once its intent is on disk, and answered once its outcome is; where nobody
+//! says whether it does, both are in the journal by then. However the call ends, an outcome is written: when its caller
+//! goes away in the middle, that it is unknown.
 
 use jiff::Timestamp;
 use serde_json::Value;
+use switchboard_guard::risk::Effect;
 use switchboard_peer::Reply;
 use switchboard_protocol::fault::Fault;
 use switchboard_protocol::mgp::ApprovalPolicy;
@@ -27,18 +29,20 @@ struct Begun {
     kernel: Kernel,
     outcome: AuditEvent,
     began: Instant,
-    /// The number of the call, where it may change something: then its end is written down before anybody hears of it.
-    effect: Option<u64>,
+    /// The number of the call, where it may change something: then it is known from now on that it was begun.
+    call: Option<u64>,
+    /// Whether its end is on disk before anybody hears of it.
+    synced: bool,
 }
 
 impl Drop for Permit {
     fn drop(&mut self) {
         if let Some(begun) = self.0.take() {
-            let Begun { kernel, outcome, began, effect } = *begun;
+            let Begun { kernel, outcome, began, call, .. } = *begun;
             let mut event = ended(outcome, began);
             event::UNKNOWN_OUTCOME.clone_into(&mut event.event_type);
             result::UNKNOWN.clone_into(&mut event.result);
-            kernel.gate().audit.note_end(audit::with(event, "reason", "the caller went away"), effect);
+            kernel.gate().audit.note_end(audit::with(event, "reason", "the caller went away"), call);
         }
     }
 }
@@ -61,7 +65,7 @@ impl Kernel {
         if self.approves_all() {
             details.insert("approval_policy".to_owned(), ApprovalPolicy::AutoApprove.as_str().into());
         }
-        self.begin(outcome, !assessment.read_only).await
+        self.begin(outcome, assessment.effect).await
     }
 
     fn describe_arguments(&self, outcome: &mut AuditEvent, arguments: &Raw) {
@@ -79,30 +83,36 @@ impl Kernel {
     }
 
     /// Begins a call whose outcome, if all goes well, is this event.
-    pub(crate) async fn begin(&self, mut outcome: AuditEvent, effect: bool) -> Result<Permit, Fault> {
+    pub(crate) async fn begin(&self, mut outcome: AuditEvent, effect: Effect) -> Result<Permit, Fault> {
         let audit = &self.gate().audit;
-        let effect = effect.then(|| audit.underway.begin());
-        if let Some(call) = effect {
-            outcome.details.insert(audit::CALL.to_owned(), audit.underway.name(call).into());
+        let began = Instant::now();
+        let synced = effect == Effect::Said || effect == Effect::Unsaid && self.gate().options.sync_all_effects;
+        let begun =
+            |outcome, call| Permit(Some(Box::new(Begun { kernel: self.clone(), outcome, began, call, synced })));
+        if effect == Effect::None {
+            return Ok(begun(outcome, None));
         }
+        let call = audit.underway.begin();
+        outcome.details.insert(audit::CALL.to_owned(), audit.underway.name(call).into());
         let mut intent = outcome.clone();
         // From here on: an intent that was written has an end, even if its caller does not wait for the writing.
-        let mut permit = Permit(Some(Box::new(Begun { kernel: self.clone(), outcome, began: Instant::now(), effect })));
-        let Some(call) = effect else { return Ok(permit) };
+        let mut permit = begun(outcome, Some(call));
         event::INTENT.clone_into(&mut intent.event_type);
         result::PENDING.clone_into(&mut intent.result);
-        match audit.record(intent).await {
-            Ok(seq) => {
-                audit.underway.on_record(call, seq);
-                Ok(permit)
-            }
+        let written = if synced {
+            audit.record(intent).await.map(|seq| audit.underway.on_record(call, seq))
+        } else {
+            audit.intend(intent, call).await
+        };
+        match written {
+            Ok(()) => Ok(permit),
             Err(fault) => {
                 // It may have been written all the same, just too late.
                 if let Some(begun) = permit.0.take() {
                     let mut event = ended(begun.outcome, begun.began);
                     event::TOOL_BLOCKED.clone_into(&mut event.event_type);
                     result::BLOCKED.clone_into(&mut event.result);
-                    audit.note_end(audit::with(event, "step", "audit"), effect);
+                    audit.note_end(audit::with(event, "step", "audit"), Some(call));
                 }
                 Err(fault)
             }
@@ -112,8 +122,9 @@ impl Kernel {
     /// Writes down how a call ended. What cannot be written any more has happened all the same: the caller hears of it,
     /// the operator's log says so, and the next call is refused.
     pub(crate) async fn settle(&self, mut permit: Permit, outcome: &Result<Reply, Fault>) {
-        let Some(begun) = &mut permit.0 else { return };
-        let mut event = ended(begun.outcome.clone(), begun.began);
+        let Some(begun) = permit.0.take() else { return };
+        let Begun { outcome: event, began, call, synced, .. } = *begun;
+        let mut event = ended(event, began);
         let failed = || result::FAILURE.to_owned();
         match outcome {
             Ok(Reply { outcome: Ok(result), .. }) => {
@@ -136,12 +147,14 @@ impl Kernel {
                 event.details.insert("error".to_owned(), Value::from(fault.kind().as_str()));
             }
         }
-        let effect = begun.effect;
-        permit.0 = None;
-        let Some(call) = effect else { return self.gate().audit.note(event).await };
-        if !self.gate().audit.keeps() {
-            let _ = self.gate().audit.record(event).await;
-            return self.gate().audit.underway.end(call);
+        let audit = &self.gate().audit;
+        let Some(call) = call else { return audit.note(event).await };
+        if !synced {
+            return audit.settle(event, call).await;
+        }
+        if !audit.keeps() {
+            let _ = audit.record(event).await;
+            return audit.underway.end(call);
         }
         // In a task of its own: a caller that goes away now does not take the outcome along.
         let kernel = self.clone();

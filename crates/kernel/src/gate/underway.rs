@@ -1,9 +1,10 @@
 //! Calls that were begun and have not ended, in a form that outlives this process.
 //!
 //! Each kernel has a small file beside the store and holds a lock on it for as long as it lives. In it stands up to
-//! where the audit log is settled, and which calls from before that are still open. The next kernel on the store finds
-//! the files whose lock nobody holds, looks at the few records after that point, and writes down that the outcome of
-//! what was open is unknown. Whether such a call had an effect is not known here, nor is it tried again.
+//! where the audit log is settled, and which calls from before that are still open; beside it lies its journal. The next
+//! kernel on the store finds the files whose lock nobody holds, gives the store what only the journal has, looks at the
+//! few records after that point, and writes down that the outcome of what was open is unknown. Whether such a call had
+//! an effect is not known here, nor is it tried again.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, File, OpenOptions};
@@ -11,15 +12,16 @@ use std::io::{self, Read as _};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use jiff::Timestamp;
 use parking_lot::Mutex;
-use switchboard_store::{AuditEvent, AuditFilter, AuditRecord, Store, StoreError};
+use switchboard_store::{AuditEvent, AuditFilter, AuditRecord, Digest, Store, StoreError};
 use tokio_util::sync::CancellationToken;
 
 use super::audit::{self, event, result};
+use super::journal::{self, Journal, Left};
 
 /// How the names of the files end, before the name of the instance.
 const ENDING: &str = "kernel-";
@@ -59,6 +61,9 @@ pub(crate) struct Underway {
     next: AtomicU64,
     calls: Mutex<Calls>,
     lease: Option<Lease>,
+    journal: Option<Journal>,
+    /// Whether the store took what it was last given from the journal.
+    keeping: AtomicBool,
 }
 
 /// The file, locked.
@@ -73,14 +78,52 @@ impl Underway {
     /// For a kernel on this store.
     pub(crate) fn new(store: Option<&Store>) -> Arc<Self> {
         let instance: String = switchboard_peer::random_token().chars().take(16).collect();
-        let lease = store.and_then(|store| match Lease::take(&store.beside(&format!("{ENDING}{instance}"))) {
-            Ok(lease) => Some(lease),
+        let taken = store.map(|store| {
+            let lease = Lease::take(&store.beside(&format!("{ENDING}{instance}")))?;
+            let journal = Journal::new(&lease.path)?;
+            Ok::<_, io::Error>((lease, journal))
+        });
+        let (lease, journal) = match taken.transpose() {
+            Ok(taken) => taken.unzip(),
             Err(error) => {
                 tracing::error!(%error, "open calls cannot be noted beside the store: after a crash they stay open");
-                None
+                (None, None)
             }
-        });
-        Arc::new(Self { instance, next: AtomicU64::new(1), calls: Mutex::default(), lease })
+        };
+        Arc::new(Self {
+            instance,
+            next: AtomicU64::new(1),
+            calls: Mutex::default(),
+            lease,
+            journal,
+            keeping: AtomicBool::new(true),
+        })
+    }
+
+    /// Where events stand until the store has them.
+    pub(super) const fn journal(&self) -> Option<&Journal> {
+        self.journal.as_ref()
+    }
+
+    /// Whether what stands in the journal can be expected to get into the store.
+    pub(super) fn keeps(&self) -> bool {
+        self.journal.is_some() && self.keeping.load(Ordering::Relaxed)
+    }
+
+    /// Whether the store took what it was given.
+    pub(super) fn kept(&self, well: bool) {
+        self.keeping.store(well, Ordering::Relaxed);
+    }
+
+    /// The audit log is known to reach to here.
+    pub(super) fn reached(&self, seq: u64) {
+        let mut calls = self.calls.lock();
+        calls.last = calls.last.max(seq);
+    }
+
+    /// The latest record of the audit log that is known.
+    pub(super) fn last(&self) -> u64 {
+        self.calls.lock().last
     }
 
     /// Begins a call; its number.
@@ -151,7 +194,9 @@ impl Underway {
     /// Ends in good order: with nothing open, nothing is left behind.
     pub(crate) fn close(&self) {
         let Some(lease) = &self.lease else { return };
-        if self.calls.lock().open.is_empty() {
+        let settled = self.journal.as_ref().is_none_or(Journal::is_settled);
+        if settled && self.calls.lock().open.is_empty() {
+            self.journal.iter().for_each(Journal::remove);
             let _ = fs::remove_file(&lease.path);
         } else {
             self.note();
@@ -183,7 +228,9 @@ impl Underway {
         let dead = tokio::task::spawn_blocking(move || dead(&prefix, &own)).await.unwrap_or_default();
         let mut closed = 0;
         for dead in dead {
+            dead.replay(store).await?;
             closed += dead.close(store).await?;
+            journal::remove(&dead.path);
             let _ = fs::remove_file(&dead.path);
         }
         Ok(closed)
@@ -255,6 +302,75 @@ fn call_of(event: &AuditEvent, instance: &str) -> Option<String> {
 }
 
 impl Dead {
+    /// Gives the store what only the journal of the dead kernel has.
+    async fn replay(&self, store: &Store) -> Result<(), StoreError> {
+        let path = self.path.clone();
+        let left =
+            tokio::task::spawn_blocking(move || journal::read(&path)).await.unwrap_or_else(|_| Ok(Left::default()));
+        let left = left.unwrap_or_else(|error| {
+            tracing::error!(%error, "the journal of a kernel that died cannot be read");
+            Left::default()
+        });
+        if left.lines.is_empty() {
+            return Ok(());
+        }
+        // A line that was torn is no event.
+        let events = left.lines.iter().filter_map(|line| Some((line.as_str(), serde_json::from_str(line).ok()?)));
+        let events: Vec<(&str, AuditEvent)> = events.collect();
+        let mut ended: HashSet<String> = events.iter().filter_map(|(_, event)| self.ends(event)).collect();
+        let mut known: HashSet<Digest> = HashSet::new();
+        self.each_after(store, left.after, |record| {
+            known.insert(Digest::of(record.event.as_bytes()));
+            ended.extend(self.own(record).and_then(|event| self.ends(&event)));
+        })
+        .await?;
+        let missing: Vec<AuditEvent> = events
+            .into_iter()
+            .filter(|(line, event)| {
+                let over = event.event_type == event::INTENT
+                    && call_of(event, &self.instance).is_some_and(|call| ended.contains(&call));
+                !over && known.insert(Digest::of(line.as_bytes()))
+            })
+            .map(|(_, event)| event)
+            .collect();
+        for group in missing.chunks(GROUP) {
+            store.audit().append(group).await?;
+        }
+        if !missing.is_empty() {
+            tracing::warn!(events = missing.len(), "events of a kernel that died came from its journal");
+        }
+        Ok(())
+    }
+
+    /// The call that an event ends.
+    fn ends(&self, event: &AuditEvent) -> Option<String> {
+        call_of(event, &self.instance).filter(|_| event.event_type != event::INTENT)
+    }
+
+    /// The event of a record that names the dead kernel. Most are of others: those are not read.
+    fn own(&self, record: &AuditRecord) -> Option<AuditEvent> {
+        record.event.contains(&self.instance).then(|| record.parse().ok()).flatten()
+    }
+
+    /// Looks at the records after this one, as far back as is looked.
+    async fn each_after(
+        &self,
+        store: &Store,
+        after: u64,
+        mut with: impl FnMut(&AuditRecord),
+    ) -> Result<(), StoreError> {
+        let end = store.audit().end().await?.seq;
+        let mut after = after.max(end.saturating_sub(SCAN)).min(end);
+        while after < end {
+            let filter = AuditFilter { after: Some(after), through: Some(end), ..AuditFilter::default() };
+            let page = store.audit().query(&filter, PAGE).await?;
+            let Some(last) = page.last() else { break };
+            after = last.seq;
+            page.iter().for_each(&mut with);
+        }
+        Ok(())
+    }
+
     async fn close(&self, store: &Store) -> Result<usize, StoreError> {
         let end = store.audit().end().await?.seq;
         let settled = self.settled.unwrap_or(0).max(end.saturating_sub(SCAN)).min(end);
@@ -264,34 +380,23 @@ impl Dead {
                 open.insert(name, (*seq, intent));
             }
         }
-        let mut after = settled;
         let mut ended = HashSet::new();
-        while after < end {
-            let filter = AuditFilter { after: Some(after), through: Some(end), ..AuditFilter::default() };
-            let page = store.audit().query(&filter, PAGE).await?;
-            let Some(last) = page.last() else { break };
-            after = last.seq;
-            // Most records are of others: only what names this kernel is read.
-            for record in page.iter().filter(|record| record.event.contains(&self.instance)) {
-                self.read(record, &mut open, &mut ended);
+        self.each_after(store, settled, |record| {
+            let Some(event) = self.own(record) else { return };
+            let Some(name) = call_of(&event, &self.instance) else { return };
+            if event.event_type == event::INTENT {
+                open.insert(name, (record.seq, event));
+            } else {
+                ended.insert(name);
             }
-        }
+        })
+        .await?;
         open.retain(|name, _| !ended.contains(name));
         let events: Vec<_> = open.into_values().map(|(seq, intent)| unknown(intent, seq)).collect();
         for group in events.chunks(GROUP) {
             store.audit().append(group).await?;
         }
         Ok(events.len())
-    }
-
-    fn read(&self, record: &AuditRecord, open: &mut BTreeMap<String, (u64, AuditEvent)>, ended: &mut HashSet<String>) {
-        let Ok(event) = record.parse() else { return };
-        let Some(name) = call_of(&event, &self.instance) else { return };
-        if event.event_type == event::INTENT {
-            open.insert(name, (record.seq, event));
-        } else {
-            ended.insert(name);
-        }
     }
 
     /// The intent with this number, unless its outcome is on record: that may have come before the file said so.

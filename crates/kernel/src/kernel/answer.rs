@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use http::HeaderValue;
+use switchboard_guard::risk::Effect;
 use switchboard_peer::{BoxFuture, Context, Handler, Reply, Session};
 use switchboard_protocol::fault::{Fault, FaultKind, Rendering};
 use switchboard_protocol::mcp::{meta, method};
@@ -429,7 +430,7 @@ impl Kernel {
         let event = audit::event_of(audit::event::PASSED, audit::principal(&context.session), audit::result::SUCCESS);
         let mut event = audit::with(audit::about(event, server.id(), None), "method", &*request.method);
         event.trace_id = Some(gate::trace_of(&metadata));
-        let permit = self.begin(event, true).await?;
+        let permit = self.begin(event, Effect::Unsaid).await?;
         let params = request.params.clone();
         let outcome = self.forward(context, &server, plain(request, params)).await;
         self.settle(permit, &outcome).await;

@@ -1,5 +1,6 @@
 //! Audit events in the exact form of MGP 6.3, and their canonical text.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use jiff::Timestamp;
@@ -85,15 +86,15 @@ impl AuditEvent {
         text
     }
 
-    pub(crate) fn prepare(&self, limit: usize) -> Result<Prepared, StoreError> {
-        let event = self.canonical();
-        if event.len() > limit {
-            return Err(StoreError::TooLarge { what: "an audit event", size: event.len(), limit });
+    pub(crate) fn prepare(self, limit: usize) -> Result<Prepared, StoreError> {
+        let text = self.canonical();
+        if text.len() > limit {
+            return Err(StoreError::TooLarge { what: "an audit event", size: text.len(), limit });
         }
-        Ok(Prepared { time: self.timestamp.as_microsecond(), columns: self.columns(), event })
+        Ok(Prepared { event: self, text })
     }
 
-    pub(crate) fn columns(&self) -> Columns {
+    pub(crate) fn columns(&self) -> Columns<'_> {
         Columns {
             event_type: searchable(&self.event_type),
             actor: searchable(&self.actor.id),
@@ -107,31 +108,51 @@ impl AuditEvent {
 
 /// The form in which a part can be searched: short enough for an index, and without NUL, which PostgreSQL has no text
 /// for. The event itself keeps every character.
-pub(crate) fn searchable(text: &str) -> String {
+pub(crate) fn searchable(text: &str) -> Cow<'_, str> {
     const LONGEST: usize = 512;
+    if text.len() <= LONGEST && !text.as_bytes().contains(&0) {
+        return text.into();
+    }
     let mut short: String = text.chars().filter(|letter| *letter != '\0').collect();
     short.truncate(short.floor_char_boundary(LONGEST));
-    short
+    short.into()
 }
 
 /// The parts of an event that can be searched. Verification compares them with the event.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Columns {
-    pub(crate) event_type: String,
-    pub(crate) actor: String,
-    pub(crate) server: Option<String>,
-    pub(crate) tool: Option<String>,
-    pub(crate) trace: Option<String>,
-    pub(crate) result: String,
+pub(crate) struct Columns<'a> {
+    pub(crate) event_type: Cow<'a, str>,
+    pub(crate) actor: Cow<'a, str>,
+    pub(crate) server: Option<Cow<'a, str>>,
+    pub(crate) tool: Option<Cow<'a, str>>,
+    pub(crate) trace: Option<Cow<'a, str>>,
+    pub(crate) result: Cow<'a, str>,
 }
 
-/// An event that is ready to be linked into the chain.
-#[derive(Debug)]
-pub(crate) struct Prepared {
+/// An event that is ready to be linked into the chain: its text is made, and not too long.
+#[derive(Debug, Clone)]
+pub struct Prepared {
+    pub(crate) event: AuditEvent,
+    pub(crate) text: String,
+}
+
+impl Prepared {
+    /// The event in canonical JSON, as it will be hashed. One line.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The event itself.
+    #[must_use]
+    pub const fn event(&self) -> &AuditEvent {
+        &self.event
+    }
+
     /// Microseconds since 1970.
-    pub(crate) time: i64,
-    pub(crate) columns: Columns,
-    pub(crate) event: String,
+    pub(crate) fn time(&self) -> i64 {
+        self.event.timestamp.as_microsecond()
+    }
 }
 
 #[cfg(test)]

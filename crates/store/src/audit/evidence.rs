@@ -139,7 +139,7 @@ pub(crate) struct Progress {
 impl Progress {
     pub(crate) fn appended(&mut self, end: Link, events: &[Prepared]) {
         self.end = Some(end);
-        let latest = events.iter().map(|event| event.time).max();
+        let latest = events.iter().map(Prepared::time).max();
         self.time = self.time.max(latest.and_then(|time| Timestamp::from_microsecond(time).ok()));
     }
 }

@@ -104,5 +104,5 @@ impl AuditFilter {
 }
 
 fn text(value: &str) -> Value {
-    Value::Text(searchable(value))
+    Value::Text(searchable(value).into_owned())
 }

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::record::AuditRecord;
 use super::verify::Verifier;
-use super::{Appended, AuditEvent, AuditFilter, Group, Head, Report, tables};
+use super::{Appended, AuditEvent, AuditFilter, Group, Head, Prepared, Report, tables};
 use crate::sql::Statement;
 use crate::store::Tables;
 use crate::{Answer, AuditLog, StoreError};
@@ -21,16 +21,25 @@ const LONGEST: usize = 10_000;
 impl AuditLog for Tables {
     fn append<'a>(&'a self, events: &'a [AuditEvent]) -> Answer<'a, Vec<Appended>> {
         Box::pin(async move {
+            let prepared = events.iter().cloned().map(|event| self.prepare(event)).collect::<Result<_, _>>()?;
+            self.append_prepared(prepared).await
+        })
+    }
+
+    fn prepare(&self, event: AuditEvent) -> Result<Prepared, StoreError> {
+        event.prepare(self.engine.options().event_bytes)
+    }
+
+    fn append_prepared(&self, events: Vec<Prepared>) -> Answer<'_, Vec<Appended>> {
+        Box::pin(async move {
             if events.is_empty() {
                 return Ok(Vec::new());
             }
-            let options = self.engine.options();
-            if events.len() > options.group {
-                let (size, limit) = (events.len(), options.group);
+            let (size, limit) = (events.len(), self.engine.options().group);
+            if size > limit {
                 return Err(StoreError::TooLarge { what: "one append", size, limit });
             }
-            let prepared = events.iter().map(|event| event.prepare(options.event_bytes)).collect::<Result<_, _>>()?;
-            let links = self.engine.append(prepared).await?;
+            let links = self.engine.append(events).await?;
             Ok(links.into_iter().map(Appended::from).collect())
         })
     }

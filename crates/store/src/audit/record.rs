@@ -21,7 +21,7 @@ pub struct AuditRecord {
     pub previous: Digest,
     /// The hash of this record.
     pub hash: Digest,
-    pub(crate) columns: Columns,
+    pub(crate) columns: Columns<'static>,
 }
 
 /// The columns of [`AuditRecord`], in the order in which it reads them.
@@ -36,12 +36,12 @@ impl AuditRecord {
             previous: row.digest()?,
             hash: row.digest()?,
             columns: Columns {
-                event_type: row.text()?,
-                actor: row.text()?,
-                server: row.optional_text()?,
-                tool: row.optional_text()?,
-                trace: row.optional_text()?,
-                result: row.text()?,
+                event_type: row.text()?.into(),
+                actor: row.text()?.into(),
+                server: row.optional_text()?.map(Into::into),
+                tool: row.optional_text()?.map(Into::into),
+                trace: row.optional_text()?.map(Into::into),
+                result: row.text()?.into(),
             },
         })
     }

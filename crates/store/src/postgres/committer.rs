@@ -14,7 +14,7 @@ use tokio_postgres::{Client, Config, NoTls};
 
 use super::connection::{parameters, rows, translate};
 use crate::audit::evidence::{Evidence, Ledger, Progress};
-use crate::audit::{Head, HeadKind, Link, Prepared, tables};
+use crate::audit::{Columns, Head, HeadKind, Link, Prepared, tables};
 use crate::sql::queue::{Committer, Done, Work};
 use crate::sql::{Row, Statement, Value};
 use crate::{Boundary, Options, StoreError};
@@ -293,22 +293,23 @@ async fn append(
     let before = end.hash;
     let mut links = Vec::with_capacity(events.len());
     for event in events {
-        end = end.next(event.time, &event.event);
+        end = end.next(event.time(), &event.text);
         links.push(end);
     }
     let seq: Vec<i64> = links.iter().map(|link| i64::try_from(link.seq).unwrap_or(i64::MAX)).collect();
     let hash: Vec<&[u8]> = links.iter().map(|link| link.hash.as_bytes().as_slice()).collect();
     let previous: Vec<&[u8]> =
         std::iter::once(before.as_bytes().as_slice()).chain(hash.iter().copied()).take(links.len()).collect();
-    let time: Vec<i64> = events.iter().map(|event| event.time).collect();
-    let column = |of: fn(&Prepared) -> Option<&str>| events.iter().map(of).collect::<Vec<_>>();
-    let event = column(|event| Some(&event.event));
-    let event_type = column(|event| Some(&event.columns.event_type));
-    let actor = column(|event| Some(&event.columns.actor));
-    let server = column(|event| event.columns.server.as_deref());
-    let tool = column(|event| event.columns.tool.as_deref());
-    let trace = column(|event| event.columns.trace.as_deref());
-    let result = column(|event| Some(&event.columns.result));
+    let time: Vec<i64> = events.iter().map(Prepared::time).collect();
+    let event: Vec<&str> = events.iter().map(Prepared::text).collect();
+    let columns: Vec<Columns<'_>> = events.iter().map(|event| event.event.columns()).collect();
+    let column = |of: for<'c> fn(&'c Columns<'_>) -> Option<&'c str>| columns.iter().map(of).collect::<Vec<_>>();
+    let event_type = column(|columns| Some(&columns.event_type));
+    let actor = column(|columns| Some(&columns.actor));
+    let server = column(|columns| columns.server.as_deref());
+    let tool = column(|columns| columns.tool.as_deref());
+    let trace = column(|columns| columns.trace.as_deref());
+    let result = column(|columns| Some(&columns.result));
     let insert = client.prepare(INSERT).await?;
     client
         .client

@@ -113,6 +113,10 @@ impl Queue {
         }
     }
 
+    pub(crate) fn is_open(&self) -> bool {
+        self.sender.lock().as_ref().is_some_and(|sender| !sender.is_closed())
+    }
+
     /// Takes no more work, finishes what waits, and ends the thread.
     pub(crate) async fn close(&self) -> Result<(), StoreError> {
         drop(self.sender.lock().take());

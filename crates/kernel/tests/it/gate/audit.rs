@@ -10,7 +10,9 @@ use switchboard_protocol::Era;
 use switchboard_protocol::mgp::TrustLevel;
 use switchboard_store::{AuditEvent, Store};
 
-use super::world::{Client, ERAS, House, Script, dangerous, open, open_house, ran, raw, spec, tool, tool_with, until};
+use super::world::{
+    Client, ERAS, House, Script, dangerous, open, open_house, ran, raw, spec, tool, tool_with, until, writing,
+};
 
 const INTENT: &str = "dev.switchboard.tool_intent";
 const UNKNOWN: &str = "dev.switchboard.unknown_outcome";
@@ -30,7 +32,7 @@ fn calls(events: &[AuditEvent]) -> Vec<(&str, &str)> {
 #[tokio::test]
 async fn an_intent_stands_before_and_an_outcome_after() {
     for era in ERAS {
-        let (house, _script) = house(vec![tool("write"), tool("fail"), tool("error")]).await;
+        let (house, _script) = house(vec![writing("write"), writing("fail"), writing("error")]).await;
         let ann = house.client(era, "ann").await;
         for (name, expected) in [("write", "SUCCESS"), ("fail", "FAILURE"), ("error", "FAILURE")] {
             let _ = ann.call(name, json!({})).await;
@@ -47,10 +49,41 @@ async fn an_intent_stands_before_and_an_outcome_after() {
     }
 }
 
+/// Where nobody says whether something changes: an intent that is open when the store is written to is in it, one that
+/// is over by then is left out.
+#[tokio::test]
+async fn what_nobody_says_is_on_record_soon() {
+    for (era, sync_all_effects) in [(Era::Legacy, false), (Era::Modern, false), (Era::Legacy, true)] {
+        let script = Script::new(Era::Legacy, vec![tool("work"), tool("hang")]);
+        let gate = |gate: &mut GateOptions| {
+            open_house(gate);
+            gate.sync_all_effects = sync_all_effects;
+        };
+        let house = House::with(&[("s", script.clone())], ServerPolicy::default, gate).await;
+        let ann = house.client(era, "ann").await;
+        assert!(ran(&ann.call("work", json!({})).await));
+        let outcome = house.await_events("TOOL_EXECUTED", 1).await;
+        assert!(outcome[0].details.contains_key("call"));
+        assert_eq!(calls(&house.events().await).len(), if sync_all_effects { 2 } else { 1 });
+        let context = ann.context();
+        let cancel = context.cancel.clone();
+        let params = raw(&json!({"name": "hang", "arguments": {}}));
+        let cancelling = async {
+            let open = house.await_events(INTENT, if sync_all_effects { 2 } else { 1 }).await;
+            assert_eq!(open.last().unwrap().target.tool_name.as_deref(), Some("hang"));
+            cancel.cancel();
+        };
+        let (called, ()) = tokio::join!(ann.send(context, "tools/call", &params), cancelling);
+        assert!(called.is_err());
+        house.await_events("TOOL_EXECUTED", 2).await;
+        assert!(house.store.audit().verify(&[]).await.unwrap().is_whole());
+    }
+}
+
 /// Also where a server is trusted with everything: what may change something is on record before it does.
 #[tokio::test]
 async fn trust_does_not_replace_the_record() {
-    let script = Script::new(Era::Legacy, vec![tool("write")]);
+    let script = Script::new(Era::Legacy, vec![writing("write")]);
     let policy = || ServerPolicy { trust: TrustLevel::Core, ..ServerPolicy::default() };
     let house = House::with(&[("s", script)], policy, open_house).await;
     let ann = house.client(Era::Legacy, "ann").await;
@@ -60,7 +93,7 @@ async fn trust_does_not_replace_the_record() {
 
 #[tokio::test]
 async fn timeouts_and_cancellations_have_an_outcome() {
-    let script = Script::new(Era::Legacy, vec![tool("hang")]);
+    let script = Script::new(Era::Legacy, vec![writing("hang")]);
     let house = House::with(&[], ServerPolicy::default, open_house).await;
     let mut slow = spec("s", script.clone(), ServerPolicy::default());
     slow.call_timeout = Duration::from_millis(150);
@@ -97,7 +130,7 @@ async fn timeouts_and_cancellations_have_an_outcome() {
 async fn a_caller_that_goes_away_leaves_an_outcome() {
     for era in ERAS {
         let (house, script) =
-            house(vec![tool("hang"), tool_with("wait", &json!({"annotations": {"readOnlyHint": true}}))]).await;
+            house(vec![writing("hang"), tool_with("wait", &json!({"annotations": {"readOnlyHint": true}}))]).await;
         let ann = house.client(era, "ann").await;
         for name in ["hang", "wait"] {
             let params = raw(&json!({"name": name, "arguments": {}}));
@@ -117,7 +150,7 @@ async fn a_caller_that_goes_away_leaves_an_outcome() {
 /// A caller may go away at any moment: an intent on record always gets its outcome.
 #[tokio::test]
 async fn no_moment_to_go_away_leaves_an_intent_alone() {
-    let (house, _script) = house(vec![tool("write")]).await;
+    let (house, _script) = house(vec![writing("write")]).await;
     let ann = house.client(Era::Legacy, "ann").await;
     let params = raw(&json!({"name": "write", "arguments": {}}));
     for micros in (0..6_000).step_by(60) {
@@ -147,7 +180,7 @@ async fn no_moment_to_go_away_leaves_an_intent_alone() {
 /// A store that takes nothing: the server hears of nothing.
 #[tokio::test]
 async fn what_cannot_be_put_on_record_is_not_done() {
-    let (house, script) = house(vec![tool("write")]).await;
+    let (house, script) = house(vec![writing("write")]).await;
     let ann = house.client(Era::Legacy, "ann").await;
     assert!(ran(&ann.call("write", json!({})).await));
     house.store.close().await.unwrap();
@@ -167,7 +200,7 @@ async fn a_full_store_refuses_before_the_effect() {
     let location = switchboard_store::Location::File(directory.path().join("store.db"));
     let options = switchboard_store::Options { event_bytes: 260, ..switchboard_store::Options::default() };
     let store = Store::open(&location, options).await.unwrap();
-    let script = Script::new(Era::Legacy, vec![tool("write")]);
+    let script = Script::new(Era::Legacy, vec![writing("write")]);
     let kernel = kernel_on(&store, &script).await;
     let ann = client(&kernel, Era::Legacy).await;
     let refused = ann.call("write", json!({})).await.unwrap_err();
@@ -192,7 +225,7 @@ async fn client(kernel: &Kernel, era: Era) -> Client {
 #[tokio::test]
 async fn secrets_are_written_nowhere() {
     let script =
-        Script::new(Era::Legacy, vec![tool("write"), dangerous("drop"), tool_with("execute_command", &json!({}))]);
+        Script::new(Era::Legacy, vec![writing("write"), dangerous("drop"), tool_with("execute_command", &json!({}))]);
     let house = House::with(&[("s", script)], ServerPolicy::default, |gate| {
         open_house(gate);
         gate.audit_arguments = true;
@@ -231,7 +264,7 @@ async fn secrets_are_written_nowhere() {
 
 #[tokio::test]
 async fn large_arguments_are_left_out_and_the_call_is_made() {
-    let script = Script::new(Era::Legacy, vec![tool("write")]);
+    let script = Script::new(Era::Legacy, vec![writing("write")]);
     let house = House::with(&[("s", script)], ServerPolicy::default, |gate| {
         open_house(gate);
         gate.audit_arguments = true;
@@ -247,8 +280,8 @@ async fn large_arguments_are_left_out_and_the_call_is_made() {
 async fn servers_that_agreed_on_audit_hear_of_events_and_no_others() {
     let declares = |extensions: Value| json!({"tools": {}, "mgp": {"version": "0.3.0", "extensions": extensions}});
     let (auditor, other, plain) = (
-        Script::new(Era::Legacy, vec![tool("query")]),
-        Script::new(Era::Legacy, vec![tool("write")]),
+        Script::new(Era::Legacy, vec![writing("query")]),
+        Script::new(Era::Legacy, vec![writing("write")]),
         Script::new(Era::Legacy, vec![]),
     );
     *auditor.capabilities.lock() = declares(json!(["audit"]));
@@ -277,7 +310,7 @@ async fn a_trace_is_taken_over_and_passed_on() {
         (json!({"dev.cloto/mgp": {"trace_id": "own-1"}, "trace_id": "bare"}), "own-1"),
     ];
     for era in ERAS {
-        let (house, script) = house(vec![tool("write")]).await;
+        let (house, script) = house(vec![writing("write")]).await;
         let ann = house.client(era, "ann").await;
         for (index, (meta, expected)) in table.iter().enumerate() {
             let params = json!({"name": "write", "arguments": {}, "_meta": meta});
@@ -321,7 +354,7 @@ async fn a_long_log_does_not_hold_up_the_start() {
     // A kernel died with a call open: it began it early, and had written much since.
     std::fs::write(directory.path().join("store.kernel-0123456789abcdef"), "99000\n5\n.\n").unwrap();
     let began = Instant::now();
-    let script = Script::new(Era::Legacy, vec![tool("write")]);
+    let script = Script::new(Era::Legacy, vec![writing("write")]);
     let kernel = kernel_on(&store, &script).await;
     let ann = client(&kernel, Era::Legacy).await;
     assert!(ran(&ann.call("write", json!({})).await));

@@ -15,14 +15,14 @@ use switchboard_protocol::Era;
 use switchboard_store::{AuditEvent, AuditFilter, Store};
 use switchboard_wire::{ErrorObject, Notification, Request};
 
-use super::world::{Client, House, Script, open, open_house, raw, spec, tool};
+use super::world::{Client, House, Script, open, open_house, raw, spec, tool, writing};
 
 /// The directory that the child works in. Only a child has it.
 const CHILD: &str = "SWITCHBOARD_TEST_CRASH_CHILD";
 const KILLS: usize = 20;
 const INTENT: &str = "dev.switchboard.tool_intent";
 
-/// A server whose one tool writes a line into a file, and does not answer before the line is on the disk.
+/// A server whose tools write a line into a file, and does not answer before the line is on the disk.
 struct Ledger(std::path::PathBuf);
 
 impl Handler for Ledger {
@@ -32,7 +32,7 @@ impl Handler for Ledger {
             "initialize" => Ok(json!({
                 "protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "ledger", "version": "1"},
             })),
-            "tools/list" => Ok(json!({"tools": [tool("pay")]})),
+            "tools/list" => Ok(json!({"tools": [tool("work"), writing("pay")]})),
             "tools/call" => {
                 let mut file = OpenOptions::new().append(true).create(true).open(&self.0).unwrap();
                 // In one piece: several calls write at the same time.
@@ -76,7 +76,8 @@ async fn child() {
             // Not for ever, should nobody come to kill it.
             for call in 0..100_000 {
                 let trace = format!("{}-{caller}-{call}", std::process::id());
-                let params = json!({"name": "pay", "arguments": {}, "_meta": {"trace_id": trace}});
+                let name = if call % 2 == 0 { "pay" } else { "work" };
+                let params = json!({"name": name, "arguments": {}, "_meta": {"trace_id": trace}});
                 let _ = client.request("tools/call", params).await;
             }
         }
@@ -121,7 +122,7 @@ async fn log(store: &Store) -> Vec<AuditEvent> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_kill_at_any_moment_leaves_a_whole_record() {
     // Beside the ones that are killed, one kernel on the same store lives, and has a call open all the time.
-    let script = Script::new(Era::Legacy, vec![tool("hang")]);
+    let script = Script::new(Era::Legacy, vec![writing("hang")]);
     let house = House::with(&[("living", script.clone())], ServerPolicy::default, open_house).await;
     let directory = house.directory.path().to_owned();
     let ann = Arc::new(house.client(Era::Legacy, "ann").await);
@@ -148,7 +149,8 @@ async fn a_kill_at_any_moment_leaves_a_whole_record() {
             let (intents, outcomes) = calls.entry(call.to_owned()).or_default();
             *(if event.event_type == INTENT { intents } else { outcomes }) += 1;
         }
-        calls.into_iter().filter(|(_, counts)| *counts != (1, 1)).collect::<Vec<_>>()
+        // An intent that was not in the store before its outcome may be left out.
+        calls.into_iter().filter(|(_, (intents, outcomes))| *intents > 1 || *outcomes != 1).collect::<Vec<_>>()
     };
     let began = Instant::now();
     let mut events = log(&house.store).await;
@@ -165,13 +167,13 @@ async fn a_kill_at_any_moment_leaves_a_whole_record() {
     assert_eq!(open.len(), 1, "each intent has one outcome, but for the living one: {open:?}");
     let intended: HashSet<&str> = events
         .iter()
-        .filter(|event| event.event_type == INTENT)
+        .filter(|event| event.event_type == INTENT || event.target.tool_name.as_deref() == Some("work"))
         .filter_map(|event| event.trace_id.as_deref())
         .collect();
     let effects = lines(&directory.join("ledger"));
     assert!(effects.len() >= KILLS);
     for effect in &effects {
-        assert!(intended.contains(effect.as_str()), "{effect} was done without an intent");
+        assert!(intended.contains(effect.as_str()), "{effect} was done and is not on record");
     }
     assert_eq!(effects.iter().collect::<HashSet<_>>().len(), effects.len(), "nothing was done twice");
     cancel.cancel();

@@ -199,6 +199,11 @@ pub(crate) fn tool_with(name: &str, more: &Value) -> Value {
     tool
 }
 
+/// A tool that says that it changes something.
+pub(crate) fn writing(name: &str) -> Value {
+    tool_with(name, &json!({"annotations": {"readOnlyHint": false}}))
+}
+
 /// A tool that a person has to agree to.
 pub(crate) fn dangerous(name: &str) -> Value {
     tool_with(name, &json!({"security": {"risk_level": "dangerous"}}))

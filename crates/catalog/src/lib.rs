@@ -1,0 +1,57 @@
+//! The tool index: the right tool among a million, inside a token budget (MGP 16).
+//!
+//! It decides which tools fit a request and how well ([`Catalog::search`]), why ([`Reason`]), and which tools a model is
+//! given within a number of tokens ([`Session`]). It has no clock, no file and no network: definitions, permissions and
+//! time are given to it.
+//!
+//! # The mathematics
+//!
+//! A query `q` has two scores for each tool `d`: words, by BM25 over weighted fields (`keyword.rs`), and meaning, the
+//! cosine of the two vectors (`vectors.rs`). Their units have nothing to do with each other, so each is standardised over
+//! its own best thousand tools before they are added:
+//!
+//! ```text
+//! z(x)    = (x - mean of the best 1000) / deviation of the best 1000
+//! f(q,d)  = z(words(q,d)) + 0.9 * z(meaning(q,d))
+//! s(q,d)  = f(q,d) + 0.35 * max over clauses c of q  f(c,d)
+//! ```
+//!
+//! The best thousand and not all of them: most tools share no word with a query, and the more of them there are, the
+//! smaller the deviation and the louder the words would be. So a query means the same among 200 tools and among a million.
+//! Ranks instead of scores were tried and are worse: a rank forgets how sure each side is. The clauses find the tools
+//! for each step of a request that has several.
+//!
+//! Up to 20,000 tools everything is computed for every tool. Beyond that, words are still exact; meaning is first computed
+//! over the leading 64 of 256 dimensions, which are the principal ones, and in full for the best of those.
+//!
+//! # Use
+//!
+//! ```
+//! use switchboard_catalog::{Catalog, Search, Tool};
+//!
+//! let mut catalog = Catalog::default();
+//! catalog.extend(vec![
+//!     Tool { id: "fs.read_file".into(), server: "fs".into(), name: "read_file".into(),
+//!            description: "Read the contents of a file".into(), ..Tool::default() },
+//!     Tool { id: "time.convert".into(), server: "time".into(), name: "convert_time".into(),
+//!            description: "Convert a time between time zones".into(), ..Tool::default() },
+//! ]);
+//! let found = catalog.search(&Search::new("what is 9:00 in Tokyo in another zone"), |_| true);
+//! assert_eq!(&*found.hits[0].id, "time.convert");
+//! ```
+
+mod best;
+mod catalog;
+mod clauses;
+mod keyword;
+mod schema;
+mod search;
+mod stem;
+mod tool;
+mod vectors;
+mod words;
+
+pub use crate::catalog::Catalog;
+pub use crate::schema::schema_text;
+pub use crate::search::{Found, Hit, Reason, Search, Strategy};
+pub use crate::tool::Tool;
