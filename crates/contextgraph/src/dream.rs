@@ -51,6 +51,8 @@ pub struct Report {
     pub edges_strengthened: usize,
     pub edges_weakened: usize,
     pub edges_pruned: usize,
+    /// Memories that no edge leads to any more.
+    pub dead_ends_removed: usize,
     pub edges_associated: usize,
     pub queries_explored: usize,
     pub blind_spots_found: usize,
