@@ -337,7 +337,13 @@ impl MemoryServer {
             usage.alias.fetch_add(1, Ordering::Relaxed);
             tracing::debug!(alias = name, canonical, "Resolved tool alias to canonical name");
         }
-        let nothing = |problem: Problem| Answer { outcome: Err(problem), pulse: None, replayed: None, events: Vec::new() };
+        // A space that cannot be had has no pulse; the caller's own has.
+        let own = caller.clone();
+        let nothing = |problem: Problem| {
+            let room = self.space_name(&Caller { space: None, ..own }).and_then(|space| self.room(&space)).ok();
+            let pulse = room.map(|room| room.space.lock().pulse());
+            Answer { outcome: Err(problem), pulse, replayed: None, events: Vec::new() }
+        };
         let mut caller = caller.clone();
         if let Some(space) = arguments.get("space").and_then(Value::as_str) {
             caller.space = Some(space.to_owned());

@@ -79,7 +79,7 @@ const WINDOW_MS: u64 = 7 * 24 * 3_600_000;
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct History {
     looks: VecDeque<(u64, f64)>,
-    /// What the threshold of alignment was moved by, within 0.2.
+    /// What corrections moved the threshold of acceptable alignment by, within 0.2.
     pub threshold_shift: f64,
 }
 
@@ -102,19 +102,13 @@ impl History {
     #[must_use]
     pub fn rolling_mean(&self, now: u64) -> f64 {
         let recent: Vec<f64> = self.since(now.saturating_sub(WINDOW_MS)).into_iter().map(|look| look.1).collect();
-        if recent.is_empty() { self.baseline() } else { crate::vector::mean(&recent) }
-    }
-
-    /// What alignment should be, with what correction moved it by.
-    #[must_use]
-    pub fn baseline(&self) -> f64 {
-        BASELINE - self.threshold_shift
+        if recent.is_empty() { BASELINE } else { crate::vector::mean(&recent) }
     }
 
     /// How far below the baseline it is.
     #[must_use]
     pub fn magnitude(&self, now: u64) -> f64 {
-        self.baseline() - self.rolling_mean(now)
+        BASELINE - self.rolling_mean(now)
     }
 
     /// The slope of the last ten looks, for each; 0 for fewer than three.

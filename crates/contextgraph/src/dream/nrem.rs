@@ -19,10 +19,11 @@ pub fn recency(age_ms: u64) -> f64 {
     (-(age_ms as f64) / DAY_MS).exp()
 }
 
-/// How active a memory is, in `[0, 1]`: what it was said to be worth, and how often it was found.
+/// How active a memory is, in `[0, 1]`: half what it was said to be worth and how often it was found, half how recent it is.
 #[must_use]
-pub fn activation(importance: f64, found: u64) -> f64 {
-    (importance * (0.4 + 0.6 * (1.0 - (-(found as f64) / 3.0).exp()))).clamp(0.0, 1.0)
+pub fn activation(importance: f64, found: u64, recency: f64) -> f64 {
+    let worth = importance * (0.4 + 0.6 * (1.0 - (-(found as f64) / 3.0).exp()));
+    f64::midpoint(worth, recency).clamp(0.0, 1.0)
 }
 
 /// Which memories to replay.
@@ -65,7 +66,7 @@ mod tests {
             if let Some(next) = hebb(w, a, b).unwrap() {
                 prop_assert!(next > FLOOR && next <= 1.0);
             }
-            prop_assert!((0.0..=1.0).contains(&activation(a, n)));
+            prop_assert!((0.0..=1.0).contains(&activation(a, n, b)));
         }
     }
 }

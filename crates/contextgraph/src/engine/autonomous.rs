@@ -249,8 +249,14 @@ impl Space {
                 self.mind.autonomy.weights = drift::reinforced(&self.mind.autonomy.weights, &similarities, factor);
             }
             Correction::Threshold(shift) => {
+                // What counts as aligned is held higher from now on, and what is near the goal counts a little more.
                 let history = &mut self.mind.autonomy.drift;
                 history.threshold_shift = (history.threshold_shift + shift).clamp(-0.2, 0.2);
+                let domain = crate::thresholds::Domain::General;
+                let raised = self.mind.calibration.value("theta_acc", domain) + shift;
+                self.mind.calibration.set(domain, "theta_acc", raised);
+                self.mind.autonomy.weights = drift::reinforced(&self.mind.autonomy.weights, &similarities, 1.0 + 2.0 * shift);
+                self.touch(Doc::Calibration);
             }
             Correction::EmergencyIntervention => {
                 // Everything at once, and a person is told: this is not something to be turned at quietly.

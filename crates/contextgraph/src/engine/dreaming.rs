@@ -52,11 +52,11 @@ impl Space {
             .graph
             .memories()
             .map(|(slot, memory)| {
-                let mut activation = nrem::activation(f64::from(memory.importance), memory.access_count);
+                let recency = nrem::recency(now.saturating_sub(memory.last_access));
+                let mut activation = nrem::activation(f64::from(memory.importance), memory.access_count, recency);
                 if waiting.contains(&memory.id) {
                     activation = (activation + 0.3).min(1.0);
                 }
-                let recency = nrem::recency(now.saturating_sub(memory.last_access));
                 (slot, activation, nrem::score(recency, activation))
             })
             .collect();

@@ -307,7 +307,8 @@ fn drift_state(call: &Call<'_>) -> (Severity, Trend, Value) {
         "trend": format!("{trend:?}"),
         "drift_magnitude": magnitude,
         "rolling_mean": autonomy.drift.rolling_mean(call.now),
-        "baseline": autonomy.drift.baseline(),
+        "baseline": drift::BASELINE,
+        "threshold_shift": autonomy.drift.threshold_shift,
         "reference_type": if autonomy.north_star.is_some() { "north_star" } else { "computed_centroid" },
     });
     (severity, trend, state)
