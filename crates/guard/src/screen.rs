@@ -107,6 +107,12 @@ pub fn is_striking(text: &str) -> bool {
     glance::is_striking(text)
 }
 
+/// The same for all strings in a JSON text, as it is written.
+#[must_use]
+pub fn is_striking_json(json: &str) -> bool {
+    glance::is_striking_json(json)
+}
+
 /// The secrets in a text, by where they begin.
 #[must_use]
 pub fn secrets_in(text: &str) -> Vec<Secret> {

@@ -58,7 +58,11 @@ impl fmt::Debug for Digest {
 
 pub(crate) fn encode_hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]).map(|nibble| char::from(DIGITS[usize::from(nibble)])).collect()
+    let mut text = String::with_capacity(2 * bytes.len());
+    for nibble in bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]) {
+        text.push(char::from(DIGITS[usize::from(nibble)]));
+    }
+    text
 }
 
 pub(crate) fn decode_hex(text: &str) -> Option<Vec<u8>> {

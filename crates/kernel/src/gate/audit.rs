@@ -11,14 +11,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use parking_lot::RwLock;
 use serde_json::{Map, Value};
-use switchboard_peer::{Remote, Session};
+use switchboard_peer::Session;
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_store::{Actor, AuditEvent, Prepared, Store, Target};
-use switchboard_wire::{Notification, Raw};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Notify, mpsc, oneshot};
 
+use super::hearers::{Hearer, Hearers};
 use super::journal::Page;
 use super::underway::Underway;
 
@@ -26,8 +25,8 @@ use super::underway::Underway;
 const QUEUE: usize = 8_192;
 /// Events written together, at most.
 const GROUP: usize = 2_048;
-/// How long events that nobody waits for are gathered.
-const GATHER: Duration = Duration::from_millis(20);
+/// How long events that nobody waits for are gathered: the journal has them, and each sync costs as much as many calls.
+const GATHER: Duration = Duration::from_millis(150);
 /// How long the writing of what waits may take at the end.
 const FLUSH: Duration = Duration::from_secs(10);
 /// Bytes of one text in the details of an event.
@@ -72,9 +71,11 @@ pub(crate) mod result {
 pub(crate) struct Auditor {
     store: Option<Store>,
     soon: mpsc::Sender<Job>,
+    /// Somebody waits for what is gathered.
+    hurry: Arc<Notify>,
     pub(crate) underway: Arc<Underway>,
-    /// Connections of servers that want to hear of events.
-    hearers: RwLock<Vec<Arc<dyn Remote>>>,
+    /// Servers that want to hear of events.
+    hearers: Hearers,
 }
 
 enum Job {
@@ -105,8 +106,9 @@ impl Auditor {
     pub(crate) fn new(store: Option<Store>) -> (Self, impl Future<Output = ()> + Send + 'static) {
         let (soon, jobs) = mpsc::channel(QUEUE);
         let underway = Underway::new(store.as_ref());
-        let work = write_soon(store.clone(), jobs, underway.clone());
-        (Self { store, soon, underway, hearers: RwLock::default() }, work)
+        let hurry = Arc::new(Notify::new());
+        let work = write_soon(store.clone(), jobs, hurry.clone(), underway.clone());
+        (Self { store, soon, hurry, underway, hearers: Hearers::default() }, work)
     }
 
     /// Whether anything is kept.
@@ -219,6 +221,7 @@ impl Auditor {
         let (done, written) = oneshot::channel();
         let flush = async {
             if self.soon.send(Job::Flush(done)).await.is_ok() {
+                self.hurry.notify_one();
                 let _ = written.await;
             }
         };
@@ -226,19 +229,12 @@ impl Auditor {
     }
 
     /// Names the servers that hear of events from now on.
-    pub(crate) fn set_hearers(&self, hearers: Vec<Arc<dyn Remote>>) {
-        *self.hearers.write() = hearers;
+    pub(crate) fn set_hearers(&self, hearers: Vec<Hearer>) {
+        self.hearers.set(hearers);
     }
 
     fn tell(&self, event: &AuditEvent) {
-        let hearers = self.hearers.read();
-        if hearers.is_empty() {
-            return;
-        }
-        let Ok(params) = Raw::parse(event.canonical(), &switchboard_wire::Limits::default()) else { return };
-        for hearer in hearers.iter() {
-            let _ = hearer.notify(Notification::new(switchboard_protocol::mgp::method::AUDIT, Some(params.clone())));
-        }
+        self.hearers.tell(event);
     }
 }
 
@@ -259,7 +255,7 @@ fn log(event: &AuditEvent) {
     );
 }
 
-async fn write_soon(store: Option<Store>, mut jobs: mpsc::Receiver<Job>, underway: Arc<Underway>) {
+async fn write_soon(store: Option<Store>, mut jobs: mpsc::Receiver<Job>, hurry: Arc<Notify>, underway: Arc<Underway>) {
     if let (Some(store), Some(journal)) = (&store, underway.journal())
         && let Ok(end) = store.audit().end().await
     {
@@ -273,7 +269,7 @@ async fn write_soon(store: Option<Store>, mut jobs: mpsc::Receiver<Job>, underwa
         }
         // Whoever waits for none of these loses nothing by it, and one commit for many costs little more than for one.
         if group.len() < GROUP {
-            tokio::time::sleep(GATHER).await;
+            let _ = tokio::time::timeout(GATHER, hurry.notified()).await;
         }
         while group.len() < GROUP
             && let Ok(job) = jobs.try_recv()

@@ -12,7 +12,7 @@ use crate::server::Server;
 /// Parameters with the trace of the call, for a server that tells of what it does (MGP 6.3); `None` where nothing is
 /// to be added. What the caller sent, a `trace_id` or a `traceparent`, passes as it is.
 pub(crate) fn with_trace(server: &Server, metadata: &Metadata, params: Option<&Raw>, trace: &str) -> Option<Raw> {
-    if metadata.trace_id().is_some() || !server.wants_trace() {
+    if !server.wants_trace() || metadata.trace_id().is_some() {
         return None;
     }
     let edit = Edit::of_optional(params).ok()?;

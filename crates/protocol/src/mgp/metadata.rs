@@ -8,6 +8,9 @@
 #[cfg(test)]
 mod tests;
 
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
 use serde::Deserialize;
 use switchboard_wire::{Edit, Extra, Kind, Object, Raw, Refusal};
 
@@ -24,6 +27,8 @@ const LONGEST_IDEMPOTENCY_KEY: usize = 128;
 #[derive(Debug, Clone, Default)]
 pub struct Metadata {
     places: Vec<Object>,
+    /// Whether our own key may stand anywhere in them.
+    names_us: bool,
 }
 
 /// A member is there and has a shape that cannot be acted upon.
@@ -46,9 +51,22 @@ impl Metadata {
     /// # Errors
     /// One of the places holds a key twice, so that two readers could see different calls.
     pub fn of(params: Option<&Raw>, beside: &Extra) -> Result<Self, Refusal> {
+        let params = params.filter(|params| params.kind() == Kind::Object).map(Object::open).transpose()?;
+        Self::of_open(params, beside)
+    }
+
+    /// The same for parameters that are open already.
+    ///
+    /// # Errors
+    /// As [`Metadata::of`].
+    pub fn of_open(params: Option<Object>, beside: &Extra) -> Result<Self, Refusal> {
+        static OURS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(EXTENSION_ID));
         let mut places = Vec::new();
-        if let Some(params) = params.filter(|params| params.kind() == Kind::Object) {
-            let params = Object::open(params)?;
+        // A name can be written with escapes.
+        let says = |raw: &Raw| OURS.find(raw.as_bytes()).is_some() || raw.as_bytes().contains(&b'\\');
+        let names_us =
+            [params.as_ref().map(Object::raw), beside.get("_meta"), beside.get("_mgp")].into_iter().flatten().any(says);
+        if let Some(params) = params {
             open_meta(params.get("_meta").as_ref(), &mut places)?;
             open(params.get("_mgp").as_ref(), &mut places)?;
             places.push(params);
@@ -59,7 +77,7 @@ impl Metadata {
             let trace_id = Edit::empty().set("trace_id", trace_id.clone()).finish();
             places.push(Object::open(&trace_id)?);
         }
-        Ok(Self { places })
+        Ok(Self { places, names_us })
     }
 
     /// The same for parameters alone.
@@ -73,6 +91,9 @@ impl Metadata {
     /// The first member of that name. `null` counts as absent.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<Raw> {
+        if !self.names_us {
+            return self.places.iter().find_map(|place| place.get(key).filter(present));
+        }
         let own = format!("{EXTENSION_ID}/{key}");
         self.places
             .iter()
