@@ -22,6 +22,7 @@ mod ids;
 mod import;
 mod load;
 mod nearest;
+mod memory;
 mod parse;
 mod places;
 mod policy;
@@ -44,6 +45,7 @@ pub use import::{
     Candidate, Client, ClientFile, ImportError, Imported, Plan, PlanItem, candidates, plan, read_client_file,
 };
 pub use load::{Loaded, LoadedFile, Sources, load};
+pub use memory::Memory;
 pub use parse::Config;
 pub use places::{Platform, default_data_dir, user_config_file};
 pub use policy::{GateSettings, IsolationEntry, IsolationMode, Permissions, ToolEntry};

@@ -7,6 +7,7 @@ use std::time::Duration;
 use switchboard_protocol::mgp::{ApprovalPolicy, DefaultPolicy};
 
 use crate::auth::Auth;
+use crate::memory::Memory;
 use crate::policy::{GateSettings, IsolationMode};
 use crate::secret::Secret;
 
@@ -37,6 +38,8 @@ pub struct Settings {
     pub limits: Limits,
     /// An identity provider whose tokens are accepted (`[auth]`).
     pub auth: Option<Auth>,
+    /// The memory that comes with Switchboard (`[memory]`).
+    pub memory: Memory,
 }
 
 impl Default for Settings {
@@ -54,6 +57,7 @@ impl Default for Settings {
             isolation: IsolationMode::Untrusted,
             limits: Limits::default(),
             auth: None,
+            memory: Memory::default(),
         }
     }
 }

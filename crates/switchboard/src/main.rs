@@ -14,6 +14,7 @@ mod identity;
 mod ledger;
 mod local;
 mod logging;
+mod memory;
 mod screen;
 mod serve;
 mod setup;
@@ -67,7 +68,7 @@ fn run(arguments: Arguments) -> Outcome {
     }
     let level = match command {
         Command::Serve(_) => "info",
-        Command::Stdio => "warn",
+        Command::Stdio | Command::Memory(_) => "warn",
         // The others tell by themselves what went wrong.
         _ => "error",
     };
@@ -90,6 +91,7 @@ fn run(arguments: Arguments) -> Outcome {
         Command::Check(options) => commands::check::run(&options),
         Command::Serve(options) => with_servers(serve::run(&common, &options)),
         Command::Stdio => with_servers(stdio::run(&common)),
+        Command::Memory(options) => without_servers(commands::memory::run(&common, &options)),
         Command::Servers => with_servers(commands::servers::run(&common)),
         Command::Tools(options) => with_servers(commands::tools::run(&common, &options)),
         Command::Call(options) => with_servers(commands::call::run(&common, &options)),

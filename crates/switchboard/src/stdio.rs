@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use crate::identity::keeper::Keeper;
 use crate::serve::reload::Reload;
 use crate::signals::Signals;
-use crate::{setup, specs, storage};
+use crate::{memory, setup, specs, storage};
 
 /// How long servers get to end when the client has gone.
 const GOODBYE: Duration = Duration::from_secs(8);
@@ -25,7 +25,7 @@ pub(crate) async fn run(common: &Common) -> Outcome {
     for problem in setup::problems(&loaded) {
         tracing::warn!("{problem}");
     }
-    if setup::usable(&loaded).next().is_none() {
+    if setup::usable(&loaded).next().is_none() && !memory::wanted(&loaded) {
         tracing::warn!("{}", setup::NO_SERVERS);
     }
     let settings = loaded.config.settings.clone();
@@ -38,7 +38,9 @@ pub(crate) async fn run(common: &Common) -> Outcome {
     let mut options = Options::new(Role::Server);
     options.limits = specs::message_limits(&settings);
     options.concurrent_requests = settings.limits.session_requests;
-    let reload = Reload::start(kernel.clone(), sources, loaded);
+    let memory = memory::start(&loaded)?;
+    let built_in = memory.iter().map(|memory| memory.spec.clone()).collect();
+    let reload = Reload::start(kernel.clone(), sources, loaded, built_in);
     let started = duplex::start(tokio::io::stdin(), tokio::io::stdout(), options, Arc::new(kernel.clone()));
     tokio::select! {
         () = started.finished.cancelled() => {}
@@ -46,6 +48,7 @@ pub(crate) async fn run(common: &Common) -> Outcome {
     }
     reload.stop();
     let ended = signals.unless_again(kernel.shut_down(GOODBYE)).await;
+    memory::close(memory).await;
     following.cancel();
     let _ = store.close().await;
     if ended { Ok(()) } else { Err(Failure::said()) }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::auth;
 use crate::error::ConfigError;
 use crate::expand::{Environment, expand};
+use crate::memory;
 use crate::places::beside;
 use crate::policy;
 use crate::secret::Secret;
@@ -79,6 +80,9 @@ pub(super) fn read(top: &Keys<'_>, environment: &Environment) -> Result<Settings
     settings.isolation = policy::read_isolation_mode(top)?;
     if let Some(section) = top.section("auth", "[auth]", auth::KEYS)? {
         settings.auth = Some(auth::read(&section, environment)?);
+    }
+    if let Some(section) = top.section("memory", "[memory]", memory::KEYS)? {
+        settings.memory = memory::read(&section)?;
     }
     Ok(settings)
 }

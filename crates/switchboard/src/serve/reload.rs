@@ -40,7 +40,8 @@ pub(crate) struct Reload {
 
 impl Reload {
     /// Gives the configuration to the kernel, and every later one as well.
-    pub(crate) fn start(kernel: Kernel, sources: Sources, loaded: Loaded) -> Self {
+    /// `built_in` are servers that no file names; one of a file takes the place of one of the same id.
+    pub(crate) fn start(kernel: Kernel, sources: Sources, loaded: Loaded, built_in: Vec<ServerSpec>) -> Self {
         let reload = Self { stop: CancellationToken::new(), counts: Arc::default() };
         let mut watched = Watched {
             kernel,
@@ -49,6 +50,7 @@ impl Reload {
             files: loaded.watch.iter().cloned().chain([loaded.data_dir.join("trust.json")]).collect(),
             config: Config::default(),
             applied: Vec::new(),
+            built_in,
             counts: reload.counts.clone(),
         };
         // Before the first use, so that no change in between is missed.
@@ -86,6 +88,7 @@ struct Watched {
     files: Vec<PathBuf>,
     config: Config,
     applied: Vec<ServerSpec>,
+    built_in: Vec<ServerSpec>,
     counts: Arc<Reloads>,
 }
 
@@ -171,6 +174,9 @@ impl Watched {
                 next.push(spec.clone());
             }
         }
+        let added: Vec<ServerSpec> =
+            self.built_in.iter().filter(|spec| next.iter().all(|named| named.id != spec.id)).cloned().collect();
+        next.extend(added);
         self.kernel.apply(next.clone());
         self.applied = next;
         self.config = config;
