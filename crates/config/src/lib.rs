@@ -22,6 +22,7 @@ mod flow;
 mod ids;
 mod import;
 mod load;
+mod memory;
 mod nearest;
 mod oauth;
 mod parse;
@@ -47,6 +48,7 @@ pub use import::{
     Candidate, Client, ClientFile, ImportError, Imported, Plan, PlanItem, candidates, plan, read_client_file,
 };
 pub use load::{Loaded, LoadedFile, Sources, load};
+pub use memory::Memory;
 pub use oauth::OAuthClient;
 pub use parse::Config;
 pub use places::{Platform, default_data_dir, user_config_file};

@@ -41,6 +41,7 @@ const TOP_LEVEL: &[&str] = &[
     "rates",
     "breaker",
     "retry",
+    "memory",
 ];
 
 /// A configuration that was read.

@@ -8,6 +8,7 @@ use switchboard_protocol::mgp::{ApprovalPolicy, DefaultPolicy};
 
 use crate::auth::Auth;
 use crate::flow::{Breaker, RateSettings, Retry};
+use crate::memory::Memory;
 use crate::policy::{GateSettings, IsolationMode};
 use crate::secret::Secret;
 
@@ -44,6 +45,8 @@ pub struct Settings {
     pub retry: Retry,
     /// An identity provider whose tokens are accepted (`[auth]`).
     pub auth: Option<Auth>,
+    /// The memory that comes with Switchboard (`[memory]`).
+    pub memory: Memory,
 }
 
 impl Default for Settings {
@@ -64,6 +67,7 @@ impl Default for Settings {
             breaker: Breaker::default(),
             retry: Retry::default(),
             auth: None,
+            memory: Memory::default(),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The command line: what can be written, and the help that explains it. Decides nothing else.
 
 mod gate;
+mod memory;
 mod servers;
 
 use std::net::SocketAddr;
@@ -10,6 +11,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::commands::token::Life;
 pub(crate) use gate::*;
+pub(crate) use memory::*;
 pub(crate) use servers::*;
 
 const ABOUT: &str = "One door between AI clients and their MCP servers";
@@ -65,6 +67,18 @@ This is what a client's configuration runs. Ends when standard input closes.
 Example:
   {\"mcpServers\": {\"switchboard\": {\"command\": \"switchboard\", \"args\": [\"stdio\"]}}}")]
     Stdio,
+    /// Serve the memory (ContextGraph) alone, or take it along
+    #[command(after_help = "\
+Speaks on standard input and output, or over HTTP with --listen. The same memory is part of `serve` and `stdio` where there is no
+configuration file, and with `[memory] enabled = true`.
+
+Examples:
+  {\"mcpServers\": {\"memory\": {\"command\": \"switchboard\", \"args\": [\"memory\"]}}}
+  switchboard memory --listen 127.0.0.1:7421
+  switchboard memory export > memories.jsonl
+  switchboard memory import < memories.jsonl
+  switchboard memory undo 0198c6f2-7d5e-7a61-9c3e-1f2a3b4c5d6e")]
+    Memory(Memory),
     /// Write a commented configuration file to start from
     #[command(after_help = "Never overwrites a file.\n\nExample:\n  switchboard init")]
     Init(Init),

@@ -15,6 +15,7 @@ mod identity;
 mod ledger;
 mod local;
 mod logging;
+mod memory;
 mod screen;
 mod serve;
 mod setup;
@@ -68,7 +69,7 @@ fn run(arguments: Arguments) -> Outcome {
     }
     let level = match command {
         Command::Serve(_) => "info",
-        Command::Stdio => "warn",
+        Command::Stdio | Command::Memory(_) => "warn",
         // The others tell by themselves what went wrong.
         _ => "error",
     };
@@ -99,6 +100,7 @@ fn run(arguments: Arguments) -> Outcome {
         Command::Tools(Tools { command: Some(ToolsCommand::Search(search)), .. }) if search.catalog.is_some() => {
             commands::tools::search::over_file(&common, &search)
         }
+        Command::Memory(options) => without_servers(commands::memory::run(&common, &options)),
         Command::Tools(options) => with_servers(commands::tools::run(&common, &options)),
         Command::Call(options) => with_servers(commands::call::run(&common, &options)),
         Command::Doctor => with_servers(commands::doctor::run(&common)),

@@ -31,7 +31,7 @@ use crate::identity::oidc::Oidc;
 use crate::screen::{note, out};
 use crate::signals::Signals;
 use crate::storage::open_store;
-use crate::{setup, specs, tokens};
+use crate::{memory, setup, specs, tokens};
 use counted::Counted;
 use probes::Probes;
 use reload::Reload;
@@ -83,8 +83,10 @@ pub(crate) async fn run(common: &Common, options: &Serve) -> Outcome {
         ..HttpOptions::default()
     };
     let _control = Control::open(kernel.clone(), &loaded.data_dir);
+    let memory = memory::start(&loaded)?;
     greet(common, address, fresh.as_deref(), &loaded, options.no_auth);
-    let reload = Reload::start(kernel.clone(), keeper, sources, loaded);
+    let built_in = memory.iter().map(|memory| memory.spec.clone()).collect();
+    let reload = Reload::start(kernel.clone(), keeper, sources, loaded, built_in);
     if let Some(days) = settings.gate.audit_keep_days {
         retention::start(store.clone(), days, ended.clone());
     }
@@ -115,6 +117,7 @@ pub(crate) async fn run(common: &Common, options: &Serve) -> Outcome {
             tracing::warn!("some connections did not end in time");
         }
         kernel.shut_down(goodbye(&settings)).await;
+        memory::close(memory).await;
         ended.cancel();
         if let Err(error) = store.close().await {
             tracing::warn!(error = chain(&error), "the store did not close");
@@ -143,7 +146,7 @@ async fn bind(wanted: SocketAddr) -> Result<Listener, Failure> {
 }
 
 /// What lets clients in, and a new token if there was none or another is wanted. `ended` ends what follows the store.
-async fn admit(
+pub(crate) async fn admit(
     loaded: &Loaded,
     options: &Serve,
     store: &Store,
@@ -174,7 +177,7 @@ fn resource(auth: &Auth, address: SocketAddr) -> String {
 }
 
 /// Who is let in.
-fn access(settings: &Settings, address: SocketAddr, door: Option<Arc<Door>>) -> Result<Access, Failure> {
+pub(crate) fn access(settings: &Settings, address: SocketAddr, door: Option<Arc<Door>>) -> Result<Access, Failure> {
     let mut access = Access::loopback(address);
     let more = |list: AllowList, entry: &str| list.with(entry).map_err(|error| Failure::usage(error.to_string()));
     for host in &settings.allowed_hosts {
@@ -219,7 +222,8 @@ fn greet(common: &Common, address: SocketAddr, fresh: Option<&str>, loaded: &Loa
         entry["headers"] = headers;
     }
     let entry = json!({"mcpServers": {"switchboard": entry}});
-    let servers: Vec<&str> = setup::usable(loaded).map(switchboard_config::Server::id).collect();
+    let mut servers: Vec<&str> = setup::usable(loaded).map(switchboard_config::Server::id).collect();
+    servers.extend(memory::wanted(loaded).then_some(memory::ID));
     if common.json {
         out(json!({"url": url, "token": fresh, "entry": entry, "servers": servers}));
         return;

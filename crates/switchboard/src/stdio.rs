@@ -14,7 +14,7 @@ use crate::identity::keeper::Keeper;
 use crate::serve::goodbye;
 use crate::serve::reload::Reload;
 use crate::signals::Signals;
-use crate::{setup, specs, storage};
+use crate::{memory, setup, specs, storage};
 
 pub(crate) async fn run(common: &Common) -> Outcome {
     let mut signals = Signals::take()?;
@@ -23,7 +23,7 @@ pub(crate) async fn run(common: &Common) -> Outcome {
     for problem in setup::problems(&loaded) {
         tracing::warn!("{problem}");
     }
-    if setup::usable(&loaded).next().is_none() {
+    if setup::usable(&loaded).next().is_none() && !memory::wanted(&loaded) {
         tracing::warn!("{}", setup::NO_SERVERS);
     }
     let settings = loaded.config.settings.clone();
@@ -37,7 +37,9 @@ pub(crate) async fn run(common: &Common) -> Outcome {
     options.limits = specs::message_limits(&settings);
     options.concurrent_requests = settings.limits.session_requests;
     let _control = Control::open(kernel.clone(), &loaded.data_dir);
-    let reload = Reload::start(kernel.clone(), keeper, sources, loaded);
+    let memory = memory::start(&loaded)?;
+    let built_in = memory.iter().map(|memory| memory.spec.clone()).collect();
+    let reload = Reload::start(kernel.clone(), keeper, sources, loaded, built_in);
     let started = duplex::start(tokio::io::stdin(), tokio::io::stdout(), options, Arc::new(kernel.clone()));
     tokio::select! {
         () = started.finished.cancelled() => {}
@@ -50,6 +52,7 @@ pub(crate) async fn run(common: &Common) -> Outcome {
     }
     reload.stop();
     let ended = signals.unless_again(kernel.shut_down(goodbye(&settings))).await;
+    memory::close(memory).await;
     following.cancel();
     let _ = store.close().await;
     if ended { Ok(()) } else { Err(Failure::said()) }

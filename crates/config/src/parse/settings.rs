@@ -7,6 +7,7 @@ use crate::auth;
 use crate::error::ConfigError;
 use crate::expand::{Environment, expand};
 use crate::flow;
+use crate::memory;
 use crate::places::beside;
 use crate::policy;
 use crate::secret::Secret;
@@ -87,6 +88,9 @@ pub(super) fn read(top: &Keys<'_>, environment: &Environment) -> Result<Settings
     settings.retry = flow::read_retry(top, "[retry]")?;
     if let Some(section) = top.section("auth", "[auth]", auth::KEYS)? {
         settings.auth = Some(auth::read(&section, environment)?);
+    }
+    if let Some(section) = top.section("memory", "[memory]", memory::KEYS)? {
+        settings.memory = memory::read(&section)?;
     }
     Ok(settings)
 }

@@ -42,7 +42,14 @@ pub(crate) struct Reload {
 
 impl Reload {
     /// Gives the configuration to the kernel, and every later one as well.
-    pub(crate) fn start(kernel: Kernel, keeper: Arc<Keeper>, sources: Sources, loaded: Loaded) -> Self {
+    /// `built_in` are servers that no file names; one of a file takes the place of one of the same id.
+    pub(crate) fn start(
+        kernel: Kernel,
+        keeper: Arc<Keeper>,
+        sources: Sources,
+        loaded: Loaded,
+        built_in: Vec<ServerSpec>,
+    ) -> Self {
         let reload = Self { stop: CancellationToken::new(), counts: Arc::default() };
         let mut watched = Watched {
             kernel,
@@ -52,6 +59,7 @@ impl Reload {
             files: loaded.watch.iter().cloned().chain([loaded.data_dir.join("trust.json")]).collect(),
             config: Config::default(),
             applied: Vec::new(),
+            built_in,
             counts: reload.counts.clone(),
         };
         // Before the first use, so that no change in between is missed.
@@ -90,6 +98,7 @@ struct Watched {
     files: Vec<PathBuf>,
     config: Config,
     applied: Vec<ServerSpec>,
+    built_in: Vec<ServerSpec>,
     counts: Arc<Reloads>,
 }
 
@@ -182,6 +191,9 @@ impl Watched {
             }
         }
         self.keeper.configure(&config);
+        let added: Vec<ServerSpec> =
+            self.built_in.iter().filter(|spec| next.iter().all(|named| named.id != spec.id)).cloned().collect();
+        next.extend(added);
         self.kernel.apply(next.clone());
         self.applied = next;
         self.config = config;

@@ -32,6 +32,7 @@ pub(crate) fn changed(old: &Settings, new: &Settings) -> Changed {
         breaker,
         retry,
         auth,
+        memory,
     } = old;
     let mut changed = Changed::default();
     let mut note = |differs: bool, key| {
@@ -51,6 +52,7 @@ pub(crate) fn changed(old: &Settings, new: &Settings) -> Changed {
     note(*breaker != new.breaker, "[breaker]");
     note(*retry != new.retry, "[retry]");
     note(*auth != new.auth, "[auth]");
+    note(*memory != new.memory, "[memory]");
     note(gate.audit_keep_days != new.gate.audit_keep_days, "audit_keep_days");
     let mut note = |differs: bool, key| {
         if differs {
