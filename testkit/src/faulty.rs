@@ -50,6 +50,12 @@ pub struct Faults {
     pub note_start: Option<String>,
     /// Says that its tools only read.
     pub read_only: bool,
+    /// Writes its answers byte by byte.
+    pub drip: bool,
+    /// Writes what is no message, and no text, before each answer.
+    pub garbage: bool,
+    /// Answers calls of `echo` with half a message, and ends.
+    pub half_answer: bool,
 }
 
 impl Faults {
@@ -82,6 +88,9 @@ impl Faults {
                 "--flood" => faults.flood = Some(value()?.parse().map_err(|_| "not a number".to_owned())?),
                 "--note-start" => faults.note_start = Some(value()?),
                 "--read-only" => faults.read_only = true,
+                "--drip" => faults.drip = true,
+                "--garbage" => faults.garbage = true,
+                "--half-answer" => faults.half_answer = true,
                 "--description" => faults.description = Some(value()?),
                 other => return Err(format!("unknown flag {other}")),
             }
@@ -248,6 +257,14 @@ impl<W: Write> Server<'_, W> {
                 self.asked = Some((id.clone(), argument.to_owned()));
                 return Ok(true);
             }
+            Some("echo") if self.faults.half_answer => {
+                write!(
+                    self.output,
+                    r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":[{{"type":"text","text":"hal"#
+                )?;
+                self.output.flush()?;
+                return Ok(false);
+            }
             Some("echo") if self.faults.escapes => said(format!("\u{1b}[31m{argument}\u{1b}[0m\u{1b}]0;owned\u{7}")),
             Some("echo") => said(argument.to_owned()),
             Some("pid") => said(std::process::id().to_string()),
@@ -316,7 +333,19 @@ impl<W: Write> Server<'_, W> {
     }
 
     fn write(&mut self, message: &Value) -> io::Result<()> {
-        writeln!(self.output, "{message}")?;
+        if self.faults.garbage {
+            self.output
+                .write_all(b"\n\r\n\xff\xfe{\xc3\x28}\n\0\0\n{\"a\":\"\\ud800\"}\n{\"jsonrpc\":\n[]\n\xef\xbb\xbf\n")?;
+        }
+        let line = format!("{message}\n");
+        if self.faults.drip {
+            for byte in line.as_bytes() {
+                self.output.write_all(std::slice::from_ref(byte))?;
+                self.output.flush()?;
+            }
+            return Ok(());
+        }
+        self.output.write_all(line.as_bytes())?;
         self.output.flush()
     }
 

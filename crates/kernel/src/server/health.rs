@@ -13,14 +13,14 @@ use switchboard_wire::{Edit, Raw};
 use tokio::time::Instant;
 
 use super::life::speaks_of_life;
-use super::{Hub, Server};
+use super::{Hub, Phase, Server};
 
 /// How a server is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Health {
     /// It answers.
     Healthy,
-    /// It answers, and says that it lacks something; or it is connected and did not answer the last time.
+    /// It answers, and says that it lacks something; or it is connected and did not answer the last time; or it sleeps.
     Degraded,
     /// It says so, or is not connected.
     Unhealthy,
@@ -66,6 +66,8 @@ impl Server {
     pub(crate) fn health(&self) -> Health {
         match self.hub_now() {
             Some(_) => self.checked.get().unwrap_or(Health::Healthy),
+            // It is down, and nothing is wrong with it.
+            None if self.phase() == Phase::Asleep => Health::Degraded,
             None => Health::Unhealthy,
         }
     }

@@ -194,6 +194,11 @@ impl Peer {
         self.answer_to(id)
     }
 
+    /// The next line, whatever it is.
+    pub(crate) fn next_line(&mut self) -> String {
+        self.lines.recv_timeout(LIMIT).expect("a line")
+    }
+
     /// Waits for the answer to a request that was sent.
     pub(crate) fn answer_to(&mut self, id: u64) -> Value {
         loop {

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use switchboard_kernel::{
-    GateOptions, Kernel, KernelOptions, Phase, Restart, SERVERS_LIST, SERVERS_ORDER, ServerPolicy, State, Upkeep,
+    GateOptions, Health, Kernel, KernelOptions, Phase, Restart, SERVERS_LIST, SERVERS_ORDER, ServerPolicy, State,
+    Upkeep,
 };
 use switchboard_peer::{BoxFuture, Context, Handler, Identity, Method, Reply, Session};
 use switchboard_protocol::Era;
@@ -211,6 +212,7 @@ async fn an_idle_server_sleeps_and_wakes_on_the_first_call() {
     assert_eq!(kernel.status()[0].phase, Phase::Ready, "it was used meanwhile");
     tokio::time::sleep(Duration::from_secs(100)).await;
     assert_eq!(kernel.status()[0].phase, Phase::Asleep);
+    assert_eq!(kernel.status()[0].health, Health::Degraded, "down, and nothing is wrong with it");
     assert_eq!(ann.list("tools").await, ["read", "wait"], "its tools are shown");
     let calls = futures_util::future::join_all((0..10).map(|_| ann.call("read", json!({})))).await;
     assert!(calls.iter().all(Result::is_ok));
