@@ -16,12 +16,16 @@ use switchboard_protocol::mgp::event::{Event as MgpEvent, Severity, SubscribeRes
 use switchboard_protocol::mgp::{Extension, method};
 use switchboard_protocol::proposals::push::PushEvent;
 use switchboard_wire::{Edit, Notification, Raw};
+use tokio::time::Instant;
 
 use crate::kernel::Kernel;
 use crate::server::Server;
 
 /// How long a server may take to agree.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// Events that a server may tell in a second, and at once.
+const RATE: f64 = 1_000.0;
+const BURST: f64 = 2_000.0;
 /// Patterns that are asked for at one server.
 const MOST: usize = 1_024;
 
@@ -29,6 +33,29 @@ const MOST: usize = 1_024;
 #[derive(Default)]
 pub(super) struct Asked {
     all: Mutex<HashMap<(Arc<str>, String), At>>,
+    /// What each server may still tell.
+    left: Mutex<HashMap<Arc<str>, (Instant, f64)>>,
+}
+
+impl Asked {
+    /// Whether a server may tell one more event now. One that tells too many must not drown what others tell.
+    fn may_tell(&self, server: &Arc<str>) -> bool {
+        let mut left = self.left.lock();
+        let now = Instant::now();
+        let (at, tokens) = left.entry(server.clone()).or_insert((now, BURST));
+        *tokens = (*tokens + now.duration_since(*at).as_secs_f64() * RATE).min(BURST);
+        *at = now;
+        let may = *tokens >= 1.0;
+        if may {
+            *tokens -= 1.0;
+        }
+        may
+    }
+
+    /// Forgets servers that are not there any more.
+    fn forget(&self, there: impl Fn(&str) -> bool) {
+        self.left.lock().retain(|server, _| there(server));
+    }
 }
 
 /// One pattern at one server.
@@ -115,6 +142,7 @@ impl Kernel {
 
     /// A server has come, or come back: it is asked for everything that is wanted of it.
     pub(crate) async fn subscribe_again_at(&self, server: &Arc<Server>, remote: &Arc<dyn Remote>) {
+        self.events().upstream.forget(|id| self.server(id).is_some());
         let patterns: Vec<String> = {
             let mut all = self.events().upstream.all.lock();
             let own = all.iter_mut().filter(|((id, _), _)| id == server.id());
@@ -137,7 +165,7 @@ impl Kernel {
 
     /// Takes an event of a server. One that nobody asked for is nobody's.
     pub(crate) fn take_event(&self, server: &Arc<Server>, notification: &Notification) {
-        if !self.events().are_wanted() {
+        if !self.events().are_wanted() || !self.events().upstream.may_tell(server.id()) {
             return;
         }
         let Some(said) = notification.params.as_ref().and_then(|params| params.view::<MgpEvent>().ok()) else { return };
@@ -173,7 +201,7 @@ impl Kernel {
 
     /// Takes an event of a server that speaks proposal 15. Such a server is not asked: it tells what it has.
     pub(crate) fn take_push(&self, server: &Arc<Server>, notification: &Notification) {
-        if !self.events().are_wanted() {
+        if !self.events().are_wanted() || !self.events().upstream.may_tell(server.id()) {
             return;
         }
         let Some(said) = notification.params.as_ref().and_then(|params| params.view::<PushEvent>().ok()) else {
@@ -202,4 +230,21 @@ async fn ask(remote: &Arc<dyn Remote>, pattern: &str) -> Option<String> {
     let result = remote.request(call).await.ok()?.outcome.ok()?;
     let agreed: SubscribeResult = result.view().ok()?;
     (!agreed.subscribed.is_empty()).then_some(agreed.subscription_id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_server_that_floods_drowns_nobody() {
+        let (asked, loud, quiet) = (Asked::default(), Arc::from("loud"), Arc::from("quiet"));
+        let told = (0..10_000).filter(|_| asked.may_tell(&loud)).count();
+        assert_eq!(told, 2_000);
+        assert!(asked.may_tell(&quiet));
+        tokio::time::advance(Duration::from_millis(500)).await;
+        assert_eq!((0..10_000).filter(|_| asked.may_tell(&loud)).count(), 500);
+        asked.forget(|server| server == "quiet");
+        assert_eq!(asked.left.lock().len(), 1);
+    }
 }

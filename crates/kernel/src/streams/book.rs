@@ -22,6 +22,13 @@ const MOST_ENDED_BYTES: usize = 64 << 20;
 /// For how long.
 pub(super) const KEPT_AFTER_END: Duration = Duration::from_secs(600);
 
+/// Operations that nobody reads, of all and of one principal. One more is ended at once.
+const MOST_ALONE: usize = 1_024;
+const MOST_ALONE_OF_ONE: usize = 64;
+
+/// Stands for an operation that nobody reads.
+pub(super) struct Alone(Arc<str>);
+
 /// All calls that stream.
 pub(crate) struct Streams {
     pub(super) ledger: Arc<Ledger>,
@@ -39,6 +46,10 @@ struct Open {
     ended: std::collections::VecDeque<(Arc<str>, Instant, usize)>,
     ended_bytes: usize,
     count: usize,
+    /// Operations that nobody reads, by principal.
+    alone: HashMap<Arc<str>, usize>,
+    /// The kernel ends: nothing is kept for anybody.
+    closed: bool,
 }
 
 impl Default for Streams {
@@ -79,6 +90,10 @@ impl Streams {
         if !live.is_operation() {
             return;
         }
+        if open.closed {
+            open.by_operation.remove(&live.operation);
+            return;
+        }
         open.ended_bytes += result_bytes;
         open.ended.push_back((live.operation.clone(), Instant::now(), result_bytes));
         open.trim();
@@ -91,7 +106,10 @@ impl Streams {
 
     /// Ends all calls that outlive their clients.
     pub(crate) fn clear(&self) {
-        for live in self.open.lock().by_operation.values() {
+        let mut open = self.open.lock();
+        open.closed = true;
+        open.by_operation.retain(|_, live| !live.is_over());
+        for live in open.by_operation.values() {
             live.cancel.cancel();
         }
     }
@@ -123,6 +141,29 @@ impl Streams {
             [only] => Ok(only.clone()),
             _ => Err(Fault::new(FaultKind::InvalidParams, "several requests of yours have this id")
                 .suggest("name the `operation_id`, or use ids that differ")),
+        }
+    }
+
+    /// Notes that nobody reads an operation of this principal; `None` where there are too many of those.
+    pub(super) fn leave_alone(&self, principal: &Arc<str>) -> Option<Alone> {
+        let mut open = self.open.lock();
+        let all: usize = open.alone.values().sum();
+        let own = open.alone.entry(principal.clone()).or_default();
+        if all >= MOST_ALONE || *own >= MOST_ALONE_OF_ONE {
+            return None;
+        }
+        *own += 1;
+        Some(Alone(principal.clone()))
+    }
+
+    /// Somebody reads it again, or it is over.
+    pub(super) fn no_longer_alone(&self, alone: &Alone) {
+        let mut open = self.open.lock();
+        if let Some(count) = open.alone.get_mut(&alone.0) {
+            *count = count.saturating_sub(1);
+            if *count == 0 {
+                open.alone.remove(&alone.0);
+            }
         }
     }
 

@@ -43,6 +43,8 @@ pub(crate) struct Live {
     form: Form,
     /// Who reads now.
     reader: ArcSwap<Reader>,
+    /// Told when another request reads.
+    came_back: tokio::sync::Notify,
     /// Ends the call.
     pub(super) cancel: CancellationToken,
     state: Mutex<State>,
@@ -116,6 +118,7 @@ impl Live {
             key,
             form: wish.form,
             reader: ArcSwap::from_pointee(reader),
+            came_back: tokio::sync::Notify::new(),
             cancel,
             state: Mutex::new(state),
             pacing: AtomicBool::new(false),
@@ -410,7 +413,13 @@ impl Live {
             self.reader.store(Arc::new(reader));
             state.stream.read_from(from);
         }
+        self.came_back.notify_waiters();
         self.flush();
+    }
+
+    /// Waits until another request reads.
+    pub(super) async fn attached(&self) {
+        self.came_back.notified().await;
     }
 
     /// What has come so far, as a result.

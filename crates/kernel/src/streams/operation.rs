@@ -288,14 +288,20 @@ impl Drop for Reading<'_> {
             self.live.cancel.cancel();
             return;
         }
-        let (live, reader, closing) = (self.live.clone(), self.reader.clone(), self.kernel.closing().clone());
+        let Some(alone) = self.kernel.streams().leave_alone(&self.live.principal) else {
+            self.live.cancel.cancel();
+            return;
+        };
+        let (live, reader, kernel) = (self.live.clone(), self.reader.clone(), self.kernel.clone());
         self.kernel.spawn(async move {
             let mut outcome = live.outcome.subscribe();
             tokio::select! {
-                _ = outcome.wait_for(Option::is_some) => return,
-                () = closing.cancelled() => {}
+                _ = outcome.wait_for(Option::is_some) => {}
+                () = kernel.closing().cancelled() => {}
+                () = live.attached() => {}
                 () = tokio::time::sleep(ALONE) => {}
             }
+            kernel.streams().no_longer_alone(&alone);
             if Arc::ptr_eq(&reader, &live.reader()) {
                 live.cancel.cancel();
             }

@@ -366,3 +366,19 @@ async fn what_may_have_changed_something_is_not_done_twice() {
     assert!(text.contains("outcome_unknown") || text.contains("OUTCOME_UNKNOWN"), "{text}");
     assert_eq!(server.heard("tools/call").len(), 1);
 }
+
+#[tokio::test]
+async fn nobody_leaves_calls_behind_without_end() {
+    let server = Streamer::new(Era::Legacy, true);
+    let kernel = kernel(&server, None).await;
+    let ann = client(&kernel, Era::Modern, proposal()).await;
+    let calls: Vec<_> = (0..80).map(|id| ann.begin(id, &json!({"name": "steps", "arguments": {}}))).collect();
+    until("all run", || server.running.load(Ordering::SeqCst) == 80).await;
+    for call in calls {
+        call.cancel.cancel();
+        call.answer.await.expect("no panic").expect_err("gone");
+    }
+    until("those beyond the bound end", || server.running.load(Ordering::SeqCst) == 64).await;
+    kernel.shut_down(std::time::Duration::from_secs(5)).await;
+    until("and the rest with the kernel", || server.running.load(Ordering::SeqCst) == 0).await;
+}
