@@ -38,6 +38,7 @@ const TOP_LEVEL: &[&str] = &[
     "auth",
     "gate",
     "isolation",
+    "tool_context",
 ];
 
 /// A configuration that was read.

@@ -9,6 +9,7 @@ use switchboard_protocol::mgp::{ApprovalPolicy, DefaultPolicy};
 use crate::auth::Auth;
 use crate::policy::{GateSettings, IsolationMode};
 use crate::secret::Secret;
+use crate::tools::ToolSettings;
 
 /// The top-level keys and sections.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,6 +36,8 @@ pub struct Settings {
     pub isolation: IsolationMode,
     /// Limits.
     pub limits: Limits,
+    /// Which tools models are given (`[tool_context]`).
+    pub tools: ToolSettings,
     /// An identity provider whose tokens are accepted (`[auth]`).
     pub auth: Option<Auth>,
 }
@@ -53,6 +56,7 @@ impl Default for Settings {
             gate: GateSettings::default(),
             isolation: IsolationMode::Untrusted,
             limits: Limits::default(),
+            tools: ToolSettings::default(),
             auth: None,
         }
     }

@@ -8,7 +8,10 @@ use sha2::{Digest as _, Sha256};
 use switchboard_config::{self as config, Endpoint, Era, IsolationMode, Origin, RestartMode, Server, Settings};
 use switchboard_guard::code::Level;
 use switchboard_guard::risk::OperatorWord;
-use switchboard_kernel::{GateOptions, Isolation, KernelOptions, Restart, ServerPolicy, ServerSpec, Sharing};
+use switchboard_kernel::{
+    self as kernel, AgentTools, Budget, GateOptions, Isolation, KernelOptions, Restart, ServerPolicy, ServerSpec,
+    Sharing, ToolContext,
+};
 use switchboard_peer::client::{EraChoice, Target};
 use switchboard_store::Store;
 use switchboard_transport::child::CommandSpec;
@@ -154,7 +157,37 @@ pub(crate) fn kernel_options(settings: &Settings, store: Option<Store>) -> Kerne
             audit_arguments: gate.audit_arguments,
             sync_all_effects: gate.sync_all_effects,
         },
+        tools: tool_context(&settings.tools),
         ..KernelOptions::default()
+    }
+}
+
+/// Which tools clients are given.
+fn tool_context(settings: &config::ToolSettings) -> ToolContext {
+    let agent = |agent: &config::AgentSettings| AgentTools {
+        level: agent.level.and_then(tool_level),
+        pinned: agent.pinned.clone(),
+    };
+    ToolContext {
+        level: tool_level(settings.level),
+        pinned: settings.pinned.clone(),
+        budget: Budget {
+            max_tokens: settings.max_tokens,
+            pinned_reserve: settings.pinned_reserve,
+            discovery_reserve: settings.discovery_reserve,
+            cache_limit: settings.cache_limit,
+        },
+        agents: settings.agents.iter().map(|(name, settings)| (name.clone(), agent(settings))).collect(),
+    }
+}
+
+fn tool_level(level: config::ToolLevel) -> Option<kernel::Level> {
+    match level {
+        config::ToolLevel::Auto => None,
+        config::ToolLevel::All => Some(kernel::Level::All),
+        config::ToolLevel::Categories => Some(kernel::Level::Categories),
+        config::ToolLevel::Discovery => Some(kernel::Level::Discovery),
+        config::ToolLevel::Hybrid => Some(kernel::Level::Hybrid),
     }
 }
 

@@ -11,6 +11,7 @@ use crate::policy;
 use crate::secret::Secret;
 use crate::settings::{Limits, Settings};
 use crate::table::Keys;
+use crate::tools;
 use crate::{ApprovalPolicy, DefaultPolicy};
 
 const LIMITS: &[&str] = &[
@@ -77,6 +78,9 @@ pub(super) fn read(top: &Keys<'_>, environment: &Environment) -> Result<Settings
     }
     settings.gate = policy::read_gate(top)?;
     settings.isolation = policy::read_isolation_mode(top)?;
+    if let Some(section) = top.section("tool_context", "[tool_context]", tools::KEYS)? {
+        settings.tools = tools::read(&section)?;
+    }
     if let Some(section) = top.section("auth", "[auth]", auth::KEYS)? {
         settings.auth = Some(auth::read(&section, environment)?);
     }
