@@ -227,6 +227,7 @@ fn block(entry: &ServerEntry) -> String {
     put(&mut out, "start_timeout_ms", entry.start_timeout.map(|time| time.as_millis().to_string()));
     put(&mut out, "call_timeout_ms", entry.call_timeout.map(|time| time.as_millis().to_string()));
     put(&mut out, "default_policy", entry.default_policy.map(|word| string(word.as_str())));
+    put(&mut out, "audit_sink", entry.audit_sink.map(|sink| sink.to_string()));
     for (section, map) in [("env", &entry.env), ("headers", &entry.headers)] {
         if !map.is_empty() {
             out.push_str(&format!("\n[servers.{section}]\n"));

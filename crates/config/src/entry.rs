@@ -164,6 +164,8 @@ pub struct ServerEntry {
     pub call_timeout: Option<Duration>,
     /// Policy for agents without a grant.
     pub default_policy: Option<DefaultPolicy>,
+    /// Whether it hears of the audit events of all servers.
+    pub audit_sink: Option<bool>,
     /// What is said of single tools.
     pub tools: BTreeMap<String, ToolEntry>,
     /// How its process is confined.

@@ -133,5 +133,8 @@ pub fn fingerprint(server: &Server) -> String {
     let none = crate::policy::Permissions::new();
     let granted = mgp.map_or(&none, |mgp| &mgp.permissions_granted);
     covered.extend(crate::policy::covered(granted, &entry.tools, entry.isolation.as_ref()));
+    if entry.audit_sink == Some(true) {
+        covered.push(json!("audit_sink"));
+    }
     Sha256::digest(Value::Array(covered).to_string()).iter().map(|byte| format!("{byte:02x}")).collect()
 }

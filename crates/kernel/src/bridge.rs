@@ -23,7 +23,11 @@ pub(crate) enum ResultType {
 
 /// Reads what kind of result this is. A result without `resultType` is complete.
 pub(crate) fn result_type(result: &Raw) -> ResultType {
-    let Ok(object) = Object::open(result) else { return ResultType::Complete };
+    Object::open(result).map_or(ResultType::Complete, |object| result_type_of(&object))
+}
+
+/// The same for a result that is open already.
+pub(crate) fn result_type_of(object: &Object) -> ResultType {
     match object.text("resultType").as_deref() {
         Some("input_required") => {
             let requests = object.get("inputRequests").and_then(|raw| Object::open(&raw).ok());

@@ -16,6 +16,7 @@ use switchboard_protocol::mgp::{EXTENSION_ID, TrustLevel};
 use switchboard_wire::{Edit, Object, Raw};
 
 use crate::gate::ToolPolicy;
+use crate::gate::pins::pin_name;
 use crate::names;
 use crate::spec::ServerPolicy;
 pub(crate) use template::matches as template_matches;
@@ -193,6 +194,10 @@ pub struct Directory {
     /// Servers whose tools legacy clients see with a mark, because they may become tasks.
     modern_tasks: Vec<bool>,
     ids: Vec<Arc<str>>,
+    /// Resources that are held back: the server, and the address there.
+    held: HashSet<(usize, String)>,
+    /// The same of templates.
+    held_templates: Vec<(usize, String)>,
     /// What is not shown.
     pub hidden: Vec<Hidden>,
 }
@@ -246,7 +251,7 @@ impl Directory {
                     self.hide(&source.id, &original, why.to_string());
                     continue;
                 }
-                if let (ListKind::Tools, Some(why)) = (kind, source.quarantine.get(&original)) {
+                if let Some(why) = source.held(kind, &original) {
                     self.hide(&source.id, &original, why.clone());
                     continue;
                 }
@@ -302,6 +307,11 @@ impl Directory {
         let mut shown = Vec::new();
         for (server, source) in sources.iter().enumerate() {
             for (item, uri) in uris(source) {
+                if let Some(why) = source.held(ListKind::Resources, &uri) {
+                    self.hide(&source.id, &uri, why.clone());
+                    self.held.insert((server, uri));
+                    continue;
+                }
                 // An address that reads as another server's would take that server's place.
                 let posing = self.split_apart(&uri).is_some_and(|(named, _)| named != server);
                 let contested = posing || claims.get(&uri).is_some_and(|servers| servers.len() > 1);
@@ -327,6 +337,11 @@ impl Directory {
         for (server, source) in sources.iter().enumerate() {
             for item in &source.lists.templates.items {
                 let Some(template) = item.member("uriTemplate").and_then(|raw| raw.as_text()) else { continue };
+                if let Some(why) = source.held(ListKind::Templates, &template) {
+                    self.hide(&source.id, &template, why.clone());
+                    self.held_templates.push((server, template));
+                    continue;
+                }
                 let taken = self.templates.iter().any(|(other, route)| *other == template && route.server != server);
                 let exposed = if taken { apart(&source.id, &template) } else { template.clone() };
                 let raw = if taken {
@@ -432,6 +447,20 @@ impl Directory {
     /// at all while just one server is there.
     #[must_use]
     pub fn resource(&self, uri: &str) -> Option<Route> {
+        self.find_resource(uri).filter(|route| !self.is_held(route.server, &route.original))
+    }
+
+    /// Whether a resource of a server is held back, or is known only by a template that is.
+    #[must_use]
+    pub fn is_held(&self, server: usize, uri: &str) -> bool {
+        let listed = || self.resources.values().any(|route| route.server == server && &*route.original == uri);
+        let of_template = |(whose, template): &(usize, String)| {
+            *whose == server && (template == uri || template_matches(template, uri))
+        };
+        self.held.contains(&(server, uri.to_owned())) || self.held_templates.iter().any(of_template) && !listed()
+    }
+
+    fn find_resource(&self, uri: &str) -> Option<Route> {
         if let Some(route) = self.resources.get(uri) {
             return Some(route.clone());
         }
@@ -470,6 +499,11 @@ impl Directory {
 }
 
 impl Source {
+    /// Why something of it is held back, if it is.
+    fn held(&self, kind: ListKind, name: &str) -> Option<&String> {
+        if self.quarantine.is_empty() { None } else { self.quarantine.get(&pin_name(kind, name)) }
+    }
+
     /// What holds for a tool.
     fn judge(&self, name: &str, definition: &Raw) -> ToolPolicy {
         let security = ToolSecurity::of(definition);

@@ -8,11 +8,13 @@ pub(crate) mod admin;
 pub(crate) mod audit;
 mod confirm;
 mod exact;
+pub(crate) mod hearers;
 mod journal;
 pub(crate) mod lists;
 mod notices;
 pub(crate) mod pins;
 mod record;
+mod refused;
 mod results;
 mod schema;
 pub(crate) mod scopes;
@@ -37,7 +39,7 @@ use switchboard_peer::{Context, Reply, Session};
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::metadata::Metadata;
 use switchboard_protocol::mgp::security::ToolSecurity;
-use switchboard_protocol::mgp::{ApprovalPolicy, DefaultPolicy, envelope};
+use switchboard_protocol::mgp::{ApprovalPolicy, DefaultPolicy};
 use switchboard_store::{Actor, AuditEvent, Digest, Store, Target};
 use switchboard_wire::{Edit, Object, Raw, Request};
 
@@ -46,6 +48,7 @@ use crate::server::Server;
 use crate::spec::GateOptions;
 use audit::{Auditor, event, result};
 pub(crate) use record::Permit;
+use refused::{refusal, refused};
 pub(crate) use tables::{SETTLED, Tables, access_table};
 
 /// The principal that a process on the same machine acts for: whoever started it.
@@ -411,7 +414,7 @@ impl Kernel {
             Ok(standing) => standing,
             Err(fault) => {
                 let event = audit::with(attempt.event(event::TOOL_BLOCKED, result::BLOCKED), "step", "permissions");
-                self.gate().audit.note(audit::with(event, "reason", fault.message())).await;
+                self.gate().audit.note(refused(audit::with(event, "reason", fault.message()), &fault)).await;
                 return Err(fault);
             }
         };
@@ -446,7 +449,7 @@ impl Kernel {
         let event = audit::with(attempt.event(event_type, result::BLOCKED), "step", "validators");
         let event = audit::with(event, "validator_applied", violation.step);
         let event = audit::with(event, "rule", violation.finding.rule);
-        self.gate().audit.note(audit::with(event, "at", violation.pointer.clone())).await;
+        let event = audit::with(event, "at", violation.pointer.clone());
         let kind = if code { FaultKind::CodeSafetyViolation } else { FaultKind::ValidationBlocked };
         let text = format!("refused by `{}` at {}: {}", violation.step, violation.pointer, violation.finding.message);
         let mut fault = Fault::new(kind, text);
@@ -458,9 +461,12 @@ impl Kernel {
                 .set("validator", Raw::string(violation.step))
                 .set("rule", Raw::string(violation.finding.rule))
                 .set("at", Raw::string(&violation.pointer))
+                .set("violations", Raw::array(&[Raw::string(&violation.finding.message)]))
                 .finish()
         });
-        Some(refusal(attempt.context, &fault.with_details(details)))
+        let fault = fault.with_details(details);
+        self.gate().audit.note(refused(event, &fault)).await;
+        Some(refusal(attempt.context, &fault))
     }
 
     /// What is wrong with the arguments of a call, within the scopes of the permissions it uses.
@@ -520,18 +526,10 @@ impl Kernel {
         };
         let Some(fault) = fault else { return Ok(None) };
         let event = audit::with(attempt.event(event::TOOL_BLOCKED, result::BLOCKED), "step", "delegation");
-        self.gate().audit.note(audit::with(event, "reason", fault.message())).await;
+        let event = audit::with(event, "reason", fault.message());
+        self.gate().audit.note(refused(event, &fault)).await;
         Ok(Some(refusal(attempt.context, &fault)))
     }
-}
-
-/// The answer to a call that was refused for what it is: the model reads it and can do better.
-pub(crate) fn refusal(context: &Context, fault: &Fault) -> Reply {
-    let result = match envelope::Rejection::of_fault(fault) {
-        Some(rejection) => rejection.to_result(),
-        None => return Err(crate::kernel::rendered(context, fault)).into(),
-    };
-    Ok(crate::bridge::for_era(result, context.caller.era())).into()
 }
 
 /// What ties the events of one call together: the caller's own trace, or a new one.
@@ -549,6 +547,11 @@ fn new_trace() -> String {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let millis = Timestamp::now().as_millisecond() & 0xffff_ffff_ffff;
     format!("{millis:012x}{:08x}{}", COUNT.fetch_add(1, Ordering::Relaxed), *PROCESS)
+}
+
+/// The metadata of a request whose parameters are open.
+pub(crate) fn metadata_beside(params: &Object, request: &Request) -> Result<Metadata, Fault> {
+    Metadata::of_open(Some(params.clone()), &request.extra).map_err(crate::forward::malformed)
 }
 
 /// The metadata of a request.

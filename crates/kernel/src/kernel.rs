@@ -422,7 +422,9 @@ impl Kernel {
             return Some((view.servers.get(route.server)?.clone(), route.original.as_ref().to_owned()));
         }
         let server = self.0.mentions.server(principal, uri)?;
-        Some((self.server(&server)?, uri.to_owned()))
+        let index = view.servers.iter().position(|known| **known.id() == *server)?;
+        // That a server mentions what is held back of it does not bring it back.
+        (!view.directory.is_held(index, uri)).then(|| (view.servers[index].clone(), uri.to_owned()))
     }
 
     /// Notes the resources that a server's answer mentions, where several servers could have them.

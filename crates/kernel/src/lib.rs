@@ -24,7 +24,7 @@ mod tasks;
 mod welcome;
 
 pub use discovery::{AgentTools, Budget, Level, ToolContext};
-pub use gate::pins::INSTRUCTIONS;
+pub use gate::pins::{INSTRUCTIONS, pin_name, told_to_model};
 pub use gate::{OWNER, ToolPolicy, default_policy};
 pub use isolation::Isolation;
 pub use kernel::{Kernel, ServerStatus};

@@ -1,14 +1,17 @@
 //! What a server sends on behalf of one call, passed to the client that made the call.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use switchboard_peer::{BoxFuture, Call, Caller, Context, Handler, Remote, Reply};
-use switchboard_protocol::Era;
+use switchboard_peer::{BoxFuture, Call, CallError, Caller, Context, Handler, Remote, Reply};
+use switchboard_protocol::fault::{Fault, FaultKind, Rendering};
 use switchboard_protocol::mcp::{meta, method};
+use switchboard_protocol::{Era, Revision};
 use switchboard_wire::{ErrorObject, Notification, Raw, Request, code};
 
 use crate::bridge;
 use crate::clients::{ClientState, wants_log};
+use crate::gate::audit;
 use crate::kernel::Kernel;
 use crate::server::Server;
 
@@ -99,9 +102,25 @@ impl Kernel {
         let mut call = Call::new(request.method, request.params).within(self.options().question_timeout);
         call.extra = request.extra;
         call.related = back.map(|remote| Arc::new(Back(remote)) as Arc<dyn Handler>);
-        client.remote.request(call).await.unwrap_or_else(|error| {
-            Err(ErrorObject::new(code::INTERNAL_ERROR, format!("the client did not answer: {error}"))).into()
-        })
+        let asked = call.method.clone();
+        match client.remote.request(call).await {
+            Ok(reply) => reply,
+            Err(CallError::Timeout(wait)) => Err(self.unanswered_by_client(server, &asked, wait).await).into(),
+            Err(error) => {
+                Err(ErrorObject::new(code::INTERNAL_ERROR, format!("the client did not answer: {error}"))).into()
+            }
+        }
+    }
+
+    /// The error of a question that no client answered in time, for the server that asked it.
+    async fn unanswered_by_client(&self, server: &Server, asked: &str, wait: Duration) -> ErrorObject {
+        let text = format!("the client did not answer within {} s", wait.as_secs_f32());
+        let fault = Fault::new(FaultKind::Timeout, text);
+        let event = audit::event_of(audit::event::CALLBACK_TIMEOUT, audit::kernel(), audit::result::FAILURE);
+        let event = audit::with(audit::about(event, server.id(), None), "asked_by", asked);
+        let waited = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+        self.gate().audit.note(audit::with(event, "timeout_ms", waited)).await;
+        fault.render(&Rendering::new(Revision::LATEST_LEGACY, asked).with_mgp(server.speaks_mgp()))
     }
 }
 

@@ -26,6 +26,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::directory::{ListKind, Lists};
+use crate::gate::hearers::Hearer;
 use crate::gate::pins::{INSTRUCTIONS, Quarantine};
 use crate::kernel::Kernel;
 use crate::names;
@@ -217,11 +218,11 @@ impl Server {
         cwd.map_or_else(|| "/".to_owned(), |cwd| cwd.to_string_lossy().into_owned())
     }
 
-    /// Its connection, if it wants to hear of audit events.
-    pub(crate) fn hears_audit(&self) -> Option<Arc<dyn Remote>> {
+    /// How it hears of audit events, if it wants to.
+    pub(crate) fn hears_audit(&self) -> Option<Hearer> {
         let hub = self.hub_now()?;
         let hears = hub.agreement.as_ref().is_some_and(|agreement| agreement.has(Extension::Audit));
-        hears.then(|| hub.remote().clone())
+        hears.then(|| Hearer::new(self.id().clone(), self.policy().audit_sink, hub.remote().clone()))
     }
 
     /// Gives its process the whole processor time of a call again.

@@ -56,6 +56,9 @@ pub struct ServerPolicy {
     pub schemas: HashMap<String, bool>,
     /// How code in the arguments of single tools is judged (MGP 7.2), whatever the server says.
     pub code_levels: HashMap<String, Level>,
+    /// Whether it hears of the audit events of all servers and principals, if it agreed on `audit`; else of those that
+    /// concern it.
+    pub audit_sink: bool,
 }
 
 impl Default for ServerPolicy {
@@ -68,6 +71,7 @@ impl Default for ServerPolicy {
             tools: HashMap::new(),
             schemas: HashMap::new(),
             code_levels: HashMap::new(),
+            audit_sink: false,
         }
     }
 }

@@ -5,11 +5,11 @@
 
 mod committer;
 mod connection;
+mod tls;
 
 use std::sync::Arc;
 
 use deadpool_postgres::{Manager, ManagerConfig, Pool, RecyclingMethod, Runtime};
-use tokio_postgres::{Config, NoTls};
 
 use crate::audit::evidence::{Evidence, Ledger};
 use crate::audit::tables::{self, Found};
@@ -39,8 +39,7 @@ impl Postgres {
         let directory = options.audit_directory.clone().ok_or_else(|| {
             StoreError::Address("a store on PostgreSQL needs a directory for its audit key and heads".to_owned())
         })?;
-        // The parser's message may quote the URL, and with it a password.
-        let mut config: Config = url.parse().map_err(|_| StoreError::Address("the URL cannot be read".to_owned()))?;
+        let (mut config, encryption) = tls::read(url)?;
         let deadlines = format!(
             "-c statement_timeout={} -c lock_timeout={} -c synchronous_commit=on",
             options.write_deadline.as_millis(),
@@ -48,8 +47,8 @@ impl Postgres {
         );
         config.application_name("switchboard").connect_timeout(options.busy).options(deadlines);
         let evidence = Arc::new(Evidence::open(&directory, "switchboard", &options)?);
-        let manager =
-            Manager::from_config(config.clone(), NoTls, ManagerConfig { recycling_method: RecyclingMethod::Verified });
+        let recycling = ManagerConfig { recycling_method: RecyclingMethod::Verified };
+        let manager = Manager::from_config(config.clone(), encryption.clone(), recycling);
         let pool = Pool::builder(manager)
             .max_size(options.readers.max(1))
             .runtime(Runtime::Tokio1)
@@ -59,11 +58,14 @@ impl Postgres {
             .build()
             .map_err(|error| StoreError::Engine(Arc::new(error)))?;
         let may_write = options.mode != Mode::ReadOnly;
-        let mut client = pool.get().await.map_err(|error| StoreError::Unavailable(Arc::new(error)))?;
+        let mut client = pool.get().await.map_err(|error| match tls::advice(&error) {
+            Some(advice) => StoreError::Address(advice),
+            None => StoreError::Unavailable(Arc::new(error)),
+        })?;
         migrate(&mut client, &MIGRATIONS, may_write).await?;
         let queue = if may_write {
             let ledger = settle(&mut client, &evidence, options.mode).await?;
-            let writer = Writer::new(config, ledger, evidence.clone(), options.clone())?;
+            let writer = Writer::new((config, encryption), ledger, evidence.clone(), options.clone())?;
             Some(Queue::start(writer, &options)?)
         } else {
             None

@@ -125,6 +125,7 @@ fn policy(server: &Server) -> ServerPolicy {
         tools: tools.collect(),
         schemas: schemas.collect(),
         code_levels: levels.collect(),
+        audit_sink: server.entry.audit_sink == Some(true),
     }
 }
 

@@ -20,6 +20,8 @@ pub struct Member {
     pub(crate) whole: Range<usize>,
     pub(crate) key: Range<usize>,
     pub(crate) value: Range<usize>,
+    /// Whether the key is written with escapes.
+    pub(crate) escaped: bool,
 }
 
 impl Object {
@@ -43,8 +45,7 @@ impl Object {
         let duplicate = |member: &Member| Err(Refusal::new(RefusalKind::DuplicateKey, member.key.start));
         if self.members.len() <= 16 {
             for (index, member) in self.members.iter().enumerate() {
-                let key = self.key_of(member);
-                if self.members[..index].iter().any(|earlier| self.key_of(earlier) == key) {
+                if self.members[..index].iter().any(|earlier| self.have_one_key(earlier, member)) {
                     return duplicate(member);
                 }
             }
@@ -63,8 +64,30 @@ impl Object {
         unescape_key(&self.raw.as_bytes()[member.key.clone()])
     }
 
+    /// The bytes of a key where they are its text as they stand.
+    fn plain_key(&self, member: &Member) -> Option<&[u8]> {
+        let inner = &self.raw.as_bytes()[member.key.start + 1..member.key.end - 1];
+        (!member.escaped).then_some(inner)
+    }
+
+    fn have_one_key(&self, one: &Member, other: &Member) -> bool {
+        match (self.plain_key(one), self.plain_key(other)) {
+            (Some(one), Some(other)) => one == other,
+            _ => self.key_of(one) == self.key_of(other),
+        }
+    }
+
     pub(crate) fn find(&self, key: &str) -> Option<&Member> {
-        self.members.iter().find(|member| self.key_of(member) == key)
+        self.members.iter().find(|member| match self.plain_key(member) {
+            Some(plain) => plain == key.as_bytes(),
+            None => self.key_of(member) == key,
+        })
+    }
+
+    /// The whole of it, as it was written.
+    #[must_use]
+    pub const fn raw(&self) -> &Raw {
+        &self.raw
     }
 
     /// The value under `key`.
@@ -154,7 +177,8 @@ pub(crate) fn scan_members(scanner: &mut Scanner<'_>) -> Result<Vec<Member>, Ref
         loop {
             let key = scanner.key()?;
             let value = scanner.value()?;
-            members.push(Member { whole: key.start..value.end, key, value });
+            let escaped = scanner.has_escape(&key);
+            members.push(Member { whole: key.start..value.end, key, value, escaped });
             scanner.space();
             if scanner.eat(b'}') {
                 break;

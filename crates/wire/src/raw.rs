@@ -136,7 +136,14 @@ impl Raw {
     /// The text of a JSON string, unescaped; `None` for any other kind.
     #[must_use]
     pub fn as_text(&self) -> Option<String> {
-        (self.kind() == Kind::String).then(|| self.view().ok()).flatten()
+        if self.kind() != Kind::String {
+            return None;
+        }
+        let inner = self.0.get(1..self.0.len() - 1)?;
+        if inner.contains(&b'\\') {
+            return self.view().ok();
+        }
+        std::str::from_utf8(inner).ok().map(str::to_owned)
     }
 }
 

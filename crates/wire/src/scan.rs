@@ -91,6 +91,11 @@ impl<'a> Scanner<'a> {
         if self.at == self.text.len() { Ok(()) } else { self.fail(RefusalKind::Trailing) }
     }
 
+    /// Whether the text in this place holds a backslash.
+    pub(crate) fn has_escape(&self, place: &Range<usize>) -> bool {
+        self.text[place.clone()].contains(&b'\\')
+    }
+
     /// Enters an object or array whose bracket was eaten by the caller.
     pub(crate) fn enter(&mut self) {
         self.depth += 1;

@@ -38,6 +38,7 @@ const SERVER: &[&str] = &[
     "start_timeout_ms",
     "call_timeout_ms",
     "default_policy",
+    "audit_sink",
     "tools",
     "isolation",
     "mgp",
@@ -133,6 +134,7 @@ fn fill(
     entry.start_timeout = keys.milliseconds("start_timeout_ms")?;
     entry.call_timeout = keys.milliseconds("call_timeout_ms")?;
     entry.default_policy = keys.word("default_policy", DefaultPolicy::WORDS, DefaultPolicy::from_word)?;
+    entry.audit_sink = keys.boolean("audit_sink")?;
     entry.tools = policy::read_tools(keys)?;
     entry.isolation = policy::read_isolation(keys)?;
     entry.mgp = keys.section("mgp", "[servers.mgp]", MGP)?.map(|mgp| read_mgp(&mgp)).transpose()?;

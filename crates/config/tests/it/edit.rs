@@ -42,6 +42,7 @@ fn full() -> ServerEntry {
         start_timeout: Some(Duration::from_millis(5)),
         call_timeout: Some(Duration::from_millis(6)),
         default_policy: Some(DefaultPolicy::OptIn),
+        audit_sink: Some(true),
         isolation: Some(IsolationEntry {
             mode: Some(IsolationMode::Trust),
             memory_limit_mb: Some(64),

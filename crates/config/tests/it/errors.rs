@@ -178,7 +178,7 @@ const SERVER: &[(&str, &str)] = &[
   |
 4 | zebra = 1
   | ^^^^^
-  = help: the keys known here are id, description, enabled, transport, command, args, cwd, env, pass_env, url, headers, token, sharing, era, start_timeout_ms, call_timeout_ms, default_policy, tools, isolation, mgp"#,
+  = help: the keys known here are id, description, enabled, transport, command, args, cwd, env, pass_env, url, headers, token, sharing, era, start_timeout_ms, call_timeout_ms, default_policy, audit_sink, tools, isolation, mgp"#,
     ),
     (
         "[[servers]]\nid = \"files\"\n",

@@ -11,14 +11,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use parking_lot::RwLock;
 use serde_json::{Map, Value};
-use switchboard_peer::{Remote, Session};
+use switchboard_peer::Session;
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_store::{Actor, AuditEvent, Prepared, Store, Target};
-use switchboard_wire::{Notification, Raw};
 use tokio::sync::{Notify, mpsc, oneshot};
 
+use super::hearers::{Hearer, Hearers};
 use super::journal::Page;
 use super::underway::Underway;
 
@@ -75,8 +74,8 @@ pub(crate) struct Auditor {
     /// Somebody waits for what is gathered.
     hurry: Arc<Notify>,
     pub(crate) underway: Arc<Underway>,
-    /// Connections of servers that want to hear of events.
-    hearers: RwLock<Vec<Arc<dyn Remote>>>,
+    /// Servers that want to hear of events.
+    hearers: Hearers,
 }
 
 enum Job {
@@ -109,7 +108,7 @@ impl Auditor {
         let underway = Underway::new(store.as_ref());
         let hurry = Arc::new(Notify::new());
         let work = write_soon(store.clone(), jobs, hurry.clone(), underway.clone());
-        (Self { store, soon, hurry, underway, hearers: RwLock::default() }, work)
+        (Self { store, soon, hurry, underway, hearers: Hearers::default() }, work)
     }
 
     /// Whether anything is kept.
@@ -230,19 +229,12 @@ impl Auditor {
     }
 
     /// Names the servers that hear of events from now on.
-    pub(crate) fn set_hearers(&self, hearers: Vec<Arc<dyn Remote>>) {
-        *self.hearers.write() = hearers;
+    pub(crate) fn set_hearers(&self, hearers: Vec<Hearer>) {
+        self.hearers.set(hearers);
     }
 
     fn tell(&self, event: &AuditEvent) {
-        let hearers = self.hearers.read();
-        if hearers.is_empty() {
-            return;
-        }
-        let Ok(params) = Raw::parse(event.canonical(), &switchboard_wire::Limits::default()) else { return };
-        for hearer in hearers.iter() {
-            let _ = hearer.notify(Notification::new(switchboard_protocol::mgp::method::AUDIT, Some(params.clone())));
-        }
+        self.hearers.tell(event);
     }
 }
 

@@ -5,33 +5,36 @@
 //! through the store. An answer is bound to principal, tool and arguments, and a yes for once is used once. That a
 //! client says its user agreed means nothing without the token it was given for that.
 
-use std::collections::HashMap;
-use std::sync::Arc;
+mod callback;
+mod desk;
+mod elicitation;
+mod question;
+mod token;
+
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
-use parking_lot::Mutex;
-use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use switchboard_guard::risk::ConfirmReason;
-use switchboard_peer::{Call, Context, Reply};
+use switchboard_peer::{Context, Reply};
 use switchboard_protocol::Era;
 use switchboard_protocol::fault::{Fault, FaultKind};
-use switchboard_protocol::mcp::method;
-use switchboard_protocol::mgp::{self, Confirmation, ConfirmationRequest, Extension};
-use switchboard_protocol::proposals::{self, Consequence, Proposal};
+use switchboard_protocol::mgp::{Confirmation, ConfirmationRequest, Extension};
+use switchboard_protocol::proposals::{self, Proposal};
 use switchboard_store::{
-    Approval, ApprovalState, Approvals, Claim, Claimed, Decision, Digest, Held, Refusal, Reuse, StoreError, Ticket,
-    Verdict, canonical,
+    Approval, ApprovalState, Approvals, Claimed, Decision, Digest, Refusal, Reuse, StoreError, Ticket, Verdict,
+    canonical,
 };
-use switchboard_wire::{Edit, Notification, Object, Raw};
-use tokio::sync::oneshot;
+use switchboard_wire::{Edit, Object, Raw};
 use tokio::time::Instant;
 
 use super::audit::{self, event, result};
-use super::{Attempt, exact, refusal};
-use crate::bridge;
+use super::refused::{refusal, refused};
+use super::{Attempt, exact};
 use crate::kernel::Kernel;
+pub(crate) use desk::Desk;
+use elicitation::{ask_by_elicitation, read_elicitation};
+use question::{Question, message};
 
 /// How long a question may be answered: tokens live no longer (proposal 6).
 const LIFE: SignedDuration = SignedDuration::from_mins(5);
@@ -45,8 +48,6 @@ const MOST: usize = 1_024;
 const MOST_OF_ONE: usize = 64;
 /// What our own `requestState` begins with.
 const STATE: &str = "switchboard-confirm.";
-/// Tells a client that the kernel asks, not the server.
-const ASKED_BY: &str = "dev.switchboard/asked_by";
 /// The name of our question among the input that is required.
 const QUESTION: &str = "confirm";
 
@@ -58,47 +59,52 @@ pub(super) enum Confirmed {
     Answer(Reply),
 }
 
-/// Whose question it is, and who waits for the answer.
-type Callback = (Arc<str>, oneshot::Sender<String>);
-
-/// What is open in this process.
-#[derive(Default)]
-pub(crate) struct Desk {
-    /// Callbacks by id.
-    callbacks: Mutex<HashMap<String, Callback>>,
-    /// Confirmed calls whose servers want more input: they come back with the server's state, and are not asked about
-    /// a second time.
-    midway: Mutex<HashMap<Digest, Instant>>,
-}
-
-impl Desk {
-    /// Takes the answer to a callback; `false` if this principal was not asked that.
-    pub(crate) fn answer(&self, callback: &str, principal: &str, answer: String) -> bool {
-        let mut callbacks = self.callbacks.lock();
-        let own = callbacks.get(callback).is_some_and(|(whose, _)| &**whose == principal);
-        let waiting = if own { callbacks.remove(callback) } else { None };
-        waiting.is_some_and(|(_, waiting)| waiting.send(answer).is_ok())
-    }
-
-    fn remember(&self, call: Digest) {
-        let mut midway = self.midway.lock();
-        let now = Instant::now();
-        midway.retain(|_, until| *until > now);
-        if midway.len() < MOST {
-            midway.insert(call, now + Duration::from_secs(600));
-        }
-    }
-
-    fn recall(&self, call: &Digest) -> bool {
-        self.midway.lock().remove(call).is_some_and(|until| until > Instant::now())
-    }
-}
-
 /// What a person answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Answered {
     Yes(Reuse),
     No,
+}
+
+/// How a client's user can be asked while the call waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Callback,
+    Elicitation,
+}
+
+impl Way {
+    fn of(context: &Context) -> Option<Self> {
+        let agreed = crate::welcome::agreed_with(&context.caller.capabilities);
+        if agreed.is_some_and(|agreed| agreed.has(Extension::Callbacks)) {
+            return Some(Self::Callback);
+        }
+        (context.caller.can(&["elicitation"]) && context.remote.can_request()).then_some(Self::Elicitation)
+    }
+
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Callback => "callback",
+            Self::Elicitation => "elicitation",
+        }
+    }
+}
+
+/// What came of asking a client's user.
+enum Asked {
+    Answered(Answered),
+    /// He was asked, and said nothing in time.
+    Silent,
+    /// He could not be asked.
+    Nobody,
+}
+
+/// What came of waiting.
+enum Waited {
+    /// Somebody decided.
+    Decided(Box<Approval>),
+    /// Nobody did; the client's user was asked in this way and said nothing.
+    TimedOut(Option<Way>),
 }
 
 /// A question whose caller waits. If the caller goes, nobody need answer any more.
@@ -119,16 +125,6 @@ impl Drop for Waiting<'_> {
     }
 }
 
-/// One question.
-struct Question<'a> {
-    attempt: &'a Attempt<'a>,
-    approvals: &'a dyn Approvals,
-    arguments: Digest,
-    id: String,
-    secret: String,
-    message: String,
-}
-
 impl Kernel {
     /// Makes sure that a person agreed to a call.
     pub(super) async fn confirm(&self, attempt: &Attempt<'_>, reason: ConfirmReason) -> Result<Confirmed, Fault> {
@@ -138,7 +134,7 @@ impl Kernel {
             let text = "the arguments hold a number that cannot be shown, and a person has to agree to them";
             return Err(Fault::new(FaultKind::InvalidParams, text));
         }
-        let Some(store) = self.gate().store() else { return Ok(self.confirm_without_store(attempt, reason).await) };
+        let Some(store) = self.gate().store() else { return self.confirm_without_store(attempt, reason).await };
         let question = Question {
             attempt,
             approvals: store.approvals(),
@@ -227,6 +223,7 @@ impl Kernel {
                 Ok(Confirmed::Go(approval.held.id, Some(params)))
             }
             Claimed::Refused(Refusal::Denied) => Ok(self.denied(attempt, None).await),
+            Claimed::Refused(Refusal::Expired) => Err(self.too_late(attempt, &held.held.id).await),
             Claimed::Refused(why) => {
                 Ok(self.invalid(attempt, &format!("the token is no good: {}", word_of(why))).await)
             }
@@ -234,18 +231,23 @@ impl Kernel {
     }
 
     /// Waits for the client's user or the operator, whoever answers first.
-    async fn wait_for_answer(&self, question: &Question<'_>) -> Result<Option<Approval>, Fault> {
+    async fn wait_for_answer(&self, question: &Question<'_>) -> Result<Waited, Fault> {
         let context = question.attempt.context;
         let deadline = Instant::now() + self.gate().options.approval_wait;
-        let mut asking = std::pin::pin!(self.ask_the_user(question));
+        let mut way = Way::of(context);
+        let mut asking = std::pin::pin!(self.ask_the_user(question, way));
         let mut asked = false;
         loop {
             tokio::select! {
                 answer = &mut asking, if !asked => {
                     asked = true;
-                    if let Some(answer) = answer {
-                        let by = format!("user of {}", context.session.principal);
-                        self.decide(question.approvals, &question.id, answer, &by).await?;
+                    match answer {
+                        Asked::Answered(answer) => {
+                            let by = format!("user of {}", context.session.principal);
+                            self.decide(question.approvals, &question.id, answer, &by).await?;
+                        }
+                        Asked::Silent => {}
+                        Asked::Nobody => way = None,
                     }
                 }
                 () = tokio::time::sleep(LOOK) => {}
@@ -255,29 +257,43 @@ impl Kernel {
                 }
             }
             let approval = question.approvals.get(&question.id).await.map_err(unanswerable)?;
-            if approval.as_ref().is_some_and(|approval| approval.state != ApprovalState::Pending) {
-                return Ok(approval);
+            if let Some(approval) = approval.filter(|approval| approval.state != ApprovalState::Pending) {
+                return Ok(Waited::Decided(Box::new(approval)));
             }
-            if Instant::now() >= deadline || self.closing().is_cancelled() {
-                return Ok(None);
+            if Instant::now() >= deadline {
+                return Ok(Waited::TimedOut(way));
+            }
+            if self.closing().is_cancelled() {
+                return Ok(Waited::TimedOut(None));
             }
         }
     }
 
-    async fn conclude(
-        &self,
-        question: &Question<'_>,
-        waited: Result<Option<Approval>, Fault>,
-    ) -> Result<Confirmed, Fault> {
+    async fn ask_the_user(&self, question: &Question<'_>, way: Option<Way>) -> Asked {
+        match way {
+            Some(Way::Callback) => self.ask_by_callback(question).await,
+            Some(Way::Elicitation) => {
+                let wait = self.gate().options.approval_wait;
+                ask_by_elicitation(question.attempt.context, &question.message, wait).await
+            }
+            None => Asked::Nobody,
+        }
+    }
+
+    async fn conclude(&self, question: &Question<'_>, waited: Result<Waited, Fault>) -> Result<Confirmed, Fault> {
         let attempt = question.attempt;
-        let Some(approval) = waited? else {
-            self.tell_of(question, event::TOOL_REJECTED, None, &question.id).await;
-            let text = format!("`{}` needs a person's approval, and nobody answered in time", attempt.exposed);
-            let fault = Fault::new(FaultKind::ConfirmationRequired, text).suggest(format!(
-                "the operator runs `switchboard approvals`; once {} is approved there, make the same call again",
-                question.id
-            ));
-            return Ok(Confirmed::Answer(refusal(attempt.context, &fault)));
+        let approval = match waited? {
+            Waited::Decided(approval) => approval,
+            Waited::TimedOut(Some(way)) => return Err(self.unanswered(attempt, way, Some(&question.id)).await),
+            Waited::TimedOut(None) => {
+                let text = format!("`{}` needs a person's approval, and nobody answered in time", attempt.exposed);
+                let fault = Fault::new(FaultKind::ConfirmationRequired, text).suggest(approve_later(&question.id));
+                let event = audit::with(attempt.event(event::TOOL_REJECTED, result::BLOCKED), "step", "confirmation");
+                let event = audit::with(refused(event, &fault), "approval", question.id.clone());
+                let event = audit::with(event, "arguments", question.arguments.to_string());
+                self.gate().audit.note(event).await;
+                return Ok(Confirmed::Answer(refusal(attempt.context, &fault)));
+            }
         };
         match question.claim(self, Ticket::Id(question.id.clone())).await? {
             Claimed::Granted(approval) => {
@@ -287,48 +303,6 @@ impl Kernel {
             Claimed::Refused(Refusal::Denied) => Ok(self.denied(attempt, approval.decision_reason.as_deref()).await),
             Claimed::Refused(why) => Ok(self.invalid(attempt, word_of(why)).await),
         }
-    }
-
-    /// Asks the client's user, if the client can be asked at all.
-    async fn ask_the_user(&self, question: &Question<'_>) -> Option<Answered> {
-        let context = question.attempt.context;
-        let agreed = crate::welcome::agreed_with(&context.caller.capabilities);
-        if agreed.is_some_and(|agreed| agreed.has(Extension::Callbacks)) {
-            return self.ask_by_callback(question).await;
-        }
-        if context.caller.can(&["elicitation"]) && context.remote.can_request() {
-            return ask_by_elicitation(context, &question.message, self.gate().options.approval_wait).await;
-        }
-        None
-    }
-
-    async fn ask_by_callback(&self, question: &Question<'_>) -> Option<Answered> {
-        let context = question.attempt.context;
-        let wait = self.gate().options.approval_wait;
-        let (sender, answer) = oneshot::channel();
-        {
-            let mut callbacks = self.gate().desk.callbacks.lock();
-            callbacks.retain(|_, (_, waiting)| !waiting.is_closed());
-            if callbacks.len() >= MOST {
-                return None;
-            }
-            callbacks.insert(question.id.clone(), (context.session.principal.clone(), sender));
-        }
-        let options = ["confirm", "confirm_session", "cancel"].map(Raw::string);
-        let params = Edit::empty()
-            .set("callback_id", Raw::string(&question.id))
-            .set("type", Raw::string("confirmation"))
-            .set("message", Raw::string(&question.message))
-            .set("options", Raw::array(&options))
-            .set("timeout_ms", Raw::number(u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)))
-            .finish();
-        context.remote.notify(Notification::new(mgp::method::CALLBACK_REQUEST, Some(params))).ok()?;
-        let answer = tokio::time::timeout(wait, answer).await.ok()?.ok()?;
-        Some(match answer.as_str() {
-            "confirm" | "yes" | "approve" | "true" => Answered::Yes(Reuse::Once),
-            "confirm_session" => Answered::Yes(Reuse::Session),
-            _ => Answered::No,
-        })
     }
 
     async fn decide(
@@ -349,19 +323,62 @@ impl Kernel {
     }
 
     /// Without a store only the client's user can be asked, and only for this one call.
-    async fn confirm_without_store(&self, attempt: &Attempt<'_>, reason: ConfirmReason) -> Confirmed {
+    async fn confirm_without_store(&self, attempt: &Attempt<'_>, reason: ConfirmReason) -> Result<Confirmed, Fault> {
         let context = attempt.context;
-        let can_ask = context.caller.can(&["elicitation"]) && context.remote.can_request();
+        // Who asks by callback needs a question in the store.
+        let way = Way::of(context).filter(|way| *way == Way::Elicitation);
         let wait = self.gate().options.approval_wait;
-        let answer = if can_ask { ask_by_elicitation(context, &message(attempt, reason), wait).await } else { None };
-        match answer {
-            Some(Answered::Yes(_)) => Confirmed::Go("user".to_owned(), None),
-            Some(Answered::No) => self.denied(attempt, None).await,
-            None => {
+        let asked = match way {
+            Some(_) => ask_by_elicitation(context, &message(attempt, reason), wait).await,
+            None => Asked::Nobody,
+        };
+        match asked {
+            Asked::Answered(Answered::Yes(_)) => Ok(Confirmed::Go("user".to_owned(), None)),
+            Asked::Answered(Answered::No) => Ok(self.denied(attempt, None).await),
+            Asked::Silent => Err(self.unanswered(attempt, Way::Elicitation, None).await),
+            Asked::Nobody => {
                 let text = format!("`{}` needs a person's approval, and there is nobody to ask", attempt.exposed);
-                Confirmed::Answer(refusal(context, &Fault::new(FaultKind::ConfirmationRequired, text)))
+                let fault = Fault::new(FaultKind::ConfirmationRequired, text);
+                let event = audit::with(attempt.event(event::TOOL_REJECTED, result::BLOCKED), "step", "confirmation");
+                self.gate().audit.note(refused(event, &fault)).await;
+                Ok(Confirmed::Answer(refusal(context, &fault)))
             }
         }
+    }
+
+    /// The fault of a call whose user was asked and let the time pass.
+    async fn unanswered(&self, attempt: &Attempt<'_>, way: Way, approval: Option<&str>) -> Fault {
+        let wait = self.gate().options.approval_wait;
+        let text = format!(
+            "`{}` needs a person's approval, and the {} was not answered within {} s",
+            attempt.exposed,
+            way.as_str(),
+            wait.as_secs_f32(),
+        );
+        let fault = Fault::new(FaultKind::ConfirmationTimeout, text);
+        let fault = match approval {
+            Some(id) => fault.suggest(approve_later(id)),
+            None => fault.suggest("make the call again when somebody is there to answer"),
+        };
+        let event = refused(attempt.event(event::CALLBACK_TIMEOUT, result::BLOCKED), &fault);
+        let event = audit::with(audit::with(event, "type", "confirmation"), "asked_by", way.as_str());
+        let mut event = audit::with(event, "timeout_ms", u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
+        if let Some(id) = approval {
+            event = audit::with(event, "approval", id);
+        }
+        self.gate().audit.note(event).await;
+        fault
+    }
+
+    /// The fault of a call that comes back with an answer that came too late.
+    async fn too_late(&self, attempt: &Attempt<'_>, approval: &str) -> Fault {
+        let text = format!("the question about `{}` was not answered in time: its token has expired", attempt.exposed);
+        let fault = Fault::new(FaultKind::ConfirmationTimeout, text).suggest("make the call again, and be asked anew");
+        let event = refused(attempt.event(event::CALLBACK_TIMEOUT, result::BLOCKED), &fault);
+        let event = audit::with(audit::with(event, "type", "confirmation"), "asked_by", "token");
+        let event = audit::with(event, "timeout_ms", LIFE.as_secs() * 1_000);
+        self.gate().audit.note(audit::with(event, "approval", approval)).await;
+        fault
     }
 
     async fn denied(&self, attempt: &Attempt<'_>, reason: Option<&str>) -> Confirmed {
@@ -370,17 +387,18 @@ impl Kernel {
             None => format!("a person said no to `{}`", attempt.exposed),
         };
         let event = audit::with(attempt.event(event::TOOL_REJECTED, result::BLOCKED), "step", "confirmation");
-        self.gate().audit.note(audit::with(event, "reason", text.clone())).await;
+        let event = audit::with(event, "reason", text.clone());
         let fault = Fault::new(FaultKind::ConfirmationDenied, text);
+        self.gate().audit.note(refused(event, &fault)).await;
         Confirmed::Answer(refusal(attempt.context, &fault))
     }
 
     async fn invalid(&self, attempt: &Attempt<'_>, why: &str) -> Confirmed {
         let event = audit::with(attempt.event(event::TOOL_REJECTED, result::BLOCKED), "step", "confirmation");
-        self.gate().audit.note(audit::with(event, "reason", why)).await;
         let text = format!("the confirmation of `{}` does not count: {why}", attempt.exposed);
         let fault = Fault::new(FaultKind::ConfirmationInvalid, text)
             .suggest("make the call again without a confirmation, and ask the user with the token that comes back");
+        self.gate().audit.note(refused(audit::with(event, "reason", why), &fault)).await;
         Confirmed::Answer(refusal(attempt.context, &fault))
     }
 
@@ -405,135 +423,6 @@ impl Kernel {
     }
 }
 
-impl Question<'_> {
-    fn held(&self, now: Timestamp, reason: ConfirmReason) -> Held {
-        let context = self.attempt.context;
-        let client = context.caller.info.as_ref().and_then(|info| info.member("name")?.as_text());
-        let shown = json!({
-            "tool": self.attempt.exposed,
-            "arguments": switchboard_guard::redact::value(&self.attempt.arguments()),
-            "risk_level": self.attempt.policy.assessment.risk.as_str(),
-            "client": client,
-            "message": self.message,
-        });
-        Held {
-            id: self.id.clone(),
-            principal: context.session.principal.as_ref().to_owned(),
-            session: context.session.lasting.then(|| context.session.id.as_ref().to_owned()),
-            server: self.attempt.server.id().as_ref().to_owned(),
-            tool: self.attempt.tool.to_owned(),
-            arguments: self.arguments,
-            shown: RawValue::from_string(shown.to_string()).ok(),
-            reason: reason.as_str().to_owned(),
-            token: Some(Digest::of(self.token().as_bytes())),
-            created_at: now,
-            expires_at: later(now, LIFE),
-        }
-    }
-
-    async fn hold(&self, kernel: &Kernel, reason: ConfirmReason) -> Result<(), Fault> {
-        let now = kernel.gate().granted.time();
-        let pending = self.approvals.pending(now, MOST).await.map_err(unanswerable)?;
-        let principal = &*self.attempt.context.session.principal;
-        let own = pending.iter().filter(|pending| pending.held.principal == principal).count();
-        if pending.len() >= MOST || own >= MOST_OF_ONE {
-            return Err(Fault::new(FaultKind::ResourceExhausted, "too many calls wait for a person"));
-        }
-        self.approvals.hold(&self.held(now, reason)).await.map(drop).map_err(unanswerable)
-    }
-
-    fn token(&self) -> String {
-        format!("{}.{}", self.id, self.secret)
-    }
-
-    async fn claim(&self, kernel: &Kernel, ticket: Ticket) -> Result<Claimed, Fault> {
-        let session = &self.attempt.context.session;
-        let claim = Claim {
-            ticket,
-            principal: session.principal.as_ref().to_owned(),
-            session: session.lasting.then(|| session.id.as_ref().to_owned()),
-            server: self.attempt.server.id().as_ref().to_owned(),
-            tool: self.attempt.tool.to_owned(),
-            arguments: self.arguments,
-            now: kernel.gate().granted.time(),
-        };
-        self.approvals.claim(&claim).await.map_err(unanswerable)
-    }
-
-    /// The question as a result with a token (proposal 6).
-    fn ask_by_token(&self, kernel: &Kernel) -> Reply {
-        let assessment = &self.attempt.policy.assessment;
-        let risk = Consequence::of_risk(assessment.risk, assessment.reversible);
-        let until = later(kernel.gate().granted.time(), LIFE).to_string();
-        let result = ConfirmationRequest::new(&self.message, risk, self.token(), until).to_result();
-        Ok(bridge::for_era(result, self.attempt.context.caller.era())).into()
-    }
-
-    /// The question as required input (modern era).
-    fn ask_by_input(&self) -> Reply {
-        let request =
-            Edit::empty().set("method", Raw::string(method::ELICIT)).set("params", elicitation(&self.message)).finish();
-        let state = format!("{STATE}{}", self.token());
-        Ok(bridge::input_required(&[(QUESTION.to_owned(), request)], Some(&state))).into()
-    }
-}
-
-async fn ask_by_elicitation(context: &Context, message: &str, wait: Duration) -> Option<Answered> {
-    let mut call = Call::new(method::ELICIT, Some(elicitation(message))).within(wait);
-    call.max_timeout = wait;
-    call.cancel = context.cancel.clone();
-    let reply = context.remote.request(call).await.ok()?;
-    reply.outcome.ok().as_ref().map(read_elicitation)
-}
-
-fn elicitation(message: &str) -> Raw {
-    let schema = json!({
-        "type": "object",
-        "properties": {
-            "decision": {
-                "type": "string",
-                "title": "Decision",
-                "enum": ["once", "session", "deny"],
-                "enumNames": ["Allow once", "Allow these arguments for this session", "Deny"],
-            },
-        },
-        "required": ["decision"],
-    });
-    let schema = Raw::from_value(&schema).unwrap_or_else(|_| Raw::empty_object());
-    let from = Edit::empty().set(ASKED_BY, Raw::string("switchboard")).finish();
-    Edit::empty().set("message", Raw::string(message)).set("requestedSchema", schema).set("_meta", from).finish()
-}
-
-fn read_elicitation(result: &Raw) -> Answered {
-    let accepted = result.member("action").and_then(|action| action.as_text()).as_deref() == Some("accept");
-    let decision = result.at(&["content", "decision"]).and_then(|decision| decision.as_text());
-    match (accepted, decision.as_deref()) {
-        (true, None | Some("once")) => Answered::Yes(Reuse::Once),
-        (true, Some("session")) => Answered::Yes(Reuse::Session),
-        _ => Answered::No,
-    }
-}
-
-/// What a person is asked: the tool, why, and the exact arguments.
-fn message(attempt: &Attempt<'_>, reason: ConfirmReason) -> String {
-    let value = switchboard_guard::redact::value(&attempt.arguments());
-    let arguments = match &value {
-        Value::Object(members) if members.is_empty() => "no arguments".to_owned(),
-        value => serde_json::to_string_pretty(value).unwrap_or_default(),
-    };
-    let security = &attempt.policy.security;
-    let asked = security.confirmation_message.as_deref().map(|text| format!("\nThe server says: {text}"));
-    let text = format!(
-        "Allow `{}` of server `{}`? ({}, {})\n{arguments}{}",
-        attempt.tool,
-        attempt.server.id(),
-        attempt.policy.assessment.risk,
-        reason.as_str(),
-        asked.unwrap_or_default(),
-    );
-    switchboard_guard::redact::printable(&text)
-}
-
 fn midway(question: &Question<'_>, state: &str) -> Digest {
     let attempt = question.attempt;
     let (principal, server) = (&attempt.context.session.principal, attempt.server.id());
@@ -546,6 +435,10 @@ fn midway_of(principal: &str, server: &str, tool: &str, arguments: Digest, state
 
 fn later(now: Timestamp, by: SignedDuration) -> Timestamp {
     now.checked_add(by).unwrap_or(Timestamp::MAX)
+}
+
+fn approve_later(id: &str) -> String {
+    format!("the operator runs `switchboard approvals`; once {id} is approved there, make the same call again")
 }
 
 fn unanswerable(error: StoreError) -> Fault {

@@ -75,7 +75,7 @@ impl Kernel {
         Ok(list)
     }
 
-    /// Whether the session tokens that came with the request, if any, cover something.
+    /// Whether the session tokens that came with the request cover something, or none is needed for it.
     fn is_listed(
         &self,
         context: &Context,
@@ -85,7 +85,7 @@ impl Kernel {
         server: usize,
         exposed: &str,
     ) -> bool {
-        if presented.is_empty() {
+        if presented.is_empty() && !self.gate().options.demand_scopes {
             return true;
         }
         let Some(server) = view.servers.get(server) else { return false };

@@ -2,8 +2,10 @@
 //!
 //! What a person or a model relied on is the definition: name, title, description, schemas, annotations and what it
 //! says of its security. When any of it changes, or when a new one gives orders to the model, the tool is neither
-//! listed nor called until a person has seen the difference and accepted it. A server's instructions are remembered
-//! in the same way.
+//! listed nor called until a person has seen the difference and accepted it. Prompts, resources, templates and a
+//! server's instructions are remembered in the same way.
+
+mod shown;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,49 +13,19 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use serde_json::value::RawValue;
 use switchboard_guard::screen;
-use switchboard_protocol::mgp::{EXTENSION_ID, TrustLevel};
+use switchboard_protocol::mgp::TrustLevel;
 use switchboard_store::{Digest, Observation, Pin, PinState, Store, StoreError};
-use switchboard_wire::{Edit, Object, Raw};
 
 use super::audit::{self, event, result};
-use super::exact;
-use crate::directory::Lists;
+use crate::directory::{ListKind, Lists};
 use crate::kernel::Kernel;
 use crate::server::Server;
+pub use shown::{INSTRUCTIONS, pin_name, told_to_model};
+use shown::{Shown, shown_by};
 
-/// Under this name the instructions of a server are remembered: no tool can have it.
-pub const INSTRUCTIONS: &str = "(instructions)";
-/// The members of a definition that count.
-const COUNTED: [&str; 14] = [
-    "name",
-    "title",
-    "description",
-    "inputSchema",
-    "input_schema",
-    "outputSchema",
-    "annotations",
-    "security",
-    "risk_level",
-    "requires_confirmation",
-    "confirmation_message",
-    "cost",
-    "required_scopes",
-    "execution",
-];
-/// What counts of a definition's `_meta`: what is said there of security. The rest may change with every answer.
-const COUNTED_META: [&str; 8] = [
-    "security",
-    "risk_level",
-    "requires_confirmation",
-    "confirmation_message",
-    "cost",
-    "required_scopes",
-    "mgp",
-    EXTENSION_ID,
-];
 /// Definitions that are written down at the same time.
 const TOGETHER: usize = 64;
-/// Definitions that are remembered of one server. One that shows ever new names is not trusted with more.
+/// Definitions of one kind that are remembered of one server. One that shows ever new names is not trusted with more.
 const MOST: usize = 20_000;
 
 /// What is remembered without a store.
@@ -68,18 +40,11 @@ struct Seen {
     shown: Digest,
 }
 
-/// Why a tool is held back that came after very many.
-const TOO_MANY: &str = "its server has shown more tools than are remembered of one";
+/// Why something is held back that came after very many.
+const TOO_MANY: &str = "its server has shown more of its kind than are remembered of one";
 
 /// What is held back of a server, by name, and why.
 pub(crate) type Quarantine = HashMap<String, String>;
-
-struct Shown {
-    name: String,
-    definition: String,
-    hash: Digest,
-    raw: Raw,
-}
 
 impl Kernel {
     /// Compares what a server shows with what was accepted of it.
@@ -123,14 +88,18 @@ impl Kernel {
         let known: HashMap<&str, &Pin> = known.iter().map(|pin| (pin.tool.as_str(), pin)).collect();
         let mut quarantine = Quarantine::new();
         let mut fresh = Vec::new();
-        let mut room = MOST.saturating_sub(known.len());
+        let mut counts: HashMap<ListKind, usize> = HashMap::new();
+        for name in known.keys() {
+            *counts.entry(shown::kind_of(name)).or_default() += 1;
+        }
         for shown in shown {
             if !known.contains_key(shown.name.as_str()) {
-                if room == 0 {
+                let count = counts.entry(shown::kind_of(&shown.name)).or_default();
+                if *count >= MOST {
                     quarantine.insert(shown.name.clone(), TOO_MANY.to_owned());
                     continue;
                 }
-                room -= 1;
+                *count += 1;
             }
             match known.get(shown.name.as_str()) {
                 Some(pin) if pin.shown_hash == shown.hash && pin.state == PinState::Accepted => {}
@@ -184,15 +153,20 @@ impl Kernel {
     fn compare_here(&self, server: &Server, shown: &[Shown]) -> Quarantine {
         let mut quarantine = Quarantine::new();
         let pinned = self.gate().options.pin_definitions;
+        let mut counts: HashMap<ListKind, usize> = HashMap::new();
+        for (_, name) in self.gate().pins.known.lock().keys().filter(|(id, _)| id == server.id()) {
+            *counts.entry(shown::kind_of(name)).or_default() += 1;
+        }
         for shown in shown {
             let key = (server.id().clone(), shown.name.clone());
-            let (known, of_server) = {
-                let known = self.gate().pins.known.lock();
-                (known.get(&key).cloned(), known.keys().filter(|(id, _)| id == server.id()).count())
-            };
-            if known.is_none() && of_server >= MOST {
-                quarantine.insert(shown.name.clone(), TOO_MANY.to_owned());
-                continue;
+            let known = self.gate().pins.known.lock().get(&key).cloned();
+            if known.is_none() {
+                let count = counts.entry(shown::kind_of(&shown.name)).or_default();
+                if *count >= MOST {
+                    quarantine.insert(shown.name.clone(), TOO_MANY.to_owned());
+                    continue;
+                }
+                *count += 1;
             }
             let unchanged = known.as_ref().is_some_and(|known| known.shown == shown.hash);
             let screened =
@@ -205,7 +179,7 @@ impl Kernel {
             if accepted != Some(shown.hash) {
                 let why = why_held(server, &shown.name, screened.as_deref());
                 if !unchanged {
-                    tracing::warn!(server = %server.id(), tool = %shown.name, why, "a tool is held back");
+                    tracing::warn!(server = %server.id(), tool = %shown.name, why, "a definition is held back");
                 }
                 quarantine.insert(shown.name.clone(), why);
             }
@@ -237,49 +211,10 @@ impl Kernel {
     }
 
     async fn tell_of_quarantine(&self, server: &Server, shown: &Shown, why: &str) {
-        tracing::warn!(server = %server.id(), tool = %shown.name, why, "a tool is held back");
+        tracing::warn!(server = %server.id(), tool = %shown.name, why, "a definition is held back");
         let event = audit::event_of(event::QUARANTINED, audit::kernel(), result::BLOCKED);
         let event = audit::with(audit::about(event, server.id(), Some(&shown.name)), "reason", why);
         self.gate().audit.note(audit::with(event, "definition_sha256", shown.hash.to_string())).await;
-    }
-}
-
-/// Everything that a server shows to a model.
-fn shown_by(lists: &Lists, instructions: Option<&str>) -> Vec<Shown> {
-    let mut shown: Vec<Shown> = lists.tools.items.iter().filter_map(Shown::of_tool).collect();
-    if let Some(text) = instructions {
-        shown.push(Shown::of_instructions(text));
-    }
-    shown
-}
-
-impl Shown {
-    fn new(name: String, counted: &Raw, raw: Raw) -> Self {
-        // A definition in which a member stands twice is compared as it was written.
-        let definition = exact::text(counted).unwrap_or_else(|_| counted.as_str().to_owned());
-        Self { name, hash: Digest::of(definition.as_bytes()), definition, raw }
-    }
-
-    fn of_tool(tool: &Raw) -> Option<Self> {
-        let object = Object::open(tool).ok()?;
-        let name = object.text("name")?;
-        let counted = COUNTED.into_iter().fold(Edit::empty(), |edit, key| edit.set_optional(key, object.get(key)));
-        let meta = object.get("_meta").map(|meta| match Object::open(&meta) {
-            Ok(meta) => {
-                let counted = |edit: Edit, key| edit.set_optional(key, meta.get(key));
-                COUNTED_META.into_iter().fold(Edit::empty(), counted).finish()
-            }
-            Err(_) => meta,
-        });
-        let counted = counted.set_optional("_meta", meta.filter(|meta| meta.as_str() != "{}")).finish();
-        Some(Self::new(name, &counted, tool.clone()))
-    }
-
-    fn of_instructions(text: &str) -> Self {
-        let counted = Edit::empty().set("text", Raw::string(text)).finish();
-        // Screened as what a tool says of itself is.
-        let told = Edit::empty().set("name", Raw::string("instructions")).set("description", Raw::string(text));
-        Self::new(INSTRUCTIONS.to_owned(), &counted, told.finish())
     }
 }
 

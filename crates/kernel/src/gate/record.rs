@@ -11,7 +11,7 @@ use switchboard_peer::Reply;
 use switchboard_protocol::fault::Fault;
 use switchboard_protocol::mgp::ApprovalPolicy;
 use switchboard_store::{AuditEvent, Digest};
-use switchboard_wire::Raw;
+use switchboard_wire::{Object, Raw};
 use tokio::time::Instant;
 
 use super::Attempt;
@@ -128,14 +128,17 @@ impl Kernel {
         let failed = || result::FAILURE.to_owned();
         match outcome {
             Ok(Reply { outcome: Ok(result), .. }) => {
-                super::results::note_marks(&mut event, result);
-                if result.member("isError").is_some_and(|flag| flag.as_bytes() == b"true") {
-                    event.result = failed();
-                }
-                match bridge::result_type(result) {
-                    ResultType::Complete => {}
-                    ResultType::InputRequired { .. } => event = audit::with(event, "ended_as", "input_required"),
-                    ResultType::Task => event = audit::with(event, "ended_as", "task"),
+                // What is no object says nothing of how it went.
+                if let Ok(result) = Object::open(result) {
+                    super::results::note_marks(&mut event, &result);
+                    if result.get("isError").is_some_and(|flag| flag.as_bytes() == b"true") {
+                        event.result = failed();
+                    }
+                    match bridge::result_type_of(&result) {
+                        ResultType::Complete => {}
+                        ResultType::InputRequired { .. } => event = audit::with(event, "ended_as", "input_required"),
+                        ResultType::Task => event = audit::with(event, "ended_as", "task"),
+                    }
                 }
             }
             Ok(Reply { outcome: Err(error), .. }) => {

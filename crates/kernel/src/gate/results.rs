@@ -11,7 +11,7 @@ use switchboard_peer::Reply;
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::TrustLevel;
 use switchboard_store::AuditEvent;
-use switchboard_wire::{Edit, Kind, Raw};
+use switchboard_wire::{Edit, Kind, Object, Raw};
 
 use crate::kernel::Kernel;
 use crate::server::Server;
@@ -70,11 +70,8 @@ impl Kernel {
 }
 
 /// Tells of the marks of a result in the event about its call.
-pub(super) fn note_marks(event: &mut AuditEvent, result: &Raw) {
-    if memchr::memmem::find(result.as_bytes(), MARKS.as_bytes()).is_none() {
-        return;
-    }
-    let Some(marks) = result.at(&["_meta", MARKS]).and_then(|marks| marks.elements()) else { return };
+pub(super) fn note_marks(event: &mut AuditEvent, result: &Object) {
+    let Some(marks) = result.get("_meta").and_then(|meta| meta.member(MARKS)?.elements()) else { return };
     let rule = |mark: &Raw| mark.member("rule").and_then(|rule| rule.as_text()).filter(|rule| rule.len() <= 64);
     let rules: Vec<Value> = marks.iter().take(MOST_MARKS).filter_map(rule).map(Value::from).collect();
     event.details.insert("result_marks".to_owned(), rules.into());

@@ -29,8 +29,9 @@ impl Kernel {
         let rule = mismatch.finding.rule;
         let event = audit::with(attempt.event(event::VALIDATION_FAILED, result::BLOCKED), "step", "schema");
         let event = audit::with(event, "rule", rule);
-        self.gate().audit.note(audit::with(event, "at", mismatch.pointer.clone())).await;
-        let mut rejection = Rejection::new(RejectionCode::Unknown, told(&mismatch));
+        let event = audit::with(event, "at", mismatch.pointer.clone());
+        let mut rejection = Rejection::new(RejectionCode::InvalidToolArgs, told(&mismatch));
+        rejection.violations = vec![told(&mismatch)];
         rejection.remediation_hint =
             Some(format!("call `{}` with arguments that fit its inputSchema", attempt.exposed));
         let details = Edit::empty()
@@ -38,6 +39,7 @@ impl Kernel {
             .set("rule", Raw::string(rule))
             .set("at", Raw::string(&mismatch.pointer));
         rejection.details = Some(details.finish());
+        self.gate().audit.note(super::refused::rejected(event, &rejection)).await;
         let result = crate::bridge::for_era(rejection.to_result(), attempt.context.caller.era());
         Some(Ok(result).into())
     }

@@ -5,11 +5,12 @@
 //! Access is asked again in every call: a token narrows and never widens, so what is revoked is gone with it or
 //! without. Names of scopes that servers made up are compared exactly, and none contains another.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use http::{HeaderMap, HeaderValue};
 use jiff::SignedDuration;
+use memchr::memmem::Finder;
 use switchboard_guard::scope::missing_scopes;
 use switchboard_peer::{Context, Reply};
 use switchboard_protocol::fault::{Fault, FaultKind};
@@ -21,7 +22,7 @@ use switchboard_wire::{Edit, Kind, Object, Raw, Request};
 use tokio::time::Instant;
 
 use super::audit::{self, event, result};
-use super::{Attempt, Tables, ToolPolicy, refusal, tokens};
+use super::{Attempt, Tables, ToolPolicy, refusal, refused, tokens};
 use crate::kernel::{Kernel, View};
 use crate::server::Server;
 
@@ -92,7 +93,8 @@ fn in_meta(meta: &Raw) -> Vec<String> {
 
 /// The parameters without our tokens: no server has any use for them. `None` where there are none.
 pub(crate) fn without_token(params: &Raw) -> Option<Raw> {
-    memchr::memmem::find(params.as_bytes(), MEMBER.as_bytes())?;
+    static NAME: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(MEMBER));
+    NAME.find(params.as_bytes())?;
     let meta = params.member("_meta").filter(|meta| !in_meta(meta).is_empty())?;
     let is_ours = |value: Raw| value.as_text().is_some_and(|token| token.starts_with(tokens::PREFIX));
     let clean = |edit: Edit| {
@@ -157,13 +159,13 @@ impl Kernel {
         let wanted = Wanted { server: attempt.server.id(), tool: Some((attempt.exposed, attempt.policy)) };
         let fault = self.hold_to_scopes(&attempt.context.session.principal, &presented, wanted).err()?;
         let event = audit::with(attempt.event(event::TOOL_BLOCKED, result::BLOCKED), "step", "scopes");
-        self.gate().audit.note(audit::with(event, "reason", fault.message())).await;
+        self.gate().audit.note(refused(audit::with(event, "reason", fault.message()), &fault)).await;
         Some(refusal(attempt.context, &fault))
     }
 
-    /// Whether the tokens that a caller shows, if any, cover something of a server.
+    /// Whether the tokens that a caller shows cover something of a server; without any, whether none is demanded.
     pub(super) fn is_in_scope(&self, context: &Context, presented: &Presented, wanted: Wanted<'_>) -> bool {
-        presented.is_empty() || self.hold_to_scopes(&context.session.principal, presented, wanted).is_ok()
+        self.hold_to_scopes(&context.session.principal, presented, wanted).is_ok()
     }
 
     /// Answers a tool of proposal 4 that no server has; `None` for any other.

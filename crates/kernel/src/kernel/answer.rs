@@ -1,8 +1,9 @@
 //! The table from a client's message to what is done about it.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use http::HeaderValue;
+use memchr::memmem::Finder;
 use switchboard_guard::risk::Effect;
 use switchboard_peer::{BoxFuture, Context, Handler, Reply, Session};
 use switchboard_protocol::fault::{Fault, FaultKind, Rendering};
@@ -153,7 +154,7 @@ impl Kernel {
         let params = object_of(&request)?;
         let name = text_of(&params, "name")?;
         // Before it is known whether there is such a tool: what is wrong with a call must not tell.
-        let metadata = gate::metadata_of(&request)?;
+        let metadata = gate::metadata_beside(&params, &request)?;
         let mut view = self.view();
         let mut route = view.directory.tool(&name);
         if route.is_none() {
@@ -602,7 +603,8 @@ impl Drop for Begun<'_> {
 fn unknown_revision(request: &Request) -> Option<ErrorObject> {
     let params = request.params.as_ref()?;
     // Most legacy requests do not even name the key.
-    memchr::memmem::find(params.as_bytes(), meta::PROTOCOL_VERSION.as_bytes())?;
+    static KEY: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(meta::PROTOCOL_VERSION));
+    KEY.find(params.as_bytes())?;
     let named = params.at(&["_meta", meta::PROTOCOL_VERSION])?.as_text()?;
     // The sender is of the modern era, whatever its revision: it is answered as one.
     let rendering = Rendering::new(Revision::LATEST, &request.method);

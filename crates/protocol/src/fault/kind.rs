@@ -236,6 +236,8 @@ kinds! {
     ConfirmationInvalid = "confirmation_invalid", Client, Security, -32005 / 1000 / Some(1000), "CONFIRMATION_INVALID" auth_required, actionable;
     /// A person did not agree.
     ConfirmationDenied = "confirmation_denied", Client, Security, -32005 / 1000 / Some(1000), "CONFIRMATION_DENIED" permanent;
+    /// A person was asked and did not answer in time.
+    ConfirmationTimeout = "confirmation_timeout", Client, Resource, -32000 / 3003 / Some(3003), "CONFIRMATION_TIMEOUT" transient => RetryAdvice::backoff(1_000, 3), actionable;
     /// The tool is not the one that was accepted.
     DefinitionChanged = "definition_changed", Kernel, Security, -32005 / 1010 / Some(1010), "DEFINITION_CHANGED" auth_required, actionable;
     /// The tool was never accepted: something in its definition must be seen by a person first.

@@ -81,6 +81,7 @@ fn refusals_of_the_gate_for_five_kinds_of_client() {
         (K::ConfirmationRequired, -32005, 1000, 1000, -32002, "CONFIRMATION_REQUIRED", "auth_required", true),
         (K::ConfirmationInvalid, -32005, 1000, 1000, -32002, "CONFIRMATION_INVALID", "auth_required", true),
         (K::ConfirmationDenied, -32005, 1000, 1000, -32002, "CONFIRMATION_DENIED", "permanent", false),
+        (K::ConfirmationTimeout, -32000, 3003, 3003, -32000, "CONFIRMATION_TIMEOUT", "transient", true),
     ];
     let legacy = plain(Revision::V2025_11_25);
     for (kind, old, new, mgp, mcpl, word, category, actionable) in table {

@@ -48,6 +48,10 @@ words! {
         DelegationDepth = "DELEGATION_DEPTH",
         /// The task was passed on to oneself.
         SelfDelegation = "SELF_DELEGATION",
+        /// A validator found the arguments unfit to be sent, or the server did what it may not (MGP 14.3).
+        ValidationBlocked = "VALIDATION_BLOCKED",
+        /// The arguments do not fit the tool's schema (MGP 14.3).
+        InvalidToolArgs = "INVALID_TOOL_ARGS",
         /// Anything else; the details say what.
         Unknown = "UNKNOWN",
     }
@@ -107,8 +111,18 @@ impl Rejection {
             | FaultKind::AccessDenied
             | FaultKind::ScopeInsufficient
             | FaultKind::AuthRequired
-            | FaultKind::AuthExpired => (Code::AccessDenied, true),
-            FaultKind::ConfirmationRequired | FaultKind::ConfirmationInvalid => (Code::RiskUnapproved, true),
+            | FaultKind::AuthExpired
+            | FaultKind::FeatureSetDisabled
+            | FaultKind::CapabilityDenied
+            | FaultKind::ChannelNotPermitted => (Code::AccessDenied, true),
+            FaultKind::ConfirmationRequired
+            | FaultKind::ConfirmationInvalid
+            | FaultKind::UrlElicitationRequired
+            // Nobody has looked at the definition, or at what came back, and agreed to it.
+            | FaultKind::DefinitionChanged
+            | FaultKind::DefinitionHeld
+            | FaultKind::ContentHeld => (Code::RiskUnapproved, true),
+            FaultKind::ValidationBlocked | FaultKind::IsolationViolation => (Code::ValidationBlocked, true),
             // A person said no: asking again is not for the model to decide.
             FaultKind::ConfirmationDenied => (Code::RiskUnapproved, false),
             FaultKind::CodeSafetyViolation => (Code::CodeUnsafe, true),

@@ -8,6 +8,9 @@
 #[cfg(test)]
 mod tests;
 
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
 use serde::Deserialize;
 use switchboard_wire::{Edit, Extra, Kind, Object, Raw, Refusal};
 
@@ -48,14 +51,22 @@ impl Metadata {
     /// # Errors
     /// One of the places holds a key twice, so that two readers could see different calls.
     pub fn of(params: Option<&Raw>, beside: &Extra) -> Result<Self, Refusal> {
+        let params = params.filter(|params| params.kind() == Kind::Object).map(Object::open).transpose()?;
+        Self::of_open(params, beside)
+    }
+
+    /// The same for parameters that are open already.
+    ///
+    /// # Errors
+    /// As [`Metadata::of`].
+    pub fn of_open(params: Option<Object>, beside: &Extra) -> Result<Self, Refusal> {
+        static OURS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(EXTENSION_ID));
         let mut places = Vec::new();
         // A name can be written with escapes.
-        let says = |raw: &Raw| {
-            memchr::memmem::find(raw.as_bytes(), EXTENSION_ID.as_bytes()).is_some() || raw.as_bytes().contains(&b'\\')
-        };
-        let names_us = [params, beside.get("_meta"), beside.get("_mgp")].into_iter().flatten().any(says);
-        if let Some(params) = params.filter(|params| params.kind() == Kind::Object) {
-            let params = Object::open(params)?;
+        let says = |raw: &Raw| OURS.find(raw.as_bytes()).is_some() || raw.as_bytes().contains(&b'\\');
+        let names_us =
+            [params.as_ref().map(Object::raw), beside.get("_meta"), beside.get("_mgp")].into_iter().flatten().any(says);
+        if let Some(params) = params {
             open_meta(params.get("_meta").as_ref(), &mut places)?;
             open(params.get("_mgp").as_ref(), &mut places)?;
             places.push(params);

@@ -10,9 +10,10 @@ use std::time::Duration;
 use jiff::Timestamp;
 use parking_lot::Mutex;
 use tokio::runtime::{Builder, Runtime};
-use tokio_postgres::{Client, Config, NoTls};
+use tokio_postgres::{Client, Config};
 
 use super::connection::{parameters, rows, translate};
+use super::tls::MakeTls;
 use crate::audit::evidence::{Evidence, Ledger, Progress};
 use crate::audit::{Columns, Head, HeadKind, Link, Prepared, tables};
 use crate::sql::queue::{Committer, Done, Work};
@@ -38,6 +39,7 @@ pub(super) struct Writer {
 
 struct Session {
     config: Config,
+    encryption: MakeTls,
     client: Option<Connection>,
     ledger: Ledger,
     evidence: Arc<Evidence>,
@@ -83,14 +85,14 @@ type Results = Vec<Result<Done, StoreError>>;
 
 impl Writer {
     pub(super) fn new(
-        config: Config,
+        (config, encryption): (Config, MakeTls),
         ledger: Ledger,
         evidence: Arc<Evidence>,
         options: Options,
     ) -> Result<Self, StoreError> {
         let runtime =
             Builder::new_current_thread().enable_all().build().map_err(|error| StoreError::Engine(Arc::new(error)))?;
-        Ok(Self { runtime, session: Session { config, client: None, ledger, evidence, options } })
+        Ok(Self { runtime, session: Session { config, encryption, client: None, ledger, evidence, options } })
     }
 }
 
@@ -232,7 +234,7 @@ impl Session {
         if let Some(client) = self.client.take().filter(|client| !client.client.is_closed()) {
             return Ok(client);
         }
-        let connecting = tokio::time::timeout(self.options.busy, self.config.connect(NoTls));
+        let connecting = tokio::time::timeout(self.options.busy, self.config.connect(self.encryption.clone()));
         let (client, connection) = connecting
             .await
             .map_err(|error| StoreError::Unavailable(Arc::new(error)))?

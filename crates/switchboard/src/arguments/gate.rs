@@ -310,7 +310,7 @@ pub(crate) enum By {
 /// `pins`
 #[derive(Debug, Subcommand)]
 pub(crate) enum PinsCommand {
-    /// Show what is known of the definitions of tools
+    /// Show what is known of the definitions of tools, prompts, resources and templates
     List {
         /// Only of this server
         server: Option<String>,
@@ -320,7 +320,7 @@ pub(crate) enum PinsCommand {
     Show {
         /// The server
         server: String,
-        /// The tool, or (instructions) for the server's instructions
+        /// The tool, prompt:NAME, resource:URI, template:URI, or (instructions) for the server's instructions
         tool: String,
     },
     /// Accept definitions that are held back, as they are shown
@@ -331,7 +331,7 @@ pub(crate) enum PinsCommand {
     Forget {
         /// The server
         server: String,
-        /// Only this tool
+        /// Only this tool (or prompt:NAME, resource:URI, template:URI)
         tool: Option<String>,
     },
 }
@@ -341,7 +341,7 @@ pub(crate) enum PinsCommand {
 pub(crate) struct PinsAccept {
     /// The server
     pub(crate) server: String,
-    /// The tools; without any, all that are held back
+    /// The tools (or prompt:NAME, resource:URI, template:URI); without any, all that are held back
     pub(crate) tools: Vec<String>,
     /// Do not ask
     #[arg(long, short)]

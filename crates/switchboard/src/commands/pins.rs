@@ -1,12 +1,13 @@
-//! `switchboard pins`: what was accepted of each tool, what its server shows instead, and a person's word on it.
+//! `switchboard pins`: what was accepted of each tool, prompt, resource and template, what its server shows instead,
+//! and a person's word on it.
 
 pub(crate) mod diff;
 
 use serde_json::{Value, json};
 use switchboard_guard::screen as screening;
-use switchboard_kernel::INSTRUCTIONS;
+use switchboard_kernel::told_to_model;
 use switchboard_store::{Pin, PinState};
-use switchboard_wire::{Edit, Limits, Raw};
+use switchboard_wire::{Limits, Raw};
 
 use super::desk::{Desk, cell, minute};
 use crate::Outcome;
@@ -44,7 +45,7 @@ async fn list(common: &Common, desk: &Desk, server: Option<&str>) -> Outcome {
         screen::out("no definition was seen so far: they are remembered when a server first shows them");
         return Ok(());
     }
-    let mut rows = vec![["SERVER", "TOOL", "STATE", "CHANGED", "ACCEPTED BY"].map(str::to_owned).to_vec()];
+    let mut rows = vec![["SERVER", "DEFINITION", "STATE", "CHANGED", "ACCEPTED BY"].map(str::to_owned).to_vec()];
     rows.extend(pins.iter().map(|pin| {
         let tone = if pin.state == PinState::Accepted { Tone::Good } else { Tone::Bad };
         let by = match (&pin.accepted, &pin.accepted_by) {
@@ -69,7 +70,7 @@ async fn find(desk: &Desk, server: &str, tool: &str) -> Result<Pin, Failure> {
     }
     pins.into_iter().find(|pin| pin.tool == tool).ok_or_else(|| {
         Failure::failed(format!(
-            "server {} has shown no tool {}; see `switchboard pins list`",
+            "server {} has shown no definition {}; see `switchboard pins list`",
             cell(server),
             cell(tool)
         ))
@@ -124,13 +125,7 @@ pub(crate) fn screened(pin: &Pin) -> Option<String> {
         Ok(raw) => raw,
         Err(error) => return Some(error.to_string()),
     };
-    let told = match pin.tool.as_str() {
-        INSTRUCTIONS => {
-            let text = raw.member("text")?;
-            Edit::empty().set("name", Raw::string("instructions")).set("description", text).finish()
-        }
-        _ => raw,
-    };
+    let told = told_to_model(&pin.tool, &raw);
     screening::tool(&told).err().map(|finding| finding.message)
 }
 

@@ -276,29 +276,54 @@ async fn large_arguments_are_left_out_and_the_call_is_made() {
     assert!(events[0].details["arguments_omitted_bytes"].as_u64().unwrap() > 400_000);
 }
 
+/// A server hears of what concerns itself; all of it only where the operator says so; nobody else hears anything.
 #[tokio::test]
-async fn servers_that_agreed_on_audit_hear_of_events_and_no_others() {
+async fn servers_that_agreed_on_audit_hear_of_what_concerns_them() {
     let declares = |extensions: Value| json!({"tools": {}, "mgp": {"version": "0.3.0", "extensions": extensions}});
-    let (auditor, other, plain) = (
-        Script::new(Era::Legacy, vec![writing("query")]),
-        Script::new(Era::Legacy, vec![writing("write")]),
-        Script::new(Era::Legacy, vec![]),
+    let script = |extensions: Value| {
+        let script = Script::new(Era::Legacy, vec![writing("write")]);
+        *script.capabilities.lock() = declares(extensions);
+        script
+    };
+    let (sink, one, two, deaf) = (
+        script(json!(["audit"])),
+        script(json!(["audit"])),
+        script(json!(["audit"])),
+        script(json!(["tool_security"])),
     );
-    *auditor.capabilities.lock() = declares(json!(["audit"]));
-    *other.capabilities.lock() = declares(json!(["tool_security"]));
-    let servers = [("auditor", auditor.clone()), ("other", other.clone()), ("plain", plain.clone())];
-    let house = House::with(&servers, ServerPolicy::default, open_house).await;
-    let ann = house.client(Era::Legacy, "ann").await;
-    assert!(ran(&ann.call("other__write", json!({"password": "swordfish"})).await));
-    until("the auditor hears", || {
-        auditor.heard("notifications/mgp.audit").iter().any(|event| event["event_type"] == "TOOL_EXECUTED")
-    })
-    .await;
-    let heard = auditor.heard("notifications/mgp.audit");
-    let executed = heard.iter().find(|event| event["event_type"] == "TOOL_EXECUTED").unwrap();
-    assert_eq!((&executed["actor"]["id"], &executed["target"]["server_id"]), (&json!("ann"), &json!("other")));
-    assert!(!heard.iter().any(|event| event.to_string().contains("swordfish")));
-    assert!(other.heard("notifications/mgp.audit").is_empty() && plain.heard("notifications/mgp.audit").is_empty());
+    let servers = [("sink", sink.clone()), ("one", one.clone()), ("two", two.clone()), ("deaf", deaf.clone())];
+    let first = std::sync::atomic::AtomicBool::new(true);
+    let policy = || {
+        let audit_sink = first.swap(false, std::sync::atomic::Ordering::Relaxed);
+        ServerPolicy { audit_sink, ..ServerPolicy::default() }
+    };
+    let house = House::with(&servers, policy, open_house).await;
+    let (ann, bob) = (house.client(Era::Legacy, "ann").await, house.client(Era::Legacy, "bob").await);
+    assert!(ran(&ann.call("one__write", json!({"password": "swordfish"})).await));
+    assert!(ran(&bob.call("two__write", json!({})).await));
+    assert!(ran(&bob.call("deaf__write", json!({})).await));
+    let heard = |script: &Script| script.heard("notifications/mgp.audit");
+    let executed = |script: &Script| -> Vec<(String, String)> {
+        let heard = heard(script);
+        let executed = heard.iter().filter(|event| event["event_type"] == "TOOL_EXECUTED");
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        executed.map(|event| (text(&event["actor"]["id"]), text(&event["target"]["server_id"]))).collect()
+    };
+    until("the sink hears of all", || executed(&sink).len() == 3).await;
+    let pair = |one: &str, two: &str| (one.to_owned(), two.to_owned());
+    assert_eq!(executed(&sink), [pair("ann", "one"), pair("bob", "two"), pair("bob", "deaf")]);
+    assert_eq!(executed(&one), [pair("ann", "one")]);
+    assert_eq!(executed(&two), [pair("bob", "two")]);
+    for (id, script) in [("one", &one), ("two", &two)] {
+        assert!(heard(script).iter().all(|event| event["target"]["server_id"] == id), "{id}: {:?}", heard(script));
+    }
+    assert!(heard(&deaf).is_empty());
+    for script in [&sink, &one, &two] {
+        assert!(!heard(script).iter().any(|event| event.to_string().contains("swordfish")));
+        // Each counts for itself, without a gap.
+        let numbers: Vec<_> = heard(script).iter().map(|event| event["_mgp"]["seq"].as_u64().unwrap()).collect();
+        assert_eq!(numbers, (1..=numbers.len() as u64).collect::<Vec<_>>());
+    }
 }
 
 #[tokio::test]

@@ -84,13 +84,81 @@ async fn a_yes_for_the_session_ends_with_it() {
     assert_eq!(script.calls(), 1);
 }
 
+/// Whoever was asked and says nothing is told so, with the code for it in each dialect; nobody is asked for ever.
 #[tokio::test]
-async fn a_client_that_does_not_answer_is_not_waited_for_long() {
-    let (house, script) = house(Era::Legacy, SHORT).await;
+async fn a_question_that_nobody_answers_times_out() {
+    let callbacks = json!({"mgp": {"version": "0.3.0", "extensions": ["callbacks"]}});
+    let structured = json!({ELICITS: {"form": {}}, "extensions": {"structured_errors": {}}});
+    for (era, speaks, code, asked_by) in [
+        (Era::Legacy, json!({ELICITS: {"form": {}}}), -32000, "elicitation"),
+        (Era::Legacy, structured, -32000, "elicitation"),
+        (Era::Legacy, callbacks.clone(), 3003, "callback"),
+        (Era::Modern, callbacks, 3003, "callback"),
+    ] {
+        let (house, script) = house(Era::Legacy, SHORT).await;
+        let ann = house.client_with(era, "ann", speaks.clone()).await;
+        let error = ann.call("drop", users()).await.unwrap_err();
+        let data: Value = error.data.as_ref().unwrap().view().unwrap();
+        assert_eq!((error.code, &data["kind"]), (code, &json!("confirmation_timeout")), "{speaks}: {error:?}");
+        if let Some(structured) = data.get("structured") {
+            assert_eq!(
+                (&structured["code"], &structured["category"]),
+                (&json!("CONFIRMATION_TIMEOUT"), &json!("transient"))
+            );
+        }
+        if let Some(mgp) = data.get("_mgp") {
+            assert_eq!((&mgp["category"], &mgp["retryable"]), (&json!("resource"), &json!(true)));
+        }
+        let told = house.await_events("CALLBACK_TIMEOUT", 1).await.remove(0);
+        assert_eq!((&*told.result, &told.details["asked_by"]), ("BLOCKED", &json!(asked_by)));
+        assert_eq!((&told.details["timeout_ms"], &told.details["retryable"]), (&json!(400), &json!(true)));
+        assert_eq!(told.target.tool_name.as_deref(), Some("drop"));
+        assert_eq!(script.calls(), 0);
+        // The question stays open for the operator, and his yes is good for the next call.
+        let id = told.details["approval"].as_str().unwrap();
+        assert_eq!(answer(&house, id, Verdict::Approve(Reuse::Once), None).await, 1);
+        assert!(ran(&ann.call("drop", users()).await));
+    }
+}
+
+/// A notification can be lost, so the question comes again, with the same id.
+#[tokio::test]
+async fn a_callback_is_asked_again() {
+    let (house, _script) = house(Era::Legacy, Duration::from_secs(60)).await;
+    let speaks = json!({"mgp": {"version": "0.3.0", "extensions": ["callbacks"]}});
+    let ann = house.client_with(Era::Legacy, "ann", speaks).await;
+    let answering = async {
+        until("the question", || !requests(&ann).is_empty()).await;
+        tokio::time::sleep(Duration::from_secs(5)).await;
+        until("the question again", || requests(&ann).len() == 2).await;
+        let asked = requests(&ann);
+        assert_eq!(asked[0]["callback_id"], asked[1]["callback_id"]);
+        assert_eq!((&asked[0]["_mgp"]["attempt"], &asked[1]["_mgp"]["attempt"]), (&json!(1), &json!(2)));
+        let answer = json!({"callback_id": asked[1]["callback_id"], "response": "confirm"});
+        ann.request("mgp/callback/respond", answer).await.unwrap();
+    };
+    let (called, ()) = tokio::join!(ann.call("drop", users()), answering);
+    assert!(ran(&called));
+}
+
+/// A refusal on record says what the model was told: the code, and whether to try again.
+#[tokio::test]
+async fn a_rejection_on_record_has_its_code() {
+    let (house, _script) = house(Era::Legacy, SHORT).await;
     let ann = elicits(&house, Era::Legacy, "ann").await;
-    let called = ann.call("drop", users()).await;
-    assert_eq!(kind_of(&called), "confirmation_required");
-    assert_eq!(script.calls(), 0);
+    ann.ear.answers.lock().push_back(json!({"action": "decline"}));
+    let denied = rejection(&ann.call("drop", users()).await);
+    let bob = house.client(Era::Legacy, "bob").await;
+    let unasked = rejection(&bob.call("drop", users()).await);
+    let events = house.await_events("TOOL_REJECTED", 2).await;
+    for (event, told) in events.iter().zip([denied, unasked]) {
+        assert_eq!(event.details["code"], "RISK_UNAPPROVED");
+        for key in ["code", "retryable"] {
+            assert_eq!(event.details[key], told[key], "{event:?}");
+        }
+        assert_eq!(event.details["details"]["kind"], told["details"]["kind"]);
+    }
+    assert_eq!((&events[0].details["retryable"], &events[1].details["retryable"]), (&json!(false), &json!(true)));
 }
 
 /// The retry of a modern call with what the client's user answered.
@@ -188,8 +256,10 @@ async fn what_is_too_old_is_refused() {
     // The clock of the store is five minutes on: everything that waits is over.
     house.store.approvals().expire(Timestamp::now() + SignedDuration::from_mins(5)).await.unwrap();
     let refused = retry(&ann, "drop", users(), &asked["requestState"], yes()).await;
-    assert_eq!(kind_of(&refused), "confirmation_invalid");
-    assert!(rejection(&refused)["reason"].as_str().unwrap().contains("expired"));
+    let refused = refused.unwrap_err();
+    assert_eq!(refused.code, 3003);
+    assert!(refused.message.contains("expired"), "{refused:?}");
+    assert_eq!(house.await_events("CALLBACK_TIMEOUT", 1).await[0].details["timeout_ms"], 300_000);
     assert_eq!(script.calls(), 0);
 }
 

@@ -10,7 +10,7 @@ use switchboard_peer::{Identity, Method, Scopes};
 use switchboard_protocol::Era;
 use switchboard_protocol::mgp::DefaultPolicy;
 
-use super::world::{Client, ERAS, House, Script, entry, open_house, parsed, ran, shape, tool};
+use super::world::{Client, ERAS, House, Script, entry, kind_of, open_house, parsed, ran, shape, tool, tool_with};
 
 const SERVERS: [&str; 3] = ["git", "files", "db"];
 const TOOLS: [&str; 3] = ["read", "write", "drop"];
@@ -141,6 +141,71 @@ proptest! {
         let era = if modern { Era::Modern } else { Era::Legacy };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(listing_is_callable(&rules, defaults, &limits, era));
+    }
+}
+
+/// What a session token of the test is asked to hold; `None` for a caller without one.
+fn held() -> impl Strategy<Value = Option<Vec<&'static str>>> {
+    let scope =
+        prop::sample::select(vec!["data:write", "data:drop", "tool:git__read", "server:files", "tool:db__write"]);
+    prop::option::of(prop::collection::vec(scope, 0..4))
+}
+
+/// With scopes demanded or not, with a session token or without.
+async fn listing_is_callable_within_scopes(demand: bool, held: Option<&[&str]>, rules: &[Rule], era: Era) {
+    let tools = || {
+        let needs = |name, scope: &str| tool_with(name, &json!({"required_scopes": [scope]}));
+        vec![tool("read"), needs("write", "data:write"), needs("drop", "data:drop")]
+    };
+    let scripts: Vec<_> = SERVERS.iter().map(|id| (*id, Script::new(Era::Legacy, tools()))).collect();
+    let house = House::with(&scripts, ServerPolicy::default, |gate| {
+        open_house(gate);
+        gate.demand_scopes = demand;
+    })
+    .await;
+    for rule in rules {
+        let entry = entry("ann", SERVERS[rule.server], rule.tool.map(|tool| TOOLS[tool]), rule.allow);
+        house.store.grants().put_access(&entry).await.unwrap();
+    }
+    tokio::time::sleep(Duration::from_millis(210)).await;
+    let ann = house.client(era, "ann").await;
+    let mut meta = json!({});
+    if let Some(scopes) = held {
+        let given = ann.request("negotiate_scopes", json!({"requested_scopes": scopes})).await.unwrap();
+        meta["session_token"] = given["session"]["token"].clone();
+    }
+    let list = ann.request("tools/list", json!({"_meta": meta})).await.unwrap();
+    let listed: Vec<_> = list["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    for server in SERVERS {
+        for tool in TOOLS {
+            let name = format!("{server}__{tool}");
+            let called = ann.request("tools/call", json!({"name": name, "arguments": {}, "_meta": meta})).await;
+            assert_eq!(ran(&called), listed.contains(&&*name), "{name}, {held:?}: {called:?}");
+            let asked = json!({"tool": name, "parameters": {}, "_meta": meta});
+            let told = ann.request("check_permissions", asked).await.unwrap();
+            assert_eq!(told["allowed"], listed.contains(&&*name), "{name}, {held:?}: {told}");
+            // What only a scope is missing for can be asked about, though it is not listed.
+            if called.is_ok() && !ran(&called) {
+                assert_eq!(kind_of(&called), "scope_insufficient");
+                assert!(!told["missing_scopes"].as_array().unwrap().is_empty(), "{name}: {told}");
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, max_shrink_iters: 40, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_scopes_do_not_cover_is_not_listed(
+        demand in any::<bool>(),
+        held in held(),
+        rules in prop::collection::vec(rule(), 0..5),
+        modern in any::<bool>(),
+    ) {
+        let era = if modern { Era::Modern } else { Era::Legacy };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(listing_is_callable_within_scopes(demand, held.as_deref(), &rules, era));
     }
 }
 

@@ -36,6 +36,9 @@ pub(crate) struct Script {
     /// Its capabilities, `tools` and the like included.
     pub(crate) capabilities: Mutex<Value>,
     pub(crate) tools: Mutex<Vec<Value>>,
+    pub(crate) prompts: Mutex<Vec<Value>>,
+    pub(crate) resources: Mutex<Vec<Value>>,
+    pub(crate) templates: Mutex<Vec<Value>>,
     pub(crate) instructions: Mutex<Option<String>>,
     /// Methods with their parameters, handshakes and lists left out.
     pub(crate) heard: Mutex<Vec<(String, Value)>>,
@@ -54,6 +57,9 @@ impl Script {
                 json!({"tools": {}, "prompts": {}, "resources": {"subscribe": true}, "completions": {}}),
             ),
             tools: Mutex::new(tools),
+            prompts: Mutex::new(vec![json!({"name": "hello"})]),
+            resources: Mutex::new(vec![json!({"uri": "script://one", "name": "one"})]),
+            templates: Mutex::default(),
             instructions: Mutex::default(),
             heard: Mutex::default(),
             sessions: Mutex::default(),
@@ -150,11 +156,11 @@ impl Handler for Script {
                 }
                 "initialize" | "server/discover" => return Err(ErrorObject::new(-32601, "Method not found")).into(),
                 "tools/list" => return self.answer(json!({"tools": self.tools.lock().clone()})),
-                "prompts/list" => return self.answer(json!({"prompts": [{"name": "hello"}]})),
-                "resources/list" => {
-                    return self.answer(json!({"resources": [{"uri": "script://one", "name": "one"}]}));
+                "prompts/list" => return self.answer(json!({"prompts": self.prompts.lock().clone()})),
+                "resources/list" => return self.answer(json!({"resources": self.resources.lock().clone()})),
+                "resources/templates/list" => {
+                    return self.answer(json!({"resourceTemplates": self.templates.lock().clone()}));
                 }
-                "resources/templates/list" => return self.answer(json!({"resourceTemplates": []})),
                 _ => {}
             }
             self.heard.lock().push((request.method.to_string(), params.clone()));

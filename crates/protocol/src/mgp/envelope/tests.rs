@@ -55,8 +55,11 @@ fn kinds_and_codes() {
         (FaultKind::ConfirmationInvalid, Code::RiskUnapproved, Rejected, true),
         (FaultKind::ConfirmationDenied, Code::RiskUnapproved, Denied, false),
         (FaultKind::CodeSafetyViolation, Code::CodeUnsafe, Rejected, true),
-        (FaultKind::ValidationBlocked, Code::Unknown, Rejected, true),
-        (FaultKind::DefinitionChanged, Code::Unknown, Rejected, true),
+        (FaultKind::ValidationBlocked, Code::ValidationBlocked, Rejected, true),
+        (FaultKind::IsolationViolation, Code::ValidationBlocked, Rejected, true),
+        (FaultKind::DefinitionChanged, Code::RiskUnapproved, Rejected, true),
+        (FaultKind::DefinitionHeld, Code::RiskUnapproved, Rejected, true),
+        (FaultKind::ContentHeld, Code::RiskUnapproved, Rejected, true),
         (FaultKind::SealInvalid, Code::SealUnsigned, Rejected, true),
         (FaultKind::DelegationDepth, Code::DelegationDepth, Denied, false),
         (FaultKind::DelegationCycle, Code::DelegationCycle, Denied, false),
@@ -67,7 +70,18 @@ fn kinds_and_codes() {
         let details = rejection.details.as_ref().and_then(|details| details.member("kind"));
         assert_eq!(details, Some(Raw::string(kind.as_str())));
     }
-    for kind in [FaultKind::Timeout, FaultKind::RateLimited, FaultKind::UnknownTool, FaultKind::ServerDraining] {
+    // No refusal is left without a reason of its own.
+    for kind in FaultKind::ALL {
+        let rejection = Rejection::of_fault(&Fault::new(*kind, "no"));
+        assert!(rejection.is_none_or(|rejection| rejection.code != Code::Unknown), "{kind:?}");
+    }
+    for kind in [
+        FaultKind::Timeout,
+        FaultKind::ConfirmationTimeout,
+        FaultKind::RateLimited,
+        FaultKind::UnknownTool,
+        FaultKind::ServerDraining,
+    ] {
         assert_eq!(Rejection::of_fault(&Fault::new(kind, "no")), None, "{kind} is a failure");
     }
 }

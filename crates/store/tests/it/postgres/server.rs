@@ -13,16 +13,25 @@ pub(crate) struct Server {
     directory: tempfile::TempDir,
     user: Option<(u32, u32)>,
     process: Option<Child>,
+    /// Where it listens beside its socket, if it does.
+    port: Option<u16>,
+    encrypted: bool,
 }
 
 impl Server {
     pub(crate) fn start() -> Self {
+        Self::start_on(None, None)
+    }
+
+    /// One that listens on the loopback interface as well, with a certificate and its key if it has one.
+    pub(crate) fn start_on(port: Option<u16>, certificate: Option<(&str, &str)>) -> Self {
         let directory = tempfile::Builder::new().prefix("pg").tempdir().unwrap();
         let user = unprivileged();
         if let Some((user, group)) = user {
             chown(directory.path(), Some(user), Some(group)).unwrap();
         }
-        let mut server = Self { binaries: binaries(), directory, user, process: None };
+        let encrypted = certificate.is_some();
+        let mut server = Self { binaries: binaries(), directory, user, process: None, port, encrypted };
         let output = server
             .command("initdb")
             .args(["--auth=trust", "--username=postgres", "--encoding=UTF8", "--no-locale", "--no-sync", "-D"])
@@ -30,6 +39,16 @@ impl Server {
             .output()
             .unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        if let Some((certificate, key)) = certificate {
+            for (name, text) in [("server.crt", certificate), ("server.key", key)] {
+                let path = server.data().join(name);
+                std::fs::write(&path, text).unwrap();
+                std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+                if let Some((user, group)) = user {
+                    chown(&path, Some(user), Some(group)).unwrap();
+                }
+            }
+        }
         server.start_again();
         server
     }
@@ -41,16 +60,11 @@ impl Server {
             .arg(self.data())
             .arg("-k")
             .arg(self.directory.path())
-            .args([
-                "-c",
-                "listen_addresses=",
-                "-c",
-                "max_connections=60",
-                "-c",
-                "shared_buffers=16MB",
-                "-c",
-                "fsync=off",
-            ])
+            .arg("-c")
+            .arg(if self.port.is_some() { "listen_addresses=127.0.0.1" } else { "listen_addresses=" })
+            .args(["-p", &self.port.unwrap_or(5432).to_string()])
+            .args(["-c", if self.encrypted { "ssl=on" } else { "ssl=off" }])
+            .args(["-c", "max_connections=60", "-c", "shared_buffers=16MB", "-c", "fsync=off"])
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
@@ -93,7 +107,9 @@ impl Server {
     }
 
     pub(crate) fn url(&self, database: &str) -> String {
-        url(self.place(), database)
+        let url = url(self.place(), database);
+        let (host, _) = url.rsplit_once('/').unwrap();
+        self.port.map_or_else(|| url.clone(), |port| format!("{host}:{port}/{database}"))
     }
 
     fn data(&self) -> PathBuf {

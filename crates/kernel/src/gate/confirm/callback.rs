@@ -1,0 +1,64 @@
+//! Asking by an MGP callback (13.4): a notification that is answered with a request of the client.
+
+use std::time::Duration;
+
+use switchboard_protocol::mgp;
+use switchboard_store::Reuse;
+use switchboard_wire::{Edit, Notification, Raw};
+use tokio::time::Instant;
+
+use super::question::Question;
+use super::{Answered, Asked};
+use crate::kernel::Kernel;
+
+/// How often a question that nobody answers is asked again, under the same id.
+const REPEATS: u64 = 3;
+/// How long an answer is waited for before that.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+impl Kernel {
+    /// Asks, and asks again: a notification can be lost.
+    pub(super) async fn ask_by_callback(&self, question: &Question<'_>) -> Asked {
+        let context = question.attempt.context;
+        let wait = self.gate().options.approval_wait;
+        let deadline = Instant::now() + wait;
+        let Some(mut answer) = self.gate().desk.expect(&question.id, &context.session.principal) else {
+            return Asked::Nobody;
+        };
+        for attempt in 1..=REPEATS + 1 {
+            if context.remote.notify(request(question, wait, attempt)).is_err() {
+                return Asked::Nobody;
+            }
+            let last = attempt > REPEATS;
+            let until = if last { deadline } else { deadline.min(Instant::now() + PATIENCE) };
+            match tokio::time::timeout_at(until, &mut answer).await {
+                Ok(Ok(answer)) => return Asked::Answered(read(&answer)),
+                Ok(Err(_)) => return Asked::Nobody,
+                Err(_) if until >= deadline => break,
+                Err(_) => {}
+            }
+        }
+        Asked::Silent
+    }
+}
+
+fn request(question: &Question<'_>, wait: Duration, attempt: u64) -> Notification {
+    let options = ["confirm", "confirm_session", "cancel"].map(Raw::string);
+    let params = Edit::empty()
+        .set("callback_id", Raw::string(&question.id))
+        .set("type", Raw::string("confirmation"))
+        .set("message", Raw::string(&question.message))
+        .set("options", Raw::array(&options))
+        .set("timeout_ms", Raw::number(u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)))
+        .set("_mgp", Edit::empty().set("attempt", Raw::number(attempt)).finish())
+        .finish();
+    Notification::new(mgp::method::CALLBACK_REQUEST, Some(params))
+}
+
+fn read(answer: &str) -> Answered {
+    match answer {
+        "confirm" | "yes" | "approve" | "true" => Answered::Yes(Reuse::Once),
+        "confirm_session" => Answered::Yes(Reuse::Session),
+        _ => Answered::No,
+    }
+}

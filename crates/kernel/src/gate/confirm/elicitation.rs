@@ -1,0 +1,67 @@
+//! Asking by MCP's own means: an elicitation in the middle of a legacy call, or required input (modern era).
+
+use std::time::Duration;
+
+use serde_json::json;
+use switchboard_peer::{Call, CallError, Context, Reply};
+use switchboard_protocol::mcp::method;
+use switchboard_store::Reuse;
+use switchboard_wire::{Edit, Raw};
+
+use super::question::Question;
+use super::{Answered, Asked, QUESTION, STATE};
+use crate::bridge;
+
+/// Tells a client that the kernel asks, not the server.
+const ASKED_BY: &str = "dev.switchboard/asked_by";
+
+impl Question<'_> {
+    /// The question as required input (modern era).
+    pub(super) fn ask_by_input(&self) -> Reply {
+        let request =
+            Edit::empty().set("method", Raw::string(method::ELICIT)).set("params", elicitation(&self.message)).finish();
+        let state = format!("{STATE}{}", self.token());
+        Ok(bridge::input_required(&[(QUESTION.to_owned(), request)], Some(&state))).into()
+    }
+}
+
+/// Asks a legacy client's user in the middle of the call.
+pub(super) async fn ask_by_elicitation(context: &Context, message: &str, wait: Duration) -> Asked {
+    let mut call = Call::new(method::ELICIT, Some(elicitation(message))).within(wait);
+    call.max_timeout = wait;
+    call.cancel = context.cancel.clone();
+    match context.remote.request(call).await {
+        Ok(reply) => reply.outcome.map_or(Asked::Nobody, |result| Asked::Answered(read_elicitation(&result))),
+        Err(CallError::Timeout(_)) => Asked::Silent,
+        Err(_) => Asked::Nobody,
+    }
+}
+
+fn elicitation(message: &str) -> Raw {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "decision": {
+                "type": "string",
+                "title": "Decision",
+                "enum": ["once", "session", "deny"],
+                "enumNames": ["Allow once", "Allow these arguments for this session", "Deny"],
+            },
+        },
+        "required": ["decision"],
+    });
+    let schema = Raw::from_value(&schema).unwrap_or_else(|_| Raw::empty_object());
+    let from = Edit::empty().set(ASKED_BY, Raw::string("switchboard")).finish();
+    Edit::empty().set("message", Raw::string(message)).set("requestedSchema", schema).set("_meta", from).finish()
+}
+
+/// What was answered; whatever is no clear yes is a no.
+pub(super) fn read_elicitation(result: &Raw) -> Answered {
+    let accepted = result.member("action").and_then(|action| action.as_text()).as_deref() == Some("accept");
+    let decision = result.at(&["content", "decision"]).and_then(|decision| decision.as_text());
+    match (accepted, decision.as_deref()) {
+        (true, None | Some("once")) => Answered::Yes(Reuse::Once),
+        (true, Some("session")) => Answered::Yes(Reuse::Session),
+        _ => Answered::No,
+    }
+}
