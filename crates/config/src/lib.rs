@@ -33,6 +33,7 @@ mod server;
 mod settings;
 mod source;
 mod table;
+mod tools;
 mod trust;
 
 pub use auth::Auth;
@@ -57,4 +58,5 @@ pub use secret::Secret;
 pub use server::{Endpoint, HttpEndpoint, Origin, Server, StdioEndpoint};
 pub use settings::{Limits, Settings};
 pub use switchboard_protocol::mgp::{ApprovalPolicy, DefaultPolicy, Risk, TrustLevel, ValidatorName};
+pub use tools::{AgentSettings, ToolLevel, ToolSettings};
 pub use trust::{Trust, fingerprint};

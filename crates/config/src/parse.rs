@@ -42,6 +42,7 @@ const TOP_LEVEL: &[&str] = &[
     "breaker",
     "retry",
     "memory",
+    "tool_context",
 ];
 
 /// A configuration that was read.

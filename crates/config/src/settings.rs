@@ -11,6 +11,7 @@ use crate::flow::{Breaker, RateSettings, Retry};
 use crate::memory::Memory;
 use crate::policy::{GateSettings, IsolationMode};
 use crate::secret::Secret;
+use crate::tools::ToolSettings;
 
 /// The top-level keys and sections.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,6 +44,8 @@ pub struct Settings {
     pub breaker: Breaker,
     /// How calls that failed are made again (`[retry]`).
     pub retry: Retry,
+    /// Which tools models are given (`[tool_context]`).
+    pub tools: ToolSettings,
     /// An identity provider whose tokens are accepted (`[auth]`).
     pub auth: Option<Auth>,
     /// The memory that comes with Switchboard (`[memory]`).
@@ -66,6 +69,7 @@ impl Default for Settings {
             rates: RateSettings::default(),
             breaker: Breaker::default(),
             retry: Retry::default(),
+            tools: ToolSettings::default(),
             auth: None,
             memory: Memory::default(),
         }

@@ -9,8 +9,9 @@ use switchboard_config::{self as config, Endpoint, Era, IsolationMode, Origin, R
 use switchboard_guard::code::Level;
 use switchboard_guard::risk::OperatorWord;
 use switchboard_kernel::{
-    Allowance, BreakerPolicy, GateOptions, Isolation, KernelOptions, PressurePolicy, PrincipalRates, Quota, Rate,
-    Restart, RetryPolicy, ServerPolicy, ServerSpec, Sharing, Upkeep,
+    self as kernel, AgentTools, Allowance, BreakerPolicy, Budget, GateOptions, Isolation, KernelOptions,
+    PressurePolicy, PrincipalRates, Quota, Rate, Restart, RetryPolicy, ServerPolicy, ServerSpec, Sharing, ToolContext,
+    Upkeep,
 };
 use switchboard_peer::client::{EraChoice, Target};
 use switchboard_store::Store;
@@ -223,7 +224,37 @@ pub(crate) fn kernel_options(settings: &Settings, store: Option<Store>) -> Kerne
             audit_arguments: gate.audit_arguments,
             sync_all_effects: gate.sync_all_effects,
         },
+        tools: tool_context(&settings.tools),
         ..usual
+    }
+}
+
+/// Which tools clients are given.
+fn tool_context(settings: &config::ToolSettings) -> ToolContext {
+    let agent = |agent: &config::AgentSettings| AgentTools {
+        level: agent.level.and_then(tool_level),
+        pinned: agent.pinned.clone(),
+    };
+    ToolContext {
+        level: tool_level(settings.level),
+        pinned: settings.pinned.clone(),
+        budget: Budget {
+            max_tokens: settings.max_tokens,
+            pinned_reserve: settings.pinned_reserve,
+            discovery_reserve: settings.discovery_reserve,
+            cache_limit: settings.cache_limit,
+        },
+        agents: settings.agents.iter().map(|(name, settings)| (name.clone(), agent(settings))).collect(),
+    }
+}
+
+fn tool_level(level: config::ToolLevel) -> Option<kernel::Level> {
+    match level {
+        config::ToolLevel::Auto => None,
+        config::ToolLevel::All => Some(kernel::Level::All),
+        config::ToolLevel::Categories => Some(kernel::Level::Categories),
+        config::ToolLevel::Discovery => Some(kernel::Level::Discovery),
+        config::ToolLevel::Hybrid => Some(kernel::Level::Hybrid),
     }
 }
 

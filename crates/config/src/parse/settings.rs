@@ -13,6 +13,7 @@ use crate::policy;
 use crate::secret::Secret;
 use crate::settings::{Limits, Settings};
 use crate::table::Keys;
+use crate::tools;
 use crate::{ApprovalPolicy, DefaultPolicy};
 
 const LIMITS: &[&str] = &[
@@ -86,6 +87,9 @@ pub(super) fn read(top: &Keys<'_>, environment: &Environment) -> Result<Settings
     settings.rates = flow::read_settings(top)?;
     settings.breaker = flow::read_breaker(top, "[breaker]")?;
     settings.retry = flow::read_retry(top, "[retry]")?;
+    if let Some(section) = top.section("tool_context", "[tool_context]", tools::KEYS)? {
+        settings.tools = tools::read(&section)?;
+    }
     if let Some(section) = top.section("auth", "[auth]", auth::KEYS)? {
         settings.auth = Some(auth::read(&section, environment)?);
     }

@@ -33,6 +33,7 @@ pub(crate) fn changed(old: &Settings, new: &Settings) -> Changed {
         retry,
         auth,
         memory,
+        tools,
     } = old;
     let mut changed = Changed::default();
     let mut note = |differs: bool, key| {
@@ -53,6 +54,7 @@ pub(crate) fn changed(old: &Settings, new: &Settings) -> Changed {
     note(*retry != new.retry, "[retry]");
     note(*auth != new.auth, "[auth]");
     note(*memory != new.memory, "[memory]");
+    note(*tools != new.tools, "[tool_context]");
     note(gate.audit_keep_days != new.gate.audit_keep_days, "audit_keep_days");
     let mut note = |differs: bool, key| {
         if differs {

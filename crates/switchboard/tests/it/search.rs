@@ -72,3 +72,22 @@ fn the_tools_of_configured_servers_are_searched() {
     assert_eq!(names, ["one__echo", "two__echo"], "{found}");
     assert_eq!(found["tools"][0]["server_id"].as_str().unwrap(), &found["tools"][0]["name"].as_str().unwrap()[..3]);
 }
+
+#[test]
+fn a_plain_client_is_given_a_few_tools_finds_another_and_calls_it() {
+    let home = Home::new();
+    let sections = "[tool_context]\nlevel = 'hybrid'\npinned = ['two__pid']\n";
+    home.configure(&format!("{sections}{}{}", server("one", &[]), server("two", &["--modern"])));
+    let mut peer = home.connect();
+    let first = peer.tools();
+    assert_eq!(first, ["mgp.tools.discover", "mgp.tools.request", "mgp.tools.call", "two__pid"]);
+    let found =
+        peer.call("mgp.tools.discover", &json!({"query": "gives a text back as it was", "max_results": 1})).unwrap();
+    let found: Value = serde_json::from_str(&found).unwrap();
+    let name = found["tools"][0]["name"].as_str().unwrap().to_owned();
+    assert!(name.ends_with("__echo"), "{found}");
+    assert!(found["tools"][0]["inputSchema"]["properties"]["text"].is_object(), "{found}");
+    assert_eq!(peer.call("mgp.tools.call", &json!({"name": name, "arguments": {"text": "a"}})), Ok("a".to_owned()));
+    assert!(peer.tools().contains(&name));
+    assert_eq!(peer.call(&name, &json!({"text": "b"})), Ok("b".to_owned()));
+}
