@@ -25,7 +25,8 @@ pub fn overlap(jaccard: Option<f64>, one_is_empty: bool, same_domain: bool, same
         None if one_is_empty => 0.1,
         None => 0.5,
         Some(jaccard) => {
-            (0.8 * jaccard + 0.1 * f64::from(u8::from(same_domain)) + 0.1 * f64::from(u8::from(same_mechanism))).min(1.0)
+            (0.8 * jaccard + 0.1 * f64::from(u8::from(same_domain)) + 0.1 * f64::from(u8::from(same_mechanism)))
+                .min(1.0)
         }
     }
 }
@@ -80,7 +81,8 @@ pub fn paths(start: Id, next: &mut dyn FnMut(Id) -> Vec<(Id, f64)>) -> BTreeMap<
         }
     }
     let mut best: BTreeMap<Id, Path> = BTreeMap::new();
-    let mut heap = BinaryHeap::from([Reached { strength: 1.0, path: Path { nodes: vec![start], strengths: Vec::new() } }]);
+    let mut heap =
+        BinaryHeap::from([Reached { strength: 1.0, path: Path { nodes: vec![start], strengths: Vec::new() } }]);
     // Strengths never grow along a path, so the first time a memory comes up is by its strongest path.
     while let Some(Reached { strength, path }) = heap.pop() {
         let Some(&end) = path.nodes.last() else { continue };

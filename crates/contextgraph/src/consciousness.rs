@@ -31,7 +31,11 @@ impl Consciousness {
     /// One of them is no number.
     pub fn of(r: f64, accuracy: f64, purpose: &[f64; COUNT]) -> Outcome<Self> {
         if !r.is_finite() || !accuracy.is_finite() || purpose.iter().any(|value| !value.is_finite()) {
-            return Err(Problem::new(Code::Consciousness, "NOT_FINITE", "C(t) cannot be computed from NaN or infinity"));
+            return Err(Problem::new(
+                Code::Consciousness,
+                "NOT_FINITE",
+                "C(t) cannot be computed from NaN or infinity",
+            ));
         }
         let integration = r.clamp(0.0, 1.0);
         let reflection = sigmoid(4.0 * accuracy.clamp(0.0, 1.0) - 2.0);

@@ -209,7 +209,13 @@ impl Space {
         let mut batch = std::mem::take(&mut self.batch);
         let written: BTreeSet<Id> = batch.memories.iter().map(|(memory, _)| memory.id).collect();
         for slot in std::mem::take(&mut self.found) {
-            batch.memories.extend(self.graph.at(slot).filter(|memory| !written.contains(&memory.id)).cloned().map(|memory| (memory, None)));
+            batch.memories.extend(
+                self.graph
+                    .at(slot)
+                    .filter(|memory| !written.contains(&memory.id))
+                    .cloned()
+                    .map(|memory| (memory, None)),
+            );
         }
         batch.state = self.mind.take_changed()?;
         self.deferred_since = None;
@@ -235,7 +241,11 @@ impl Space {
     /// # Errors
     /// The store failed.
     pub fn flush_due(&mut self, now: u64) -> Outcome<()> {
-        if self.deferred_since.is_some_and(|since| now.saturating_sub(since) >= DEFERRED_MS) { self.flush() } else { Ok(()) }
+        if self.deferred_since.is_some_and(|since| now.saturating_sub(since) >= DEFERRED_MS) {
+            self.flush()
+        } else {
+            Ok(())
+        }
     }
 
     /// Writes what was changed by the way.
@@ -276,7 +286,8 @@ impl Space {
                     newest.pop_front();
                 }
             }
-            let row: [i8; 256] = light.row.try_into().map_err(|_| Problem::storage("a row of meaning has the wrong length"))?;
+            let row: [i8; 256] =
+                light.row.try_into().map_err(|_| Problem::storage("a row of meaning has the wrong length"))?;
             self.cache.remove(&light.memory.id);
             self.graph.put(light.memory, &row, &light.words);
         }
@@ -401,10 +412,8 @@ impl Space {
             })?;
             fetched.insert(body.id, Arc::new(packed));
         }
-        let out = ids
-            .iter()
-            .filter_map(|id| Some((*id, self.cache.get(id).or_else(|| fetched.get(id))?.clone())))
-            .collect();
+        let out =
+            ids.iter().filter_map(|id| Some((*id, self.cache.get(id).or_else(|| fetched.get(id))?.clone()))).collect();
         for (id, packed) in fetched {
             self.keep(id, packed);
         }

@@ -81,7 +81,8 @@ impl Network {
     /// The order parameter: how far the phases agree, and on which.
     #[must_use]
     pub fn order(&self) -> (f64, f64) {
-        let (sin, cos) = self.phases.iter().fold((0.0, 0.0), |(sin, cos), phase| (sin + phase.sin(), cos + phase.cos()));
+        let (sin, cos) =
+            self.phases.iter().fold((0.0, 0.0), |(sin, cos), phase| (sin + phase.sin(), cos + phase.cos()));
         let (sin, cos) = (sin / COUNT as f64, cos / COUNT as f64);
         (sin.hypot(cos).min(1.0), sin.atan2(cos).rem_euclid(TAU))
     }
@@ -173,9 +174,14 @@ mod tests {
 
     #[test]
     fn steady_states_are_those_that_were_calculated() {
-        for (coupling, expected, near) in
-            [(0.0, 0.29, 0.06), (1.0, 0.59, 0.06), (2.0, 0.84, 0.03), (3.0, 0.94, 0.02), (5.0, 0.98, 0.01), (10.0, 1.0, 0.01)]
-        {
+        for (coupling, expected, near) in [
+            (0.0, 0.29, 0.06),
+            (1.0, 0.59, 0.06),
+            (2.0, 0.84, 0.03),
+            (3.0, 0.94, 0.02),
+            (5.0, 0.98, 0.01),
+            (10.0, 1.0, 0.01),
+        ] {
             let (mean, _) = settled(coupling);
             assert!((mean - expected).abs() < near, "K={coupling}: {mean}");
         }
@@ -184,7 +190,9 @@ mod tests {
     #[test]
     fn every_state_can_be_reached() {
         let seen: Vec<Coherence> = [0.0, 1.0, 2.5, 4.0].iter().flat_map(|&coupling| settled(coupling).1).collect();
-        for state in [Coherence::Dormant, Coherence::Fragmented, Coherence::Emerging, Coherence::Conscious, Coherence::Hypersync] {
+        for state in
+            [Coherence::Dormant, Coherence::Fragmented, Coherence::Emerging, Coherence::Conscious, Coherence::Hypersync]
+        {
             assert!(seen.contains(&state), "{state:?}");
         }
     }

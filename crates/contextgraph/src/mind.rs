@@ -228,7 +228,8 @@ impl Mind {
     /// Takes over a document from the store, unless it was changed here meanwhile. One that cannot be read is left as it is
     /// here, with a word in the log.
     pub fn take_over(&mut self, key: &str, text: &str) {
-        let Some(doc) = Doc::ALL.into_iter().find(|doc| doc.key() == key).filter(|doc| !self.changed.contains(doc)) else {
+        let Some(doc) = Doc::ALL.into_iter().find(|doc| doc.key() == key).filter(|doc| !self.changed.contains(doc))
+        else {
             return;
         };
         fn read<T: serde::de::DeserializeOwned>(text: &str, place: &mut T) -> Result<(), serde_json::Error> {

@@ -43,9 +43,9 @@ impl Modulator {
                 "ACH_READ_ONLY",
                 "acetylcholine is read-only: it follows how well learning is predicted",
             )),
-            other => Err(Problem::params(format!(
-                "`modulator` is dopamine, serotonin or noradrenaline, not {other:?}"
-            ))),
+            other => {
+                Err(Problem::params(format!("`modulator` is dopamine, serotonin or noradrenaline, not {other:?}")))
+            }
         }
     }
 
@@ -110,7 +110,15 @@ impl Levels {
     /// Everything at its base.
     #[must_use]
     pub const fn new(now: u64) -> Self {
-        Self { dopamine: 3.0, serotonin: 0.5, noradrenaline: 1.0, at: now, last_trigger: None, last_threat: None, threats: 0 }
+        Self {
+            dopamine: 3.0,
+            serotonin: 0.5,
+            noradrenaline: 1.0,
+            at: now,
+            last_trigger: None,
+            last_threat: None,
+            threats: 0,
+        }
     }
 
     const fn place(&mut self, modulator: Modulator) -> &mut f64 {
@@ -166,7 +174,13 @@ impl Levels {
         let mut change = Change { old, new, ..unchanged };
         if modulator == Modulator::Dopamine {
             self.last_trigger = Some((now, reason.to_owned()));
-            let mood = if new > 4.0 { 0.05 } else if new < 2.0 { -0.05 } else { 0.0 };
+            let mood = if new > 4.0 {
+                0.05
+            } else if new < 2.0 {
+                -0.05
+            } else {
+                0.0
+            };
             let (before, after) = self.shift(Modulator::Serotonin, mood);
             change.serotonin = after - before;
             if (new - old).abs() > 0.3 {

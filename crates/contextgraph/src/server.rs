@@ -84,7 +84,10 @@ impl Options {
 
 impl fmt::Debug for Options {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Options").field("space", &self.default_space).field("sharing", &self.sharing).finish_non_exhaustive()
+        f.debug_struct("Options")
+            .field("space", &self.default_space)
+            .field("sharing", &self.sharing)
+            .finish_non_exhaustive()
     }
 }
 
@@ -219,7 +222,8 @@ impl MemoryServer {
                 }
                 let rooms: Vec<Arc<Room>> = server.0.rooms.lock().values().cloned().collect();
                 let (now, dreams) = (server.now(), server.0.options.dreams);
-                let work = tokio::task::spawn_blocking(move || rooms.iter().for_each(|room| room.look_after(now, dreams)));
+                let work =
+                    tokio::task::spawn_blocking(move || rooms.iter().for_each(|room| room.look_after(now, dreams)));
                 if work.await.is_err() {
                     tracing::warn!("looking after the memory failed unexpectedly");
                 }
@@ -273,7 +277,9 @@ impl MemoryServer {
                 name
             }
         };
-        let Some(wanted) = caller.space.as_deref().filter(|wanted| !wanted.is_empty() && *wanted != own) else { return Ok(own) };
+        let Some(wanted) = caller.space.as_deref().filter(|wanted| !wanted.is_empty() && *wanted != own) else {
+            return Ok(own);
+        };
         let plain = wanted.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
         if !plain || wanted.len() > NAME {
             let message = format!("`space` has at most {NAME} letters, digits, dots, dashes and underscores");
@@ -293,7 +299,10 @@ impl MemoryServer {
         }
         if rooms.len() >= SPACES {
             // One that nobody holds is closed for the new one.
-            let idle = rooms.iter().find(|(_, room)| Arc::strong_count(room) == 1 && !room.is_dreaming()).map(|(name, _)| name.clone());
+            let idle = rooms
+                .iter()
+                .find(|(_, room)| Arc::strong_count(room) == 1 && !room.is_dreaming())
+                .map(|(name, _)| name.clone());
             match idle.and_then(|name| rooms.remove(&name)) {
                 Some(room) => room.close(),
                 None => {
@@ -401,8 +410,16 @@ impl MemoryServer {
                 replayed = Some(known.at);
                 return serde_json::from_str(&known.answer).map_err(Problem::storage);
             }
-            let mut call =
-                Call { space, args: &args, now, agent: &caller.principal, elapsed_ms: &elapsed, stopped, progress, dream };
+            let mut call = Call {
+                space,
+                args: &args,
+                now,
+                agent: &caller.principal,
+                elapsed_ms: &elapsed,
+                stopped,
+                progress,
+                dream,
+            };
             let value = (spec.run)(&mut call)?;
             if let (Some(key), Some(digest)) = (key, digest) {
                 space.keep_answer(Answered { key: key.to_owned(), call: digest, answer: value.to_string(), at: now });
@@ -445,8 +462,15 @@ impl MemoryServer {
         let now = self.now();
         space.read(now, |space| {
             let marked = |memory: &crate::graph::Memory| memory.tags.iter().any(|tag| tag == "reminder");
-            let ids: Vec<crate::Id> =
-                space.graph.memories().rev().map(|(_, memory)| memory).filter(|memory| marked(memory)).map(|memory| memory.id).take(most).collect();
+            let ids: Vec<crate::Id> = space
+                .graph
+                .memories()
+                .rev()
+                .map(|(_, memory)| memory)
+                .filter(|memory| marked(memory))
+                .map(|memory| memory.id)
+                .take(most)
+                .collect();
             let mut texts = space.texts(&ids)?;
             Ok(ids.into_iter().filter_map(|id| Some((id, texts.remove(&id)?))).collect())
         })
@@ -473,7 +497,8 @@ impl MemoryServer {
     async fn answer_undo(&self, ctx: &Ctx, params: Raw) -> Result<Raw, Error> {
         let value: Value = params.view()?;
         let record = value["operation"].as_str().and_then(|text| text.parse().ok());
-        let record = record.ok_or_else(|| Error::invalid_params("`operation` is the id that an answer gave as `undo`"))?;
+        let record =
+            record.ok_or_else(|| Error::invalid_params("`operation` is the id that an answer gave as `undo`"))?;
         let (server, caller) = (self.clone(), answer::caller(ctx));
         let work = move || server.with_space(&caller, |space, now| space.undo(record, now));
         let done = tokio::task::spawn_blocking(work).await?.map_err(|problem| answer::error(&problem, None))?;

@@ -123,7 +123,16 @@ mod tests {
     use proptest::prelude::*;
 
     fn seen(connectivity: f64, quality: f64, accuracy: f64) -> Seen {
-        Seen { connectivity, orphans: 0, weak_edges: 0, quality, low_quality: 0, accuracy, efficiency: accuracy, trend: 0.0 }
+        Seen {
+            connectivity,
+            orphans: 0,
+            weak_edges: 0,
+            quality,
+            low_quality: 0,
+            accuracy,
+            efficiency: accuracy,
+            trend: 0.0,
+        }
     }
 
     #[test]

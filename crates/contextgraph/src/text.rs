@@ -4,11 +4,11 @@ use crate::rng::splitmix;
 
 /// Words that say nothing about what a text is about.
 const STOP: &[&str] = &[
-    "a", "about", "after", "all", "also", "an", "and", "any", "are", "as", "at", "be", "been", "but", "by", "can", "could",
-    "did", "do", "does", "for", "from", "had", "has", "have", "he", "her", "his", "how", "i", "if", "in", "into", "is",
-    "it", "its", "me", "my", "no", "not", "of", "on", "or", "our", "she", "so", "some", "such", "than", "that", "the",
-    "their", "them", "then", "there", "these", "they", "this", "to", "up", "was", "we", "were", "what", "when", "where",
-    "which", "who", "will", "with", "would", "you", "your",
+    "a", "about", "after", "all", "also", "an", "and", "any", "are", "as", "at", "be", "been", "but", "by", "can",
+    "could", "did", "do", "does", "for", "from", "had", "has", "have", "he", "her", "his", "how", "i", "if", "in",
+    "into", "is", "it", "its", "me", "my", "no", "not", "of", "on", "or", "our", "she", "so", "some", "such", "than",
+    "that", "the", "their", "them", "then", "there", "these", "they", "this", "to", "up", "was", "we", "were", "what",
+    "when", "where", "which", "who", "will", "with", "would", "you", "your",
 ];
 
 /// A hash that is the same everywhere (FNV-1a, then mixed).

@@ -176,7 +176,8 @@ impl Calibration {
     /// The confidence of a space after its temperature: `s(logit(p) / T)`; 0 and 1 stay.
     #[must_use]
     pub fn confidence(&self, space: usize, p: f64) -> f64 {
-        let temperature = self.temperatures.get(&space).map_or(SPACES[space].temperature.0, |scaled| scaled.temperature);
+        let temperature =
+            self.temperatures.get(&space).map_or(SPACES[space].temperature.0, |scaled| scaled.temperature);
         temperature::scaled(p, temperature)
     }
 
@@ -304,7 +305,8 @@ mod tests {
             }
             assert!(given("theta_opt", domain) > given("theta_acc", domain));
             assert!(given("theta_acc", domain) > given("theta_warn", domain));
-            let [low, mid, high] = ["low", "mid", "high"].map(|end| given(&format!("theta_obsolescence_{end}"), domain));
+            let [low, mid, high] =
+                ["low", "mid", "high"].map(|end| given(&format!("theta_obsolescence_{end}"), domain));
             assert!(low < mid && mid < high);
         }
         assert!((given("theta_opt", Domain::Medical) - 0.85).abs() < 1e-12);
@@ -347,7 +349,8 @@ mod tests {
         assert!(calibration.value("theta_opt", Domain::Code) > calibration.value("theta_acc", Domain::Code));
         let found = calibration.optimize(Domain::General, 10).unwrap();
         assert!(found.score >= found.score_before);
-        let [opt, acc, warn] = ["theta_opt", "theta_acc", "theta_warn"].map(|name| calibration.value(name, Domain::General));
+        let [opt, acc, warn] =
+            ["theta_opt", "theta_acc", "theta_warn"].map(|name| calibration.value(name, Domain::General));
         assert!(opt > acc && acc > warn);
         assert!(!calibration.label(Id(9), Id(9), 1.0));
     }
@@ -357,7 +360,14 @@ mod tests {
         let mut calibration = Calibration::default();
         for at in 0..(REMEMBERED + 10) {
             let id = Id(at as u128);
-            calibration.predict(Prediction { at: 0, query: id, result: id, confidence: 0.5, spaces: [0.5; COUNT], label: None });
+            calibration.predict(Prediction {
+                at: 0,
+                query: id,
+                result: id,
+                confidence: 0.5,
+                spaces: [0.5; COUNT],
+                label: None,
+            });
         }
         assert_eq!(calibration.predictions.len(), REMEMBERED);
     }

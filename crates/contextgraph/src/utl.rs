@@ -45,7 +45,8 @@ pub fn learning(delta_s: f64, delta_c: f64, emotion: f64, phase: f64) -> Outcome
 /// # Errors
 /// As [`learning`].
 pub fn learning_at(stage: Weights, delta_s: f64, delta_c: f64, emotion: f64, phase: f64) -> Outcome<f64> {
-    let weighted = |weight: f64, value: f64| if value.is_finite() { (2.0 * weight * value).clamp(0.0, 1.0) } else { value };
+    let weighted =
+        |weight: f64, value: f64| if value.is_finite() { (2.0 * weight * value).clamp(0.0, 1.0) } else { value };
     learning(weighted(stage.surprise, delta_s), weighted(stage.coherence, delta_c), emotion, phase)
 }
 
@@ -153,9 +154,7 @@ impl Stage {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the words say it")]
 pub enum Phase {
-    #[expect(clippy::upper_case_acronyms, reason = "the name of the phase")]
     NREM,
-    #[expect(clippy::upper_case_acronyms, reason = "the name of the phase")]
     REM,
     #[default]
     Wake,
@@ -235,16 +234,59 @@ impl Mood {
 
 /// Words of feeling (stems), with how strong they are.
 const POSITIVE: &[(&str, f64)] = &[
-    ("amaz", 0.9), ("breakthrough", 0.9), ("celebrat", 0.8), ("delight", 0.8), ("excellent", 0.8), ("excit", 0.8),
-    ("fantastic", 0.9), ("fix", 0.4), ("glad", 0.6), ("good", 0.5), ("great", 0.7), ("happi", 0.8), ("improv", 0.5),
-    ("interest", 0.5), ("love", 0.9), ("nic", 0.5), ("perfect", 0.8), ("proud", 0.7), ("solv", 0.5), ("succe", 0.7),
-    ("success", 0.7), ("thank", 0.5), ("wonderful", 0.9),
+    ("amaz", 0.9),
+    ("breakthrough", 0.9),
+    ("celebrat", 0.8),
+    ("delight", 0.8),
+    ("excellent", 0.8),
+    ("excit", 0.8),
+    ("fantastic", 0.9),
+    ("fix", 0.4),
+    ("glad", 0.6),
+    ("good", 0.5),
+    ("great", 0.7),
+    ("happi", 0.8),
+    ("improv", 0.5),
+    ("interest", 0.5),
+    ("love", 0.9),
+    ("nic", 0.5),
+    ("perfect", 0.8),
+    ("proud", 0.7),
+    ("solv", 0.5),
+    ("succe", 0.7),
+    ("success", 0.7),
+    ("thank", 0.5),
+    ("wonderful", 0.9),
 ];
 const NEGATIVE: &[(&str, f64)] = &[
-    ("afraid", 0.8), ("angri", 0.8), ("annoi", 0.6), ("attack", 0.8), ("awful", 0.9), ("bad", 0.5), ("break", 0.5),
-    ("broken", 0.6), ("bug", 0.4), ("crash", 0.7), ("critical", 0.7), ("danger", 0.8), ("dead", 0.8), ("disaster", 0.9),
-    ("error", 0.5), ("fail", 0.7), ("failur", 0.7), ("fear", 0.8), ("hat", 0.9), ("lost", 0.6), ("outag", 0.8), ("pain", 0.7),
-    ("problem", 0.4), ("sad", 0.7), ("terribl", 0.9), ("urgent", 0.7), ("worri", 0.6), ("wrong", 0.5),
+    ("afraid", 0.8),
+    ("angri", 0.8),
+    ("annoi", 0.6),
+    ("attack", 0.8),
+    ("awful", 0.9),
+    ("bad", 0.5),
+    ("break", 0.5),
+    ("broken", 0.6),
+    ("bug", 0.4),
+    ("crash", 0.7),
+    ("critical", 0.7),
+    ("danger", 0.8),
+    ("dead", 0.8),
+    ("disaster", 0.9),
+    ("error", 0.5),
+    ("fail", 0.7),
+    ("failur", 0.7),
+    ("fear", 0.8),
+    ("hat", 0.9),
+    ("lost", 0.6),
+    ("outag", 0.8),
+    ("pain", 0.7),
+    ("problem", 0.4),
+    ("sad", 0.7),
+    ("terribl", 0.9),
+    ("urgent", 0.7),
+    ("worri", 0.6),
+    ("wrong", 0.5),
 ];
 
 /// The weight of emotion of a text: `clamp(1 + 0.25 net (1 + 0.5 (m - 1)) + 0.15 arousal m, 0.5, 1.5)` with `net` the mean
@@ -316,9 +358,14 @@ mod tests {
 
     #[test]
     fn what_is_no_number_is_an_error() {
-        for (s, c, w, phi) in [(f64::NAN, 0.5, 1.0, 0.0), (0.5, f64::INFINITY, 1.0, 0.0), (1.1, 0.5, 1.0, 0.0),
-            (0.5, -0.1, 1.0, 0.0), (0.5, 0.5, 0.4, 0.0), (0.5, 0.5, 1.0, 4.0)]
-        {
+        for (s, c, w, phi) in [
+            (f64::NAN, 0.5, 1.0, 0.0),
+            (0.5, f64::INFINITY, 1.0, 0.0),
+            (1.1, 0.5, 1.0, 0.0),
+            (0.5, -0.1, 1.0, 0.0),
+            (0.5, 0.5, 0.4, 0.0),
+            (0.5, 0.5, 1.0, 4.0),
+        ] {
             assert_eq!(learning(s, c, w, phi).map_err(|problem| problem.code), Err(Code::Utl), "{s} {c} {w} {phi}");
         }
         assert_eq!(learning(0.8, 0.5, 1.0, 0.0), Ok(0.4));
@@ -327,7 +374,13 @@ mod tests {
 
     #[test]
     fn stages_follow_the_count_and_do_not_flicker() {
-        let table = [(0, Stage::Infancy), (49, Stage::Infancy), (50, Stage::Growth), (499, Stage::Growth), (500, Stage::Maturity)];
+        let table = [
+            (0, Stage::Infancy),
+            (49, Stage::Infancy),
+            (50, Stage::Growth),
+            (499, Stage::Growth),
+            (500, Stage::Maturity),
+        ];
         for (count, stage) in table {
             assert_eq!(Stage::Infancy.after(count), stage, "{count}");
         }

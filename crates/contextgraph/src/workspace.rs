@@ -71,9 +71,8 @@ impl Workspace {
         if candidate.r < ADMITTED && !force {
             return Selection { admitted: false, won: false, dopamine: 0.0, losers: Vec::new() };
         }
-        self.candidates.retain(|other| {
-            other.memory != candidate.memory && candidate.at.saturating_sub(other.at) <= BROADCAST_MS
-        });
+        self.candidates
+            .retain(|other| other.memory != candidate.memory && candidate.at.saturating_sub(other.at) <= BROADCAST_MS);
         self.candidates.push(candidate);
         let best = |all: &[Candidate]| all.iter().copied().max_by(|a, b| a.score().total_cmp(&b.score()));
         let winner = if force { Some(candidate) } else { best(&self.candidates) };
@@ -81,7 +80,8 @@ impl Workspace {
         let mut dopamine = 0.0;
         let mut losers = Vec::new();
         if self.conflict().len() > 1 {
-            for loser in self.candidates.iter().filter(|other| Some(other.memory) != winner.map(|winner| winner.memory)) {
+            for loser in self.candidates.iter().filter(|other| Some(other.memory) != winner.map(|winner| winner.memory))
+            {
                 dopamine -= 0.1 * (1.0 - loser.score());
                 losers.push(loser.memory);
             }
@@ -124,8 +124,12 @@ impl Workspace {
     /// The candidates that are in conflict.
     #[must_use]
     pub fn conflict(&self) -> Vec<Id> {
-        let strong: Vec<Id> =
-            self.candidates.iter().filter(|candidate| candidate.r > ADMITTED).map(|candidate| candidate.memory).collect();
+        let strong: Vec<Id> = self
+            .candidates
+            .iter()
+            .filter(|candidate| candidate.r > ADMITTED)
+            .map(|candidate| candidate.memory)
+            .collect();
         if strong.len() > 1 { strong } else { Vec::new() }
     }
 

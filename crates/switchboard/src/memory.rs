@@ -44,7 +44,8 @@ pub(crate) fn start(loaded: &Loaded) -> Result<Option<BuiltIn>, Failure> {
     if !wanted(loaded) {
         return Ok(None);
     }
-    let failed = |error: &dyn std::error::Error| Failure::failed(format!("the memory cannot be started: {}", chain(error)));
+    let failed =
+        |error: &dyn std::error::Error| Failure::failed(format!("the memory cannot be started: {}", chain(error)));
     let server = MemoryServer::new(options(loaded, None)?).map_err(|error| failed(&error))?;
     let handler = server.server().map_err(|error| failed(&error))?.into_handler();
     server.look_after();

@@ -57,7 +57,8 @@ pub fn cluster<T, C>(
             break;
         }
         for (at, place) in centres.iter_mut().enumerate() {
-            let members: Vec<&T> = items.iter().zip(&owners).filter(|(_, owner)| **owner == at).map(|(item, _)| item).collect();
+            let members: Vec<&T> =
+                items.iter().zip(&owners).filter(|(_, owner)| **owner == at).map(|(item, _)| item).collect();
             if let Some(next) = centre(&members) {
                 *place = next;
             }

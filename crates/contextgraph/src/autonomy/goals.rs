@@ -99,9 +99,13 @@ mod bytes {
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
         let text = String::deserialize(deserializer)?;
-        let digit = |byte: u8| char::from(byte).to_digit(16).ok_or_else(|| serde::de::Error::custom("not a hexadecimal digit"));
+        let digit =
+            |byte: u8| char::from(byte).to_digit(16).ok_or_else(|| serde::de::Error::custom("not a hexadecimal digit"));
         // A digit is below 16.
-        text.as_bytes().chunks(2).map(|pair| Ok((digit(pair[0])? * 16 + digit(*pair.get(1).unwrap_or(&b'?'))?) as u8)).collect()
+        text.as_bytes()
+            .chunks(2)
+            .map(|pair| Ok((digit(pair[0])? * 16 + digit(*pair.get(1).unwrap_or(&b'?'))?) as u8))
+            .collect()
     }
 }
 

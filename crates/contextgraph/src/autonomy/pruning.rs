@@ -52,7 +52,9 @@ pub fn reason(candidate: &Candidate, rules: &Rules) -> Option<&'static str> {
 /// How pressing it is.
 #[must_use]
 pub fn priority(candidate: &Candidate) -> f64 {
-    0.5 * (1.0 - candidate.alignment) + 0.3 * (candidate.age_days / 365.0).min(1.0) + 0.2 / (candidate.connections as f64 + 1.0)
+    0.5 * (1.0 - candidate.alignment)
+        + 0.3 * (candidate.age_days / 365.0).min(1.0)
+        + 0.2 / (candidate.connections as f64 + 1.0)
 }
 
 #[cfg(test)]

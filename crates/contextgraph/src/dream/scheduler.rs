@@ -170,7 +170,10 @@ mod tests {
         assert!(matches!(scheduler.decide(2_000, false, false), Decision::InsufficientIdleTime { current: 1_000, .. }));
         assert_eq!(scheduler.decide(601_000, false, false), Decision::Trigger(Reason::IdleTimeout));
         scheduler.activity(0.15, 601_000);
-        assert!(matches!(scheduler.decide(601_000, false, false), Decision::HighActivity { .. }), "one sample restarts");
+        assert!(
+            matches!(scheduler.decide(601_000, false, false), Decision::HighActivity { .. }),
+            "one sample restarts"
+        );
         assert_eq!(scheduler.decide(0, true, true), Decision::DreamInProgress);
         assert_eq!(scheduler.decide(0, false, true), Decision::Trigger(Reason::IdentityCritical));
         scheduler.entropy(0.8, 0).unwrap();

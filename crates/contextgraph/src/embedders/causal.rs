@@ -54,14 +54,45 @@ impl Direction {
 
 /// Cause first, effect second.
 const FORWARD: &[&str] = &[
-    " leads to ", " lead to ", " led to ", " causes ", " caused ", " cause ", " results in ", " resulted in ", " triggers ",
-    " triggered ", " produces ", " produced ", " makes ", " therefore ", " thus ", " hence ", " so that ", " consequently ",
-    " brings about ", " gives rise to ", " -> ", " => ",
+    " leads to ",
+    " lead to ",
+    " led to ",
+    " causes ",
+    " caused ",
+    " cause ",
+    " results in ",
+    " resulted in ",
+    " triggers ",
+    " triggered ",
+    " produces ",
+    " produced ",
+    " makes ",
+    " therefore ",
+    " thus ",
+    " hence ",
+    " so that ",
+    " consequently ",
+    " brings about ",
+    " gives rise to ",
+    " -> ",
+    " => ",
 ];
 /// Effect first, cause second.
 const BACKWARD: &[&str] = &[
-    " because of ", " because ", " due to ", " owing to ", " as a result of ", " results from ", " resulted from ",
-    " is caused by ", " was caused by ", " caused by ", " stems from ", " comes from ", " thanks to ", " on account of ",
+    " because of ",
+    " because ",
+    " due to ",
+    " owing to ",
+    " as a result of ",
+    " results from ",
+    " resulted from ",
+    " is caused by ",
+    " was caused by ",
+    " caused by ",
+    " stems from ",
+    " comes from ",
+    " thanks to ",
+    " on account of ",
 ];
 
 /// The clauses of a text: causes, effects, and what the text as a whole tells about.
@@ -71,7 +102,8 @@ pub fn clauses(text: &str) -> (String, String, Direction) {
     let (mut forward, mut backward) = (0, 0);
     for sentence in text::sentences(text) {
         // A comma before a marker word belongs to it.
-        let lower = format!(" {} ", sentence.to_lowercase().replace(',', " ").split_whitespace().collect::<Vec<_>>().join(" "));
+        let lower =
+            format!(" {} ", sentence.to_lowercase().replace(',', " ").split_whitespace().collect::<Vec<_>>().join(" "));
         let find = |markers: &[&str]| {
             markers.iter().filter_map(|marker| Some((lower.find(marker)?, marker.len()))).min_by_key(|found| found.0)
         };

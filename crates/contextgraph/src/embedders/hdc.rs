@@ -154,8 +154,7 @@ impl Counter {
     fn majority(&self, first: &Bits) -> Bits {
         let mut out = Bits::default();
         for at in 0..BITS {
-            let count: u32 =
-                self.planes.iter().enumerate().map(|(plane, bits)| u32::from(bits.get(at)) << plane).sum();
+            let count: u32 = self.planes.iter().enumerate().map(|(plane, bits)| u32::from(bits.get(at)) << plane).sum();
             let set = match (2 * count).cmp(&self.added) {
                 std::cmp::Ordering::Greater => true,
                 std::cmp::Ordering::Less => false,

@@ -91,7 +91,12 @@ impl Space {
     ///
     /// # Errors
     /// A memory is not there, or the store failed.
-    pub fn discover(&mut self, only: Option<&[Id]>, now: u64, stop: &dyn Fn() -> bool) -> Outcome<(usize, usize, Vec<GoalFound>)> {
+    pub fn discover(
+        &mut self,
+        only: Option<&[Id]>,
+        now: u64,
+        stop: &dyn Fn() -> bool,
+    ) -> Outcome<(usize, usize, Vec<GoalFound>)> {
         let ids: Vec<Id> = match only {
             Some(ids) => ids.to_vec(),
             None => self.graph.memories().rev().take(SAMPLE).map(|(_, memory)| memory.id).collect(),
@@ -117,7 +122,9 @@ impl Space {
         );
         let count = found.len();
         let mut out = Vec::new();
-        for cluster in found.into_iter().filter(|cluster| cluster.members.len() >= SMALLEST && cluster.coherence >= FIRM) {
+        for cluster in
+            found.into_iter().filter(|cluster| cluster.members.len() >= SMALLEST && cluster.coherence >= FIRM)
+        {
             let members: Vec<Id> = cluster.members.iter().map(|&at| items[at].id).collect();
             let views: Vec<&Packed> = cluster.members.iter().map(|&at| &*items[at].packed).collect();
             let dominant = goals::firm_spaces(&Packed::firmness(&views));
@@ -236,7 +243,13 @@ impl Space {
     ///
     /// # Errors
     /// The store failed.
-    pub fn correct(&mut self, severity: Severity, trend: Trend, force: bool, now: u64) -> Outcome<(Correction, f64, f64)> {
+    pub fn correct(
+        &mut self,
+        severity: Severity,
+        trend: Trend,
+        force: bool,
+        now: u64,
+    ) -> Outcome<(Correction, f64, f64)> {
         let (similarities, _) = self.drift_now(None, now)?;
         let before = self.aligned(&similarities);
         let mut correction = Correction::of(severity, trend);
@@ -255,7 +268,8 @@ impl Space {
                 let domain = crate::thresholds::Domain::General;
                 let raised = self.mind.calibration.value("theta_acc", domain) + shift;
                 self.mind.calibration.set(domain, "theta_acc", raised);
-                self.mind.autonomy.weights = drift::reinforced(&self.mind.autonomy.weights, &similarities, 1.0 + 2.0 * shift);
+                self.mind.autonomy.weights =
+                    drift::reinforced(&self.mind.autonomy.weights, &similarities, 1.0 + 2.0 * shift);
                 self.touch(Doc::Calibration);
             }
             Correction::EmergencyIntervention => {
@@ -302,7 +316,9 @@ impl Space {
                 .iter()
                 .filter(|other| {
                     evaluated += 1;
-                    self.graph.slot(**other).is_some_and(|other| self.graph.index.likeness(slot, other) >= least as f32 - 0.1)
+                    self.graph
+                        .slot(**other)
+                        .is_some_and(|other| self.graph.index.likeness(slot, other) >= least as f32 - 0.1)
                 })
                 .copied()
                 .collect();
@@ -433,7 +449,13 @@ mod tests {
 
     #[test]
     fn pairs_become_groups() {
-        let pairs = [(0.9, Id(1), Id(2)), (0.95, Id(3), Id(4)), (0.88, Id(2), Id(3)), (0.97, Id(8), Id(9)), (0.9, Id(1), Id(3))];
+        let pairs = [
+            (0.9, Id(1), Id(2)),
+            (0.95, Id(3), Id(4)),
+            (0.88, Id(2), Id(3)),
+            (0.97, Id(8), Id(9)),
+            (0.9, Id(1), Id(3)),
+        ];
         let mut found: Vec<(Vec<Id>, f64)> = grouped(&pairs);
         found.iter_mut().for_each(|group| group.0.sort());
         assert_eq!(found, [(vec![Id(1), Id(2), Id(3), Id(4)], 0.88), (vec![Id(8), Id(9)], 0.97)]);

@@ -169,7 +169,9 @@ impl Space {
         let least = self.mind.calibration.value("theta_memory_sim", crate::thresholds::Domain::General) as f32;
         for pair in dream.replay.windows(2) {
             let (a, b) = (pair[0].0, pair[1].0);
-            let (Some(from), Some(to)) = (self.graph.at(a).map(|m| m.id), self.graph.at(b).map(|m| m.id)) else { continue };
+            let (Some(from), Some(to)) = (self.graph.at(a).map(|m| m.id), self.graph.at(b).map(|m| m.id)) else {
+                continue;
+            };
             let likeness = self.graph.index.likeness(a, b);
             if likeness >= least && self.graph.edges.between(a, b).is_none() {
                 let weight = f64::from(likeness) * pair[0].1.max(pair[1].1);
@@ -201,14 +203,14 @@ impl Space {
     fn explore(&mut self, dream: &mut Dreaming, now: u64, stop: &dyn Fn() -> bool) -> Outcome<()> {
         let Some(start) = dream.walks.pop().filter(|slot| self.graph.at(*slot).is_some()) else { return Ok(()) };
         let all: Vec<Slot> = self.graph.memories().map(|(slot, _)| slot).collect();
-        let mut known: Vec<Slot> = if all.len() <= KNOWN {
-            all
-        } else {
-            (0..KNOWN).map(|_| all[self.rng.below(all.len())]).collect()
-        };
+        let mut known: Vec<Slot> =
+            if all.len() <= KNOWN { all } else { (0..KNOWN).map(|_| all[self.rng.below(all.len())]).collect() };
         known.retain(|slot| *slot != start);
         let point = |slot: Slot| {
-            self.graph.index.row(slot).map_or([0.0; rem::DIMENSIONS], |row| rem::point(row, self.graph.edges.degree(slot)))
+            self.graph
+                .index
+                .row(slot)
+                .map_or([0.0; rem::DIMENSIONS], |row| rem::point(row, self.graph.edges.degree(slot)))
         };
         let points: Vec<rem::Point> = known.iter().map(|slot| point(*slot)).collect();
         let from = point(start);

@@ -113,8 +113,7 @@ impl Space {
         let recent = self.packed_many(&ids)?;
         let weighted: Vec<(&Packed, f32)> = recent.iter().map(|(_, packed)| (&**packed, 1.0)).collect();
         let Some(centre) = Packed::mean(&weighted) else { return Ok([0.0; COUNT]) };
-        let times: Vec<f64> =
-            ids.iter().filter_map(|id| Some(self.graph.get(*id)?.created_at as f64 / 1e3)).collect();
+        let times: Vec<f64> = ids.iter().filter_map(|id| Some(self.graph.get(*id)?.created_at as f64 / 1e3)).collect();
         let times = (created as f64 / 1e3, crate::vector::mean(&times), now as f64 / 1e3);
         Ok(packed.likenesses(&centre, times, e8, true).map(f64::from))
     }
@@ -156,7 +155,15 @@ impl Space {
     ///
     /// # Errors
     /// One of the two is not known.
-    pub fn feedback(&mut self, query: Id, result: Id, right: f64, rate: f64, scope: &str, now: u64) -> Outcome<Feedback> {
+    pub fn feedback(
+        &mut self,
+        query: Id,
+        result: Id,
+        right: f64,
+        rate: f64,
+        scope: &str,
+        now: u64,
+    ) -> Outcome<Feedback> {
         let (asked, asked_at) = self.vectors_of(query)?;
         let (found, created) = self.vectors_of(result)?;
         let times = (asked_at as f64 / 1e3, created as f64 / 1e3, now as f64 / 1e3);

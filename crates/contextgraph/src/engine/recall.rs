@@ -102,7 +102,8 @@ impl Space {
             let created = self.graph.at(slot).map_or(now, |memory| memory.created_at) as f64 / 1e3;
             let e8 = likeness(&place, &self.graph.place(slot));
             let spaces = packed.likenesses(&theirs, (seconds, created, seconds), e8, false);
-            let similarity: f64 = spaces.iter().zip(weights).map(|(likeness, weight)| f64::from(*likeness) * weight).sum();
+            let similarity: f64 =
+                spaces.iter().zip(weights).map(|(likeness, weight)| f64::from(*likeness) * weight).sum();
             if similarity >= least {
                 hits.push(Hit { id, similarity: similarity.clamp(0.0, 1.0), spaces });
             }
@@ -122,7 +123,14 @@ impl Space {
                 self.mind.calibration.confidence(space, f64::from(hit.spaces[space])) as f32
             });
             let confidence = hit.similarity;
-            self.mind.calibration.predict(Prediction { at: now, query, result: hit.id, confidence, spaces, label: None });
+            self.mind.calibration.predict(Prediction {
+                at: now,
+                query,
+                result: hit.id,
+                confidence,
+                spaces,
+                label: None,
+            });
         }
         if let Some(best) = hits.first() {
             self.mind.calibration.observe("theta_memory_sim", best.similarity);
@@ -210,12 +218,16 @@ impl Space {
     pub fn neighbourhood(&self, id: Id) -> Vec<(Id, Kind, f32, f32, bool)> {
         let Some(slot) = self.graph.slot(id) else { return Vec::new() };
         let living = |other: Slot| self.graph.at(other).map(|memory| memory.id);
-        let forth = self.graph.edges.from(slot).filter_map(|link| {
-            Some((living(link.target)?, link.kind, link.weight, link.confidence, true))
-        });
-        let back = self.graph.edges.to(slot).filter_map(|(source, link)| {
-            Some((living(source)?, link.kind, link.weight, link.confidence, false))
-        });
+        let forth = self
+            .graph
+            .edges
+            .from(slot)
+            .filter_map(|link| Some((living(link.target)?, link.kind, link.weight, link.confidence, true)));
+        let back = self
+            .graph
+            .edges
+            .to(slot)
+            .filter_map(|(source, link)| Some((living(source)?, link.kind, link.weight, link.confidence, false)));
         let mut all: Vec<_> = forth.chain(back).collect();
         all.sort_by(|a, b| b.2.total_cmp(&a.2).then(a.0.cmp(&b.0)));
         all

@@ -133,7 +133,8 @@ impl Space {
         };
         self.graph.put(memory.clone(), &row, &packed.e6);
         self.batch.memories.push((memory, Some((row.to_vec(), packed.e6.clone()))));
-        let body = Body { id, content: new.text.clone(), rationale: new.rationale.clone(), fingerprint: packed.to_bytes() };
+        let body =
+            Body { id, content: new.text.clone(), rationale: new.rationale.clone(), fingerprint: packed.to_bytes() };
         self.batch.bodies.push(body);
         self.keep(id, packed.clone());
         let edges = self.link_new(id, &packed, &near, threshold, now)?;
@@ -191,7 +192,8 @@ impl Space {
                 .map(|(_, likeness)| 1.0 - f64::from(*likeness))
                 .collect()
         };
-        let silhouette = if own.is_some() { coherence::silhouette(&of_cluster(true), &of_cluster(false)) } else { None };
+        let silhouette =
+            if own.is_some() { coherence::silhouette(&of_cluster(true), &of_cluster(false)) } else { None };
         coherence::coherence((!near.is_empty()).then_some(connectivity), silhouette, consistency)
     }
 

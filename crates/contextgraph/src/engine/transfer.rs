@@ -39,7 +39,8 @@ impl Space {
                 self.storage.bodies(&ids)?.into_iter().map(|body| (body.id, body)).collect();
             for memory in chunk {
                 let Some(body) = bodies.remove(&memory.id) else { continue };
-                let travelling = Travelling { memory: memory.clone(), content: body.content, rationale: body.rationale };
+                let travelling =
+                    Travelling { memory: memory.clone(), content: body.content, rationale: body.rationale };
                 take(&json!({"memory": travelling}))?;
             }
         }
@@ -49,7 +50,14 @@ impl Space {
                 let edge = Edge {
                     created_at: link.created_at,
                     path: self.graph.edges.path(source, link.target).map(<[Id]>::to_vec).unwrap_or_default(),
-                    ..Edge::new(from, to, link.kind, f64::from(link.weight), f64::from(link.confidence), link.created_at)
+                    ..Edge::new(
+                        from,
+                        to,
+                        link.kind,
+                        f64::from(link.weight),
+                        f64::from(link.confidence),
+                        link.created_at,
+                    )
                 };
                 take(&json!({"edge": edge}))?;
             }
@@ -74,20 +82,29 @@ impl Space {
                     return Err(unreadable(&format!("the format {format} is not known; {FORMAT} is")));
                 }
             } else if let Some(memory) = value.get("memory") {
-                let travelling: Travelling = serde_json::from_value(memory.clone()).map_err(|error| unreadable(&error))?;
+                let travelling: Travelling =
+                    serde_json::from_value(memory.clone()).map_err(|error| unreadable(&error))?;
                 memories += usize::from(self.take_in(travelling)?);
             } else if let Some(edge) = value.get("edge") {
                 let edge: Edge = serde_json::from_value(edge.clone()).map_err(|error| unreadable(&error))?;
                 self.link(edge);
                 edges += 1;
             } else {
-                let content = value.get("content").and_then(Value::as_str).ok_or_else(|| unreadable(&"no `content`"))?;
+                let content =
+                    value.get("content").and_then(Value::as_str).ok_or_else(|| unreadable(&"no `content`"))?;
                 let new = NewMemory {
                     text: content.to_owned(),
                     rationale: value.get("rationale").and_then(Value::as_str).map(ToOwned::to_owned),
                     importance: value.get("importance").and_then(Value::as_f64).unwrap_or(0.5).clamp(0.0, 1.0),
-                    modality: value.get("modality").and_then(Value::as_str).and_then(Modality::from_word).unwrap_or_default(),
-                    tags: value.get("tags").and_then(|tags| serde_json::from_value(tags.clone()).ok()).unwrap_or_default(),
+                    modality: value
+                        .get("modality")
+                        .and_then(Value::as_str)
+                        .and_then(Modality::from_word)
+                        .unwrap_or_default(),
+                    tags: value
+                        .get("tags")
+                        .and_then(|tags| serde_json::from_value(tags.clone()).ok())
+                        .unwrap_or_default(),
                     agent: "import".to_owned(),
                 };
                 self.remember(new, false, now).map_err(|problem| unreadable(&problem))?;

@@ -15,9 +15,10 @@ impl Space {
     /// # Errors
     /// There is no such record, or it cannot be taken back.
     pub fn undo(&mut self, record: Id, now: u64) -> Outcome<String> {
-        let found = self.storage.record(record)?.ok_or_else(|| {
-            Problem::new(Code::Refused, "NOTHING_TO_UNDO", format!("there is no record {record}"))
-        })?;
+        let found = self
+            .storage
+            .record(record)?
+            .ok_or_else(|| Problem::new(Code::Refused, "NOTHING_TO_UNDO", format!("there is no record {record}")))?;
         let data: Value = serde_json::from_str(&found.data).map_err(Problem::storage)?;
         let id = |value: &Value| value.as_str().and_then(|text| text.parse::<Id>().ok());
         let done = match found.kind.as_str() {
@@ -39,7 +40,8 @@ impl Space {
                 format!("{} merges were undone and their sources are back", merges.len())
             }
             "synergy" => {
-                let values: Vec<f64> = data["values"].as_array().into_iter().flatten().filter_map(Value::as_f64).collect();
+                let values: Vec<f64> =
+                    data["values"].as_array().into_iter().flatten().filter_map(Value::as_f64).collect();
                 self.mind.teleology.synergy.restore(&values, data["updates"].as_u64().unwrap_or_default());
                 self.touch(Doc::Teleology);
                 "the synergy matrix is as it was".to_owned()
@@ -120,9 +122,11 @@ impl Space {
                 continue;
             }
             let (source, target) = if forth { (to, other) } else { (other, to) };
-            let known = self.graph.slot(source).zip(self.graph.slot(target)).is_some_and(|(a, b)| {
-                self.graph.edges.from(a).any(|link| link.target == b && link.kind == kind)
-            });
+            let known = self
+                .graph
+                .slot(source)
+                .zip(self.graph.slot(target))
+                .is_some_and(|(a, b)| self.graph.edges.from(a).any(|link| link.target == b && link.kind == kind));
             if !known {
                 self.link(Edge::new(source, target, kind, f64::from(weight), f64::from(confidence), now));
             }

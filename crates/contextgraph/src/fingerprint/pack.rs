@@ -185,7 +185,8 @@ impl Packed {
             entries.truncate(MEAN_ENTRIES);
             Sparse::from_entries(entries)
         };
-        let direction = |wanted| all.iter().filter(|(packed, _)| packed.direction == wanted).map(|(_, w)| w).sum::<f32>();
+        let direction =
+            |wanted| all.iter().filter(|(packed, _)| packed.direction == wanted).map(|(_, w)| w).sum::<f32>();
         let (cause, effect) = (direction(Direction::Cause), direction(Direction::Effect));
         Some(Self {
             e1: row(|packed| &packed.e1),
@@ -340,12 +341,20 @@ mod tests {
         let near = a.likenesses(&b, times, 0.0, false);
         let far = a.likenesses(&c, times, 0.0, false);
         for (space, value) in near.iter().enumerate() {
-            assert!((0.0..=1.0).contains(value) && *value >= far[space] - 0.02, "E{} {value} {}", space + 1, far[space]);
+            assert!(
+                (0.0..=1.0).contains(value) && *value >= far[space] - 0.02,
+                "E{} {value} {}",
+                space + 1,
+                far[space]
+            );
         }
         let same = a.likenesses(&a, times, 1.0, false);
         assert!(same.iter().all(|value| *value > 0.99), "{same:?}");
         let unpacked = a.content();
-        assert!(crate::vector::cosine(&unpacked.e1, &packed("The disk of the database server is full").content().e1) > 0.999);
+        assert!(
+            crate::vector::cosine(&unpacked.e1, &packed("The disk of the database server is full").content().e1)
+                > 0.999
+        );
     }
 
     #[test]

@@ -141,9 +141,12 @@ impl Edges {
 
     /// Both ends of all edges at a slot, with their weight. What contradicts is no connection.
     pub fn around(&self, slot: Slot) -> impl Iterator<Item = (Slot, f32)> {
-        let forth = self.from(slot).filter(|link| link.kind != Kind::Contradicts).map(|link| (link.target, link.weight));
-        let back =
-            self.to(slot).filter(|(_, link)| link.kind != Kind::Contradicts).map(|(source, link)| (source, link.weight));
+        let forth =
+            self.from(slot).filter(|link| link.kind != Kind::Contradicts).map(|link| (link.target, link.weight));
+        let back = self
+            .to(slot)
+            .filter(|(_, link)| link.kind != Kind::Contradicts)
+            .map(|(source, link)| (source, link.weight));
         forth.chain(back)
     }
 
@@ -186,7 +189,8 @@ impl Edges {
     /// Slots that edges begin at, in order.
     #[must_use]
     pub fn sources(&self) -> Vec<Slot> {
-        let mut all: Vec<Slot> = self.out.iter().filter(|(_, links)| !links.is_empty()).map(|(slot, _)| *slot).collect();
+        let mut all: Vec<Slot> =
+            self.out.iter().filter(|(_, links)| !links.is_empty()).map(|(slot, _)| *slot).collect();
         all.sort_unstable();
         all
     }

@@ -23,7 +23,9 @@ pub(super) fn offered(server: &MemoryServer, builder: ServerBuilder) -> ServerBu
                     async move {
                         let (server, caller) = (server.clone(), answer::caller(&ctx));
                         let work = move || server.call(&caller, "get_memetic_status", &serde_json::Map::new()).outcome;
-                        let value = tokio::task::spawn_blocking(work).await?.map_err(|problem| answer::error(&problem, None))?;
+                        let value = tokio::task::spawn_blocking(work)
+                            .await?
+                            .map_err(|problem| answer::error(&problem, None))?;
                         Ok(pretty(&value).into())
                     }
                 }),

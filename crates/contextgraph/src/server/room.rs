@@ -131,7 +131,8 @@ impl Room {
             }
             let worked = slice_began.elapsed();
             busy += worked;
-            self.load.store((busy.as_secs_f64() / began.elapsed().as_secs_f64().max(1e-9)).to_bits(), Ordering::Relaxed);
+            self.load
+                .store((busy.as_secs_f64() / began.elapsed().as_secs_f64().max(1e-9)).to_bits(), Ordering::Relaxed);
             let mut state = self.state.lock();
             if !self.stop.load(Ordering::Acquire) {
                 self.changed.wait_for(&mut state, worked.mul_f64(REST).min(Duration::from_millis(200)));

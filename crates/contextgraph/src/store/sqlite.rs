@@ -336,7 +336,12 @@ impl Storage for Sqlite {
         for id in ids {
             let body = statement
                 .query_row(params![self.space, id.to_bytes()], |row| {
-                    Ok(Body { id: id_at(row, 0)?, content: row.get(1)?, rationale: row.get(2)?, fingerprint: row.get(3)? })
+                    Ok(Body {
+                        id: id_at(row, 0)?,
+                        content: row.get(1)?,
+                        rationale: row.get(2)?,
+                        fingerprint: row.get(3)?,
+                    })
                 })
                 .optional()
                 .map_err(failed)?;
@@ -372,7 +377,12 @@ impl Storage for Sqlite {
             .prepare_cached("SELECT key, call, answer, at FROM answers WHERE space = ?1 AND key = ?2")
             .map_err(failed)?;
         let read = |row: &Row<'_>| {
-            Ok(Answered { key: row.get(0)?, call: row.get(1)?, answer: row.get(2)?, at: row.get::<_, i64>(3)?.cast_unsigned() })
+            Ok(Answered {
+                key: row.get(0)?,
+                call: row.get(1)?,
+                answer: row.get(2)?,
+                at: row.get::<_, i64>(3)?.cast_unsigned(),
+            })
         };
         statement.query_row(params![self.space, key], read).optional().map_err(failed)
     }
@@ -401,9 +411,8 @@ impl Sqlite {
     fn read_changes(&self, since: Version) -> Outcome<Changes> {
         let mut changes = Changes { version: self.version()?, ..Changes::default() };
         let prepare = |sql: &str| self.connection.prepare(sql).map_err(failed);
-        let mut statement = prepare(
-            "SELECT known, meaning, words FROM memories WHERE space = ?1 AND version > ?2 ORDER BY seq",
-        )?;
+        let mut statement =
+            prepare("SELECT known, meaning, words FROM memories WHERE space = ?1 AND version > ?2 ORDER BY seq")?;
         let mut rows = statement.query(params![self.space, since]).map_err(failed)?;
         while let Some(row) = rows.next().map_err(failed)? {
             let known = row.get_ref(0).and_then(|value| Ok(value.as_str()?)).map_err(failed)?;
@@ -441,9 +450,8 @@ impl Sqlite {
             });
         }
         let mut statement = prepare("SELECT key, value FROM state WHERE space = ?1 AND version > ?2")?;
-        let rows = statement
-            .query_map(params![self.space, since], |row| Ok((row.get(0)?, row.get(1)?)))
-            .map_err(failed)?;
+        let rows =
+            statement.query_map(params![self.space, since], |row| Ok((row.get(0)?, row.get(1)?))).map_err(failed)?;
         changes.state = rows.collect::<Result<_, _>>().map_err(failed)?;
         Ok(changes)
     }

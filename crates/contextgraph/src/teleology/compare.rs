@@ -29,7 +29,12 @@ pub enum Strategy {
 impl Strategy {
     /// The words, in order.
     pub const WORDS: [&'static str; 7] = [
-        "cosine", "euclidean", "synergy_weighted", "group_hierarchical", "cross_correlation_dominant", "tucker_compressed",
+        "cosine",
+        "euclidean",
+        "synergy_weighted",
+        "group_hierarchical",
+        "cross_correlation_dominant",
+        "tucker_compressed",
         "adaptive",
     ];
 
@@ -37,8 +42,13 @@ impl Strategy {
     #[must_use]
     pub fn from_word(word: &str) -> Option<Self> {
         let all = [
-            Self::Cosine, Self::Euclidean, Self::SynergyWeighted, Self::GroupHierarchical, Self::CrossCorrelationDominant,
-            Self::TuckerCompressed, Self::Adaptive,
+            Self::Cosine,
+            Self::Euclidean,
+            Self::SynergyWeighted,
+            Self::GroupHierarchical,
+            Self::CrossCorrelationDominant,
+            Self::TuckerCompressed,
+            Self::Adaptive,
         ];
         Self::WORDS.iter().position(|known| *known == word).map(|at| all[at])
     }
@@ -82,7 +92,8 @@ pub fn compare(a: &Vector, b: &Vector, strategy: Strategy, scope: &Scope, synerg
     };
     let by_synergy = || {
         let triangle = synergy.triangle();
-        let strengthened = cosine(&a.cross_correlations, &b.cross_correlations, |at| triangle.get(at).copied().unwrap_or(1.0));
+        let strengthened =
+            cosine(&a.cross_correlations, &b.cross_correlations, |at| triangle.get(at).copied().unwrap_or(1.0));
         match scope.parts {
             [true, false, _] => purpose,
             [false, true, _] => strengthened,
@@ -106,8 +117,12 @@ pub fn compare(a: &Vector, b: &Vector, strategy: Strategy, scope: &Scope, synerg
         Strategy::CrossCorrelationDominant => weighted([0.25, 0.55, 0.15], 0.05),
         Strategy::TuckerCompressed => compressed(&[purpose, correlations, groups], scope),
         Strategy::Adaptive => {
-            let parts: Vec<f64> =
-                [purpose, correlations, groups].into_iter().zip(scope.parts).filter(|part| part.1).map(|part| part.0).collect();
+            let parts: Vec<f64> = [purpose, correlations, groups]
+                .into_iter()
+                .zip(scope.parts)
+                .filter(|part| part.1)
+                .map(|part| part.0)
+                .collect();
             let middle = mean(&parts);
             let spread = if middle > 1e-9 { deviation(&parts) / middle } else { 0.0 };
             match spread {

@@ -42,9 +42,8 @@ pub struct Profiles {
 /// # Errors
 /// One is negative or no number, or all are zero.
 pub fn shares(weights: &[f64]) -> Outcome<[f64; COUNT]> {
-    let weights: [f64; COUNT] = weights
-        .try_into()
-        .map_err(|_| Problem::params(format!("13 weights are needed, not {}", weights.len())))?;
+    let weights: [f64; COUNT] =
+        weights.try_into().map_err(|_| Problem::params(format!("13 weights are needed, not {}", weights.len())))?;
     if weights.iter().any(|weight| !weight.is_finite() || *weight < 0.0) {
         return Err(Problem::params("weights are numbers that are not negative"));
     }
@@ -176,12 +175,20 @@ impl Profiles {
     pub fn best(&self, text: &str) -> Option<(&Profile, f64)> {
         let stems = crate::text::stems(text);
         let score = |profile: &Profile| {
-            let own = crate::text::stems(&format!("{} {} {}", profile.name, profile.task_type.replace('_', " "), hints(&profile.task_type)));
+            let own = crate::text::stems(&format!(
+                "{} {} {}",
+                profile.name,
+                profile.task_type.replace('_', " "),
+                hints(&profile.task_type)
+            ));
             (0.2 * stems.iter().filter(|stem| own.contains(stem)).count() as f64).min(1.0)
         };
-        let best = self.all.values().map(|profile| (profile, score(profile))).fold(None, |best: Option<(&Profile, f64)>, next| {
-            if best.is_none_or(|best| next.1 > best.1) { Some(next) } else { best }
-        })?;
+        let best = self.all.values().map(|profile| (profile, score(profile))).fold(
+            None,
+            |best: Option<(&Profile, f64)>, next| {
+                if best.is_none_or(|best| next.1 > best.1) { Some(next) } else { best }
+            },
+        )?;
         if best.1 > 0.0 { Some(best) } else { Some((self.all.get("code_implementation")?, 0.1)) }
     }
 }
@@ -211,20 +218,32 @@ mod tests {
             assert!((profile.embedder_weights.iter().sum::<f64>() - 1.0).abs() < 1e-9);
         }
         assert_eq!(profiles.delete("creative_writing").unwrap_err().kind, "PROFILE_BUILT_IN");
-        let own = Profile { profile_id: "own".to_owned(), built_in: false, ..profiles.get("creative_writing").unwrap().clone() };
+        let own = Profile {
+            profile_id: "own".to_owned(),
+            built_in: false,
+            ..profiles.get("creative_writing").unwrap().clone()
+        };
         profiles.create(own.clone()).unwrap();
         assert_eq!(profiles.create(own).unwrap_err().kind, "PROFILE_EXISTS");
         profiles.delete("own").unwrap();
         assert_eq!(profiles.delete("own").unwrap_err().kind, "PROFILE_NOT_FOUND");
         assert!(profiles.restore("own") && !profiles.restore("own"));
-        assert_eq!(profiles.best("fix the failing function and refactor the api").unwrap().0.profile_id, "code_implementation");
+        assert_eq!(
+            profiles.best("fix the failing function and refactor the api").unwrap().0.profile_id,
+            "code_implementation"
+        );
         assert_eq!(profiles.best("zzz").unwrap().1, 0.1);
     }
 
     #[test]
     fn weights_become_shares() {
         assert_eq!(shares(&[2.0; 13]).unwrap(), UNIFORM);
-        for bad in [vec![1.0; 12], vec![0.0; 13], [vec![-1.0], vec![1.0; 12]].concat(), [vec![f64::NAN], vec![1.0; 12]].concat()] {
+        for bad in [
+            vec![1.0; 12],
+            vec![0.0; 13],
+            [vec![-1.0], vec![1.0; 12]].concat(),
+            [vec![f64::NAN], vec![1.0; 12]].concat(),
+        ] {
             assert_eq!(shares(&bad).unwrap_err().code, Code::InvalidParams);
         }
     }

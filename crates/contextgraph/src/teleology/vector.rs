@@ -53,8 +53,8 @@ impl Vector {
 
     fn fusion_confidence(&self, synergy: Option<&Synergy>) -> f64 {
         let active = self.active().len() as f64;
-        let sparsity =
-            self.cross_correlations.iter().filter(|value| **value == 0.0).count() as f64 / self.cross_correlations.len() as f64;
+        let sparsity = self.cross_correlations.iter().filter(|value| **value == 0.0).count() as f64
+            / self.cross_correlations.len() as f64;
         let coherence = 1.0 / (1.0 + deviation(&self.group_alignments));
         let strong = |(i, j): &(usize, usize)| synergy.is_some_and(|synergy| synergy.get(*i, *j) >= 0.7);
         let (mut all, mut used) = (0.0, 0.0);
@@ -83,15 +83,17 @@ impl Vector {
     /// The pair of the strongest correlation.
     #[must_use]
     pub fn strongest_pair(&self) -> (usize, usize) {
-        pairs().zip(&self.cross_correlations).fold(((0, 1), f64::MIN), |best, (pair, value)| {
-            if *value > best.1 { (pair, *value) } else { best }
-        }).0
+        pairs()
+            .zip(&self.cross_correlations)
+            .fold(((0, 1), f64::MIN), |best, (pair, value)| if *value > best.1 { (pair, *value) } else { best })
+            .0
     }
 
     /// The group of the strongest alignment.
     #[must_use]
     pub fn dominant_group(&self) -> &'static str {
-        let best = (0..6).fold(0, |best, at| if self.group_alignments[at] > self.group_alignments[best] { at } else { best });
+        let best =
+            (0..6).fold(0, |best, at| if self.group_alignments[at] > self.group_alignments[best] { at } else { best });
         GROUPS[best].0
     }
 }

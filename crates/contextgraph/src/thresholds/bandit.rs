@@ -97,8 +97,10 @@ mod tests {
     fn the_arm_that_is_right_is_drawn() {
         let mut bandit = Bandit::default();
         // Right from 0.76 on: the arm at 0.77 errs least.
-        let samples: Vec<(f64, f64)> =
-            (0..400).map(|at| 0.6 + 0.3 * f64::from(at) / 400.0).map(|p| (p, f64::from(u8::from(p >= 0.765)))).collect();
+        let samples: Vec<(f64, f64)> = (0..400)
+            .map(|at| 0.6 + 0.3 * f64::from(at) / 400.0)
+            .map(|p| (p, f64::from(u8::from(p >= 0.765))))
+            .collect();
         bandit.learn(&samples);
         bandit.learn(&samples);
         assert_eq!(bandit.arms[0].played(), 400, "each sample once");

@@ -145,7 +145,9 @@ impl Param {
             Kind::Numbers(count) => {
                 json!({"type": "array", "items": {"type": "number"}, "minItems": count, "maxItems": count})
             }
-            Kind::Whole3 => json!({"type": "array", "items": {"type": "integer", "minimum": 1}, "minItems": 3, "maxItems": 3}),
+            Kind::Whole3 => {
+                json!({"type": "array", "items": {"type": "integer", "minimum": 1}, "minItems": 3, "maxItems": 3})
+            }
             Kind::Object => json!({"type": "object"}),
         };
         schema["description"] = self.about.into();
@@ -178,30 +180,35 @@ impl Param {
                 }
                 Some(_) => Ok(()),
             },
-            Kind::Whole { least, most } => match value.as_i64().or_else(|| value.as_f64().filter(|n| n.fract() == 0.0).map(|n| n as i64)) {
-                None => refuse("is a whole number".to_owned()),
-                Some(number) if !(*least..=*most).contains(&number) => {
-                    refuse(format!("is a whole number from {least} to {most}, not {number}"))
+            Kind::Whole { least, most } => {
+                match value.as_i64().or_else(|| value.as_f64().filter(|n| n.fract() == 0.0).map(|n| n as i64)) {
+                    None => refuse("is a whole number".to_owned()),
+                    Some(number) if !(*least..=*most).contains(&number) => {
+                        refuse(format!("is a whole number from {least} to {most}, not {number}"))
+                    }
+                    Some(_) => Ok(()),
                 }
-                Some(_) => Ok(()),
-            },
+            }
             Kind::Flag if !value.is_boolean() => refuse("is true or false".to_owned()),
             Kind::Texts if texts().is_none() => refuse("is a list of texts".to_owned()),
-            Kind::Ids if texts().is_none_or(|list| {
-                list.iter().any(|id| id.as_str().is_none_or(|text| text.parse::<Id>().is_err()))
-            }) =>
+            Kind::Ids
+                if texts().is_none_or(|list| {
+                    list.iter().any(|id| id.as_str().is_none_or(|text| text.parse::<Id>().is_err()))
+                }) =>
             {
                 refuse("is a list of UUIDs".to_owned())
             }
-            Kind::Numbers(count) if value.as_array().is_none_or(|list| {
-                list.len() != *count || list.iter().any(|number| number.as_f64().is_none())
-            }) =>
+            Kind::Numbers(count)
+                if value
+                    .as_array()
+                    .is_none_or(|list| list.len() != *count || list.iter().any(|number| number.as_f64().is_none())) =>
             {
                 refuse(format!("is a list of {count} numbers"))
             }
-            Kind::Whole3 if value.as_array().is_none_or(|list| {
-                list.len() != 3 || list.iter().any(|number| number.as_u64().is_none_or(|number| number == 0))
-            }) =>
+            Kind::Whole3
+                if value.as_array().is_none_or(|list| {
+                    list.len() != 3 || list.iter().any(|number| number.as_u64().is_none_or(|number| number == 0))
+                }) =>
             {
                 refuse("is a list of three whole numbers above 0".to_owned())
             }
@@ -214,8 +221,7 @@ impl Param {
 /// The schema of what a tool takes.
 #[must_use]
 pub fn schema(params: &[Param]) -> Value {
-    let properties: Map<String, Value> =
-        params.iter().map(|param| (param.name.to_owned(), param.schema())).collect();
+    let properties: Map<String, Value> = params.iter().map(|param| (param.name.to_owned(), param.schema())).collect();
     let required: Vec<&str> = params.iter().filter(|param| param.required).map(|param| param.name).collect();
     json!({"type": "object", "properties": properties, "required": required})
 }

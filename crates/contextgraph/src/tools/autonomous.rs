@@ -44,8 +44,13 @@ pub(super) fn tools() -> Vec<Spec> {
                 Param::flag("replace", "Whether to look again if there is a north star").default(false),
             ],
             output(&[
-                ("bootstrap_result", ANY), ("discovery_metadata", ANY), ("initialized_services", list(TEXT)), ("recommendations", list(TEXT)),
-                ("status", TEXT), ("note", TEXT), ("undo", maybe(TEXT)),
+                ("bootstrap_result", ANY),
+                ("discovery_metadata", ANY),
+                ("initialized_services", list(TEXT)),
+                ("recommendations", list(TEXT)),
+                ("status", TEXT),
+                ("note", TEXT),
+                ("undo", maybe(TEXT)),
             ]),
             auto_bootstrap_north_star,
         ),
@@ -64,11 +69,25 @@ pub(super) fn tools() -> Vec<Spec> {
             ],
             output(&[
                 ("overall_drift", ANY),
-                ("per_embedder_drift", list(object(&[
-                    ("embedder", TEXT), ("embedder_index", WHOLE), ("similarity", NUMBER), ("drift_score", NUMBER), ("drift_level", TEXT),
-                ]))),
-                ("most_drifted_embedders", list(TEXT)), ("recommendations", list(ANY)), ("trend", ANY), ("analyzed_count", WHOLE),
-                ("timestamp", WHOLE), ("timeframe", TEXT), ("reference_type", TEXT), ("reference_id", or_null(TEXT)), ("history", maybe(list(ANY))),
+                (
+                    "per_embedder_drift",
+                    list(object(&[
+                        ("embedder", TEXT),
+                        ("embedder_index", WHOLE),
+                        ("similarity", NUMBER),
+                        ("drift_score", NUMBER),
+                        ("drift_level", TEXT),
+                    ])),
+                ),
+                ("most_drifted_embedders", list(TEXT)),
+                ("recommendations", list(ANY)),
+                ("trend", ANY),
+                ("analyzed_count", WHOLE),
+                ("timestamp", WHOLE),
+                ("timeframe", TEXT),
+                ("reference_type", TEXT),
+                ("reference_id", or_null(TEXT)),
+                ("history", maybe(list(ANY))),
             ]),
             get_alignment_drift,
         ),
@@ -82,8 +101,12 @@ pub(super) fn tools() -> Vec<Spec> {
                 Param::number("target_alignment", "Stop when alignment is this high already", 0.0, 1.0),
             ],
             output(&[
-                ("correction_result", maybe(ANY)), ("before_state", ANY), ("after_state", maybe(ANY)), ("forced", FLAG),
-                ("skipped", maybe(FLAG)), ("reason", maybe(TEXT)),
+                ("correction_result", maybe(ANY)),
+                ("before_state", ANY),
+                ("after_state", maybe(ANY)),
+                ("forced", FLAG),
+                ("skipped", maybe(FLAG)),
+                ("reason", maybe(TEXT)),
             ]),
             trigger_drift_correction,
         ),
@@ -99,11 +122,20 @@ pub(super) fn tools() -> Vec<Spec> {
                 Param::number("min_alignment", "Aligned less counts as low", 0.0, 1.0).default(0.4),
             ],
             output(&[
-                ("candidates", list(object(&[
-                    ("memory_id", TEXT), ("age_days", NUMBER), ("alignment", NUMBER), ("connections", WHOLE), ("reason", TEXT), ("byte_size", WHOLE),
-                    ("priority_score", NUMBER),
-                ]))),
-                ("summary", ANY), ("limit_applied", WHOLE),
+                (
+                    "candidates",
+                    list(object(&[
+                        ("memory_id", TEXT),
+                        ("age_days", NUMBER),
+                        ("alignment", NUMBER),
+                        ("connections", WHOLE),
+                        ("reason", TEXT),
+                        ("byte_size", WHOLE),
+                        ("priority_score", NUMBER),
+                    ])),
+                ),
+                ("summary", ANY),
+                ("limit_applied", WHOLE),
             ]),
             get_pruning_candidates,
         ),
@@ -121,7 +153,10 @@ pub(super) fn tools() -> Vec<Spec> {
                 Param::id("undo", "Takes back an earlier consolidation, by the id that it gave"),
             ],
             output(&[
-                ("consolidation_result", ANY), ("statistics", maybe(ANY)), ("candidates_sample", maybe(list(ANY))), ("undo", maybe(TEXT)),
+                ("consolidation_result", ANY),
+                ("statistics", maybe(ANY)),
+                ("candidates_sample", maybe(list(ANY))),
+                ("undo", maybe(TEXT)),
             ]),
             trigger_consolidation,
         ),
@@ -138,12 +173,26 @@ pub(super) fn tools() -> Vec<Spec> {
                 Param::ids("memory_ids", "Only these memories"),
             ],
             output(&[
-                ("discovered_goals", list(object(&[
-                    ("goal_id", TEXT), ("description", TEXT), ("level", TEXT), ("confidence", NUMBER), ("member_count", WHOLE),
-                    ("coherence_score", NUMBER), ("dominant_embedders", list(TEXT)),
-                ]))),
-                ("hierarchy_relationships", list(object(&[("parent_id", TEXT), ("child_id", TEXT), ("similarity", NUMBER)]))),
-                ("cluster_analysis", ANY), ("discovery_metadata", ANY), ("parent_goal_id", or_null(TEXT)), ("discovery_mode", TEXT),
+                (
+                    "discovered_goals",
+                    list(object(&[
+                        ("goal_id", TEXT),
+                        ("description", TEXT),
+                        ("level", TEXT),
+                        ("confidence", NUMBER),
+                        ("member_count", WHOLE),
+                        ("coherence_score", NUMBER),
+                        ("dominant_embedders", list(TEXT)),
+                    ])),
+                ),
+                (
+                    "hierarchy_relationships",
+                    list(object(&[("parent_id", TEXT), ("child_id", TEXT), ("similarity", NUMBER)])),
+                ),
+                ("cluster_analysis", ANY),
+                ("discovery_metadata", ANY),
+                ("parent_goal_id", or_null(TEXT)),
+                ("discovery_mode", TEXT),
                 ("discovery_count", WHOLE),
             ]),
             discover_sub_goals,
@@ -159,9 +208,20 @@ pub(super) fn tools() -> Vec<Spec> {
                 Param::whole("history_count", "How much of it", 1, 100).default(10),
             ],
             output(&[
-                ("north_star", ANY), ("services", ANY),
-                ("overall_health", object(&[("score", NUMBER), ("status", TEXT), ("north_star_configured", FLAG), ("drift_severity", TEXT)])),
-                ("recommendations", list(ANY)), ("metrics", maybe(ANY)), ("history", maybe(list(ANY))),
+                ("north_star", ANY),
+                ("services", ANY),
+                (
+                    "overall_health",
+                    object(&[
+                        ("score", NUMBER),
+                        ("status", TEXT),
+                        ("north_star_configured", FLAG),
+                        ("drift_severity", TEXT),
+                    ]),
+                ),
+                ("recommendations", list(ANY)),
+                ("metrics", maybe(ANY)),
+                ("history", maybe(list(ANY))),
             ]),
             get_autonomous_status,
         ),
@@ -184,8 +244,14 @@ fn shown(goal: &Goal) -> Value {
     })
 }
 
-const SERVICES: [&str; 6] =
-    ["bootstrap_service", "drift_detector", "drift_corrector", "pruning_service", "consolidation_service", "subgoal_discovery"];
+const SERVICES: [&str; 6] = [
+    "bootstrap_service",
+    "drift_detector",
+    "drift_corrector",
+    "pruning_service",
+    "consolidation_service",
+    "subgoal_discovery",
+];
 
 fn auto_bootstrap_north_star(call: &mut Call<'_>) -> Outcome<Value> {
     let existing = call.space.mind.autonomy.north_star.clone().filter(|_| !call.args.flag("replace"));
@@ -292,8 +358,12 @@ fn get_alignment_drift(call: &mut Call<'_>) -> Outcome<Value> {
     });
     if call.args.flag("include_history") {
         let since = call.now.saturating_sub(timeframe(call.args.text("timeframe")));
-        answer["history"] =
-            history.since(since).into_iter().map(|(at, value)| json!({"at_ms": at, "alignment": value})).collect::<Vec<_>>().into();
+        answer["history"] = history
+            .since(since)
+            .into_iter()
+            .map(|(at, value)| json!({"at_ms": at, "alignment": value}))
+            .collect::<Vec<_>>()
+            .into();
     }
     Ok(answer)
 }
@@ -318,7 +388,9 @@ fn trigger_drift_correction(call: &mut Call<'_>) -> Outcome<Value> {
     let force = call.args.flag("force");
     if call.space.graph.is_empty() {
         let (_, _, before) = drift_state(call);
-        return Ok(json!({"skipped": true, "reason": "there is no memory to measure", "before_state": before, "forced": force}));
+        return Ok(
+            json!({"skipped": true, "reason": "there is no memory to measure", "before_state": before, "forced": force}),
+        );
     }
     let (similarities, _) = call.space.drift_now(None, call.now)?;
     let overall = call.space.aligned(&similarities);
@@ -326,7 +398,11 @@ fn trigger_drift_correction(call: &mut Call<'_>) -> Outcome<Value> {
     let (severity, trend, before) = drift_state(call);
     let reached = call.args.maybe_number("target_alignment").is_some_and(|target| overall >= target);
     if !force && (reached || Correction::of(severity, trend) == Correction::NoAction) {
-        let reason = if reached { "alignment is as high as asked for" } else { "the drift does not call for a correction: use force" };
+        let reason = if reached {
+            "alignment is as high as asked for"
+        } else {
+            "the drift does not call for a correction: use force"
+        };
         call.space.touch(Doc::Autonomy);
         return Ok(json!({"skipped": true, "reason": reason, "before_state": before, "forced": false}));
     }
@@ -349,7 +425,10 @@ fn trigger_drift_correction(call: &mut Call<'_>) -> Outcome<Value> {
 }
 
 fn get_pruning_candidates(call: &mut Call<'_>) -> Outcome<Value> {
-    let rules = Rules { min_age_days: call.args.number("min_staleness_days"), min_alignment: call.args.number("min_alignment") };
+    let rules = Rules {
+        min_age_days: call.args.number("min_staleness_days"),
+        min_alignment: call.args.number("min_alignment"),
+    };
     let now = call.now;
     let space = &call.space;
     // Of memories with the same text, the one that is aligned best stays; of equals, the oldest.
@@ -410,7 +489,9 @@ fn get_pruning_candidates(call: &mut Call<'_>) -> Outcome<Value> {
 fn trigger_consolidation(call: &mut Call<'_>) -> Outcome<Value> {
     if let Some(record) = call.args.maybe_id("undo") {
         let done = call.space.undo(record, call.now)?;
-        return Ok(json!({"consolidation_result": {"status": "undone", "candidate_count": 0, "action_required": false, "note": done}}));
+        return Ok(
+            json!({"consolidation_result": {"status": "undone", "candidate_count": 0, "action_required": false, "note": done}}),
+        );
     }
     let strategy = Strategy::from_word(call.args.text("strategy")).unwrap_or(Strategy::Similarity);
     let (most, least) = (call.args.whole("max_memories"), call.args.number("min_similarity"));
@@ -447,9 +528,12 @@ fn trigger_consolidation(call: &mut Call<'_>) -> Outcome<Value> {
 
 fn discover_sub_goals(call: &mut Call<'_>) -> Outcome<Value> {
     let parent = call.args.maybe_id("parent_goal_id");
-    let known: Vec<Goal> = call.space.mind.autonomy.north_star.iter().chain(&call.space.mind.autonomy.goals).cloned().collect();
+    let known: Vec<Goal> =
+        call.space.mind.autonomy.north_star.iter().chain(&call.space.mind.autonomy.goals).cloned().collect();
     if let Some(parent) = parent.filter(|parent| !known.iter().any(|goal| goal.id == *parent)) {
-        let message = format!("there is no goal {parent}; get_autonomous_status shows the north star, and this tool gives the ids of goals");
+        let message = format!(
+            "there is no goal {parent}; get_autonomous_status shows the north star, and this tool gives the ids of goals"
+        );
         return Err(Problem::new(Code::Refused, "GOAL_NOT_FOUND", message));
     }
     let only = call.args.ids("memory_ids");
@@ -457,15 +541,21 @@ fn discover_sub_goals(call: &mut Call<'_>) -> Outcome<Value> {
     let least = call.args.number("min_confidence");
     let sizes: Vec<usize> = found.iter().map(|found| found.members.len()).collect();
     let total = found.len();
-    let mut goals: Vec<Goal> =
-        found.into_iter().map(|found| found.goal).filter(|goal| goal.confidence >= least).take(call.args.whole("max_goals")).collect();
+    let mut goals: Vec<Goal> = found
+        .into_iter()
+        .map(|found| found.goal)
+        .filter(|goal| goal.confidence >= least)
+        .take(call.args.whole("max_goals"))
+        .collect();
     let mut relations = Vec::new();
     let all: Vec<Goal> = known.iter().chain(&goals).cloned().collect();
     for goal in &mut goals {
         let found = match parent {
             Some(parent) => {
                 let among: Vec<Goal> = known.iter().filter(|known| known.id == parent).cloned().collect();
-                let alike = call.space.parent_of(&Goal { level: crate::autonomy::goals::Level::Operational, ..goal.clone() }, &among)?;
+                let alike = call
+                    .space
+                    .parent_of(&Goal { level: crate::autonomy::goals::Level::Operational, ..goal.clone() }, &among)?;
                 Some((parent, alike.map_or(0.0, |alike| alike.1)))
             }
             None => call.space.parent_of(goal, &all)?,
@@ -493,7 +583,13 @@ fn get_autonomous_status(call: &mut Call<'_>) -> Outcome<Value> {
     let autonomy = &call.space.mind.autonomy;
     let star = autonomy.north_star.as_ref();
     let score = star.map_or(0.0, |_| severity.health());
-    let status = if score >= 0.8 { "healthy" } else if score >= 0.5 { "degraded" } else { "critical" };
+    let status = if score >= 0.8 {
+        "healthy"
+    } else if score >= 0.5 {
+        "degraded"
+    } else {
+        "critical"
+    };
     let mut recommendations = Vec::new();
     let mut advise = |priority: &str, action: &str, description: &str| {
         recommendations.push(json!({"priority": priority, "action": action, "description": description}));

@@ -65,7 +65,12 @@ pub(super) fn tools() -> Vec<Spec> {
                 modality().default("text"),
                 Param::texts("tags", "Words to mark it with"),
             ],
-            output: output(&[("fingerprintId", TEXT), ("embedderCount", WHOLE), ("embeddingLatencyMs", NUMBER), ("edgesCreated", WHOLE)]),
+            output: output(&[
+                ("fingerprintId", TEXT),
+                ("embedderCount", WHOLE),
+                ("embeddingLatencyMs", NUMBER),
+                ("edgesCreated", WHOLE),
+            ]),
             run: store_memory,
         },
         Spec {

@@ -27,9 +27,16 @@ pub(super) fn tools() -> Vec<Spec> {
                 Param::flag("wait", "Whether to answer only when the dream is over").default(false),
             ],
             output: output(&[
-                ("triggered", FLAG), ("trigger_reason", or_null(TEXT)), ("gpu_utilization", NUMBER), ("gpu_eligible", FLAG),
-                ("rationale_logged", TEXT), ("forced", FLAG), ("note", TEXT), ("error", maybe(TEXT)),
-                ("cooldown_remaining_secs", maybe(WHOLE)), ("report", maybe(ANY)),
+                ("triggered", FLAG),
+                ("trigger_reason", or_null(TEXT)),
+                ("gpu_utilization", NUMBER),
+                ("gpu_eligible", FLAG),
+                ("rationale_logged", TEXT),
+                ("forced", FLAG),
+                ("note", TEXT),
+                ("error", maybe(TEXT)),
+                ("cooldown_remaining_secs", maybe(WHOLE)),
+                ("report", maybe(ANY)),
             ]),
             run: trigger_dream,
         },
@@ -42,15 +49,33 @@ pub(super) fn tools() -> Vec<Spec> {
             idempotent: true,
             params: Vec::new(),
             output: output(&[
-                ("state", TEXT), ("is_dreaming", FLAG), ("gpu_usage", NUMBER), ("activity_level", NUMBER), ("completed_cycles", WHOLE),
-                ("time_since_last_dream_secs", or_null(WHOLE)), ("last_dream_completed", or_null(ANY)),
-                ("scheduler", object(&[
-                    ("average_activity", NUMBER), ("activity_threshold", NUMBER), ("idle_duration_trigger_secs", WHOLE),
-                    ("cooldown_remaining_secs", WHOLE), ("current_idle_duration_secs", WHOLE), ("trigger_decision", ANY),
-                ])),
-                ("constitution_compliance", object(&[
-                    ("gpu_under_30_percent", FLAG), ("current_gpu_usage", NUMBER), ("max_gpu_allowed", NUMBER), ("max_wake_latency_ms", WHOLE),
-                ])),
+                ("state", TEXT),
+                ("is_dreaming", FLAG),
+                ("gpu_usage", NUMBER),
+                ("activity_level", NUMBER),
+                ("completed_cycles", WHOLE),
+                ("time_since_last_dream_secs", or_null(WHOLE)),
+                ("last_dream_completed", or_null(ANY)),
+                (
+                    "scheduler",
+                    object(&[
+                        ("average_activity", NUMBER),
+                        ("activity_threshold", NUMBER),
+                        ("idle_duration_trigger_secs", WHOLE),
+                        ("cooldown_remaining_secs", WHOLE),
+                        ("current_idle_duration_secs", WHOLE),
+                        ("trigger_decision", ANY),
+                    ]),
+                ),
+                (
+                    "constitution_compliance",
+                    object(&[
+                        ("gpu_under_30_percent", FLAG),
+                        ("current_gpu_usage", NUMBER),
+                        ("max_gpu_allowed", NUMBER),
+                        ("max_wake_latency_ms", WHOLE),
+                    ]),
+                ),
             ]),
             run: get_dream_status,
         },
@@ -63,7 +88,11 @@ pub(super) fn tools() -> Vec<Spec> {
             idempotent: true,
             params: vec![Param::short("reason", "Why", 1024)],
             output: output(&[
-                ("aborted", FLAG), ("abort_latency_ms", NUMBER), ("previous_state", TEXT), ("mandate_met", FLAG), ("reason", or_null(TEXT)),
+                ("aborted", FLAG),
+                ("abort_latency_ms", NUMBER),
+                ("previous_state", TEXT),
+                ("mandate_met", FLAG),
+                ("reason", or_null(TEXT)),
             ]),
             run: abort_dream,
         },
@@ -79,12 +108,23 @@ pub(super) fn tools() -> Vec<Spec> {
                 Param::whole("limit", "How many", 1, 100).default(20),
             ],
             output: output(&[
-                ("shortcuts", list(object(&[
-                    ("source", TEXT), ("target", TEXT), ("hop_count", WHOLE), ("traversal_count", WHOLE), ("combined_weight", NUMBER),
-                    ("min_confidence", NUMBER), ("path_length", WHOLE),
-                ]))),
-                ("total_candidates", WHOLE), ("returned_count", WHOLE), ("shortcuts_created_this_cycle", WHOLE),
-                ("filters_applied", ANY), ("constitution_reference", ANY),
+                (
+                    "shortcuts",
+                    list(object(&[
+                        ("source", TEXT),
+                        ("target", TEXT),
+                        ("hop_count", WHOLE),
+                        ("traversal_count", WHOLE),
+                        ("combined_weight", NUMBER),
+                        ("min_confidence", NUMBER),
+                        ("path_length", WHOLE),
+                    ])),
+                ),
+                ("total_candidates", WHOLE),
+                ("returned_count", WHOLE),
+                ("shortcuts_created_this_cycle", WHOLE),
+                ("filters_applied", ANY),
+                ("constitution_reference", ANY),
             ]),
             run: get_amortized_shortcuts,
         },
@@ -119,7 +159,11 @@ fn trigger_dream(call: &mut Call<'_>) -> Outcome<Value> {
         return Ok(refused);
     }
     if !call.dream.request() {
-        return Err(Problem::new(Code::Dream, "DREAM_IN_PROGRESS", "a dream has just been started: see get_dream_status"));
+        return Err(Problem::new(
+            Code::Dream,
+            "DREAM_IN_PROGRESS",
+            "a dream has just been started: see get_dream_status",
+        ));
     }
     tracing::info!(rationale, force, "a dream was asked for");
     Ok(answer(true, "see get_dream_status for what it does"))
@@ -171,10 +215,16 @@ fn abort_dream(call: &mut Call<'_>) -> Outcome<Value> {
     };
     match previous {
         State::Awake => answer(false, 0.0),
-        State::Waking => Err(Problem::new(Code::Dream, "ALREADY_WAKING", "the memory is waking already: nothing to abort")),
+        State::Waking => {
+            Err(Problem::new(Code::Dream, "ALREADY_WAKING", "the memory is waking already: nothing to abort"))
+        }
         _ => match call.dream.abort() {
             Some(latency) => answer(true, latency),
-            None => Err(Problem::new(Code::Dream, "WAKE_TIMEOUT", "the dream did not end in time: look at get_dream_status")),
+            None => Err(Problem::new(
+                Code::Dream,
+                "WAKE_TIMEOUT",
+                "the dream did not end in time: look at get_dream_status",
+            )),
         },
     }
 }

@@ -20,7 +20,12 @@ fn session() -> Vec<Param> {
 }
 
 fn workspace_shape() -> Vec<(&'static str, Shape)> {
-    vec![("active_memory", or_null(TEXT)), ("is_broadcasting", FLAG), ("has_conflict", FLAG), ("coherence_threshold", NUMBER)]
+    vec![
+        ("active_memory", or_null(TEXT)),
+        ("is_broadcasting", FLAG),
+        ("has_conflict", FLAG),
+        ("coherence_threshold", NUMBER),
+    ]
 }
 
 pub(super) fn tools() -> Vec<Spec> {
@@ -44,14 +49,35 @@ pub(super) fn tools() -> Vec<Spec> {
             "C(t) = integration x reflection x differentiation, with what limits it, the workspace and the identity.",
             session(),
             output(&[
-                ("C", NUMBER), ("r", NUMBER), ("psi", NUMBER), ("meta_score", NUMBER), ("differentiation", NUMBER),
-                ("integration", NUMBER), ("reflection", NUMBER), ("state", TEXT), ("gwt_state", TEXT), ("time_in_state_ms", WHOLE),
+                ("C", NUMBER),
+                ("r", NUMBER),
+                ("psi", NUMBER),
+                ("meta_score", NUMBER),
+                ("differentiation", NUMBER),
+                ("integration", NUMBER),
+                ("reflection", NUMBER),
+                ("state", TEXT),
+                ("gwt_state", TEXT),
+                ("time_in_state_ms", WHOLE),
                 ("workspace", object(&workspace_shape())),
-                ("identity", object(&[("coherence", NUMBER), ("status", TEXT), ("trajectory_length", WHOLE), ("purpose_vector", list(NUMBER))])),
-                ("component_analysis", object(&[
-                    ("integration_sufficient", FLAG), ("reflection_sufficient", FLAG), ("differentiation_sufficient", FLAG),
-                    ("limiting_factor", TEXT),
-                ])),
+                (
+                    "identity",
+                    object(&[
+                        ("coherence", NUMBER),
+                        ("status", TEXT),
+                        ("trajectory_length", WHOLE),
+                        ("purpose_vector", list(NUMBER)),
+                    ]),
+                ),
+                (
+                    "component_analysis",
+                    object(&[
+                        ("integration_sufficient", FLAG),
+                        ("reflection_sufficient", FLAG),
+                        ("differentiation_sufficient", FLAG),
+                        ("limiting_factor", TEXT),
+                    ]),
+                ),
             ]),
             get_consciousness_state,
         ),
@@ -61,8 +87,15 @@ pub(super) fn tools() -> Vec<Spec> {
             "The thirteen coupled oscillators: their phases, and how far they go together (order parameter r).",
             session(),
             output(&[
-                ("r", NUMBER), ("psi", NUMBER), ("synchronization", NUMBER), ("state", TEXT), ("phases", list(NUMBER)),
-                ("natural_freqs", list(NUMBER)), ("coupling", NUMBER), ("elapsed_seconds", NUMBER), ("embedding_labels", list(TEXT)),
+                ("r", NUMBER),
+                ("psi", NUMBER),
+                ("synchronization", NUMBER),
+                ("state", TEXT),
+                ("phases", list(NUMBER)),
+                ("natural_freqs", list(NUMBER)),
+                ("coupling", NUMBER),
+                ("elapsed_seconds", NUMBER),
+                ("embedding_labels", list(TEXT)),
                 ("thresholds", object(&[("conscious", NUMBER), ("fragmented", NUMBER), ("hypersync", NUMBER)])),
             ]),
             get_kuramoto_sync,
@@ -81,11 +114,22 @@ pub(super) fn tools() -> Vec<Spec> {
             "The purpose of the whole memory, and whether it stays itself (identity continuity).",
             session(),
             output(&[
-                ("purpose_vector", list(NUMBER)), ("identity_coherence", NUMBER), ("coherence_with_actions", NUMBER),
-                ("identity_status", TEXT), ("trajectory_length", WHOLE), ("thresholds", ANY),
-                ("identity_continuity", object(&[
-                    ("ic", NUMBER), ("status", TEXT), ("in_crisis", FLAG), ("history_len", WHOLE), ("last_detection", or_null(ANY)),
-                ])),
+                ("purpose_vector", list(NUMBER)),
+                ("identity_coherence", NUMBER),
+                ("coherence_with_actions", NUMBER),
+                ("identity_status", TEXT),
+                ("trajectory_length", WHOLE),
+                ("thresholds", ANY),
+                (
+                    "identity_continuity",
+                    object(&[
+                        ("ic", NUMBER),
+                        ("status", TEXT),
+                        ("in_crisis", FLAG),
+                        ("history_len", WHOLE),
+                        ("last_detection", or_null(ANY)),
+                    ]),
+                ),
             ]),
             get_ego_state,
         ),
@@ -104,8 +148,13 @@ pub(super) fn tools() -> Vec<Spec> {
                 Param::flag("force", "Whether to give it attention in any case").default(false),
             ],
             output: output(&[
-                ("success", FLAG), ("memory_id", TEXT), ("new_r", NUMBER), ("was_selected", FLAG), ("is_broadcasting", FLAG),
-                ("dopamine_triggered", or_null(NUMBER)), ("reason", maybe(TEXT)),
+                ("success", FLAG),
+                ("memory_id", TEXT),
+                ("new_r", NUMBER),
+                ("was_selected", FLAG),
+                ("is_broadcasting", FLAG),
+                ("dopamine_triggered", or_null(NUMBER)),
+                ("reason", maybe(TEXT)),
             ]),
             run: trigger_workspace_broadcast,
         },
@@ -117,7 +166,14 @@ pub(super) fn tools() -> Vec<Spec> {
             class: Class::Write,
             idempotent: true,
             params: vec![Param::held("new_K", "The coupling", 0.0, 10.0).required()],
-            output: output(&[("old_K", NUMBER), ("new_K", NUMBER), ("predicted_r", NUMBER), ("current_r", NUMBER), ("K_clamped", FLAG), ("undo", TEXT)]),
+            output: output(&[
+                ("old_K", NUMBER),
+                ("new_K", NUMBER),
+                ("predicted_r", NUMBER),
+                ("current_r", NUMBER),
+                ("K_clamped", FLAG),
+                ("undo", TEXT),
+            ]),
             run: adjust_coupling,
         },
         read(
@@ -132,8 +188,14 @@ pub(super) fn tools() -> Vec<Spec> {
                 Param::number("threshold", "Where the line is", 0.35, 0.65).default(0.5),
             ],
             output(&[
-                ("quadrant", TEXT), ("delta_s", NUMBER), ("delta_c", NUMBER), ("suggested_action", TEXT), ("explanation", TEXT),
-                ("source", TEXT), ("threshold", NUMBER), ("confidence", NUMBER),
+                ("quadrant", TEXT),
+                ("delta_s", NUMBER),
+                ("delta_c", NUMBER),
+                ("suggested_action", TEXT),
+                ("explanation", TEXT),
+                ("source", TEXT),
+                ("threshold", NUMBER),
+                ("confidence", NUMBER),
             ]),
             get_johari_classification,
         ),
@@ -262,8 +324,13 @@ fn trigger_workspace_broadcast(call: &mut Call<'_>) -> Outcome<Value> {
     })?;
     let (r, _, _) = call.space.order();
     let force = args.flag("force");
-    let candidate =
-        Candidate { memory, r, importance: args.number("importance"), alignment: args.number("alignment"), at: call.now };
+    let candidate = Candidate {
+        memory,
+        r,
+        importance: args.number("importance"),
+        alignment: args.number("alignment"),
+        at: call.now,
+    };
     let selection = call.space.mind.gwt.workspace.bid(candidate, force);
     let mut answer = json!({
         "success": selection.admitted,
@@ -275,7 +342,8 @@ fn trigger_workspace_broadcast(call: &mut Call<'_>) -> Outcome<Value> {
     });
     if !selection.admitted {
         answer["reason"] =
-            format!("r is {r:.3}, below {ADMITTED}: raise the coupling with adjust_coupling, wait, or use force").into();
+            format!("r is {r:.3}, below {ADMITTED}: raise the coupling with adjust_coupling, wait, or use force")
+                .into();
         return Ok(answer);
     }
     let change = call.space.mind.levels.adjust(Modulator::Dopamine, selection.dopamine, "workspace entry", call.now);
@@ -312,16 +380,17 @@ fn adjust_coupling(call: &mut Call<'_>) -> Outcome<Value> {
 
 fn get_johari_classification(call: &mut Call<'_>) -> Outcome<Value> {
     let args = call.args;
-    let (delta_s, delta_c, source) = match (args.maybe_number("delta_s"), args.maybe_number("delta_c"), args.maybe_id("memory_id")) {
-        (Some(delta_s), Some(delta_c), _) => (delta_s, delta_c, "direct".to_owned()),
-        (_, _, Some(id)) => {
-            let memory = call.space.memory(id)?;
-            let surprise = f64::from(memory.delta_s[args.whole("embedder_index")]);
-            let (delta_s, delta_c) = johari::from_soft(johari::soft(surprise, f64::from(memory.delta_c)));
-            (delta_s, delta_c, format!("memory:{id}"))
-        }
-        _ => return Err(Problem::params("give `delta_s` and `delta_c`, or a `memory_id`")),
-    };
+    let (delta_s, delta_c, source) =
+        match (args.maybe_number("delta_s"), args.maybe_number("delta_c"), args.maybe_id("memory_id")) {
+            (Some(delta_s), Some(delta_c), _) => (delta_s, delta_c, "direct".to_owned()),
+            (_, _, Some(id)) => {
+                let memory = call.space.memory(id)?;
+                let surprise = f64::from(memory.delta_s[args.whole("embedder_index")]);
+                let (delta_s, delta_c) = johari::from_soft(johari::soft(surprise, f64::from(memory.delta_c)));
+                (delta_s, delta_c, format!("memory:{id}"))
+            }
+            _ => return Err(Problem::params("give `delta_s` and `delta_c`, or a `memory_id`")),
+        };
     let threshold = args.number("threshold");
     let quadrant = Quadrant::of(delta_s, delta_c, threshold);
     Ok(json!({

@@ -23,11 +23,20 @@ pub(super) fn tools() -> Vec<Spec> {
             idempotent: true,
             params: Vec::new(),
             output: output(&[
-                ("dopamine", ANY), ("serotonin", ANY), ("noradrenaline", ANY), ("acetylcholine", ANY),
-                ("derived_parameters", object(&[
-                    ("hopfield_beta", NUMBER), ("attention_temp", NUMBER), ("utl_learning_rate", NUMBER), ("is_alert", FLAG),
-                    ("is_learning_elevated", FLAG),
-                ])),
+                ("dopamine", ANY),
+                ("serotonin", ANY),
+                ("noradrenaline", ANY),
+                ("acetylcholine", ANY),
+                (
+                    "derived_parameters",
+                    object(&[
+                        ("hopfield_beta", NUMBER),
+                        ("attention_temp", NUMBER),
+                        ("utl_learning_rate", NUMBER),
+                        ("is_alert", FLAG),
+                        ("is_learning_elevated", FLAG),
+                    ]),
+                ),
             ]),
             run: get_neuromodulation_state,
         },
@@ -43,8 +52,14 @@ pub(super) fn tools() -> Vec<Spec> {
                 Param::number("delta", "By how much", f64::NEG_INFINITY, f64::INFINITY).required(),
             ],
             output: output(&[
-                ("modulator", TEXT), ("old_level", NUMBER), ("new_level", NUMBER), ("delta_requested", NUMBER), ("delta_applied", NUMBER),
-                ("clamped", FLAG), ("range", object(&[("min", NUMBER), ("baseline", NUMBER), ("max", NUMBER)])), ("undo", TEXT),
+                ("modulator", TEXT),
+                ("old_level", NUMBER),
+                ("new_level", NUMBER),
+                ("delta_requested", NUMBER),
+                ("delta_applied", NUMBER),
+                ("clamped", FLAG),
+                ("range", object(&[("min", NUMBER), ("baseline", NUMBER), ("max", NUMBER)])),
+                ("undo", TEXT),
             ]),
             run: adjust_neuromodulator,
         },
@@ -58,8 +73,14 @@ pub(super) fn tools() -> Vec<Spec> {
             idempotent: false,
             params: Vec::new(),
             output: output(&[
-                ("reward", ANY), ("gardener_details", ANY), ("curator_details", ANY), ("assessor_details", ANY), ("summary", TEXT),
-                ("needs_immediate_attention", FLAG), ("priority_improvement", TEXT), ("neuromodulation", ANY),
+                ("reward", ANY),
+                ("gardener_details", ANY),
+                ("curator_details", ANY),
+                ("assessor_details", ANY),
+                ("summary", TEXT),
+                ("needs_immediate_attention", FLAG),
+                ("priority_improvement", TEXT),
+                ("neuromodulation", ANY),
             ]),
             run: get_steering_feedback,
         },
@@ -189,11 +210,14 @@ fn get_steering_feedback(call: &mut Call<'_>) -> Outcome<Value> {
     let change = call.space.mind.levels.adjust(Modulator::Dopamine, delta, "steering", call.now);
     call.space.touch(Doc::Levels);
     let levels = &call.space.mind.levels;
-    let attention = [reward.gardener_score, reward.curator_score, reward.assessor_score].iter().any(|score| *score < -0.5);
+    let attention =
+        [reward.gardener_score, reward.curator_score, reward.assessor_score].iter().any(|score| *score < -0.5);
     let performing = f64::midpoint(seen.accuracy, seen.efficiency);
     let priority = match reward.limiting_factor {
         "gardener" => seen.gardener_advice().into_iter().next().unwrap_or_else(|| "connect more memories".to_owned()),
-        "curator" => seen.curator_advice().into_iter().next().unwrap_or_else(|| "store what matters, with importance".to_owned()),
+        "curator" => {
+            seen.curator_advice().into_iter().next().unwrap_or_else(|| "store what matters, with importance".to_owned())
+        }
         _ => "say with update_synergy_matrix which results were right".to_owned(),
     };
     Ok(json!({

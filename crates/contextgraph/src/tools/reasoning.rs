@@ -30,8 +30,12 @@ pub(super) fn tools() -> Vec<Spec> {
         params: vec![
             Param::id("source", "The memory to begin at").required(),
             Param::id("target", "The memory to end at; needed for forward, backward and bidirectional"),
-            Param::word("direction", "Which way to look", &["forward", "backward", "bidirectional", "bridge", "abduction"])
-                .default("forward"),
+            Param::word(
+                "direction",
+                "Which way to look",
+                &["forward", "backward", "bidirectional", "bridge", "abduction"],
+            )
+            .default("forward"),
         ],
         output: output(&[
             (
@@ -70,7 +74,9 @@ fn edges(space: &mut Space, id: Id, forth: bool) -> Outcome<Vec<(Id, f64)>> {
         }
     }
     let Some(slot) = space.graph.slot(id) else { return Ok(Vec::new()) };
-    let Some(row) = space.graph.index.row(slot).and_then(|row| <[i8; 256]>::try_from(row).ok()) else { return Ok(Vec::new()) };
+    let Some(row) = space.graph.index.row(slot).and_then(|row| <[i8; 256]>::try_from(row).ok()) else {
+        return Ok(Vec::new());
+    };
     let near: Vec<Id> = space
         .graph
         .index
@@ -127,7 +133,8 @@ fn omni_infer(call: &mut Call<'_>) -> Outcome<Value> {
         })
     };
     let mut found: Vec<(&str, Path, f64)> = Vec::new();
-    let forward = |space: &mut Space, from: Id, to: Id| -> Outcome<Option<Path>> { Ok(paths(space, from, true)?.remove(&to)) };
+    let forward =
+        |space: &mut Space, from: Id, to: Id| -> Outcome<Option<Path>> { Ok(paths(space, from, true)?.remove(&to)) };
     let description = match direction.as_str() {
         "forward" => {
             let target = needed()?;
@@ -150,7 +157,8 @@ fn omni_infer(call: &mut Call<'_>) -> Outcome<Value> {
             let reached = paths(call.space, source, true)?;
             for (end, path) in reached {
                 let other = call.space.memory(end)?;
-                let elsewhere = other.cluster != own.cluster || other.tags.iter().all(|tag| !own.tags.contains(tag)) && !other.tags.is_empty();
+                let elsewhere = other.cluster != own.cluster
+                    || other.tags.iter().all(|tag| !own.tags.contains(tag)) && !other.tags.is_empty();
                 if target.is_none_or(|target| target == end) && elsewhere {
                     found.push(("bridge", path, 1.0));
                 }

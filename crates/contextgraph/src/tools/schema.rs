@@ -68,8 +68,11 @@ impl Shape {
             Self::Object(members) => {
                 let properties: Map<String, Value> =
                     members.iter().map(|(name, shape)| ((*name).to_owned(), shape.schema())).collect();
-                let required: Vec<&str> =
-                    members.iter().filter(|(_, shape)| !matches!(shape, Self::Optional(_))).map(|(name, _)| *name).collect();
+                let required: Vec<&str> = members
+                    .iter()
+                    .filter(|(_, shape)| !matches!(shape, Self::Optional(_)))
+                    .map(|(name, _)| *name)
+                    .collect();
                 json!({"type": "object", "properties": properties, "required": required})
             }
         }

@@ -44,7 +44,16 @@ pub(super) fn tools() -> Vec<Spec> {
                         ("suggestedAction", TEXT),
                     ]),
                 ),
-                ("layers", object(&[("perception", TEXT), ("memory", TEXT), ("reasoning", TEXT), ("action", TEXT), ("meta", TEXT)])),
+                (
+                    "layers",
+                    object(&[
+                        ("perception", TEXT),
+                        ("memory", TEXT),
+                        ("reasoning", TEXT),
+                        ("action", TEXT),
+                        ("meta", TEXT),
+                    ]),
+                ),
             ]),
             get_memetic_status,
         ),
@@ -58,7 +67,14 @@ pub(super) fn tools() -> Vec<Spec> {
                 ("embedderCount", WHOLE),
                 ("layers", list(object(&[("name", TEXT), ("description", TEXT), ("status", TEXT)]))),
                 ("utl", object(&[("description", TEXT), ("formula", TEXT)])),
-                ("teleological", object(&[("description", TEXT), ("purposeVectorDimension", WHOLE), ("johariQuadrants", list(TEXT))])),
+                (
+                    "teleological",
+                    object(&[
+                        ("description", TEXT),
+                        ("purposeVectorDimension", WHOLE),
+                        ("johariQuadrants", list(TEXT)),
+                    ]),
+                ),
                 ("embedders", list(ANY)),
             ]),
             get_graph_manifest,
@@ -93,19 +109,28 @@ pub(super) fn tools() -> Vec<Spec> {
 
 /// Whether each layer works: perception embeds, memory answers, reasoning is in order, action finds, meta predicts.
 fn layers(call: &mut Call<'_>) -> [(&'static str, &'static str, String); 5] {
-    let probe = call.space.embedders().content("probe", crate::embedders::Modality::Text, &crate::embedders::lexical::Unknown);
+    let probe =
+        call.space.embedders().content("probe", crate::embedders::Modality::Text, &crate::embedders::lexical::Unknown);
     let word = |works: bool| if works { "active".to_owned() } else { "error: no answer".to_owned() };
     let storage = match call.space.storage() {
         Ok(_) => "active".to_owned(),
         Err(problem) => format!("error: {problem}"),
     };
     let (r, _, _) = call.space.order();
-    let meta = if call.space.mind.learning.meta.is_empty() { "active (nothing predicted yet)".to_owned() } else { "active".to_owned() };
+    let meta = if call.space.mind.learning.meta.is_empty() {
+        "active (nothing predicted yet)".to_owned()
+    } else {
+        "active".to_owned()
+    };
     [
         ("Perception", "Sensing: thirteen embedders see each text", word(!probe.e6.is_empty())),
         ("Memory", "Memories, their vectors and edges, in a durable store", storage),
         ("Reasoning", "Coherence: oscillators, workspace, causal paths", word(r.is_finite())),
-        ("Action", "Reflex: recall and suggestions", word(call.space.search_weights().iter().all(|weight| weight.is_finite()))),
+        (
+            "Action",
+            "Reflex: recall and suggestions",
+            word(call.space.search_weights().iter().all(|weight| weight.is_finite())),
+        ),
         ("Meta", "Learning about learning: predictions, calibration, drift", meta),
     ]
 }

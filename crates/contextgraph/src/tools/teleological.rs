@@ -24,7 +24,14 @@ const FUSED: usize = 1_000;
 const GROUP_NAMES: &[&str] = &["factual", "temporal", "causal", "relational", "qualitative", "implementation"];
 
 pub(super) fn tools() -> Vec<Spec> {
-    let vector = || object(&[("purpose_vector", list(NUMBER)), ("cross_correlations", list(NUMBER)), ("group_alignments", list(NUMBER)), ("confidence", NUMBER)]);
+    let vector = || {
+        object(&[
+            ("purpose_vector", list(NUMBER)),
+            ("cross_correlations", list(NUMBER)),
+            ("group_alignments", list(NUMBER)),
+            ("confidence", NUMBER),
+        ])
+    };
     vec![
         Spec {
             name: "search_teleological",
@@ -38,8 +45,12 @@ pub(super) fn tools() -> Vec<Spec> {
                 Param::text("query_content", "A text to compare with"),
                 Param::id("query_vector_id", "A memory, or an earlier query, to compare with"),
                 Param::word("strategy", "How to compare", &Strategy::WORDS).default("adaptive"),
-                Param::word("scope", "What to compare", &["full", "purpose_vector_only", "cross_correlations_only", "group_alignments_only"])
-                    .default("full"),
+                Param::word(
+                    "scope",
+                    "What to compare",
+                    &["full", "purpose_vector_only", "cross_correlations_only", "group_alignments_only"],
+                )
+                .default("full"),
                 Param::texts("specific_groups", "Only these groups of spaces"),
                 Param::whole("specific_embedder", "Only this space, 0 to 12", 0, 12),
                 Param::number("weight_purpose", "What alignments count", 0.0, 1.0).default(0.4),
@@ -51,11 +62,24 @@ pub(super) fn tools() -> Vec<Spec> {
                 Param::flag("include_content", "Whether to give the texts").default(false),
             ],
             output: output(&[
-                ("success", FLAG), ("strategy", TEXT), ("scope", TEXT), ("query_type", TEXT), ("search_latency_ms", NUMBER), ("num_results", WHOLE),
-                ("results", list(object(&[
-                    ("rank", WHOLE), ("id", TEXT), ("similarity", NUMBER), ("purpose_alignment", NUMBER), ("dominant_embedder", TEXT),
-                    ("breakdown", maybe(ANY)), ("content", maybe(TEXT)),
-                ]))),
+                ("success", FLAG),
+                ("strategy", TEXT),
+                ("scope", TEXT),
+                ("query_type", TEXT),
+                ("search_latency_ms", NUMBER),
+                ("num_results", WHOLE),
+                (
+                    "results",
+                    list(object(&[
+                        ("rank", WHOLE),
+                        ("id", TEXT),
+                        ("similarity", NUMBER),
+                        ("purpose_alignment", NUMBER),
+                        ("dominant_embedder", TEXT),
+                        ("breakdown", maybe(ANY)),
+                        ("content", maybe(TEXT)),
+                    ])),
+                ),
             ]),
             run: search_teleological,
         },
@@ -75,8 +99,14 @@ pub(super) fn tools() -> Vec<Spec> {
                 Param::flag("include_per_embedder", "Whether to name each space").default(false),
             ],
             output: output(&[
-                ("success", FLAG), ("vector", vector()), ("embedding_latency_ms", NUMBER), ("fusion_confidence", NUMBER), ("component_scores", ANY),
-                ("metadata", ANY), ("tucker", maybe(ANY)), ("per_embedder", maybe(ANY)),
+                ("success", FLAG),
+                ("vector", vector()),
+                ("embedding_latency_ms", NUMBER),
+                ("fusion_confidence", NUMBER),
+                ("component_scores", ANY),
+                ("metadata", ANY),
+                ("tucker", maybe(ANY)),
+                ("per_embedder", maybe(ANY)),
             ]),
             run: compute_teleological_vector,
         },
@@ -96,7 +126,12 @@ pub(super) fn tools() -> Vec<Spec> {
                 Param::flag("store_result", "Whether to keep it").default(true),
             ],
             output: output(&[
-                ("success", FLAG), ("vector", vector()), ("confidence", NUMBER), ("component_scores", ANY), ("metadata", ANY), ("stored", FLAG),
+                ("success", FLAG),
+                ("vector", vector()),
+                ("confidence", NUMBER),
+                ("component_scores", ANY),
+                ("metadata", ANY),
+                ("stored", FLAG),
             ]),
             run: fuse_embeddings,
         },
@@ -111,15 +146,25 @@ pub(super) fn tools() -> Vec<Spec> {
             params: vec![
                 Param::id("query_vector_id", "The query, or a memory that was compared").required(),
                 Param::id("result_vector_id", "The result").required(),
-                Param::word("feedback", "How right it was", &["relevant", "not_relevant", "partially_relevant"]).required(),
+                Param::word("feedback", "How right it was", &["relevant", "not_relevant", "partially_relevant"])
+                    .required(),
                 Param::number("relevance_score", "How right exactly, instead of the word", 0.0, 1.0),
                 Param::number("learning_rate", "How much to learn", 0.001, 0.5).default(0.01),
-                Param::word("update_scope", "Which pairs learn", &["all_pairs", "high_synergy_only", "contributing_pairs"])
-                    .default("contributing_pairs"),
+                Param::word(
+                    "update_scope",
+                    "Which pairs learn",
+                    &["all_pairs", "high_synergy_only", "contributing_pairs"],
+                )
+                .default("contributing_pairs"),
             ],
             output: output(&[
-                ("success", FLAG), ("pairs_updated", WHOLE), ("feedback", TEXT), ("learning_triggered", FLAG), ("learning_result", or_null(ANY)),
-                ("matrix_stats", ANY), ("undo", TEXT),
+                ("success", FLAG),
+                ("pairs_updated", WHOLE),
+                ("feedback", TEXT),
+                ("learning_triggered", FLAG),
+                ("learning_result", or_null(ANY)),
+                ("matrix_stats", ANY),
+                ("undo", TEXT),
             ]),
             run: update_synergy_matrix,
         },
@@ -132,7 +177,12 @@ pub(super) fn tools() -> Vec<Spec> {
             class: Class::Destructive,
             idempotent: false,
             params: vec![
-                Param::word("action", "What to do", &["create", "read", "update", "delete", "list", "get", "find_best"]).required(),
+                Param::word(
+                    "action",
+                    "What to do",
+                    &["create", "read", "update", "delete", "list", "get", "find_best"],
+                )
+                .required(),
                 Param::short("profile_id", "The profile", 128),
                 Param::short("name", "A name for people; for find_best the task in words", 1024),
                 Param::word("task_type", "What it is for", &TASKS),
@@ -141,9 +191,17 @@ pub(super) fn tools() -> Vec<Spec> {
                 Param::word("fusion_strategy", "How to fuse", &["linear", "attention", "gated", "hierarchical"]),
             ],
             output: output(&[
-                ("success", FLAG), ("action", TEXT), ("profile_id", maybe(TEXT)), ("weights", maybe(list(NUMBER))), ("name", maybe(TEXT)),
-                ("task_type", maybe(TEXT)), ("profiles", maybe(list(ANY))), ("count", maybe(WHOLE)), ("similarity", maybe(NUMBER)),
-                ("reason", maybe(TEXT)), ("undo", maybe(TEXT)),
+                ("success", FLAG),
+                ("action", TEXT),
+                ("profile_id", maybe(TEXT)),
+                ("weights", maybe(list(NUMBER))),
+                ("name", maybe(TEXT)),
+                ("task_type", maybe(TEXT)),
+                ("profiles", maybe(list(ANY))),
+                ("count", maybe(WHOLE)),
+                ("similarity", maybe(NUMBER)),
+                ("reason", maybe(TEXT)),
+                ("undo", maybe(TEXT)),
             ]),
             run: manage_teleological_profile,
         },
@@ -179,18 +237,20 @@ fn describe(vector: &Vector) -> (Value, Value) {
 
 fn search_teleological(call: &mut Call<'_>) -> Outcome<Value> {
     let args = call.args;
-    let (packed, created, kind, own): (std::sync::Arc<Packed>, u64, &str, Option<Id>) =
-        match (args.maybe_id("query_vector_id"), args.maybe_text("query_content").filter(|text| !text.trim().is_empty())) {
-            (Some(id), _) => {
-                let (packed, created) = call.space.vectors_of(id)?;
-                (packed, created, "existing_vector", Some(id))
-            }
-            (None, Some(text)) => {
-                let content = call.space.embedders().content(text, Modality::Text, &call.space.graph);
-                (std::sync::Arc::new(Packed::of(&content)), call.now, "embedded", None)
-            }
-            (None, None) => return Err(Problem::params("give `query_content` or `query_vector_id`")),
-        };
+    let (packed, created, kind, own): (std::sync::Arc<Packed>, u64, &str, Option<Id>) = match (
+        args.maybe_id("query_vector_id"),
+        args.maybe_text("query_content").filter(|text| !text.trim().is_empty()),
+    ) {
+        (Some(id), _) => {
+            let (packed, created) = call.space.vectors_of(id)?;
+            (packed, created, "existing_vector", Some(id))
+        }
+        (None, Some(text)) => {
+            let content = call.space.embedders().content(text, Modality::Text, &call.space.graph);
+            (std::sync::Arc::new(Packed::of(&content)), call.now, "embedded", None)
+        }
+        (None, None) => return Err(Problem::params("give `query_content` or `query_vector_id`")),
+    };
     let strategy = Strategy::from_word(args.text("strategy")).unwrap_or(Strategy::Adaptive);
     let parts = match args.text("scope") {
         "purpose_vector_only" => [true, false, false],
@@ -209,9 +269,14 @@ fn search_teleological(call: &mut Call<'_>) -> Outcome<Value> {
     let single = args.maybe_number("specific_embedder").map(|space| space as usize);
     let counts = |space: usize| {
         single.is_none_or(|single| single == space)
-            && (groups.is_empty() || GROUPS.iter().any(|(name, members)| groups.iter().any(|group| group == name) && members.contains(&space)))
+            && (groups.is_empty()
+                || GROUPS
+                    .iter()
+                    .any(|(name, members)| groups.iter().any(|group| group == name) && members.contains(&space)))
     };
-    let masked = |values: [f64; COUNT]| -> [f64; COUNT] { std::array::from_fn(|space| if counts(space) { values[space] } else { 0.0 }) };
+    let masked = |values: [f64; COUNT]| -> [f64; COUNT] {
+        std::array::from_fn(|space| if counts(space) { values[space] } else { 0.0 })
+    };
     let alignments = call.space.content_alignments(&packed, created, 0.0, call.now)?;
     let synergy = call.space.mind.teleology.synergy.clone();
     let query = Vector::of(masked(alignments), Some(&synergy), None);
@@ -225,7 +290,8 @@ fn search_teleological(call: &mut Call<'_>) -> Outcome<Value> {
         };
         let vector = Vector::of(masked(aligned), Some(&synergy), None);
         // Purposes are alike in much that is stored: half of it is how alike the memories are in the spaces that count.
-        let near: Vec<f64> = (0..COUNT).filter(|&space| counts(space)).map(|space| f64::from(hit.spaces[space])).collect();
+        let near: Vec<f64> =
+            (0..COUNT).filter(|&space| counts(space)).map(|space| f64::from(hit.spaces[space])).collect();
         let purpose = compare(&query, &vector, strategy, &scope, &synergy);
         let similarity = f64::midpoint(purpose, crate::vector::mean(&near));
         found.push((similarity, purpose, hit, vector));
@@ -303,8 +369,9 @@ fn compute_teleological_vector(call: &mut Call<'_>) -> Outcome<Value> {
         let ranks: [usize; 3] = std::array::from_fn(|mode| ranks.get(mode).map_or(4, |rank| *rank as usize));
         let place = call.space.graph.place_near(&near);
         let fingerprint = Fingerprint::at(content, call.now, call.now, place);
-        let vectors: [Vec<f32>; COUNT] =
-            std::array::from_fn(|space| fingerprint.spaces[space].as_ref().map(crate::fingerprint::Embedding::dense).unwrap_or_default());
+        let vectors: [Vec<f32>; COUNT] = std::array::from_fn(|space| {
+            fingerprint.spaces[space].as_ref().map(crate::fingerprint::Embedding::dense).unwrap_or_default()
+        });
         let found = tucker::decompose(&vectors, ranks);
         answer["tucker"] = json!({
             "ranks": found.ranks,
@@ -415,7 +482,11 @@ fn manage_teleological_profile(call: &mut Call<'_>) -> Outcome<Value> {
     let action = args.text("action");
     let id = || {
         let id = args.text("profile_id").trim();
-        if id.is_empty() { Err(Problem::params(format!("`profile_id` is needed to {action}"))) } else { Ok(id.to_owned()) }
+        if id.is_empty() {
+            Err(Problem::params(format!("`profile_id` is needed to {action}")))
+        } else {
+            Ok(id.to_owned())
+        }
     };
     let custom = args.numbers("embedder_weights").map(|weights| shares(&weights)).transpose()?;
     let priorities = match args.get("group_priorities").and_then(Value::as_object) {
@@ -426,7 +497,11 @@ fn manage_teleological_profile(call: &mut Call<'_>) -> Outcome<Value> {
                 let value = value.as_f64().filter(|value| *value >= 0.0);
                 match value.filter(|_| GROUP_NAMES.contains(&group.as_str())) {
                     Some(value) => out.insert(group.clone(), value),
-                    None => return Err(Problem::params("`group_priorities` are numbers that are not negative, by the names of groups")),
+                    None => {
+                        return Err(Problem::params(
+                            "`group_priorities` are numbers that are not negative, by the names of groups",
+                        ));
+                    }
                 };
             }
             Some(out)
@@ -443,7 +518,8 @@ fn manage_teleological_profile(call: &mut Call<'_>) -> Outcome<Value> {
     };
     match action {
         "list" => {
-            let profiles: Vec<Value> = call.space.mind.teleology.profiles.iter().map(|profile| shown("list", profile)).collect();
+            let profiles: Vec<Value> =
+                call.space.mind.teleology.profiles.iter().map(|profile| shown("list", profile)).collect();
             Ok(json!({"success": true, "action": action, "count": profiles.len(), "most": MOST, "profiles": profiles}))
         }
         "read" | "get" => Ok(shown(action, call.space.mind.teleology.profiles.get(&id()?)?)),
@@ -454,7 +530,8 @@ fn manage_teleological_profile(call: &mut Call<'_>) -> Outcome<Value> {
             };
             let mut answer = shown(action, profile);
             answer["similarity"] = json!(similarity);
-            answer["reason"] = if similarity > 0.1 { "words of the task fit" } else { "nothing fits: this one is the default" }.into();
+            answer["reason"] =
+                if similarity > 0.1 { "words of the task fit" } else { "nothing fits: this one is the default" }.into();
             Ok(answer)
         }
         "create" => {

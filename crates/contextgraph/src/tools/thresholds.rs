@@ -14,8 +14,13 @@ use crate::thresholds::{Calibration, Domain, NAMED};
 const DOMAINS: &[&str] = &["Code", "Medical", "Legal", "Creative", "Research", "General"];
 
 pub(super) fn tools() -> Vec<Spec> {
-    let domain = || Param::text("domain", "How strict to be: Code, Medical, Legal, Creative, Research or General").default("General");
-    let measures = || object(&[("ece", NUMBER), ("mce", NUMBER), ("brier", NUMBER), ("sample_count", maybe(WHOLE)), ("status", TEXT)]);
+    let domain = || {
+        Param::text("domain", "How strict to be: Code, Medical, Legal, Creative, Research or General")
+            .default("General")
+    };
+    let measures = || {
+        object(&[("ece", NUMBER), ("mce", NUMBER), ("brier", NUMBER), ("sample_count", maybe(WHOLE)), ("status", TEXT)])
+    };
     vec![
         Spec {
             name: "get_threshold_status",
@@ -29,9 +34,16 @@ pub(super) fn tools() -> Vec<Spec> {
                 Param::whole("embedder_id", "A space to look at, 1 to 13", 1, 13),
             ],
             output: output(&[
-                ("domain", TEXT), ("thresholds", ANY), ("calibration", measures()), ("drift_scores", ANY),
-                ("should_recalibrate_level2", FLAG), ("should_explore_level3", FLAG), ("should_optimize_level4", FLAG),
-                ("temperatures", ANY), ("bandit", ANY), ("embedder_detail", maybe(ANY)),
+                ("domain", TEXT),
+                ("thresholds", ANY),
+                ("calibration", measures()),
+                ("drift_scores", ANY),
+                ("should_recalibrate_level2", FLAG),
+                ("should_explore_level3", FLAG),
+                ("should_optimize_level4", FLAG),
+                ("temperatures", ANY),
+                ("bandit", ANY),
+                ("embedder_detail", maybe(ANY)),
             ]),
             run: get_threshold_status,
         },
@@ -44,8 +56,14 @@ pub(super) fn tools() -> Vec<Spec> {
             idempotent: true,
             params: vec![Param::word("timeframe", "How far to look back", &["1h", "24h", "7d", "30d"]).default("24h")],
             output: output(&[
-                ("timeframe", TEXT), ("metrics", ANY), ("status", TEXT), ("status_description", TEXT), ("should_recalibrate", FLAG),
-                ("drift_scores", ANY), ("poorly_calibrated_embedders", list(ANY)), ("recommendations", ANY),
+                ("timeframe", TEXT),
+                ("metrics", ANY),
+                ("status", TEXT),
+                ("status_description", TEXT),
+                ("should_recalibrate", FLAG),
+                ("drift_scores", ANY),
+                ("poorly_calibrated_embedders", list(ANY)),
+                ("recommendations", ANY),
             ]),
             run: get_calibration_metrics,
         },
@@ -58,7 +76,12 @@ pub(super) fn tools() -> Vec<Spec> {
             class: Class::Write,
             idempotent: false,
             params: vec![Param::whole("level", "1 to 4", 1, 4).required(), domain()],
-            output: output(&[("success", FLAG), ("recalibration", ANY), ("metrics_before", measures()), ("metrics_after", measures())]),
+            output: output(&[
+                ("success", FLAG),
+                ("recalibration", ANY),
+                ("metrics_before", measures()),
+                ("metrics_after", measures()),
+            ]),
             run: trigger_recalibration,
         },
     ]
@@ -90,8 +113,7 @@ fn get_threshold_status(call: &mut Call<'_>) -> Outcome<Value> {
     let calibration = &call.space.mind.calibration;
     let measures = measure(&calibration.samples(0));
     let of = |name: &str| calibration.value(name, domain);
-    let main: Map<String, Value> =
-        NAMED.iter().take(5).map(|row| (row.0.to_owned(), json!(of(row.0)))).collect();
+    let main: Map<String, Value> = NAMED.iter().take(5).map(|row| (row.0.to_owned(), json!(of(row.0)))).collect();
     let all: Map<String, Value> = NAMED.iter().map(|row| (row.0.to_owned(), json!(of(row.0)))).collect();
     let temperature = |space: usize| {
         calibration.temperatures.get(&space).map_or(SPACES[space].temperature.0, |scaled| scaled.temperature)
@@ -143,7 +165,9 @@ fn get_calibration_metrics(call: &mut Call<'_>) -> Outcome<Value> {
         .map(|space| json!({"embedder_id": space + 1, "embedder_name": SPACES[space].label}))
         .collect();
     let description = match measures.status() {
-        _ if measures.sample_count == 0 => "no result was judged in this time: give feedback with update_synergy_matrix",
+        _ if measures.sample_count == 0 => {
+            "no result was judged in this time: give feedback with update_synergy_matrix"
+        }
         "Excellent" => "confidence fits the truth",
         "Good" => "confidence fits the truth well enough",
         "Acceptable" => "confidence is somewhat off",
@@ -182,7 +206,9 @@ fn trigger_recalibration(call: &mut Call<'_>) -> Outcome<Value> {
         done["action"] = action.into();
         done["description"] = description.into();
     };
-    let too_few = |needed: usize| format!("{} judged results, {needed} are needed: give feedback with update_synergy_matrix", before.sample_count);
+    let too_few = |needed: usize| {
+        format!("{} judged results, {needed} are needed: give feedback with update_synergy_matrix", before.sample_count)
+    };
     match level {
         1 => {
             let scores = drift_scores(&call.space.mind.calibration);
@@ -198,7 +224,9 @@ fn trigger_recalibration(call: &mut Call<'_>) -> Outcome<Value> {
             }
             done["temperature_losses"] = fitted
                 .iter()
-                .map(|(space, scaled)| (SPACES[*space].id.to_owned(), json!({"temperature": scaled.temperature, "loss": scaled.loss})))
+                .map(|(space, scaled)| {
+                    (SPACES[*space].id.to_owned(), json!({"temperature": scaled.temperature, "loss": scaled.loss}))
+                })
                 .collect::<Map<_, _>>()
                 .into();
         }
@@ -220,7 +248,11 @@ fn trigger_recalibration(call: &mut Call<'_>) -> Outcome<Value> {
             match call.space.mind.calibration.optimize(domain, now) {
                 None => say("skipped", too_few(10)),
                 Some(found) => {
-                    let word = if found.improved { "better thresholds were found" } else { "the thresholds were the best already" };
+                    let word = if found.improved {
+                        "better thresholds were found"
+                    } else {
+                        "the thresholds were the best already"
+                    };
                     say("triggered", format!("{word} among {}", found.evaluated));
                     done["thresholds"] = json!({
                         "theta_opt": found.thresholds[0], "theta_acc": found.thresholds[1], "theta_warn": found.thresholds[2],
@@ -238,10 +270,12 @@ fn trigger_recalibration(call: &mut Call<'_>) -> Outcome<Value> {
         .predictions
         .iter()
         .filter_map(|made| {
-            let scaled: f64 = (0..SPACES.len()).map(|space| calibration.confidence(space, f64::from(made.spaces[space]))).sum();
+            let scaled: f64 =
+                (0..SPACES.len()).map(|space| calibration.confidence(space, f64::from(made.spaces[space]))).sum();
             let plain: f64 = made.spaces.iter().map(|value| f64::from(*value)).sum();
             // The confidence of the whole moves as those of its parts do.
-            let moved = if level == 2 { made.confidence + (scaled - plain) / SPACES.len() as f64 } else { made.confidence };
+            let moved =
+                if level == 2 { made.confidence + (scaled - plain) / SPACES.len() as f64 } else { made.confidence };
             Some((moved.clamp(0.0, 1.0), made.label?))
         })
         .collect();

@@ -26,8 +26,12 @@ pub(super) fn tools() -> Vec<Spec> {
         class: Class::Read,
         idempotent: true,
         params: vec![
-            Param::id("vertex_id", "The memory that changes; without one, or for one that is not there, connectivity is left out"),
-            Param::object("old_fingerprint", "The vectors before: {\"semantic\": {\"e1_semantic\": [..], ..}}").required(),
+            Param::id(
+                "vertex_id",
+                "The memory that changes; without one, or for one that is not there, connectivity is left out",
+            ),
+            Param::object("old_fingerprint", "The vectors before: {\"semantic\": {\"e1_semantic\": [..], ..}}")
+                .required(),
             Param::object("new_fingerprint", "The vectors after, all thirteen").required(),
             Param::flag("include_diagnostics", "Whether to show how it was computed").default(false),
             Param::number("johari_threshold", "Where the line between the windows is", 0.35, 0.65).default(0.5),
@@ -56,7 +60,8 @@ fn fit(call: &Call<'_>, new: &Fingerprint) -> coherence::Coherence {
     });
     let row = row.unwrap_or([0; 256]);
     let vertex = call.args.maybe_id("vertex_id").and_then(|id| graph.slot(id));
-    let like = |slot: Slot| graph.index.row(slot).map_or(0.0, |other| f64::from(crate::graph::index::likeness(&row, other)));
+    let like =
+        |slot: Slot| graph.index.row(slot).map_or(0.0, |other| f64::from(crate::graph::index::likeness(&row, other)));
     let neighbours: Vec<f64> =
         vertex.map(|slot| graph.neighbours(slot).iter().map(|(other, _)| like(*other)).collect()).unwrap_or_default();
     let connectivity = vertex.map(|_| coherence::connectivity(&neighbours));
@@ -70,7 +75,8 @@ fn fit(call: &Call<'_>, new: &Fingerprint) -> coherence::Coherence {
                 .collect()
         };
         // The nearest other cluster is the one of the nearest memory outside.
-        let nearest = near.iter().find_map(|(slot, _)| Some(graph.at(*slot)?.cluster).filter(|other| *other != cluster));
+        let nearest =
+            near.iter().find_map(|(slot, _)| Some(graph.at(*slot)?.cluster).filter(|other| *other != cluster));
         let other: Vec<f64> = nearest.map_or_else(Vec::new, |nearest| {
             near.iter()
                 .filter(|(slot, _)| graph.at(*slot).is_some_and(|memory| memory.cluster == nearest))
@@ -86,7 +92,8 @@ fn compute_delta_sc(call: &mut Call<'_>) -> Outcome<Value> {
     let began = std::time::Instant::now();
     let read = |name: &str| wire::read(call.args.get(name).unwrap_or(&Value::Null));
     let (old, new) = (read("old_fingerprint")?, read("new_fingerprint")?);
-    let missing: Vec<&str> = (0..COUNT).filter(|&space| new.spaces[space].is_none()).map(|space| SPACES[space].id).collect();
+    let missing: Vec<&str> =
+        (0..COUNT).filter(|&space| new.spaces[space].is_none()).map(|space| SPACES[space].id).collect();
     if !missing.is_empty() {
         let message = format!("the new fingerprint needs all thirteen vectors; missing: {}", missing.join(", "));
         return Err(Problem::new(Code::InvalidFingerprint, "MISSING_EMBEDDER", message));

@@ -65,21 +65,37 @@ pub fn coherence(connectivity: Option<f64>, silhouette: Option<Silhouette>, cons
     let cluster_fit = silhouette.map_or(0.5, |found| (found.silhouette + 1.0) / 2.0);
     let parts = [connectivity, Some(cluster_fit), Some(consistency)];
     let known = parts.iter().zip(WEIGHTS).filter_map(|(part, weight)| Some((part.as_ref()?, weight)));
-    let (sum, weights) = known.fold((0.0, 0.0), |(sum, weights), (part, weight)| (sum + part * weight, weights + weight));
+    let (sum, weights) =
+        known.fold((0.0, 0.0), |(sum, weights), (part, weight)| (sum + part * weight, weights + weight));
     let value = if weights > 0.0 { (sum / weights).clamp(0.0, 1.0) } else { 0.5 };
     Coherence { value, connectivity, cluster_fit, consistency, silhouette }
 }
 
 /// Words that turn a sentence round.
 const NEGATIONS: &[&str] = &[
-    "never", "no", "none", "not", "nothing", "without", "cannot", "can't", "don't", "doesn't", "isn't", "wasn't", "won't",
-    "didn't", "aren't", "shouldn't",
+    "never",
+    "no",
+    "none",
+    "not",
+    "nothing",
+    "without",
+    "cannot",
+    "can't",
+    "don't",
+    "doesn't",
+    "isn't",
+    "wasn't",
+    "won't",
+    "didn't",
+    "aren't",
+    "shouldn't",
 ];
 
 /// How far two texts contradict each other: as far as they are alike, if one denies and the other does not.
 #[must_use]
 pub fn contradiction(a: &str, b: &str, likeness: f64) -> f64 {
-    let denies = |text: &str| crate::text::words(text).filter(|word| NEGATIONS.contains(&word.as_str())).count() % 2 == 1;
+    let denies =
+        |text: &str| crate::text::words(text).filter(|word| NEGATIONS.contains(&word.as_str())).count() % 2 == 1;
     if likeness > 0.5 && denies(a) != denies(b) { likeness.clamp(0.0, 1.0) } else { 0.0 }
 }
 

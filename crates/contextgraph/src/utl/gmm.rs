@@ -31,9 +31,8 @@ impl Mixture {
         }
         let mut chosen = vec![0usize];
         while chosen.len() < components {
-            let far = |sample: &[f32]| {
-                chosen.iter().map(|&at| distance(sample, samples[at])).fold(f64::INFINITY, f64::min)
-            };
+            let far =
+                |sample: &[f32]| chosen.iter().map(|&at| distance(sample, samples[at])).fold(f64::INFINITY, f64::min);
             let next = (0..samples.len()).max_by(|&a, &b| far(samples[a]).total_cmp(&far(samples[b])))?;
             chosen.push(next);
         }
@@ -98,9 +97,8 @@ mod tests {
     #[test]
     fn what_lies_among_the_others_surprises_less_than_what_does_not() {
         let mut rng = Rng::new(3);
-        let around = |centre: f32, rng: &mut Rng| -> Vec<f32> {
-            (0..64).map(|_| centre + 0.1 * rng.normal() as f32).collect()
-        };
+        let around =
+            |centre: f32, rng: &mut Rng| -> Vec<f32> { (0..64).map(|_| centre + 0.1 * rng.normal() as f32).collect() };
         let samples: Vec<Vec<f32>> = (0..30).map(|at| around(if at % 2 == 0 { 1.0 } else { -1.0 }, &mut rng)).collect();
         let views: Vec<&[f32]> = samples.iter().map(Vec::as_slice).collect();
         let mixture = Mixture::fit(&views, 3).unwrap();

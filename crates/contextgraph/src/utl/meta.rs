@@ -57,7 +57,11 @@ impl MetaLearning {
     /// The mean accuracy of the predictions that are remembered; one half before the first.
     #[must_use]
     pub fn accuracy(&self) -> f64 {
-        if self.accuracies.is_empty() { 0.5 } else { crate::vector::mean(&self.accuracies.iter().copied().collect::<Vec<_>>()) }
+        if self.accuracies.is_empty() {
+            0.5
+        } else {
+            crate::vector::mean(&self.accuracies.iter().copied().collect::<Vec<_>>())
+        }
     }
 
     /// Predictions that are remembered.
@@ -147,9 +151,8 @@ mod tests {
     #[test]
     fn what_cannot_be_predicted_calls_for_a_person() {
         let mut meta = MetaLearning::default();
-        let calls = (0..120).any(|at| {
-            meta.observe(if at % 2 == 0 { 1.0 } else { 0.0 }, Stage::Growth.weights(), 0.001).needs_person
-        });
+        let calls = (0..120)
+            .any(|at| meta.observe(if at % 2 == 0 { 1.0 } else { 0.0 }, Stage::Growth.weights(), 0.001).needs_person);
         assert!(calls);
     }
 }

@@ -162,7 +162,9 @@ pub fn one(space: usize, new: &Fingerprint, against: Against<'_>) -> Outcome<Sur
         5 => {
             let Embedding::Sparse(words) = current else { return plain(1.0) };
             let known = |term: u16| {
-                seen.iter().any(|(past, _)| matches!(past, Embedding::Sparse(past) if past.indices.binary_search(&term).is_ok()))
+                seen.iter().any(
+                    |(past, _)| matches!(past, Embedding::Sparse(past) if past.indices.binary_search(&term).is_ok()),
+                )
             };
             let telling = |(term, _): (u16, f32)| (against.telling)(term);
             let all: f64 = words.iter().map(telling).sum();

@@ -55,14 +55,17 @@ fn fingerprint(memory: &Memory, id: &str) -> Value {
 #[test]
 fn every_tool_answers_as_its_schema_says() {
     let memory = Memory::new();
-    let ids: Vec<String> = TOPICS.iter().map(|text| memory.inject(text)["fingerprintId"].as_str().unwrap().to_owned()).collect();
+    let ids: Vec<String> =
+        TOPICS.iter().map(|text| memory.inject(text)["fingerprintId"].as_str().unwrap().to_owned()).collect();
     for spec in tools::all() {
         let given = arguments(spec.name, &memory, &ids);
         let takes = Schema::read(&Raw::from_value(&tools::args::schema(&spec.params)).unwrap());
         takes.check(&Raw::from_value(&given).unwrap()).unwrap_or_else(|mismatch| panic!("{}: {mismatch:?}", spec.name));
         let answer = memory.call(spec.name, given);
         let gives = Schema::read(&Raw::from_value(&spec.output).unwrap());
-        gives.check(&Raw::from_value(&answer).unwrap()).unwrap_or_else(|mismatch| panic!("{}: {mismatch:?}\n{answer:#}", spec.name));
+        gives
+            .check(&Raw::from_value(&answer).unwrap())
+            .unwrap_or_else(|mismatch| panic!("{}: {mismatch:?}\n{answer:#}", spec.name));
         only_numbers(spec.name, &answer);
     }
 }
@@ -92,7 +95,8 @@ fn equal_fingerprints_do_not_surprise_and_others_do() {
     assert_eq!(same["delta_s_per_embedder"], json!(vec![0.0; 13]));
     assert_eq!(same["utl_learning_potential"], 0.0);
     let other = delta(&a, &b);
-    let each: Vec<f64> = other["delta_s_per_embedder"].as_array().unwrap().iter().map(|one| one.as_f64().unwrap()).collect();
+    let each: Vec<f64> =
+        other["delta_s_per_embedder"].as_array().unwrap().iter().map(|one| one.as_f64().unwrap()).collect();
     assert!(each.iter().all(|one| (0.0..=1.0).contains(one)) && each[0] > 0.3 && each[5] > 0.5, "{each:?}");
     for part in ["delta_s_aggregate", "delta_c", "utl_learning_potential"] {
         assert!((0.0..=1.0).contains(&other[part].as_f64().unwrap()));
@@ -103,7 +107,9 @@ fn equal_fingerprints_do_not_surprise_and_others_do() {
     assert_eq!(delta(&old, &b)["delta_s_per_embedder"][6], 0.5);
     let mut new = b.clone();
     new["semantic"].as_object_mut().unwrap().shift_remove("e7_code");
-    let bad = |old: &Value, new: &Value| memory.problem("compute_delta_sc", json!({"old_fingerprint": old, "new_fingerprint": new})).code;
+    let bad = |old: &Value, new: &Value| {
+        memory.problem("compute_delta_sc", json!({"old_fingerprint": old, "new_fingerprint": new})).code
+    };
     assert_eq!(bad(&a, &new), Code::InvalidFingerprint);
     let mut short = b.clone();
     short["semantic"]["e9_hdc"] = json!([0.5, 0.5]);
@@ -111,7 +117,7 @@ fn equal_fingerprints_do_not_surprise_and_others_do() {
     let mut infinite = b.clone();
     infinite["semantic"]["e1_semantic"][0] = Value::Null;
     assert_eq!(bad(&a, &infinite), Code::Computation);
-    let mut empty = b.clone();
+    let mut empty = b;
     empty["semantic"]["e13_splade"] = json!({"indices": [], "values": []});
     assert_eq!(delta(&a, &empty)["delta_s_per_embedder"][12], 1.0);
     empty["semantic"]["e12_late_interaction"] = json!([]);
@@ -188,7 +194,10 @@ fn consolidation_merges_and_can_be_undone() {
     memory.call("trigger_consolidation", json!({"undo": done["undo"]}));
     assert_eq!(memory.call("get_memetic_status", json!({}))["fingerprintCount"], 8);
     memory.call("get_johari_classification", json!({"memory_id": second}));
-    assert_eq!(memory.call("trigger_consolidation", json!({"min_similarity": 1.0}))["consolidation_result"]["status"], "no_candidates");
+    assert_eq!(
+        memory.call("trigger_consolidation", json!({"min_similarity": 1.0}))["consolidation_result"]["status"],
+        "no_candidates"
+    );
 }
 
 #[test]
@@ -228,7 +237,8 @@ fn feedback_teaches_confidence_and_synergy() {
     }
     let mut learned = 0;
     for round in 0..6 {
-        let found = memory.call("search_graph", json!({"query": if round % 2 == 0 { "disk full" } else { "bake a pie" }, "topK": 3}));
+        let found = memory
+            .call("search_graph", json!({"query": if round % 2 == 0 { "disk full" } else { "bake a pie" }, "topK": 3}));
         for (rank, hit) in found["results"].as_array().unwrap().iter().enumerate() {
             let word = if rank == 0 { "relevant" } else { "not_relevant" };
             let told = memory.call(
@@ -259,14 +269,23 @@ fn steering_moves_dopamine_and_profiles_have_rules() {
     let steered = memory.call("get_steering_feedback", json!({}));
     assert_ne!(steered["neuromodulation"]["da_new"].as_f64().unwrap(), before);
     let profile = |arguments: Value| memory.answer("manage_teleological_profile", arguments).outcome;
-    assert_eq!(profile(json!({"action": "delete", "profile_id": "creative_writing"})).unwrap_err().kind, "PROFILE_BUILT_IN");
+    assert_eq!(
+        profile(json!({"action": "delete", "profile_id": "creative_writing"})).unwrap_err().kind,
+        "PROFILE_BUILT_IN"
+    );
     assert_eq!(profile(json!({"action": "read", "profile_id": "nobody"})).unwrap_err().code, Code::Refused);
     let made = profile(json!({"action": "create", "profile_id": "mine", "embedder_weights": vec![2.0; 13]})).unwrap();
     let sum: f64 = made["weights"].as_array().unwrap().iter().map(|one| one.as_f64().unwrap()).sum();
     assert!((sum - 1.0).abs() < 1e-9);
     assert_eq!(profile(json!({"action": "create", "profile_id": "mine"})).unwrap_err().kind, "PROFILE_EXISTS");
-    assert!(profile(json!({"action": "update", "profile_id": "mine", "embedder_weights": [-1.0, 1,1,1,1,1,1,1,1,1,1,1,1]})).is_err());
+    assert!(
+        profile(json!({"action": "update", "profile_id": "mine", "embedder_weights": [-1.0, 1,1,1,1,1,1,1,1,1,1,1,1]}))
+            .is_err()
+    );
     profile(json!({"action": "delete", "profile_id": "mine"})).unwrap();
     assert_eq!(profile(json!({"action": "list"})).unwrap()["count"], 3);
-    assert_eq!(profile(json!({"action": "find_best", "name": "fix a bug in this function"})).unwrap()["profile_id"], "code_implementation");
+    assert_eq!(
+        profile(json!({"action": "find_best", "name": "fix a bug in this function"})).unwrap()["profile_id"],
+        "code_implementation"
+    );
 }

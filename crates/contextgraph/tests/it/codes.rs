@@ -42,12 +42,20 @@ fn bad_input_has_its_code_and_changes_nothing() {
         ("fuse_embeddings", json!({"memory_id": NOBODY}), Code::Storage),
         ("fuse_embeddings", json!({"memory_id": id, "custom_weights": [1.0]}), Code::InvalidParams),
         ("fuse_embeddings", json!({"memory_id": id, "custom_weights": vec![0.0; 13]}), Code::InvalidParams),
-        ("update_synergy_matrix", json!({"query_vector_id": NOBODY, "result_vector_id": id, "feedback": "relevant"}), Code::Storage),
+        (
+            "update_synergy_matrix",
+            json!({"query_vector_id": NOBODY, "result_vector_id": id, "feedback": "relevant"}),
+            Code::Storage,
+        ),
         ("discover_sub_goals", json!({"parent_goal_id": NOBODY}), Code::Refused),
         ("get_alignment_drift", json!({"memory_ids": [NOBODY]}), Code::Storage),
         ("trigger_consolidation", json!({"undo": NOBODY}), Code::Refused),
         ("compute_delta_sc", json!({"old_fingerprint": {}, "new_fingerprint": {}}), Code::InvalidFingerprint),
-        ("compute_delta_sc", json!({"old_fingerprint": {}, "new_fingerprint": {}, "johari_threshold": 0.9}), Code::InvalidParams),
+        (
+            "compute_delta_sc",
+            json!({"old_fingerprint": {}, "new_fingerprint": {}, "johari_threshold": 0.9}),
+            Code::InvalidParams,
+        ),
         ("nonexistent_tool", json!({}), Code::ToolNotFound),
         ("Discover_Goals", json!({}), Code::ToolNotFound),
     ];
@@ -129,7 +137,8 @@ fn what_is_exported_can_be_imported() {
     };
     export(&mut lines).unwrap();
     let other = Memory::new();
-    let import = |lines: &[String]| other.server.with_space(&caller, |space, now| space.import(lines.iter().cloned(), now));
+    let import =
+        |lines: &[String]| other.server.with_space(&caller, |space, now| space.import(lines.iter().cloned(), now));
     let (memories, edges) = import(&lines).unwrap();
     assert_eq!(memories, 18);
     assert!(edges > 0);

@@ -80,8 +80,14 @@ async fn scenario_tool_list_includes_alias_information() {
     assert_eq!(tool("compute_delta_sc")["aliases"], json!(["gwt/compute_delta_sc"]));
     assert!(tool("store_memory").get("aliases").is_none());
     for name in [
-        "get_consciousness_state", "get_workspace_status", "get_kuramoto_sync", "get_ego_state", "trigger_workspace_broadcast",
-        "adjust_coupling", "get_johari_classification", "compute_delta_sc",
+        "get_consciousness_state",
+        "get_workspace_status",
+        "get_kuramoto_sync",
+        "get_ego_state",
+        "trigger_workspace_broadcast",
+        "adjust_coupling",
+        "get_johari_classification",
+        "compute_delta_sc",
     ] {
         assert_eq!(tool(name)["inputSchema"]["type"], "object");
     }
@@ -93,7 +99,11 @@ async fn scenario_tool_list_includes_alias_information() {
     ] {
         let tool = tool(name);
         for home in [&tool["security"], &tool["_meta"]["security"]] {
-            assert_eq!((&home["risk_level"], &home["permissions_required"]), (&json!(risk), &json!([permission])), "{name}");
+            assert_eq!(
+                (&home["risk_level"], &home["permissions_required"]),
+                (&json!(risk), &json!([permission])),
+                "{name}"
+            );
         }
         assert_eq!(tool["annotations"]["readOnlyHint"], reads, "{name}");
     }
@@ -134,7 +144,10 @@ async fn every_answer_carries_the_pulse() {
         }
     }
     let aliased = client.call("gwt/compute_delta_sc", json!({})).await;
-    assert_eq!((&aliased["error"]["code"], &aliased["error"]["data"]["kind"]), (&json!(-32602), &json!("INVALID_PARAMS")));
+    assert_eq!(
+        (&aliased["error"]["code"], &aliased["error"]["data"]["kind"]),
+        (&json!(-32602), &json!("INVALID_PARAMS"))
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -164,10 +177,16 @@ async fn memories_are_resources_and_prompts_recall() {
     let read = client.request("resources/read", json!({"uri": format!("contextgraph://memory/{}", ids[0])})).await;
     let shown: Value = serde_json::from_str(read["result"]["contents"][0]["text"].as_str().unwrap()).unwrap();
     assert_eq!((shown["content"].as_str(), shown["memory"]["agent"].as_str()), (Some(TOPICS[0]), Some("tester")));
-    let near = client.request("resources/read", json!({"uri": format!("contextgraph://neighbourhood/{}", ids[0])})).await;
+    let near =
+        client.request("resources/read", json!({"uri": format!("contextgraph://neighbourhood/{}", ids[0])})).await;
     let near: Value = serde_json::from_str(near["result"]["contents"][0]["text"].as_str().unwrap()).unwrap();
-    assert!(near["edges"].as_array().unwrap().iter().any(|edge| edge["content"].as_str().unwrap().contains("disk")), "{near:#}");
-    let none = client.request("resources/read", json!({"uri": "contextgraph://memory/01234567-89ab-7cde-8fff-0123456789ab"})).await;
+    assert!(
+        near["edges"].as_array().unwrap().iter().any(|edge| edge["content"].as_str().unwrap().contains("disk")),
+        "{near:#}"
+    );
+    let none = client
+        .request("resources/read", json!({"uri": "contextgraph://memory/01234567-89ab-7cde-8fff-0123456789ab"}))
+        .await;
     assert_eq!(none["error"]["code"], -32002, "{none}");
     let status = client.request("resources/read", json!({"uri": "contextgraph://status"})).await;
     assert!(status["result"]["contents"][0]["text"].as_str().unwrap().contains("fingerprintCount"));

@@ -21,8 +21,10 @@ fn what_was_acknowledged_survives_a_kill() {
         let mut input = child.stdin.take().unwrap();
         let mut output = BufReader::new(child.stdout.take().unwrap()).lines();
         let mut send = |message: Value| writeln!(input, "{message}").unwrap();
-        send(json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": "2024-11-05", "capabilities": {},
-            "clientInfo": {"name": "t", "version": "1"}}}));
+        send(
+            json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": "2024-11-05", "capabilities": {},
+            "clientInfo": {"name": "t", "version": "1"}}}),
+        );
         // More is asked for than is waited for: the kill falls into the middle of something.
         for number in 1..=12 {
             let content = format!("round {round} fact {number}");

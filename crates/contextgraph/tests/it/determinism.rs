@@ -47,7 +47,10 @@ fn lived() -> Memory {
 fn the_same_calls_give_the_same_memory() {
     let (a, b) = (lived(), lived());
     assert_eq!(state(&a), state(&b));
-    assert_eq!(a.call("search_graph", json!({"query": "football"})), b.call("search_graph", json!({"query": "football"})));
+    assert_eq!(
+        a.call("search_graph", json!({"query": "football"})),
+        b.call("search_graph", json!({"query": "football"}))
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -58,9 +61,21 @@ async fn a_restart_gives_the_same_memory_back() {
     let again = memory.again();
     let after = state(&again);
     for (before, after) in before.iter().zip(&after) {
-        for key in ["fingerprintCount", "edgeCount", "quadrantCounts", "interaction_count", "entropy", "learning_score", "purpose_vector",
-            "trajectory_length", "thresholds", "temperatures", "count", "profiles", "summary"]
-        {
+        for key in [
+            "fingerprintCount",
+            "edgeCount",
+            "quadrantCounts",
+            "interaction_count",
+            "entropy",
+            "learning_score",
+            "purpose_vector",
+            "trajectory_length",
+            "thresholds",
+            "temperatures",
+            "count",
+            "profiles",
+            "summary",
+        ] {
             same(key, before.get(key), after.get(key));
         }
     }

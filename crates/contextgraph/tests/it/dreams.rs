@@ -83,7 +83,8 @@ async fn progress_is_told_and_a_caller_that_leaves_ends_the_dream() {
     let params = json!({"name": "trigger_dream", "arguments": {"wait": true}, "_meta": {"progressToken": "p"}});
     let over = client.request("tools/call", params.clone()).await;
     assert_eq!(over["result"]["structuredContent"]["report"]["completed"], true, "{over}");
-    let progress: Vec<&Value> = client.notices.iter().filter(|notice| notice["method"] == "notifications/progress").collect();
+    let progress: Vec<&Value> =
+        client.notices.iter().filter(|notice| notice["method"] == "notifications/progress").collect();
     assert!(!progress.is_empty() && progress.iter().all(|one| one["params"]["progressToken"] == "p"));
     memory.pass(1_800_000);
     let id = client.begin("tools/call", params).await;
@@ -97,16 +98,24 @@ async fn progress_is_told_and_a_caller_that_leaves_ends_the_dream() {
 #[test]
 fn paths_that_are_walked_often_become_shortcuts() {
     let memory = Memory::new();
-    let ids: Vec<String> = ["Heavy rain leads to river floods", "River floods cause closed roads", "Closed roads lead to late deliveries",
-        "Late deliveries cause angry customers"]
-        .iter()
-        .map(|text| memory.store(text))
-        .collect();
+    let ids: Vec<String> = [
+        "Heavy rain leads to river floods",
+        "River floods cause closed roads",
+        "Closed roads lead to late deliveries",
+        "Late deliveries cause angry customers",
+    ]
+    .iter()
+    .map(|text| memory.store(text))
+    .collect();
     for _ in 0..5 {
         assert_eq!(memory.call("omni_infer", json!({"source": ids[0], "target": ids[3]}))["result_count"], 1);
     }
     let found = memory.call("get_amortized_shortcuts", json!({"min_confidence": 0.0}));
-    assert_eq!((found["returned_count"].as_u64(), found["shortcuts"][0]["hop_count"].as_u64()), (Some(1), Some(3)), "{found:#}");
+    assert_eq!(
+        (found["returned_count"].as_u64(), found["shortcuts"][0]["hop_count"].as_u64()),
+        (Some(1), Some(3)),
+        "{found:#}"
+    );
     assert_eq!(found["shortcuts"][0]["traversal_count"], 5);
     memory.call("trigger_dream", json!({}));
     let created = awake(&memory)["last_dream_completed"]["shortcuts_created"].clone();

@@ -4,7 +4,10 @@ use crate::support::Memory;
 
 /// Memories, and questions that share no telling word with the memory they ask for.
 const ASKED: [(&str, &str); 14] = [
-    ("The physician prescribed pills against high blood pressure", "which medicine did the doctor give for hypertension"),
+    (
+        "The physician prescribed pills against high blood pressure",
+        "which medicine did the doctor give for hypertension",
+    ),
     ("Our car broke down on the motorway near the exit", "vehicle failure on the highway"),
     ("She bought a new laptop with a large screen", "purchase of a computer"),
     ("The children were playing in the garden all afternoon", "kids outside in the yard"),
@@ -47,5 +50,9 @@ fn meaning_finds_what_words_do_not() {
     let share = |found: usize| found as f64 / ASKED.len() as f64;
     let words = by_words();
     assert!(words < 0.3, "the questions are too easy: {words}");
-    assert!(share(third) >= 0.8 && share(first) >= 0.6, "first {first}, among three {third} of {}, words {words:.2}", ASKED.len());
+    assert!(
+        share(third) >= 0.8 && share(first) >= 0.6,
+        "first {first}, among three {third} of {}, words {words:.2}",
+        ASKED.len()
+    );
 }

@@ -89,7 +89,8 @@ impl Memory {
         let handler = self.server.server().unwrap().into_handler();
         let started = duplex::start(reader, writer, duplex::Options::new(duplex::Role::Server), handler);
         let (reader, writer) = tokio::io::split(ours);
-        let mut client = Client { reader: BufReader::new(reader), writer, id: 0, notices: Vec::new(), _started: started };
+        let mut client =
+            Client { reader: BufReader::new(reader), writer, id: 0, notices: Vec::new(), _started: started };
         let welcome = client
             .request(
                 "initialize",

@@ -65,7 +65,12 @@ async fn over_stdio(server: &MemoryServer) -> Outcome {
     }
 }
 
-async fn over_http(common: &Common, options: &Memory, loaded: &switchboard_config::Loaded, server: &MemoryServer) -> Outcome {
+async fn over_http(
+    common: &Common,
+    options: &Memory,
+    loaded: &switchboard_config::Loaded,
+    server: &MemoryServer,
+) -> Outcome {
     let Some(wanted) = options.listen else { return Ok(()) };
     if !wanted.ip().is_loopback() && !options.allow_remote {
         return Err(Failure::usage(format!(

@@ -10,6 +10,7 @@ mod files;
 mod gate;
 mod https;
 mod login;
+mod memory;
 mod orphans;
 mod serve;
 mod stdio;
