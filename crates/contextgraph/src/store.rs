@@ -66,11 +66,14 @@ pub struct Record {
     pub data: String,
 }
 
+/// What finding a memory needs: its row of meaning and its words.
+pub type Finding = (Vec<i8>, Sparse);
+
 /// One change of a space.
 #[derive(Debug, Default)]
 pub struct Batch {
     /// Memories that are new or changed; without a row and words only what is known of them changes.
-    pub memories: Vec<(Memory, Option<(Vec<i8>, Sparse)>)>,
+    pub memories: Vec<(Memory, Option<Finding>)>,
     /// Texts and vectors that are new.
     pub bodies: Vec<Body>,
     /// Edges that are new or changed.

@@ -154,9 +154,7 @@ impl Stage {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the words say it")]
 pub enum Phase {
-    #[expect(clippy::upper_case_acronyms, reason = "the name of the phase")]
     NREM,
-    #[expect(clippy::upper_case_acronyms, reason = "the name of the phase")]
     REM,
     #[default]
     Wake,

@@ -59,9 +59,9 @@ impl Learner {
             }
             confidence_delta += (0.01 * right - 0.02 * (1.0 - right)) / count;
         }
-        for space in 0..COUNT {
-            self.momentum[space] = MOMENTUM * self.momentum[space] + gradient[space];
-            self.adjustments[space] = (self.adjustments[space] + RATE * self.momentum[space]).clamp(-1.0, 1.0);
+        for ((momentum, adjustment), slope) in self.momentum.iter_mut().zip(&mut self.adjustments).zip(gradient) {
+            *momentum = MOMENTUM * *momentum + slope;
+            *adjustment = (*adjustment + RATE * *momentum).clamp(-1.0, 1.0);
         }
         self.confidence = (self.confidence + confidence_delta).clamp(0.0, 1.0);
         Some(Learned { events_processed: events.len(), adjustments: self.adjustments, confidence_delta })

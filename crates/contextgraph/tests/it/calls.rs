@@ -117,7 +117,7 @@ fn equal_fingerprints_do_not_surprise_and_others_do() {
     let mut infinite = b.clone();
     infinite["semantic"]["e1_semantic"][0] = Value::Null;
     assert_eq!(bad(&a, &infinite), Code::Computation);
-    let mut empty = b.clone();
+    let mut empty = b;
     empty["semantic"]["e13_splade"] = json!({"indices": [], "values": []});
     assert_eq!(delta(&a, &empty)["delta_s_per_embedder"][12], 1.0);
     empty["semantic"]["e12_late_interaction"] = json!([]);

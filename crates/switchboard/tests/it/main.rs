@@ -12,6 +12,7 @@ mod gate;
 mod https;
 mod live;
 mod login;
+mod memory;
 mod orphans;
 mod search;
 mod serve;
