@@ -94,10 +94,10 @@ impl Kernel {
                 self.spawn(async move { kernel.see_to(id, server, about, back, request).await });
             }
             Came::Open => {}
-            Came::Answered(answer) => self.give(back, &request.callback_id, answer),
+            Came::Answered(answer) => self.give_back(back, &request.callback_id, answer),
             Came::TooMany => {
                 tracing::warn!(server = %server.id(), "the server asks too much at once");
-                self.give(back, &request.callback_id, unanswered(&request));
+                self.give_back(back, &request.callback_id, unanswered(&request));
             }
         }
     }
@@ -145,12 +145,12 @@ impl Kernel {
         if let Some(answer) = &answer {
             tracing::debug!(server = %server.id(), by = answer.by, "a server's question was answered");
         }
-        self.give(&back, &request.callback_id, said);
+        self.give_back(&back, &request.callback_id, said);
     }
 
     /// What the operator's policy says without anybody being asked.
     fn by_policy(&self, request: &CallbackRequest) -> Option<String> {
-        let yes = match self.gate().options.approval_policy {
+        let yes = match self.gate().options().approval_policy {
             ApprovalPolicy::AutoApprove => true,
             ApprovalPolicy::DenyAll => false,
             _ => return None,
@@ -276,7 +276,7 @@ impl Kernel {
     }
 
     /// Gives a server the answer to its question.
-    fn give(&self, back: &Arc<dyn Remote>, callback: &str, answer: Raw) {
+    fn give_back(&self, back: &Arc<dyn Remote>, callback: &str, answer: Raw) {
         // What nobody answered says so beside the answer.
         let unanswered = answer.member("unanswered").is_some();
         let (response, more) =

@@ -10,6 +10,7 @@ use switchboard_protocol::mcp::{meta, method};
 use switchboard_protocol::{Era, Revision};
 use switchboard_wire::{Edit, Extra, Id, Object, Raw};
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::bridge::{self, ResultType};
@@ -93,6 +94,19 @@ impl Kernel {
         server: &Arc<Server>,
         forward: Forward,
     ) -> Result<Reply, Fault> {
+        // What goes on with a call or a task that was begun is not a new one.
+        if !is_continued(&forward) {
+            self.takes_calls(server)?;
+        }
+        let trial = server.try_pass()?;
+        let began = Instant::now();
+        let outcome = self.forward_now(context, server, forward).await;
+        server.stats.note(began.elapsed(), outcome.as_ref().err());
+        server.note_outcome(trial, &outcome, self);
+        outcome
+    }
+
+    async fn forward_now(&self, context: &Context, server: &Arc<Server>, forward: Forward) -> Result<Reply, Fault> {
         let upstream = self.upstream(context, server).await?;
         server.renew_budget();
         match (context.caller.era(), upstream.revision.era()) {
@@ -112,16 +126,25 @@ impl Kernel {
         forward: Forward,
         wish: TaskWish,
     ) -> Result<Reply, Fault> {
+        self.takes_calls(server)?;
         let upstream = self.upstream(context, server).await?;
         let across = Across { kernel: self, context, server, upstream: &upstream };
-        match (context.caller.era(), upstream.revision.era(), wish) {
-            (Era::Legacy, Era::Modern, TaskWish::Asked) => across.call_as_task(forward).await,
-            (Era::Modern, Era::Legacy, TaskWish::Needed) => {
-                let knows = context.caller.can(&["extensions", meta::TASKS_EXTENSION]);
-                across.call_needs_task(forward, knows).await
-            }
-            _ => self.forward(context, server, forward).await,
-        }
+        let as_task = match (context.caller.era(), upstream.revision.era(), wish) {
+            (Era::Legacy, Era::Modern, TaskWish::Asked) => true,
+            (Era::Modern, Era::Legacy, TaskWish::Needed) => false,
+            _ => return self.forward(context, server, forward).await,
+        };
+        let trial = server.try_pass()?;
+        let began = Instant::now();
+        let outcome = if as_task {
+            across.call_as_task(forward).await
+        } else {
+            let knows = context.caller.can(&["extensions", meta::TASKS_EXTENSION]);
+            across.call_needs_task(forward, knows).await
+        };
+        server.stats.note(began.elapsed(), outcome.as_ref().err());
+        server.note_outcome(trial, &outcome, self);
+        outcome
     }
 
     /// Client and server speak the same era: the request passes as it is.
@@ -139,8 +162,9 @@ impl Kernel {
         let mut ticket = self.ticket(context, server, upstream, related.clone()).await;
         let call = self.call(context, server, forward, related);
         let outcome = upstream.remote.request(call).await;
-        if outcome.is_ok() {
-            ticket.answered();
+        match &outcome {
+            Ok(_) => ticket.answered(),
+            Err(error) => note_lost(server, error),
         }
         outcome.map_err(|error| failed(server, error))
     }
@@ -309,11 +333,12 @@ impl Kernel {
         // The call ends when nobody is left to go on with it, not when this request ends.
         let end = CancellationToken::new();
         call.cancel = end.clone();
-        let remote = upstream.remote.clone();
+        let (remote, server) = (upstream.remote.clone(), server.clone());
         self.spawn(async move {
             let done = remote.request(call).await;
-            if done.is_ok() {
-                ticket.answered();
+            match &done {
+                Ok(_) => ticket.answered(),
+                Err(error) => note_lost(&server, error),
             }
             drop(ticket);
             let _ = sender.send(Event::Done(done)).await;
@@ -322,6 +347,18 @@ impl Kernel {
         running.live = pieces;
         running
     }
+}
+
+/// A call whose connection was lost before it was answered. Noted before the call ends: a server that leaves owing
+/// answers does not leave in good order.
+fn note_lost(server: &Server, error: &CallError) {
+    if matches!(error, CallError::Closed) {
+        server.stats.note_lost();
+    }
+}
+
+fn is_continued(forward: &Forward) -> bool {
+    forward.method.starts_with("tasks/") || brings_state(forward.params.as_ref())
 }
 
 fn brings_state(params: Option<&Raw>) -> bool {

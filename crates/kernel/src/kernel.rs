@@ -1,15 +1,17 @@
 //! The kernel itself: what it holds, and how it begins, changes and ends.
 
 mod answer;
+mod repeat;
 
 use std::collections::HashMap;
 use std::future::Future;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use parking_lot::Mutex;
+use switchboard_flow::lifecycle::State;
 use switchboard_peer::{Caller, Context, Reply, Session};
 use switchboard_protocol::Revision;
 use switchboard_protocol::mcp::method;
@@ -22,12 +24,15 @@ use tokio_util::task::TaskTracker;
 use crate::callbacks::Callbacks;
 use crate::clients::{ClientState, level_index, level_name};
 use crate::directory::{Directory, Hidden, ListKind, Source};
+use crate::discovery::Discovery;
 use crate::events::Events;
 use crate::gate::Gate;
 use crate::listen::{Listeners, with_uri};
 use crate::mentions::Mentions;
 use crate::parked::Parked;
 use crate::refusals::Refusals;
+use crate::server::health::Health;
+use crate::server::stats::Activity;
 use crate::server::{Phase, Server};
 use crate::spec::{KernelOptions, ServerSpec};
 use crate::streams::Streams;
@@ -72,7 +77,10 @@ struct Shared {
     refusals: Refusals,
     tasks: TaskBook,
     mentions: Mentions,
+    discovery: Discovery,
     work: TaskTracker,
+    began: tokio::time::Instant,
+    draining: AtomicBool,
     closing: CancellationToken,
     ending: CancellationToken,
 }
@@ -109,6 +117,22 @@ pub struct ServerStatus {
     pub permissions_missing: Vec<String>,
     /// `serverInfo`, as the server wrote it.
     pub info: Option<switchboard_wire::Raw>,
+    /// Where it is in its life, in the words of MGP 11.2.
+    pub state: State,
+    /// How it is.
+    pub health: Health,
+    /// Whether calls to it are stopped for a while: `closed`, `open` or `half_open`.
+    pub breaker: &'static str,
+    /// How often it was started again.
+    pub restarts: u64,
+    /// How long it has been connected.
+    pub uptime: Duration,
+    /// Calls that run there.
+    pub pending: usize,
+    /// Answers of it that nobody waited for: late, repeated, or never asked.
+    pub stray_answers: u64,
+    /// What it has been doing.
+    pub activity: Activity,
 }
 
 impl Kernel {
@@ -137,7 +161,10 @@ impl Kernel {
             refusals: Refusals::default(),
             tasks: TaskBook::default(),
             mentions: Mentions::default(),
+            discovery: Discovery::default(),
             work: TaskTracker::new(),
+            began: tokio::time::Instant::now(),
+            draining: AtomicBool::new(false),
             closing: CancellationToken::new(),
             ending: CancellationToken::new(),
         }));
@@ -279,10 +306,19 @@ impl Kernel {
         }
     }
 
+    /// Tells everybody who is this principal that a list has changed.
+    pub(crate) fn tell_principal(&self, principal: &str, kind: ListKind, notification: &Notification) {
+        for session in self.clients().iter().filter(|session| *session.principal == *principal) {
+            let _ = session.remote().notify(notification.clone());
+        }
+        self.0.listeners.list_changed_for(principal, kind, notification);
+    }
+
     /// Ends the kernel: streams are closed, calls get a moment to end, servers are stopped. Waits at most `patience`.
     pub async fn shut_down(&self, patience: Duration) {
         let view = {
             let _building = self.0.building.lock();
+            self.drain();
             self.0.closing.cancel();
             self.view()
         };
@@ -318,6 +354,7 @@ impl Kernel {
         let status = |server: &Arc<Server>| {
             let hub = server.hub_now();
             let hidden = view.directory.hidden.iter().filter(|hidden| hidden.server == *server.id());
+            let stray_answers = hub.as_ref().map_or(0, |hub| hub.connected.stray_answers());
             ServerStatus {
                 id: server.id().clone(),
                 phase: server.phase(),
@@ -334,6 +371,14 @@ impl Kernel {
                     .map(|missing| missing.permission)
                     .collect(),
                 info: hub.and_then(|hub| hub.connected.server.info.clone()),
+                state: server.state(),
+                health: server.health(),
+                breaker: server.breaker().as_str(),
+                restarts: server.restarts(),
+                uptime: server.uptime(),
+                pending: server.using.pending(),
+                stray_answers,
+                activity: server.stats.snapshot(),
             }
         };
         view.servers.iter().map(status).collect()
@@ -384,6 +429,10 @@ impl Kernel {
         &self.0.listeners
     }
 
+    pub(crate) fn discovery(&self) -> &Discovery {
+        &self.0.discovery
+    }
+
     pub(crate) fn parked(&self) -> &Parked {
         &self.0.parked
     }
@@ -406,6 +455,15 @@ impl Kernel {
 
     pub(crate) fn tasks(&self) -> &TaskBook {
         &self.0.tasks
+    }
+
+    pub(crate) fn draining(&self) -> &AtomicBool {
+        &self.0.draining
+    }
+
+    /// When the kernel began.
+    pub(crate) fn began(&self) -> tokio::time::Instant {
+        self.0.began
     }
 
     /// Cancelled when the kernel ends.
@@ -472,7 +530,7 @@ impl Kernel {
     }
 
     /// The legacy clients that have introduced themselves.
-    fn clients(&self) -> Vec<Arc<Session>> {
+    pub(crate) fn clients(&self) -> Vec<Arc<Session>> {
         let introduced = |session: &&Arc<Session>| {
             session.existing_state::<ClientState>().is_some_and(|state| state.is_introduced())
         };
@@ -517,6 +575,8 @@ impl Kernel {
             // The modern form; nobody here asked for it.
             "notifications/tasks" => {}
             method::SUBSCRIPTIONS_ACKNOWLEDGED | method::CANCELLED => {}
+            // The kernel tells of states as it sees them.
+            switchboard_protocol::mgp::method::LIFECYCLE => server.says_of_itself(notification),
             // A server's word about what happened is no record, and nobody shall take it for the kernel's.
             switchboard_protocol::mgp::method::AUDIT => {}
             switchboard_protocol::mgp::method::EVENT => self.take_event(server, notification),

@@ -67,6 +67,14 @@ impl Listeners {
         }
     }
 
+    /// The same, for the streams of one principal.
+    pub(crate) fn list_changed_for(&self, principal: &str, kind: ListKind, notification: &Notification) {
+        let own = |listener: &&Arc<Listener>| *listener.session.principal == *principal;
+        for listener in self.all().iter().filter(own).filter(|listener| listener.kinds.contains(&kind)) {
+            listener.tell(notification);
+        }
+    }
+
     /// Tells the streams that watch a resource.
     pub(crate) fn resource_updated(
         &self,

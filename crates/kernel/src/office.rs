@@ -111,10 +111,12 @@ impl Office {
         entry.granted_by.clone_from(&self.actor.id);
         entry.granted_at = Timestamp::now();
         let target = Target { server_id: Some(entry.server.clone()), tool_name: entry.tool.clone() };
+        let shown = entry.scopes.as_ref().and_then(|scope| serde_json::from_str(scope.get()).ok());
         let details = [
             ("agent_id", entry.principal.clone().into()),
             ("permission", entry.permission.as_str().into()),
             ("entry_type", entry.entry_type().as_str().into()),
+            ("scope", shown.unwrap_or(Value::Null)),
             ("expires_at", entry.expires_at.map(|end| end.to_string()).into()),
             ("justification", entry.justification.clone().into()),
         ];

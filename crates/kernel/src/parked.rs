@@ -123,12 +123,17 @@ pub(crate) struct Parked {
 }
 
 impl Parked {
-    fn park(&self, most: usize, ticket: Ticket) -> Result<String, Fault> {
+    fn park(&self, most: usize, of_one: usize, ticket: Ticket) -> Result<String, Fault> {
         let mut tickets = self.tickets.lock();
         let now = Instant::now();
         tickets.retain(|_, ticket| ticket.until > now);
         if tickets.len() >= most {
             return Err(Fault::new(FaultKind::ResourceExhausted, "too many calls wait for input"));
+        }
+        // One who never brings the input shall not take the places of all.
+        if tickets.values().filter(|other| other.principal == ticket.principal).count() >= of_one {
+            let text = format!("{of_one} of your calls wait for input; no more may");
+            return Err(Fault::new(FaultKind::QuotaExceeded, text).retry_after(5_000));
         }
         let token = random_token();
         tickets.insert(token.clone(), ticket);
@@ -299,7 +304,7 @@ impl Kernel {
             fingerprint: object.as_ref().map_or([0; 32], |object| fingerprint(server.id(), method, object)),
             until: Instant::now() + PATIENCE,
         };
-        let token = self.parked().park(self.options().parked_calls, ticket)?;
+        let token = self.parked().park(self.options().parked_calls, self.options().parked_calls_each, ticket)?;
         Ok(bridge::input_required(&requests, Some(&token)))
     }
 }

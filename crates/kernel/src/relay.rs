@@ -86,6 +86,12 @@ impl Handler for Relay {
 
     fn notification(&self, context: Context, notification: Notification) -> BoxFuture<'_, ()> {
         Box::pin(async move {
+            // A log is bounded also while a call runs; what else is said about the call is the call's own.
+            if &*notification.method == method::LOG_MESSAGE
+                && !self.server.hears(self.kernel.options().notification_rate).await
+            {
+                return;
+            }
             if taken(self.live.as_ref(), &context, &notification) {
                 return;
             }

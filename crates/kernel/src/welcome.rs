@@ -13,32 +13,35 @@ use crate::kernel::{Kernel, View};
 use crate::server::Server;
 
 /// The name the kernel goes by.
-const NAME: &str = "switchboard";
+pub(crate) const NAME: &str = "switchboard";
 
 /// What of MGP the kernel speaks with servers.
-pub(crate) const MGP_OFFERED: [Extension; 10] = [
+pub(crate) const MGP_OFFERED: [Extension; 11] = [
     Extension::ToolSecurity,
     Extension::Permissions,
     Extension::AccessControl,
     Extension::Audit,
     Extension::CodeSafety,
     Extension::ErrorHandling,
+    Extension::Lifecycle,
     Extension::Streaming,
     Extension::Progress,
     Extension::Events,
     Extension::Callbacks,
 ];
 /// What of MGP the kernel speaks with clients.
-pub(crate) const MGP_SPOKEN: [Extension; 9] = [
+pub(crate) const MGP_SPOKEN: [Extension; 11] = [
     Extension::ToolSecurity,
     Extension::Permissions,
     Extension::AccessControl,
     Extension::CodeSafety,
     Extension::ErrorHandling,
+    Extension::Lifecycle,
     Extension::Callbacks,
     Extension::Streaming,
     Extension::Progress,
     Extension::Events,
+    Extension::ToolDiscovery,
 ];
 
 /// The proposals that the kernel speaks with clients.

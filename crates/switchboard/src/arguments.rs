@@ -1,14 +1,18 @@
 //! The command line: what can be written, and the help that explains it. Decides nothing else.
 
 mod gate;
+mod memory;
+mod servers;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::commands::token::Life;
 pub(crate) use gate::*;
+pub(crate) use memory::*;
+pub(crate) use servers::*;
 
 const ABOUT: &str = "One door between AI clients and their MCP servers";
 
@@ -63,6 +67,18 @@ This is what a client's configuration runs. Ends when standard input closes.
 Example:
   {\"mcpServers\": {\"switchboard\": {\"command\": \"switchboard\", \"args\": [\"stdio\"]}}}")]
     Stdio,
+    /// Serve the memory (ContextGraph) alone, or take it along
+    #[command(after_help = "\
+Speaks on standard input and output, or over HTTP with --listen. The same memory is part of `serve` and `stdio` where there is no
+configuration file, and with `[memory] enabled = true`.
+
+Examples:
+  {\"mcpServers\": {\"memory\": {\"command\": \"switchboard\", \"args\": [\"memory\"]}}}
+  switchboard memory --listen 127.0.0.1:7421
+  switchboard memory export > memories.jsonl
+  switchboard memory import < memories.jsonl
+  switchboard memory undo 0198c6f2-7d5e-7a61-9c3e-1f2a3b4c5d6e")]
+    Memory(Memory),
     /// Write a commented configuration file to start from
     #[command(after_help = "Never overwrites a file.\n\nExample:\n  switchboard init")]
     Init(Init),
@@ -95,11 +111,24 @@ Examples:
   switchboard trust --list
   switchboard trust build-tools")]
     Trust(Trust),
-    /// Start the configured servers and show how each of them is
-    #[command(after_help = "Example:\n  switchboard servers")]
-    Servers,
-    /// List the tools of all servers, under the names that clients see
-    #[command(after_help = "Examples:\n  switchboard tools\n  switchboard tools --server git --names")]
+    /// Show how each server is; start, stop, drain and restart those of a kernel that runs
+    #[command(after_help = "\
+Without more words the configured servers are started for a moment and shown.
+With --watch, or an order, nothing is started: kernels that run (`serve`, `stdio`) are asked.
+
+Examples:
+  switchboard servers
+  switchboard servers --watch
+  switchboard servers drain search --timeout 10
+  switchboard servers start search")]
+    Servers(Servers),
+    /// List the tools of all servers, under the names that clients see, or search among them
+    #[command(after_help = "\
+Examples:
+  switchboard tools
+  switchboard tools --server git --names
+  switchboard tools search 'convert a time to another zone'
+  switchboard tools search --catalog tools.jsonl --queries queries.jsonl --top 10")]
     Tools(Tools),
     /// Call a tool
     #[command(after_help = "\
@@ -349,6 +378,55 @@ pub(crate) struct Tools {
     /// Only names, one on each line
     #[arg(long)]
     pub(crate) names: bool,
+    /// What to do instead of listing them
+    #[command(subcommand)]
+    pub(crate) command: Option<ToolsCommand>,
+}
+
+/// What `tools` does beside listing.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ToolsCommand {
+    /// Find the tools that fit a request, with scores and reasons
+    Search(ToolsSearch),
+}
+
+/// `tools search`
+#[derive(Debug, Args)]
+pub(crate) struct ToolsSearch {
+    /// What the tool must do, in any words
+    #[arg(value_name = "QUERY", required_unless_present = "queries", conflicts_with = "queries")]
+    pub(crate) query: Vec<String>,
+    /// Search these tools and not those of the configured servers: JSON lines {id, server, name, description, inputSchema}
+    #[arg(long, value_name = "FILE")]
+    pub(crate) catalog: Option<PathBuf>,
+    /// Many queries at once: JSON lines {id, query}. Prints {id, ranked} for each
+    #[arg(long, value_name = "FILE", requires = "catalog")]
+    pub(crate) queries: Option<PathBuf>,
+    /// How many tools at most
+    #[arg(long, value_name = "COUNT", default_value_t = 5)]
+    pub(crate) top: usize,
+    /// By what they are found
+    #[arg(long, value_enum, default_value_t = SearchStrategy::Hybrid)]
+    pub(crate) strategy: SearchStrategy,
+    /// Order the best anew with a transformer from this folder (model.safetensors, vocab.txt, config.json)
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) model: Option<PathBuf>,
+    /// Only tools of this category (may be repeated)
+    #[arg(long, value_name = "NAME")]
+    pub(crate) category: Vec<String>,
+}
+
+/// By what tools are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SearchStrategy {
+    /// Words and meaning together
+    Hybrid,
+    /// Words only
+    Keyword,
+    /// Meaning only
+    Semantic,
+    /// Everything in the categories
+    Category,
 }
 
 /// `call`
@@ -518,7 +596,7 @@ mod tests {
             ("switchboard grant --server s", false),
             ("switchboard grant --agent a", false),
             ("switchboard grant --agent a --server s --permission camera", false),
-            ("switchboard grant --agent a --server s --path /x", false),
+            ("switchboard grant --agent a --server s --path /x", true),
             ("switchboard grant --server s --permission camera --tool t", false),
             ("switchboard revoke --server s --permission camera --tool t", false),
             ("switchboard revoke --agent a --tool t", false),

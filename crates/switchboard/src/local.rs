@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use switchboard_config::Loaded;
-use switchboard_kernel::{Kernel, Phase, Restart, ServerSpec, names};
+use switchboard_kernel::{Kernel, Level, Phase, Restart, ServerSpec, names};
 use switchboard_peer::duplex::{self, Connection, Options, Role};
 use switchboard_peer::{Call, Handler, Remote as _};
 use switchboard_protocol::Revision;
@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 use crate::arguments::Common;
 use crate::failure::Failure;
 use crate::identity::keeper::Keeper;
-use crate::{setup, specs, storage};
+use crate::{memory, setup, specs, storage};
 
 /// Bytes that fit into the pipe before the writer waits.
 const PIPE: usize = 64 * 1024;
@@ -46,6 +46,7 @@ impl Local {
     /// Starts the servers of a configuration.
     pub(crate) async fn of(loaded: Loaded) -> Result<Self, Failure> {
         let mut specs = specs::specs(&loaded.config, &loaded.data_dir);
+        specs.extend(memory::start(&loaded)?.map(|memory| memory.spec));
         for spec in &mut specs {
             // A command shows how a server is, and does not wait until it may be better.
             spec.restart = Restart::Never;
@@ -54,6 +55,9 @@ impl Local {
         let keeper = Keeper::start(store.clone(), &loaded, CancellationToken::new()).await?;
         let mut options = specs::kernel_options(&loaded.config.settings, Some(store));
         options.credentials = Some(keeper);
+        // A person who asks for the tools wants to see them all.
+        options.tools.level = Some(Level::All);
+        options.tools.agents.clear();
         let kernel = Kernel::new(options);
         kernel.apply(specs.clone());
         Ok(Self { loaded, kernel, specs })

@@ -56,6 +56,14 @@ pub(crate) mod event {
     pub(crate) const MARKED: &str = "dev.switchboard.definition_marked";
     /// Somebody asked for scopes.
     pub(crate) const SCOPES_NEGOTIATED: &str = "dev.switchboard.scopes_negotiated";
+    /// A call that failed is made again, or another in its place.
+    pub(crate) const RETRIED: &str = "dev.switchboard.call_retried";
+    /// Calls to a server are stopped for a while, or no longer.
+    pub(crate) const BREAKER: &str = "dev.switchboard.breaker";
+    /// A server is in another state.
+    pub(crate) const SERVER_STATE: &str = "dev.switchboard.server_state";
+    /// Somebody wants a server started or ended.
+    pub(crate) const SERVER_ORDER: &str = "dev.switchboard.server_order";
     /// A prompt was got or a resource read.
     pub(crate) const READ: &str = "dev.switchboard.content_read";
 }

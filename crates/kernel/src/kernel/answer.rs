@@ -13,7 +13,7 @@ use switchboard_protocol::proposals::{self, Proposal};
 use switchboard_protocol::{Era, Revision};
 use switchboard_wire::{Edit, ErrorObject, Notification, Object, Raw, Request};
 
-use super::{Kernel, LEVEL_WAIT, View};
+use super::{Kernel, LEVEL_WAIT, View, repeat};
 use crate::clients::{ClientState, level_index};
 use crate::directory::{ListKind, Route};
 use crate::forward::{Forward, TaskWish, failed, malformed, send_level};
@@ -34,7 +34,7 @@ impl Handler for Kernel {
             // Nearly all requests are tool calls. The rest has a future of its own, so that a call need not carry, and
             // have allocated and copied, the largest of them all.
             let answered = if is_call {
-                self.call_tool(&context, request).await
+                self.call_tool(&context, request, true).await
             } else {
                 Box::pin(async {
                     let (context, request) = gate::scopes::lifted(context.clone(), request);
@@ -141,12 +141,17 @@ impl Kernel {
         self.wait_for_servers().await;
         let view = self.view();
         let mut list = self.visible(context, &view, kind).await?;
+        if kind == ListKind::Tools {
+            list = self.narrowed(context, &view, list).await;
+        }
         if kind == ListKind::Tools && self.shows_own_tools(context) {
             list = with_own_tools(&list, &self.own_tools());
         }
-        let more = if kind == ListKind::Tools { self.flow_tools(context) } else { Vec::new() };
-        if !more.is_empty() {
-            list = with_own_tools(&list, &more);
+        if kind == ListKind::Tools {
+            let own = [self.lifecycle_tools(context), self.flow_tools(context)].concat();
+            if !own.is_empty() {
+                list = with_own_tools(&list, &own);
+            }
         }
         Ok(Ok(match context.caller.era() {
             Era::Legacy => list,
@@ -155,7 +160,13 @@ impl Kernel {
         .into())
     }
 
-    async fn call_tool(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
+    /// The call of a tool that a server named in the place of another.
+    fn call_instead<'a>(&'a self, context: &'a Context, request: Request) -> BoxFuture<'a, Result<Reply, Fault>> {
+        Box::pin(self.call_tool(context, request, false))
+    }
+
+    /// Calls a tool. Where it fails, and its server names another one, that one may be called: not from there again.
+    async fn call_tool(&self, context: &Context, request: Request, fall_back: bool) -> Result<Reply, Fault> {
         if context.caller.era() == Era::Legacy
             && let Some(error) = unknown_revision(&request)
         {
@@ -178,6 +189,11 @@ impl Kernel {
             route = view.directory.tool(&name);
         }
         let Some(route) = route else {
+            if name == crate::discovery::CALL
+                && let Some(request) = Box::pin(self.call_within(context, &request)).await?
+            {
+                return Box::pin(self.call_found(context, request)).await;
+            }
             if name.starts_with(crate::names::RESERVED)
                 && let Some(answer) = Box::pin(self.own_tool(context, &name, params.get("arguments"))).await
             {
@@ -232,13 +248,51 @@ impl Kernel {
             let underway = Underway { context, view, server, route, request, params, name, permit };
             return Box::pin(self.call_streamed(underway, wish)).await;
         }
-        let outcome = self.execute(context, &view, &server, &route, request, &params, &name, None).await;
+        let again = repeat::Again::of(&server, &request);
+        let mut outcome = self.execute(context, &view, &server, &route, request, &params, &name, None).await;
+        let mut instead = None;
+        if let Some(mut again) = again.filter(|_| repeat::has_failed(&outcome) && !repeat::goes_on(&params)) {
+            let tool = repeat::Tool { name: &route.original, policy, metadata: &metadata, trace: &trace };
+            loop {
+                match Box::pin(self.after_failure(context, &server, &tool, &mut again, &outcome)).await {
+                    repeat::Next::Call(request) => {
+                        let calling = self.execute(context, &view, &server, &route, *request, &params, &name, None);
+                        outcome = Box::pin(calling).await;
+                    }
+                    repeat::Next::Tool(other) if fall_back => {
+                        instead = self.instead(&view, &server, &other, &again);
+                        break;
+                    }
+                    repeat::Next::Tool(_) | repeat::Next::Nothing => break,
+                }
+            }
+        }
         let outcome = self.look_at_result(&server, outcome).await;
         self.settle(permit, &outcome).await;
+        if let Some((tool, params)) = instead {
+            let request = Request::new(switchboard_wire::Id::number(0), method::TOOLS_CALL, Some(params));
+            // Where that one is refused or fails too, the caller gets to know the first failure.
+            if let Ok(reply) = self.call_instead(context, request).await
+                && repeat::has_worked(&reply)
+            {
+                return Ok(repeat::marked(reply, &tool));
+            }
+        }
         let reply = outcome?;
+        self.discovery().used(&context.session.principal, &name);
         if policy.assessment.confirm.is_some() {
             self.remember_midway(context, server.id(), &params, &reply);
         }
+        Ok(reply)
+    }
+
+    /// Makes the call that `mgp.tools.call` stands for. It passes the gate under the tool's own name.
+    async fn call_found(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
+        // The client sent the headers of the call around it, and cannot know what this one would have needed.
+        let context = Context { headers: None, ..context.clone() };
+        let name = text_of(&object_of(&request)?, "name")?;
+        let reply = self.call_tool(&context, request, true).await?;
+        self.load_called(&context, &name).await;
         Ok(reply)
     }
 
@@ -543,16 +597,6 @@ impl Kernel {
         let event = audit::with(audit::about(event, server.id(), None), "kind", kind);
         let name = switchboard_guard::redact::value(&Raw::string(name));
         self.gate().audit.note(audit::with(event, "name", name)).await;
-    }
-
-    /// Writes down that a server came or went.
-    pub(crate) fn note_server(&self, server: &Server, event_type: &str, why: Option<&str>) {
-        let event = audit::event_of(event_type, audit::kernel(), audit::result::SUCCESS);
-        let mut event = audit::with(audit::about(event, server.id(), None), "trust_level", server.trust().as_str());
-        if let Some(why) = why {
-            event = audit::with(event, "reason", why);
-        }
-        self.gate().audit.note_now(event);
     }
 }
 

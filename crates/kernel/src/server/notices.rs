@@ -46,6 +46,14 @@ impl Handler for FromServer {
 
     fn notification(&self, context: Context, notification: Notification) -> BoxFuture<'_, ()> {
         Box::pin(async move {
+            // Changes of lists are gathered anyway, and the last one counts.
+            let list = matches!(
+                &*notification.method,
+                method::TOOLS_LIST_CHANGED | method::PROMPTS_LIST_CHANGED | method::RESOURCES_LIST_CHANGED
+            );
+            if !list && !self.server.hears(self.kernel.options().notification_rate).await {
+                return;
+            }
             if self.kernel.take_notice(&self.server, &notification) {
                 return;
             }

@@ -18,6 +18,22 @@ pub const PERMISSION_GRANT: &str = "mgp/permission/grant";
 pub const CALLBACK_REQUEST: &str = "notifications/mgp.callback.request";
 /// Answers that.
 pub const CALLBACK_RESPOND: &str = "mgp/callback/respond";
+/// Asks whether one lives (MGP 11.3).
+pub const HEALTH_PING: &str = "mgp/health/ping";
+/// Asks how one is (MGP 11.3).
+pub const HEALTH_STATUS: &str = "mgp/health/status";
+/// Asks one to end, after what runs (MGP 11.4).
+pub const LIFECYCLE_SHUTDOWN: &str = "mgp/lifecycle/shutdown";
+/// A server is in another state (MGP 11.4).
+pub const LIFECYCLE: &str = "notifications/mgp.lifecycle";
+/// Finds tools by what they must do (MGP 16.5).
+pub const TOOLS_DISCOVER: &str = "mgp/tools/discover";
+/// Asks for tools that a task lacks (MGP 16.6).
+pub const TOOLS_REQUEST: &str = "mgp/tools/request";
+/// Which tools are loaded (MGP 16.7).
+pub const TOOLS_SESSION: &str = "mgp/tools/session";
+/// Gives loaded tools back (MGP 16.7).
+pub const TOOLS_SESSION_EVICT: &str = "mgp/tools/session/evict";
 /// Something happened that is kept.
 pub const AUDIT: &str = "notifications/mgp.audit";
 
