@@ -38,6 +38,10 @@ const TOP_LEVEL: &[&str] = &[
     "auth",
     "gate",
     "isolation",
+    "rates",
+    "breaker",
+    "retry",
+    "memory",
     "tool_context",
 ];
 

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use indexmap::IndexMap;
 use parking_lot::RwLock;
-use switchboard_peer::Handler;
+use switchboard_peer::{BoxFuture, Handler};
 use switchboard_protocol::mcp::{Implementation, JsonObject};
 use switchboard_protocol::{Era, Revision};
 use switchboard_wire::Raw;
@@ -30,7 +30,7 @@ use crate::feed::{Change, Feed};
 use crate::resource::TemplateEntry;
 use crate::task::Tasks;
 use crate::tool::{Run, ToolEntry};
-use crate::{Cache, Prompt, Resource, ResourceTemplate, StateKey, TemplateError, Tool, ToolError};
+use crate::{Cache, Ctx, Error, Prompt, Resource, ResourceTemplate, StateKey, TemplateError, Tool, ToolError};
 
 /// Which eras a server serves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -68,6 +68,9 @@ impl Eras {
 #[derive(Clone)]
 pub struct Server(Arc<Inner>);
 
+/// The code behind tools that are not listed.
+type Unlisted = Arc<dyn Fn(Ctx, String, Raw) -> BoxFuture<'static, Result<Raw, Error>> + Send + Sync>;
+
 struct Inner {
     info: Implementation,
     /// The same, as it stands in every modern result.
@@ -76,6 +79,8 @@ struct Inner {
     options: Options,
     registry: RwLock<Registry>,
     methods: IndexMap<String, Run>,
+    /// What answers calls of tools that are not listed.
+    unlisted: Option<Unlisted>,
     feed: Arc<Feed>,
     tasks: Tasks,
     state_key: StateKey,

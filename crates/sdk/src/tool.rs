@@ -174,6 +174,14 @@ where
         self
     }
 
+    /// A member of the definition that MCP does not define, such as `security` of MGP. Many clients drop what they do
+    /// not know: say what matters in [`meta`](Self::meta) as well.
+    #[must_use]
+    pub fn member(mut self, name: impl Into<String>, value: serde_json::Value) -> Self {
+        self.definition.extra.insert(name.into(), value);
+        self
+    }
+
     /// Whether it may run as a task. It then begins as one at once, wherever the client can handle tasks.
     #[must_use]
     pub const fn task_support(mut self, support: TaskSupport) -> Self {

@@ -1,6 +1,8 @@
 //! The command line: what can be written, and the help that explains it. Decides nothing else.
 
 mod gate;
+mod memory;
+mod servers;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -9,6 +11,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::commands::token::Life;
 pub(crate) use gate::*;
+pub(crate) use memory::*;
+pub(crate) use servers::*;
 
 const ABOUT: &str = "One door between AI clients and their MCP servers";
 
@@ -63,6 +67,18 @@ This is what a client's configuration runs. Ends when standard input closes.
 Example:
   {\"mcpServers\": {\"switchboard\": {\"command\": \"switchboard\", \"args\": [\"stdio\"]}}}")]
     Stdio,
+    /// Serve the memory (ContextGraph) alone, or take it along
+    #[command(after_help = "\
+Speaks on standard input and output, or over HTTP with --listen. The same memory is part of `serve` and `stdio` where there is no
+configuration file, and with `[memory] enabled = true`.
+
+Examples:
+  {\"mcpServers\": {\"memory\": {\"command\": \"switchboard\", \"args\": [\"memory\"]}}}
+  switchboard memory --listen 127.0.0.1:7421
+  switchboard memory export > memories.jsonl
+  switchboard memory import < memories.jsonl
+  switchboard memory undo 0198c6f2-7d5e-7a61-9c3e-1f2a3b4c5d6e")]
+    Memory(Memory),
     /// Write a commented configuration file to start from
     #[command(after_help = "Never overwrites a file.\n\nExample:\n  switchboard init")]
     Init(Init),
@@ -95,9 +111,17 @@ Examples:
   switchboard trust --list
   switchboard trust build-tools")]
     Trust(Trust),
-    /// Start the configured servers and show how each of them is
-    #[command(after_help = "Example:\n  switchboard servers")]
-    Servers,
+    /// Show how each server is; start, stop, drain and restart those of a kernel that runs
+    #[command(after_help = "\
+Without more words the configured servers are started for a moment and shown.
+With --watch, or an order, nothing is started: kernels that run (`serve`, `stdio`) are asked.
+
+Examples:
+  switchboard servers
+  switchboard servers --watch
+  switchboard servers drain search --timeout 10
+  switchboard servers start search")]
+    Servers(Servers),
     /// List the tools of all servers, under the names that clients see, or search among them
     #[command(after_help = "\
 Examples:
@@ -182,6 +206,18 @@ Examples:
         /// What to do
         #[command(subcommand)]
         command: Option<ApprovalsCommand>,
+    },
+    /// Answer questions that servers ask in the middle of calls
+    #[command(after_help = "\
+The one whose call it is can answer as well: the first answer counts.
+
+Examples:
+  switchboard callbacks
+  switchboard callbacks answer 3f2a91c4 confirm")]
+    Callbacks {
+        /// What to do
+        #[command(subcommand)]
+        command: Option<CallbacksCommand>,
     },
     /// Read, check and keep the log of everything that was done
     #[command(
@@ -560,7 +596,7 @@ mod tests {
             ("switchboard grant --server s", false),
             ("switchboard grant --agent a", false),
             ("switchboard grant --agent a --server s --permission camera", false),
-            ("switchboard grant --agent a --server s --path /x", false),
+            ("switchboard grant --agent a --server s --path /x", true),
             ("switchboard grant --server s --permission camera --tool t", false),
             ("switchboard revoke --server s --permission camera --tool t", false),
             ("switchboard revoke --agent a --tool t", false),

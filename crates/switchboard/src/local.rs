@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 use crate::arguments::Common;
 use crate::failure::Failure;
 use crate::identity::keeper::Keeper;
-use crate::{setup, specs, storage};
+use crate::{memory, setup, specs, storage};
 
 /// Bytes that fit into the pipe before the writer waits.
 const PIPE: usize = 64 * 1024;
@@ -46,6 +46,7 @@ impl Local {
     /// Starts the servers of a configuration.
     pub(crate) async fn of(loaded: Loaded) -> Result<Self, Failure> {
         let mut specs = specs::specs(&loaded.config, &loaded.data_dir);
+        specs.extend(memory::start(&loaded)?.map(|memory| memory.spec));
         for spec in &mut specs {
             // A command shows how a server is, and does not wait until it may be better.
             spec.restart = Restart::Never;

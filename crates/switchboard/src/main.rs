@@ -9,11 +9,13 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 mod arguments;
 mod commands;
+mod control;
 mod failure;
 mod identity;
 mod ledger;
 mod local;
 mod logging;
+mod memory;
 mod screen;
 mod serve;
 mod setup;
@@ -67,7 +69,7 @@ fn run(arguments: Arguments) -> Outcome {
     }
     let level = match command {
         Command::Serve(_) => "info",
-        Command::Stdio => "warn",
+        Command::Stdio | Command::Memory(_) => "warn",
         // The others tell by themselves what went wrong.
         _ => "error",
     };
@@ -85,15 +87,20 @@ fn run(arguments: Arguments) -> Outcome {
         Command::Revoke(options) => without_servers(commands::revoke::run(&common, &options)),
         Command::Access(options) => without_servers(commands::access::run(&common, &options)),
         Command::Approvals { command } => without_servers(commands::approvals::run(&common, command.as_ref())),
+        Command::Callbacks { command } => without_servers(commands::callbacks::run(&common, command.as_ref())),
         Command::Audit(command) => without_servers(commands::audit::run(&common, &command)),
         Command::Pins { command } => without_servers(commands::pins::run(&common, command.as_ref())),
         Command::Check(options) => commands::check::run(&options),
         Command::Serve(options) => with_servers(serve::run(&common, &options)),
         Command::Stdio => with_servers(stdio::run(&common)),
-        Command::Servers => with_servers(commands::servers::run(&common)),
+        Command::Servers(options) if options.watch || options.order.is_some() => {
+            without_servers(commands::servers::live(&common, &options))
+        }
+        Command::Servers(_) => with_servers(commands::servers::run(&common)),
         Command::Tools(Tools { command: Some(ToolsCommand::Search(search)), .. }) if search.catalog.is_some() => {
             commands::tools::search::over_file(&common, &search)
         }
+        Command::Memory(options) => without_servers(commands::memory::run(&common, &options)),
         Command::Tools(options) => with_servers(commands::tools::run(&common, &options)),
         Command::Call(options) => with_servers(commands::call::run(&common, &options)),
         Command::Doctor => with_servers(commands::doctor::run(&common)),

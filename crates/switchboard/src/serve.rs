@@ -4,6 +4,7 @@ mod counted;
 mod probes;
 pub(crate) mod reload;
 mod retention;
+mod settings;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -20,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::Outcome;
 use crate::arguments::{Common, Serve};
+use crate::control::Control;
 use crate::failure::{Failure, chain};
 use crate::identity::book::TokenBook;
 use crate::identity::door::Door;
@@ -29,15 +31,13 @@ use crate::identity::oidc::Oidc;
 use crate::screen::{note, out};
 use crate::signals::Signals;
 use crate::storage::open_store;
-use crate::{setup, specs, tokens};
+use crate::{memory, setup, specs, tokens};
 use counted::Counted;
 use probes::Probes;
 use reload::Reload;
 
-/// How long requests that run may go on after the first signal.
-const DRAIN: Duration = Duration::from_secs(5);
-/// How long servers get to end after that.
-const GOODBYE: Duration = Duration::from_secs(8);
+/// How long servers get to end after requests have, beyond what the slowest of them may take.
+const GOODBYE: Duration = Duration::from_secs(5);
 
 pub(crate) async fn run(common: &Common, options: &Serve) -> Outcome {
     let mut signals = Signals::take()?;
@@ -69,7 +69,7 @@ pub(crate) async fn run(common: &Common, options: &Serve) -> Outcome {
 
     let keeper = Keeper::start(store.clone(), &loaded, ended.clone()).await?;
     let mut kernel_options = specs::kernel_options(&settings, Some(store.clone()));
-    kernel_options.credentials = Some(keeper);
+    kernel_options.credentials = Some(keeper.clone());
     let kernel = Kernel::new(kernel_options);
     let handler = Arc::new(Counted::new(kernel.clone()));
     let shutdown = CancellationToken::new();
@@ -82,8 +82,11 @@ pub(crate) async fn run(common: &Common, options: &Serve) -> Outcome {
         shutdown: shutdown.clone(),
         ..HttpOptions::default()
     };
+    let _control = Control::open(kernel.clone(), &loaded.data_dir);
+    let memory = memory::start(&loaded)?;
     greet(common, address, fresh.as_deref(), &loaded, options.no_auth);
-    let reload = Reload::start(kernel.clone(), sources, loaded);
+    let built_in = memory.iter().map(|memory| memory.spec.clone()).collect();
+    let reload = Reload::start(kernel.clone(), keeper, sources, loaded, built_in);
     if let Some(days) = settings.gate.audit_keep_days {
         retention::start(store.clone(), days, ended.clone());
     }
@@ -93,7 +96,8 @@ pub(crate) async fn run(common: &Common, options: &Serve) -> Outcome {
         beside = Arc::new(Metadata::new(auth, &resource(auth, address), beside));
     }
     let face = Arc::new(HttpFace::new(face_options, handler).with_fallback(beside));
-    let limits = Limits { connections: settings.limits.connections, grace: DRAIN, ..Limits::default() };
+    let grace = settings.limits.shutdown_grace;
+    let limits = Limits { connections: settings.limits.connections, grace, ..Limits::default() };
     let access = access(&settings, address, door)?;
     let listener = listener.with_limits(limits).with_access(access);
 
@@ -103,20 +107,28 @@ pub(crate) async fn run(common: &Common, options: &Serve) -> Outcome {
         () = &mut serving => return Err(Failure::failed("the listener has ended")),
         () = signals.next() => tracing::info!("ending; a second signal ends at once"),
     }
+    // Readiness goes first, and new calls are refused with a code that says why, while those that run go on.
+    kernel.drain();
     shutdown.cancel();
     reload.stop();
     let ending = async {
         // Streams that clients keep open are ended by the shutdown; the limit is for those that do not react.
-        if tokio::time::timeout(DRAIN * 2, serving).await.is_err() {
+        if tokio::time::timeout(grace * 2, serving).await.is_err() {
             tracing::warn!("some connections did not end in time");
         }
-        kernel.shut_down(GOODBYE).await;
+        kernel.shut_down(goodbye(&settings)).await;
+        memory::close(memory).await;
         ended.cancel();
         if let Err(error) = store.close().await {
             tracing::warn!(error = chain(&error), "the store did not close");
         }
     };
     if signals.unless_again(ending).await { Ok(()) } else { Err(Failure::said()) }
+}
+
+/// How long servers get to end.
+pub(crate) fn goodbye(settings: &Settings) -> Duration {
+    settings.limits.stop_timeout + GOODBYE
 }
 
 async fn bind(wanted: SocketAddr) -> Result<Listener, Failure> {
@@ -134,7 +146,7 @@ async fn bind(wanted: SocketAddr) -> Result<Listener, Failure> {
 }
 
 /// What lets clients in, and a new token if there was none or another is wanted. `ended` ends what follows the store.
-async fn admit(
+pub(crate) async fn admit(
     loaded: &Loaded,
     options: &Serve,
     store: &Store,
@@ -165,7 +177,7 @@ fn resource(auth: &Auth, address: SocketAddr) -> String {
 }
 
 /// Who is let in.
-fn access(settings: &Settings, address: SocketAddr, door: Option<Arc<Door>>) -> Result<Access, Failure> {
+pub(crate) fn access(settings: &Settings, address: SocketAddr, door: Option<Arc<Door>>) -> Result<Access, Failure> {
     let mut access = Access::loopback(address);
     let more = |list: AllowList, entry: &str| list.with(entry).map_err(|error| Failure::usage(error.to_string()));
     for host in &settings.allowed_hosts {
@@ -210,7 +222,8 @@ fn greet(common: &Common, address: SocketAddr, fresh: Option<&str>, loaded: &Loa
         entry["headers"] = headers;
     }
     let entry = json!({"mcpServers": {"switchboard": entry}});
-    let servers: Vec<&str> = setup::usable(loaded).map(switchboard_config::Server::id).collect();
+    let mut servers: Vec<&str> = setup::usable(loaded).map(switchboard_config::Server::id).collect();
+    servers.extend(memory::wanted(loaded).then_some(memory::ID));
     if common.json {
         out(json!({"url": url, "token": fresh, "entry": entry, "servers": servers}));
         return;

@@ -8,16 +8,16 @@ use indexmap::IndexMap;
 use indexmap::map::Entry;
 use parking_lot::RwLock;
 use serde_json::Value;
-use switchboard_protocol::mcp::{Icon, Implementation, JsonObject};
+use switchboard_protocol::mcp::{CallToolResult, Icon, Implementation, JsonObject};
 use switchboard_wire::Raw;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::{Eras, Inner, Options, Registry, Server};
+use super::{Eras, Inner, Options, Registry, Server, Unlisted};
 use crate::feed::Feed;
 use crate::resource::TemplateEntry;
 use crate::task::{TaskOptions, Tasks};
-use crate::tool::{Run, ToolEntry, guarded};
+use crate::tool::{Run, ToolEntry, guarded, render};
 use crate::{Cache, Ctx, Error, Prompt, Resource, ResourceTemplate, StateKey, TemplateError, Tool, ToolError};
 
 /// A server before it runs. Mistakes are told by [`build`](Self::build).
@@ -32,6 +32,7 @@ pub struct ServerBuilder {
     templates: Vec<ResourceTemplate>,
     prompts: Vec<Prompt>,
     methods: IndexMap<String, Run>,
+    unlisted: Option<Unlisted>,
 }
 
 /// Why a server cannot be built.
@@ -77,6 +78,7 @@ impl ServerBuilder {
             templates: Vec::new(),
             prompts: Vec::new(),
             methods: IndexMap::new(),
+            unlisted: None,
         }
     }
 
@@ -156,6 +158,25 @@ impl ServerBuilder {
             guarded(async move { handler(ctx, params).await })
         });
         self.methods.insert(name.into(), run);
+        self
+    }
+
+    /// Answers calls of tools that are not listed: other names of a tool, or a refusal of the author's own. It gets the
+    /// name and the arguments untouched.
+    #[must_use]
+    pub fn unlisted_tool<F, R>(mut self, handler: F) -> Self
+    where
+        F: Fn(Ctx, String, Raw) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<CallToolResult, Error>> + Send + 'static,
+    {
+        let handler = Arc::new(handler);
+        self.unlisted = Some(Arc::new(move |ctx, name, arguments| {
+            let handler = handler.clone();
+            guarded(async move {
+                let revision = ctx.revision();
+                render(handler(ctx, name, arguments).await?, revision)
+            })
+        }));
         self
     }
 
@@ -267,6 +288,7 @@ impl ServerBuilder {
             options: self.options,
             registry: RwLock::new(registry),
             methods: self.methods,
+            unlisted: self.unlisted,
             tasks: Tasks::new(self.task_options, feed.clone()),
             feed,
             state_key: self.state_key.unwrap_or_else(StateKey::random),

@@ -43,9 +43,7 @@ impl Server {
         let raw = params;
         let params: CallToolParams = view(raw)?;
         let entry = self.0.registry.read().tools.get(&params.name).cloned();
-        let entry = entry.ok_or_else(|| {
-            Error::fault(Fault::new(FaultKind::UnknownTool, format!("Unknown tool: {}", params.name)))
-        })?;
+        let Some(entry) = entry else { return self.call_unlisted(context, raw, params).await };
         if params.arguments.as_ref().is_some_and(|arguments| arguments.kind() != Kind::Object) {
             return Err(Error::invalid_params("the arguments of a tool are an object"));
         }
@@ -75,6 +73,22 @@ impl Server {
         let ctx = Ctx::new(self.clone(), context, meta, mode)?;
         let work = (entry.tool.run)(ctx.clone(), arguments);
         self.run(ctx, work, binding, |outcome| told_to_the_model(outcome, revision)).await
+    }
+
+    /// A call of a tool that is not listed.
+    async fn call_unlisted(&self, context: Context, raw: Option<&Raw>, params: CallToolParams) -> Result<Raw, Error> {
+        let Some(unlisted) = &self.0.unlisted else {
+            let unknown = format!("Unknown tool: {}", params.name);
+            return Err(Error::fault(Fault::new(FaultKind::UnknownTool, unknown)));
+        };
+        if params.arguments.as_ref().is_some_and(|arguments| arguments.kind() != Kind::Object) {
+            return Err(Error::invalid_params("the arguments of a tool are an object"));
+        }
+        let revision = context.caller.revision;
+        let mode = if context.caller.era() == Era::Legacy { Mode::Direct } else { Mode::Never };
+        let ctx = Ctx::new(self.clone(), context, meta_of(raw), mode)?;
+        let work = unlisted(ctx.clone(), params.name, params.arguments.unwrap_or_else(Raw::empty_object));
+        self.run(ctx, work, String::new(), |outcome| told_to_the_model(outcome, revision)).await
     }
 
     /// Who the task belongs to that this call becomes; `None` where it is answered directly.

@@ -28,6 +28,7 @@ fn one_server_is_transparent() {
 #[test]
 fn without_servers_it_answers_all_the_same() {
     let home = Home::new();
+    home.configure("");
     let mut peer = home.connect();
     assert_eq!(peer.tools(), Vec::<String>::new());
     let (code, log) = peer.end();

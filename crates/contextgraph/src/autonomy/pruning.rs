@@ -1,0 +1,91 @@
+//! What can go. Only what is old enough and has fewer than three connections; the first reason that holds is named: Redundant (the same
+//! text as one that is aligned better), Orphaned (no connection), LowAlignment, Stale (not found for 90 days), LowQuality. Priority is
+//! `0.5 (1 - alignment) + 0.3 min(age / 365 days, 1) + 0.2 / (connections + 1)`.
+
+/// What is looked at.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[expect(missing_docs, reason = "the words say it")]
+pub struct Candidate {
+    pub age_days: f64,
+    pub idle_days: f64,
+    pub alignment: f64,
+    pub has_goal: bool,
+    pub connections: usize,
+    pub quality: f64,
+    pub redundant: bool,
+}
+
+/// The rules.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[expect(missing_docs, reason = "the words say it")]
+pub struct Rules {
+    pub min_age_days: f64,
+    pub min_alignment: f64,
+}
+
+/// Connections from which a memory stays.
+pub const CONNECTED: usize = 3;
+const STALE_DAYS: f64 = 90.0;
+const QUALITY: f64 = 0.30;
+
+/// Why a memory can go; `None` if it stays.
+#[must_use]
+pub fn reason(candidate: &Candidate, rules: &Rules) -> Option<&'static str> {
+    if candidate.age_days < rules.min_age_days || candidate.connections >= CONNECTED {
+        return None;
+    }
+    if candidate.redundant {
+        Some("Redundant")
+    } else if candidate.connections == 0 {
+        Some("Orphaned")
+    } else if candidate.has_goal && candidate.alignment < rules.min_alignment {
+        Some("LowAlignment")
+    } else if candidate.idle_days >= STALE_DAYS {
+        Some("Stale")
+    } else if candidate.quality < QUALITY {
+        Some("LowQuality")
+    } else {
+        None
+    }
+}
+
+/// How pressing it is.
+#[must_use]
+pub fn priority(candidate: &Candidate) -> f64 {
+    0.5 * (1.0 - candidate.alignment)
+        + 0.3 * (candidate.age_days / 365.0).min(1.0)
+        + 0.2 / (candidate.connections as f64 + 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_come_in_their_order() {
+        let base = Candidate {
+            age_days: 40.0,
+            idle_days: 5.0,
+            alignment: 0.9,
+            has_goal: true,
+            connections: 1,
+            quality: 0.9,
+            redundant: false,
+        };
+        let rules = Rules { min_age_days: 30.0, min_alignment: 0.4 };
+        for (candidate, expected) in [
+            (base, None),
+            (Candidate { age_days: 29.0, redundant: true, ..base }, None),
+            (Candidate { connections: 3, redundant: true, ..base }, None),
+            (Candidate { redundant: true, connections: 0, ..base }, Some("Redundant")),
+            (Candidate { connections: 0, alignment: 0.1, ..base }, Some("Orphaned")),
+            (Candidate { alignment: 0.39, idle_days: 100.0, ..base }, Some("LowAlignment")),
+            (Candidate { alignment: 0.0, has_goal: false, ..base }, None),
+            (Candidate { idle_days: 90.0, quality: 0.1, ..base }, Some("Stale")),
+            (Candidate { quality: 0.29, ..base }, Some("LowQuality")),
+        ] {
+            assert_eq!(reason(&candidate, &rules), expected, "{candidate:?}");
+        }
+        assert!((priority(&Candidate { age_days: 365.0, alignment: 0.0, connections: 0, ..base }) - 1.0).abs() < 1e-12);
+    }
+}

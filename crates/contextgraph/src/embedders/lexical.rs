@@ -1,0 +1,105 @@
+//! E6 and E13: words as a sparse vector, and the words that go with them.
+//!
+//! E6: each stem is hashed to one of 30,522 places and weighs `(1 + ln tf) idf`, `idf = ln(1 + (N + 1) / (df + 0.5))`.
+//! E13: the entries of E6 and, for each, the terms that stand in the same memories more often than chance would have it:
+//! weight `w * 0.5 * share`, where the share is the part of the memories with the first term that hold the second.
+
+use std::collections::HashMap;
+
+use crate::text;
+use crate::vector::Sparse;
+
+/// Places of the vector.
+pub const PLACES: u16 = 30_522;
+/// Terms that one term brings in.
+const EXPANSION: usize = 3;
+
+/// What is known about words from the memories of a space.
+pub trait Vocabulary {
+    /// How many memories there are.
+    fn memories(&self) -> usize;
+    /// How many of them hold the term.
+    fn holding(&self, term: u16) -> usize;
+    /// The terms that stand together with the term most often, with the share of its memories that they stand in.
+    fn companions(&self, term: u16, most: usize) -> Vec<(u16, f32)>;
+}
+
+/// A vocabulary of nothing, for texts outside of any space.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Unknown;
+
+impl Vocabulary for Unknown {
+    fn memories(&self) -> usize {
+        0
+    }
+    fn holding(&self, _: u16) -> usize {
+        0
+    }
+    fn companions(&self, _: u16, _: usize) -> Vec<(u16, f32)> {
+        Vec::new()
+    }
+}
+
+/// The place of a stem.
+#[must_use]
+pub fn place(stem: &str) -> u16 {
+    // The remainder is below 30,522.
+    (text::hash(stem.as_bytes(), 6) % u64::from(PLACES)) as u16
+}
+
+/// How much a term tells: high for those that few memories hold.
+#[must_use]
+pub fn idf(vocabulary: &dyn Vocabulary, term: u16) -> f32 {
+    let (all, holding) = (vocabulary.memories() as f32, vocabulary.holding(term) as f32);
+    (1.0 + (all + 1.0) / (holding + 0.5)).ln()
+}
+
+/// E6 of a text.
+#[must_use]
+pub fn embed(text: &str, vocabulary: &dyn Vocabulary) -> Sparse {
+    let mut counts: HashMap<u16, u32> = HashMap::new();
+    for stem in text::stems(text) {
+        *counts.entry(place(&stem)).or_default() += 1;
+    }
+    let weigh = |(term, count): (u16, u32)| (term, (1.0 + (count as f32).ln()) * idf(vocabulary, term));
+    Sparse::from_entries(counts.into_iter().map(weigh).collect())
+}
+
+/// E13 from E6.
+#[must_use]
+pub fn expand(words: &Sparse, vocabulary: &dyn Vocabulary) -> Sparse {
+    let mut entries: Vec<(u16, f32)> = words.iter().collect();
+    for (term, weight) in words.iter() {
+        for (other, share) in vocabulary.companions(term, EXPANSION) {
+            entries.push((other, 0.5 * weight * share));
+        }
+    }
+    Sparse::from_entries(entries)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rare_words_weigh_more() {
+        struct Two;
+        impl Vocabulary for Two {
+            fn memories(&self) -> usize {
+                100
+            }
+            fn holding(&self, term: u16) -> usize {
+                if term == place("server") { 90 } else { 1 }
+            }
+            fn companions(&self, term: u16, _: usize) -> Vec<(u16, f32)> {
+                if term == place("disk") { vec![(place("full"), 0.5)] } else { Vec::new() }
+            }
+        }
+        let words = embed("the server disk", &Two);
+        let weight = |stem: &str| words.iter().find(|entry| entry.0 == place(stem)).unwrap().1;
+        assert!(weight("disk") > 2.0 * weight("server"));
+        let expanded = expand(&words, &Two);
+        assert!(expanded.indices.contains(&place("full")));
+        assert_eq!(words.indices.len() + 1, expanded.indices.len());
+    }
+}

@@ -1,0 +1,61 @@
+//! E1 and E12: what a text is about, as a whole and word by word.
+
+use std::collections::HashSet;
+
+use super::lexical::{self, Vocabulary};
+use super::{TextEmbedding, add_hashed, joined, prefix};
+use crate::text;
+
+/// Words that E12 keeps: the ones that tell most.
+pub const TOKENS: usize = 32;
+/// How much of the likeness of E1 is meaning; the rest is spelling.
+const MEANING: f32 = 0.8;
+const SPELLING: usize = 768;
+
+/// E1: the embedding of the text (the first 256 places, which alone serve searching), then hashed stems and pieces of
+/// four characters.
+#[must_use]
+pub fn embed(whole: &[f32], text: &str) -> Vec<f32> {
+    let mut spelling = vec![0f32; SPELLING];
+    for stem in text::stems(text) {
+        add_hashed(&mut spelling, stem.as_bytes(), 1, 1.0);
+        for piece in text::pieces(&stem, 4) {
+            add_hashed(&mut spelling, piece.as_bytes(), 11, 0.3);
+        }
+    }
+    joined(prefix(whole, 256), spelling, MEANING)
+}
+
+/// E12: one vector of 128 for each of the words that tell most.
+#[must_use]
+pub fn tokens(embedding: &dyn TextEmbedding, text: &str, vocabulary: &dyn Vocabulary) -> Vec<Vec<f32>> {
+    let mut seen = HashSet::new();
+    let mut words: Vec<(f32, usize, String)> = text::words(text)
+        .filter(|word| !text::is_stop(word))
+        .filter(|word| seen.insert(word.clone()))
+        .enumerate()
+        .map(|(at, word)| (lexical::idf(vocabulary, lexical::place(&text::stem(&word))), at, word))
+        .collect();
+    if words.len() > TOKENS {
+        words.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        words.truncate(TOKENS);
+        words.sort_by_key(|word| word.1);
+    }
+    words
+        .into_iter()
+        .map(|(_, _, word)| {
+            let mut spelling = vec![0f32; 128];
+            let stem = text::stem(&word);
+            add_hashed(&mut spelling, stem.as_bytes(), 12, 1.0);
+            for piece in text::pieces(&stem, 3) {
+                add_hashed(&mut spelling, piece.as_bytes(), 13, 0.5);
+            }
+            crate::vector::normalize(&mut spelling);
+            let mut vector = prefix(&embedding.embed(&word), 128);
+            // Spelling decides for words that the table does not know, and tells inflections apart from others.
+            vector.iter_mut().zip(&spelling).for_each(|(x, y)| *x += 0.5 * y);
+            crate::vector::normalize(&mut vector);
+            vector
+        })
+        .collect()
+}

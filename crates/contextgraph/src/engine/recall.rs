@@ -1,0 +1,235 @@
+//! Finding memories, and walking from one to the next.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+use super::{QUERIES, Space};
+use crate::Id;
+use crate::embedders::Modality;
+use crate::embedders::space::COUNT;
+use crate::error::Outcome;
+use crate::fingerprint::Packed;
+use crate::graph::Slot;
+use crate::graph::edges::Kind;
+use crate::mind::Doc;
+use crate::thresholds::Prediction;
+use crate::vector::likeness;
+
+/// How much each space tells about whether a memory is what a query asks for: meaning and words most, time little.
+pub(super) const RELEVANCE: [f64; COUNT] = [5.0, 0.2, 0.05, 0.05, 0.5, 2.0, 0.3, 0.3, 0.2, 0.8, 0.6, 2.5, 1.5];
+/// Candidates that are compared in all spaces.
+const CANDIDATES: usize = 100;
+/// Results that are taken as predictions.
+const PREDICTED: usize = 10;
+/// Memories of a query that place it in the graph.
+const ANCHORS: usize = 5;
+
+/// What to look for.
+#[derive(Debug, Clone)]
+pub struct Search<'a> {
+    /// The query.
+    pub query: &'a str,
+    /// Results, at most.
+    pub most: usize,
+    /// The least similarity.
+    pub least: f64,
+    /// Only memories of this kind.
+    pub modality: Option<Modality>,
+}
+
+/// A memory that was found.
+#[derive(Debug, Clone)]
+pub struct Hit {
+    /// Which.
+    pub id: Id,
+    /// How alike, in `[0, 1]`: the mean over the spaces, weighted.
+    pub similarity: f64,
+    /// How alike in each space.
+    pub spaces: [f32; COUNT],
+}
+
+impl Space {
+    /// What each space weighs in searching, as shares that sum to one.
+    #[must_use]
+    pub fn search_weights(&self) -> [f64; COUNT] {
+        let given = self.mind.levels.space_weights(&self.mind.autonomy.weights);
+        let weighted: [f64; COUNT] = std::array::from_fn(|space| given[space] * RELEVANCE[space]);
+        let total: f64 = weighted.iter().sum();
+        weighted.map(|weight| weight / total.max(1e-12))
+    }
+
+    /// Looks for memories. The id under which the query is remembered, and what was found, best first.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub fn search(&mut self, search: &Search<'_>, now: u64) -> Outcome<(Id, Vec<Hit>)> {
+        let content = self.embedders.content(search.query, search.modality.unwrap_or_default(), &self.graph);
+        let packed = Arc::new(Packed::of(&content));
+        let query = self.new_id(now);
+        if self.queries.len() >= QUERIES {
+            self.queries.pop_front();
+        }
+        self.queries.push_back((query, packed.clone(), now));
+        let hits = self.nearest(&packed, now, search.most, search.least, search.modality)?;
+        self.after_search(query, &hits, now);
+        Ok((query, hits))
+    }
+
+    /// The memories most like some vectors, without a trace in the mind.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub fn nearest(
+        &mut self,
+        packed: &Packed,
+        now: u64,
+        most: usize,
+        least: f64,
+        modality: Option<Modality>,
+    ) -> Outcome<Vec<Hit>> {
+        let candidates = self.graph.candidates(packed, CANDIDATES.max(2 * most), |memory| {
+            modality.is_none_or(|modality| memory.modality == modality)
+        });
+        let anchors: Vec<(Slot, f32)> =
+            self.graph.index.by_meaning(&packed.scan_row(), ANCHORS, |slot| self.graph.at(slot).is_some());
+        let place = self.graph.place_near(&anchors);
+        let ids: Vec<Id> = candidates.iter().filter_map(|slot| self.graph.id(*slot)).collect();
+        let weights = self.search_weights();
+        let seconds = now as f64 / 1e3;
+        let mut hits = Vec::with_capacity(ids.len());
+        for (id, theirs) in self.packed_many(&ids)? {
+            let Some(slot) = self.graph.slot(id) else { continue };
+            let created = self.graph.at(slot).map_or(now, |memory| memory.created_at) as f64 / 1e3;
+            let e8 = likeness(&place, &self.graph.place(slot));
+            let spaces = packed.likenesses(&theirs, (seconds, created, seconds), e8, false);
+            let similarity: f64 =
+                spaces.iter().zip(weights).map(|(likeness, weight)| f64::from(*likeness) * weight).sum();
+            if similarity >= least {
+                hits.push(Hit { id, similarity: similarity.clamp(0.0, 1.0), spaces });
+            }
+        }
+        hits.sort_by(|a, b| b.similarity.total_cmp(&a.similarity).then(a.id.cmp(&b.id)));
+        hits.truncate(most);
+        Ok(hits)
+    }
+
+    /// What a search leaves behind: counts, predictions, paths.
+    fn after_search(&mut self, query: Id, hits: &[Hit], now: u64) {
+        for hit in hits {
+            self.mark_found(hit.id, now);
+        }
+        for hit in hits.iter().take(PREDICTED) {
+            let spaces = std::array::from_fn(|space| {
+                self.mind.calibration.confidence(space, f64::from(hit.spaces[space])) as f32
+            });
+            let confidence = hit.similarity;
+            self.mind.calibration.predict(Prediction {
+                at: now,
+                query,
+                result: hit.id,
+                confidence,
+                spaces,
+                label: None,
+            });
+        }
+        if let Some(best) = hits.first() {
+            self.mind.calibration.observe("theta_memory_sim", best.similarity);
+            for other in hits.iter().skip(1).take(ANCHORS) {
+                if let Some(path) = self.path(best.id, other.id) {
+                    self.walked(&path, now);
+                }
+            }
+        }
+        self.touch(Doc::Calibration);
+        self.touch(Doc::Dreams);
+    }
+
+    /// A memory was found.
+    pub fn mark_found(&mut self, id: Id, now: u64) {
+        let Some(slot) = self.graph.slot(id) else { return };
+        let Some(mut memory) = self.graph.at(slot).cloned() else { return };
+        memory.access_count += 1;
+        memory.last_access = now;
+        self.graph.update(memory);
+        self.found.insert(slot);
+    }
+
+    /// The vectors of a query that was made, or of a memory.
+    ///
+    /// # Errors
+    /// There is neither.
+    pub fn vectors_of(&mut self, id: Id) -> Outcome<(Arc<Packed>, u64)> {
+        if let Some((_, packed, at)) = self.queries.iter().find(|query| query.0 == id) {
+            return Ok((packed.clone(), *at));
+        }
+        let created = self.memory(id)?.created_at;
+        Ok((self.packed(id)?, created))
+    }
+
+    /// The shortest path between two memories along edges of any kind but contradiction, at most five edges.
+    #[must_use]
+    pub fn path(&self, from: Id, to: Id) -> Option<Vec<Id>> {
+        const LONGEST: usize = 5;
+        let (start, end) = (self.graph.slot(from)?, self.graph.slot(to)?);
+        let mut came: HashMap<Slot, Slot> = HashMap::from([(start, start)]);
+        let mut queue: VecDeque<(Slot, usize)> = VecDeque::from([(start, 0)]);
+        while let Some((slot, depth)) = queue.pop_front() {
+            if slot == end {
+                let mut path = vec![self.graph.id(end)?];
+                let mut at = end;
+                while at != start {
+                    at = *came.get(&at)?;
+                    path.push(self.graph.id(at)?);
+                }
+                path.reverse();
+                return Some(path);
+            }
+            // A dense graph must not make one search long.
+            if depth < LONGEST && came.len() < 2_000 {
+                for (next, _) in self.graph.neighbours(slot) {
+                    came.entry(next).or_insert_with(|| {
+                        queue.push_back((next, depth + 1));
+                        slot
+                    });
+                }
+            }
+        }
+        None
+    }
+
+    /// A path was walked.
+    pub fn walked(&mut self, path: &[Id], now: u64) {
+        let edges: Option<Vec<(f64, f64)>> = path
+            .windows(2)
+            .map(|pair| {
+                let (a, b) = (self.graph.slot(pair[0])?, self.graph.slot(pair[1])?);
+                let (weight, confidence) = self.graph.edges.between(a, b)?;
+                Some((f64::from(weight), f64::from(confidence)))
+            })
+            .collect();
+        if let Some(edges) = edges {
+            self.mind.dreams.paths.record(path, &edges, now);
+            self.touch(Doc::Dreams);
+        }
+    }
+
+    /// The edges of a memory, as they are shown: the other end, kind, weight, confidence, and whether it points away.
+    #[must_use]
+    pub fn neighbourhood(&self, id: Id) -> Vec<(Id, Kind, f32, f32, bool)> {
+        let Some(slot) = self.graph.slot(id) else { return Vec::new() };
+        let living = |other: Slot| self.graph.at(other).map(|memory| memory.id);
+        let forth = self
+            .graph
+            .edges
+            .from(slot)
+            .filter_map(|link| Some((living(link.target)?, link.kind, link.weight, link.confidence, true)));
+        let back = self
+            .graph
+            .edges
+            .to(slot)
+            .filter_map(|(source, link)| Some((living(source)?, link.kind, link.weight, link.confidence, false)));
+        let mut all: Vec<_> = forth.chain(back).collect();
+        all.sort_by(|a, b| b.2.total_cmp(&a.2).then(a.0.cmp(&b.0)));
+        all
+    }
+}

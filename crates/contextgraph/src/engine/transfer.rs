@@ -1,0 +1,133 @@
+//! Taking a space along: everything of it as JSON lines, and back. Vectors are not taken along: they are made of the texts again.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::{NewMemory, Space};
+use crate::Id;
+use crate::embedders::Modality;
+use crate::error::{Code, Outcome, Problem};
+use crate::fingerprint::Packed;
+use crate::graph::Memory;
+use crate::graph::edges::Edge;
+use crate::store::Body;
+
+/// The first line.
+const FORMAT: &str = "contextgraph-1";
+
+/// One memory as it travels.
+#[derive(Debug, Serialize, Deserialize)]
+struct Travelling {
+    #[serde(flatten)]
+    memory: Memory,
+    content: String,
+    #[serde(default)]
+    rationale: Option<String>,
+}
+
+impl Space {
+    /// Everything of the space, line by line.
+    ///
+    /// # Errors
+    /// The store failed, or whoever takes the lines.
+    pub fn export(&mut self, mut take: impl FnMut(&Value) -> Outcome<()>) -> Outcome<()> {
+        let all: Vec<Memory> = self.graph.everything().cloned().collect();
+        take(&json!({"format": FORMAT, "space": self.name, "memories": all.len(), "edges": self.graph.edges.len()}))?;
+        for chunk in all.chunks(256) {
+            let ids: Vec<Id> = chunk.iter().map(|memory| memory.id).collect();
+            let mut bodies: std::collections::HashMap<Id, Body> =
+                self.storage.bodies(&ids)?.into_iter().map(|body| (body.id, body)).collect();
+            for memory in chunk {
+                let Some(body) = bodies.remove(&memory.id) else { continue };
+                let travelling =
+                    Travelling { memory: memory.clone(), content: body.content, rationale: body.rationale };
+                take(&json!({"memory": travelling}))?;
+            }
+        }
+        for source in self.graph.edges.sources() {
+            for link in self.graph.edges.from(source).copied().collect::<Vec<_>>() {
+                let (Some(from), Some(to)) = (self.graph.id(source), self.graph.id(link.target)) else { continue };
+                let edge = Edge {
+                    created_at: link.created_at,
+                    path: self.graph.edges.path(source, link.target).map(<[Id]>::to_vec).unwrap_or_default(),
+                    ..Edge::new(
+                        from,
+                        to,
+                        link.kind,
+                        f64::from(link.weight),
+                        f64::from(link.confidence),
+                        link.created_at,
+                    )
+                };
+                take(&json!({"edge": edge}))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes in lines of an export, or plain memories (`{"content": "..."}`). How many memories and edges came in. Memories that are
+    /// there already are passed over.
+    ///
+    /// # Errors
+    /// A line cannot be read; then nothing is taken in.
+    pub fn import(&mut self, lines: impl Iterator<Item = String>, now: u64) -> Outcome<(usize, usize)> {
+        let (mut memories, mut edges) = (0, 0);
+        for (number, line) in lines.enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+            let unreadable = |error: &dyn std::fmt::Display| {
+                Problem::new(Code::InvalidParams, "IMPORT", format!("line {}: {error}", number + 1))
+            };
+            let value: Value = serde_json::from_str(&line).map_err(|error| unreadable(&error))?;
+            if let Some(format) = value.get("format") {
+                if format != FORMAT {
+                    return Err(unreadable(&format!("the format {format} is not known; {FORMAT} is")));
+                }
+            } else if let Some(memory) = value.get("memory") {
+                let travelling: Travelling =
+                    serde_json::from_value(memory.clone()).map_err(|error| unreadable(&error))?;
+                memories += usize::from(self.take_in(travelling)?);
+            } else if let Some(edge) = value.get("edge") {
+                let edge: Edge = serde_json::from_value(edge.clone()).map_err(|error| unreadable(&error))?;
+                self.link(edge);
+                edges += 1;
+            } else {
+                let content =
+                    value.get("content").and_then(Value::as_str).ok_or_else(|| unreadable(&"no `content`"))?;
+                let new = NewMemory {
+                    text: content.to_owned(),
+                    rationale: value.get("rationale").and_then(Value::as_str).map(ToOwned::to_owned),
+                    importance: value.get("importance").and_then(Value::as_f64).unwrap_or(0.5).clamp(0.0, 1.0),
+                    modality: value
+                        .get("modality")
+                        .and_then(Value::as_str)
+                        .and_then(Modality::from_word)
+                        .unwrap_or_default(),
+                    tags: value
+                        .get("tags")
+                        .and_then(|tags| serde_json::from_value(tags.clone()).ok())
+                        .unwrap_or_default(),
+                    agent: "import".to_owned(),
+                };
+                self.remember(new, false, now).map_err(|problem| unreadable(&problem))?;
+                memories += 1;
+            }
+        }
+        Ok((memories, edges))
+    }
+
+    fn take_in(&mut self, travelling: Travelling) -> Outcome<bool> {
+        let Travelling { memory, content, rationale } = travelling;
+        if self.graph.get_any(memory.id).is_some() {
+            return Ok(false);
+        }
+        super::remember::check(&content)?;
+        let vectors = self.embedders.content(&content, memory.modality, &self.graph);
+        let packed = std::sync::Arc::new(Packed::of(&vectors));
+        let row = packed.scan_row();
+        let id = memory.id;
+        self.graph.put(memory.clone(), &row, &packed.e6);
+        self.batch.memories.push((memory, Some((row.to_vec(), packed.e6.clone()))));
+        self.batch.bodies.push(Body { id, content, rationale, fingerprint: packed.to_bytes() });
+        self.keep(id, packed);
+        Ok(true)
+    }
+}

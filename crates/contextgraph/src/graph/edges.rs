@@ -1,0 +1,197 @@
+//! Edges: how memories hang together.
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::Slot;
+use crate::Id;
+
+/// Why two memories are linked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// They are alike.
+    Similar,
+    /// The one leads to the other.
+    Causes,
+    /// The one denies the other.
+    Contradicts,
+    /// They were active together.
+    Associated,
+    /// A dream found them.
+    Discovered,
+    /// A path that was walked often.
+    Shortcut,
+}
+
+impl Kind {
+    /// The word in the store.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Similar => "similar",
+            Self::Causes => "causes",
+            Self::Contradicts => "contradicts",
+            Self::Associated => "associated",
+            Self::Discovered => "discovered",
+            Self::Shortcut => "shortcut",
+        }
+    }
+
+    /// The kind of a word.
+    #[must_use]
+    pub fn from_word(word: &str) -> Option<Self> {
+        [Self::Similar, Self::Causes, Self::Contradicts, Self::Associated, Self::Discovered, Self::Shortcut]
+            .into_iter()
+            .find(|kind| kind.word() == word)
+    }
+}
+
+/// An edge.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Edge {
+    /// Where it begins.
+    pub source: Id,
+    /// Where it ends.
+    pub target: Id,
+    /// Why it is there.
+    pub kind: Kind,
+    /// How strong it is, in `[0, 1]`.
+    pub weight: f32,
+    /// How sure it is, in `[0, 1]`.
+    pub confidence: f32,
+    /// When it was made.
+    pub created_at: u64,
+    /// When it last changed.
+    pub updated_at: u64,
+    /// The path that a shortcut stands for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub path: Vec<Id>,
+}
+
+/// The end of an edge, as it hangs at its slot.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[expect(missing_docs, reason = "as in Edge")]
+pub struct Link {
+    pub target: Slot,
+    pub kind: Kind,
+    pub weight: f32,
+    pub confidence: f32,
+    pub created_at: u64,
+}
+
+/// All edges of a space.
+#[derive(Debug, Default)]
+pub struct Edges {
+    out: HashMap<Slot, Vec<Link>>,
+    incoming: HashMap<Slot, Vec<Slot>>,
+    paths: HashMap<(Slot, Slot), Vec<Id>>,
+    count: usize,
+}
+
+impl Edges {
+    pub(super) fn put(&mut self, source: Slot, target: Slot, edge: Edge) {
+        let Edge { kind, weight, confidence, created_at, path, .. } = edge;
+        let link = Link { target, kind, weight, confidence, created_at };
+        let links = self.out.entry(source).or_default();
+        match links.iter_mut().find(|known| known.target == target && known.kind == kind) {
+            Some(known) => *known = link,
+            None => {
+                links.push(link);
+                self.incoming.entry(target).or_default().push(source);
+                self.count += 1;
+            }
+        }
+        if !path.is_empty() {
+            self.paths.insert((source, target), path);
+        }
+    }
+
+    pub(super) fn remove(&mut self, source: Slot, target: Slot, kind: Kind) -> bool {
+        let Some(links) = self.out.get_mut(&source) else { return false };
+        let before = links.len();
+        links.retain(|link| !(link.target == target && link.kind == kind));
+        let removed = links.len() < before;
+        if removed {
+            self.count -= 1;
+            if let Some(sources) = self.incoming.get_mut(&target)
+                && let Some(at) = sources.iter().position(|other| *other == source)
+            {
+                sources.swap_remove(at);
+            }
+        }
+        removed
+    }
+
+    /// The edges that begin at a slot.
+    pub fn from(&self, slot: Slot) -> impl Iterator<Item = &Link> {
+        self.out.get(&slot).map(Vec::as_slice).unwrap_or_default().iter()
+    }
+
+    /// The edges that end at a slot, with where they begin.
+    pub fn to(&self, slot: Slot) -> impl Iterator<Item = (Slot, &Link)> {
+        let mut sources: Vec<Slot> = self.incoming.get(&slot).cloned().unwrap_or_default();
+        sources.sort_unstable();
+        sources.dedup();
+        sources.into_iter().flat_map(move |source| {
+            self.from(source).filter(move |link| link.target == slot).map(move |link| (source, link))
+        })
+    }
+
+    /// Both ends of all edges at a slot, with their weight. What contradicts is no connection.
+    pub fn around(&self, slot: Slot) -> impl Iterator<Item = (Slot, f32)> {
+        let forth =
+            self.from(slot).filter(|link| link.kind != Kind::Contradicts).map(|link| (link.target, link.weight));
+        let back = self
+            .to(slot)
+            .filter(|(_, link)| link.kind != Kind::Contradicts)
+            .map(|(source, link)| (source, link.weight));
+        forth.chain(back)
+    }
+
+    /// The strongest edge between two slots, in either direction.
+    #[must_use]
+    pub fn between(&self, a: Slot, b: Slot) -> Option<(f32, f32)> {
+        let forth = self.from(a).filter(|link| link.target == b);
+        let back = self.from(b).filter(|link| link.target == a);
+        forth
+            .chain(back)
+            .filter(|link| link.kind != Kind::Contradicts)
+            .map(|link| (link.weight, link.confidence))
+            .max_by(|x, y| x.0.total_cmp(&y.0))
+    }
+
+    /// The path that a shortcut stands for.
+    #[must_use]
+    pub fn path(&self, source: Slot, target: Slot) -> Option<&[Id]> {
+        self.paths.get(&(source, target)).map(Vec::as_slice)
+    }
+
+    /// How many edges a slot has.
+    #[must_use]
+    pub fn degree(&self, slot: Slot) -> usize {
+        self.out.get(&slot).map_or(0, Vec::len) + self.incoming.get(&slot).map_or(0, Vec::len)
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Slots that edges begin at, in order.
+    #[must_use]
+    pub fn sources(&self) -> Vec<Slot> {
+        let mut all: Vec<Slot> =
+            self.out.iter().filter(|(_, links)| !links.is_empty()).map(|(slot, _)| *slot).collect();
+        all.sort_unstable();
+        all
+    }
+}

@@ -1,0 +1,203 @@
+//! Finding: vectors of meaning in one row of bytes, and postings of words. Exact: every memory is looked at.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+
+use super::Slot;
+use crate::vector::{Sparse, dot_i8};
+
+const WIDTH: usize = 256;
+/// Memories that are looked at to find the companions of a term.
+const LOOKED_AT: usize = 64;
+
+/// The index of one space.
+#[derive(Debug, Default)]
+pub struct Index {
+    rows: Vec<i8>,
+    alive: Vec<bool>,
+    words: Vec<Sparse>,
+    postings: HashMap<u16, Vec<(Slot, f32)>>,
+}
+
+impl Index {
+    pub(super) fn put(&mut self, slot: Slot, row: &[i8; WIDTH], words: &Sparse, living: bool) {
+        let at = slot as usize;
+        if at < self.alive.len() {
+            let before = std::mem::take(&mut self.words[at]);
+            for (term, _) in before.iter() {
+                if let Some(list) = self.postings.get_mut(&term) {
+                    list.retain(|(other, _)| *other != slot);
+                }
+            }
+        } else {
+            self.rows.resize((at + 1) * WIDTH, 0);
+            self.alive.resize(at + 1, false);
+            self.words.resize(at + 1, Sparse::default());
+        }
+        self.rows[at * WIDTH..(at + 1) * WIDTH].copy_from_slice(row);
+        self.alive[at] = living;
+        let length = words.norm().max(1e-6);
+        for (term, weight) in words.iter() {
+            self.postings.entry(term).or_default().push((slot, weight / length));
+        }
+        self.words[at] = words.clone();
+    }
+
+    pub(super) fn set_alive(&mut self, slot: Slot, living: bool) {
+        if let Some(place) = self.alive.get_mut(slot as usize) {
+            *place = living;
+        }
+    }
+
+    fn is_alive(&self, slot: Slot) -> bool {
+        self.alive.get(slot as usize).copied().unwrap_or(false)
+    }
+
+    /// The row of meaning of a slot.
+    #[must_use]
+    pub fn row(&self, slot: Slot) -> Option<&[i8]> {
+        self.rows.get(slot as usize * WIDTH..(slot as usize + 1) * WIDTH)
+    }
+
+    /// The words of a slot.
+    #[must_use]
+    pub fn words(&self, slot: Slot) -> Option<&Sparse> {
+        self.words.get(slot as usize)
+    }
+
+    /// The likeness of meaning of two slots, in `[0, 1]`.
+    #[must_use]
+    pub fn likeness(&self, a: Slot, b: Slot) -> f32 {
+        match (self.row(a), self.row(b)) {
+            (Some(a), Some(b)) => likeness(a, b),
+            _ => 0.0,
+        }
+    }
+
+    /// The nearest by meaning, with their likeness.
+    #[must_use]
+    pub fn by_meaning(&self, query: &[i8; WIDTH], most: usize, keep: impl Fn(Slot) -> bool) -> Vec<(Slot, f32)> {
+        let mut best = Best::new(most);
+        for (slot, row) in self.rows.chunks_exact(WIDTH).enumerate() {
+            let score = dot_i8(row, query);
+            // A score that would not be kept need not be looked at further.
+            if score > best.least() && self.alive[slot] && keep(slot as Slot) {
+                best.add(score, slot as Slot);
+            }
+        }
+        best.sorted().into_iter().map(|(score, slot)| (slot, share(score))).collect()
+    }
+
+    /// The nearest by words, with their likeness.
+    #[must_use]
+    pub fn by_words(&self, query: &Sparse, most: usize, keep: impl Fn(Slot) -> bool) -> Vec<(Slot, f32)> {
+        let length = query.norm().max(1e-6);
+        let mut scores: HashMap<Slot, f32> = HashMap::new();
+        for (term, weight) in query.iter() {
+            for (slot, value) in self.postings.get(&term).map(Vec::as_slice).unwrap_or_default() {
+                *scores.entry(*slot).or_default() += weight / length * value;
+            }
+        }
+        let mut out: Vec<(Slot, f32)> =
+            scores.into_iter().filter(|(slot, _)| self.is_alive(*slot) && keep(*slot)).collect();
+        out.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        out.truncate(most);
+        out
+    }
+
+    pub(super) fn holding(&self, term: u16) -> usize {
+        self.postings.get(&term).map_or(0, Vec::len)
+    }
+
+    pub(super) fn companions(&self, term: u16, most: usize) -> Vec<(u16, f32)> {
+        let Some(list) = self.postings.get(&term).filter(|list| list.len() > 1) else { return Vec::new() };
+        // The newest tell most about how the word is used now.
+        let newest: Vec<Slot> = list.iter().rev().map(|(slot, _)| *slot).take(LOOKED_AT).collect();
+        let mut counts: HashMap<u16, u32> = HashMap::new();
+        for slot in &newest {
+            for (other, _) in self.words[*slot as usize].iter().filter(|(other, _)| *other != term) {
+                *counts.entry(other).or_default() += 1;
+            }
+        }
+        let all = self.alive.len().max(1) as f32;
+        let mut out: Vec<(u16, f32)> = counts
+            .into_iter()
+            .filter(|(_, count)| *count > 1)
+            .map(|(other, count)| (other, count as f32 / newest.len() as f32))
+            // More often together than chance would have it.
+            .filter(|(other, share)| *share > 2.0 * self.holding(*other) as f32 / all)
+            .collect();
+        out.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        out.truncate(most);
+        out
+    }
+}
+
+/// The likeness of two rows of length 127.
+#[must_use]
+pub fn likeness(a: &[i8], b: &[i8]) -> f32 {
+    share(dot_i8(a, b))
+}
+
+fn share(score: i32) -> f32 {
+    (score as f32 / (127.0 * 127.0)).clamp(0.0, 1.0)
+}
+
+/// The best so far, at most so many.
+struct Best {
+    most: usize,
+    heap: BinaryHeap<Reverse<(i32, Reverse<Slot>)>>,
+}
+
+impl Best {
+    fn new(most: usize) -> Self {
+        Self { most, heap: BinaryHeap::with_capacity(most + 1) }
+    }
+
+    fn least(&self) -> i32 {
+        if self.heap.len() < self.most { i32::MIN } else { self.heap.peek().map_or(i32::MIN, |least| least.0.0) }
+    }
+
+    fn add(&mut self, score: i32, slot: Slot) {
+        self.heap.push(Reverse((score, Reverse(slot))));
+        if self.heap.len() > self.most {
+            self.heap.pop();
+        }
+    }
+
+    fn sorted(self) -> Vec<(i32, Slot)> {
+        self.heap.into_sorted_vec().into_iter().map(|Reverse((score, Reverse(slot)))| (score, slot)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Rng;
+
+    fn row(rng: &mut Rng) -> [i8; WIDTH] {
+        let mut values: Vec<f32> = (0..WIDTH).map(|_| rng.normal() as f32).collect();
+        crate::vector::normalize(&mut values);
+        std::array::from_fn(|at| (values[at] * 127.0).round() as i8)
+    }
+
+    #[test]
+    fn the_nearest_come_first_and_the_removed_not_at_all() {
+        let mut rng = Rng::new(4);
+        let mut index = Index::default();
+        let rows: Vec<_> = (0..50).map(|_| row(&mut rng)).collect();
+        for (slot, row) in rows.iter().enumerate() {
+            let words = Sparse::from_entries(vec![(slot as u16 % 7, 1.0), (100, 0.5)]);
+            index.put(slot as Slot, row, &words, true);
+        }
+        let found = index.by_meaning(&rows[17], 5, |_| true);
+        assert_eq!(found.len(), 5);
+        assert!(found[0].0 == 17 && found[0].1 > 0.9 && found.is_sorted_by(|a, b| a.1 >= b.1));
+        index.set_alive(17, false);
+        assert_ne!(index.by_meaning(&rows[17], 5, |_| true)[0].0, 17);
+        assert_eq!(index.by_meaning(&rows[17], 5, |slot| slot == 3), [(3, likeness(&rows[3], &rows[17]))]);
+        let words = index.by_words(&Sparse::from_entries(vec![(3, 1.0)]), 100, |_| true);
+        assert!(words.iter().all(|(slot, _)| slot % 7 == 3) && !words.is_empty());
+        assert!(!words.iter().any(|(slot, _)| *slot == 17));
+    }
+}

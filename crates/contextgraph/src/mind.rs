@@ -1,0 +1,252 @@
+//! Everything of a space that is neither memory nor edge: the state of each part of the engine, in documents that are kept apart.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use serde::{Deserialize, Serialize};
+
+use crate::Id;
+use crate::autonomy::{drift, goals::Goal};
+use crate::consciousness::Machine;
+use crate::dream::{Report, scheduler::Scheduler, shortcuts::Paths};
+use crate::embedders::space::COUNT;
+use crate::error::{Outcome, Problem};
+use crate::identity::Ego;
+use crate::kuramoto::Network;
+use crate::metacognition::Metacognition;
+use crate::neuromodulation::Levels;
+use crate::teleology::{feedback::Learner, profile::Profiles, synergy::Synergy};
+use crate::thresholds::Calibration;
+use crate::utl::meta::MetaLearning;
+use crate::utl::surprise::Usual;
+use crate::utl::{Averages, Phase, Stage};
+use crate::workspace::Workspace;
+
+/// Oscillators, workspace, ego.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "named like the parts")]
+pub struct Gwt {
+    pub network: Network,
+    pub machine: Machine,
+    pub workspace: Workspace,
+    pub ego: Ego,
+}
+
+/// What was learned about learning.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "named like the parts")]
+pub struct Learning {
+    pub averages: Averages,
+    pub stage: Stage,
+    pub interactions: u64,
+    pub usual: [Usual; COUNT],
+    pub meta: MetaLearning,
+    pub watching: Metacognition,
+    /// A running mean of activity, and since when the phase holds.
+    pub activity: f64,
+    pub phase: Phase,
+    pub phase_since: u64,
+    pub last_call: u64,
+    /// What was learned of what came, for the efficiency of learning.
+    pub gains: VecDeque<f64>,
+    /// Where the purpose of the whole memory is.
+    pub purpose: [f64; COUNT],
+}
+
+/// Purpose.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "named like the parts")]
+pub struct Teleology {
+    pub synergy: Synergy,
+    pub learner: Learner,
+    pub profiles: Profiles,
+    /// Fused vectors that were stored, by memory: alignments and confidence.
+    pub fused: BTreeMap<Id, ([f64; COUNT], f64)>,
+}
+
+/// What the memory does about itself.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "named like the parts")]
+pub struct Autonomy {
+    pub north_star: Option<Goal>,
+    pub goals: Vec<Goal>,
+    pub drift: drift::History,
+    /// What each space was given by corrections; 1 is neutral.
+    pub weights: [f64; COUNT],
+    pub corrections: u64,
+    pub corrections_done: u64,
+    pub consolidated: u64,
+    pub last_consolidation: Option<u64>,
+    pub last_discovery: Option<u64>,
+    pub last_drift_check: Option<u64>,
+    pub last_pruning: Option<u64>,
+    pub pruning_candidates: usize,
+}
+
+impl Default for Autonomy {
+    fn default() -> Self {
+        Self {
+            north_star: None,
+            goals: Vec::new(),
+            drift: drift::History::default(),
+            weights: [1.0; COUNT],
+            corrections: 0,
+            corrections_done: 0,
+            consolidated: 0,
+            last_consolidation: None,
+            last_discovery: None,
+            last_drift_check: None,
+            last_pruning: None,
+            pruning_candidates: 0,
+        }
+    }
+}
+
+/// Dreams.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "named like the parts")]
+pub struct Dreams {
+    pub scheduler: Scheduler,
+    pub paths: Paths,
+    pub last: Option<Report>,
+    pub shortcuts_this_cycle: usize,
+    pub edges_pruned: u64,
+    pub dead_ends_removed: u64,
+}
+
+/// The documents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[expect(missing_docs, reason = "named like the parts")]
+pub enum Doc {
+    Gwt,
+    Learning,
+    Levels,
+    Calibration,
+    Teleology,
+    Autonomy,
+    Dreams,
+}
+
+impl Doc {
+    const ALL: [Self; 7] =
+        [Self::Gwt, Self::Learning, Self::Levels, Self::Calibration, Self::Teleology, Self::Autonomy, Self::Dreams];
+
+    const fn key(self) -> &'static str {
+        match self {
+            Self::Gwt => "gwt",
+            Self::Learning => "learning",
+            Self::Levels => "levels",
+            Self::Calibration => "calibration",
+            Self::Teleology => "teleology",
+            Self::Autonomy => "autonomy",
+            Self::Dreams => "dreams",
+        }
+    }
+}
+
+/// The state of all parts.
+#[derive(Debug)]
+#[expect(missing_docs, reason = "named like the parts")]
+pub struct Mind {
+    pub gwt: Gwt,
+    pub learning: Learning,
+    pub levels: Levels,
+    pub calibration: Calibration,
+    pub teleology: Teleology,
+    pub autonomy: Autonomy,
+    pub dreams: Dreams,
+    changed: BTreeSet<Doc>,
+}
+
+impl Mind {
+    /// A mind that begins at `now`.
+    #[must_use]
+    pub fn new(now: u64) -> Self {
+        Self {
+            gwt: Gwt {
+                network: Network::new(now),
+                machine: Machine::new(now),
+                workspace: Workspace::default(),
+                ego: Ego::default(),
+            },
+            learning: Learning {
+                averages: Averages::default(),
+                stage: Stage::Infancy,
+                interactions: 0,
+                usual: [Usual::default(); COUNT],
+                meta: MetaLearning::default(),
+                watching: Metacognition::default(),
+                activity: 1.0,
+                phase: Phase::Wake,
+                phase_since: now,
+                last_call: now,
+                gains: VecDeque::new(),
+                purpose: [0.0; COUNT],
+            },
+            levels: Levels::new(now),
+            calibration: Calibration::default(),
+            teleology: Teleology::default(),
+            autonomy: Autonomy::default(),
+            dreams: Dreams::default(),
+            changed: BTreeSet::new(),
+        }
+    }
+
+    /// A document changed and has to be written.
+    pub fn touch(&mut self, doc: Doc) {
+        self.changed.insert(doc);
+    }
+
+    /// Whether anything has to be written.
+    #[must_use]
+    pub fn is_changed(&self) -> bool {
+        !self.changed.is_empty()
+    }
+
+    /// The documents that have to be written, which are then taken as written.
+    ///
+    /// # Errors
+    /// One cannot be written as JSON.
+    pub fn take_changed(&mut self) -> Outcome<Vec<(&'static str, String)>> {
+        let changed = std::mem::take(&mut self.changed);
+        changed
+            .into_iter()
+            .map(|doc| {
+                let text = match doc {
+                    Doc::Gwt => serde_json::to_string(&self.gwt),
+                    Doc::Learning => serde_json::to_string(&self.learning),
+                    Doc::Levels => serde_json::to_string(&self.levels),
+                    Doc::Calibration => serde_json::to_string(&self.calibration),
+                    Doc::Teleology => serde_json::to_string(&self.teleology),
+                    Doc::Autonomy => serde_json::to_string(&self.autonomy),
+                    Doc::Dreams => serde_json::to_string(&self.dreams),
+                };
+                Ok((doc.key(), text.map_err(Problem::storage)?))
+            })
+            .collect()
+    }
+
+    /// Takes over a document from the store, unless it was changed here meanwhile. One that cannot be read is left as it is
+    /// here, with a word in the log.
+    pub fn take_over(&mut self, key: &str, text: &str) {
+        let Some(doc) = Doc::ALL.into_iter().find(|doc| doc.key() == key).filter(|doc| !self.changed.contains(doc))
+        else {
+            return;
+        };
+        fn read<T: serde::de::DeserializeOwned>(text: &str, place: &mut T) -> Result<(), serde_json::Error> {
+            *place = serde_json::from_str(text)?;
+            Ok(())
+        }
+        let outcome = match doc {
+            Doc::Gwt => read(text, &mut self.gwt),
+            Doc::Learning => read(text, &mut self.learning),
+            Doc::Levels => read(text, &mut self.levels),
+            Doc::Calibration => read(text, &mut self.calibration),
+            Doc::Teleology => read(text, &mut self.teleology),
+            Doc::Autonomy => read(text, &mut self.autonomy),
+            Doc::Dreams => read(text, &mut self.dreams),
+        };
+        if let Err(error) = outcome {
+            tracing::warn!(key, %error, "a part of the memory's state cannot be read and begins anew");
+        }
+    }
+}

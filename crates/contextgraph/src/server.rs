@@ -1,0 +1,507 @@
+//! The memory as an MCP server: which space a call is about, the answer with its pulse, resources, prompts, dreams beside calls.
+//!
+//! Everything a tool does is in [`tools`](crate::tools); here is only how it is called.
+
+mod answer;
+mod listing;
+mod prompts;
+mod resources;
+mod room;
+
+use std::collections::{BTreeSet, HashMap};
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+use serde_json::{Map, Value, json};
+use sha2::{Digest as _, Sha256};
+use switchboard_sdk::{BuildError, Ctx, Error, Raw, Server};
+use tokio_util::sync::CancellationToken;
+
+use crate::embedders::{Embedders, TextEmbedding};
+use crate::engine::{Event, Pulse, Space};
+use crate::error::{Code, Outcome, Problem};
+use crate::store::{Answered, Stores};
+use crate::tools::args::Args;
+use crate::tools::{self, Call, Spec, aliases};
+use room::{Aborted, Room};
+
+/// Spaces that may be open at once.
+const SPACES: usize = 64;
+/// Characters of the name of a space.
+const NAME: usize = 64;
+/// How often what was changed by the way is written, and the need of a dream looked at.
+const HOUSEKEEPING: Duration = Duration::from_secs(1);
+const INSTRUCTIONS: &str = "A memory that lasts. Store what is worth keeping with inject_context (say why) or store_memory; find it again with \
+search_graph in plain language. Tell with update_synergy_matrix whether a result was right. trigger_dream tidies up; every answer carries \
+_cognitive_pulse with what to do next.";
+
+/// Which space a caller gets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Sharing {
+    /// All callers share one, and may name others.
+    Shared,
+    /// Each principal has its own. Spaces whose name begins with `shared` are open to all.
+    PerPrincipal,
+}
+
+/// How a memory server behaves.
+#[derive(Clone)]
+pub struct Options {
+    /// Where memories are kept.
+    pub stores: Arc<dyn Stores>,
+    /// What turns text into vectors of meaning.
+    pub embedding: Arc<dyn TextEmbedding>,
+    /// The name of the space that is used where none is named.
+    pub default_space: String,
+    /// Which space a caller gets.
+    pub sharing: Sharing,
+    /// Where chance begins; `None` for a seed of the operating system.
+    pub seed: Option<u64>,
+    /// What time it is, in milliseconds since 1970.
+    pub clock: Arc<dyn Fn() -> u64 + Send + Sync>,
+    /// Whether the memory dreams by itself when it is idle.
+    pub dreams: bool,
+}
+
+impl Options {
+    /// The usual: one shared space, the static table, the clock of the machine.
+    #[must_use]
+    pub fn new(stores: Arc<dyn Stores>) -> Self {
+        Self {
+            stores,
+            embedding: Arc::new(crate::embedders::StaticTable),
+            default_space: "default".to_owned(),
+            sharing: Sharing::Shared,
+            seed: None,
+            clock: Arc::new(machine_time),
+            dreams: true,
+        }
+    }
+}
+
+impl fmt::Debug for Options {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Options")
+            .field("space", &self.default_space)
+            .field("sharing", &self.sharing)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The only place of this crate that reads a wall clock.
+fn machine_time() -> u64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Why a memory server cannot be made.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StartError {
+    /// The table of aliases contradicts itself.
+    #[error(transparent)]
+    Alias(#[from] aliases::Collision),
+    /// The server cannot offer something.
+    #[error("the memory server cannot be built")]
+    Build(#[from] BuildError),
+    /// The store cannot be used.
+    #[error(transparent)]
+    Store(#[from] Problem),
+}
+
+/// How often tools were called by which kind of name.
+#[derive(Debug, Default)]
+struct Usage {
+    canonical: AtomicU64,
+    alias: AtomicU64,
+    unknown: AtomicU64,
+}
+
+struct Inner {
+    options: Options,
+    embedders: Embedders,
+    specs: HashMap<&'static str, Spec>,
+    rooms: Mutex<HashMap<String, Arc<Room>>>,
+    usage: Usage,
+    closing: CancellationToken,
+}
+
+/// A memory server. Cheap to clone.
+#[derive(Clone)]
+pub struct MemoryServer(Arc<Inner>);
+
+impl fmt::Debug for MemoryServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MemoryServer").field("options", &self.0.options).finish_non_exhaustive()
+    }
+}
+
+/// Who calls, and about what.
+#[derive(Debug, Clone, Default)]
+pub struct Caller {
+    /// Who it is.
+    pub principal: String,
+    /// The space, if one is named.
+    pub space: Option<String>,
+    /// The key under which the answer is kept.
+    pub idempotency_key: Option<String>,
+}
+
+/// What a call came to.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    /// The answer of the tool.
+    pub outcome: Outcome<Value>,
+    /// The pulse; `None` if the space could not be opened.
+    pub pulse: Option<Pulse>,
+    /// When the answer was first given, if this is a repetition.
+    pub replayed: Option<u64>,
+    /// What happened by the way.
+    pub events: Vec<Event>,
+}
+
+impl MemoryServer {
+    /// A memory server. The table of aliases is checked.
+    ///
+    /// # Errors
+    /// Aliases collide.
+    pub fn new(options: Options) -> Result<Self, StartError> {
+        let specs = tools::all();
+        let names: BTreeSet<&str> = specs.iter().map(|spec| spec.name).collect();
+        aliases::check(&aliases::ALIASES, &names)?;
+        let embedders = Embedders::new(options.embedding.clone());
+        Ok(Self(Arc::new(Inner {
+            options,
+            embedders,
+            specs: specs.into_iter().map(|spec| (spec.name, spec)).collect(),
+            rooms: Mutex::default(),
+            usage: Usage::default(),
+            closing: CancellationToken::new(),
+        })))
+    }
+
+    /// The server that clients speak with.
+    ///
+    /// # Errors
+    /// Something cannot be offered.
+    pub fn server(&self) -> Result<Server, StartError> {
+        let mut builder = Server::builder("contextgraph", env!("CARGO_PKG_VERSION"))
+            .title("ContextGraph")
+            .description("A memory that learns, forgets and dreams")
+            .instructions(INSTRUCTIONS);
+        for spec in tools::all() {
+            builder = builder.tool(listing::tool(self, &spec));
+        }
+        let unlisted = self.clone();
+        builder = builder.unlisted_tool(move |ctx, name, arguments| {
+            let server = unlisted.clone();
+            async move { server.answer_named(&ctx, &name, arguments).await }
+        });
+        let undo = self.clone();
+        builder = builder.method("contextgraph/undo", move |ctx, params| {
+            let server = undo.clone();
+            async move { server.answer_undo(&ctx, params).await }
+        });
+        builder = resources::offered(self, builder);
+        builder = prompts::offered(self, builder);
+        Ok(builder.build()?)
+    }
+
+    /// Begins to look after the spaces: writes what was changed by the way, and dreams when it is time. Ends with
+    /// [`Self::close`].
+    pub fn look_after(&self) {
+        let server = self.clone();
+        tokio::spawn(async move {
+            loop {
+                tokio::select! {
+                    () = server.0.closing.cancelled() => return,
+                    () = tokio::time::sleep(HOUSEKEEPING) => {}
+                }
+                let rooms: Vec<Arc<Room>> = server.0.rooms.lock().values().cloned().collect();
+                let (now, dreams) = (server.now(), server.0.options.dreams);
+                let work =
+                    tokio::task::spawn_blocking(move || rooms.iter().for_each(|room| room.look_after(now, dreams)));
+                if work.await.is_err() {
+                    tracing::warn!("looking after the memory failed unexpectedly");
+                }
+            }
+        });
+    }
+
+    /// Ends dreams and writes everything that is not written yet.
+    pub async fn close(&self) {
+        self.0.closing.cancel();
+        let rooms: Vec<Arc<Room>> = self.0.rooms.lock().drain().map(|(_, room)| room).collect();
+        let work = tokio::task::spawn_blocking(move || {
+            for room in rooms {
+                room.close();
+            }
+        });
+        if work.await.is_err() {
+            tracing::warn!("the memory was not closed properly");
+        }
+    }
+
+    /// The time.
+    #[must_use]
+    pub fn now(&self) -> u64 {
+        (self.0.options.clock)()
+    }
+
+    /// Calls by a canonical name, by an alias, and by a name that is none.
+    #[must_use]
+    pub fn usage(&self) -> (u64, u64, u64) {
+        let usage = &self.0.usage;
+        let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        (load(&usage.canonical), load(&usage.alias), load(&usage.unknown))
+    }
+
+    /// The space that a caller gets.
+    fn space_name(&self, caller: &Caller) -> Outcome<String> {
+        let options = &self.0.options;
+        let own = match options.sharing {
+            Sharing::Shared => options.default_space.clone(),
+            Sharing::PerPrincipal => {
+                let mut name: String = caller
+                    .principal
+                    .chars()
+                    .map(|c| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' })
+                    .take(40)
+                    .collect();
+                // Two principals that look alike after this must not meet.
+                let digest = Sha256::digest(caller.principal.as_bytes());
+                name.push_str(&format!("-{:02x}{:02x}{:02x}{:02x}", digest[0], digest[1], digest[2], digest[3]));
+                name
+            }
+        };
+        let Some(wanted) = caller.space.as_deref().filter(|wanted| !wanted.is_empty() && *wanted != own) else {
+            return Ok(own);
+        };
+        let plain = wanted.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
+        if !plain || wanted.len() > NAME {
+            let message = format!("`space` has at most {NAME} letters, digits, dots, dashes and underscores");
+            return Err(Problem::params(message));
+        }
+        if options.sharing == Sharing::PerPrincipal && !wanted.starts_with("shared") {
+            let message = format!("the space {wanted:?} is not yours; those that begin with `shared` are open to all");
+            return Err(Problem::params(message));
+        }
+        Ok(wanted.to_owned())
+    }
+
+    fn room(&self, name: &str) -> Outcome<Arc<Room>> {
+        let mut rooms = self.0.rooms.lock();
+        if let Some(room) = rooms.get(name) {
+            return Ok(room.clone());
+        }
+        if rooms.len() >= SPACES {
+            // One that nobody holds is closed for the new one.
+            let idle = rooms
+                .iter()
+                .find(|(_, room)| Arc::strong_count(room) == 1 && !room.is_dreaming())
+                .map(|(name, _)| name.clone());
+            match idle.and_then(|name| rooms.remove(&name)) {
+                Some(room) => room.close(),
+                None => {
+                    let message = format!("{SPACES} spaces are in use: try again later");
+                    return Err(Problem::new(Code::Storage, "TOO_MANY_SPACES", message));
+                }
+            }
+        }
+        let storage = self.0.options.stores.open(name)?;
+        let seed = match self.0.options.seed {
+            Some(seed) => seed,
+            None => getrandom::u64().map_err(|error| Problem::storage(format!("no randomness: {error}")))?,
+        };
+        let space = Space::open(name, storage, self.0.embedders.clone(), seed, self.now())?;
+        let room = Room::new(space, self.0.options.clock.clone());
+        rooms.insert(name.to_owned(), room.clone());
+        Ok(room)
+    }
+
+    /// Calls a tool from inside, without a connection. Blocks.
+    #[must_use]
+    pub fn call(&self, caller: &Caller, name: &str, arguments: &Map<String, Value>) -> Answer {
+        self.call_with(caller, name, arguments, &|| false, &|_, _| {})
+    }
+
+    /// As [`Self::call`]; `stopped` says whether the caller has given up, `progress` is told how far it is.
+    #[must_use]
+    pub fn call_with(
+        &self,
+        caller: &Caller,
+        name: &str,
+        arguments: &Map<String, Value>,
+        stopped: &dyn Fn() -> bool,
+        progress: &dyn Fn(f64, f64),
+    ) -> Answer {
+        let canonical = aliases::resolve(name);
+        let usage = &self.0.usage;
+        if canonical == name {
+            usage.canonical.fetch_add(1, Ordering::Relaxed);
+        } else {
+            usage.alias.fetch_add(1, Ordering::Relaxed);
+            tracing::debug!(alias = name, canonical, "Resolved tool alias to canonical name");
+        }
+        // A space that cannot be had has no pulse; the caller's own has.
+        let own = caller.clone();
+        let nothing = |problem: Problem| {
+            let room = self.space_name(&Caller { space: None, ..own }).and_then(|space| self.room(&space)).ok();
+            let pulse = room.map(|room| room.space.lock().pulse());
+            Answer { outcome: Err(problem), pulse, replayed: None, events: Vec::new() }
+        };
+        let mut caller = caller.clone();
+        if let Some(space) = arguments.get("space").and_then(Value::as_str) {
+            caller.space = Some(space.to_owned());
+        }
+        let room = match self.space_name(&caller).and_then(|space| self.room(&space)) {
+            Ok(room) => room,
+            Err(problem) => return nothing(problem),
+        };
+        let Some(spec) = self.0.specs.get(canonical) else {
+            usage.unknown.fetch_add(1, Ordering::Relaxed);
+            let problem = Problem::new(Code::ToolNotFound, "TOOL_NOT_FOUND", format!("Unknown tool: {name}"));
+            let pulse = Some(room.space.lock().pulse());
+            return Answer { outcome: Err(problem), pulse, replayed: None, events: Vec::new() };
+        };
+        self.run(&room, spec, &caller, arguments, stopped, progress)
+    }
+
+    fn run(
+        &self,
+        room: &Arc<Room>,
+        spec: &Spec,
+        caller: &Caller,
+        arguments: &Map<String, Value>,
+        stopped: &dyn Fn() -> bool,
+        progress: &dyn Fn(f64, f64),
+    ) -> Answer {
+        let began = Instant::now();
+        let args = match Args::check(&spec.params, arguments) {
+            Ok(args) => args,
+            Err(problem) => {
+                let pulse = Some(room.space.lock().pulse());
+                return Answer { outcome: Err(problem), pulse, replayed: None, events: Vec::new() };
+            }
+        };
+        // Whoever ends a dream must not hold the space that the dream works on.
+        let aborted = (spec.name == "abort_dream").then(|| Aborted::of(room));
+        let dream: &dyn tools::DreamView = match &aborted {
+            Some(aborted) => aborted,
+            None => &**room,
+        };
+        let elapsed = || u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let now = self.now();
+        let mut space = room.space.lock();
+        let mut replayed = None;
+        let work = |space: &mut Space| -> Outcome<Value> {
+            let key = caller.idempotency_key.as_deref().filter(|_| spec.writes());
+            let digest = key.map(|_| call_digest(spec.name, arguments));
+            if let (Some(key), Some(digest)) = (key, &digest)
+                && let Some(known) = space.answered(key)?
+            {
+                if known.call != *digest {
+                    let message = "this idempotency key was used for another call: use a new one";
+                    return Err(Problem::new(Code::InvalidParams, "IDEMPOTENCY_CONFLICT", message));
+                }
+                replayed = Some(known.at);
+                return serde_json::from_str(&known.answer).map_err(Problem::storage);
+            }
+            let mut call = Call {
+                space,
+                args: &args,
+                now,
+                agent: &caller.principal,
+                elapsed_ms: &elapsed,
+                stopped,
+                progress,
+                dream,
+            };
+            let value = (spec.run)(&mut call)?;
+            if let (Some(key), Some(digest)) = (key, digest) {
+                space.keep_answer(Answered { key: key.to_owned(), call: digest, answer: value.to_string(), at: now });
+            }
+            Ok(value)
+        };
+        let outcome = if spec.writes() { space.write(now, work) } else { space.read(now, work) };
+        let pulse = Some(space.pulse());
+        let events = space.take_events();
+        drop(space);
+        // What was asked for under the lock begins after it; what failed does not begin.
+        room.start_if_requested(outcome.is_ok());
+        Answer { outcome, pulse, replayed, events }
+    }
+
+    /// Memories that fit a text, as texts: what a hook puts before a model.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub fn recall(&self, caller: &Caller, query: &str, most: usize) -> Outcome<Vec<(crate::Id, f64, String)>> {
+        let room = self.room(&self.space_name(caller)?)?;
+        let mut space = room.space.lock();
+        let now = self.now();
+        space.read(now, |space| {
+            let search = crate::engine::Search { query, most, least: 0.0, modality: None };
+            let (_, hits) = space.search(&search, now)?;
+            let ids: Vec<crate::Id> = hits.iter().map(|hit| hit.id).collect();
+            let mut texts = space.texts(&ids)?;
+            Ok(hits.iter().filter_map(|hit| Some((hit.id, hit.similarity, texts.remove(&hit.id)?))).collect())
+        })
+    }
+
+    /// Memories that were marked as reminders, newest first.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub fn reminders(&self, caller: &Caller, most: usize) -> Outcome<Vec<(crate::Id, String)>> {
+        let room = self.room(&self.space_name(caller)?)?;
+        let mut space = room.space.lock();
+        let now = self.now();
+        space.read(now, |space| {
+            let marked = |memory: &crate::graph::Memory| memory.tags.iter().any(|tag| tag == "reminder");
+            let ids: Vec<crate::Id> = space
+                .graph
+                .memories()
+                .rev()
+                .map(|(_, memory)| memory)
+                .filter(|memory| marked(memory))
+                .map(|memory| memory.id)
+                .take(most)
+                .collect();
+            let mut texts = space.texts(&ids)?;
+            Ok(ids.into_iter().filter_map(|id| Some((id, texts.remove(&id)?))).collect())
+        })
+    }
+
+    /// Runs something on a space, outside of any tool: for export, import and undoing.
+    ///
+    /// # Errors
+    /// Whatever it fails with.
+    pub fn with_space<T>(&self, caller: &Caller, work: impl FnOnce(&mut Space, u64) -> Outcome<T>) -> Outcome<T> {
+        let room = self.room(&self.space_name(caller)?)?;
+        let mut space = room.space.lock();
+        let now = self.now();
+        space.write(now, |space| work(space, now))
+    }
+}
+
+fn call_digest(tool: &str, arguments: &Map<String, Value>) -> String {
+    let text = format!("{tool} {}", Value::Object(arguments.clone()));
+    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+impl MemoryServer {
+    async fn answer_undo(&self, ctx: &Ctx, params: Raw) -> Result<Raw, Error> {
+        let value: Value = params.view()?;
+        let record = value["operation"].as_str().and_then(|text| text.parse().ok());
+        let record =
+            record.ok_or_else(|| Error::invalid_params("`operation` is the id that an answer gave as `undo`"))?;
+        let (server, caller) = (self.clone(), answer::caller(ctx));
+        let work = move || server.with_space(&caller, |space, now| space.undo(record, now));
+        let done = tokio::task::spawn_blocking(work).await?.map_err(|problem| answer::error(&problem, None))?;
+        Ok(Raw::from_value(&json!({"done": done}))?)
+    }
+}

@@ -1,0 +1,188 @@
+//! Where memories are kept, behind one trait. What they mean is not known here.
+//!
+//! Several processes may have the same store open. Everything that is written carries the version of its space; whoever
+//! looks again asks for what is newer than what it knows. A change is one transaction: all of it, or nothing.
+
+pub mod sqlite;
+
+use crate::Id;
+use crate::error::Outcome;
+use crate::graph::Memory;
+use crate::graph::edges::{Edge, Kind};
+use crate::vector::Sparse;
+
+/// The version of a space.
+pub type Version = i64;
+
+/// A memory with what finding needs.
+#[derive(Debug, Clone)]
+pub struct Light {
+    /// What is known of it.
+    pub memory: Memory,
+    /// Its row of meaning.
+    pub row: Vec<i8>,
+    /// Its words.
+    pub words: Sparse,
+}
+
+/// The text and the vectors of a memory.
+#[derive(Debug, Clone)]
+pub struct Body {
+    /// Whose it is.
+    pub id: Id,
+    /// The text.
+    pub content: String,
+    /// Why it was stored.
+    pub rationale: Option<String>,
+    /// Its packed vectors.
+    pub fingerprint: Vec<u8>,
+}
+
+/// What is newer than a version.
+#[derive(Debug, Default)]
+pub struct Changes {
+    /// The version that it brings.
+    pub version: Version,
+    /// Memories, in the order they were first stored.
+    pub memories: Vec<Light>,
+    /// Edges.
+    pub edges: Vec<Edge>,
+    /// Edges that are gone.
+    pub gone: Vec<(Id, Id, Kind)>,
+    /// State, by key.
+    pub state: Vec<(String, String)>,
+}
+
+/// Something that happened, for history and for undoing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Record {
+    /// Its id.
+    pub id: Id,
+    /// When.
+    pub at: u64,
+    /// What.
+    pub kind: String,
+    /// The rest, as JSON.
+    pub data: String,
+}
+
+/// What finding a memory needs: its row of meaning and its words.
+pub type Finding = (Vec<i8>, Sparse);
+
+/// One change of a space.
+#[derive(Debug, Default)]
+pub struct Batch {
+    /// Memories that are new or changed; without a row and words only what is known of them changes.
+    pub memories: Vec<(Memory, Option<Finding>)>,
+    /// Texts and vectors that are new.
+    pub bodies: Vec<Body>,
+    /// Edges that are new or changed.
+    pub edges: Vec<Edge>,
+    /// Edges that go.
+    pub gone: Vec<(Id, Id, Kind)>,
+    /// State, by key.
+    pub state: Vec<(&'static str, String)>,
+    /// What happened.
+    pub records: Vec<Record>,
+    /// The answer to a call, under the key that it came with.
+    pub outcome: Option<Answered>,
+}
+
+/// The answer to a call that came with a key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answered {
+    /// The key.
+    pub key: String,
+    /// The tool and a digest of its arguments.
+    pub call: String,
+    /// The answer.
+    pub answer: String,
+    /// When.
+    pub at: u64,
+}
+
+impl Batch {
+    /// Whether there is nothing to write.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.memories.is_empty()
+            && self.bodies.is_empty()
+            && self.edges.is_empty()
+            && self.gone.is_empty()
+            && self.state.is_empty()
+            && self.records.is_empty()
+            && self.outcome.is_none()
+    }
+}
+
+/// The store of one space.
+pub trait Storage: Send {
+    /// What is newer than `since`; everything for 0. `None` if nothing is.
+    ///
+    /// # Errors
+    /// The store failed.
+    fn changes(&mut self, since: Version) -> Outcome<Option<Changes>>;
+
+    /// Begins a change: nobody else writes until it ends.
+    ///
+    /// # Errors
+    /// The store failed, or somebody else did not come to an end.
+    fn begin(&mut self) -> Outcome<()>;
+
+    /// Ends a change and makes it durable. The version that it has.
+    ///
+    /// # Errors
+    /// The store failed; nothing is written.
+    fn commit(&mut self, batch: &Batch) -> Outcome<Version>;
+
+    /// Gives a change up.
+    fn roll_back(&mut self);
+
+    /// Texts and vectors of memories, in no order.
+    ///
+    /// # Errors
+    /// The store failed.
+    fn bodies(&mut self, ids: &[Id]) -> Outcome<Vec<Body>>;
+
+    /// What happened, newest first.
+    ///
+    /// # Errors
+    /// The store failed.
+    fn records(&mut self, kind: Option<&str>, most: usize) -> Outcome<Vec<Record>>;
+
+    /// One thing that happened.
+    ///
+    /// # Errors
+    /// The store failed.
+    fn record(&mut self, id: Id) -> Outcome<Option<Record>>;
+
+    /// The answer that a key got before.
+    ///
+    /// # Errors
+    /// The store failed.
+    fn outcome(&mut self, key: &str) -> Outcome<Option<Answered>>;
+
+    /// Bytes that the store takes.
+    ///
+    /// # Errors
+    /// The store failed.
+    fn size(&mut self) -> Outcome<u64>;
+
+    /// The name of the engine.
+    fn engine(&self) -> &'static str;
+}
+
+/// Opens the stores of spaces.
+pub trait Stores: Send + Sync {
+    /// The store of a space, made if it is new.
+    ///
+    /// # Errors
+    /// The store cannot be opened.
+    fn open(&self, space: &str) -> Outcome<Box<dyn Storage>>;
+
+    /// The names of all spaces.
+    ///
+    /// # Errors
+    /// The store failed.
+    fn spaces(&self) -> Outcome<Vec<String>>;
+}

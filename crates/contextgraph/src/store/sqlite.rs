@@ -1,0 +1,458 @@
+//! Memories in SQLite: write-ahead log, full sync. One connection for each space, all on one file.
+
+use std::fs::{DirBuilder, OpenOptions};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, params};
+
+use super::{Answered, Batch, Body, Changes, Light, Record, Storage, Stores, Version};
+use crate::error::{Outcome, Problem};
+use crate::graph::edges::{Edge, Kind};
+use crate::vector::Sparse;
+use crate::{Code, Id};
+
+/// How long to wait for another process that writes.
+const BUSY: Duration = Duration::from_secs(5);
+/// Answers to keyed calls that are kept.
+const ANSWERS_MS: u64 = 24 * 3_600_000;
+
+const SCHEMA: &str = "
+CREATE TABLE spaces (name TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT;
+CREATE TABLE memories (
+    seq INTEGER PRIMARY KEY,
+    space TEXT NOT NULL,
+    id BLOB NOT NULL,
+    version INTEGER NOT NULL,
+    known TEXT NOT NULL,
+    meaning BLOB NOT NULL,
+    words BLOB NOT NULL,
+    UNIQUE (space, id)
+) STRICT;
+CREATE INDEX memories_version ON memories (space, version);
+CREATE TABLE bodies (
+    space TEXT NOT NULL,
+    id BLOB NOT NULL,
+    content TEXT NOT NULL,
+    rationale TEXT,
+    fingerprint BLOB NOT NULL,
+    UNIQUE (space, id)
+) STRICT;
+CREATE TABLE edges (
+    space TEXT NOT NULL,
+    source BLOB NOT NULL,
+    target BLOB NOT NULL,
+    kind TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    gone INTEGER NOT NULL,
+    weight REAL NOT NULL,
+    confidence REAL NOT NULL,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    path TEXT NOT NULL,
+    PRIMARY KEY (space, source, target, kind)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX edges_version ON edges (space, version);
+CREATE TABLE state (
+    space TEXT NOT NULL,
+    key TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    value TEXT NOT NULL,
+    PRIMARY KEY (space, key)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE records (
+    seq INTEGER PRIMARY KEY,
+    space TEXT NOT NULL,
+    id BLOB NOT NULL,
+    at INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    data TEXT NOT NULL
+) STRICT;
+CREATE INDEX records_kind ON records (space, kind, seq);
+CREATE INDEX records_id ON records (space, id);
+CREATE TABLE answers (
+    space TEXT NOT NULL,
+    key TEXT NOT NULL,
+    call TEXT NOT NULL,
+    answer TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    PRIMARY KEY (space, key)
+) STRICT, WITHOUT ROWID;
+";
+const SCHEMA_VERSION: i64 = 1;
+
+/// Memories in one SQLite file.
+#[derive(Debug, Clone)]
+pub struct SqliteStores {
+    path: PathBuf,
+}
+
+impl SqliteStores {
+    /// The file at `path`, made if it is missing, for its owner alone.
+    ///
+    /// # Errors
+    /// It cannot be made, or is no store of this version.
+    pub fn open(path: &Path) -> Outcome<Self> {
+        let unusable = |error: std::io::Error| {
+            Problem::new(Code::Storage, "STORE_UNUSABLE", format!("{} cannot be used: {error}", path.display()))
+        };
+        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(unusable)?;
+        }
+        match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
+            Ok(_) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(unusable(error)),
+        }
+        let stores = Self { path: path.to_owned() };
+        let connection = stores.connect()?;
+        let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(failed)?;
+        match version {
+            SCHEMA_VERSION => {}
+            0 => {
+                connection.execute_batch("BEGIN IMMEDIATE").map_err(failed)?;
+                // Again, now that no other process can be at it.
+                let now: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(failed)?;
+                if now == 0 {
+                    connection.execute_batch(SCHEMA).map_err(failed)?;
+                    connection.pragma_update(None, "user_version", SCHEMA_VERSION).map_err(failed)?;
+                }
+                connection.execute_batch("COMMIT").map_err(failed)?;
+            }
+            newer => {
+                let message = format!("{} has the form {newer}, this program knows {SCHEMA_VERSION}", path.display());
+                return Err(Problem::new(Code::Storage, "STORE_UNUSABLE", message));
+            }
+        }
+        Ok(stores)
+    }
+
+    fn connect(&self) -> Outcome<Connection> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(&self.path, flags).map_err(failed)?;
+        connection.busy_timeout(BUSY).map_err(failed)?;
+        connection.set_prepared_statement_cache_capacity(32);
+        connection.pragma_update(None, "trusted_schema", false).map_err(failed)?;
+        connection
+            .pragma_update_and_check(None, "journal_mode", "wal", |row| row.get::<_, String>(0))
+            .map_err(failed)?;
+        connection.pragma_update(None, "synchronous", "full").map_err(failed)?;
+        Ok(connection)
+    }
+}
+
+impl Stores for SqliteStores {
+    fn open(&self, space: &str) -> Outcome<Box<dyn Storage>> {
+        Ok(Box::new(Sqlite { connection: self.connect()?, path: self.path.clone(), space: space.to_owned() }))
+    }
+
+    fn spaces(&self) -> Outcome<Vec<String>> {
+        let connection = self.connect()?;
+        let mut statement = connection.prepare("SELECT name FROM spaces ORDER BY name").map_err(failed)?;
+        let names = statement.query_map([], |row| row.get(0)).map_err(failed)?;
+        names.collect::<Result<_, _>>().map_err(failed)
+    }
+}
+
+fn failed(error: rusqlite::Error) -> Problem {
+    Problem::storage(error)
+}
+
+fn broken(what: &str) -> Problem {
+    Problem::new(Code::Storage, "STORE_DAMAGED", format!("the memory store holds {what} that cannot be read"))
+}
+
+struct Sqlite {
+    connection: Connection,
+    path: PathBuf,
+    space: String,
+}
+
+fn words_to_bytes(words: &Sparse) -> Vec<u8> {
+    words.iter().flat_map(|(term, value)| term.to_le_bytes().into_iter().chain(value.to_le_bytes())).collect()
+}
+
+fn words_from_bytes(bytes: &[u8]) -> Sparse {
+    let mut words = Sparse::default();
+    for entry in bytes.chunks_exact(6) {
+        words.indices.push(u16::from_le_bytes([entry[0], entry[1]]));
+        words.values.push(f32::from_le_bytes([entry[2], entry[3], entry[4], entry[5]]));
+    }
+    words
+}
+
+fn id_at(row: &Row<'_>, column: usize) -> rusqlite::Result<Id> {
+    let bytes: [u8; 16] = row.get(column)?;
+    Ok(Id(u128::from_be_bytes(bytes)))
+}
+
+impl Sqlite {
+    fn version(&self) -> Outcome<Version> {
+        let mut statement =
+            self.connection.prepare_cached("SELECT version FROM spaces WHERE name = ?1").map_err(failed)?;
+        let version = statement.query_row([&self.space], |row| row.get(0)).optional().map_err(failed)?;
+        Ok(version.unwrap_or(0))
+    }
+
+    fn write(&self, batch: &Batch) -> Outcome<Version> {
+        let version = self.version()? + 1;
+        let space = &self.space;
+        let run = |sql: &str, values: &[&dyn rusqlite::ToSql]| {
+            self.connection.prepare_cached(sql).and_then(|mut statement| statement.execute(values)).map_err(failed)
+        };
+        run(
+            "INSERT INTO spaces VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET version = excluded.version",
+            &[space, &version],
+        )?;
+        for (memory, finding) in &batch.memories {
+            let known = serde_json::to_string(memory).map_err(Problem::storage)?;
+            let id = memory.id.to_bytes();
+            match finding {
+                Some((row, words)) => {
+                    let row: Vec<u8> = row.iter().map(|step| step.cast_unsigned()).collect();
+                    run(
+                        "INSERT INTO memories (space, id, version, known, meaning, words) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+                         ON CONFLICT (space, id) DO UPDATE SET version = excluded.version, known = excluded.known,
+                         meaning = excluded.meaning, words = excluded.words",
+                        &[space, &id, &version, &known, &row, &words_to_bytes(words)],
+                    )?;
+                }
+                None => {
+                    run(
+                        "UPDATE memories SET version = ?3, known = ?4 WHERE space = ?1 AND id = ?2",
+                        &[space, &id, &version, &known],
+                    )?;
+                }
+            }
+        }
+        for body in &batch.bodies {
+            run(
+                "INSERT INTO bodies VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (space, id) DO UPDATE SET
+                 content = excluded.content, rationale = excluded.rationale, fingerprint = excluded.fingerprint",
+                &[space, &body.id.to_bytes(), &body.content, &body.rationale, &body.fingerprint],
+            )?;
+        }
+        for edge in &batch.edges {
+            let path = serde_json::to_string(&edge.path).map_err(Problem::storage)?;
+            run(
+                "INSERT INTO edges VALUES (?1, ?2, ?3, ?4, ?5, 0, ?6, ?7, ?8, ?9, ?10)
+                 ON CONFLICT (space, source, target, kind) DO UPDATE SET version = excluded.version, gone = 0,
+                 weight = excluded.weight, confidence = excluded.confidence, updated_at = excluded.updated_at,
+                 path = excluded.path",
+                &[
+                    space,
+                    &edge.source.to_bytes(),
+                    &edge.target.to_bytes(),
+                    &edge.kind.word(),
+                    &version,
+                    &f64::from(edge.weight),
+                    &f64::from(edge.confidence),
+                    &(edge.created_at as i64),
+                    &(edge.updated_at as i64),
+                    &path,
+                ],
+            )?;
+        }
+        for (source, target, kind) in &batch.gone {
+            run(
+                "UPDATE edges SET version = ?5, gone = 1 WHERE space = ?1 AND source = ?2 AND target = ?3 AND kind = ?4",
+                &[space, &source.to_bytes(), &target.to_bytes(), &kind.word(), &version],
+            )?;
+        }
+        for (key, value) in &batch.state {
+            run(
+                "INSERT INTO state VALUES (?1, ?2, ?3, ?4) ON CONFLICT (space, key) DO UPDATE SET
+                 version = excluded.version, value = excluded.value",
+                &[space, key, &version, value],
+            )?;
+        }
+        for record in &batch.records {
+            run(
+                "INSERT INTO records (space, id, at, kind, data) VALUES (?1, ?2, ?3, ?4, ?5)",
+                &[space, &record.id.to_bytes(), &(record.at as i64), &record.kind, &record.data],
+            )?;
+        }
+        if let Some(answered) = &batch.outcome {
+            let expired = answered.at.saturating_sub(ANSWERS_MS) as i64;
+            run("DELETE FROM answers WHERE space = ?1 AND at < ?2", &[space, &expired])?;
+            run(
+                "INSERT OR REPLACE INTO answers VALUES (?1, ?2, ?3, ?4, ?5)",
+                &[space, &answered.key, &answered.call, &answered.answer, &(answered.at as i64)],
+            )?;
+        }
+        Ok(version)
+    }
+}
+
+impl Storage for Sqlite {
+    fn changes(&mut self, since: Version) -> Outcome<Option<Changes>> {
+        if self.version()? <= since {
+            return Ok(None);
+        }
+        // One view of everything, unless a change was begun, which is one already.
+        let alone = self.connection.is_autocommit();
+        if alone {
+            self.connection.execute_batch("BEGIN").map_err(failed)?;
+        }
+        let changes = self.read_changes(since);
+        if alone {
+            self.connection.execute_batch("COMMIT").map_err(failed)?;
+        }
+        changes.map(Some)
+    }
+
+    fn begin(&mut self) -> Outcome<()> {
+        self.connection.execute_batch("BEGIN IMMEDIATE").map_err(failed)
+    }
+
+    fn commit(&mut self, batch: &Batch) -> Outcome<Version> {
+        match self.write(batch).and_then(|version| {
+            self.connection.execute_batch("COMMIT").map_err(failed)?;
+            Ok(version)
+        }) {
+            Ok(version) => Ok(version),
+            Err(problem) => {
+                self.roll_back();
+                Err(problem)
+            }
+        }
+    }
+
+    fn roll_back(&mut self) {
+        if !self.connection.is_autocommit()
+            && let Err(error) = self.connection.execute_batch("ROLLBACK")
+        {
+            tracing::warn!(%error, "a change of the memory could not be rolled back");
+        }
+    }
+
+    fn bodies(&mut self, ids: &[Id]) -> Outcome<Vec<Body>> {
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT id, content, rationale, fingerprint FROM bodies WHERE space = ?1 AND id = ?2")
+            .map_err(failed)?;
+        let mut out = Vec::with_capacity(ids.len());
+        for id in ids {
+            let body = statement
+                .query_row(params![self.space, id.to_bytes()], |row| {
+                    Ok(Body {
+                        id: id_at(row, 0)?,
+                        content: row.get(1)?,
+                        rationale: row.get(2)?,
+                        fingerprint: row.get(3)?,
+                    })
+                })
+                .optional()
+                .map_err(failed)?;
+            out.extend(body);
+        }
+        Ok(out)
+    }
+
+    fn records(&mut self, kind: Option<&str>, most: usize) -> Outcome<Vec<Record>> {
+        let mut statement = self
+            .connection
+            .prepare_cached(
+                "SELECT id, at, kind, data FROM records WHERE space = ?1 AND (?2 IS NULL OR kind = ?2)
+                 ORDER BY seq DESC LIMIT ?3",
+            )
+            .map_err(failed)?;
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        let rows = statement.query_map(params![self.space, kind, most], record).map_err(failed)?;
+        rows.collect::<Result<_, _>>().map_err(failed)
+    }
+
+    fn record(&mut self, id: Id) -> Outcome<Option<Record>> {
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT id, at, kind, data FROM records WHERE space = ?1 AND id = ?2 ORDER BY seq LIMIT 1")
+            .map_err(failed)?;
+        statement.query_row(params![self.space, id.to_bytes()], record).optional().map_err(failed)
+    }
+
+    fn outcome(&mut self, key: &str) -> Outcome<Option<Answered>> {
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT key, call, answer, at FROM answers WHERE space = ?1 AND key = ?2")
+            .map_err(failed)?;
+        let read = |row: &Row<'_>| {
+            Ok(Answered {
+                key: row.get(0)?,
+                call: row.get(1)?,
+                answer: row.get(2)?,
+                at: row.get::<_, i64>(3)?.cast_unsigned(),
+            })
+        };
+        statement.query_row(params![self.space, key], read).optional().map_err(failed)
+    }
+
+    fn size(&mut self) -> Outcome<u64> {
+        let mut total = 0;
+        for end in ["", "-wal"] {
+            let mut name = self.path.clone().into_os_string();
+            name.push(end);
+            total += std::fs::metadata(name).map_or(0, |file| file.len());
+        }
+        Ok(total)
+    }
+
+    fn engine(&self) -> &'static str {
+        "sqlite"
+    }
+}
+
+fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
+    let at: i64 = row.get(1)?;
+    Ok(Record { id: id_at(row, 0)?, at: at.cast_unsigned(), kind: row.get(2)?, data: row.get(3)? })
+}
+
+impl Sqlite {
+    fn read_changes(&self, since: Version) -> Outcome<Changes> {
+        let mut changes = Changes { version: self.version()?, ..Changes::default() };
+        let prepare = |sql: &str| self.connection.prepare(sql).map_err(failed);
+        let mut statement =
+            prepare("SELECT known, meaning, words FROM memories WHERE space = ?1 AND version > ?2 ORDER BY seq")?;
+        let mut rows = statement.query(params![self.space, since]).map_err(failed)?;
+        while let Some(row) = rows.next().map_err(failed)? {
+            let known = row.get_ref(0).and_then(|value| Ok(value.as_str()?)).map_err(failed)?;
+            let memory = serde_json::from_str(known).map_err(|_| broken("a memory"))?;
+            let meaning = row.get_ref(1).and_then(|value| Ok(value.as_blob()?)).map_err(failed)?;
+            let words = row.get_ref(2).and_then(|value| Ok(value.as_blob()?)).map_err(failed)?;
+            let row = meaning.iter().map(|byte| byte.cast_signed()).collect();
+            changes.memories.push(Light { memory, row, words: words_from_bytes(words) });
+        }
+        let mut statement = prepare(
+            "SELECT source, target, kind, gone, weight, confidence, created_at, updated_at, path FROM edges
+             WHERE space = ?1 AND version > ?2 ORDER BY source, target, kind",
+        )?;
+        let mut rows = statement.query(params![self.space, since]).map_err(failed)?;
+        while let Some(row) = rows.next().map_err(failed)? {
+            let (source, target) = (id_at(row, 0).map_err(failed)?, id_at(row, 1).map_err(failed)?);
+            let kind: String = row.get(2).map_err(failed)?;
+            let kind = Kind::from_word(&kind).ok_or_else(|| broken("an edge"))?;
+            if row.get::<_, i64>(3).map_err(failed)? != 0 {
+                changes.gone.push((source, target, kind));
+                continue;
+            }
+            let number = |column: usize| row.get::<_, f64>(column).map(|value| value as f32).map_err(failed);
+            let time = |column: usize| row.get::<_, i64>(column).map(i64::cast_unsigned).map_err(failed);
+            let path: String = row.get(8).map_err(failed)?;
+            changes.edges.push(Edge {
+                source,
+                target,
+                kind,
+                weight: number(4)?,
+                confidence: number(5)?,
+                created_at: time(6)?,
+                updated_at: time(7)?,
+                path: serde_json::from_str(&path).map_err(|_| broken("a path"))?,
+            });
+        }
+        let mut statement = prepare("SELECT key, value FROM state WHERE space = ?1 AND version > ?2")?;
+        let rows =
+            statement.query_map(params![self.space, since], |row| Ok((row.get(0)?, row.get(1)?))).map_err(failed)?;
+        changes.state = rows.collect::<Result<_, _>>().map_err(failed)?;
+        Ok(changes)
+    }
+}

@@ -1,0 +1,368 @@
+//! What tools take: one description of each parameter, from which its schema, its default and its check all come.
+
+use serde_json::{Map, Value, json};
+
+use crate::Id;
+use crate::error::{Outcome, Problem};
+
+/// A parameter.
+#[derive(Debug, Clone)]
+pub struct Param {
+    name: &'static str,
+    about: &'static str,
+    kind: Kind,
+    required: bool,
+    default: Option<Value>,
+}
+
+#[derive(Debug, Clone)]
+enum Kind {
+    Text { longest: usize },
+    Word(&'static [&'static str]),
+    Id,
+    Number { least: f64, most: f64, clamped: bool },
+    Whole { least: i64, most: i64 },
+    Flag,
+    Texts,
+    Ids,
+    Numbers(usize),
+    Whole3,
+    Object,
+}
+
+impl Param {
+    const fn new(name: &'static str, about: &'static str, kind: Kind) -> Self {
+        Self { name, about, kind, required: false, default: None }
+    }
+
+    /// A text.
+    #[must_use]
+    pub const fn text(name: &'static str, about: &'static str) -> Self {
+        Self::new(name, about, Kind::Text { longest: usize::MAX })
+    }
+
+    /// A text of at most so many characters.
+    #[must_use]
+    pub const fn short(name: &'static str, about: &'static str, longest: usize) -> Self {
+        Self::new(name, about, Kind::Text { longest })
+    }
+
+    /// One of some words.
+    #[must_use]
+    pub const fn word(name: &'static str, about: &'static str, words: &'static [&'static str]) -> Self {
+        Self::new(name, about, Kind::Word(words))
+    }
+
+    /// A UUID.
+    #[must_use]
+    pub const fn id(name: &'static str, about: &'static str) -> Self {
+        Self::new(name, about, Kind::Id)
+    }
+
+    /// A number within bounds.
+    #[must_use]
+    pub const fn number(name: &'static str, about: &'static str, least: f64, most: f64) -> Self {
+        Self::new(name, about, Kind::Number { least, most, clamped: false })
+    }
+
+    /// A number that is held within bounds by the tool.
+    #[must_use]
+    pub const fn held(name: &'static str, about: &'static str, least: f64, most: f64) -> Self {
+        Self::new(name, about, Kind::Number { least, most, clamped: true })
+    }
+
+    /// A whole number within bounds.
+    #[must_use]
+    pub const fn whole(name: &'static str, about: &'static str, least: i64, most: i64) -> Self {
+        Self::new(name, about, Kind::Whole { least, most })
+    }
+
+    /// Yes or no.
+    #[must_use]
+    pub const fn flag(name: &'static str, about: &'static str) -> Self {
+        Self::new(name, about, Kind::Flag)
+    }
+
+    /// Texts.
+    #[must_use]
+    pub const fn texts(name: &'static str, about: &'static str) -> Self {
+        Self::new(name, about, Kind::Texts)
+    }
+
+    /// UUIDs.
+    #[must_use]
+    pub const fn ids(name: &'static str, about: &'static str) -> Self {
+        Self::new(name, about, Kind::Ids)
+    }
+
+    /// So many numbers.
+    #[must_use]
+    pub const fn numbers(name: &'static str, about: &'static str, count: usize) -> Self {
+        Self::new(name, about, Kind::Numbers(count))
+    }
+
+    /// Three whole numbers.
+    #[must_use]
+    pub const fn whole3(name: &'static str, about: &'static str) -> Self {
+        Self::new(name, about, Kind::Whole3)
+    }
+
+    /// An object.
+    #[must_use]
+    pub const fn object(name: &'static str, about: &'static str) -> Self {
+        Self::new(name, about, Kind::Object)
+    }
+
+    /// It must be given.
+    #[must_use]
+    pub const fn required(mut self) -> Self {
+        self.required = true;
+        self
+    }
+
+    /// What holds if it is not given.
+    #[must_use]
+    pub fn default(mut self, value: impl Into<Value>) -> Self {
+        self.default = Some(value.into());
+        self
+    }
+
+    fn schema(&self) -> Value {
+        let mut schema = match &self.kind {
+            Kind::Text { longest } if *longest == usize::MAX => json!({"type": "string"}),
+            Kind::Text { longest } => json!({"type": "string", "maxLength": longest}),
+            Kind::Word(words) => json!({"type": "string", "enum": words}),
+            Kind::Id => json!({"type": "string", "format": "uuid"}),
+            Kind::Number { clamped: true, .. } => json!({"type": "number"}),
+            Kind::Number { least, most, .. } if least.is_finite() => {
+                json!({"type": "number", "minimum": least, "maximum": most})
+            }
+            Kind::Number { .. } => json!({"type": "number"}),
+            Kind::Whole { least, most } => json!({"type": "integer", "minimum": least, "maximum": most}),
+            Kind::Flag => json!({"type": "boolean"}),
+            Kind::Texts => json!({"type": "array", "items": {"type": "string"}}),
+            Kind::Ids => json!({"type": "array", "items": {"type": "string", "format": "uuid"}}),
+            Kind::Numbers(count) => {
+                json!({"type": "array", "items": {"type": "number"}, "minItems": count, "maxItems": count})
+            }
+            Kind::Whole3 => {
+                json!({"type": "array", "items": {"type": "integer", "minimum": 1}, "minItems": 3, "maxItems": 3})
+            }
+            Kind::Object => json!({"type": "object"}),
+        };
+        schema["description"] = self.about.into();
+        if let Some(default) = &self.default {
+            schema["default"] = default.clone();
+        }
+        schema
+    }
+
+    fn check(&self, value: &Value) -> Outcome<()> {
+        let name = self.name;
+        let refuse = |what: String| Err(Problem::params(format!("`{name}` {what}")));
+        let texts = || value.as_array().filter(|list| list.iter().all(Value::is_string));
+        match &self.kind {
+            Kind::Text { longest } => match value.as_str() {
+                None => refuse("is a text".to_owned()),
+                Some(text) if text.chars().count() > *longest => refuse(format!("has at most {longest} characters")),
+                Some(_) => Ok(()),
+            },
+            Kind::Word(words) if !value.as_str().is_some_and(|word| words.contains(&word)) => {
+                refuse(format!("is one of {}", words.join(", ")))
+            }
+            Kind::Id if value.as_str().is_none_or(|text| text.parse::<Id>().is_err()) => {
+                refuse("is a UUID (8-4-4-4-12 hexadecimal digits)".to_owned())
+            }
+            Kind::Number { least, most, clamped } => match value.as_f64() {
+                None => refuse("is a number".to_owned()),
+                Some(number) if !clamped && !(*least..=*most).contains(&number) => {
+                    refuse(format!("is a number from {least} to {most}, not {number}"))
+                }
+                Some(_) => Ok(()),
+            },
+            Kind::Whole { least, most } => {
+                match value.as_i64().or_else(|| value.as_f64().filter(|n| n.fract() == 0.0).map(|n| n as i64)) {
+                    None => refuse("is a whole number".to_owned()),
+                    Some(number) if !(*least..=*most).contains(&number) => {
+                        refuse(format!("is a whole number from {least} to {most}, not {number}"))
+                    }
+                    Some(_) => Ok(()),
+                }
+            }
+            Kind::Flag if !value.is_boolean() => refuse("is true or false".to_owned()),
+            Kind::Texts if texts().is_none() => refuse("is a list of texts".to_owned()),
+            Kind::Ids
+                if texts().is_none_or(|list| {
+                    list.iter().any(|id| id.as_str().is_none_or(|text| text.parse::<Id>().is_err()))
+                }) =>
+            {
+                refuse("is a list of UUIDs".to_owned())
+            }
+            Kind::Numbers(count)
+                if value
+                    .as_array()
+                    .is_none_or(|list| list.len() != *count || list.iter().any(|number| number.as_f64().is_none())) =>
+            {
+                refuse(format!("is a list of {count} numbers"))
+            }
+            Kind::Whole3
+                if value.as_array().is_none_or(|list| {
+                    list.len() != 3 || list.iter().any(|number| number.as_u64().is_none_or(|number| number == 0))
+                }) =>
+            {
+                refuse("is a list of three whole numbers above 0".to_owned())
+            }
+            Kind::Object if !value.is_object() => refuse("is an object".to_owned()),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The schema of what a tool takes.
+#[must_use]
+pub fn schema(params: &[Param]) -> Value {
+    let properties: Map<String, Value> = params.iter().map(|param| (param.name.to_owned(), param.schema())).collect();
+    let required: Vec<&str> = params.iter().filter(|param| param.required).map(|param| param.name).collect();
+    json!({"type": "object", "properties": properties, "required": required})
+}
+
+/// Arguments that were checked. What a tool does not know is passed over.
+#[derive(Debug, Clone, Default)]
+pub struct Args(Map<String, Value>);
+
+impl Args {
+    /// Checks arguments and fills in what holds if nothing is given.
+    ///
+    /// # Errors
+    /// One is missing or does not fit.
+    pub fn check(params: &[Param], given: &Map<String, Value>) -> Outcome<Self> {
+        let mut out = Map::new();
+        for param in params {
+            match given.get(param.name).filter(|value| !value.is_null()) {
+                Some(value) => {
+                    param.check(value)?;
+                    out.insert(param.name.to_owned(), value.clone());
+                }
+                None if param.required => return Err(Problem::params(format!("`{}` is missing", param.name))),
+                None => {
+                    if let Some(default) = &param.default {
+                        out.insert(param.name.to_owned(), default.clone());
+                    }
+                }
+            }
+        }
+        Ok(Self(out))
+    }
+
+    /// A value as it came.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.0.get(name)
+    }
+
+    /// A text; empty if it was not given.
+    #[must_use]
+    pub fn text(&self, name: &str) -> &str {
+        self.get(name).and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// A text, if it was given.
+    #[must_use]
+    pub fn maybe_text(&self, name: &str) -> Option<&str> {
+        self.get(name).and_then(Value::as_str)
+    }
+
+    /// A number; 0 if it was not given and there is no default.
+    #[must_use]
+    pub fn number(&self, name: &str) -> f64 {
+        self.maybe_number(name).unwrap_or_default()
+    }
+
+    /// A number, if it was given.
+    #[must_use]
+    pub fn maybe_number(&self, name: &str) -> Option<f64> {
+        self.get(name).and_then(Value::as_f64)
+    }
+
+    /// A whole number; 0 if it was not given and there is no default.
+    #[must_use]
+    pub fn whole(&self, name: &str) -> usize {
+        // Checked to be whole and within bounds that fit.
+        self.maybe_number(name).map_or(0, |number| number as usize)
+    }
+
+    /// Yes or no; no if it was not given.
+    #[must_use]
+    pub fn flag(&self, name: &str) -> bool {
+        self.get(name).and_then(Value::as_bool).unwrap_or_default()
+    }
+
+    /// An id, if it was given.
+    #[must_use]
+    pub fn maybe_id(&self, name: &str) -> Option<Id> {
+        self.maybe_text(name).and_then(|text| text.parse().ok())
+    }
+
+    /// An id that must be there.
+    ///
+    /// # Errors
+    /// It is not.
+    pub fn id(&self, name: &str) -> Outcome<Id> {
+        self.maybe_id(name).ok_or_else(|| Problem::params(format!("`{name}` is missing")))
+    }
+
+    /// Ids, if any were given.
+    #[must_use]
+    pub fn ids(&self, name: &str) -> Option<Vec<Id>> {
+        let list = self.get(name)?.as_array()?;
+        Some(list.iter().filter_map(|id| id.as_str()?.parse().ok()).collect())
+    }
+
+    /// Texts.
+    #[must_use]
+    pub fn texts(&self, name: &str) -> Vec<String> {
+        let list = self.get(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        list.iter().filter_map(|text| text.as_str().map(ToOwned::to_owned)).collect()
+    }
+
+    /// Numbers, if any were given.
+    #[must_use]
+    pub fn numbers(&self, name: &str) -> Option<Vec<f64>> {
+        Some(self.get(name)?.as_array()?.iter().filter_map(Value::as_f64).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_are_checked_by_what_the_schema_says() {
+        let params = [
+            Param::text("content", "").required(),
+            Param::number("share", "", 0.0, 1.0).default(0.5),
+            Param::whole("count", "", 1, 10).default(3),
+            Param::word("word", "", &["a", "b"]),
+            Param::id("id", ""),
+            Param::held("free", "", 0.0, 10.0),
+        ];
+        let read = |value: Value| Args::check(&params, value.as_object().unwrap());
+        let args = read(json!({"content": "x", "other": 1, "word": null})).unwrap();
+        assert_eq!((args.number("share"), args.whole("count"), args.maybe_text("word")), (0.5, 3, None));
+        for bad in [
+            json!({}),
+            json!({"content": 5}),
+            json!({"content": "x", "share": 1.1}),
+            json!({"content": "x", "share": "much"}),
+            json!({"content": "x", "count": 0}),
+            json!({"content": "x", "count": 1.5}),
+            json!({"content": "x", "word": "c"}),
+            json!({"content": "x", "id": "nonsense"}),
+        ] {
+            assert_eq!(read(bad.clone()).unwrap_err().code, crate::Code::InvalidParams, "{bad}");
+        }
+        assert_eq!(read(json!({"content": "x", "free": 99})).unwrap().number("free"), 99.0);
+        assert_eq!(schema(&params)["required"], json!(["content"]));
+        assert_eq!(schema(&params)["properties"]["share"]["default"], 0.5);
+    }
+}

@@ -1,0 +1,192 @@
+//! Storing and finding.
+
+use serde_json::{Value, json};
+
+use super::args::Param;
+use super::schema::{NUMBER, TEXT, WHOLE, list, maybe, object, output};
+use super::{Call, Class, Spec};
+use crate::embedders::Modality;
+use crate::embedders::space::SPACES;
+use crate::engine::{NewMemory, Search};
+use crate::error::{Outcome, Problem};
+use crate::teleology::vector::dominant;
+
+const MODALITIES: &[&str] = &["text", "code", "image", "audio", "structured", "mixed"];
+
+pub(super) fn tools() -> Vec<Spec> {
+    let modality = || Param::word("modality", "What kind of thing it is about", MODALITIES);
+    vec![
+        Spec {
+            name: "inject_context",
+            title: "Inject context",
+            description: "Stores a memory and learns from it: measures how surprising it is and how well it fits (UTL), links it \
+                          with what is alike, and moves the state of the memory. Say in `rationale` why it is worth keeping.",
+            category: "core_memory",
+            class: Class::Write,
+            idempotent: false,
+            params: vec![
+                Param::text("content", "What to remember").required(),
+                Param::text("rationale", "Why it is worth remembering").required(),
+                modality().default("text"),
+                Param::number("importance", "How important it is", 0.0, 1.0).default(0.5),
+                Param::texts("tags", "Words to mark it with"),
+            ],
+            output: output(&[
+                ("fingerprintId", TEXT),
+                ("rationale", TEXT),
+                ("embedderCount", WHOLE),
+                ("embeddingLatencyMs", NUMBER),
+                (
+                    "utl",
+                    object(&[
+                        ("learningScore", NUMBER),
+                        ("entropy", NUMBER),
+                        ("coherence", NUMBER),
+                        ("surprise", NUMBER),
+                        ("quadrant", TEXT),
+                        ("intensity", TEXT),
+                    ]),
+                ),
+                ("edgesCreated", WHOLE),
+                ("contradicts", list(TEXT)),
+            ]),
+            run: inject_context,
+        },
+        Spec {
+            name: "store_memory",
+            title: "Store memory",
+            description: "Stores a memory and links it with what is alike, without learning from it.",
+            category: "core_memory",
+            class: Class::Write,
+            idempotent: false,
+            params: vec![
+                Param::text("content", "What to remember").required(),
+                Param::number("importance", "How important it is", 0.0, 1.0).default(0.5),
+                modality().default("text"),
+                Param::texts("tags", "Words to mark it with"),
+            ],
+            output: output(&[
+                ("fingerprintId", TEXT),
+                ("embedderCount", WHOLE),
+                ("embeddingLatencyMs", NUMBER),
+                ("edgesCreated", WHOLE),
+            ]),
+            run: store_memory,
+        },
+        Spec {
+            name: "search_graph",
+            title: "Search the graph",
+            description: "Finds memories by meaning and words, best first. Ask in plain language. `queryId` can be given to \
+                          update_synergy_matrix to say which results were right.",
+            category: "core_memory",
+            class: Class::Read,
+            idempotent: true,
+            params: vec![
+                Param::text("query", "What to look for, in plain language").required(),
+                Param::whole("topK", "How many results", 1, 100).default(10),
+                Param::number("minSimilarity", "Leave out what is less alike", 0.0, 1.0).default(0.0),
+                modality(),
+                Param::flag("includeContent", "Whether to give the texts").default(false),
+            ],
+            output: output(&[
+                (
+                    "results",
+                    list(object(&[
+                        ("fingerprintId", TEXT),
+                        ("similarity", NUMBER),
+                        ("purposeAlignment", NUMBER),
+                        ("dominantEmbedder", TEXT),
+                        ("thetaToNorthStar", NUMBER),
+                        ("content", maybe(TEXT)),
+                    ])),
+                ),
+                ("count", WHOLE),
+                ("queryId", TEXT),
+            ]),
+            run: search_graph,
+        },
+    ]
+}
+
+fn new_memory(call: &Call<'_>) -> NewMemory {
+    let args = call.args;
+    NewMemory {
+        text: args.text("content").to_owned(),
+        rationale: args.maybe_text("rationale").map(ToOwned::to_owned),
+        importance: args.number("importance"),
+        modality: Modality::from_word(args.text("modality")).unwrap_or_default(),
+        tags: args.texts("tags"),
+        agent: call.agent.to_owned(),
+    }
+}
+
+fn inject_context(call: &mut Call<'_>) -> Outcome<Value> {
+    if call.args.text("rationale").trim().is_empty() {
+        return Err(Problem::params("`rationale` must not be empty: say why this is worth remembering"));
+    }
+    let new = new_memory(call);
+    let remembered = call.space.remember(new, true, call.now)?;
+    let most = remembered.surprise.iter().map(|one| one.value).fold(0.0, f64::max);
+    Ok(json!({
+        "fingerprintId": remembered.id,
+        "rationale": call.args.text("rationale"),
+        "embedderCount": SPACES.len(),
+        "embeddingLatencyMs": (call.elapsed_ms)(),
+        "utl": {
+            "learningScore": remembered.learning,
+            "entropy": remembered.entropy,
+            "coherence": remembered.coherence.value,
+            "surprise": most,
+            "quadrant": remembered.quadrant,
+            "intensity": crate::utl::intensity(remembered.learning),
+            "penalty": remembered.penalty,
+            "shouldConsolidate": remembered.learning > crate::utl::CONSOLIDATE,
+        },
+        "edgesCreated": remembered.edges,
+        "contradicts": remembered.contradicts,
+    }))
+}
+
+fn store_memory(call: &mut Call<'_>) -> Outcome<Value> {
+    let new = new_memory(call);
+    let remembered = call.space.remember(new, false, call.now)?;
+    Ok(json!({
+        "fingerprintId": remembered.id,
+        "embedderCount": SPACES.len(),
+        "embeddingLatencyMs": (call.elapsed_ms)(),
+        "edgesCreated": remembered.edges,
+    }))
+}
+
+fn search_graph(call: &mut Call<'_>) -> Outcome<Value> {
+    let args = call.args;
+    if args.text("query").trim().is_empty() {
+        return Err(Problem::params("`query` must not be empty"));
+    }
+    let search = Search {
+        query: args.text("query"),
+        most: args.whole("topK"),
+        least: args.number("minSimilarity"),
+        modality: args.maybe_text("modality").and_then(Modality::from_word),
+    };
+    let (query, hits) = call.space.search(&search, call.now)?;
+    let ids: Vec<_> = hits.iter().map(|hit| hit.id).collect();
+    let texts = if args.flag("includeContent") { call.space.texts(&ids)? } else { Default::default() };
+    let mut results = Vec::with_capacity(hits.len());
+    for hit in &hits {
+        let memory = call.space.memory(hit.id)?;
+        let spaces = hit.spaces.map(f64::from);
+        let mut result = json!({
+            "fingerprintId": hit.id,
+            "similarity": hit.similarity,
+            "purposeAlignment": memory.theta,
+            "dominantEmbedder": SPACES[dominant(&spaces)].label,
+            "thetaToNorthStar": memory.theta,
+        });
+        if let Some(text) = texts.get(&hit.id) {
+            result["content"] = text.as_str().into();
+        }
+        results.push(result);
+    }
+    Ok(json!({"count": results.len(), "results": results, "queryId": query}))
+}

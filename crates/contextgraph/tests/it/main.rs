@@ -1,0 +1,13 @@
+//! The memory server as its users see it: through calls, over a connection, and across restarts.
+
+#![expect(clippy::unwrap_used, reason = "the lint knows tests, but not the functions they share")]
+#![expect(clippy::needless_pass_by_value, reason = "arguments are written where they are used")]
+
+mod calls;
+mod codes;
+mod connection;
+mod crash;
+mod determinism;
+mod dreams;
+mod retrieval;
+mod support;

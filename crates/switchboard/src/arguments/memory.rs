@@ -1,0 +1,49 @@
+//! The command line of `memory`.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+/// `memory`
+#[derive(Debug, Args)]
+pub(crate) struct Memory {
+    /// Serve over HTTP on this address instead of standard input and output
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) listen: Option<SocketAddr>,
+    /// The database, instead of `memory.db` in the data folder
+    #[arg(long, value_name = "FILE", global = true)]
+    pub(crate) file: Option<PathBuf>,
+    /// The space that is used where a call names none
+    #[arg(long, value_name = "NAME", global = true)]
+    pub(crate) space: Option<String>,
+    /// Give each principal a space of its own; spaces whose name begins with `shared` are open to all
+    #[arg(long)]
+    pub(crate) per_principal: bool,
+    /// Do not dream without being told to
+    #[arg(long)]
+    pub(crate) no_dreams: bool,
+    /// Ask for no token over HTTP. Every program and every user of this machine can then use the memory
+    #[arg(long, requires = "listen")]
+    pub(crate) no_auth: bool,
+    /// Allow an address that other machines can reach
+    #[arg(long, requires = "listen")]
+    pub(crate) allow_remote: bool,
+    /// What to do instead of serving
+    #[command(subcommand)]
+    pub(crate) command: Option<MemoryCommand>,
+}
+
+/// What can be done with a memory besides serving it.
+#[derive(Debug, Subcommand)]
+pub(crate) enum MemoryCommand {
+    /// Print everything of a space as JSON lines
+    Export,
+    /// Take in lines of an export, or lines with a `content`, from standard input
+    Import,
+    /// Take back what was done, by the id that its answer gave as `undo`
+    Undo {
+        /// The id
+        id: String,
+    },
+}

@@ -1,0 +1,163 @@
+//! `switchboard memory`: the memory alone, for one client or over HTTP; and taking a space along.
+
+use std::io::{BufRead as _, Write as _};
+
+use serde_json::json;
+use switchboard_contextgraph::server::Caller;
+use switchboard_contextgraph::{MemoryServer, Problem, Sharing};
+use switchboard_sdk::HttpOptions;
+use tokio_util::sync::CancellationToken;
+
+use crate::Outcome;
+use crate::arguments::{Common, Memory, MemoryCommand, Serve};
+use crate::failure::{Failure, chain};
+use crate::screen::{note, out};
+use crate::signals::Signals;
+use crate::{memory, serve, setup, storage};
+
+pub(crate) async fn run(common: &Common, options: &Memory) -> Outcome {
+    let loaded = setup::read(common)?;
+    let mut behaviour = memory::options(&loaded, options.file.as_deref())?;
+    if let Some(space) = &options.space {
+        behaviour.default_space.clone_from(space);
+    }
+    if options.per_principal {
+        behaviour.sharing = Sharing::PerPrincipal;
+    }
+    behaviour.dreams &= !options.no_dreams;
+    let server = MemoryServer::new(behaviour).map_err(|error| Failure::failed(chain(&error)))?;
+    match &options.command {
+        Some(command) => {
+            let (server, common_json) = (server.clone(), common.json);
+            let outcome = match command {
+                MemoryCommand::Export => export(&server),
+                MemoryCommand::Import => import(&server, common_json),
+                MemoryCommand::Undo { id } => undo(&server, id, common_json),
+            };
+            server.close().await;
+            outcome
+        }
+        None => {
+            server.look_after();
+            let outcome = match options.listen {
+                None => over_stdio(&server).await,
+                Some(_) => over_http(common, options, &loaded, &server).await,
+            };
+            server.close().await;
+            outcome
+        }
+    }
+}
+
+fn offered(server: &MemoryServer) -> Result<switchboard_sdk::Server, Failure> {
+    server.server().map_err(|error| Failure::failed(chain(&error)))
+}
+
+async fn over_stdio(server: &MemoryServer) -> Outcome {
+    let mut signals = Signals::take()?;
+    let offered = offered(server)?;
+    tokio::select! {
+        ended = offered.clone().run_stdio() => Ok(ended?),
+        () = signals.next() => {
+            offered.shutdown();
+            Ok(())
+        }
+    }
+}
+
+async fn over_http(
+    common: &Common,
+    options: &Memory,
+    loaded: &switchboard_config::Loaded,
+    server: &MemoryServer,
+) -> Outcome {
+    let Some(wanted) = options.listen else { return Ok(()) };
+    if !wanted.ip().is_loopback() && !options.allow_remote {
+        return Err(Failure::usage(format!(
+            "{wanted} can be reached from other machines. Listen on 127.0.0.1, or say --allow-remote if that is what you want"
+        )));
+    }
+    let mut signals = Signals::take()?;
+    let offered = offered(server)?;
+    let bound = offered.clone().bind_http(wanted, HttpOptions::default()).await;
+    let bound = bound.map_err(|error| Failure::failed(format!("cannot listen on {wanted}: {error}")))?;
+    let (address, url) = (bound.address(), bound.url());
+    let ended = CancellationToken::new();
+    let store = storage::open_store(loaded).await?;
+    let (door, fresh) = if options.no_auth {
+        note("warning: --no-auth: every program and every user of this machine can use the memory");
+        (None, None)
+    } else {
+        serve::admit(loaded, &Serve::default(), &store, address, &ended).await?
+    };
+    let bound = bound.with_access(serve::access(&loaded.config.settings, address, door)?);
+    if common.json {
+        out(json!({"url": url, "token": fresh}));
+    } else {
+        out(format_args!("ContextGraph on {url}"));
+        if let Some(token) = &fresh {
+            out(format_args!("token (shown only now): {token}"));
+        } else if !options.no_auth {
+            out("token: one that was shown when it was made; `switchboard token create NAME` makes another");
+        }
+    }
+    let serving = bound.run();
+    tokio::pin!(serving);
+    tokio::select! {
+        () = &mut serving => {}
+        () = signals.next() => {
+            offered.shutdown();
+            signals.unless_again(serving).await;
+        }
+    }
+    ended.cancel();
+    let _ = store.close().await;
+    Ok(())
+}
+
+fn refused(problem: &Problem) -> Failure {
+    Failure::failed(problem.to_string())
+}
+
+fn export(server: &MemoryServer) -> Outcome {
+    let mut output = std::io::BufWriter::new(std::io::stdout().lock());
+    let mut broken = None;
+    let written = server.with_space(&Caller::default(), |space, _| {
+        space.export(|line| {
+            writeln!(output, "{line}").map_err(|error| {
+                let problem = Problem::storage(&error);
+                broken = Some(error);
+                problem
+            })
+        })
+    });
+    match broken {
+        Some(error) => return Err(error.into()),
+        None => written.map_err(|problem| refused(&problem))?,
+    }
+    Ok(output.flush()?)
+}
+
+fn import(server: &MemoryServer, as_json: bool) -> Outcome {
+    let lines: Vec<String> = std::io::stdin().lock().lines().collect::<Result<_, _>>()?;
+    let taken = server.with_space(&Caller::default(), |space, now| space.import(lines.into_iter(), now));
+    let (memories, edges) = taken.map_err(|problem| refused(&problem))?;
+    if as_json {
+        out(json!({"memories": memories, "edges": edges}));
+    } else {
+        out(format_args!("{memories} memories and {edges} edges were taken in"));
+    }
+    Ok(())
+}
+
+fn undo(server: &MemoryServer, id: &str, as_json: bool) -> Outcome {
+    let id = id.parse().map_err(|error| Failure::usage(format!("{id:?}: {error}")))?;
+    let done = server.with_space(&Caller::default(), |space, now| space.undo(id, now));
+    let done = done.map_err(|problem| refused(&problem))?;
+    if as_json {
+        out(json!({"done": done}));
+    } else {
+        out(done);
+    }
+    Ok(())
+}
