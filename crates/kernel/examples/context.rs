@@ -11,7 +11,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use switchboard_catalog::count_tokens;
-use switchboard_kernel::{GateOptions, Kernel, KernelOptions, Level, Restart, ServerSpec, Sharing, ToolContext};
+use switchboard_kernel::{
+    GateOptions, Kernel, KernelOptions, Level, Restart, ServerSpec, Sharing, ToolContext, Upkeep,
+};
 use switchboard_peer::client::{EraChoice, Target};
 use switchboard_peer::{
     BoxFuture, Call, CallError, Caller, Context, Handler, Identity, Method, Remote, Reply, SendError, Session,
@@ -121,6 +123,7 @@ fn spec(number: usize) -> ServerSpec {
         start_timeout: Duration::from_secs(60),
         call_timeout: Duration::from_secs(10),
         restart: Restart::Never,
+        upkeep: Upkeep::default(),
         fingerprint: id,
         isolation: None,
         policy: Arc::default(),
