@@ -2,7 +2,7 @@
 //!
 //! A scripted agent lists its tools, finds one for each task, calls it, and lists again. Counted is everything about tools
 //! that it was sent; beside it stands what one list of everything takes. Run it with
-//! `cargo run -p switchboard-kernel --example context`.
+//! `cargo run --release -p switchboard-kernel --example context`; a debug build takes minutes.
 #![expect(clippy::print_stdout, reason = "the figures are what this program has to say")]
 
 use std::error::Error;
