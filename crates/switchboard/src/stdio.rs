@@ -48,7 +48,7 @@ pub(crate) async fn run(common: &Common) -> Outcome {
     }
     reload.stop();
     let ended = signals.unless_again(kernel.shut_down(GOODBYE)).await;
-    memory::close(memory).await;
+    memory::close(memory.as_ref()).await;
     following.cancel();
     let _ = store.close().await;
     if ended { Ok(()) } else { Err(Failure::said()) }
