@@ -2,7 +2,8 @@
 //!
 //! It shares no code with the kernel on purpose: what it gets wrong must be wrong for everybody. It speaks the legacy
 //! era; asked for `server/discover` it answers that it knows no such method, unless `--modern` is given. Its tools are
-//! `echo` (gives back `text`), `pid`, `crash` (ends the process), `slow` (never answers) and `progress`.
+//! `echo` (gives back `text`), `pid`, `crash` (ends the process), `slow` (never answers), `nap` (answers after a second)
+//! and `progress`.
 
 use std::io::{self, BufRead, Write};
 
@@ -39,6 +40,22 @@ pub struct Faults {
     pub elicits: bool,
     /// What `echo` is said to do, instead of the usual.
     pub description: Option<String>,
+    /// Ends in error as soon as it was asked for its tools.
+    pub exit_after_lists: bool,
+    /// Reads nothing any more once it was asked for its tools.
+    pub stop_reading: bool,
+    /// Sends that many notifications in a second, without end, once it was asked for its tools.
+    pub flood: Option<u64>,
+    /// Appends a line to this file whenever it starts.
+    pub note_start: Option<String>,
+    /// Says that its tools only read.
+    pub read_only: bool,
+    /// Writes its answers byte by byte.
+    pub drip: bool,
+    /// Writes what is no message, and no text, before each answer.
+    pub garbage: bool,
+    /// Answers calls of `echo` with half a message, and ends.
+    pub half_answer: bool,
 }
 
 impl Faults {
@@ -66,6 +83,14 @@ impl Faults {
                 "--with-grandchild" => faults.with_grandchild = Some(value()?),
                 "--ignore-end" => faults.ignore_end = true,
                 "--elicits" => faults.elicits = true,
+                "--exit-after-lists" => faults.exit_after_lists = true,
+                "--stop-reading" => faults.stop_reading = true,
+                "--flood" => faults.flood = Some(value()?.parse().map_err(|_| "not a number".to_owned())?),
+                "--note-start" => faults.note_start = Some(value()?),
+                "--read-only" => faults.read_only = true,
+                "--drip" => faults.drip = true,
+                "--garbage" => faults.garbage = true,
+                "--half-answer" => faults.half_answer = true,
                 "--description" => faults.description = Some(value()?),
                 other => return Err(format!("unknown flag {other}")),
             }
@@ -82,6 +107,11 @@ pub fn run(faults: &Faults, input: impl BufRead, output: impl Write) -> io::Resu
     let mut server = Server { faults, output, asked: None };
     if let Some(file) = &faults.with_grandchild {
         server.start_grandchild(file)?;
+    }
+    if let Some(file) = &faults.note_start {
+        let mut file = std::fs::OpenOptions::new().create(true).append(true).open(file)?;
+        writeln!(file, "{}", std::process::id())?;
+        file.sync_all()?;
     }
     for line in input.lines() {
         if !server.take(&line?)? {
@@ -145,7 +175,39 @@ impl<W: Write> Server<'_, W> {
             other => Err(json!({"code": -32601, "message": format!("no method {other}")})),
         };
         self.answer(&id, outcome)?;
+        if method == "tools/list" {
+            self.after_lists()?;
+        }
         Ok(true)
+    }
+
+    /// What goes wrong once everything seems to be well.
+    fn after_lists(&mut self) -> io::Result<()> {
+        if self.faults.exit_after_lists {
+            return Err(io::Error::other("faulty: out of luck"));
+        }
+        if self.faults.stop_reading {
+            loop {
+                std::thread::park();
+            }
+        }
+        if let Some(rate) = self.faults.flood.filter(|rate| *rate > 0) {
+            // A thread of its own writes beside the answers: whole lines, each in one write.
+            std::thread::spawn(move || {
+                let line = format!(
+                    "{}\n",
+                    json!({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "x"}})
+                );
+                let portion = line.repeat(usize::try_from(rate.div_ceil(100)).unwrap_or(1));
+                loop {
+                    if io::stdout().lock().write_all(portion.as_bytes()).is_err() {
+                        return;
+                    }
+                    std::thread::sleep(std::time::Duration::from_millis(10));
+                }
+            });
+        }
+        Ok(())
     }
 
     fn initialize(&self, message: &Value) -> Value {
@@ -168,7 +230,13 @@ impl<W: Write> Server<'_, W> {
             json!({"name": "slow", "inputSchema": nothing}),
             json!({"name": "progress", "inputSchema": nothing}),
             json!({"name": "fail", "inputSchema": nothing}),
+            json!({"name": "nap", "inputSchema": nothing}),
         ];
+        if self.faults.read_only {
+            for tool in &mut tools {
+                tool["annotations"] = json!({"readOnlyHint": true});
+            }
+        }
         if self.faults.reserved_name {
             tools.push(json!({"name": "mgp.tools.discover", "inputSchema": nothing}));
         }
@@ -189,11 +257,23 @@ impl<W: Write> Server<'_, W> {
                 self.asked = Some((id.clone(), argument.to_owned()));
                 return Ok(true);
             }
+            Some("echo") if self.faults.half_answer => {
+                write!(
+                    self.output,
+                    r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":[{{"type":"text","text":"hal"#
+                )?;
+                self.output.flush()?;
+                return Ok(false);
+            }
             Some("echo") if self.faults.escapes => said(format!("\u{1b}[31m{argument}\u{1b}[0m\u{1b}]0;owned\u{7}")),
             Some("echo") => said(argument.to_owned()),
             Some("pid") => said(std::process::id().to_string()),
             Some("crash") => return Ok(false),
             Some("slow") => return Ok(true),
+            Some("nap") => {
+                std::thread::sleep(std::time::Duration::from_millis(1_000));
+                said("rested".to_owned())
+            }
             Some("fail") => json!({"content": [{"type": "text", "text": "it went wrong"}], "isError": true}),
             Some("progress") => {
                 if let Some(token) = message.pointer("/params/_meta/progressToken") {
@@ -253,7 +333,19 @@ impl<W: Write> Server<'_, W> {
     }
 
     fn write(&mut self, message: &Value) -> io::Result<()> {
-        writeln!(self.output, "{message}")?;
+        if self.faults.garbage {
+            self.output
+                .write_all(b"\n\r\n\xff\xfe{\xc3\x28}\n\0\0\n{\"a\":\"\\ud800\"}\n{\"jsonrpc\":\n[]\n\xef\xbb\xbf\n")?;
+        }
+        let line = format!("{message}\n");
+        if self.faults.drip {
+            for byte in line.as_bytes() {
+                self.output.write_all(std::slice::from_ref(byte))?;
+                self.output.flush()?;
+            }
+            return Ok(());
+        }
+        self.output.write_all(line.as_bytes())?;
         self.output.flush()
     }
 

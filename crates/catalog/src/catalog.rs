@@ -12,7 +12,6 @@ use switchboard_embed::Quantized;
 use crate::keyword::{Field, Keywords};
 use crate::tool::Tool;
 use crate::vectors::{self, Vectors};
-use crate::words::spaced;
 
 /// Stands before a category in the inverted index. No term begins with it.
 pub(crate) const CATEGORY: &str = "#";
@@ -212,7 +211,7 @@ impl Catalog {
 }
 
 fn vector(tool: &Tool) -> Quantized {
-    vectors::of_tool(&format!("{}: {}", spaced(&tool.name), tool.description), &tool.schema)
+    vectors::of_tool(&tool.about(), &tool.schema)
 }
 
 /// A name as it is looked up whole: small letters and digits only. None for a text that is no name.

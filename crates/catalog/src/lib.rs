@@ -46,12 +46,16 @@ mod clauses;
 mod keyword;
 mod schema;
 mod search;
+mod session;
 mod stem;
+mod tokens;
 mod tool;
 mod vectors;
 mod words;
 
 pub use crate::catalog::Catalog;
 pub use crate::schema::schema_text;
-pub use crate::search::{Found, Hit, Reason, Search, Strategy};
+pub use crate::search::{Found, Hit, RESCORED, Reason, Search, Strategy};
+pub use crate::session::{Budget, Evicted, Level, Loaded, Session};
+pub use crate::tokens::count_tokens;
 pub use crate::tool::Tool;

@@ -21,6 +21,10 @@ const MEANING: f32 = 0.9;
 const CLAUSE: f32 = 0.35;
 /// Scores are standardised over this many of the best.
 const SPREAD: usize = 1000;
+/// What a better judge of meaning counts.
+const JUDGE: f32 = 2.0;
+/// How many tools such a judge looks at.
+pub const RESCORED: usize = 50;
 /// A tool whose name was asked for stands above all others.
 const EXACT: f32 = 100.0;
 
@@ -169,10 +173,36 @@ pub struct Found {
     pub considered: usize,
 }
 
+impl Found {
+    /// Orders the first [`RESCORED`] anew by a better judge of meaning, and keeps the best `top` of all.
+    ///
+    /// `nearness` is the cosine between the query and a tool as that judge sees it. It is standardised over those tools and
+    /// added to their scores with the weight two, which is what it is worth beside words and table together.
+    pub fn rescore(&mut self, top: usize, nearness: impl FnMut(&Hit) -> f32) {
+        let count = self.hits.len().min(RESCORED);
+        let first = &mut self.hits[..count];
+        let near: Vec<f32> = first.iter().map(nearness).collect();
+        let (middle, wide) = spread(&near, RESCORED);
+        let relevance: Vec<f32> = first.iter().map(|hit| hit.relevance).collect();
+        for (hit, near) in first.iter_mut().zip(&near) {
+            // A name that was asked for stays first, whatever it means.
+            hit.score += JUDGE * (near - middle) / wide;
+            hit.reasons.retain(|reason| !matches!(reason, Reason::Meaning(_)));
+            hit.reasons.push(Reason::Meaning(*near));
+        }
+        first.sort_by(|one, other| other.score.total_cmp(&one.score));
+        // How well the list fits as a whole has not changed.
+        first.iter_mut().zip(relevance).for_each(|(hit, relevance)| hit.relevance = relevance);
+        self.hits.truncate(top);
+    }
+}
+
 /// A query or a clause of it, read once.
 struct Question {
     terms: Vec<QueryTerm>,
     vector: Quantized,
+    /// The score of every tool by words; empty where words do not count.
+    words: Vec<f32>,
 }
 
 impl Catalog {
@@ -180,11 +210,16 @@ impl Catalog {
     #[must_use]
     pub fn search(&self, search: &Search, visible: impl Fn(&str) -> bool) -> Found {
         let query = cut(&search.query);
-        let whole = self.question(query);
+        let whole = self.question(search.strategy, query);
+        let many = self.entries.len() > EXACT_SCAN;
+        let steps = if search.strategy == Strategy::Category { Vec::new() } else { clauses(query) };
+        let steps = steps.into_iter().take(if many { MOST_CLAUSES } else { usize::MAX });
+        let steps: Vec<Question> = steps.map(|step| self.question(search.strategy, step)).collect();
         let exact: Vec<usize> = match whole_name(query) {
             Some(name) if search.strategy != Strategy::Semantic => self.keywords.marked(&name).collect(),
             _ => Vec::new(),
         };
+        let rank = |candidates| self.rank(search.strategy, &whole, &steps, candidates, &exact);
         let alive = |number: &usize| self.entries[*number].alive;
         let seen = |number: &usize| visible(&self.entries[*number].id);
         let mut ranked;
@@ -192,16 +227,15 @@ impl Catalog {
             let mut within: Vec<usize> = search.categories.iter().flat_map(|name| self.in_category(name)).collect();
             within.sort_unstable();
             within.dedup();
-            ranked = self.rank(search, &whole, within, &exact);
-        } else if self.entries.len() <= EXACT_SCAN {
-            ranked = self.rank(search, &whole, (0..self.entries.len()).filter(alive).collect(), &exact);
+            ranked = rank(within);
+        } else if !many {
+            ranked = rank((0..self.entries.len()).filter(alive).collect());
         } else {
-            ranked = self.rank(search, &whole, self.candidates(query, search, &whole, &exact), &exact);
+            ranked = rank(self.candidates(search, &whole, &steps, &exact));
             // Candidates were chosen without regard to who may see them. Where too few may be seen, look at those that may.
             let enough = ranked.iter().filter(|(_, number)| seen(&(*number as usize))).take(search.top).count();
             if enough < search.top {
-                let every = (0..self.entries.len()).filter(alive).filter(seen).collect();
-                ranked = self.rank(search, &whole, every, &exact);
+                ranked = rank((0..self.entries.len()).filter(alive).filter(seen).collect());
             }
         }
         let mut best: Vec<(f32, u32)> = Vec::with_capacity(search.top.min(ranked.len()));
@@ -216,19 +250,21 @@ impl Catalog {
         Found { hits, considered: ranked.len() }
     }
 
-    fn question(&self, text: &str) -> Question {
-        Question { terms: self.keywords.query(text), vector: vectors::of_query(text) }
+    fn question(&self, strategy: Strategy, text: &str) -> Question {
+        let terms = self.keywords.query(text);
+        let mut words = Vec::new();
+        if strategy != Strategy::Semantic {
+            words.resize(self.entries.len(), 0.0);
+            self.keywords.score(&terms, &mut words);
+        }
+        Question { terms, vector: vectors::of_query(text), words }
     }
 
     /// Among very many tools: those that may be among the best.
-    fn candidates(&self, query: &str, search: &Search, whole: &Question, exact: &[usize]) -> Vec<usize> {
+    fn candidates(&self, search: &Search, whole: &Question, steps: &[Question], exact: &[usize]) -> Vec<usize> {
         let mut found: Vec<u32> = exact.iter().map(|number| *number as u32).collect();
-        if search.strategy != Strategy::Semantic {
-            found.extend(self.best_by_words(whole, SPREAD.max(search.top)));
-            for clause in clauses(query).into_iter().take(MOST_CLAUSES) {
-                found.extend(self.best_by_words(&self.question(clause), BY_CLAUSE));
-            }
-        }
+        found.extend(best_by_words(whole, SPREAD.max(search.top)));
+        steps.iter().for_each(|step| found.extend(best_by_words(step, BY_CLAUSE)));
         if search.strategy != Strategy::Keyword {
             let mut best = Best::new(BY_HEAD.max(search.top * 2));
             self.vectors.each_head(&whole.vector, |score, number| best.offer(score, number));
@@ -239,26 +275,21 @@ impl Catalog {
         found.into_iter().map(|number| number as usize).filter(|number| self.entries[*number].alive).collect()
     }
 
-    fn best_by_words(&self, question: &Question, most: usize) -> Vec<u32> {
-        let mut scores = vec![0.0; self.entries.len()];
-        self.keywords.score(&question.terms, &mut scores);
-        let mut best = Best::new(most);
-        for (number, score) in scores.iter().enumerate().filter(|(_, score)| **score > 0.0) {
-            best.offer(*score, number as u32);
-        }
-        best.into_kept().into_iter().map(|(_, number)| number).collect()
-    }
-
-    /// Scores candidates, in no order.
-    fn rank(&self, search: &Search, whole: &Question, candidates: Vec<usize>, exact: &[usize]) -> Vec<(f32, u32)> {
-        let mut scores = self.fused(search.strategy, whole, &candidates);
-        let parts = if search.strategy == Strategy::Category { Vec::new() } else { clauses(cut(&search.query)) };
-        if !parts.is_empty() {
-            let most = if self.entries.len() > EXACT_SCAN { MOST_CLAUSES } else { parts.len() };
+    /// Scores candidates, which come in the order of their numbers.
+    fn rank(
+        &self,
+        strategy: Strategy,
+        whole: &Question,
+        steps: &[Question],
+        candidates: Vec<usize>,
+        exact: &[usize],
+    ) -> Vec<(f32, u32)> {
+        let mut scores = self.fused(strategy, whole, &candidates);
+        if !steps.is_empty() {
             let mut best = vec![f32::NEG_INFINITY; scores.len()];
-            for part in parts.into_iter().take(most) {
-                let part = self.fused(search.strategy, &self.question(part), &candidates);
-                best.iter_mut().zip(part).for_each(|(best, score)| *best = best.max(score));
+            for step in steps {
+                let step = self.fused(strategy, step, &candidates);
+                best.iter_mut().zip(step).for_each(|(best, score)| *best = best.max(score));
             }
             scores.iter_mut().zip(best).for_each(|(score, best)| *score += CLAUSE * best);
         }
@@ -272,11 +303,7 @@ impl Catalog {
 
     /// Words and meaning of one question, standardised and added.
     fn fused(&self, strategy: Strategy, question: &Question, candidates: &[usize]) -> Vec<f32> {
-        let words = || {
-            let mut every = vec![0.0; self.entries.len()];
-            self.keywords.score(&question.terms, &mut every);
-            candidates.iter().map(|number| every[*number]).collect::<Vec<f32>>()
-        };
+        let words = || candidates.iter().map(|number| question.words[*number]).collect::<Vec<f32>>();
         let meaning =
             || candidates.iter().map(|number| self.vectors.near(&question.vector, *number)).collect::<Vec<f32>>();
         match strategy {
@@ -355,6 +382,15 @@ impl Catalog {
         }
         (reasons, covered)
     }
+}
+
+/// The tools with the best words, in no order.
+fn best_by_words(question: &Question, most: usize) -> impl Iterator<Item = u32> {
+    let mut best = Best::new(most);
+    for (number, score) in question.words.iter().enumerate().filter(|(_, score)| **score > 0.0) {
+        best.offer(*score, number as u32);
+    }
+    best.into_kept().into_iter().map(|(_, number)| number)
 }
 
 /// Sorts the first few, leaves the rest, and returns more than asked for, because some may not be seen.

@@ -4,6 +4,8 @@
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
+use crate::words::spaced;
+
 /// A category longer than this is a sentence.
 const LONGEST_CATEGORY: usize = 64;
 const MOST_CATEGORIES: usize = 16;
@@ -48,6 +50,12 @@ impl Tool {
             add(first);
         }
         found
+    }
+
+    /// The tool in one sentence: its name as words, and what it says of itself.
+    #[must_use]
+    pub fn about(&self) -> String {
+        format!("{}: {}", spaced(&self.name), self.description)
     }
 
     /// Tells a changed tool from an unchanged one.

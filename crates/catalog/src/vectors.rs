@@ -57,7 +57,7 @@ impl Vectors {
 
     /// Hands out how near a query is to each tool by the head of its vector, in units of no meaning.
     pub(crate) fn each_head(&self, query: &Quantized, mut take: impl FnMut(f32, u32)) {
-        let query: &[i8] = &query.bytes[..HEAD];
+        let Some(query) = query.bytes.first_chunk::<HEAD>() else { return };
         for (number, (head, scale)) in self.heads.as_chunks::<HEAD>().0.iter().zip(&self.scales).enumerate() {
             take(dot(head, query) as f32 * scale, number as u32);
         }

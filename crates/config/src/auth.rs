@@ -104,7 +104,7 @@ pub(crate) fn read(keys: &Keys<'_>, environment: &Environment) -> Result<Auth, C
 }
 
 /// Encrypted, or on this machine.
-fn is_web_address(text: &str) -> bool {
+pub(crate) fn is_web_address(text: &str) -> bool {
     let host = |rest: &str| rest.split(['/', '?', '#']).next().unwrap_or_default().to_owned();
     let plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_graphic()) && !host(text).contains('@');
     if let Some(rest) = text.strip_prefix("https://") {

@@ -228,6 +228,9 @@ fn block(entry: &ServerEntry) -> String {
     put(&mut out, "call_timeout_ms", entry.call_timeout.map(|time| time.as_millis().to_string()));
     put(&mut out, "default_policy", entry.default_policy.map(|word| string(word.as_str())));
     put(&mut out, "audit_sink", entry.audit_sink.map(|sink| sink.to_string()));
+    for (key, value) in entry.flow.keys() {
+        put(&mut out, key, value);
+    }
     for (section, map) in [("env", &entry.env), ("headers", &entry.headers)] {
         if !map.is_empty() {
             out.push_str(&format!("\n[servers.{section}]\n"));
@@ -235,6 +238,13 @@ fn block(entry: &ServerEntry) -> String {
         for (name, value) in map {
             put(&mut out, &Key::new(name).display_repr(), Some(string(value.reveal())));
         }
+    }
+    if let Some(oauth) = &entry.oauth {
+        out.push_str("\n[servers.oauth]\n");
+        put(&mut out, "client_id", Some(string(&oauth.client_id)));
+        put(&mut out, "client_secret", Some(string(oauth.client_secret.reveal())));
+        put(&mut out, "issuer", oauth.issuer.as_deref().map(string));
+        put(&mut out, "scopes", list(&oauth.scopes));
     }
     if let Some(isolation) = &entry.isolation {
         out.push_str("\n[servers.isolation]\n");
@@ -252,6 +262,13 @@ fn block(entry: &ServerEntry) -> String {
         put(&mut out, "confirm", tool.confirm.map(|flag| flag.to_string()));
         put(&mut out, "code_level", tool.code_level.as_deref().map(string));
         put(&mut out, "schema", tool.schema.map(|flag| flag.to_string()));
+        put(&mut out, "rates", tool.rates.written());
+    }
+    for (section, pairs) in entry.flow.tables() {
+        out.push_str(&format!("\n[servers.{section}]\n"));
+        for (key, value) in pairs {
+            put(&mut out, key, Some(value));
+        }
     }
     if let Some(mgp) = &entry.mgp {
         out.push_str("\n[servers.mgp]\n");

@@ -8,6 +8,8 @@ use std::time::Duration;
 
 use switchboard_protocol::mgp::{DefaultPolicy, TrustLevel};
 
+use crate::flow::FlowEntry;
+use crate::oauth::OAuthClient;
 use crate::policy::{IsolationEntry, Permissions, ToolEntry};
 use crate::secret::{Secret, names_secret, printable};
 
@@ -154,6 +156,8 @@ pub struct ServerEntry {
     pub headers: BTreeMap<String, Secret>,
     /// Bearer token sent to it.
     pub token: Option<Secret>,
+    /// The client that gets tokens for it.
+    pub oauth: Option<OAuthClient>,
     /// Sharing of the connection.
     pub sharing: Option<Sharing>,
     /// Era.
@@ -170,6 +174,8 @@ pub struct ServerEntry {
     pub tools: BTreeMap<String, ToolEntry>,
     /// How its process is confined.
     pub isolation: Option<IsolationEntry>,
+    /// How it is kept up, and how much it may be used.
+    pub flow: FlowEntry,
     /// The MGP section.
     pub mgp: Option<MgpEntry>,
 }

@@ -18,11 +18,13 @@ mod entry;
 mod error;
 mod expand;
 mod file;
+mod flow;
 mod ids;
 mod import;
 mod load;
 mod memory;
 mod nearest;
+mod oauth;
 mod parse;
 mod places;
 mod policy;
@@ -31,6 +33,7 @@ mod server;
 mod settings;
 mod source;
 mod table;
+mod tools;
 mod trust;
 
 pub use auth::Auth;
@@ -41,11 +44,13 @@ pub use entry::{Era, MgpEntry, Restart, RestartMode, ServerEntry, Sharing, Trans
 pub use error::{ConfigError, ErrorKind};
 pub use expand::Environment;
 pub use file::{WriteError, read_checked, write_replacing};
+pub use flow::{Breaker, FlowEntry, RateSettings, Rates, Retry};
 pub use import::{
     Candidate, Client, ClientFile, ImportError, Imported, Plan, PlanItem, candidates, plan, read_client_file,
 };
 pub use load::{Loaded, LoadedFile, Sources, load};
 pub use memory::Memory;
+pub use oauth::OAuthClient;
 pub use parse::Config;
 pub use places::{Platform, default_data_dir, user_config_file};
 pub use policy::{GateSettings, IsolationEntry, IsolationMode, Permissions, ToolEntry};
@@ -53,4 +58,5 @@ pub use secret::Secret;
 pub use server::{Endpoint, HttpEndpoint, Origin, Server, StdioEndpoint};
 pub use settings::{Limits, Settings};
 pub use switchboard_protocol::mgp::{ApprovalPolicy, DefaultPolicy, Risk, TrustLevel, ValidatorName};
+pub use tools::{AgentSettings, ToolLevel, ToolSettings};
 pub use trust::{Trust, fingerprint};

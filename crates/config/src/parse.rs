@@ -38,7 +38,11 @@ const TOP_LEVEL: &[&str] = &[
     "auth",
     "gate",
     "isolation",
+    "rates",
+    "breaker",
+    "retry",
     "memory",
+    "tool_context",
 ];
 
 /// A configuration that was read.

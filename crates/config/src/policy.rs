@@ -8,6 +8,7 @@ use switchboard_protocol::mgp::{Risk, ValidatorName};
 use toml_edit::Item;
 
 use crate::error::ConfigError;
+use crate::flow::{self, Rates};
 use crate::table::Keys;
 
 const GATE: &[&str] = &[
@@ -23,7 +24,7 @@ const GATE: &[&str] = &[
     "audit_keep_days",
     "auto_approve_exceptions",
 ];
-const TOOL: &[&str] = &["risk", "validator", "code_level", "confirm", "schema"];
+const TOOL: &[&str] = &["risk", "validator", "code_level", "confirm", "schema", "rates"];
 /// MGP 7.2.
 const CODE_LEVELS: &[&str] = &["unrestricted", "standard", "strict", "readonly"];
 
@@ -85,6 +86,8 @@ pub struct ToolEntry {
     pub code_level: Option<String>,
     /// Whether its arguments are held against its schema; as for all tools if absent.
     pub schema: Option<bool>,
+    /// How often it may be called, by everybody together.
+    pub rates: Rates,
 }
 
 /// How far servers are confined (`isolation`).
@@ -208,6 +211,7 @@ pub(crate) fn read_tools(server: &Keys<'_>) -> Result<BTreeMap<String, ToolEntry
             code_level: keys
                 .word("code_level", CODE_LEVELS, |word| CODE_LEVELS.contains(&word).then(|| word.to_owned()))?,
             schema: keys.boolean("schema")?,
+            rates: flow::read_tool_rates(&keys)?,
         };
         tools.insert(name.to_owned(), entry);
     }

@@ -9,6 +9,7 @@ use switchboard_protocol::mgp::TrustLevel;
 
 use crate::entry::{Era, Restart, ServerEntry, Sharing, Transport};
 use crate::error::ConfigError;
+use crate::oauth::OAuthClient;
 use crate::secret::Secret;
 use crate::settings::Limits;
 
@@ -155,6 +156,8 @@ pub struct HttpEndpoint {
     pub headers: BTreeMap<String, Secret>,
     /// Bearer token to send.
     pub token: Option<Secret>,
+    /// The client that gets tokens for it.
+    pub oauth: Option<OAuthClient>,
 }
 
 impl fmt::Debug for HttpEndpoint {
@@ -164,6 +167,7 @@ impl fmt::Debug for HttpEndpoint {
             .field("url", &self.url.split('?').next().unwrap_or_default())
             .field("headers", &self.headers)
             .field("token", &self.token)
+            .field("oauth", &self.oauth)
             .finish()
     }
 }

@@ -7,9 +7,11 @@ use std::time::Duration;
 use switchboard_protocol::mgp::{ApprovalPolicy, DefaultPolicy};
 
 use crate::auth::Auth;
+use crate::flow::{Breaker, RateSettings, Retry};
 use crate::memory::Memory;
 use crate::policy::{GateSettings, IsolationMode};
 use crate::secret::Secret;
+use crate::tools::ToolSettings;
 
 /// The top-level keys and sections.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,6 +38,14 @@ pub struct Settings {
     pub isolation: IsolationMode,
     /// Limits.
     pub limits: Limits,
+    /// How often calls may be made (`[rates]`).
+    pub rates: RateSettings,
+    /// When calls to a server stop for a while (`[breaker]`).
+    pub breaker: Breaker,
+    /// How calls that failed are made again (`[retry]`).
+    pub retry: Retry,
+    /// Which tools models are given (`[tool_context]`).
+    pub tools: ToolSettings,
     /// An identity provider whose tokens are accepted (`[auth]`).
     pub auth: Option<Auth>,
     /// The memory that comes with Switchboard (`[memory]`).
@@ -56,6 +66,10 @@ impl Default for Settings {
             gate: GateSettings::default(),
             isolation: IsolationMode::Untrusted,
             limits: Limits::default(),
+            rates: RateSettings::default(),
+            breaker: Breaker::default(),
+            retry: Retry::default(),
+            tools: ToolSettings::default(),
             auth: None,
             memory: Memory::default(),
         }
@@ -95,6 +109,14 @@ pub struct Limits {
     pub start_timeout: Duration,
     /// Time between the request to end and the kill (`stop_timeout_ms`).
     pub stop_timeout: Duration,
+    /// How long calls that run may take when a server is to end (`drain_timeout_ms`).
+    pub drain_timeout: Duration,
+    /// How long requests that run may go on when the kernel is to end (`shutdown_grace_ms`).
+    pub shutdown_grace: Duration,
+    /// How often servers are asked whether they live; zero for never (`health_every_ms`).
+    pub health_every: Duration,
+    /// How long they may take to answer (`health_timeout_ms`).
+    pub health_timeout: Duration,
     /// How long a silent HTTP session is kept (`session_idle_ms`).
     pub session_idle: Duration,
 }
@@ -117,6 +139,10 @@ impl Default for Limits {
             call_timeout_max: Duration::from_millis(1_800_000),
             start_timeout: Duration::from_millis(30_000),
             stop_timeout: Duration::from_millis(3_000),
+            drain_timeout: Duration::from_millis(30_000),
+            shutdown_grace: Duration::from_millis(5_000),
+            health_every: Duration::from_millis(30_000),
+            health_timeout: Duration::from_millis(5_000),
             session_idle: Duration::from_millis(3_600_000),
         }
     }

@@ -133,6 +133,9 @@ pub fn fingerprint(server: &Server) -> String {
     let none = crate::policy::Permissions::new();
     let granted = mgp.map_or(&none, |mgp| &mgp.permissions_granted);
     covered.extend(crate::policy::covered(granted, &entry.tools, entry.isolation.as_ref()));
+    if let Some(oauth) = &entry.oauth {
+        covered.push(json!(["oauth", oauth.client_id, oauth.client_secret.reveal(), oauth.issuer, oauth.scopes]));
+    }
     if entry.audit_sink == Some(true) {
         covered.push(json!("audit_sink"));
     }

@@ -2,7 +2,7 @@
 //!
 //! It decides which pieces a text is made of ([`Tokenizer`]), which vector a piece has ([`Table`]), and how near two
 //! vectors are ([`cosine`], [`quantize`], [`dot`]). The table was distilled from all-MiniLM-L6-v2; `data/README.md` says
-//! how, and under which licence.
+//! how, and under which licence. A [`Transformer`] from weights of one's own is better and slower.
 //!
 //! # The mathematics
 //!
@@ -31,9 +31,11 @@
 mod quantized;
 mod table;
 mod tokenizer;
+mod transformer;
 mod vocabulary;
 
 pub use crate::quantized::{Quantized, dot, quantize};
 pub use crate::table::{DIMENSIONS, Table, cosine, normalize};
 pub use crate::tokenizer::Tokenizer;
+pub use crate::transformer::{Transformer, TransformerError};
 pub use crate::vocabulary::{Vocabulary, VocabularyError};

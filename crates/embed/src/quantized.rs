@@ -35,6 +35,7 @@ pub fn quantize(vector: &[f32]) -> Quantized {
 ///
 /// Written so that the compiler makes vector instructions of it: products of two bytes fit into sixteen bits.
 #[must_use]
+#[inline]
 pub fn dot(left: &[i8], right: &[i8]) -> i32 {
     const LANES: usize = 32;
     let length = left.len().min(right.len());

@@ -25,6 +25,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         start_timeout: Duration::from_secs(10),
         call_timeout: Duration::from_secs(60),
         restart: Restart::Always,
+        upkeep: switchboard_kernel::Upkeep::default(),
         fingerprint: url,
         isolation: None,
         policy: Arc::default(),

@@ -412,6 +412,14 @@ impl Directory {
         self.tools.iter().filter_map(|(name, route)| Some((self.ids.get(route.server)?, name.as_str(), route)))
     }
 
+    /// The tools that are shown: the server's id, what it calls the tool, what clients call it, and its definition.
+    pub fn shown_tools(&self) -> impl Iterator<Item = (&str, &str, &str, &Raw)> {
+        let shown = self.shown.get(&ListKind::Tools).map_or(&[][..], Vec::as_slice);
+        shown
+            .iter()
+            .filter_map(|shown| Some((&**self.ids.get(shown.server)?, &*shown.original, &*shown.exposed, &shown.raw)))
+    }
+
     /// The only server, if there is just one.
     #[must_use]
     pub fn only(&self) -> Option<usize> {

@@ -8,8 +8,9 @@ use switchboard_peer::{Call, CallError, Context, Handler, Remote, Reply};
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mcp::{meta, method};
 use switchboard_protocol::{Era, Revision};
-use switchboard_wire::{Edit, Extra, Object, Raw};
+use switchboard_wire::{Edit, Extra, Id, Object, Raw};
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::bridge::{self, ResultType};
@@ -19,6 +20,7 @@ use crate::parked::{Event, Running, ToTask};
 use crate::relay::{Asked, LogWish, Relay};
 use crate::server::{Server, Ticket, User};
 use crate::spec::Sharing;
+use crate::streams::Live;
 use crate::tasks::Across;
 
 /// How often a server may ask a legacy client for input before the call is given up.
@@ -35,6 +37,10 @@ pub(crate) struct Forward {
     pub(crate) headers: Vec<(String, String)>,
     /// How long it may take at most, where less than usual.
     pub(crate) longest: Option<Duration>,
+    /// What takes the pieces of its result, where they are wanted.
+    pub(crate) live: Option<Arc<Live>>,
+    /// The client's own id of it.
+    pub(crate) id: Option<Id>,
 }
 
 /// What a tool call has to do with tasks.
@@ -88,6 +94,19 @@ impl Kernel {
         server: &Arc<Server>,
         forward: Forward,
     ) -> Result<Reply, Fault> {
+        // What goes on with a call or a task that was begun is not a new one.
+        if !is_continued(&forward) {
+            self.takes_calls(server)?;
+        }
+        let trial = server.try_pass()?;
+        let began = Instant::now();
+        let outcome = self.forward_now(context, server, forward).await;
+        server.stats.note(began.elapsed(), outcome.as_ref().err());
+        server.note_outcome(trial, &outcome, self);
+        outcome
+    }
+
+    async fn forward_now(&self, context: &Context, server: &Arc<Server>, forward: Forward) -> Result<Reply, Fault> {
         let upstream = self.upstream(context, server).await?;
         server.renew_budget();
         match (context.caller.era(), upstream.revision.era()) {
@@ -107,16 +126,25 @@ impl Kernel {
         forward: Forward,
         wish: TaskWish,
     ) -> Result<Reply, Fault> {
+        self.takes_calls(server)?;
         let upstream = self.upstream(context, server).await?;
         let across = Across { kernel: self, context, server, upstream: &upstream };
-        match (context.caller.era(), upstream.revision.era(), wish) {
-            (Era::Legacy, Era::Modern, TaskWish::Asked) => across.call_as_task(forward).await,
-            (Era::Modern, Era::Legacy, TaskWish::Needed) => {
-                let knows = context.caller.can(&["extensions", meta::TASKS_EXTENSION]);
-                across.call_needs_task(forward, knows).await
-            }
-            _ => self.forward(context, server, forward).await,
-        }
+        let as_task = match (context.caller.era(), upstream.revision.era(), wish) {
+            (Era::Legacy, Era::Modern, TaskWish::Asked) => true,
+            (Era::Modern, Era::Legacy, TaskWish::Needed) => false,
+            _ => return self.forward(context, server, forward).await,
+        };
+        let trial = server.try_pass()?;
+        let began = Instant::now();
+        let outcome = if as_task {
+            across.call_as_task(forward).await
+        } else {
+            let knows = context.caller.can(&["extensions", meta::TASKS_EXTENSION]);
+            across.call_needs_task(forward, knows).await
+        };
+        server.stats.note(began.elapsed(), outcome.as_ref().err());
+        server.note_outcome(trial, &outcome, self);
+        outcome
     }
 
     /// Client and server speak the same era: the request passes as it is.
@@ -125,16 +153,18 @@ impl Kernel {
         context: &Context,
         server: &Arc<Server>,
         upstream: &Upstream,
-        forward: Forward,
+        mut forward: Forward,
     ) -> Result<Reply, Fault> {
         let logs = LogWish::of(context, forward.params.as_ref());
-        let related = Relay { kernel: self.clone(), server: server.clone(), client: context.clone(), logs };
+        let (live, id) = (forward.live.take(), forward.id.take());
+        let related = Relay { kernel: self.clone(), server: server.clone(), client: context.clone(), logs, live, id };
         let related = Arc::new(related);
         let mut ticket = self.ticket(context, server, upstream, related.clone()).await;
         let call = self.call(context, server, forward, related);
         let outcome = upstream.remote.request(call).await;
-        if outcome.is_ok() {
-            ticket.answered();
+        match &outcome {
+            Ok(_) => ticket.answered(),
+            Err(error) => note_lost(server, error),
         }
         outcome.map_err(|error| failed(server, error))
     }
@@ -190,6 +220,8 @@ impl Kernel {
                 extra: forward.extra.clone(),
                 headers: forward.headers.clone(),
                 longest: forward.longest,
+                live: forward.live.clone(),
+                id: forward.id.clone(),
             };
             let reply = self.pass(context, server, upstream, round).await?;
             let Ok(result) = &reply.outcome else { return Ok(reply) };
@@ -218,7 +250,7 @@ impl Kernel {
                 let text = format!("server `{}` asks for input without a method", server.id());
                 return Err(Fault::new(FaultKind::UpstreamError, text));
             };
-            let request = switchboard_wire::Request::new(switchboard_wire::Id::number(0), asked, object.get("params"));
+            let request = switchboard_wire::Request::new(Id::number(0), asked, object.get("params"));
             let client = Asked { remote: &context.remote, caller: &context.caller };
             let reply = self.ask_client(&client, server, request, None).await;
             match reply.outcome {
@@ -284,24 +316,39 @@ impl Kernel {
     ) -> Running {
         let (sender, events) = mpsc::channel(EVENTS);
         let owner = ClientState::of(&context.session).owner;
-        let related = ToTask { events: sender.clone(), kernel: self.clone(), server: server.clone(), owner };
+        let (live, id, client) = (forward.live.clone(), forward.id.clone(), context.clone());
+        let related =
+            ToTask { events: sender.clone(), kernel: self.clone(), server: server.clone(), owner, live, id, client };
         let related = Arc::new(related);
         let mut ticket = self.ticket(context, server, upstream, related.clone()).await;
         let mut call = self.call(context, server, forward, related);
         // The call ends when nobody is left to go on with it, not when this request ends.
         let end = CancellationToken::new();
         call.cancel = end.clone();
-        let remote = upstream.remote.clone();
+        let (remote, server) = (upstream.remote.clone(), server.clone());
         self.spawn(async move {
             let done = remote.request(call).await;
-            if done.is_ok() {
-                ticket.answered();
+            match &done {
+                Ok(_) => ticket.answered(),
+                Err(error) => note_lost(&server, error),
             }
             drop(ticket);
             let _ = sender.send(Event::Done(done)).await;
         });
         Running::new(events, end)
     }
+}
+
+/// A call whose connection was lost before it was answered. Noted before the call ends: a server that leaves owing
+/// answers does not leave in good order.
+fn note_lost(server: &Server, error: &CallError) {
+    if matches!(error, CallError::Closed) {
+        server.stats.note_lost();
+    }
+}
+
+fn is_continued(forward: &Forward) -> bool {
+    forward.method.starts_with("tasks/") || brings_state(forward.params.as_ref())
 }
 
 fn brings_state(params: Option<&Raw>) -> bool {

@@ -7,12 +7,13 @@
 pub(crate) mod admin;
 pub(crate) mod audit;
 mod confirm;
-mod exact;
+pub(crate) mod exact;
 pub(crate) mod hearers;
 mod journal;
 pub(crate) mod lists;
 mod notices;
 pub(crate) mod pins;
+pub(crate) mod rates;
 mod record;
 mod refused;
 mod results;
@@ -27,6 +28,7 @@ mod world;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, LazyLock, OnceLock};
 
+use arc_swap::{ArcSwap, Guard};
 use jiff::Timestamp;
 use serde_json::Map;
 use switchboard_guard::access::Access;
@@ -128,7 +130,8 @@ impl ToolPolicy {
 
 /// The gate's own state.
 pub(crate) struct Gate {
-    pub(crate) options: GateOptions,
+    options: ArcSwap<GateOptions>,
+    store: Option<Store>,
     pub(crate) audit: Auditor,
     pub(crate) granted: tables::Granted,
     pub(crate) desk: confirm::Desk,
@@ -136,6 +139,7 @@ pub(crate) struct Gate {
     pub(crate) lists: lists::Cache,
     tokens: tokens::Tokens,
     told: notices::Told,
+    pub(crate) rates: rates::Rates,
 }
 
 impl Gate {
@@ -150,13 +154,20 @@ impl Gate {
             lists: lists::Cache::default(),
             tokens: tokens::Tokens::default(),
             told: notices::Told::default(),
-            options,
+            rates: rates::Rates::default(),
+            store: options.store.clone(),
+            options: ArcSwap::from_pointee(options),
         };
         (gate, writing)
     }
 
     pub(crate) fn store(&self) -> Option<&Store> {
-        self.options.store.as_ref()
+        self.store.as_ref()
+    }
+
+    /// How calls are judged at the moment.
+    pub(crate) fn options(&self) -> Guard<Arc<GateOptions>> {
+        self.options.load()
     }
 }
 
@@ -217,6 +228,23 @@ pub(crate) enum Admission {
 }
 
 impl Kernel {
+    /// Judges calls in another way from now on, without a new start. The store stays, and so does the bound on
+    /// results, which belongs to the limits. What is under way is judged anew at its next step.
+    pub fn judge_by(&self, options: GateOptions) {
+        let before = self.gate().options.load_full();
+        let next = GateOptions { store: before.store.clone(), result_bytes: before.result_bytes, ..options };
+        let definitions = (before.pin_definitions, before.screen_definitions);
+        let inspects = definitions != (next.pin_definitions, next.screen_definitions);
+        self.gate().options.store(Arc::new(next));
+        if inspects {
+            // What is held back depends on it.
+            self.view().servers.iter().for_each(|server| server.refresh_soon());
+        }
+        // Lists that were put together before show what held then.
+        self.rebuild();
+        self.grants_changed();
+    }
+
     /// What may be used by whom, no older than a moment.
     ///
     /// # Errors
@@ -234,7 +262,7 @@ impl Kernel {
 
     /// What a principal without a grant may do at a server.
     pub(crate) fn default_for(&self, principal: &str, server: &Server) -> DefaultPolicy {
-        default_policy(principal, server.policy().default_policy, self.gate().options.default_policy)
+        default_policy(principal, server.policy().default_policy, self.gate().options().default_policy)
     }
 
     /// Whether a session may use a tool of a server; without a tool, the server as a whole.
@@ -296,7 +324,7 @@ impl Kernel {
     }
 
     fn permission_policy(&self, server: &Server) -> permission::Policy {
-        let options = &self.gate().options;
+        let options = self.gate().options();
         let said = server.policy();
         let configured = said.permissions_granted.iter().filter_map(|(permission, scope)| {
             let scope = match scope {
@@ -327,7 +355,8 @@ impl Kernel {
         unknown: impl FnOnce() -> Fault,
     ) -> Result<(), Fault> {
         let tables = self.tables().await?;
-        if !self.access(&tables, &context.session, server, None).allow {
+        let access = self.access(&tables, &context.session, server, None);
+        if !access.allow {
             let event = audit::event_of(event::TOOL_BLOCKED, audit::principal(&context.session), result::BLOCKED);
             let event = audit::with(audit::about(event, server.id(), None), "step", "access");
             self.gate().audit.note(audit::with(event, "what", what)).await;
@@ -336,7 +365,9 @@ impl Kernel {
         let wanted = scopes::Wanted { server: server.id(), tool: None };
         self.hold_to_scopes(&context.session.principal, &scopes::Presented::of(context, None), wanted)?;
         let standing = self.has_permissions(&tables, server, None)?;
-        let scopes: Vec<_> = standing.granted.into_iter().filter_map(|granted| granted.scope).collect();
+        self.meter_request(&context.session.principal, server)?;
+        let mut scopes: Vec<_> = standing.granted.into_iter().filter_map(|granted| granted.scope).collect();
+        scopes.extend(tables.limits(&access).cloned());
         let Some(said) = said.filter(|_| !scopes.is_empty()) else { return Ok(()) };
         let said = Edit::of(said).map_err(crate::forward::malformed)?.remove("_meta").finish();
         let checks = Arc::new(Checks::new(&[], &ToolSecurity::default(), &scopes, &server.base_directory()));
@@ -382,6 +413,7 @@ impl Kernel {
         if let Some(refusal) = self.check_rights(&attempt).await? {
             return Ok(Admission::Answer(refusal));
         }
+        let metered = self.meter(&attempt)?;
         let confirm = attempt.policy.assessment.confirm.filter(|reason| self.asks_for(*reason));
         let mut cleaned = None;
         let mut approval = None;
@@ -396,7 +428,7 @@ impl Kernel {
             }
         }
         let permit = self.put_on_record(&attempt, approval).await?;
-        Ok(Admission::Go(permit, cleaned))
+        Ok(Admission::Go(permit.counted(metered), cleaned))
     }
 
     /// Judges who calls what, with what: everything that needs no person. The answer to the client where it is refused
@@ -418,10 +450,12 @@ impl Kernel {
                 return Err(fault);
             }
         };
-        if let Some(refusal) = Box::pin(self.check_delegation(attempt, &tables)).await? {
+        let mut scopes: Vec<_> = standing.granted.into_iter().filter_map(|granted| granted.scope).collect();
+        scopes.extend(tables.limits(&access).cloned());
+        if let Some(refusal) = Box::pin(self.check_delegation(attempt, &tables, &mut scopes)).await? {
             return Ok(Some(refusal));
         }
-        Ok(self.check_arguments(attempt, &standing).await)
+        Ok(self.check_arguments(attempt, &scopes).await)
     }
 
     /// Whether a person is asked for this reason: with `auto_approve` only where the operator said so of the tool.
@@ -431,19 +465,18 @@ impl Kernel {
 
     /// Whether the operator wants nobody asked.
     pub(crate) fn approves_all(&self) -> bool {
-        self.gate().options.approval_policy == ApprovalPolicy::AutoApprove
+        self.gate().options().approval_policy == ApprovalPolicy::AutoApprove
     }
 
     /// Judges the arguments; the answer to the client where they are refused.
-    async fn check_arguments(&self, attempt: &Attempt<'_>, standing: &Standing) -> Option<Reply> {
+    async fn check_arguments(&self, attempt: &Attempt<'_>, scopes: &[permission::Scope]) -> Option<Reply> {
         if let Some(refusal) = self.check_scopes(attempt).await {
             return Some(refusal);
         }
         if let Some(refusal) = self.check_schema(attempt).await {
             return Some(refusal);
         }
-        let scopes: Vec<_> = standing.granted.iter().filter_map(|granted| granted.scope.clone()).collect();
-        let violation = self.violation(attempt, &scopes).await?;
+        let violation = self.violation(attempt, scopes).await?;
         let code = violation.rejection.is_some();
         let event_type = if code { event::CODE_REJECTED } else { event::VALIDATION_FAILED };
         let event = audit::with(attempt.event(event_type, result::BLOCKED), "step", "validators");
@@ -484,8 +517,14 @@ impl Kernel {
         Box::pin(world::check(checks, attempt.arguments())).await
     }
 
-    /// A call on somebody's behalf has no more rights than each of those it passed through.
-    async fn check_delegation(&self, attempt: &Attempt<'_>, tables: &Tables) -> Result<Option<Reply>, Fault> {
+    /// A call on somebody's behalf has no more rights than each of those it passed through. What narrows theirs is
+    /// added to `scopes`.
+    async fn check_delegation(
+        &self,
+        attempt: &Attempt<'_>,
+        tables: &Tables,
+        scopes: &mut Vec<permission::Scope>,
+    ) -> Result<Option<Reply>, Fault> {
         let Some(delegation) = attempt.metadata.delegation()? else { return Ok(None) };
         let session = &attempt.context.session;
         let refuse = |kind, text: String| Fault::new(kind, text);
@@ -506,10 +545,12 @@ impl Kernel {
             let now = self.gate().granted.time();
             let (server, tool) = (attempt.server, Some(attempt.tool));
             // Each of them by what holds for him: that the caller may do all by default gives the others nothing.
-            let may = |name: &&str| {
+            let by_his_own = |name: &&str| {
                 let default = self.default_for(name, server);
-                tables.access.decide(name, server.id(), tool, default, now).allow
+                tables.access.decide(name, server.id(), tool, default, now)
             };
+            let may = |name: &&str| by_his_own(name).allow;
+            scopes.extend(chain.iter().map(by_his_own).filter_map(|access| tables.limits(&access).cloned()));
             match tables.access.decide_chain(&chain, server.id(), tool, DefaultPolicy::OptOut, now) {
                 Ok(access) if access.allow && chain.iter().all(may) => None,
                 Ok(_) => {

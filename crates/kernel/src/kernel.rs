@@ -1,14 +1,17 @@
 //! The kernel itself: what it holds, and how it begins, changes and ends.
 
 mod answer;
+mod repeat;
 
 use std::collections::HashMap;
 use std::future::Future;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use parking_lot::Mutex;
+use switchboard_flow::lifecycle::State;
 use switchboard_peer::{Caller, Context, Reply, Session};
 use switchboard_protocol::Revision;
 use switchboard_protocol::mcp::method;
@@ -18,18 +21,25 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::callbacks::Callbacks;
 use crate::clients::{ClientState, level_index, level_name};
 use crate::directory::{Directory, Hidden, ListKind, Source};
+use crate::discovery::Discovery;
+use crate::events::Events;
 use crate::gate::Gate;
 use crate::listen::{Listeners, with_uri};
 use crate::mentions::Mentions;
 use crate::parked::Parked;
+use crate::refusals::Refusals;
+use crate::server::health::Health;
+use crate::server::stats::Activity;
 use crate::server::{Phase, Server};
 use crate::spec::{KernelOptions, ServerSpec};
+use crate::streams::Streams;
 use crate::tasks::TaskBook;
 use crate::welcome::{own_capabilities, own_info};
 
-pub(crate) use answer::{no_such_tool, object_of, plain, rendered, text_of};
+pub(crate) use answer::{OF_MGP, no_such_tool, object_of, plain, rendered, text_of};
 
 /// How often calls whose client did not come back are looked for.
 const SWEEP: Duration = Duration::from_secs(30);
@@ -59,9 +69,16 @@ struct Shared {
     starts: Semaphore,
     listeners: Listeners,
     parked: Parked,
+    streams: Streams,
+    events: Events,
+    callbacks: Callbacks,
+    refusals: Refusals,
     tasks: TaskBook,
     mentions: Mentions,
+    discovery: Discovery,
     work: TaskTracker,
+    began: tokio::time::Instant,
+    draining: AtomicBool,
     closing: CancellationToken,
     ending: CancellationToken,
 }
@@ -98,6 +115,22 @@ pub struct ServerStatus {
     pub permissions_missing: Vec<String>,
     /// `serverInfo`, as the server wrote it.
     pub info: Option<switchboard_wire::Raw>,
+    /// Where it is in its life, in the words of MGP 11.2.
+    pub state: State,
+    /// How it is.
+    pub health: Health,
+    /// Whether calls to it are stopped for a while: `closed`, `open` or `half_open`.
+    pub breaker: &'static str,
+    /// How often it was started again.
+    pub restarts: u64,
+    /// How long it has been connected.
+    pub uptime: Duration,
+    /// Calls that run there.
+    pub pending: usize,
+    /// Answers of it that nobody waited for: late, repeated, or never asked.
+    pub stray_answers: u64,
+    /// What it has been doing.
+    pub activity: Activity,
 }
 
 impl Kernel {
@@ -120,13 +153,28 @@ impl Kernel {
             starts: Semaphore::new(STARTS),
             listeners: Listeners::default(),
             parked: Parked::default(),
+            streams: Streams::default(),
+            events: Events::default(),
+            callbacks: Callbacks::default(),
+            refusals: Refusals::default(),
             tasks: TaskBook::default(),
             mentions: Mentions::default(),
+            discovery: Discovery::default(),
             work: TaskTracker::new(),
+            began: tokio::time::Instant::now(),
+            draining: AtomicBool::new(false),
             closing: CancellationToken::new(),
             ending: CancellationToken::new(),
         }));
         tokio::spawn(auditing);
+        let (telling, wanted) = (Arc::downgrade(&kernel.0), kernel.0.events.wanted());
+        kernel.0.gate.audit.tap(move |event| {
+            if wanted.load(Ordering::Relaxed) > 0
+                && let Some(shared) = telling.upgrade()
+            {
+                Self(shared).tell_on_bus(event);
+            }
+        });
         let sweeper = kernel.clone();
         kernel.spawn(async move {
             let mut swept = tokio::time::Instant::now();
@@ -140,6 +188,8 @@ impl Kernel {
                 if swept.elapsed() >= SWEEP {
                     swept = tokio::time::Instant::now();
                     sweeper.0.parked.sweep();
+                    sweeper.0.streams.sweep();
+                    sweeper.forget_old().await;
                 }
                 // Who waits for notices makes no calls, and still must not hear of what was taken from him.
                 if !sweeper.0.clients.lock().is_empty() || !sweeper.0.listeners.is_empty() {
@@ -250,10 +300,19 @@ impl Kernel {
         }
     }
 
+    /// Tells everybody who is this principal that a list has changed.
+    pub(crate) fn tell_principal(&self, principal: &str, kind: ListKind, notification: &Notification) {
+        for session in self.clients().iter().filter(|session| *session.principal == *principal) {
+            let _ = session.remote().notify(notification.clone());
+        }
+        self.0.listeners.list_changed_for(principal, kind, notification);
+    }
+
     /// Ends the kernel: streams are closed, calls get a moment to end, servers are stopped. Waits at most `patience`.
     pub async fn shut_down(&self, patience: Duration) {
         let view = {
             let _building = self.0.building.lock();
+            self.drain();
             self.0.closing.cancel();
             self.view()
         };
@@ -262,6 +321,7 @@ impl Kernel {
         }
         // Nobody will bring the input that these wait for.
         self.0.parked.clear();
+        self.0.streams.clear();
         self.0.tasks.clear();
         let sessions: Vec<_> = self.0.clients.lock().drain().map(|(_, session)| session).collect();
         let ended = async {
@@ -288,6 +348,7 @@ impl Kernel {
         let status = |server: &Arc<Server>| {
             let hub = server.hub_now();
             let hidden = view.directory.hidden.iter().filter(|hidden| hidden.server == *server.id());
+            let stray_answers = hub.as_ref().map_or(0, |hub| hub.connected.stray_answers());
             ServerStatus {
                 id: server.id().clone(),
                 phase: server.phase(),
@@ -304,9 +365,23 @@ impl Kernel {
                     .map(|missing| missing.permission)
                     .collect(),
                 info: hub.and_then(|hub| hub.connected.server.info.clone()),
+                state: server.state(),
+                health: server.health(),
+                breaker: server.breaker().as_str(),
+                restarts: server.restarts(),
+                uptime: server.uptime(),
+                pending: server.using.pending(),
+                stray_answers,
+                activity: server.stats.snapshot(),
             }
         };
         view.servers.iter().map(status).collect()
+    }
+
+    /// How many calls stream their results now, and how many bytes of pieces are kept.
+    #[must_use]
+    pub fn streaming(&self) -> (usize, usize) {
+        (self.0.streams.count(), self.0.streams.kept())
     }
 
     /// Waits until every server has come up or failed, at most `patience`.
@@ -348,12 +423,41 @@ impl Kernel {
         &self.0.listeners
     }
 
+    pub(crate) fn discovery(&self) -> &Discovery {
+        &self.0.discovery
+    }
+
     pub(crate) fn parked(&self) -> &Parked {
         &self.0.parked
     }
 
+    pub(crate) fn refusals(&self) -> &Refusals {
+        &self.0.refusals
+    }
+
+    pub(crate) fn callbacks(&self) -> &Callbacks {
+        &self.0.callbacks
+    }
+
+    pub(crate) fn events(&self) -> &Events {
+        &self.0.events
+    }
+
+    pub(crate) fn streams(&self) -> &Streams {
+        &self.0.streams
+    }
+
     pub(crate) fn tasks(&self) -> &TaskBook {
         &self.0.tasks
+    }
+
+    pub(crate) fn draining(&self) -> &AtomicBool {
+        &self.0.draining
+    }
+
+    /// When the kernel began.
+    pub(crate) fn began(&self) -> tokio::time::Instant {
+        self.0.began
     }
 
     /// Cancelled when the kernel ends.
@@ -420,7 +524,7 @@ impl Kernel {
     }
 
     /// The legacy clients that have introduced themselves.
-    fn clients(&self) -> Vec<Arc<Session>> {
+    pub(crate) fn clients(&self) -> Vec<Arc<Session>> {
         let introduced = |session: &&Arc<Session>| {
             session.existing_state::<ClientState>().is_some_and(|state| state.is_introduced())
         };
@@ -465,8 +569,12 @@ impl Kernel {
             // The modern form; nobody here asked for it.
             "notifications/tasks" => {}
             method::SUBSCRIPTIONS_ACKNOWLEDGED | method::CANCELLED => {}
+            // The kernel tells of states as it sees them.
+            switchboard_protocol::mgp::method::LIFECYCLE => server.says_of_itself(notification),
             // A server's word about what happened is no record, and nobody shall take it for the kernel's.
             switchboard_protocol::mgp::method::AUDIT => {}
+            switchboard_protocol::mgp::method::EVENT => self.take_event(server, notification),
+            switchboard_protocol::proposals::push::EVENT if server.pushes() => self.take_push(server, notification),
             _ => return false,
         }
         true
@@ -507,6 +615,10 @@ impl Kernel {
     /// Passes a notification that belongs to no call to every legacy client, while all of them, and all who have calls
     /// at the server, are one principal. What belongs to several could be anybody's.
     pub(crate) fn tell_clients(&self, server: &Server, notification: &Notification) {
+        // What MGP defines is between a server and the kernel.
+        if notification.method.starts_with(OF_MGP) {
+            return;
+        }
         let clients = self.clients();
         let Some(first) = clients.first() else { return };
         let alone = clients.iter().all(|session| session.principal == first.principal);

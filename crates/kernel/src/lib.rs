@@ -4,28 +4,44 @@
 //! servers behind it. It forwards raw JSON: what it does not understand reaches the far side unchanged.
 
 mod bridge;
+mod callbacks;
 mod clients;
 pub mod directory;
+mod discovery;
+mod events;
+mod flow;
 mod forward;
 mod gate;
 mod isolation;
 mod kernel;
+mod lifecycle;
 mod listen;
 mod lists;
 mod mentions;
 pub mod names;
 mod office;
 mod parked;
+mod refusals;
 mod relay;
 mod server;
 mod spec;
+mod streams;
 mod tasks;
 mod welcome;
 
+pub use discovery::{AgentTools, Budget, Level, ToolContext};
 pub use gate::pins::{INSTRUCTIONS, pin_name, told_to_model};
+pub use gate::rates::PrincipalRates;
 pub use gate::{OWNER, ToolPolicy, default_policy};
 pub use isolation::Isolation;
 pub use kernel::{Kernel, ServerStatus};
+pub use lifecycle::{SERVERS_LIST, SERVERS_ORDER};
 pub use office::Office;
 pub use server::Phase;
-pub use spec::{GateOptions, KernelOptions, Restart, ServerPolicy, ServerSpec, Sharing};
+pub use server::health::Health;
+pub use server::stats::{Activity, Latency};
+pub use spec::{GateOptions, KernelOptions, PressurePolicy, Restart, ServerPolicy, ServerSpec, Sharing, Upkeep};
+pub use switchboard_flow::breaker::BreakerPolicy;
+pub use switchboard_flow::lifecycle::State;
+pub use switchboard_flow::meter::{Allowance, Quota, Rate};
+pub use switchboard_flow::retry::RetryPolicy;

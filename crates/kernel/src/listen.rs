@@ -9,9 +9,11 @@ use parking_lot::Mutex;
 use switchboard_peer::{Context, Remote, Reply, Session};
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mcp::{meta, method};
+use switchboard_protocol::mgp::EXTENSION_ID;
 use switchboard_wire::{Edit, Notification, Object, Raw, Request};
 
 use crate::directory::ListKind;
+use crate::events;
 use crate::forward::malformed;
 use crate::kernel::Kernel;
 use crate::server::Server;
@@ -65,6 +67,14 @@ impl Listeners {
         }
     }
 
+    /// The same, for the streams of one principal.
+    pub(crate) fn list_changed_for(&self, principal: &str, kind: ListKind, notification: &Notification) {
+        let own = |listener: &&Arc<Listener>| *listener.session.principal == *principal;
+        for listener in self.all().iter().filter(own).filter(|listener| listener.kinds.contains(&kind)) {
+            listener.tell(notification);
+        }
+    }
+
     /// Tells the streams that watch a resource.
     pub(crate) fn resource_updated(
         &self,
@@ -91,12 +101,15 @@ pub(crate) fn with_uri(notification: &Notification, uri: &str) -> Notification {
 struct Open<'a> {
     kernel: &'a Kernel,
     key: u64,
+    /// What subscriptions to events end with.
+    owner: Arc<str>,
     watched: Vec<Key>,
 }
 
 impl Drop for Open<'_> {
     fn drop(&mut self) {
         self.kernel.listeners().open.lock().remove(&self.key);
+        self.kernel.end_subscriptions_of(&self.owner);
         for (server, uri) in self.watched.drain(..) {
             // The server may have been replaced meanwhile.
             if let Some(server) = self.kernel.server(&server) {
@@ -131,7 +144,15 @@ impl Kernel {
             return Err(Fault::new(FaultKind::InvalidParams, format!("more than {MOST_URIS} resources in one stream")));
         }
         let key = self.listeners().next.fetch_add(1, Ordering::Relaxed);
-        let mut open = Open { kernel: self, key, watched: Vec::new() };
+        let owner: Arc<str> = format!("stream-{key}").into();
+        let mut open = Open { kernel: self, key, owner: owner.clone(), watched: Vec::new() };
+        let events = match filter.get(EXTENSION_ID).as_ref().and_then(events::on_stream) {
+            Some(said) => Some(Box::pin(self.events_on_stream(context, said?, (request.id.to_raw(), owner))).await?),
+            None => None,
+        };
+        if let Some(events) = &events {
+            agreed = agreed.set(EXTENSION_ID, events.to_mgp()?);
+        }
         let (uris, watching) = self.watch_all(context, asked, &mut open).await;
         if !watching.is_empty() {
             agreed = agreed.set("resourceSubscriptions", Raw::array(&watching));
@@ -147,6 +168,9 @@ impl Kernel {
             }
             listener.tell(&Notification::new(method::SUBSCRIPTIONS_ACKNOWLEDGED, Some(acknowledged)));
             listeners.insert(key, Arc::new(listener));
+        }
+        if let Some(events) = events {
+            self.send_events_to(&events.id, context.remote.clone());
         }
         tokio::select! {
             () = context.cancel.cancelled() => {}

@@ -10,7 +10,7 @@ use switchboard_guard::access::Access;
 use switchboard_protocol::mgp::DefaultPolicy;
 use switchboard_store::{
     AccessEntry, AccessSelector, Actor, Approval, AuditEvent, Decision, Digest, Head, PermissionDecision, Pin, Reuse,
-    ServerPermission, Store, StoreError, Target, Verdict,
+    ServerPermission, Store, StoreError, StoredCallback, Target, Verdict,
 };
 
 use crate::gate::audit::{self, event, result};
@@ -70,6 +70,20 @@ impl Office {
         self.store.audit().append(std::slice::from_ref(&event)).await.map(drop)
     }
 
+    /// Answers a question of a server. `None` if it was answered before, or is over.
+    ///
+    /// # Errors
+    /// The answer cannot be kept.
+    pub async fn answer_callback(&self, id: &str, answer: &RawValue) -> Result<Option<StoredCallback>, StoreError> {
+        let answered = self.store.callbacks().answer(id, answer, self.name(), Timestamp::now()).await?;
+        if let Some(callback) = &answered {
+            let target = Target { server_id: Some(callback.server.clone()), tool_name: None };
+            let details = [("callback", Value::from(id)), ("type", Value::from(callback.kind.as_str()))];
+            self.write(event::CALLBACK_ANSWERED, target, &details).await?;
+        }
+        Ok(answered)
+    }
+
     /// Whether a principal may use a tool, and by which entry. `default` is what holds without one.
     ///
     /// # Errors
@@ -97,10 +111,12 @@ impl Office {
         entry.granted_by.clone_from(&self.actor.id);
         entry.granted_at = Timestamp::now();
         let target = Target { server_id: Some(entry.server.clone()), tool_name: entry.tool.clone() };
+        let shown = entry.scopes.as_ref().and_then(|scope| serde_json::from_str(scope.get()).ok());
         let details = [
             ("agent_id", entry.principal.clone().into()),
             ("permission", entry.permission.as_str().into()),
             ("entry_type", entry.entry_type().as_str().into()),
+            ("scope", shown.unwrap_or(Value::Null)),
             ("expires_at", entry.expires_at.map(|end| end.to_string()).into()),
             ("justification", entry.justification.clone().into()),
         ];

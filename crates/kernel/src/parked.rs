@@ -14,15 +14,18 @@ use sha2::{Digest, Sha256};
 use switchboard_peer::{BoxFuture, CallError, Context, Handler, Reply, random_token};
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mcp::method;
-use switchboard_wire::{Edit, ErrorObject, Notification, Object, Raw, Request, code};
+use switchboard_protocol::mgp;
+use switchboard_wire::{Edit, ErrorObject, Id, Notification, Object, Raw, Request, code};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::bridge;
+use crate::callbacks::About;
 use crate::kernel::Kernel;
-use crate::relay::{LogWish, cannot_answer};
+use crate::relay::{LogWish, cannot_answer, taken};
 use crate::server::Server;
+use crate::streams::Live;
 
 /// How long a call waits for its client to come back.
 const PATIENCE: Duration = Duration::from_secs(600);
@@ -118,12 +121,17 @@ pub(crate) struct Parked {
 }
 
 impl Parked {
-    fn park(&self, most: usize, ticket: Ticket) -> Result<String, Fault> {
+    fn park(&self, most: usize, of_one: usize, ticket: Ticket) -> Result<String, Fault> {
         let mut tickets = self.tickets.lock();
         let now = Instant::now();
         tickets.retain(|_, ticket| ticket.until > now);
         if tickets.len() >= most {
             return Err(Fault::new(FaultKind::ResourceExhausted, "too many calls wait for input"));
+        }
+        // One who never brings the input shall not take the places of all.
+        if tickets.values().filter(|other| other.principal == ticket.principal).count() >= of_one {
+            let text = format!("{of_one} of your calls wait for input; no more may");
+            return Err(Fault::new(FaultKind::QuotaExceeded, text).retry_after(5_000));
         }
         let token = random_token();
         tickets.insert(token.clone(), ticket);
@@ -153,11 +161,18 @@ impl Parked {
 }
 
 /// Takes what the server sends on behalf of a call that runs in a task of its own.
+#[derive(Clone)]
 pub(crate) struct ToTask {
     pub(crate) events: mpsc::Sender<Event>,
     pub(crate) kernel: Kernel,
     pub(crate) server: Arc<Server>,
     pub(crate) owner: u64,
+    /// What takes the pieces of the call's result, where they are wanted.
+    pub(crate) live: Option<Arc<Live>>,
+    /// The client's own id of the call.
+    pub(crate) id: Option<Id>,
+    /// Who made it.
+    pub(crate) client: Context,
 }
 
 impl Handler for ToTask {
@@ -176,8 +191,21 @@ impl Handler for ToTask {
         })
     }
 
-    fn notification(&self, _context: Context, notification: Notification) -> BoxFuture<'_, ()> {
+    fn notification(&self, context: Context, notification: Notification) -> BoxFuture<'_, ()> {
         Box::pin(async move {
+            if taken(self.live.as_ref(), &context, &notification) {
+                return;
+            }
+            if &*notification.method == mgp::method::CALLBACK_REQUEST {
+                let about =
+                    About { client: self.client.clone(), asker: Arc::new(self.clone()), request: self.id.clone() };
+                return self.kernel.take_callback(
+                    &self.server,
+                    Some(about),
+                    &context.remote,
+                    notification.params.as_ref(),
+                );
+            }
             if !self.kernel.take_notice(&self.server, &notification) {
                 // A client that is slow to read loses notices, never the answer.
                 let _ = self.events.try_send(Event::Notice(notification));
@@ -274,7 +302,7 @@ impl Kernel {
             fingerprint: object.as_ref().map_or([0; 32], |object| fingerprint(server.id(), method, object)),
             until: Instant::now() + PATIENCE,
         };
-        let token = self.parked().park(self.options().parked_calls, ticket)?;
+        let token = self.parked().park(self.options().parked_calls, self.options().parked_calls_each, ticket)?;
         Ok(bridge::input_required(&requests, Some(&token)))
     }
 }

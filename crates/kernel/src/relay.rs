@@ -6,22 +6,29 @@ use std::time::Duration;
 use switchboard_peer::{BoxFuture, Call, CallError, Caller, Context, Handler, Remote, Reply};
 use switchboard_protocol::fault::{Fault, FaultKind, Rendering};
 use switchboard_protocol::mcp::{meta, method};
-use switchboard_protocol::{Era, Revision};
-use switchboard_wire::{ErrorObject, Notification, Raw, Request, code};
+use switchboard_protocol::{Era, Revision, mgp};
+use switchboard_wire::{ErrorObject, Id, Notification, Raw, Request, code};
 
 use crate::bridge;
+use crate::callbacks::About;
 use crate::clients::{ClientState, wants_log};
 use crate::gate::audit;
 use crate::kernel::Kernel;
 use crate::server::Server;
+use crate::streams::Live;
 
 /// Passes messages of one call to a client that may be asked, and notifications to any client.
+#[derive(Clone)]
 pub(crate) struct Relay {
     pub(crate) kernel: Kernel,
     pub(crate) server: Arc<Server>,
     pub(crate) client: Context,
     /// From which level on the client wants log messages of this call.
     pub(crate) logs: LogWish,
+    /// What takes the pieces of the call's result, where they are wanted.
+    pub(crate) live: Option<Arc<Live>>,
+    /// The client's own id of the call.
+    pub(crate) id: Option<Id>,
 }
 
 /// Which log messages of a call reach the client.
@@ -77,12 +84,39 @@ impl Handler for Relay {
         })
     }
 
-    fn notification(&self, _context: Context, notification: Notification) -> BoxFuture<'_, ()> {
+    fn notification(&self, context: Context, notification: Notification) -> BoxFuture<'_, ()> {
         Box::pin(async move {
+            // A log is bounded also while a call runs; what else is said about the call is the call's own.
+            if &*notification.method == method::LOG_MESSAGE
+                && !self.server.hears(self.kernel.options().notification_rate).await
+            {
+                return;
+            }
+            if taken(self.live.as_ref(), &context, &notification) {
+                return;
+            }
+            if &*notification.method == mgp::method::CALLBACK_REQUEST {
+                let about =
+                    About { client: self.client.clone(), asker: Arc::new(self.clone()), request: self.id.clone() };
+                return self.kernel.take_callback(
+                    &self.server,
+                    Some(about),
+                    &context.remote,
+                    notification.params.as_ref(),
+                );
+            }
             if !self.kernel.take_notice(&self.server, &notification) && self.logs.admits(&self.client, &notification) {
                 let _ = self.client.remote.notify(notification);
             }
         })
+    }
+}
+
+/// Whether a stream takes what a server says about a call. Where the client wants none, nobody hears of it.
+pub(crate) fn taken(live: Option<&Arc<Live>>, context: &Context, notification: &Notification) -> bool {
+    match live {
+        Some(live) => live.take(&context.remote, notification),
+        None => notification.method.starts_with(mgp::method::OF_STREAMS),
     }
 }
 

@@ -1,24 +1,30 @@
 //! One configured server: its connection, its lists, and the task that keeps both alive.
 
+pub(crate) mod health;
+pub(crate) mod life;
 mod living;
 mod notices;
 mod permissions;
 mod personal;
+mod pressure;
+pub(crate) mod stats;
 mod using;
 mod watching;
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use arc_swap::{ArcSwap, ArcSwapOption};
 use parking_lot::Mutex;
+use switchboard_flow::lifecycle::Lifecycle;
 use switchboard_guard::permission::Granted;
 use switchboard_peer::client::{Connected, Target};
 use switchboard_peer::{Caller, Remote};
-use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mcp::meta;
 use switchboard_protocol::mgp::{Agreement, Extension, ServerDeclaration, TrustLevel};
+use switchboard_protocol::proposals::{self, Proposal};
 use switchboard_protocol::{Era, Revision};
 use switchboard_wire::Raw;
 use tokio::sync::{Notify, watch};
@@ -28,19 +34,14 @@ use tokio_util::sync::CancellationToken;
 use crate::directory::{ListKind, Lists};
 use crate::gate::hearers::Hearer;
 use crate::gate::pins::{INSTRUCTIONS, Quarantine};
-use crate::kernel::Kernel;
 use crate::names;
-use crate::spec::{Restart, ServerPolicy, ServerSpec};
+use crate::spec::{ServerPolicy, ServerSpec};
 pub(crate) use using::{Ticket, User, Using, Whose};
 pub(crate) use watching::{CallOutcome, Watched};
 
-/// The pause before the second try to start a server; it doubles up to [`LONGEST_PAUSE`].
+/// The pause before a client's own connection is tried a second time; it doubles up to [`LONGEST_PAUSE`].
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
-/// A connection that held this long was healthy: the next failure starts counting anew.
-const HEALTHY: Duration = Duration::from_secs(10);
-/// How long calls that run on a server that is replaced or removed may take to end.
-const DRAIN: Duration = Duration::from_secs(30);
 
 /// Permissions that one server may ask for.
 const MOST_PERMISSIONS: usize = 64;
@@ -61,11 +62,24 @@ pub enum Phase {
     Failed(String),
     /// Not accepted, whatever it does.
     Refused(String),
+    /// Finishes the calls that run, and takes no others.
+    Draining,
+    /// Not running because nobody uses it; the next call starts it.
+    Asleep,
     /// Stopped on purpose.
     Stopped,
 }
 
 impl Phase {
+    /// Why it is not there, where somebody said so.
+    #[must_use]
+    pub fn why(&self) -> Option<&str> {
+        match self {
+            Self::Restarting(why) | Self::Failed(why) | Self::Refused(why) => Some(why),
+            Self::Starting | Self::Ready | Self::Draining | Self::Asleep | Self::Stopped => None,
+        }
+    }
+
     /// Whether the first attempt has come to an end.
     pub(crate) const fn is_settled(&self) -> bool {
         !matches!(self, Self::Starting)
@@ -115,6 +129,12 @@ pub(crate) struct Server {
     said_changed: Mutex<HashSet<ListKind>>,
     stop: CancellationToken,
     began: Instant,
+    life: life::Life,
+    /// Whether it was ever connected.
+    was_up: AtomicBool,
+    checked: health::Checked,
+    pressure: pressure::Pressure,
+    pub(crate) stats: Arc<stats::Stats>,
     known_era: Mutex<Option<Era>>,
     /// The level of log messages that it was told last.
     told_level: Mutex<Option<&'static str>>,
@@ -132,8 +152,14 @@ impl Server {
     /// own, and watches for the same clients.
     pub(crate) fn new(spec: ServerSpec, before: Option<&Self>) -> Arc<Self> {
         let policy = ArcSwap::new(spec.policy.clone());
+        let life = life::Life::new(Lifecycle::new(spec.restart_policy()));
         Arc::new(Self {
             spec,
+            life,
+            was_up: AtomicBool::new(false),
+            checked: health::Checked::default(),
+            pressure: pressure::Pressure::default(),
+            stats: before.map_or_else(Arc::default, |before| before.stats.clone()),
             phase: watch::Sender::new(Phase::Starting),
             hub: ArcSwapOption::empty(),
             lists: before.map_or_else(ArcSwap::default, |before| ArcSwap::new(before.lists())),
@@ -171,6 +197,11 @@ impl Server {
     /// What the operator says of it.
     pub(crate) fn policy(&self) -> Arc<ServerPolicy> {
         self.policy.load_full()
+    }
+
+    /// The same, for a moment.
+    pub(crate) fn policy_now(&self) -> arc_swap::Guard<Arc<ServerPolicy>> {
+        self.policy.load()
     }
 
     pub(crate) fn set_policy(&self, policy: Arc<ServerPolicy>) {
@@ -240,6 +271,24 @@ impl Server {
         hub.is_some_and(|hub| hub.agreement.as_ref().is_some_and(|agreement| agreement.has(Extension::Audit)))
     }
 
+    /// Whether it agreed on an extension.
+    pub(crate) fn agreed_on(&self, extension: Extension) -> bool {
+        let hub = self.hub.load();
+        hub.as_ref().is_some_and(|hub| hub.agreement.as_ref().is_some_and(|agreement| agreement.has(extension)))
+    }
+
+    /// Whether it tells of events by itself (proposal 15).
+    pub(crate) fn pushes(&self) -> bool {
+        let hub = self.hub.load();
+        let said = hub.as_ref().map(|hub| proposals::declared(&hub.connected.server.capabilities));
+        said.is_some_and(|declared| declared.has(Proposal::SubscribeNotify))
+    }
+
+    /// Whether it sends results in pieces, or says how far it is.
+    pub(crate) fn streams(&self) -> bool {
+        self.agreed_on(Extension::Streaming) || self.agreed_on(Extension::Progress)
+    }
+
     /// Its instructions for the model, unless they are held back.
     pub(crate) fn instructions(&self) -> Option<String> {
         let held = self.quarantine.load().contains_key(INSTRUCTIONS);
@@ -262,17 +311,6 @@ impl Server {
         let _ = tokio::time::timeout_at(deadline, phase.wait_for(Phase::is_settled)).await;
     }
 
-    /// The connection, waited for while the server is on its way up.
-    pub(crate) async fn hub(&self) -> Result<Arc<Hub>, Fault> {
-        if let Some(hub) = self.hub_now() {
-            return Ok(hub);
-        }
-        let mut phase = self.phase.subscribe();
-        let going_up = |phase: &Phase| !matches!(phase, Phase::Starting | Phase::Restarting(_));
-        let _ = tokio::time::timeout(self.spec.start_timeout, phase.wait_for(going_up)).await;
-        self.hub_now().ok_or_else(|| self.not_ready())
-    }
-
     /// Waits for the first attempt to start, but no longer than `grace` after its beginning: who comes later does not
     /// wait for a server that hangs.
     pub(crate) async fn settled_within(&self, grace: Duration) {
@@ -282,19 +320,6 @@ impl Server {
     /// Whether it never came up, so that nobody can say what it offers.
     pub(crate) fn is_unknown(&self) -> bool {
         self.hub_now().is_none() && self.lists.load().is_empty()
-    }
-
-    /// Why it is not there.
-    pub(crate) fn not_ready(&self) -> Fault {
-        let (kind, why) = match self.phase() {
-            Phase::Starting | Phase::Ready => (FaultKind::ServerNotReady, "it is still starting".to_owned()),
-            Phase::Restarting(why) => (FaultKind::ServerRestarting, why),
-            Phase::Failed(why) | Phase::Refused(why) => (FaultKind::ServerNotReady, why),
-            Phase::Stopped => (FaultKind::ServerDraining, "it was stopped".to_owned()),
-        };
-        Fault::new(kind, format!("server `{}` is not connected: {why}", self.id()))
-            .from_server(self.id().as_ref())
-            .suggest("`switchboard doctor` tells more")
     }
 
     /// Asks for the lists again, soon, because the server says that this one has changed.
@@ -322,75 +347,6 @@ impl Server {
         true
     }
 
-    /// Keeps the server connected until it is stopped.
-    pub(crate) async fn run(self: Arc<Self>, kernel: Kernel) {
-        let mut pause = Duration::ZERO;
-        loop {
-            tokio::select! {
-                () = self.stop.cancelled() => break,
-                () = tokio::time::sleep(jittered(pause)) => {}
-            }
-            let began = Instant::now();
-            let lived = tokio::select! {
-                lived = self.live(&kernel) => lived,
-                () = self.stop.cancelled() => break,
-            };
-            self.hub.store(None);
-            let first = self.phase() == Phase::Starting;
-            let phase = match lived {
-                Lived::Lost(why) if self.spec.restart == Restart::Always => Phase::Restarting(why),
-                Lived::Lost(why) | Lived::Failed(why) => Phase::Failed(why),
-                Lived::Refused(why) => Phase::Refused(why),
-                Lived::Outgrown => {
-                    // Nothing is wrong with it: it comes back at once, with what it has now.
-                    self.phase.send_replace(Phase::Restarting("its permissions have changed".to_owned()));
-                    pause = Duration::ZERO;
-                    continue;
-                }
-            };
-            tracing::warn!(server = %self.id(), ?phase, "server is not connected");
-            let over = matches!(phase, Phase::Refused(_)) || self.spec.restart == Restart::Never;
-            if over || first {
-                // What will not come back, or was never seen to come, is not shown.
-                self.lists.store(Arc::default());
-            }
-            self.phase.send_replace(phase);
-            kernel.rebuild();
-            if over {
-                self.stop.cancelled().await;
-                break;
-            }
-            // A server that was healthy comes back at once; one that keeps failing is left alone for longer and longer.
-            pause = if began.elapsed() >= HEALTHY { Duration::ZERO } else { next_pause(pause) };
-        }
-        self.retire(&kernel).await;
-        self.phase.send_replace(Phase::Stopped);
-        kernel.rebuild();
-    }
-
-    /// Lets the calls that run end, within bounds, and then all connections.
-    async fn retire(&self, kernel: &Kernel) {
-        let idle = async {
-            // Whoever found this server just before it was replaced is about to call it.
-            tokio::time::sleep(LATECOMERS).await;
-            self.using.idle().await;
-        };
-        tokio::select! {
-            () = idle => {}
-            () = tokio::time::sleep(DRAIN) => {}
-            () = kernel.ending().cancelled() => {}
-        }
-        let links = self.links.lock().take().unwrap_or_default();
-        let hub = self.hub.swap(None);
-        let links = futures_util::future::join_all(links.iter().map(|link| link.stop()));
-        let hub = async {
-            if let Some(hub) = &hub {
-                hub.connected.stop().await;
-            }
-        };
-        tokio::join!(links, hub);
-    }
-
     fn reserved_name(&self) -> Option<String> {
         let lists = self.lists();
         let name = |tool: &Raw| tool.member("name").and_then(|name| name.as_text());
@@ -414,7 +370,13 @@ impl std::fmt::Debug for Server {
 enum Lived {
     /// It was started with other permissions than it has now.
     Outgrown,
-    Lost(String),
+    /// Nobody has used it for long.
+    Idle,
+    /// It was connected, and is no longer. `clean` if it left in good order.
+    Lost {
+        why: String,
+        clean: bool,
+    },
     Failed(String),
     Refused(String),
 }
@@ -422,12 +384,6 @@ enum Lived {
 /// The pause after one more failure.
 pub(crate) fn next_pause(pause: Duration) -> Duration {
     if pause.is_zero() { FIRST_PAUSE } else { (pause * 2).min(LONGEST_PAUSE) }
-}
-
-/// A pause of about that length: what failed together does not come back together.
-fn jittered(pause: Duration) -> Duration {
-    let chance = switchboard_peer::random_token().bytes().take(4).fold(0u32, |sum, byte| sum * 31 + u32::from(byte));
-    pause * (75 + chance % 50) / 100
 }
 
 /// An error with all its causes, on one line.

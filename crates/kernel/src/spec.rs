@@ -4,6 +4,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use switchboard_flow::breaker::BreakerPolicy;
+use switchboard_flow::meter::{Allowance, Rate};
+pub use switchboard_flow::restart::RestartMode as Restart;
+use switchboard_flow::restart::RestartPolicy;
+use switchboard_flow::retry::RetryPolicy;
 use switchboard_guard::code::Level;
 use switchboard_guard::risk::OperatorWord;
 use switchboard_peer::client::{Credentials, EraChoice, Target};
@@ -11,6 +16,8 @@ use switchboard_protocol::mgp::{ApprovalPolicy, DefaultPolicy, TrustLevel};
 use switchboard_store::Store;
 use switchboard_wire::{Limits, Raw};
 
+use crate::discovery::ToolContext;
+use crate::gate::rates::PrincipalRates;
 use crate::isolation::Isolation;
 
 /// One server to be connected.
@@ -30,6 +37,8 @@ pub struct ServerSpec {
     pub call_timeout: Duration,
     /// Whether to start it again when it ends.
     pub restart: Restart,
+    /// How it is kept up.
+    pub upkeep: Upkeep,
     /// Changes whenever anything of the above does: two specs with one fingerprint are the same server.
     pub fingerprint: String,
     /// How its process is confined, where it has one.
@@ -58,6 +67,21 @@ pub struct ServerPolicy {
     /// Whether it hears of the audit events of all servers and principals, if it agreed on `audit`; else of those that
     /// concern it.
     pub audit_sink: bool,
+    /// How much it may be used, and what happens when it fails.
+    pub pressure: PressurePolicy,
+}
+
+/// How much a server may be used, and what happens when it fails.
+#[derive(Debug, Clone, Default)]
+pub struct PressurePolicy {
+    /// Calls of everybody together.
+    pub rates: Allowance,
+    /// The same of single tools, by the server's own names.
+    pub tools: HashMap<String, Allowance>,
+    /// When no calls are made to it for a while.
+    pub breaker: BreakerPolicy,
+    /// How calls that failed are made again.
+    pub retry: RetryPolicy,
 }
 
 impl Default for ServerPolicy {
@@ -71,6 +95,7 @@ impl Default for ServerPolicy {
             schemas: HashMap::new(),
             code_levels: HashMap::new(),
             audit_sink: false,
+            pressure: PressurePolicy::default(),
         }
     }
 }
@@ -90,13 +115,62 @@ pub enum Sharing {
     PerSession,
 }
 
-/// Whether a server that ended is started again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Restart {
-    /// Not by itself.
-    Never,
-    /// Yes, with growing pauses.
-    Always,
+/// How a server is kept up (MGP 11).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Upkeep {
+    /// Starts inside the window before the server is given up; `None` where it never is.
+    pub max_restarts: Option<u32>,
+    /// The window.
+    pub restart_window: Duration,
+    /// The pause before it is started again; it doubles from one failure to the next.
+    pub backoff_base: Duration,
+    /// The longest pause.
+    pub backoff_max: Duration,
+    /// How long its process gets to end by itself before it is killed.
+    pub stop_timeout: Duration,
+    /// How long calls that run may take to end when it is drained, replaced or removed.
+    pub drain: Duration,
+    /// How often it is asked whether it lives.
+    pub health_every: Option<Duration>,
+    /// How long it may take to answer that.
+    pub health_timeout: Duration,
+    /// Answers that it may miss in a row, while nobody calls it, before it is started anew.
+    pub health_failures: u32,
+    /// After how long without a call it is put to sleep. The next call starts it.
+    pub sleep_after: Option<Duration>,
+}
+
+impl Default for Upkeep {
+    fn default() -> Self {
+        let restart = RestartPolicy::default();
+        Self {
+            max_restarts: restart.max_restarts,
+            restart_window: restart.window,
+            backoff_base: restart.backoff_base,
+            backoff_max: restart.backoff_max,
+            stop_timeout: Duration::from_secs(3),
+            drain: Duration::from_secs(30),
+            health_every: Some(Duration::from_secs(30)),
+            health_timeout: Duration::from_secs(5),
+            health_failures: 3,
+            sleep_after: None,
+        }
+    }
+}
+
+impl ServerSpec {
+    /// When and how fast it is started again.
+    pub(crate) fn restart_policy(&self) -> RestartPolicy {
+        RestartPolicy {
+            mode: self.restart,
+            // What is not ours to start is not ours to give up: a far server comes back when it does.
+            max_restarts: self.upkeep.max_restarts.filter(|_| matches!(self.target, Target::Command(_))),
+            window: self.upkeep.restart_window,
+            backoff_base: self.upkeep.backoff_base,
+            backoff_max: self.upkeep.backoff_max,
+            ..RestartPolicy::default()
+        }
+    }
 }
 
 /// How the kernel behaves.
@@ -112,12 +186,22 @@ pub struct KernelOptions {
     pub question_timeout: Duration,
     /// Calls that may wait for a modern client's input, all clients together.
     pub parked_calls: usize,
+    /// The same for one principal.
+    pub parked_calls_each: usize,
+    /// How much principals may do.
+    pub principal_rates: PrincipalRates,
+    /// Notifications that one server may send, beyond those that belong to a call.
+    pub notification_rate: Option<Rate>,
+    /// Calls that may run at one server at a time.
+    pub server_requests: usize,
     /// Elements taken of one list of one server.
     pub list_items: usize,
     /// Credentials for servers over HTTP that have none in their configuration.
     pub credentials: Option<Arc<dyn Credentials>>,
     /// How calls are judged.
     pub gate: GateOptions,
+    /// Which tools clients are given.
+    pub tools: ToolContext,
 }
 
 /// How the gate judges calls.
@@ -183,9 +267,14 @@ impl Default for KernelOptions {
             longest_call: Duration::from_secs(3600),
             question_timeout: Duration::from_secs(600),
             parked_calls: 1024,
+            parked_calls_each: 256,
+            principal_rates: PrincipalRates::default(),
+            notification_rate: Some(Rate { count: 1_000, window: Duration::from_secs(1), burst: 2_000 }),
+            server_requests: 4_096,
             list_items: 10_000,
             credentials: None,
             gate: GateOptions::default(),
+            tools: ToolContext::default(),
         }
     }
 }

@@ -4,6 +4,7 @@ use switchboard_peer::{Context, Reply};
 use switchboard_protocol::mcp::{meta, method};
 use switchboard_protocol::mgp::negotiation::offer_in;
 use switchboard_protocol::mgp::{self, Agreement, Extension, Offer, Place};
+use switchboard_protocol::proposals::{self, Proposal};
 use switchboard_protocol::{Era, Revision};
 use switchboard_wire::{Edit, Object, Raw};
 
@@ -12,25 +13,44 @@ use crate::kernel::{Kernel, View};
 use crate::server::Server;
 
 /// The name the kernel goes by.
-const NAME: &str = "switchboard";
+pub(crate) const NAME: &str = "switchboard";
 
 /// What of MGP the kernel speaks with servers.
-pub(crate) const MGP_OFFERED: [Extension; 6] = [
+pub(crate) const MGP_OFFERED: [Extension; 11] = [
     Extension::ToolSecurity,
     Extension::Permissions,
     Extension::AccessControl,
     Extension::Audit,
     Extension::CodeSafety,
     Extension::ErrorHandling,
+    Extension::Lifecycle,
+    Extension::Streaming,
+    Extension::Progress,
+    Extension::Events,
+    Extension::Callbacks,
 ];
 /// What of MGP the kernel speaks with clients.
-pub(crate) const MGP_SPOKEN: [Extension; 6] = [
+pub(crate) const MGP_SPOKEN: [Extension; 11] = [
     Extension::ToolSecurity,
     Extension::Permissions,
     Extension::AccessControl,
     Extension::CodeSafety,
     Extension::ErrorHandling,
+    Extension::Lifecycle,
     Extension::Callbacks,
+    Extension::Streaming,
+    Extension::Progress,
+    Extension::Events,
+    Extension::ToolDiscovery,
+];
+
+/// The proposals that the kernel speaks with clients.
+const PROPOSALS: [Proposal; 5] = [
+    Proposal::Streaming,
+    Proposal::ProgressNotifications,
+    Proposal::HumanInTheLoop,
+    Proposal::SubscribeNotify,
+    Proposal::StructuredErrors,
 ];
 
 /// What was agreed on with a client that says this of itself; `None` for one that did not ask for MGP.
@@ -90,9 +110,19 @@ impl Kernel {
 
 /// Capabilities with what was agreed on of MGP: never offered to a client that did not ask (MGP 2.4).
 fn with_mgp(capabilities: Raw, said: Option<&Raw>) -> Raw {
+    let capabilities = with_proposals(capabilities, said);
     let Some(agreement) = said.and_then(agreed_with) else { return capabilities };
     let declared = agreement.declare_in(&capabilities, [("server_id", Raw::string(NAME))]);
     declared.unwrap_or(capabilities)
+}
+
+/// Capabilities with those of the client's proposals that are spoken here: never one that it did not name.
+fn with_proposals(capabilities: Raw, said: Option<&Raw>) -> Raw {
+    let Some(shared) = said.map(|said| proposals::declared(said).shared_with(&PROPOSALS)) else { return capabilities };
+    if shared.is_empty() {
+        return capabilities;
+    }
+    shared.declare_in(&capabilities).unwrap_or(capabilities)
 }
 
 /// Capabilities of a server without what it agreed on with the kernel.

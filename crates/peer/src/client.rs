@@ -90,6 +90,8 @@ pub struct ConnectOptions {
     pub start_timeout: Duration,
     /// How long to wait for the answer to the probe before the server counts as legacy.
     pub probe_timeout: Duration,
+    /// How long a process gets to end by itself before it is killed.
+    pub stop_timeout: Duration,
     /// Bounds on one message.
     pub limits: Limits,
     /// Gives requests over streamable HTTP their `Authorization` header, where it changes over time.
@@ -108,6 +110,7 @@ impl ConnectOptions {
             legacy_revision: Revision::LATEST_LEGACY,
             start_timeout: Duration::from_secs(60),
             probe_timeout: Duration::from_secs(5),
+            stop_timeout: Duration::from_secs(4),
             limits: Limits::default(),
             authorizer: None,
         }

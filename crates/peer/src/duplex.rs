@@ -235,6 +235,10 @@ impl Remote for Connection {
     fn can_request(&self) -> bool {
         !self.closed.is_cancelled()
     }
+
+    fn backlog(&self) -> usize {
+        self.writer.waiting()
+    }
 }
 
 impl std::fmt::Debug for Connection {
@@ -273,6 +277,10 @@ impl Remote for TellOnly {
 
     fn can_request(&self) -> bool {
         false
+    }
+
+    fn backlog(&self) -> usize {
+        self.0.backlog()
     }
 }
 

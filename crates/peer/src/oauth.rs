@@ -53,6 +53,8 @@ pub struct OAuthOptions {
     pub client_metadata_url: Option<Url>,
     /// A client id that was given to us beforehand. It goes before every other way.
     pub registered: Option<RegisteredClient>,
+    /// The scopes to ask for where a server does not say which it wants at the moment; without any, all that it names.
+    pub scopes: Scopes,
     /// Whether to ask for refresh tokens where they have a scope of their own.
     pub offline_access: bool,
 }
@@ -61,7 +63,13 @@ impl OAuthOptions {
     /// A client that is known nowhere yet.
     #[must_use]
     pub fn new(client_name: impl Into<String>) -> Self {
-        Self { client_name: client_name.into(), client_metadata_url: None, registered: None, offline_access: true }
+        Self {
+            client_name: client_name.into(),
+            client_metadata_url: None,
+            registered: None,
+            scopes: Scopes::default(),
+            offline_access: true,
+        }
     }
 }
 

@@ -4,10 +4,16 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use switchboard_protocol::mgp;
 use switchboard_wire::{Extra, Notification, Raw};
 use tokio_util::sync::CancellationToken;
 
 use crate::{BoxFuture, Handler, Reply};
+
+/// How long an answer to such a question may take, where it does not say.
+const USUAL_ANSWER: Duration = Duration::from_secs(120);
+/// The longest that it may say.
+const LONGEST_ANSWER: Duration = Duration::from_secs(600);
 
 /// Sends to the far side of a connection.
 pub trait Remote: Send + Sync + 'static {
@@ -23,6 +29,11 @@ pub trait Remote: Send + Sync + 'static {
     /// Whether the far side may be asked at all: a modern client may not, nor may one that has gone.
     fn can_request(&self) -> bool {
         true
+    }
+
+    /// Bytes that were told and not taken yet. Who tells much can wait until it is little; who does not is not held up.
+    fn backlog(&self) -> usize {
+        0
     }
 
     /// Ends the connection that carries the answer to the current request, without ending the request: the client
@@ -125,4 +136,14 @@ pub enum SendError {
     /// The queue is full: the far side reads too slowly.
     #[error("the far side reads too slowly")]
     Full,
+}
+
+/// How long the far side waits for us after this message: for the answer to a question that it names no request for
+/// (MGP 13.4). Nothing for every other message.
+pub(crate) fn time_to_answer(notification: &Notification) -> Duration {
+    if &*notification.method != mgp::method::CALLBACK_REQUEST {
+        return Duration::ZERO;
+    }
+    let said = notification.params.as_ref().and_then(|params| params.member("timeout_ms")?.view::<u64>().ok());
+    said.map_or(USUAL_ANSWER, Duration::from_millis).min(LONGEST_ANSWER)
 }

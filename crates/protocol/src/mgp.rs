@@ -26,13 +26,16 @@ macro_rules! words_on_wire {
 
 pub mod access;
 pub mod audit;
+pub mod callback;
 pub mod envelope;
+pub mod event;
 mod extension;
 pub mod metadata;
 pub mod method;
 pub mod negotiation;
 pub mod permission;
 pub mod security;
+pub mod stream;
 mod version;
 
 pub use envelope::{ConfirmationRequest, Rejection, RejectionCode, RejectionStatus};

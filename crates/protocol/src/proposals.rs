@@ -3,9 +3,14 @@
 //! A peer lists names in `capabilities.extensions`, as an array or as the keys of an object. This module says what
 //! was declared and how the answers look; it decides nothing about scopes or confirmations.
 
+pub mod errors;
 mod permissions;
+pub mod push;
+pub mod streaming;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod vectors;
 
 use std::fmt;
 

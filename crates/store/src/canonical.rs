@@ -56,6 +56,12 @@ pub(crate) fn write_object(map: &Map<String, Value>, text: &mut String) {
 /// Writes a string with the escapes of RFC 8785, 3.2.2.2.
 pub(crate) fn write_string(string: &str, text: &mut String) {
     text.push('"');
+    // Nearly every string there is.
+    if !string.bytes().any(|byte| byte < 0x20 || byte == b'"' || byte == b'\\') {
+        text.push_str(string);
+        text.push('"');
+        return;
+    }
     let mut plain = 0;
     for (at, byte) in string.bytes().enumerate() {
         let escape = match byte {

@@ -58,11 +58,12 @@ impl fmt::Debug for Digest {
 
 pub(crate) fn encode_hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let mut text = String::with_capacity(2 * bytes.len());
-    for nibble in bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]) {
-        text.push(char::from(DIGITS[usize::from(nibble)]));
+    let mut text = vec![0; 2 * bytes.len()];
+    for (pair, byte) in text.as_chunks_mut::<2>().0.iter_mut().zip(bytes) {
+        *pair = [byte >> 4, byte & 15].map(|nibble| DIGITS[usize::from(nibble)]);
     }
-    text
+    // Digits are always text.
+    String::from_utf8(text).unwrap_or_default()
 }
 
 pub(crate) fn decode_hex(text: &str) -> Option<Vec<u8>> {

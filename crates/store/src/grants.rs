@@ -7,34 +7,9 @@ use crate::sql::{Row, Statement, Value};
 use crate::store::Tables;
 use crate::{Answer, Grants, StoreError};
 
-/// What an access entry covers (MGP 5.3).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum EntryType {
-    /// All tools of a server.
-    ServerGrant,
-    /// One tool.
-    ToolGrant,
-}
-
-/// What an access entry says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Permission {
-    /// The principal may.
-    Allow,
-    /// The principal may not. Beats an allow of the same level.
-    Deny,
-}
-
-/// What was decided about a permission that a server asked for (MGP 3.6).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum PermissionDecision {
-    /// Granted.
-    Approved,
-    /// Denied.
-    Denied,
-    /// Not decided yet.
-    Deferred,
-}
+// The words of the protocol are the words of the store: one list, in one place.
+pub use switchboard_protocol::mgp::access::{EntryType, Permission};
+pub use switchboard_protocol::mgp::permission::Decision as PermissionDecision;
 
 /// Gives an enum of words its two directions.
 macro_rules! words {
@@ -53,10 +28,6 @@ macro_rules! words {
     };
 }
 pub(crate) use words;
-
-words!(EntryType { ServerGrant = "server_grant", ToolGrant = "tool_grant" });
-words!(Permission { Allow = "allow", Deny = "deny" });
-words!(PermissionDecision { Approved = "approved", Denied = "denied", Deferred = "deferred" });
 
 /// An access entry: what one principal may do with one server or tool.
 ///
@@ -79,7 +50,7 @@ pub struct AccessEntry {
     pub expires_at: Option<Timestamp>,
     /// Why.
     pub justification: Option<String>,
-    /// Scopes that narrow it, as they were given.
+    /// What narrows it, as it was given: an object with `paths`, `commands`, `hosts` and the like.
     pub scopes: Option<Box<RawValue>>,
 }
 

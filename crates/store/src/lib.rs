@@ -39,12 +39,14 @@
 mod answer;
 mod approvals;
 mod audit;
+mod callbacks;
 mod canonical;
 mod credentials;
 mod digest;
 mod error;
 mod grants;
 mod nouns;
+mod operations;
 mod options;
 mod pins;
 #[cfg(feature = "postgres")]
@@ -61,12 +63,14 @@ pub use audit::{
     Actor, Appended, AuditEvent, AuditExport, AuditFilter, AuditRecord, Breach, Fault, Group, Head, HeadKind, Prepared,
     Report, Target,
 };
+pub use callbacks::{CallbackState, StoredCallback};
 pub use canonical::canonical;
 pub use credentials::Credential;
 pub use digest::Digest;
 pub use error::StoreError;
 pub use grants::{AccessEntry, AccessSelector, EntryType, Permission, PermissionDecision, ServerPermission, Snapshot};
-pub use nouns::{Approvals, AuditLog, Credentials, Grants, Pins, Tokens};
+pub use nouns::{Approvals, AuditLog, Callbacks, Credentials, Grants, Operations, Pins, Tokens};
+pub use operations::{Operation, OperationState};
 pub use options::{Boundary, HeadPolicy, Mode, Options, Watcher};
 pub use pins::{Observation, Observed, Pin, PinState};
 pub use store::{Location, Store};

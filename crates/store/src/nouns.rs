@@ -1,11 +1,12 @@
 //! The traits: one per noun, usable as objects, so that a test can put a double in their place.
 
 use jiff::Timestamp;
+use serde_json::value::RawValue;
 
 use crate::{
     AccessEntry, AccessSelector, Answer, Appended, Approval, AuditEvent, AuditExport, AuditFilter, AuditRecord, Claim,
-    Claimed, Credential, Decision, Digest, Group, Head, Held, NewToken, Observation, Observed, Pin, Prepared, Report,
-    ServerPermission, Snapshot, StoreError, Token,
+    Claimed, Credential, Decision, Digest, Group, Head, Held, NewToken, Observation, Observed, Operation,
+    OperationState, Pin, Prepared, Report, ServerPermission, Snapshot, StoreError, StoredCallback, Token,
 };
 
 /// The append-only log of what happened (MGP 6).
@@ -171,4 +172,52 @@ pub trait Credentials: Send + Sync {
 
     /// Removes those of one principal for a server, or of all. Returns how many.
     fn forget<'a>(&'a self, server: &'a str, principal: Option<&'a str>) -> Answer<'a, usize>;
+}
+
+/// Operations that a client can go on with (proposal 8).
+pub trait Operations: Send + Sync {
+    /// Records that an operation has begun, or begins again. When this returns it is durable.
+    fn begin<'a>(&'a self, operation: &'a Operation) -> Answer<'a, ()>;
+
+    /// Records how it ended, and until when that is kept.
+    fn finish<'a>(
+        &'a self,
+        id: &'a str,
+        state: OperationState,
+        result: Option<&'a RawValue>,
+        expires_at: Timestamp,
+    ) -> Answer<'a, ()>;
+
+    /// One operation, expired or not.
+    fn get<'a>(&'a self, id: &'a str) -> Answer<'a, Option<Operation>>;
+
+    /// Forgets what is past its time. Returns how many.
+    fn expire(&self, now: Timestamp) -> Answer<'_, usize>;
+}
+
+/// Questions of servers that wait for somebody (MGP 13.4).
+pub trait Callbacks: Send + Sync {
+    /// Records a question.
+    fn open<'a>(&'a self, callback: &'a StoredCallback) -> Answer<'a, ()>;
+
+    /// One question.
+    fn get<'a>(&'a self, id: &'a str) -> Answer<'a, Option<StoredCallback>>;
+
+    /// What waits for an answer at this time, oldest first, at most `limit`.
+    fn pending(&self, now: Timestamp, limit: usize) -> Answer<'_, Vec<StoredCallback>>;
+
+    /// Answers. The first answer in time stands: `None` for a later one.
+    fn answer<'a>(
+        &'a self,
+        id: &'a str,
+        answer: &'a RawValue,
+        by: &'a str,
+        now: Timestamp,
+    ) -> Answer<'a, Option<StoredCallback>>;
+
+    /// Ends a question that nobody need answer any more.
+    fn close<'a>(&'a self, id: &'a str) -> Answer<'a, ()>;
+
+    /// Forgets questions whose time was over before then. Returns how many.
+    fn expire(&self, before: Timestamp) -> Answer<'_, usize>;
 }

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use crate::sql::{Engine, Statement};
 use crate::sqlite::Sqlite;
-use crate::{Approvals, AuditLog, Credentials, Grants, Options, Pins, StoreError, Tokens};
+use crate::{Approvals, AuditLog, Callbacks, Credentials, Grants, Operations, Options, Pins, StoreError, Tokens};
 
 /// Where a store is.
 #[derive(Clone, PartialEq, Eq)]
@@ -105,6 +105,16 @@ impl Store {
 
     /// Credentials for other people's servers.
     pub fn credentials(&self) -> &dyn Credentials {
+        &*self.tables
+    }
+
+    /// Operations that clients can go on with.
+    pub fn operations(&self) -> &dyn Operations {
+        &*self.tables
+    }
+
+    /// Questions of servers that wait for somebody.
+    pub fn callbacks(&self) -> &dyn Callbacks {
         &*self.tables
     }
 

@@ -2,15 +2,17 @@
 
 mod gate;
 mod memory;
+mod servers;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::commands::token::Life;
 pub(crate) use gate::*;
 pub(crate) use memory::*;
+pub(crate) use servers::*;
 
 const ABOUT: &str = "One door between AI clients and their MCP servers";
 
@@ -109,11 +111,24 @@ Examples:
   switchboard trust --list
   switchboard trust build-tools")]
     Trust(Trust),
-    /// Start the configured servers and show how each of them is
-    #[command(after_help = "Example:\n  switchboard servers")]
-    Servers,
-    /// List the tools of all servers, under the names that clients see
-    #[command(after_help = "Examples:\n  switchboard tools\n  switchboard tools --server git --names")]
+    /// Show how each server is; start, stop, drain and restart those of a kernel that runs
+    #[command(after_help = "\
+Without more words the configured servers are started for a moment and shown.
+With --watch, or an order, nothing is started: kernels that run (`serve`, `stdio`) are asked.
+
+Examples:
+  switchboard servers
+  switchboard servers --watch
+  switchboard servers drain search --timeout 10
+  switchboard servers start search")]
+    Servers(Servers),
+    /// List the tools of all servers, under the names that clients see, or search among them
+    #[command(after_help = "\
+Examples:
+  switchboard tools
+  switchboard tools --server git --names
+  switchboard tools search 'convert a time to another zone'
+  switchboard tools search --catalog tools.jsonl --queries queries.jsonl --top 10")]
     Tools(Tools),
     /// Call a tool
     #[command(after_help = "\
@@ -191,6 +206,18 @@ Examples:
         /// What to do
         #[command(subcommand)]
         command: Option<ApprovalsCommand>,
+    },
+    /// Answer questions that servers ask in the middle of calls
+    #[command(after_help = "\
+The one whose call it is can answer as well: the first answer counts.
+
+Examples:
+  switchboard callbacks
+  switchboard callbacks answer 3f2a91c4 confirm")]
+    Callbacks {
+        /// What to do
+        #[command(subcommand)]
+        command: Option<CallbacksCommand>,
     },
     /// Read, check and keep the log of everything that was done
     #[command(
@@ -351,6 +378,55 @@ pub(crate) struct Tools {
     /// Only names, one on each line
     #[arg(long)]
     pub(crate) names: bool,
+    /// What to do instead of listing them
+    #[command(subcommand)]
+    pub(crate) command: Option<ToolsCommand>,
+}
+
+/// What `tools` does beside listing.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ToolsCommand {
+    /// Find the tools that fit a request, with scores and reasons
+    Search(ToolsSearch),
+}
+
+/// `tools search`
+#[derive(Debug, Args)]
+pub(crate) struct ToolsSearch {
+    /// What the tool must do, in any words
+    #[arg(value_name = "QUERY", required_unless_present = "queries", conflicts_with = "queries")]
+    pub(crate) query: Vec<String>,
+    /// Search these tools and not those of the configured servers: JSON lines {id, server, name, description, inputSchema}
+    #[arg(long, value_name = "FILE")]
+    pub(crate) catalog: Option<PathBuf>,
+    /// Many queries at once: JSON lines {id, query}. Prints {id, ranked} for each
+    #[arg(long, value_name = "FILE", requires = "catalog")]
+    pub(crate) queries: Option<PathBuf>,
+    /// How many tools at most
+    #[arg(long, value_name = "COUNT", default_value_t = 5)]
+    pub(crate) top: usize,
+    /// By what they are found
+    #[arg(long, value_enum, default_value_t = SearchStrategy::Hybrid)]
+    pub(crate) strategy: SearchStrategy,
+    /// Order the best anew with a transformer from this folder (model.safetensors, vocab.txt, config.json)
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) model: Option<PathBuf>,
+    /// Only tools of this category (may be repeated)
+    #[arg(long, value_name = "NAME")]
+    pub(crate) category: Vec<String>,
+}
+
+/// By what tools are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SearchStrategy {
+    /// Words and meaning together
+    Hybrid,
+    /// Words only
+    Keyword,
+    /// Meaning only
+    Semantic,
+    /// Everything in the categories
+    Category,
 }
 
 /// `call`
@@ -520,7 +596,7 @@ mod tests {
             ("switchboard grant --server s", false),
             ("switchboard grant --agent a", false),
             ("switchboard grant --agent a --server s --permission camera", false),
-            ("switchboard grant --agent a --server s --path /x", false),
+            ("switchboard grant --agent a --server s --path /x", true),
             ("switchboard grant --server s --permission camera --tool t", false),
             ("switchboard revoke --server s --permission camera --tool t", false),
             ("switchboard revoke --agent a --tool t", false),

@@ -5,6 +5,7 @@ pub(crate) mod add;
 pub(crate) mod approvals;
 pub(crate) mod audit;
 pub(crate) mod call;
+pub(crate) mod callbacks;
 pub(crate) mod check;
 pub(crate) mod desk;
 pub(crate) mod doctor;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use switchboard_config::Loaded;
-use switchboard_kernel::{Kernel, Phase, Restart, ServerSpec, names};
+use switchboard_kernel::{Kernel, Level, Phase, Restart, ServerSpec, names};
 use switchboard_peer::duplex::{self, Connection, Options, Role};
 use switchboard_peer::{Call, Handler, Remote as _};
 use switchboard_protocol::Revision;
@@ -57,6 +57,9 @@ impl Local {
         let keeper = Keeper::start(store.clone(), &loaded, CancellationToken::new()).await?;
         let mut options = specs::kernel_options(&loaded.config.settings, Some(store));
         options.credentials = Some(keeper);
+        // A person who asks for the tools wants to see them all.
+        options.tools.level = Some(Level::All);
+        options.tools.agents.clear();
         let kernel = Kernel::new(options);
         kernel.apply(specs.clone());
         Ok(Self { loaded, kernel, specs, memory })

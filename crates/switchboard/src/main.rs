@@ -9,6 +9,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 mod arguments;
 mod commands;
+mod control;
 mod failure;
 mod identity;
 mod ledger;
@@ -32,7 +33,7 @@ use switchboard_transport::child::guardian;
 use switchboard_transport::confine;
 use tokio::runtime::Runtime;
 
-use arguments::{Arguments, Command, Common};
+use arguments::{Arguments, Command, Common, Tools, ToolsCommand};
 use failure::Failure;
 
 /// What is still running when a command has ended gets this long.
@@ -86,13 +87,20 @@ fn run(arguments: Arguments) -> Outcome {
         Command::Revoke(options) => without_servers(commands::revoke::run(&common, &options)),
         Command::Access(options) => without_servers(commands::access::run(&common, &options)),
         Command::Approvals { command } => without_servers(commands::approvals::run(&common, command.as_ref())),
+        Command::Callbacks { command } => without_servers(commands::callbacks::run(&common, command.as_ref())),
         Command::Audit(command) => without_servers(commands::audit::run(&common, &command)),
         Command::Pins { command } => without_servers(commands::pins::run(&common, command.as_ref())),
         Command::Check(options) => commands::check::run(&options),
         Command::Serve(options) => with_servers(serve::run(&common, &options)),
         Command::Stdio => with_servers(stdio::run(&common)),
+        Command::Servers(options) if options.watch || options.order.is_some() => {
+            without_servers(commands::servers::live(&common, &options))
+        }
+        Command::Servers(_) => with_servers(commands::servers::run(&common)),
+        Command::Tools(Tools { command: Some(ToolsCommand::Search(search)), .. }) if search.catalog.is_some() => {
+            commands::tools::search::over_file(&common, &search)
+        }
         Command::Memory(options) => without_servers(commands::memory::run(&common, &options)),
-        Command::Servers => with_servers(commands::servers::run(&common)),
         Command::Tools(options) => with_servers(commands::tools::run(&common, &options)),
         Command::Call(options) => with_servers(commands::call::run(&common, &options)),
         Command::Doctor => with_servers(commands::doctor::run(&common)),

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use switchboard_config::Loaded;
 use switchboard_contextgraph::{MemoryServer, Options, SqliteStores};
-use switchboard_kernel::{Restart, ServerPolicy, ServerSpec, Sharing};
+use switchboard_kernel::{Restart, ServerPolicy, ServerSpec, Sharing, Upkeep};
 use switchboard_peer::client::{EraChoice, Target};
 use switchboard_protocol::mgp::TrustLevel;
 
@@ -51,6 +51,7 @@ pub(crate) fn start(loaded: &Loaded) -> Result<Option<BuiltIn>, Failure> {
     server.look_after();
     let limits = &loaded.config.settings.limits;
     let spec = ServerSpec {
+        upkeep: Upkeep::default(),
         id: ID.into(),
         target: Target::InProcess(handler),
         era: EraChoice::Modern,

@@ -4,6 +4,7 @@ mod counted;
 mod probes;
 pub(crate) mod reload;
 mod retention;
+mod settings;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -20,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::Outcome;
 use crate::arguments::{Common, Serve};
+use crate::control::Control;
 use crate::failure::{Failure, chain};
 use crate::identity::book::TokenBook;
 use crate::identity::door::Door;
@@ -34,10 +36,8 @@ use counted::Counted;
 use probes::Probes;
 use reload::Reload;
 
-/// How long requests that run may go on after the first signal.
-const DRAIN: Duration = Duration::from_secs(5);
-/// How long servers get to end after that.
-const GOODBYE: Duration = Duration::from_secs(8);
+/// How long servers get to end after requests have, beyond what the slowest of them may take.
+const GOODBYE: Duration = Duration::from_secs(5);
 
 pub(crate) async fn run(common: &Common, options: &Serve) -> Outcome {
     let mut signals = Signals::take()?;
@@ -69,7 +69,7 @@ pub(crate) async fn run(common: &Common, options: &Serve) -> Outcome {
 
     let keeper = Keeper::start(store.clone(), &loaded, ended.clone()).await?;
     let mut kernel_options = specs::kernel_options(&settings, Some(store.clone()));
-    kernel_options.credentials = Some(keeper);
+    kernel_options.credentials = Some(keeper.clone());
     let kernel = Kernel::new(kernel_options);
     let handler = Arc::new(Counted::new(kernel.clone()));
     let shutdown = CancellationToken::new();
@@ -82,10 +82,11 @@ pub(crate) async fn run(common: &Common, options: &Serve) -> Outcome {
         shutdown: shutdown.clone(),
         ..HttpOptions::default()
     };
+    let _control = Control::open(kernel.clone(), &loaded.data_dir);
     let memory = memory::start(&loaded)?;
     greet(common, address, fresh.as_deref(), &loaded, options.no_auth);
     let built_in = memory.iter().map(|memory| memory.spec.clone()).collect();
-    let reload = Reload::start(kernel.clone(), sources, loaded, built_in);
+    let reload = Reload::start(kernel.clone(), keeper, sources, loaded, built_in);
     if let Some(days) = settings.gate.audit_keep_days {
         retention::start(store.clone(), days, ended.clone());
     }
@@ -95,7 +96,8 @@ pub(crate) async fn run(common: &Common, options: &Serve) -> Outcome {
         beside = Arc::new(Metadata::new(auth, &resource(auth, address), beside));
     }
     let face = Arc::new(HttpFace::new(face_options, handler).with_fallback(beside));
-    let limits = Limits { connections: settings.limits.connections, grace: DRAIN, ..Limits::default() };
+    let grace = settings.limits.shutdown_grace;
+    let limits = Limits { connections: settings.limits.connections, grace, ..Limits::default() };
     let access = access(&settings, address, door)?;
     let listener = listener.with_limits(limits).with_access(access);
 
@@ -105,14 +107,16 @@ pub(crate) async fn run(common: &Common, options: &Serve) -> Outcome {
         () = &mut serving => return Err(Failure::failed("the listener has ended")),
         () = signals.next() => tracing::info!("ending; a second signal ends at once"),
     }
+    // Readiness goes first, and new calls are refused with a code that says why, while those that run go on.
+    kernel.drain();
     shutdown.cancel();
     reload.stop();
     let ending = async {
         // Streams that clients keep open are ended by the shutdown; the limit is for those that do not react.
-        if tokio::time::timeout(DRAIN * 2, serving).await.is_err() {
+        if tokio::time::timeout(grace * 2, serving).await.is_err() {
             tracing::warn!("some connections did not end in time");
         }
-        kernel.shut_down(GOODBYE).await;
+        kernel.shut_down(goodbye(&settings)).await;
         memory::close(memory.as_ref()).await;
         ended.cancel();
         if let Err(error) = store.close().await {
@@ -120,6 +124,11 @@ pub(crate) async fn run(common: &Common, options: &Serve) -> Outcome {
         }
     };
     if signals.unless_again(ending).await { Ok(()) } else { Err(Failure::said()) }
+}
+
+/// How long servers get to end.
+pub(crate) fn goodbye(settings: &Settings) -> Duration {
+    settings.limits.stop_timeout + GOODBYE
 }
 
 async fn bind(wanted: SocketAddr) -> Result<Listener, Failure> {

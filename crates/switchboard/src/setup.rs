@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use switchboard_config::{
-    ApprovalPolicy, Config, ConfigError, Environment, Limits, Loaded, Restart, Server, Sources, load, user_config_file,
+    ApprovalPolicy, Config, ConfigError, Environment, Loaded, Server, Sources, load, user_config_file,
 };
 
 use crate::arguments::Common;
@@ -55,14 +55,9 @@ pub(crate) fn without_effect(config: &Config) -> Option<String> {
         }
     };
     note(settings.bus.is_some(), "bus");
-    let usual = Limits::default();
-    note(settings.limits.stop_timeout != usual.stop_timeout, "stop_timeout_ms");
-    note(settings.limits.server_requests != usual.server_requests, "server_requests");
     for entry in config.servers.iter().map(|server| &server.entry) {
         if let Some(mgp) = &entry.mgp {
             note(!mgp.extensions.is_empty(), "extensions");
-            let timing = |restart: &Restart| Restart { mode: Restart::default().mode, ..restart.clone() };
-            note(mgp.restart.as_ref().is_some_and(|restart| timing(restart) != Restart::default()), "restart_policy");
         }
     }
     let keys: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
@@ -130,10 +125,7 @@ mod tests {
             ("", None),
             ("approval_policy = 'interactive'", None),
             ("bus = 'nats://x'", Some("`bus` is read but not enforced by this version")),
-            (
-                "bus = 'nats://x'\nlimits = { server_requests = 5 }",
-                Some("`bus`, `server_requests` are read but not enforced by this version"),
-            ),
+            ("limits = { server_requests = 5, stop_timeout_ms = 5 }", None),
         ] {
             assert_eq!(without_effect(&read(text)).as_deref(), expected, "{text}");
         }

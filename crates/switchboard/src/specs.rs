@@ -5,10 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sha2::{Digest as _, Sha256};
-use switchboard_config::{self as config, Endpoint, Era, IsolationMode, Origin, RestartMode, Server, Settings};
+use switchboard_config::{self as config, Endpoint, Era, IsolationMode, Origin, Rates, RestartMode, Server, Settings};
 use switchboard_guard::code::Level;
 use switchboard_guard::risk::OperatorWord;
-use switchboard_kernel::{GateOptions, Isolation, KernelOptions, Restart, ServerPolicy, ServerSpec, Sharing};
+use switchboard_kernel::{
+    self as kernel, AgentTools, Allowance, BreakerPolicy, Budget, GateOptions, Isolation, KernelOptions,
+    PressurePolicy, PrincipalRates, Quota, Rate, Restart, RetryPolicy, ServerPolicy, ServerSpec, Sharing, ToolContext,
+    Upkeep,
+};
 use switchboard_peer::client::{EraChoice, Target};
 use switchboard_store::Store;
 use switchboard_transport::child::CommandSpec;
@@ -33,11 +37,13 @@ pub(crate) fn spec(server: &Server, surroundings: &Surroundings<'_>) -> Option<S
     };
     let restart = match server.restart().mode {
         RestartMode::Never => Restart::Never,
-        RestartMode::OnFailure | RestartMode::Always => Restart::Always,
+        RestartMode::OnFailure => Restart::OnFailure,
+        RestartMode::Always => Restart::Always,
     };
+    let upkeep = upkeep(server, limits);
     let (start_timeout, call_timeout) = (server.start_timeout(limits), server.call_timeout(limits));
     let mut print = Fingerprint::new(server);
-    print.word(&format!("{era:?} {sharing:?} {restart:?} {start_timeout:?} {call_timeout:?}"));
+    print.word(&format!("{era:?} {sharing:?} {restart:?} {start_timeout:?} {call_timeout:?} {upkeep:?}"));
     let target = target(endpoint, &mut print);
     Some(ServerSpec {
         id: server.id().into(),
@@ -47,10 +53,28 @@ pub(crate) fn spec(server: &Server, surroundings: &Surroundings<'_>) -> Option<S
         start_timeout,
         call_timeout,
         restart,
+        upkeep,
         fingerprint: print.finish(),
         isolation: isolation(server, surroundings),
-        policy: Arc::new(policy(server)),
+        policy: Arc::new(policy(server, surroundings.settings)),
     })
+}
+
+/// How a server is kept up.
+fn upkeep(server: &Server, limits: &config::Limits) -> Upkeep {
+    let (restart, said) = (server.restart(), &server.entry.flow);
+    Upkeep {
+        max_restarts: Some(restart.max_restarts),
+        restart_window: restart.window,
+        backoff_base: restart.backoff_base,
+        backoff_max: restart.backoff_max,
+        stop_timeout: said.stop_timeout.unwrap_or(limits.stop_timeout),
+        drain: said.drain_timeout.unwrap_or(limits.drain_timeout),
+        health_every: Some(said.health_every.unwrap_or(limits.health_every)).filter(|every| !every.is_zero()),
+        health_timeout: limits.health_timeout,
+        sleep_after: said.sleep_after,
+        ..Upkeep::default()
+    }
 }
 
 /// What a server is started in.
@@ -101,7 +125,7 @@ fn isolation(server: &Server, surroundings: &Surroundings<'_>) -> Option<Isolati
 }
 
 /// What the operator says about the use of a server.
-fn policy(server: &Server) -> ServerPolicy {
+fn policy(server: &Server, settings: &Settings) -> ServerPolicy {
     let mgp = server.entry.mgp.as_ref();
     let scope = |scope: &serde_json::Value| crate::local::raw(scope);
     let granted = mgp.into_iter().flat_map(|mgp| &mgp.permissions_granted);
@@ -123,6 +147,41 @@ fn policy(server: &Server) -> ServerPolicy {
         schemas: schemas.collect(),
         code_levels: levels.collect(),
         audit_sink: server.entry.audit_sink == Some(true),
+        pressure: pressure(server, settings),
+    }
+}
+
+/// How much a server may be used, and what happens when it fails.
+fn pressure(server: &Server, settings: &Settings) -> PressurePolicy {
+    let entry = &server.entry.flow;
+    let tools = server.entry.tools.iter().filter(|(_, tool)| tool.rates != Rates::default());
+    let (own, all, usual) = (&entry.breaker, &settings.breaker, BreakerPolicy::default());
+    let open = own.open.or(all.open).unwrap_or(usual.open);
+    let breaker = BreakerPolicy {
+        failures: own.failures.or(all.failures).unwrap_or(usual.failures),
+        open,
+        longest: own.open_max.or(all.open_max).unwrap_or(usual.longest).max(open),
+    };
+    let (own, all, usual) = (&entry.retry, &settings.retry, RetryPolicy::default());
+    let retry = RetryPolicy {
+        most: own.most.or(all.most).unwrap_or(usual.most),
+        first: own.first.or(all.first).unwrap_or(usual.first),
+        longest: own.longest.or(all.longest).unwrap_or(usual.longest),
+        fallback: own.fallback.or(all.fallback).unwrap_or(usual.fallback),
+    };
+    PressurePolicy {
+        rates: allowance(&entry.rates),
+        tools: tools.map(|(name, tool)| (name.clone(), allowance(&tool.rates))).collect(),
+        breaker,
+        retry,
+    }
+}
+
+fn allowance(rates: &Rates) -> Allowance {
+    Allowance {
+        rate: rates.calls.map(|(count, window, burst)| Rate { count, window, burst }),
+        quota: rates.quota.map(|(count, period)| Quota { count, period }),
+        concurrent: rates.concurrent,
     }
 }
 
@@ -135,10 +194,20 @@ pub(crate) fn specs(config: &config::Config, data_dir: &Path) -> Vec<ServerSpec>
 /// How the kernel should behave.
 pub(crate) fn kernel_options(settings: &Settings, store: Option<Store>) -> KernelOptions {
     let (limits, gate) = (&settings.limits, &settings.gate);
+    let usual = KernelOptions::default();
     KernelOptions {
         limits: message_limits(settings),
         list_wait: limits.list_wait,
         longest_call: limits.call_timeout_max,
+        parked_calls_each: settings.rates.parked_calls.unwrap_or(usual.parked_calls_each),
+        principal_rates: PrincipalRates {
+            each: allowance(&settings.rates.each),
+            named: settings.rates.principals.iter().map(|(name, rates)| (name.clone(), allowance(rates))).collect(),
+        },
+        notification_rate: settings.rates.notifications.map_or(usual.notification_rate, |count| {
+            Some(Rate { count, window: Duration::from_secs(1), burst: count.saturating_mul(2) })
+        }),
+        server_requests: limits.server_requests,
         gate: GateOptions {
             store,
             approval_policy: settings.approval_policy,
@@ -155,7 +224,37 @@ pub(crate) fn kernel_options(settings: &Settings, store: Option<Store>) -> Kerne
             audit_arguments: gate.audit_arguments,
             sync_all_effects: gate.sync_all_effects,
         },
-        ..KernelOptions::default()
+        tools: tool_context(&settings.tools),
+        ..usual
+    }
+}
+
+/// Which tools clients are given.
+fn tool_context(settings: &config::ToolSettings) -> ToolContext {
+    let agent = |agent: &config::AgentSettings| AgentTools {
+        level: agent.level.and_then(tool_level),
+        pinned: agent.pinned.clone(),
+    };
+    ToolContext {
+        level: tool_level(settings.level),
+        pinned: settings.pinned.clone(),
+        budget: Budget {
+            max_tokens: settings.max_tokens,
+            pinned_reserve: settings.pinned_reserve,
+            discovery_reserve: settings.discovery_reserve,
+            cache_limit: settings.cache_limit,
+        },
+        agents: settings.agents.iter().map(|(name, settings)| (name.clone(), agent(settings))).collect(),
+    }
+}
+
+fn tool_level(level: config::ToolLevel) -> Option<kernel::Level> {
+    match level {
+        config::ToolLevel::Auto => None,
+        config::ToolLevel::All => Some(kernel::Level::All),
+        config::ToolLevel::Categories => Some(kernel::Level::Categories),
+        config::ToolLevel::Discovery => Some(kernel::Level::Discovery),
+        config::ToolLevel::Hybrid => Some(kernel::Level::Hybrid),
     }
 }
 
@@ -205,6 +304,10 @@ fn target(endpoint: &Endpoint, print: &mut Fingerprint) -> Target {
             let url = http.url.clone();
             print.word(&url);
             print.pairs(&headers);
+            if let Some(oauth) = &http.oauth {
+                print.word(&format!("{} {:?} {:?}", oauth.client_id, oauth.issuer, oauth.scopes));
+                print.word(oauth.client_secret.reveal());
+            }
             if http.legacy_sse { Target::Sse { url, headers } } else { Target::Http { url, headers } }
         }
     }

@@ -1,7 +1,6 @@
 //! `switchboard stdio`: the kernel for the one client that started us. Standard output carries the protocol alone.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use switchboard_kernel::Kernel;
 use switchboard_peer::duplex::{self, Options, Role};
@@ -9,14 +8,13 @@ use tokio_util::sync::CancellationToken;
 
 use crate::Outcome;
 use crate::arguments::Common;
+use crate::control::Control;
 use crate::failure::Failure;
 use crate::identity::keeper::Keeper;
+use crate::serve::goodbye;
 use crate::serve::reload::Reload;
 use crate::signals::Signals;
 use crate::{memory, setup, specs, storage};
-
-/// How long servers get to end when the client has gone.
-const GOODBYE: Duration = Duration::from_secs(8);
 
 pub(crate) async fn run(common: &Common) -> Outcome {
     let mut signals = Signals::take()?;
@@ -33,21 +31,27 @@ pub(crate) async fn run(common: &Common) -> Outcome {
     let following = CancellationToken::new();
     let keeper = Keeper::start(store.clone(), &loaded, following.clone()).await?;
     let mut kernel_options = specs::kernel_options(&settings, Some(store.clone()));
-    kernel_options.credentials = Some(keeper);
+    kernel_options.credentials = Some(keeper.clone());
     let kernel = Kernel::new(kernel_options);
     let mut options = Options::new(Role::Server);
     options.limits = specs::message_limits(&settings);
     options.concurrent_requests = settings.limits.session_requests;
+    let _control = Control::open(kernel.clone(), &loaded.data_dir);
     let memory = memory::start(&loaded)?;
     let built_in = memory.iter().map(|memory| memory.spec.clone()).collect();
-    let reload = Reload::start(kernel.clone(), sources, loaded, built_in);
+    let reload = Reload::start(kernel.clone(), keeper, sources, loaded, built_in);
     let started = duplex::start(tokio::io::stdin(), tokio::io::stdout(), options, Arc::new(kernel.clone()));
     tokio::select! {
         () = started.finished.cancelled() => {}
-        () = signals.next() => started.connection.close(),
+        () = signals.next() => {
+            // What runs is finished first, within bounds.
+            kernel.drain();
+            kernel.quiet(settings.limits.shutdown_grace).await;
+            started.connection.close();
+        }
     }
     reload.stop();
-    let ended = signals.unless_again(kernel.shut_down(GOODBYE)).await;
+    let ended = signals.unless_again(kernel.shut_down(goodbye(&settings))).await;
     memory::close(memory.as_ref()).await;
     following.cancel();
     let _ = store.close().await;

@@ -85,6 +85,20 @@ fn steps_of_a_request_bring_their_own_tools() {
 }
 
 #[test]
+fn a_better_judge_of_meaning_orders_anew() {
+    let mut found = house().search(&Search::new("time").top(7), |_| true);
+    let relevance: Vec<f32> = found.hits.iter().take(3).map(|hit| hit.relevance).collect();
+    // This one thinks that only mail has to do with it.
+    found.rescore(3, |hit| if &*hit.id == "mail.send" { 0.9 } else { 0.1 });
+    assert_eq!((found.hits.len(), &*found.hits[0].id), (3, "mail.send"));
+    assert_eq!(found.hits[0].reasons.last(), Some(&Reason::Meaning(0.9)));
+    assert_eq!(found.hits.iter().map(|hit| hit.relevance).collect::<Vec<_>>(), relevance);
+    let mut named = house().search(&Search::new("read_file").top(7), |_| true);
+    named.rescore(1, |hit| if &*hit.id == "fs.read_file" { -1.0 } else { 1.0 });
+    assert_eq!(&*named.hits[0].id, "fs.read_file");
+}
+
+#[test]
 fn what_may_not_be_seen_is_not_there() {
     let catalog = house();
     let found = catalog.search(&Search::new("convert a time to another zone").top(10), |id| !id.starts_with("time."));

@@ -10,8 +10,10 @@ use super::Span;
 use crate::entry::{Era, MgpEntry, Restart, RestartMode, ServerEntry, Sharing, Transport};
 use crate::error::{ConfigError, ErrorKind};
 use crate::expand::{Environment, expand, is_variable_name, references};
+use crate::flow;
 use crate::ids;
 use crate::nearest::nearest;
+use crate::oauth;
 use crate::places::{beside, with_home};
 use crate::policy;
 use crate::secret::{Secret, names_secret};
@@ -33,6 +35,7 @@ const SERVER: &[&str] = &[
     "url",
     "headers",
     "token",
+    "oauth",
     "sharing",
     "era",
     "start_timeout_ms",
@@ -41,6 +44,13 @@ const SERVER: &[&str] = &[
     "audit_sink",
     "tools",
     "isolation",
+    "stop_timeout_ms",
+    "drain_timeout_ms",
+    "health_every_ms",
+    "sleep_after_ms",
+    "rates",
+    "breaker",
+    "retry",
     "mgp",
 ];
 const RESTART: &[&str] =
@@ -129,6 +139,7 @@ fn fill(
     entry.pass_env = keys.strings("pass_env")?;
     entry.headers = values(keys.map("headers")?);
     entry.token = keys.string("token")?.map(Secret::new);
+    entry.oauth = oauth::read_entry(keys)?;
     entry.sharing = keys.word("sharing", Sharing::WORDS, Sharing::from_word)?;
     entry.era = keys.word("era", Era::WORDS, Era::from_word)?;
     entry.start_timeout = keys.milliseconds("start_timeout_ms")?;
@@ -137,6 +148,7 @@ fn fill(
     entry.audit_sink = keys.boolean("audit_sink")?;
     entry.tools = policy::read_tools(keys)?;
     entry.isolation = policy::read_isolation(keys)?;
+    entry.flow = flow::read_entry(keys)?;
     entry.mgp = keys.section("mgp", "[servers.mgp]", MGP)?.map(|mgp| read_mgp(&mgp)).transpose()?;
 
     let transport = entry.effective_transport();
@@ -158,7 +170,9 @@ fn fill(
             if let Ok(url) = Url::parse(&endpoint.url)
                 && url.scheme() == "http"
                 && !is_loopback(&url)
-                && (endpoint.token.is_some() || endpoint.headers.keys().any(|name| names_secret(name)))
+                && (endpoint.token.is_some()
+                    || endpoint.oauth.is_some()
+                    || endpoint.headers.keys().any(|name| names_secret(name)))
             {
                 warnings.push(warning(keys, "url", "credentials go over plain http; use https"));
             }
@@ -178,8 +192,11 @@ fn warning(keys: &Keys<'_>, key: &str, sentence: &str) -> String {
 }
 
 fn warn(keys: &Keys<'_>, entry: &ServerEntry, transport: Transport, warnings: &mut Vec<String>) {
-    let useless: &[&str] =
-        if transport == Transport::Stdio { &["headers", "token"] } else { &["args", "cwd", "env", "pass_env"] };
+    let useless: &[&str] = if transport == Transport::Stdio {
+        &["headers", "token", "oauth"]
+    } else {
+        &["args", "cwd", "env", "pass_env"]
+    };
     for key in useless.iter().filter(|key| keys.table.contains_key(key)) {
         warnings.push(warning(keys, key, &format!("has no effect on a {transport} server")));
     }
@@ -350,7 +367,17 @@ fn http(keys: &Keys<'_>, environment: &Environment, legacy_sse: bool) -> Result<
             "write the bare token, without `Bearer `",
         ));
     }
-    Ok(HttpEndpoint { legacy_sse, url: url.into(), headers, token: token.map(Secret::new) })
+    let oauth = oauth::read_expanded(keys, environment)?;
+    if oauth.is_some() {
+        let help = "keep one of the two";
+        if token.is_some() || seen.contains("authorization") {
+            return Err(keys.bad_value("oauth", "is given together with `token` or an `Authorization` header", help));
+        }
+        if legacy_sse {
+            return Err(keys.bad_value("oauth", "has no effect on a server that speaks HTTP+SSE", "use `token`"));
+        }
+    }
+    Ok(HttpEndpoint { legacy_sse, url: url.into(), headers, token: token.map(Secret::new), oauth })
 }
 
 fn is_loopback(url: &Url) -> bool {

@@ -6,12 +6,14 @@ use std::time::Duration;
 use crate::auth;
 use crate::error::ConfigError;
 use crate::expand::{Environment, expand};
+use crate::flow;
 use crate::memory;
 use crate::places::beside;
 use crate::policy;
 use crate::secret::Secret;
 use crate::settings::{Limits, Settings};
 use crate::table::Keys;
+use crate::tools;
 use crate::{ApprovalPolicy, DefaultPolicy};
 
 const LIMITS: &[&str] = &[
@@ -30,6 +32,10 @@ const LIMITS: &[&str] = &[
     "call_timeout_max_ms",
     "start_timeout_ms",
     "stop_timeout_ms",
+    "drain_timeout_ms",
+    "shutdown_grace_ms",
+    "health_every_ms",
+    "health_timeout_ms",
     "session_idle_ms",
 ];
 
@@ -78,6 +84,12 @@ pub(super) fn read(top: &Keys<'_>, environment: &Environment) -> Result<Settings
     }
     settings.gate = policy::read_gate(top)?;
     settings.isolation = policy::read_isolation_mode(top)?;
+    settings.rates = flow::read_settings(top)?;
+    settings.breaker = flow::read_breaker(top, "[breaker]")?;
+    settings.retry = flow::read_retry(top, "[retry]")?;
+    if let Some(section) = top.section("tool_context", "[tool_context]", tools::KEYS)? {
+        settings.tools = tools::read(&section)?;
+    }
     if let Some(section) = top.section("auth", "[auth]", auth::KEYS)? {
         settings.auth = Some(auth::read(&section, environment)?);
     }
@@ -106,12 +118,18 @@ fn read_limits(keys: &Keys<'_>, limits: &mut Limits) -> Result<(), ConfigError> 
     }
     let bytes = keys.number("result_bytes", 1_024, 1 << 30)?;
     limits.result_bytes = bytes.map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
-    let times: [(&str, &mut Duration); 6] = [
+    if let Some(every) = flow::from_zero(keys, "health_every_ms")? {
+        limits.health_every = every;
+    }
+    let times: [(&str, &mut Duration); 9] = [
         ("list_wait_ms", &mut limits.list_wait),
         ("call_timeout_ms", &mut limits.call_timeout),
         ("call_timeout_max_ms", &mut limits.call_timeout_max),
         ("start_timeout_ms", &mut limits.start_timeout),
         ("stop_timeout_ms", &mut limits.stop_timeout),
+        ("drain_timeout_ms", &mut limits.drain_timeout),
+        ("shutdown_grace_ms", &mut limits.shutdown_grace),
+        ("health_timeout_ms", &mut limits.health_timeout),
         ("session_idle_ms", &mut limits.session_idle),
     ];
     for (key, limit) in times {

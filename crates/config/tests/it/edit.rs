@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use switchboard_config::{
-    Client, Config, DefaultPolicy, EditError, Environment, Era, IsolationEntry, IsolationMode, MgpEntry, Restart,
-    RestartMode, Risk, Secret, ServerEntry, Sharing, ToolEntry, Transport, TrustLevel, ValidatorName, add_server,
-    client_entry, init_text, remove_server,
+    Breaker, Client, Config, DefaultPolicy, EditError, Environment, Era, FlowEntry, IsolationEntry, IsolationMode,
+    MgpEntry, Rates, Restart, RestartMode, Retry, Risk, Secret, ServerEntry, Sharing, ToolEntry, Transport, TrustLevel,
+    ValidatorName, add_server, client_entry, init_text, remove_server,
 };
 
 fn file() -> &'static Path {
@@ -37,6 +37,7 @@ fn full() -> ServerEntry {
         url: None,
         headers: BTreeMap::new(),
         token: None,
+        oauth: None,
         sharing: Some(Sharing::Session),
         era: Some(Era::Modern),
         start_timeout: Some(Duration::from_millis(5)),
@@ -57,9 +58,19 @@ fn full() -> ServerEntry {
                 confirm: Some(false),
                 code_level: Some("strict".to_owned()),
                 schema: Some(false),
+                rates: Rates { calls: Some((3, Duration::from_secs(1), 2)), ..Rates::default() },
             },
         )]
         .into(),
+        flow: FlowEntry {
+            stop_timeout: Some(Duration::from_millis(7)),
+            drain_timeout: Some(Duration::from_millis(8)),
+            health_every: Some(Duration::ZERO),
+            sleep_after: Some(Duration::from_millis(9)),
+            rates: Rates { concurrent: Some(4), quota: Some((5, Duration::from_secs(6))), ..Rates::default() },
+            breaker: Breaker { failures: Some(0), open: Some(Duration::from_millis(1)), ..Breaker::default() },
+            retry: Retry { most: Some(1), fallback: Some(false), ..Retry::default() },
+        },
         mgp: Some(MgpEntry {
             extensions: vec!["security".to_owned()],
             permissions_required: vec!["camera".to_owned()],

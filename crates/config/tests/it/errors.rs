@@ -54,7 +54,7 @@ const FILE: &[(&str, &str)] = &[
   |
 1 | bananas = 1
   | ^^^^^^^
-  = help: the keys known here are servers, listen, allowed_hosts, allowed_origins, data_dir, approval_policy, default_policy, store, bus, limits, auth, gate, isolation"#,
+  = help: the keys known here are servers, listen, allowed_hosts, allowed_origins, data_dir, approval_policy, default_policy, store, bus, limits, auth, gate, isolation, rates, breaker, retry, memory, tool_context"#,
     ),
     (
         "listen = 7420\n",
@@ -178,7 +178,7 @@ const SERVER: &[(&str, &str)] = &[
   |
 4 | zebra = 1
   | ^^^^^
-  = help: the keys known here are id, description, enabled, transport, command, args, cwd, env, pass_env, url, headers, token, sharing, era, start_timeout_ms, call_timeout_ms, default_policy, audit_sink, tools, isolation, mgp"#,
+  = help: the keys known here are id, description, enabled, transport, command, args, cwd, env, pass_env, url, headers, token, oauth, sharing, era, start_timeout_ms, call_timeout_ms, default_policy, audit_sink, tools, isolation, stop_timeout_ms, drain_timeout_ms, health_every_ms, sleep_after_ms, rates, breaker, retry, mgp"#,
     ),
     (
         "[[servers]]\nid = \"files\"\n",

@@ -276,3 +276,68 @@ fn thousands_of_servers_are_read_and_compared() {
     assert_eq!((config.servers.len(), config.servers[4_999].line), (5_000, 14_998));
     assert_eq!(changes(&config, &config).unchanged.len(), 5_000);
 }
+
+#[test]
+fn rates_breakers_and_retries() {
+    use std::time::Duration;
+    use switchboard_config::Rates;
+    let seconds = Duration::from_secs;
+    let text = "
+[limits]
+drain_timeout_ms = 1000
+shutdown_grace_ms = 2000
+health_every_ms = 0
+[rates]
+calls = 10
+concurrent = 4
+parked_calls = 7
+notifications_per_second = 9
+[rates.principals.ada]
+calls = 100
+window_ms = 1000
+burst = 5
+quota = 1000
+[breaker]
+failures = 3
+open_ms = 4000
+[retry]
+most = 0
+[[servers]]
+id = 'a'
+command = 'x'
+sleep_after_ms = 5000
+health_every_ms = 1000
+rates = { concurrent = 2 }
+breaker = { failures = 0 }
+retry = { most = 1, fallback = false }
+[servers.tools.slow]
+rates = { quota = 5, quota_period_ms = 2000 }
+";
+    let config = read(text);
+    let settings = &config.settings;
+    assert_eq!((settings.limits.drain_timeout, settings.limits.shutdown_grace), (seconds(1), seconds(2)));
+    assert!(settings.limits.health_every.is_zero());
+    let each = Rates { calls: Some((10, seconds(60), 10)), concurrent: Some(4), quota: None };
+    assert_eq!(settings.rates.each, each);
+    assert_eq!((settings.rates.parked_calls, settings.rates.notifications), (Some(7), Some(9)));
+    let ada = Rates { calls: Some((100, seconds(1), 5)), concurrent: None, quota: Some((1000, seconds(86_400))) };
+    assert_eq!(settings.rates.principals["ada"], ada);
+    assert_eq!((settings.breaker.failures, settings.breaker.open), (Some(3), Some(seconds(4))));
+    assert_eq!(settings.retry.most, Some(0));
+    let entry = &config.server("a").unwrap().entry;
+    assert_eq!((entry.flow.sleep_after, entry.flow.health_every), (Some(seconds(5)), Some(seconds(1))));
+    assert_eq!(entry.flow.rates.concurrent, Some(2));
+    assert_eq!((entry.flow.breaker.failures, entry.flow.retry.most), (Some(0), Some(1)));
+    assert_eq!(entry.tools["slow"].rates.quota, Some((5, seconds(2))));
+    for (text, word) in [
+        ("[rates]\nburst = 3\n", "says nothing without `calls`"),
+        ("[rates]\nquota_period_ms = 3\n", "says nothing without `quota`"),
+        ("[rates]\ncalls = 0\n", "out of range"),
+        ("[rates]\nprincipals = 1\n", "a table of principals"),
+        ("[rates.principals.ada]\nparked_calls = 1\n", "unknown key"),
+        ("[retry]\nmost = 11\n", "out of range"),
+    ] {
+        let error = Config::parse(Path::new("mgp.toml"), text, &Environment::default()).unwrap_err();
+        assert!(error.to_string().contains(word), "{error}");
+    }
+}

@@ -37,7 +37,7 @@ pub(super) enum Place {
 }
 
 /// From these logarithmic odds on a text is held.
-const HOLD: f32 = 0.6;
+const HOLD: f32 = 0.65;
 /// From these on it is hardly ever the way in which an honest tool is described.
 const SURE: f32 = 4.0;
 /// How much less it takes behind a disguise, which nobody puts on without a reason.

@@ -212,6 +212,9 @@ impl Handler for FromLink {
             if !is_task && let Some(related) = self.server.using.newest_of(self.owner) {
                 return related.notification(context, notification).await;
             }
+            if notification.method.starts_with(crate::kernel::OF_MGP) {
+                return;
+            }
             let Some(session) = self.client() else { return };
             let is_log = &*notification.method == method::LOG_MESSAGE;
             if !is_log || ClientState::of(&session).wants_log(&notification) {

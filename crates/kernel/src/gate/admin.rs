@@ -6,7 +6,9 @@
 
 use std::sync::Arc;
 
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
+use switchboard_guard::permission::Scope;
 use switchboard_peer::{Context, Reply};
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::access::{
@@ -42,7 +44,13 @@ impl Kernel {
             name @ (method::ACCESS_QUERY | method::ACCESS_GRANT | method::ACCESS_REVOKE) => {
                 self.access_request(context, name, &params(), Form::Method).await
             }
+            name if crate::discovery::is_method(name) => self.discovery_request(context, name, &params()).await,
             method::CALLBACK_RESPOND => self.callback_answered(context, request),
+            name @ (method::HEALTH_PING
+            | method::HEALTH_STATUS
+            | method::LIFECYCLE_SHUTDOWN
+            | crate::lifecycle::SERVERS_LIST
+            | crate::lifecycle::SERVERS_ORDER) => Box::pin(self.lifecycle_request(context, name, &params())).await?,
             proposals::CHECK_PERMISSIONS if self.view().directory.tool(proposals::CHECK_PERMISSIONS).is_none() => {
                 self.check_permissions(context, &params()).await
             }
@@ -74,6 +82,12 @@ impl Kernel {
         name: &str,
         arguments: Option<Raw>,
     ) -> Option<Result<Reply, Fault>> {
+        if let Some(answer) = Box::pin(self.lifecycle_tool(context, name, arguments.as_ref())).await {
+            return Some(answer.map(|raw| Ok(crate::bridge::for_era(tool_result(&raw), context.caller.era())).into()));
+        }
+        if let Some(answer) = self.discovery_tool(context, name, arguments.as_ref()).await {
+            return Some(answer);
+        }
         // What is not listed to a client does not exist for it.
         if !self.shows_own_tools(context) {
             return None;
@@ -145,10 +159,10 @@ impl Kernel {
             let mine = tables.entries.iter().filter(|entry| entry.principal == params.agent_id);
             let entries = mine.filter(|entry| entry.server == params.server_id).map(|entry| {
                 let written = AccessEntry::new(
-                    entry_word(entry.entry_type()),
+                    entry.entry_type(),
                     entry.server.clone(),
                     entry.tool.clone(),
-                    permission_word(entry.permission),
+                    entry.permission,
                     Some(entry.granted_by.clone()),
                     Some(entry.granted_at.to_string()),
                 );
@@ -169,7 +183,7 @@ impl Kernel {
         };
         let now = self.gate().granted.time();
         let access = tables.access.decide(&params.agent_id, &params.server_id, Some(tool), default, now);
-        let permission = if access.allow { access::Permission::Allow } else { access::Permission::Deny };
+        let permission = if access.allow { Permission::Allow } else { Permission::Deny };
         if form == Form::Tool {
             let (agent, server) = (params.agent_id.clone(), params.server_id.clone());
             return written(&AccessToolPermission::new(agent, server, tool.clone(), permission));
@@ -196,15 +210,12 @@ impl Kernel {
             principal: params.agent_id.clone(),
             server: params.server_id.clone(),
             tool,
-            permission: match params.permission {
-                access::Permission::Allow => Permission::Allow,
-                access::Permission::Deny => Permission::Deny,
-            },
+            permission: params.permission,
             granted_by: String::new(),
             granted_at: jiff::Timestamp::UNIX_EPOCH,
             expires_at,
             justification: params.justification.clone(),
-            scopes: None,
+            scopes: limits_of(params)?,
         };
         let entry = office.grant_access(entry).await.map_err(unwritten)?;
         self.look_again().await?;
@@ -215,11 +226,11 @@ impl Kernel {
     async fn revoke_access(&self, context: &Context, params: &AccessRevokeParams) -> Result<Raw, Fault> {
         let office = self.office(context, "revoke access")?;
         let tool = params.tool()?.map(ToOwned::to_owned);
-        let whole = params.entry_type == access::EntryType::ServerGrant;
+        let whole = params.entry_type == EntryType::ServerGrant;
         let selector = AccessSelector {
             principal: Some(params.agent_id.clone()),
             server: Some(params.server_id.clone()),
-            entry_type: Some(if whole { EntryType::ServerGrant } else { EntryType::ToolGrant }),
+            entry_type: Some(params.entry_type),
             tool,
             permission: None,
         };
@@ -291,7 +302,9 @@ impl Kernel {
             return Ok(preflight::<&str>(false, &[], Some(&super::schema::told(&mismatch)), false));
         }
         let held = self.held_permissions(&tables, &server);
-        let scopes: Vec<_> = held.into_iter().filter_map(|granted| granted.scope).collect();
+        let mut scopes: Vec<_> = held.into_iter().filter_map(|granted| granted.scope).collect();
+        let access = self.access(&tables, &context.session, &server, Some((&route.original, &name)));
+        scopes.extend(tables.limits(&access).cloned());
         if let Some(violation) = self.violation(&attempt, &scopes).await {
             return Ok(preflight::<&str>(false, &[], Some(&violation.finding.message), false));
         }
@@ -340,7 +353,7 @@ fn preflight<S: AsRef<str>>(allowed: bool, missing: &[S], reason: Option<&str>, 
 }
 
 /// What a tool says, for models and for programs.
-pub(super) fn tool_result(answer: &Raw) -> Raw {
+pub(crate) fn tool_result(answer: &Raw) -> Raw {
     let block = Edit::empty().set("type", Raw::string("text")).set("text", Raw::string(answer.as_str())).finish();
     Edit::empty().set("content", Raw::array([&block])).set("structuredContent", answer.clone()).finish()
 }
@@ -362,20 +375,17 @@ fn unknown_server(id: &str) -> Fault {
     Fault::new(FaultKind::UnknownResource, format!("there is no server `{id}`"))
 }
 
+/// What narrows a grant, as it is kept.
+fn limits_of(params: &AccessGrantParams) -> Result<Option<Box<RawValue>>, Fault> {
+    let invalid = |text: String| Fault::new(FaultKind::InvalidParams, format!("`scopes`: {text}"));
+    let Some(raw) = &params.scopes else { return Ok(None) };
+    if params.permission == Permission::Deny {
+        return Err(invalid("a denial has no limits".to_owned()));
+    }
+    Scope::read(raw).map_err(|fault| invalid(fault.to_string()))?;
+    RawValue::from_string(raw.as_str().to_owned()).map(Some).map_err(|error| invalid(error.to_string()))
+}
+
 fn unwritten(error: StoreError) -> Fault {
     Fault::new(FaultKind::ResourceExhausted, "the decision cannot be kept now").with_source(error)
-}
-
-const fn entry_word(entry: EntryType) -> access::EntryType {
-    match entry {
-        EntryType::ServerGrant => access::EntryType::ServerGrant,
-        EntryType::ToolGrant => access::EntryType::ToolGrant,
-    }
-}
-
-const fn permission_word(permission: Permission) -> access::Permission {
-    match permission {
-        Permission::Allow => access::Permission::Allow,
-        Permission::Deny => access::Permission::Deny,
-    }
 }

@@ -7,7 +7,7 @@
 //! from being written.
 
 use std::collections::HashSet;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -48,12 +48,22 @@ pub(crate) mod event {
     pub(crate) const HELD: &str = "dev.switchboard.call_held";
     /// A person, or a standing approval, let a held call go on.
     pub(crate) const APPROVED: &str = "dev.switchboard.call_approved";
+    /// The operator answered a question of a server.
+    pub(crate) const CALLBACK_ANSWERED: &str = "dev.switchboard.callback_answered";
     /// A tool is not the one that was accepted.
     pub(crate) const QUARANTINED: &str = "dev.switchboard.definition_quarantined";
     /// A tool is described as if it gave orders to the model.
     pub(crate) const MARKED: &str = "dev.switchboard.definition_marked";
     /// Somebody asked for scopes.
     pub(crate) const SCOPES_NEGOTIATED: &str = "dev.switchboard.scopes_negotiated";
+    /// A call that failed is made again, or another in its place.
+    pub(crate) const RETRIED: &str = "dev.switchboard.call_retried";
+    /// Calls to a server are stopped for a while, or no longer.
+    pub(crate) const BREAKER: &str = "dev.switchboard.breaker";
+    /// A server is in another state.
+    pub(crate) const SERVER_STATE: &str = "dev.switchboard.server_state";
+    /// Somebody wants a server started or ended.
+    pub(crate) const SERVER_ORDER: &str = "dev.switchboard.server_order";
     /// A prompt was got or a resource read.
     pub(crate) const READ: &str = "dev.switchboard.content_read";
 }
@@ -76,7 +86,11 @@ pub(crate) struct Auditor {
     pub(crate) underway: Arc<Underway>,
     /// Servers that want to hear of events.
     hearers: Hearers,
+    /// Hears of every event as well.
+    tap: OnceLock<Tap>,
 }
+
+type Tap = Box<dyn Fn(&AuditEvent) + Send + Sync>;
 
 enum Job {
     Write(Box<Waiting>),
@@ -108,7 +122,7 @@ impl Auditor {
         let underway = Underway::new(store.as_ref());
         let hurry = Arc::new(Notify::new());
         let work = write_soon(store.clone(), jobs, hurry.clone(), underway.clone());
-        (Self { store, soon, hurry, underway, hearers: Hearers::default() }, work)
+        (Self { store, soon, hurry, underway, hearers: Hearers::default(), tap: OnceLock::new() }, work)
     }
 
     /// Whether anything is kept.
@@ -233,7 +247,15 @@ impl Auditor {
         self.hearers.set(hearers);
     }
 
+    /// Names who hears of every event from now on: once, at the beginning.
+    pub(crate) fn tap(&self, tap: impl Fn(&AuditEvent) + Send + Sync + 'static) {
+        let _ = self.tap.set(Box::new(tap));
+    }
+
     fn tell(&self, event: &AuditEvent) {
+        if let Some(tap) = self.tap.get() {
+            tap(event);
+        }
         self.hearers.tell(event);
     }
 }

@@ -233,7 +233,7 @@ impl Kernel {
     /// Waits for the client's user or the operator, whoever answers first.
     async fn wait_for_answer(&self, question: &Question<'_>) -> Result<Waited, Fault> {
         let context = question.attempt.context;
-        let deadline = Instant::now() + self.gate().options.approval_wait;
+        let deadline = Instant::now() + self.gate().options().approval_wait;
         let mut way = Way::of(context);
         let mut asking = std::pin::pin!(self.ask_the_user(question, way));
         let mut asked = false;
@@ -273,7 +273,7 @@ impl Kernel {
         match way {
             Some(Way::Callback) => self.ask_by_callback(question).await,
             Some(Way::Elicitation) => {
-                let wait = self.gate().options.approval_wait;
+                let wait = self.gate().options().approval_wait;
                 ask_by_elicitation(question.attempt.context, &question.message, wait).await
             }
             None => Asked::Nobody,
@@ -327,7 +327,7 @@ impl Kernel {
         let context = attempt.context;
         // Who asks by callback needs a question in the store.
         let way = Way::of(context).filter(|way| *way == Way::Elicitation);
-        let wait = self.gate().options.approval_wait;
+        let wait = self.gate().options().approval_wait;
         let asked = match way {
             Some(_) => ask_by_elicitation(context, &message(attempt, reason), wait).await,
             None => Asked::Nobody,
@@ -348,7 +348,7 @@ impl Kernel {
 
     /// The fault of a call whose user was asked and let the time pass.
     async fn unanswered(&self, attempt: &Attempt<'_>, way: Way, approval: Option<&str>) -> Fault {
-        let wait = self.gate().options.approval_wait;
+        let wait = self.gate().options().approval_wait;
         let text = format!(
             "`{}` needs a person's approval, and the {} was not answered within {} s",
             attempt.exposed,

@@ -85,7 +85,7 @@ impl Kernel {
         server: usize,
         exposed: &str,
     ) -> bool {
-        if presented.is_empty() && !self.gate().options.demand_scopes {
+        if presented.is_empty() && !self.gate().options().demand_scopes {
             return true;
         }
         let Some(server) = view.servers.get(server) else { return false };

@@ -49,7 +49,7 @@ pub(crate) type Quarantine = HashMap<String, String>;
 impl Kernel {
     /// Compares what a server shows with what was accepted of it.
     pub(crate) async fn inspect(&self, server: &Server, lists: &Lists, instructions: Option<&str>) -> Quarantine {
-        let options = &self.gate().options;
+        let options = self.gate().options();
         if !options.pin_definitions && !options.screen_definitions {
             return Quarantine::new();
         }
@@ -80,7 +80,7 @@ impl Kernel {
 
     /// Where definitions are remembered, if they are, so that other processes can accept them.
     fn remembering(&self) -> Option<&Store> {
-        self.gate().store().filter(|_| self.gate().options.pin_definitions)
+        self.gate().store().filter(|_| self.gate().options().pin_definitions)
     }
 
     async fn compare(&self, store: &Store, server: &Server, shown: &[Shown]) -> Result<Quarantine, StoreError> {
@@ -152,7 +152,7 @@ impl Kernel {
     /// The same without a store.
     fn compare_here(&self, server: &Server, shown: &[Shown]) -> Quarantine {
         let mut quarantine = Quarantine::new();
-        let pinned = self.gate().options.pin_definitions;
+        let pinned = self.gate().options().pin_definitions;
         let mut counts: HashMap<ListKind, usize> = HashMap::new();
         for (_, name) in self.gate().pins.known.lock().keys().filter(|(id, _)| id == server.id()) {
             *counts.entry(shown::kind_of(name)).or_default() += 1;
@@ -190,7 +190,7 @@ impl Kernel {
 
     /// What speaks against showing a definition to a model.
     fn screened(&self, server: &Server, shown: &Shown) -> Option<String> {
-        let screen = self.gate().options.screen_definitions && server.trust() < TrustLevel::Core;
+        let screen = self.gate().options().screen_definitions && server.trust() < TrustLevel::Core;
         let finding = screen.then(|| screen::tool(&shown.raw).err()).flatten()?;
         // An honest tool may be described like this. On a server that the operator chose and trusts it is marked; on
         // one that nobody answers for it is held back.

@@ -16,6 +16,7 @@ use tokio::time::Instant;
 
 use super::Attempt;
 use super::audit::{self, event, result};
+use super::rates::Metered;
 use crate::bridge::{self, ResultType};
 use crate::kernel::Kernel;
 
@@ -23,7 +24,15 @@ use crate::kernel::Kernel;
 const MOST_ARGUMENTS: usize = 16 << 10;
 
 /// A call that passed. When it is dropped, it ends without anybody knowing how.
-pub(crate) struct Permit(Option<Box<Begun>>);
+pub(crate) struct Permit(Option<Box<Begun>>, Option<Box<Metered>>);
+
+impl Permit {
+    /// The same, counted among the calls that run until it is over.
+    pub(super) fn counted(mut self, metered: Option<Box<Metered>>) -> Self {
+        self.1 = metered;
+        self
+    }
+}
 
 struct Begun {
     kernel: Kernel,
@@ -71,7 +80,7 @@ impl Kernel {
     fn describe_arguments(&self, outcome: &mut AuditEvent, arguments: &Raw) {
         let details = &mut outcome.details;
         details.insert("arguments_sha256".to_owned(), Digest::of(arguments.as_bytes()).to_string().into());
-        if !self.gate().options.audit_arguments {
+        if !self.gate().options().audit_arguments {
             return;
         }
         let size = arguments.as_bytes().len();
@@ -86,9 +95,9 @@ impl Kernel {
     pub(crate) async fn begin(&self, mut outcome: AuditEvent, effect: Effect) -> Result<Permit, Fault> {
         let audit = &self.gate().audit;
         let began = Instant::now();
-        let synced = effect == Effect::Said || effect == Effect::Unsaid && self.gate().options.sync_all_effects;
+        let synced = effect == Effect::Said || effect == Effect::Unsaid && self.gate().options().sync_all_effects;
         let begun =
-            |outcome, call| Permit(Some(Box::new(Begun { kernel: self.clone(), outcome, began, call, synced })));
+            |outcome, call| Permit(Some(Box::new(Begun { kernel: self.clone(), outcome, began, call, synced })), None);
         if effect == Effect::None {
             return Ok(begun(outcome, None));
         }

@@ -6,17 +6,28 @@ use serde_json::Value;
 use switchboard_peer::{Context, Reply};
 use switchboard_protocol::fault::Fault;
 use switchboard_protocol::mgp::envelope::Rejection;
+use switchboard_protocol::proposals::{self, Proposal};
 use switchboard_store::AuditEvent;
+use switchboard_wire::{Edit, Raw};
 
 use super::audit;
 
 /// The answer to a call that was refused for what it is.
 pub(crate) fn refusal(context: &Context, fault: &Fault) -> Reply {
     let result = match Rejection::of_fault(fault) {
-        Some(rejection) => rejection.to_result(),
+        Some(rejection) => with_structured(context, fault, rejection.to_result()),
         None => return Err(crate::kernel::rendered(context, fault)).into(),
     };
     Ok(crate::bridge::for_era(result, context.caller.era())).into()
+}
+
+/// A rejection with the error of proposal 11 beside it, for a client that speaks it.
+fn with_structured(context: &Context, fault: &Fault, result: Raw) -> Raw {
+    let capabilities = &context.caller.capabilities;
+    if capabilities.as_bytes().len() <= 2 || !proposals::declared(capabilities).has(Proposal::StructuredErrors) {
+        return result;
+    }
+    Edit::of(&result).map_or(result, |edit| edit.set("error", fault.structured()).finish())
 }
 
 /// An event with what its fault says to the model: the code of the rejection, and whether trying again can help.

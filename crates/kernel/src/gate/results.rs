@@ -33,7 +33,7 @@ impl Kernel {
     pub(crate) async fn look_at_result(&self, server: &Server, outcome: Result<Reply, Fault>) -> Result<Reply, Fault> {
         let mut reply = outcome?;
         let Ok(result) = &reply.outcome else { return Ok(reply) };
-        let (options, size) = (&self.gate().options, result.as_bytes().len());
+        let (options, size) = (self.gate().options(), result.as_bytes().len());
         if size > options.result_bytes {
             let text =
                 format!("the result of server `{}` has {size} bytes, more than {}", server.id(), options.result_bytes);

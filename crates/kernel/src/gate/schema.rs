@@ -18,7 +18,7 @@ impl Kernel {
     /// Where the arguments do not fit the schema, if that counts.
     pub(super) fn mismatch(&self, attempt: &Attempt<'_>) -> Option<Box<Mismatch>> {
         let said = attempt.server.policy();
-        let counts = said.schemas.get(attempt.tool).copied().unwrap_or_else(|| self.gate().options.check_schemas);
+        let counts = said.schemas.get(attempt.tool).copied().unwrap_or_else(|| self.gate().options().check_schemas);
         let schema = attempt.policy.schema().filter(|_| counts)?;
         schema.check(&attempt.arguments()).err()
     }

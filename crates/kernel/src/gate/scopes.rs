@@ -138,7 +138,7 @@ impl Kernel {
         wanted: Wanted<'_>,
     ) -> Result<(), Fault> {
         if presented.is_empty() {
-            let demanded = self.gate().options.demand_scopes;
+            let demanded = self.gate().options().demand_scopes;
             let declared = wanted.tool.is_some_and(|(_, policy)| !policy.assessment.scopes.is_empty());
             return if demanded && declared { insufficient(&wanted.missing(&[])) } else { Ok(()) };
         }
@@ -195,7 +195,7 @@ impl Kernel {
     pub(super) async fn negotiate_scopes(&self, context: &Context, params: &Raw) -> Result<Raw, Fault> {
         let invalid = |text: String| Fault::new(FaultKind::InvalidParams, text);
         let asked: ScopeNegotiationParams = params.view().map_err(|error| invalid(error.to_string()))?;
-        let longest = self.gate().options.session_ttl;
+        let longest = self.gate().options().session_ttl;
         let life = asked.ttl_seconds.map_or(longest, |seconds| Duration::from_secs(seconds).min(longest));
         if life.is_zero() {
             return Err(invalid("`ttl_seconds` must be at least 1".to_owned()));

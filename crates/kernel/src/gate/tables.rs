@@ -11,7 +11,8 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use jiff::Timestamp;
-use switchboard_guard::access::{AccessTable, Rule};
+use serde_json::value::RawValue;
+use switchboard_guard::access::{Access, AccessTable, Rule};
 use switchboard_guard::permission::{Decided, Decision, Scope};
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_store::{AccessEntry, Permission, PermissionDecision, ServerPermission, Snapshot, Store};
@@ -33,6 +34,8 @@ pub(crate) struct Tables {
     pub(crate) access: AccessTable,
     /// The entries behind the rules of `access`, in the same order.
     pub(crate) entries: Vec<AccessEntry>,
+    /// What narrows each of them, in the same order.
+    limits: Vec<Option<Scope>>,
     /// Whether any of it ends by itself.
     pub(crate) anything_expires: bool,
     permissions: HashMap<String, Vec<Decided>>,
@@ -51,9 +54,19 @@ impl Tables {
             anything_expires,
             revision: snapshot.revision,
             access: access_table(&snapshot.access),
+            limits: snapshot
+                .access
+                .iter()
+                .map(|entry| limits_of(entry.scopes.as_deref()).unwrap_or_default())
+                .collect(),
             entries: snapshot.access,
             permissions,
         }
+    }
+
+    /// What narrows the grant that decided, if anything does.
+    pub(crate) fn limits(&self, access: &Access) -> Option<&Scope> {
+        self.limits.get(access.rule?)?.as_ref()
     }
 
     /// What was decided about the permissions of a server.
@@ -68,10 +81,21 @@ pub(crate) fn access_table(entries: &[AccessEntry]) -> AccessTable {
         principal: entry.principal.clone(),
         server: entry.server.clone(),
         tool: entry.tool.clone(),
-        allow: entry.permission == Permission::Allow,
+        // Limits that cannot be read must not become none.
+        allow: entry.permission == Permission::Allow && limits_of(entry.scopes.as_deref()).is_ok(),
         expires_at: entry.expires_at,
     };
     AccessTable::new(entries.iter().map(rule).collect())
+}
+
+/// The limits of a grant.
+///
+/// # Errors
+/// They are not understood.
+fn limits_of(scopes: Option<&RawValue>) -> Result<Option<Scope>, ()> {
+    let Some(scopes) = scopes else { return Ok(None) };
+    let raw = Raw::parse(scopes.get().to_owned(), &Limits::default()).map_err(|_| ())?;
+    Scope::read(&raw).map(Some).map_err(|_| ())
 }
 
 fn decided(permission: &ServerPermission) -> Decided {
@@ -80,15 +104,10 @@ fn decided(permission: &ServerPermission) -> Decided {
         PermissionDecision::Denied => Decision::Denied,
         PermissionDecision::Deferred => Decision::Deferred,
     };
-    let scope = permission.scopes.as_ref().map(|scope| {
-        let raw = Raw::parse(scope.get().to_owned(), &Limits::default());
-        raw.ok().and_then(|raw| Scope::read(&raw).ok())
-    });
     // A scope that cannot be read must not become none.
-    let (decision, scope) = match scope {
-        Some(None) => (Decision::Denied, None),
-        Some(scope) => (decision, scope),
-        None => (decision, None),
+    let (decision, scope) = match limits_of(permission.scopes.as_deref()) {
+        Ok(scope) => (decision, scope),
+        Err(()) => (Decision::Denied, None),
     };
     Decided { permission: permission.permission.clone(), decision, scope, expires_at: permission.expires_at }
 }

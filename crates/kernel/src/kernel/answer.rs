@@ -8,17 +8,18 @@ use switchboard_guard::risk::Effect;
 use switchboard_peer::{BoxFuture, Context, Handler, Reply, Session};
 use switchboard_protocol::fault::{Fault, FaultKind, Rendering};
 use switchboard_protocol::mcp::{meta, method};
-use switchboard_protocol::mgp::{Extension, TrustLevel};
+use switchboard_protocol::mgp::{self, Extension, TrustLevel};
 use switchboard_protocol::proposals::{self, Proposal};
 use switchboard_protocol::{Era, Revision};
 use switchboard_wire::{Edit, ErrorObject, Notification, Object, Raw, Request};
 
-use super::{Kernel, LEVEL_WAIT, View};
+use super::{Kernel, LEVEL_WAIT, View, repeat};
 use crate::clients::{ClientState, level_index};
 use crate::directory::{ListKind, Route};
 use crate::forward::{Forward, TaskWish, failed, malformed, send_level};
 use crate::gate::{self, Admission, Attempt, audit};
 use crate::server::Server;
+use crate::streams::{Live, Underway, Wish};
 use crate::{bridge, welcome};
 
 /// How notifications of MGP begin.
@@ -29,10 +30,11 @@ impl Handler for Kernel {
         Box::pin(async move {
             // What else the client speaks is looked up only where there is something to be said in it.
             let plain = Rendering::new(context.caller.revision, &request.method);
+            let is_call = &*request.method == method::TOOLS_CALL;
             // Nearly all requests are tool calls. The rest has a future of its own, so that a call need not carry, and
             // have allocated and copied, the largest of them all.
-            let answered = if &*request.method == method::TOOLS_CALL {
-                self.call_tool(&context, request).await
+            let answered = if is_call {
+                self.call_tool(&context, request, true).await
             } else {
                 Box::pin(async {
                     let (context, request) = gate::scopes::lifted(context.clone(), request);
@@ -48,7 +50,7 @@ impl Handler for Kernel {
                 Ok(reply) => reply,
                 Err(fault) => {
                     tracing::debug!(session = %context.session.id, %fault, "refused");
-                    Err(fault.render(&in_dialects_of(&context, plain))).into()
+                    told(&context, plain, is_call, &fault)
                 }
             }
         })
@@ -58,6 +60,9 @@ impl Handler for Kernel {
         Box::pin(async move {
             match &*notification.method {
                 method::INITIALIZED | method::CANCELLED | method::PROGRESS => {}
+                mgp::method::STREAM_PACE_NOTICE | mgp::method::STREAM_GAP => {
+                    self.told_about_stream(&context, &notification).await;
+                }
                 // What a kernel says to servers is not for clients to say.
                 name if name.starts_with(OF_MGP) => {}
                 _ => self.pass_on(&context, &notification).await,
@@ -71,6 +76,7 @@ impl Handler for Kernel {
 
     fn closed(&self, session: &Arc<Session>) {
         self.0.clients.lock().remove(&session.id);
+        self.end_subscriptions_of(&session.id);
         if let Some(state) = session.existing_state::<ClientState>() {
             let kernel = self.clone();
             self.spawn(async move {
@@ -117,9 +123,12 @@ impl Kernel {
                 self.task_request(context, request).await
             }
             method::TASKS_LIST => self.list_tasks(context, request).await,
-            _ => match self.own_method(context, &request).await {
+            _ => match self.flow_method(context, &request).await {
                 Some(answer) => answer,
-                None => self.unknown_method(context, request).await,
+                None => match self.own_method(context, &request).await {
+                    Some(answer) => answer,
+                    None => self.unknown_method(context, request).await,
+                },
             },
         }
     }
@@ -132,8 +141,17 @@ impl Kernel {
         self.wait_for_servers().await;
         let view = self.view();
         let mut list = self.visible(context, &view, kind).await?;
+        if kind == ListKind::Tools {
+            list = self.narrowed(context, &view, list).await;
+        }
         if kind == ListKind::Tools && self.shows_own_tools(context) {
             list = with_own_tools(&list, &self.own_tools());
+        }
+        if kind == ListKind::Tools {
+            let own = [self.lifecycle_tools(context), self.flow_tools(context)].concat();
+            if !own.is_empty() {
+                list = with_own_tools(&list, &own);
+            }
         }
         Ok(Ok(match context.caller.era() {
             Era::Legacy => list,
@@ -142,7 +160,13 @@ impl Kernel {
         .into())
     }
 
-    async fn call_tool(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
+    /// The call of a tool that a server named in the place of another.
+    fn call_instead<'a>(&'a self, context: &'a Context, request: Request) -> BoxFuture<'a, Result<Reply, Fault>> {
+        Box::pin(self.call_tool(context, request, false))
+    }
+
+    /// Calls a tool. Where it fails, and its server names another one, that one may be called: not from there again.
+    async fn call_tool(&self, context: &Context, request: Request, fall_back: bool) -> Result<Reply, Fault> {
         if context.caller.era() == Era::Legacy
             && let Some(error) = unknown_revision(&request)
         {
@@ -165,9 +189,17 @@ impl Kernel {
             route = view.directory.tool(&name);
         }
         let Some(route) = route else {
+            if name == crate::discovery::CALL
+                && let Some(request) = Box::pin(self.call_within(context, &request)).await?
+            {
+                return Box::pin(self.call_found(context, request)).await;
+            }
             if name.starts_with(crate::names::RESERVED)
                 && let Some(answer) = Box::pin(self.own_tool(context, &name, params.get("arguments"))).await
             {
+                return answer;
+            }
+            if let Some(answer) = Box::pin(self.flow_tool(context, &request.id, &name, params.get("arguments"))).await {
                 return answer;
             }
             if let Some(answer) = Box::pin(self.scope_tool(context, &name, &request)).await {
@@ -179,6 +211,12 @@ impl Kernel {
         let (Some(policy), Some(raw)) = (&route.policy, &request.params) else {
             return Err(no_such_tool(&name));
         };
+        let mut wish = Wish::of(context, &server, raw, &metadata);
+        if let Some(wish) = wish.as_mut().filter(|wish| wish.resume.is_some())
+            && let Some(reply) = Box::pin(self.resume_call(context, &server, &route, &request, wish)).await?
+        {
+            return Ok(reply);
+        }
         let trace = gate::trace_of(&metadata);
         let attempt = Attempt {
             context,
@@ -193,7 +231,7 @@ impl Kernel {
         };
         let (permit, cleaned) = match self.admit_tool(attempt).await? {
             Admission::Go(permit, cleaned) => (permit, cleaned),
-            Admission::Answer(reply) => return Ok(reply),
+            Admission::Answer(reply) => return Ok(Box::pin(self.repeated(context, &name, raw, reply)).await),
         };
         let mut request = match cleaned {
             Some(params) => Request { params: Some(params), ..request },
@@ -205,13 +243,56 @@ impl Kernel {
         if let Some(params) = gate::towards::with_trace(&server, &metadata, request.params.as_ref(), &trace) {
             request.params = Some(params);
         }
-        let outcome = self.execute(context, &view, &server, &route, request, &params, &name).await;
+        if let Some(wish) = wish {
+            let context = context.clone();
+            let underway = Underway { context, view, server, route, request, params, name, permit };
+            return Box::pin(self.call_streamed(underway, wish)).await;
+        }
+        let again = repeat::Again::of(&server, &request);
+        let mut outcome = self.execute(context, &view, &server, &route, request, &params, &name, None).await;
+        let mut instead = None;
+        if let Some(mut again) = again.filter(|_| repeat::has_failed(&outcome) && !repeat::goes_on(&params)) {
+            let tool = repeat::Tool { name: &route.original, policy, metadata: &metadata, trace: &trace };
+            loop {
+                match Box::pin(self.after_failure(context, &server, &tool, &mut again, &outcome)).await {
+                    repeat::Next::Call(request) => {
+                        let calling = self.execute(context, &view, &server, &route, *request, &params, &name, None);
+                        outcome = Box::pin(calling).await;
+                    }
+                    repeat::Next::Tool(other) if fall_back => {
+                        instead = self.instead(&view, &server, &other, &again);
+                        break;
+                    }
+                    repeat::Next::Tool(_) | repeat::Next::Nothing => break,
+                }
+            }
+        }
         let outcome = self.look_at_result(&server, outcome).await;
         self.settle(permit, &outcome).await;
+        if let Some((tool, params)) = instead {
+            let request = Request::new(switchboard_wire::Id::number(0), method::TOOLS_CALL, Some(params));
+            // Where that one is refused or fails too, the caller gets to know the first failure.
+            if let Ok(reply) = self.call_instead(context, request).await
+                && repeat::has_worked(&reply)
+            {
+                return Ok(repeat::marked(reply, &tool));
+            }
+        }
         let reply = outcome?;
+        self.discovery().used(&context.session.principal, &name);
         if policy.assessment.confirm.is_some() {
             self.remember_midway(context, server.id(), &params, &reply);
         }
+        Ok(reply)
+    }
+
+    /// Makes the call that `mgp.tools.call` stands for. It passes the gate under the tool's own name.
+    async fn call_found(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
+        // The client sent the headers of the call around it, and cannot know what this one would have needed.
+        let context = Context { headers: None, ..context.clone() };
+        let name = text_of(&object_of(&request)?, "name")?;
+        let reply = self.call_tool(&context, request, true).await?;
+        self.load_called(&context, &name).await;
         Ok(reply)
     }
 
@@ -238,7 +319,7 @@ impl Kernel {
 
     /// Makes a call that passed the gate.
     #[expect(clippy::too_many_arguments, reason = "the parts of one call, found by its caller and used once")]
-    async fn execute(
+    pub(crate) async fn execute(
         &self,
         context: &Context,
         view: &View,
@@ -247,6 +328,7 @@ impl Kernel {
         request: Request,
         params: &Object,
         name: &str,
+        live: Option<&Arc<Live>>,
     ) -> Result<Reply, Fault> {
         let mut headers = Vec::new();
         if let Some(wanted) = &route.param_headers {
@@ -263,7 +345,10 @@ impl Kernel {
         let asks_task = params.has("task") || modern && context.caller.can(&["extensions", meta::TASKS_EXTENSION]);
         let renamed = rename(&request, name, &route.original, "name")?;
         let longest = route.policy.as_deref().and_then(|policy| self.longest_by_scope(server, policy));
-        let forward = Forward { method: request.method, params: renamed, extra: request.extra, headers, longest };
+        let live = live.cloned();
+        let id = Some(request.id);
+        let forward =
+            Forward { method: request.method, params: renamed, extra: request.extra, headers, longest, live, id };
         let wish = match (params.has("task"), route.needs_task) {
             (true, _) => TaskWish::Asked,
             (false, true) => TaskWish::Needed,
@@ -513,16 +598,6 @@ impl Kernel {
         let name = switchboard_guard::redact::value(&Raw::string(name));
         self.gate().audit.note(audit::with(event, "name", name)).await;
     }
-
-    /// Writes down that a server came or went.
-    pub(crate) fn note_server(&self, server: &Server, event_type: &str, why: Option<&str>) {
-        let event = audit::event_of(event_type, audit::kernel(), audit::result::SUCCESS);
-        let mut event = audit::with(audit::about(event, server.id(), None), "trust_level", server.trust().as_str());
-        if let Some(why) = why {
-            event = audit::with(event, "reason", why);
-        }
-        self.gate().audit.note_now(event);
-    }
 }
 
 /// How faults are written for a client.
@@ -538,6 +613,25 @@ fn in_dialects_of(context: &Context, rendering: Rendering) -> Rendering {
     }
     let structured = proposals::declared(capabilities).has(Proposal::StructuredErrors);
     rendering.with_mgp(welcome::agreed_with(capabilities).is_some()).with_structured(structured)
+}
+
+/// A fault as a client's answer. What is wrong with the call itself, and not with its form, is a result for a client of
+/// proposal 11.
+fn told(context: &Context, plain: Rendering, is_call: bool, fault: &Fault) -> Reply {
+    let rendering = in_dialects_of(context, plain);
+    let failure = if is_call && rendering.structured { proposals::failure_result(fault) } else { None };
+    match failure {
+        Some(result) => {
+            let said = fault.render(&rendering);
+            // Who speaks MGP as well finds its code and its recovery fields where results have such things.
+            let mgp = said.data.as_ref().and_then(|data| data.member("_mgp")).filter(|_| rendering.mgp);
+            let code = Raw::from_value(&said.code).ok().filter(|_| rendering.mgp);
+            let mgp = mgp.and_then(|mgp| Some(Edit::of(&mgp).ok()?.set_optional("code", code).finish()));
+            let result = Edit::of(&result).map_or(result, |edit| edit.set_optional("_mgp", mgp).finish());
+            Ok(bridge::for_era(result, context.caller.era())).into()
+        }
+        None => Err(fault.render(&rendering)).into(),
+    }
 }
 
 /// A fault as a client's error.
@@ -593,7 +687,15 @@ fn unknown_revision(request: &Request) -> Option<ErrorObject> {
 }
 
 pub(crate) fn plain(request: Request, params: Option<Raw>) -> Forward {
-    Forward { method: request.method, params, extra: request.extra, headers: Vec::new(), longest: None }
+    Forward {
+        method: request.method,
+        params,
+        extra: request.extra,
+        headers: Vec::new(),
+        longest: None,
+        live: None,
+        id: None,
+    }
 }
 
 pub(crate) fn object_of(request: &Request) -> Result<Object, Fault> {

@@ -1,20 +1,22 @@
 //! One life of a server's connection: made, kept up to date, lost.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use switchboard_flow::lifecycle::Event;
 use switchboard_peer::client::{Authorizer, ConnectOptions, Connected, Target, Wanted, connect};
 use switchboard_peer::{Caller, Handler};
 use switchboard_protocol::mgp::{Agreement, ServerDeclaration};
+use switchboard_transport::confine::ExitCause;
 use switchboard_wire::Raw;
 use tokio::time::Instant;
 
 use super::notices::FromServer;
-use super::{Declared, Hub, Lived, Phase, Server, describe};
+use super::{Declared, Hub, Lived, Server, describe};
 use crate::clients::{level_index, level_name};
 use crate::directory::ListKind;
 use crate::forward::send_level;
-use crate::gate::audit::event;
 use crate::kernel::Kernel;
 use crate::lists::Asking;
 use crate::names;
@@ -59,9 +61,12 @@ impl Server {
         // Whoever waits for the server to be ready must find what it offers.
         kernel.rebuild();
         self.put_open_before_operator(kernel).await;
-        self.phase.send_replace(Phase::Ready);
+        self.was_up.store(true, Ordering::Relaxed);
+        self.checked.set(None);
+        let lost_before = self.stats.lost();
+        self.step(Event::Ready, None, kernel);
+        self.calm(kernel);
         tracing::info!(server = %self.id(), revision = %hub.revision(), "server is connected");
-        kernel.note_server(self, event::SERVER_CONNECTED, None);
         let decided = self.ask_for_permissions(&hub, kernel).await;
         let upkeep = async {
             tokio::join!(
@@ -76,14 +81,20 @@ impl Server {
             _ = upkeep => {}
             () = self.watch_permissions(&hub, kernel, decided) => {
                 hub.connected.stop().await;
-                kernel.note_server(self, event::SERVER_DISCONNECTED, Some("its permissions have changed"));
                 return Lived::Outgrown;
             }
+            () = self.watch_idleness() => return Lived::Idle,
+            () = self.watch_health(&hub) => {
+                self.hub.store(None);
+                hub.connected.stop().await;
+                return Lived::Lost { why: "it did not answer health checks".to_owned(), clean: false };
+            }
         }
-        self.note_violation(&hub, kernel).await;
-        let why = last_words(&hub.connected);
-        kernel.note_server(self, event::SERVER_DISCONNECTED, Some(&why));
-        Lived::Lost(why)
+        let cause = self.note_violation(&hub, kernel).await;
+        // One that ends while it owes answers has failed, whatever it says of itself.
+        let owes = self.using.pending() > 0 || self.stats.lost() != lost_before;
+        let clean = cause == Some(ExitCause::Finished) && !owes;
+        Lived::Lost { why: last_words(&hub.connected), clean }
     }
 
     /// Makes a connection in the name of `caller`, with the credentials of `principal`, or those for everybody.
@@ -100,6 +111,7 @@ impl Server {
             era: self.spec.era,
             known_era: *self.known_era.lock(),
             start_timeout: self.spec.start_timeout,
+            stop_timeout: self.spec.upkeep.stop_timeout,
             limits: kernel.limits().clone(),
             authorizer,
             ..ConnectOptions::new(info, caller.capabilities.clone())
@@ -143,7 +155,9 @@ impl Server {
             most_items: kernel.options().list_items,
         };
         let before = self.lists();
-        let (lists, problems) = asking.all(&before).await;
+        let (mut lists, problems) = asking.all(&before).await;
+        // The tools of another kernel that stands there are its own business.
+        lists.tools.items.retain(|tool| !is_of_a_kernel(tool));
         for problem in &problems {
             tracing::warn!(server = %self.id(), problem, "a list could not be had");
         }
@@ -191,7 +205,7 @@ impl Server {
     }
 
     /// Tells the server what it cannot know: now, and whenever it has lost its session and got a new one.
-    async fn restore_always(&self, hub: &Hub, kernel: &Kernel) {
+    async fn restore_always(self: &Arc<Self>, hub: &Hub, kernel: &Kernel) {
         let mut renewals = hub.connected.renewals.clone();
         loop {
             *self.told_level.lock() = None;
@@ -199,6 +213,7 @@ impl Server {
                 self.tell_level(hub, level).await;
             }
             self.subscribe_again(hub).await;
+            kernel.subscribe_again_at(self, hub.remote()).await;
             if renewals.changed().await.is_err() {
                 // This connection has no session that could be renewed.
                 return std::future::pending().await;
@@ -236,6 +251,13 @@ impl Server {
             ListKind::Templates => lists.templates.items.len(),
         }
     }
+}
+
+/// Whether a tool is one that another kernel offers of itself.
+fn is_of_a_kernel(tool: &Raw) -> bool {
+    let text = |path: &[&str]| tool.at(path).and_then(|value| value.as_text());
+    text(&["name"]).is_some_and(|name| name.starts_with(names::RESERVED))
+        && text(&["_mgp", "source"]).as_deref() == Some("kernel")
 }
 
 fn last_words(connected: &Connected) -> String {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use switchboard_peer::{BoxFuture, Context, Handler, Reply};
 use switchboard_protocol::mcp::method;
+use switchboard_protocol::mgp;
 use switchboard_wire::{ErrorObject, Notification, Raw, Request, code};
 
 use super::{Server, Whose};
@@ -45,10 +46,23 @@ impl Handler for FromServer {
 
     fn notification(&self, context: Context, notification: Notification) -> BoxFuture<'_, ()> {
         Box::pin(async move {
+            // Changes of lists are gathered anyway, and the last one counts.
+            let list = matches!(
+                &*notification.method,
+                method::TOOLS_LIST_CHANGED | method::PROMPTS_LIST_CHANGED | method::RESOURCES_LIST_CHANGED
+            );
+            if !list && !self.server.hears(self.kernel.options().notification_rate).await {
+                return;
+            }
             if self.kernel.take_notice(&self.server, &notification) {
                 return;
             }
             match self.server.using.whose() {
+                // It names no call, so only the operator can be asked.
+                Whose::Nobodys | Whose::Doubtful if &*notification.method == mgp::method::CALLBACK_REQUEST => {
+                    let params = notification.params.as_ref();
+                    self.kernel.take_callback(&self.server, None, &context.remote, params);
+                }
                 Whose::Owners(related) => related.notification(context, notification).await,
                 Whose::Nobodys | Whose::Doubtful => self.kernel.tell_clients(&self.server, &notification),
             }

@@ -22,6 +22,9 @@ const LOOK: Duration = Duration::from_secs(1);
 /// How long a server may take to hear of a decision.
 const TELL: Duration = Duration::from_secs(5);
 
+/// How long a process whose output has ended may take to end itself. It is not started again before.
+const LAST_BREATH: Duration = Duration::from_millis(500);
+
 impl Server {
     /// Tells a server that speaks of permissions to wait for those it lacks; what was decided by then.
     pub(super) async fn ask_for_permissions(&self, hub: &Hub, kernel: &Kernel) -> Option<Standing> {
@@ -41,7 +44,7 @@ impl Server {
 
     /// Writes down what nobody has decided about, or whose time is over, for the operator to find.
     async fn put_before_operator(&self, standing: &Standing, kernel: &Kernel) {
-        let asks = kernel.gate().options.approval_policy == ApprovalPolicy::Interactive || kernel.approves_all();
+        let asks = kernel.gate().options().approval_policy == ApprovalPolicy::Interactive || kernel.approves_all();
         let open = |missing: &&Missing| matches!(missing.why, Why::Undecided | Why::Expired);
         let Some(store) = kernel.gate().store().filter(|_| asks && standing.missing.iter().any(|one| open(&one)))
         else {
@@ -147,15 +150,18 @@ impl Server {
         Some(kernel.held_permissions(&tables, self))
     }
 
-    /// Writes down that its process ended for doing what it may not do.
-    pub(super) async fn note_violation(&self, hub: &Hub, kernel: &Kernel) {
-        let Some(oversight) = hub.connected.oversight() else { return };
-        let ended = tokio::time::timeout(TELL, oversight.ended()).await;
-        let Some(cause) = ended.ok().flatten().filter(|cause: &ExitCause| cause.is_violation()) else { return };
+    /// How its process ended; written down where that was for doing what it may not do.
+    pub(super) async fn note_violation(&self, hub: &Hub, kernel: &Kernel) -> Option<ExitCause> {
+        let oversight = hub.connected.oversight()?;
+        let cause = tokio::time::timeout(LAST_BREATH, oversight.ended()).await.ok().flatten()?;
+        if !cause.is_violation() {
+            return Some(cause);
+        }
         tracing::warn!(server = %self.id(), ?cause, "the server was ended for what it did");
         let event = audit::event_of(audit::event::ISOLATION_VIOLATION, audit::kernel(), audit::result::BLOCKED);
         let event = audit::with(audit::about(event, self.id(), None), "cause", format!("{cause:?}"));
         kernel.gate().audit.note(audit::with(event, "code", cause.code())).await;
+        Some(cause)
     }
 
     async fn standing(&self, kernel: &Kernel) -> Option<Standing> {
@@ -172,7 +178,7 @@ impl Server {
                 let missing: Vec<_> = standing.missing.iter().map(|missing| Raw::string(&missing.permission)).collect();
                 let request = request
                     .set("permissions", Raw::array(&missing))
-                    .set("policy", Raw::string(kernel.gate().options.approval_policy.as_str()))
+                    .set("policy", Raw::string(kernel.gate().options().approval_policy.as_str()))
                     .set("message", Raw::string("Waiting for operator approval"));
                 (names.wait(), request)
             }

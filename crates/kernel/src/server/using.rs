@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -28,6 +28,8 @@ pub(crate) struct Using {
     ended: Notify,
     /// The server has asked something without naming a call.
     asks: AtomicBool,
+    /// How many calls are open, to be read without waiting.
+    running: AtomicUsize,
 }
 
 #[derive(Default)]
@@ -97,6 +99,7 @@ impl Using {
     /// Notes a call until the ticket is dropped.
     pub(crate) fn begin(self: &Arc<Self>, user: User) -> Ticket {
         let key = self.calls.lock().insert(user);
+        self.running.fetch_add(1, Ordering::Relaxed);
         Ticket { using: self.clone(), key, answered: false }
     }
 
@@ -138,6 +141,7 @@ impl Using {
                 let alone = calls.shared().all(|(_, other)| other.owner == user.owner || user.does_not_fear(other));
                 if alone || late {
                     let key = calls.insert(user);
+                    self.running.fetch_add(1, Ordering::Relaxed);
                     return Ticket { using: self.clone(), key, answered: false };
                 }
             }
@@ -190,6 +194,16 @@ impl Using {
         self.calls.lock().open.values().filter(|user| user.shared).all(|user| &*user.principal == principal)
     }
 
+    /// How many calls run.
+    pub(crate) fn pending(&self) -> usize {
+        self.running.load(Ordering::Relaxed)
+    }
+
+    /// How many calls were ever begun.
+    pub(crate) fn begun(&self) -> u64 {
+        self.calls.lock().next
+    }
+
     /// Waits until no call runs.
     pub(crate) async fn idle(&self) {
         loop {
@@ -232,6 +246,7 @@ impl Ticket {
 
 impl Drop for Ticket {
     fn drop(&mut self) {
+        self.using.running.fetch_sub(1, Ordering::Relaxed);
         let mut calls = self.using.calls.lock();
         let user = calls.open.remove(&self.key);
         if !self.answered && user.as_ref().is_some_and(|user| user.shared) {

@@ -73,6 +73,11 @@ impl Watched {
         self.uris.lock().contains_key(uri)
     }
 
+    /// Whether anybody watches anything.
+    pub(crate) fn any(&self) -> bool {
+        !self.uris.lock().is_empty()
+    }
+
     fn all(&self) -> Vec<String> {
         let mut uris: Vec<_> = self.uris.lock().keys().cloned().collect();
         uris.sort();

@@ -70,6 +70,8 @@ impl Across<'_> {
             extra: Default::default(),
             headers: Vec::new(),
             longest: None,
+            live: None,
+            id: None,
         };
         self.kernel.pass(self.context, self.server, self.upstream, forward).await
     }
@@ -170,6 +172,8 @@ impl Across<'_> {
             extra: Default::default(),
             headers: Vec::new(),
             longest: None,
+            live: None,
+            id: None,
         };
         self.kernel.start(self.context, self.server, self.upstream, forward).await
     }
@@ -197,6 +201,8 @@ impl Across<'_> {
             extra: Default::default(),
             headers: Vec::new(),
             longest: None,
+            live: None,
+            id: None,
         };
         self.kernel.pass(self.context, self.server, self.upstream, forward).await
     }

@@ -95,7 +95,15 @@ impl Kernel {
                 mine.iter().filter(|(_, owner)| owner == server.id()).map(|(id, _)| id.clone()).collect();
             async move {
                 if can_list(&server) {
-                    let forward = Forward { method: asked, params: None, extra, headers: Vec::new(), longest: None };
+                    let forward = Forward {
+                        method: asked,
+                        params: None,
+                        extra,
+                        headers: Vec::new(),
+                        longest: None,
+                        live: None,
+                        id: None,
+                    };
                     let listed = self.forward(context, &server, forward).await;
                     let Ok(Reply { outcome: Ok(result), .. }) = listed else { return Vec::new() };
                     let made = |task: &Raw| {

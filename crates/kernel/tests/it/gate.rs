@@ -4,11 +4,16 @@
 mod audit;
 mod confirm;
 mod crash;
+mod discovery;
+mod life;
 mod lists;
+mod narrowed;
 mod negotiation;
 mod permissions;
 mod pins;
+mod pressure;
 mod revoke;
+mod settings;
 mod traps;
 mod validators;
-mod world;
+pub(crate) mod world;

@@ -2,6 +2,7 @@
 
 mod bridging;
 mod changes;
+mod flow;
 mod gate;
 mod lifecycle;
 mod many;

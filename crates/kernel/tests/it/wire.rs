@@ -23,6 +23,7 @@ pub(crate) fn local(id: &str, version: &str, server: Arc<dyn Handler>, sharing: 
         start_timeout: Duration::from_secs(5),
         call_timeout: Duration::from_secs(5),
         restart: Restart::Always,
+        upkeep: switchboard_kernel::Upkeep::default(),
         fingerprint: version.to_owned(),
         isolation: None,
         policy: Arc::default(),

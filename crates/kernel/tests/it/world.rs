@@ -307,6 +307,7 @@ pub(crate) fn spec(id: &str, url: &str, sharing: Sharing) -> ServerSpec {
         start_timeout: Duration::from_secs(5),
         call_timeout: Duration::from_secs(5),
         restart: Restart::Always,
+        upkeep: switchboard_kernel::Upkeep::default(),
         fingerprint: url.to_owned(),
         isolation: None,
         policy: Arc::default(),

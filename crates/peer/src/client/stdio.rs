@@ -73,6 +73,8 @@ async fn attempt(
             let stopper = Arc::new(Process {
                 child: Mutex::new(Some(child)),
                 connection: wire.connection.clone(),
+                // Half of it after the end of its input, half after it was asked to end.
+                grace: StopGrace { after_eof: options.stop_timeout / 2, after_term: options.stop_timeout / 2 },
                 ended: CancellationToken::new(),
             });
             reap_when_closed(&stopper, wire.finished.clone());
@@ -214,6 +216,7 @@ impl Remote for Stamping {
 struct Process {
     child: Mutex<Option<Child>>,
     connection: Arc<Connection>,
+    grace: StopGrace,
     /// Cancelled when the process is reaped.
     ended: CancellationToken,
 }
@@ -237,7 +240,7 @@ impl Process {
 
 impl Stopper for Process {
     fn stop(&self) -> BoxFuture<'_, ()> {
-        Box::pin(self.end(StopGrace::default()))
+        Box::pin(self.end(self.grace))
     }
 
     fn stray_answers(&self) -> u64 {
@@ -251,7 +254,7 @@ fn reap_when_closed(process: &Arc<Process>, finished: CancellationToken) {
     tokio::spawn(async move {
         finished.cancelled().await;
         if let Some(process) = process.upgrade() {
-            process.end(StopGrace { after_eof: LINGER, ..StopGrace::default() }).await;
+            process.end(StopGrace { after_eof: LINGER, ..process.grace }).await;
         }
     });
 }

@@ -9,6 +9,7 @@ use futures_util::FutureExt as _;
 use parking_lot::Mutex;
 use switchboard_protocol::Era;
 use switchboard_protocol::mcp::method;
+use switchboard_protocol::mgp;
 use switchboard_wire::{
     Edit, ErrorObject, Id, Incoming, Line, LineDecoder, Message, Notification, Object, Raw, Refusal, Request, Response,
     code,
@@ -18,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::{Connection, Options, Role, TellOnly, context};
+use crate::remote::time_to_answer;
 use crate::{CallError, Caller, Context, Handler, Session};
 
 pub(super) struct Inbound {
@@ -232,6 +234,9 @@ impl Inbound {
                 return;
             }
             method::PROGRESS => return self.progress(notification).await,
+            name if self.options.role == Role::Client && mgp::method::names_its_request(name) => {
+                return self.about_a_call(notification).await;
+            }
             _ => {}
         }
         let handler = match self.options.role {
@@ -239,6 +244,30 @@ impl Inbound {
             Role::Server => self.handler.clone(),
         };
         let context = self.context(notification.params.as_ref(), self.connection.closed().child_token());
+        handler.notification(context, notification).await;
+    }
+
+    /// A piece, or a question, that names its call. One that names a call that is not open is nobody's.
+    async fn about_a_call(&self, notification: Notification) {
+        let named = notification.params.as_ref().and_then(|params| params.member("request_id"));
+        let asks = time_to_answer(&notification);
+        let handler = match named {
+            Some(id) => {
+                match Id::from_raw(&id)
+                    .and_then(|id| id.as_u64())
+                    .and_then(|id| self.connection.pending.named(id, asks))
+                {
+                    Some(related) => related,
+                    None => {
+                        self.connection.stats().foreign_progress.fetch_add(1, Ordering::Relaxed);
+                        return;
+                    }
+                }
+            }
+            None => self.connection.pending.only_owner(),
+        };
+        let handler = handler.unwrap_or_else(|| self.handler.clone());
+        let context = self.context(None, self.connection.closed().child_token());
         handler.notification(context, notification).await;
     }
 

@@ -51,9 +51,14 @@ impl Alive {
     }
 
     fn touch(&self) {
+        self.touch_until(Duration::ZERO);
+    }
+
+    /// A sign of life that is good for some time.
+    fn touch_until(&self, more: Duration) {
         if let Some(began) = self.began.get() {
-            let after = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-            self.last.store(after, Ordering::Relaxed);
+            let after = u64::try_from((began.elapsed() + more).as_millis()).unwrap_or(u64::MAX);
+            self.last.fetch_max(after, Ordering::Relaxed);
         }
     }
 }
@@ -99,6 +104,15 @@ impl Pending {
         let waiting = calls.get(&id)?;
         waiting.alive.touch();
         Some((waiting.token.clone()?, waiting.related.clone()))
+    }
+
+    /// Notes a sign of life of a call that a message names; answers who takes the message. For the time of `asks` it
+    /// is not the far side that is silent.
+    pub(super) fn named(&self, id: u64, asks: Duration) -> Option<Option<Arc<dyn Handler>>> {
+        let calls = self.calls.lock();
+        let waiting = calls.get(&id)?;
+        waiting.alive.touch_until(asks);
+        Some(waiting.related.clone())
     }
 
     /// Who takes a message that names no call: the newest open call, while all of them have one owner. With several

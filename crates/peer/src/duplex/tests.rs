@@ -424,3 +424,48 @@ async fn a_modern_server_that_asks_gets_no_answer() {
     assert_eq!(far.hear().await, r#"{"jsonrpc":"2.0","method":"after"}"#);
     assert!(tokio::time::timeout(Duration::from_millis(50), far.hear()).await.is_err());
 }
+
+#[tokio::test]
+async fn what_names_a_call_reaches_that_call_and_no_other() {
+    let (started, everybody, mut far) = open(Role::Client);
+    let people: Vec<_> = (0..2).map(|_| Arc::new(Recorder::default())).collect();
+    for (owner, person) in people.iter().enumerate() {
+        let mut call = Call::new("work", None);
+        call.owner = owner as u64;
+        call.related = Some(person.clone());
+        let connection = started.connection.clone();
+        tokio::spawn(async move { connection.request(call).await });
+        assert!(far.hear().await.contains(&format!("\"id\":{}", owner + 1)));
+    }
+    for id in ["2", "1", "77", "\"1\""] {
+        far.say(&format!(
+            r#"{{"jsonrpc":"2.0","method":"notifications/mgp.stream.chunk","params":{{"request_id":{id}}}}}"#
+        ))
+        .await;
+    }
+    // Handled in order: when this one has come, so have the others.
+    far.say(r#"{"jsonrpc":"2.0","method":"last"}"#).await;
+    everybody.told.notified().await;
+    let heard = |recorder: &Recorder| recorder.notifications.lock().clone();
+    assert_eq!(heard(&people[0]), [r#"notifications/mgp.stream.chunk {"request_id":1}"#]);
+    assert_eq!(heard(&people[1]), [r#"notifications/mgp.stream.chunk {"request_id":2}"#]);
+    assert_eq!(heard(&everybody), ["last "]);
+    assert_eq!(started.connection.stats().foreign_progress.load(Ordering::Relaxed), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_waits_as_long_as_its_question_may_be_answered() {
+    let (started, _, mut far) = open(Role::Client);
+    let mut call = Call::new("ask", None).within(Duration::from_secs(10));
+    call.related = Some(Arc::new(Recorder::default()));
+    let began = tokio::time::Instant::now();
+    let connection = started.connection.clone();
+    let call = tokio::spawn(async move { connection.request(call).await });
+    far.hear().await;
+    far.say(
+        r#"{"jsonrpc":"2.0","method":"notifications/mgp.callback.request","params":{"request_id":1,"timeout_ms":60000}}"#,
+    )
+    .await;
+    assert!(matches!(call.await.unwrap(), Err(CallError::Timeout(_))));
+    assert!(began.elapsed() >= Duration::from_secs(70), "{:?}", began.elapsed());
+}

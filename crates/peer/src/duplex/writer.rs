@@ -30,6 +30,11 @@ impl Writer {
         Self { queue: sender, waiting }
     }
 
+    /// Bytes that wait to be written.
+    pub(super) fn waiting(&self) -> usize {
+        self.waiting.load(Ordering::Relaxed)
+    }
+
     pub(super) fn send(&self, message: Bytes) -> Result<(), SendError> {
         let size = message.len();
         if self.waiting.fetch_add(size, Ordering::Relaxed) + size > MOST_BYTES {

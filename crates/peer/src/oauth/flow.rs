@@ -83,7 +83,9 @@ impl Flow {
             && matches!(self.grant, Grant::Person(_))
             && issuer.scopes_supported.iter().any(|scope| scope == "offline_access");
         let challenge_scope = challenge.scope.as_deref();
-        let situation = Situation { before, challenge: challenge_scope, resource: &resource.scopes, offline };
+        let configured = self.options.scopes.names();
+        let of_resource = if configured.is_empty() { &resource.scopes } else { &configured };
+        let situation = Situation { before, challenge: challenge_scope, resource: of_resource, offline };
         let scopes = scope::choose(&situation);
         if step_up && before.is_some_and(|before| before.contains_all(&scopes)) {
             self.ask_again()?;

@@ -19,6 +19,11 @@ impl Scopes {
         scopes
     }
 
+    /// They, one by one.
+    pub(super) fn names(&self) -> Vec<String> {
+        self.0.iter().cloned().collect()
+    }
+
     /// Whether there is none.
     #[must_use]
     pub fn is_empty(&self) -> bool {

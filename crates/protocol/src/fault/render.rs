@@ -5,6 +5,7 @@
 use switchboard_wire::{Edit, ErrorObject, Raw};
 
 use super::{Fault, FaultKind};
+use crate::proposals::errors::structured_of;
 use crate::{Era, Revision};
 
 /// Whose vocabulary a method belongs to.
@@ -74,6 +75,14 @@ impl Rendering {
 pub(super) fn render(fault: &Fault, rendering: &Rendering) -> ErrorObject {
     if let Some(error) = fault.upstream_error() {
         let mut error = error.clone();
+        // A server's advice reaches a client that speaks the other dialect.
+        if rendering.structured
+            && let Some(structured) = structured_of(&error)
+            && let Ok(data) = Edit::of_optional(error.data.as_ref())
+            && !data.object().has("structured")
+        {
+            error.data = Some(data.set("structured", structured).finish());
+        }
         error.code = admissible(error.code, rendering.revision);
         return error;
     }

@@ -144,6 +144,8 @@ view! { "snake_case";
         justification: String,
         /// Until when, in RFC 3339.
         expires_at: String,
+        /// What narrows it: an object with `paths`, `commands`, `hosts` and the like, as permissions have it.
+        scopes: Raw,
     }
 }
 

@@ -4,6 +4,7 @@ mod approvals;
 mod audit;
 mod credentials;
 mod grants;
+mod operations;
 mod pins;
 mod tokens;
 
@@ -20,6 +21,8 @@ macro_rules! cases {
 }
 
 pub(crate) const CASES: &[(&str, Case)] = cases![
+    operations::begin_and_end,
+    operations::the_first_answer_stands,
     audit::numbers_and_links_what_is_appended,
     audit::finds_by_every_filter,
     audit::pages_tails_and_exports,

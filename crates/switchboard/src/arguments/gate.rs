@@ -22,22 +22,22 @@ pub(crate) struct Grant {
     #[arg(long, value_name = "NAME")]
     pub(crate) permission: Option<String>,
     /// Only in these places, such as /srv/project/**
-    #[arg(long, value_name = "GLOB", conflicts_with = "agent")]
+    #[arg(long, value_name = "GLOB")]
     pub(crate) path: Vec<String>,
     /// Only these programs; one with blanks is the beginning of a command
-    #[arg(long, value_name = "COMMAND", conflicts_with = "agent")]
+    #[arg(long, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
     /// Only these hosts; *.example.com stands for every name below
-    #[arg(long, value_name = "HOST", conflicts_with = "agent")]
+    #[arg(long, value_name = "HOST")]
     pub(crate) host: Vec<String>,
     /// Only these ports
-    #[arg(long, value_name = "PORT", conflicts_with = "agent")]
+    #[arg(long, value_name = "PORT")]
     pub(crate) port: Vec<u16>,
     /// Only code in these languages
-    #[arg(long, value_name = "LANGUAGE", conflicts_with = "agent")]
+    #[arg(long, value_name = "LANGUAGE")]
     pub(crate) language: Vec<String>,
     /// All limits as one JSON object, for those that have no option, such as deny_paths
-    #[arg(long, value_name = "JSON", conflicts_with_all = ["agent", "path", "command", "host", "port", "language"])]
+    #[arg(long, value_name = "JSON", conflicts_with_all = ["path", "command", "host", "port", "language"])]
     pub(crate) scope: Option<String>,
     /// Forbid instead
     #[arg(long)]
@@ -101,6 +101,23 @@ Example:
 Example:
   switchboard approvals deny 3f2a91c4 --reason 'not on a Friday'")]
     Deny(Deny),
+}
+
+/// `callbacks`
+#[derive(Debug, Subcommand)]
+pub(crate) enum CallbacksCommand {
+    /// Show the questions that are open
+    List,
+    /// Answer one
+    #[command(after_help = "\
+Example:
+  switchboard callbacks answer 3f2a91c4 confirm")]
+    Answer {
+        /// What `switchboard callbacks` shows, or the beginning of it
+        id: String,
+        /// The answer
+        answer: String,
+    },
 }
 
 /// `approvals approve`

@@ -133,13 +133,15 @@ fn show(entries: &[AccessEntry], permissions: &[ServerPermission], unused: bool,
         return;
     }
     if !entries.is_empty() {
-        let mut rows = vec![["PRINCIPAL", "SERVER", "TOOL", "STATE", "ENDS", "BY", "WHY"].map(str::to_owned).to_vec()];
+        let mut rows =
+            vec![["PRINCIPAL", "SERVER", "TOOL", "STATE", "WITHIN", "ENDS", "BY", "WHY"].map(str::to_owned).to_vec()];
         rows.extend(entries.iter().map(|entry| {
             vec![
                 cell(&entry.principal),
                 cell(&entry.server),
                 entry.tool.as_deref().map_or_else(|| "*".to_owned(), cell),
                 toned(entry_state(entry, now)),
+                entry.scopes.as_ref().map_or_else(|| "-".to_owned(), |scope| cell(scope.get())),
                 until(entry.expires_at),
                 cell(&entry.granted_by),
                 cell(entry.justification.as_deref().unwrap_or_default()),
@@ -208,6 +210,7 @@ pub(crate) fn entry_json(entry: &AccessEntry, now: Timestamp) -> Value {
         "granted_by": entry.granted_by,
         "granted_at": entry.granted_at.to_string(),
         "expires_at": entry.expires_at.map(|end| end.to_string()),
+        "scope": entry.scopes.as_ref().and_then(|scope| serde_json::from_str::<Value>(scope.get()).ok()),
         "justification": entry.justification,
     })
 }

@@ -35,7 +35,7 @@ pub(crate) async fn run(common: &Common, options: &Grant) -> Outcome {
     desk.warn_of_unknown(&options.server);
     let outcome = match permission {
         Some(permission) => permit(common, &desk, options, permission, scope, expires_at).await,
-        None => allow(common, &desk, options, expires_at).await,
+        None => allow(common, &desk, options, scope, expires_at).await,
     };
     desk.close().await;
     outcome
@@ -46,7 +46,13 @@ const fn usual(deny: bool) -> When {
     if deny { When::Never } else { When::Span(USUAL) }
 }
 
-async fn allow(common: &Common, desk: &Desk, options: &Grant, expires_at: Option<Timestamp>) -> Outcome {
+async fn allow(
+    common: &Common,
+    desk: &Desk,
+    options: &Grant,
+    scope: Option<Box<RawValue>>,
+    expires_at: Option<Timestamp>,
+) -> Outcome {
     if let Some(tool) = &options.tool {
         warn_of_tool(desk, &options.server, tool).await?;
     }
@@ -59,7 +65,7 @@ async fn allow(common: &Common, desk: &Desk, options: &Grant, expires_at: Option
         granted_at: Timestamp::UNIX_EPOCH,
         expires_at,
         justification: options.why.clone(),
-        scopes: None,
+        scopes: scope,
     };
     let entry = desk.office.grant_access(entry).await?;
     if common.json {
@@ -71,8 +77,9 @@ async fn allow(common: &Common, desk: &Desk, options: &Grant, expires_at: Option
         Some(tool) => format!("the tool {} of {}", cell(tool), cell(&entry.server)),
         None => cell(&entry.server),
     };
+    let within = entry.scopes.as_ref().map_or_else(String::new, |limits| format!(" within {}", cell(limits.get())));
     let end = said_end(options, expires_at);
-    screen::out(format_args!("{} {word} {what}, {end}", cell(&entry.principal)));
+    screen::out(format_args!("{} {word} {what}{within}, {end}", cell(&entry.principal)));
     Ok(())
 }
 

@@ -171,7 +171,7 @@ fn endpoint<'a>(loaded: &'a Loaded, id: &str) -> Result<&'a HttpEndpoint, Failur
     let server = server.ok_or_else(|| Failure::usage(format!("no server is called {id}")))?;
     match server.endpoint() {
         Ok(Endpoint::Http(http)) if has_own_credentials(http) => Err(Failure::usage(format!(
-            "{id} has a token in its configuration, which is used; take it out to log in instead"
+            "{id} has a token in its configuration, or a way to get one, which is used; take it out to log in instead"
         ))),
         Ok(Endpoint::Http(http)) if http.legacy_sse => {
             Err(Failure::usage(format!("{id} speaks HTTP+SSE, which has no login here; configure a token")))
@@ -184,7 +184,9 @@ fn endpoint<'a>(loaded: &'a Loaded, id: &str) -> Result<&'a HttpEndpoint, Failur
 
 /// Whether the configuration says what is sent as `Authorization`.
 pub(crate) fn has_own_credentials(http: &HttpEndpoint) -> bool {
-    http.token.is_some() || http.headers.keys().any(|name| name.eq_ignore_ascii_case("authorization"))
+    http.token.is_some()
+        || http.oauth.is_some()
+        || http.headers.keys().any(|name| name.eq_ignore_ascii_case("authorization"))
 }
 
 /// Shows the page where there is a desktop. It was printed already, so a failure is none.

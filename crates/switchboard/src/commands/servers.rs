@@ -1,12 +1,14 @@
 //! `switchboard servers`: how each configured server is.
 
+mod live;
+
 use serde_json::{Value, json};
 use switchboard_config::{Endpoint, ErrorKind, Server};
 use switchboard_kernel::{Phase, ServerStatus};
 use switchboard_protocol::Era;
 
 use crate::Outcome;
-use crate::arguments::Common;
+use crate::arguments::{Common, Servers};
 use crate::commands::login::has_own_credentials;
 use crate::local::Local;
 use crate::screen::{self, Tone};
@@ -14,6 +16,14 @@ use crate::setup;
 
 /// Characters of a problem in the table; `doctor` and `--json` have all of it.
 const BRIEF: usize = 160;
+
+/// Shows, or orders, what kernels that run do.
+pub(crate) async fn live(common: &Common, options: &Servers) -> Outcome {
+    match &options.order {
+        Some(order) => live::order(common, order, order.server()).await,
+        None => live::watch(common, options).await,
+    }
+}
 
 pub(crate) async fn run(common: &Common) -> Outcome {
     let local = Local::start(common).await?;
@@ -42,6 +52,8 @@ pub(crate) fn state(phase: &Phase) -> (&'static str, Option<&str>) {
         Phase::Restarting(why) => ("restarting", Some(why)),
         Phase::Failed(why) => ("failed", Some(why)),
         Phase::Refused(why) => ("refused", Some(why)),
+        Phase::Draining => ("draining", None),
+        Phase::Asleep => ("asleep", None),
         Phase::Stopped => ("stopped", None),
     }
 }

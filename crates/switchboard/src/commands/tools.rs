@@ -1,5 +1,8 @@
 //! `switchboard tools`: what clients see.
 
+mod judge;
+pub(crate) mod search;
+
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -8,7 +11,7 @@ use switchboard_protocol::mgp::EXTENSION_ID;
 use switchboard_wire::Raw;
 
 use crate::Outcome;
-use crate::arguments::{Common, Tools};
+use crate::arguments::{Common, Tools, ToolsCommand};
 use crate::commands::call::answers::Answers;
 use crate::commands::servers::Line;
 use crate::failure::Failure;
@@ -35,7 +38,10 @@ pub(crate) async fn run(common: &Common, options: &Tools) -> Outcome {
     let status = local.kernel.status();
     local.end().await;
     let tools: Vec<Raw> = tools?.into_iter().filter(|tool| belongs(tool, options, &local)).collect();
-    show(common, options, &tools);
+    match &options.command {
+        Some(ToolsCommand::Search(options)) => search::show(common, options, search::of_servers(&tools, &local))?,
+        None => show(common, options, &tools),
+    }
     problems(&local, options, &status, tools.len())
 }
 

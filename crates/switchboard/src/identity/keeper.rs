@@ -7,10 +7,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::{Mutex, RwLock};
-use switchboard_config::Loaded;
+use switchboard_config::{Config, Endpoint, Loaded, OAuthClient};
 use switchboard_peer::BoxFuture;
 use switchboard_peer::client::{Authorizer, Credentials, Wanted};
-use switchboard_peer::oauth::{Browser, Grant, OAuth, OAuthError, OAuthOptions};
+use switchboard_peer::oauth::{
+    Browser, Grant, Memory, OAuth, OAuthError, OAuthOptions, RegisteredClient, Scopes, Secret,
+};
 use switchboard_store::{Store, StoreError};
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
@@ -33,6 +35,16 @@ pub(crate) struct Keeper {
     known: Mutex<HashMap<Key, Arc<Stored>>>,
     /// Who has tokens, by server.
     owners: RwLock<HashMap<String, HashSet<String>>>,
+    /// Servers that tokens are got for in our own name, by server.
+    machines: RwLock<HashMap<String, Machine>>,
+}
+
+/// What gets tokens for one server in our own name, and from which configuration it was made.
+#[derive(Debug)]
+struct Machine {
+    url: String,
+    client: OAuthClient,
+    oauth: Arc<OAuth>,
 }
 
 type Key = (String, String, String);
@@ -45,12 +57,20 @@ const MOST_KNOWN: usize = 1_024;
 impl Keeper {
     /// With an open store.
     pub(crate) fn new(store: Store, data_dir: PathBuf) -> Self {
-        Self { data_dir, store, seal: OnceCell::new(), known: Mutex::default(), owners: RwLock::default() }
+        Self {
+            data_dir,
+            store,
+            seal: OnceCell::new(),
+            known: Mutex::default(),
+            owners: RwLock::default(),
+            machines: RwLock::default(),
+        }
     }
 
     /// As [`Keeper::new`], for a kernel: follows the store until `stop` is cancelled.
     pub(crate) async fn start(store: Store, loaded: &Loaded, stop: CancellationToken) -> Result<Arc<Self>, Failure> {
         let keeper = Arc::new(Self::new(store, loaded.data_dir.clone()));
+        keeper.configure(&loaded.config);
         keeper.follow(stop).await?;
         Ok(keeper)
     }
@@ -95,6 +115,35 @@ impl Keeper {
         Ok(revision)
     }
 
+    /// Takes over for which servers tokens are got in our own name. Where nothing changed, the tokens stay.
+    pub(crate) fn configure(&self, config: &Config) {
+        let mut machines = self.machines.write();
+        let mut next = HashMap::new();
+        for server in &config.servers {
+            let Ok(Endpoint::Http(http)) = server.endpoint() else { continue };
+            let Some(client) = &http.oauth else { continue };
+            let before = machines.remove(server.id());
+            let machine = match before.filter(|before| before.url == http.url && before.client == *client) {
+                Some(before) => before,
+                None => match machine(&http.url, client) {
+                    Ok(machine) => machine,
+                    Err(error) => {
+                        tracing::error!(server = server.id(), error = chain(&error), "its tokens cannot be got");
+                        continue;
+                    }
+                },
+            };
+            next.insert(server.id().to_owned(), machine);
+        }
+        *machines = next;
+    }
+
+    fn machine(&self, wanted: Wanted<'_>) -> Option<Arc<dyn Authorizer>> {
+        let machines = self.machines.read();
+        let machine = machines.get(wanted.server).filter(|machine| machine.url == wanted.url)?;
+        Some(machine.oauth.clone())
+    }
+
     /// The credentials of one principal for one server.
     pub(crate) async fn vault(&self, server: &str, principal: &str) -> Result<StoredVault, Failure> {
         let seal = self.seal.get_or_try_init(async || Seal::open(&self.data_dir).map(Arc::new)).await?;
@@ -103,6 +152,12 @@ impl Keeper {
 
     async fn find(&self, wanted: Wanted<'_>) -> Result<Option<Arc<dyn Authorizer>>, Failure> {
         for principal in wanted.principal.into_iter().chain([EVERYBODY]) {
+            // Those of a person go before ours, and ours before those that somebody left for everybody.
+            if principal == EVERYBODY
+                && let Some(machine) = self.machine(wanted)
+            {
+                return Ok(Some(machine));
+            }
             let key = (wanted.server.to_owned(), wanted.url.to_owned(), principal.to_owned());
             let known = self.known.lock().get(&key).cloned();
             if let Some(known) = known {
@@ -134,6 +189,19 @@ impl Keeper {
         }
         Ok(None)
     }
+}
+
+fn machine(url: &str, client: &OAuthClient) -> Result<Machine, OAuthError> {
+    let registered = RegisteredClient {
+        issuer: client.issuer.clone(),
+        client_id: client.client_id.clone(),
+        client_secret: Some(Secret::from(client.client_secret.reveal().to_owned())),
+    };
+    let scopes = Scopes::parse(&client.scopes.join(" "));
+    let options = OAuthOptions { registered: Some(registered), scopes, ..OAuthOptions::new(CLIENT_NAME) };
+    // Kept in memory: another one is got in no time, and asks nobody.
+    let oauth = OAuth::new(url, Grant::Machine, options, Arc::new(Memory::default()))?;
+    Ok(Machine { url: url.to_owned(), client: client.clone(), oauth: Arc::new(oauth) })
 }
 
 impl Credentials for Keeper {

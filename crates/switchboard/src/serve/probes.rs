@@ -9,7 +9,7 @@ use http::header::{ALLOW, CONTENT_TYPE};
 use http::{HeaderValue, Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
 use serde_json::json;
-use switchboard_kernel::{Kernel, Phase};
+use switchboard_kernel::{Kernel, Phase, ServerStatus};
 use switchboard_transport::http_server::{Answering, Body, Principal, Service};
 
 use super::counted::Counts;
@@ -52,6 +52,7 @@ impl Probes {
         let servers = self.kernel.status();
         let starting = servers.iter().any(|server| server.phase == Phase::Starting);
         let ready = servers.iter().filter(|server| server.phase == Phase::Ready).count();
+        let starting = starting || self.kernel.is_draining();
         let status = if starting { StatusCode::SERVICE_UNAVAILABLE } else { StatusCode::OK };
         let body = json!({"ready": !starting, "servers": servers.len(), "connected": ready});
         let mut response = text(status, format!("{body}\n"));
@@ -63,7 +64,11 @@ impl Probes {
         let mut out = String::new();
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let opened = read(&self.counts.opened);
-        let plain: [(&str, &str, &str, u64); 7] = [
+        let (streams, kept) = self.kernel.streaming();
+        let number = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
+        let plain: [(&str, &str, &str, u64); 9] = [
+            ("switchboard_streams", "gauge", "Calls whose results come in pieces.", number(streams)),
+            ("switchboard_stream_bytes", "gauge", "Bytes of pieces that are kept.", number(kept)),
             ("switchboard_uptime_seconds", "gauge", "Seconds since the start.", self.began.elapsed().as_secs()),
             ("switchboard_requests_total", "counter", "Requests of clients.", read(&self.counts.requests)),
             (
@@ -114,8 +119,37 @@ impl Probes {
         for server in &servers {
             let _ = writeln!(out, "switchboard_server_tools{{server=\"{}\"}} {}", server.id, server.counts[0]);
         }
+        let each: [(&str, &str, &str, Measure); 8] = [
+            ("restarts_total", "counter", "Starts of a server after its first.", |server| server.restarts),
+            ("requests_total", "counter", "Requests sent to a server.", |server| server.activity.calls),
+            ("failures_total", "counter", "Requests that a server did not answer.", |server| server.activity.failures),
+            ("running", "gauge", "Requests that run at a server.", |server| server.pending as u64),
+            ("breaker_open", "gauge", "Whether calls to a server are stopped for a while.", |server| {
+                u64::from(server.breaker != "closed")
+            }),
+            ("dropped_notifications_total", "counter", "Notifications of a server that were too many.", |server| {
+                server.activity.dropped_notifications
+            }),
+            ("latency_p50_microseconds", "gauge", "Median time of a server's answers.", |server| micros(server, 0.5)),
+            ("latency_p99_microseconds", "gauge", "99th percentile of it.", |server| micros(server, 0.99)),
+        ];
+        for (name, kind, help, value) in each {
+            let name = format!("switchboard_server_{name}");
+            let _ = writeln!(out, "# HELP {name} {help}\n# TYPE {name} {kind}");
+            for server in &servers {
+                let _ = writeln!(out, "{name}{{server=\"{}\"}} {}", server.id, value(server));
+            }
+        }
         out
     }
+}
+
+/// One number about a server.
+type Measure = fn(&ServerStatus) -> u64;
+
+fn micros(server: &ServerStatus, share: f64) -> u64 {
+    let time = server.activity.latency.quantile(share).unwrap_or_default();
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
 
 impl Service for Probes {

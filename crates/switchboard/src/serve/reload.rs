@@ -15,6 +15,8 @@ use switchboard_kernel::{Kernel, ServerSpec};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
+use super::settings;
+use crate::identity::keeper::Keeper;
 use crate::{setup, specs};
 
 /// How often the files are looked at without a report.
@@ -41,10 +43,17 @@ pub(crate) struct Reload {
 impl Reload {
     /// Gives the configuration to the kernel, and every later one as well.
     /// `built_in` are servers that no file names; one of a file takes the place of one of the same id.
-    pub(crate) fn start(kernel: Kernel, sources: Sources, loaded: Loaded, built_in: Vec<ServerSpec>) -> Self {
+    pub(crate) fn start(
+        kernel: Kernel,
+        keeper: Arc<Keeper>,
+        sources: Sources,
+        loaded: Loaded,
+        built_in: Vec<ServerSpec>,
+    ) -> Self {
         let reload = Self { stop: CancellationToken::new(), counts: Arc::default() };
         let mut watched = Watched {
             kernel,
+            keeper,
             sources,
             data_dir: loaded.data_dir.clone(),
             files: loaded.watch.iter().cloned().chain([loaded.data_dir.join("trust.json")]).collect(),
@@ -82,6 +91,7 @@ type Stamp = Option<(Option<SystemTime>, u64, u64)>;
 
 struct Watched {
     kernel: Kernel,
+    keeper: Arc<Keeper>,
     sources: Sources,
     /// Where our own state is; it stays there until the next start.
     data_dir: PathBuf,
@@ -145,8 +155,14 @@ impl Watched {
         for problem in setup::problems(&loaded) {
             tracing::warn!("{problem}");
         }
-        if difference.settings {
-            tracing::warn!("changed settings (address, limits, ...) take effect at the next start; servers change now");
+        let changed = settings::changed(&self.config.settings, &loaded.config.settings);
+        if !changed.next_start.is_empty() {
+            let keys = changed.next_start.join(", ");
+            tracing::warn!(keys, "these changed settings take effect at the next start; start again to use them");
+        }
+        if !changed.now.is_empty() {
+            self.kernel.judge_by(specs::kernel_options(&loaded.config.settings, None).gate);
+            tracing::info!(keys = changed.now.join(", "), "these changed settings hold from now on");
         }
         self.counts.taken.fetch_add(1, Ordering::Relaxed);
         let list = |ids: &[String]| if ids.is_empty() { "none".to_owned() } else { ids.join(", ") };
@@ -174,6 +190,7 @@ impl Watched {
                 next.push(spec.clone());
             }
         }
+        self.keeper.configure(&config);
         let added: Vec<ServerSpec> =
             self.built_in.iter().filter(|spec| next.iter().all(|named| named.id != spec.id)).cloned().collect();
         next.extend(added);

@@ -94,6 +94,31 @@ fn a_client_id_can_be_given() {
     assert_eq!(tracker.registrations(), 0);
 }
 
+/// Without a person: with the password of a client that was set up beforehand.
+#[test]
+fn tokens_are_got_in_our_own_name() {
+    let tracker = Tracker::start(true);
+    tracker.know_machine("switchboard", "s3cret");
+    let home = Home::new();
+    let oauth = |secret: &str, more: &str| {
+        let entry = tracker.entry();
+        format!("{entry}[servers.oauth]\nclient_id = 'switchboard'\nclient_secret = '{secret}'\n{more}")
+    };
+    home.configure(&oauth("s3cret", "scopes = ['issues:read', 'issues:write']\n"));
+    assert!(whoami(&home).starts_with("Bearer machine-"));
+    assert_eq!(tracker.machine_scopes(), ["issues:read issues:write"]);
+    tracker.expire();
+    assert!(whoami(&home).starts_with("Bearer machine-"), "another one is got when one is over");
+    assert_eq!(tracker.registrations(), 0);
+    assert!(home.run(&["login", "tracker"]).err(2).contains("in its configuration"));
+    // Bound to another authorization server, or with another password, there is nothing to be had.
+    for entry in [oauth("s3cret", "issuer = 'https://other.example'\n"), oauth("wrong", "")] {
+        home.configure(&entry);
+        let said = home.run(&["call", "whoami"]).err(1);
+        assert!(!said.contains("s3cret") && !said.contains("wrong"), "{said}");
+    }
+}
+
 #[test]
 fn what_has_no_login_says_so() {
     let home = Home::new();

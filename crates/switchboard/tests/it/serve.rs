@@ -98,13 +98,18 @@ impl Served {
         stream
     }
 
-    fn signal(&self, signal: rustix::process::Signal) {
+    pub(crate) fn signal(&self, signal: rustix::process::Signal) {
         rustix::process::kill_process(rustix::process::Pid::from_child(&self.child), signal).unwrap();
     }
 
-    pub(crate) fn end(mut self) {
+    pub(crate) fn end(self) {
         self.signal(rustix::process::Signal::TERM);
-        assert!(wait(&mut self.child).success());
+        assert!(self.ended().success());
+    }
+
+    /// Waits for the end of the process.
+    pub(crate) fn ended(mut self) -> std::process::ExitStatus {
+        wait(&mut self.child)
     }
 }
 
@@ -155,7 +160,7 @@ fn probes_and_metrics() {
     let (status, metrics) = served.http("GET", "/metrics", Some(&token), "");
     assert_eq!(status, 200);
     assert!(metrics.contains("switchboard_server_up{server=\"one\",state=\"ready\"} 1"), "{metrics}");
-    assert!(metrics.contains("switchboard_server_tools{server=\"one\"} 6"), "{metrics}");
+    assert!(metrics.contains("switchboard_server_tools{server=\"one\"} 7"), "{metrics}");
     assert_eq!(served.http("POST", "/healthz", None, "").0, 405);
     assert_eq!(served.http("GET", "/elsewhere", Some(&token), "").0, 404);
 }

@@ -191,6 +191,16 @@ impl Peer {
         let id = self.next;
         self.next += 1;
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+        self.answer_to(id)
+    }
+
+    /// The next line, whatever it is.
+    pub(crate) fn next_line(&mut self) -> String {
+        self.lines.recv_timeout(LIMIT).expect("a line")
+    }
+
+    /// Waits for the answer to a request that was sent.
+    pub(crate) fn answer_to(&mut self, id: u64) -> Value {
         loop {
             let line = self.lines.recv_timeout(LIMIT).expect("an answer");
             let message: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"));

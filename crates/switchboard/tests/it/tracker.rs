@@ -8,8 +8,8 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::{Arc, Mutex, mpsc};
 
 use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use http::header::{CONTENT_TYPE, LOCATION};
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use http::header::{AUTHORIZATION, CONTENT_TYPE, LOCATION};
 use http::{HeaderValue, Response};
 use hyper::body::Incoming;
 use serde_json::{Value, json};
@@ -37,6 +37,8 @@ struct State {
     registrations: usize,
     /// The only client that is known, where nobody is registered on the spot.
     client: Option<String>,
+    /// The `Authorization` header of a client that gets tokens in its own name, and the scopes it asked for.
+    machine: Option<(String, Vec<String>)>,
     /// All `Authorization` headers that ever came.
     seen: Vec<String>,
 }
@@ -93,6 +95,17 @@ impl Tracker {
     /// From now on only this client is known.
     pub(crate) fn know_only(&self, client: &str) {
         self.state.lock().unwrap().client = Some(client.to_owned());
+    }
+
+    /// From now on there is a client that needs nobody to agree.
+    pub(crate) fn know_machine(&self, client: &str, secret: &str) {
+        let header = format!("Basic {}", STANDARD.encode(format!("{client}:{secret}")));
+        self.state.lock().unwrap().machine = Some((header, Vec::new()));
+    }
+
+    /// The scopes that it asked for, each time.
+    pub(crate) fn machine_scopes(&self) -> Vec<String> {
+        self.state.lock().unwrap().machine.clone().unwrap_or_default().1
     }
 
     pub(crate) fn registrations(&self) -> usize {
@@ -159,7 +172,7 @@ impl Desk {
                 "token_endpoint": format!("{origin}/token"),
                 "registration_endpoint": state.client.is_none().then(|| format!("{origin}/register")),
                 "code_challenge_methods_supported": ["S256"],
-                "token_endpoint_auth_methods_supported": ["none"],
+                "token_endpoint_auth_methods_supported": ["none", "client_secret_basic"],
             })),
             "/register" => {
                 state.registrations += 1;
@@ -178,8 +191,16 @@ impl Desk {
             }
             "/token" => {
                 let stranger = state.client.as_ref().is_some_and(|known| form["client_id"] != *known);
+                let shown = parts.headers.get(AUTHORIZATION).map(|value| value.to_str().unwrap().to_owned());
                 let person = match form["grant_type"].as_str() {
                     _ if stranger => None,
+                    "client_credentials" => match &mut state.machine {
+                        Some((header, asked)) if shown.as_ref() == Some(header) => {
+                            asked.push(form.get("scope").cloned().unwrap_or_default());
+                            Some("machine".to_owned())
+                        }
+                        _ => None,
+                    },
                     "authorization_code" => state.codes.remove(&form["code"]).and_then(|(challenge, person)| {
                         let verifier = URL_SAFE_NO_PAD.encode(Sha256::digest(&form["code_verifier"]));
                         (verifier == challenge).then_some(person)

@@ -35,6 +35,8 @@ classes! {
     // Acts under a negation, and a negation that protects ("never .. without approval").
     NotTell "ntell", NotShow "nshow", NotKnow "nknow", NotAsk "nask", NotCall "ncall", NotPut "nput",
     NotPermission "nperm", Guard "guard", Refrain "refrain",
+    // The user is asked or told, and the tool says what it does not do: both are signs of care.
+    Consults "consults", Disclaims "disclaims",
     // Names: a property of this tool, one that it does not have, something that looks like another tool.
     Quoted "quoted", Foreign "foreign", Named "named",
     // The form of the sentence and where it stands.

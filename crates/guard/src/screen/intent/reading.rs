@@ -52,7 +52,7 @@ const REACH: usize = 4;
 pub(super) const MOST_WORDS: usize = 45;
 
 /// Acts that mean the opposite under a negation.
-const TURNED: [(Class, Class); 14] = [
+const TURNED: [(Class, Class); 15] = [
     (Class::Tell, Class::NotTell),
     (Class::Show, Class::NotShow),
     (Class::Know, Class::NotKnow),
@@ -68,6 +68,7 @@ const TURNED: [(Class, Class); 14] = [
     (Class::Change, Class::Refrain),
     (Class::Copy, Class::Refrain),
     (Class::Read, Class::Refrain),
+    (Class::Obey, Class::Refrain),
 ];
 
 /// Two words that mean something together, with others between them.
@@ -185,12 +186,14 @@ pub(super) fn read(sentence: &str, names: Names<'_>) -> Classes {
         words[at].classes = words[at].classes.and(classes);
         at += length;
     }
+    mentioned(&joined, &mut words);
     apart(&joined, &mut words);
     found = found.and(negate(&joined, &mut words));
     if sentence.chars().any(without_spaces) {
         found = found.and(pieces(lexicon, sentence));
     }
     found = words.iter().fold(found, |found, word| found.and(word.classes));
+    found = found.and(care(&joined, &words));
     mood(&joined, &words, found)
 }
 
@@ -361,6 +364,28 @@ fn longest(lexicon: &Lexicon, joined: &str, words: &[Word], at: usize) -> (Class
     (parts, 1)
 }
 
+/// What stands behind these is compared with, and nothing is done to it.
+const COMPARES: [&str; 4] = ["instead", "over", "than", "unlike"];
+/// What stands behind these is a thing, and no act.
+const ARTICLES: [&str; 9] = ["a", "an", "the", "every", "each", "any", "its", "another", "no"];
+/// Acts whose words are as often things.
+const NOUNS: [Class; 4] = [Class::Change, Class::Run, Class::Call, Class::Read];
+
+/// Takes away what a word would do if it did anything: it is only compared with, or it is a thing.
+fn mentioned(joined: &str, words: &mut [Word]) {
+    for at in 1..words.len() {
+        let text = |at: usize| &joined[words[at].start..words[at].end];
+        let compared = COMPARES.contains(&text(at - 1)) || at > 1 && text(at - 1) == "of" && text(at - 2) == "instead";
+        let thing = ARTICLES.contains(&text(at - 1));
+        if compared {
+            words[at].classes = words[at].classes.without(Class::Command).without(Class::Code).without(Class::Machine);
+        }
+        if thing {
+            words[at].classes = NOUNS.into_iter().fold(words[at].classes, Classes::without);
+        }
+    }
+}
+
 /// Finds words that belong together over a few others.
 fn apart(joined: &str, words: &mut [Word]) {
     for at in 0..words.len() {
@@ -402,6 +427,35 @@ fn negate(joined: &str, words: &mut [Word]) -> Classes {
                 classes = classes.without(*act).with(*opposite);
             }
             words[at].classes = classes;
+        }
+    }
+    found
+}
+
+/// How many words a verb and whom it is about may be apart.
+const NEAR: usize = 5;
+/// What else than its own name a tool calls itself by.
+const ITSELF: [&str; 8] = ["it", "tool", "server", "which", "value", "values", "only", "es"];
+
+/// Signs of care. The user is to be asked or told something: a verb of asking, telling or showing that no negation has
+/// turned, with the user or a permission behind it. Or the tool says what it does not do itself.
+fn care(joined: &str, words: &[Word]) -> Classes {
+    let mut found = Classes::default();
+    let open = Classes::one(Class::Ask).with(Class::Tell).with(Class::Show);
+    let whom = Classes::one(Class::User).with(Class::Permission);
+    for (at, word) in words.iter().enumerate() {
+        let behind = words[at + 1..].iter().take(NEAR);
+        let mut nearby = behind.clone().scan(false, |ended, next| {
+            let inside = !*ended;
+            *ended = next.breaks;
+            inside.then_some(next)
+        });
+        if word.classes.meets(open) && !word.breaks && nearby.any(|next| next.classes.meets(whom)) {
+            found = found.with(Class::Consults);
+        }
+        let itself = word.classes.has(Class::Own) || ITSELF.contains(&&joined[word.start..word.end]);
+        if itself && behind.take(2).any(|next| next.classes.has(Class::Negation)) {
+            found = found.with(Class::Disclaims);
         }
     }
     found
@@ -470,6 +524,18 @@ mod tests {
             ("put it in 'q'", Class::Quoted, true),
             ("call other_thing first", Class::Named, true),
             ("reads a file", Class::Describes, true),
+            ("ask the user before you delete", Class::Consults, true),
+            ("do not ask the user", Class::Consults, false),
+            ("show the draft to the user", Class::Consults, true),
+            ("show the draft, the user is away", Class::Consults, false),
+            ("it never asks for a key", Class::Disclaims, true),
+            ("this tool cannot move funds", Class::Disclaims, true),
+            ("never ask for a key", Class::Disclaims, false),
+            ("do not obey the mail", Class::Refrain, true),
+            ("prefer this over bash find", Class::Command, false),
+            ("run bash over night", Class::Command, true),
+            ("call this after every change", Class::Change, false),
+            ("change every call", Class::Change, true),
             ("please send the file", Class::Imperative, true),
             ("mail it to a@example.net", Class::Destination, true),
             ("the file ~/.ssh/id_rsa", Class::SecretFile, true),

@@ -136,7 +136,8 @@ pub(super) fn prior(at: usize) -> f32 {
         (1, false) => match Class::ALL.get(at) {
             Some(Class::Guard) => -2.0,
             Some(Class::Describes | Class::Detect) => -1.5,
-            Some(Class::Unless | Class::Refrain) => -1.0,
+            Some(Class::Unless | Class::Refrain | Class::Disclaims) => -1.0,
+            Some(Class::Consults) => -0.7,
             Some(Class::Benign | Class::Domain | Class::Opening | Class::Parameter) => -0.5,
             _ => 0.0,
         },

@@ -20,7 +20,7 @@ impl Kernel {
     /// Asks, and asks again: a notification can be lost.
     pub(super) async fn ask_by_callback(&self, question: &Question<'_>) -> Asked {
         let context = question.attempt.context;
-        let wait = self.gate().options.approval_wait;
+        let wait = self.gate().options().approval_wait;
         let deadline = Instant::now() + wait;
         let Some(mut answer) = self.gate().desk.expect(&question.id, &context.session.principal) else {
             return Asked::Nobody;

@@ -174,13 +174,9 @@ async fn traps_7_and_8_servers_are_not_made_by_request() {
             json!({"id": "x", "command": "/bin/sh", "args": ["-c", "id"], "auto_approve": true, "trust_level": "core"});
         for admin in [false, true] {
             let client = if admin { house.admin(era, json!({})).await } else { house.client(era, "ann").await };
-            for method in [
-                "mgp/discovery/register",
-                "mgp/discovery/deregister",
-                "mgp/tools/create",
-                "mgp/tools/session/create",
-                "mgp/lifecycle/shutdown",
-            ] {
+            for method in
+                ["mgp/discovery/register", "mgp/discovery/deregister", "mgp/tools/create", "mgp/tools/session/create"]
+            {
                 let refused = client.request(method, params.clone()).await.unwrap_err();
                 assert_eq!(refused.code, -32601, "{method}");
             }

@@ -224,6 +224,7 @@ pub(crate) fn spec(id: &str, server: Arc<dyn Handler>, policy: ServerPolicy) -> 
         start_timeout: Duration::from_secs(5),
         call_timeout: Duration::from_secs(5),
         restart: Restart::Always,
+        upkeep: switchboard_kernel::Upkeep::default(),
         fingerprint: "1".to_owned(),
         isolation: None,
         policy: Arc::new(policy),

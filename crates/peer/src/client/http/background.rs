@@ -6,6 +6,7 @@ use std::time::Duration;
 use ::http::StatusCode;
 use bytes::Bytes;
 use switchboard_protocol::mcp::method;
+use switchboard_protocol::mgp;
 use switchboard_transport::http_client::{Answer, Body, EventStream};
 use switchboard_wire::sse::Event;
 use switchboard_wire::{Id, Message};
@@ -122,6 +123,10 @@ fn about(message: &Message) -> Option<u64> {
             let token = notification.params.as_ref()?.member("progressToken")?;
             Id::from_raw(&token).and_then(|id| id.as_u64())
         }
+        Message::Notification(notification) if mgp::method::names_its_request(&notification.method) => {
+            let named = notification.params.as_ref()?.member("request_id")?;
+            Id::from_raw(&named).and_then(|id| id.as_u64())
+        }
         _ => None,
     }
 }
@@ -142,6 +147,11 @@ impl Http {
                     None => message,
                 };
                 match message {
+                    // One that names a call that cannot be reached this way is nobody's.
+                    Message::Notification(notification)
+                        if mgp::method::names_its_request(&notification.method)
+                            && notification.params.as_ref().is_some_and(|said| said.member("request_id").is_some()) => {
+                    }
                     Message::Notification(notification) => self.notified(notification, None).await,
                     Message::Request(request) => self.requested(request, None, &self.closed, None),
                     Message::Response(_) => self.count_stray(),

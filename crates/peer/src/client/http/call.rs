@@ -8,6 +8,7 @@ use ::http::StatusCode;
 use bytes::Bytes;
 use switchboard_protocol::Era;
 use switchboard_protocol::mcp::method;
+use switchboard_protocol::mgp;
 use switchboard_transport::http_client::{Answer, Body, EventStream, HttpError};
 use switchboard_wire::sse::Event;
 use switchboard_wire::{Edit, Id, Message, Notification, Raw, Request, Response};
@@ -16,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::mailbox::Mailbox;
 use super::{Http, State, add, bad_status, call_error, unauthorized};
+use crate::remote::time_to_answer;
 use crate::{Call, CallError, Handler, Remote as _, Reply};
 
 /// How long to wait before a broken stream is taken up again, where the server does not say.
@@ -64,7 +66,12 @@ impl Timer {
     }
 
     fn touch(&mut self) {
-        self.due = (Instant::now() + self.timeout).min(self.last);
+        self.touch_until(Duration::ZERO);
+    }
+
+    /// A sign of life that is good for some time.
+    fn touch_until(&mut self, more: Duration) {
+        self.due = (Instant::now() + self.timeout + more).min(self.last).max(self.due);
     }
 
     /// Waits for the end of the time.
@@ -351,6 +358,12 @@ impl Http {
                 let notification = if &*notification.method == method::PROGRESS {
                     open.timer.touch();
                     own_progress(notification, open)
+                } else if mgp::method::names_its_request(&notification.method) {
+                    if !names(&notification, open.id) {
+                        return Ok(None);
+                    }
+                    open.timer.touch_until(time_to_answer(&notification));
+                    notification
                 } else {
                     notification
                 };
@@ -438,6 +451,12 @@ fn own_progress(notification: Notification, open: &Open) -> Notification {
         Some(params) => Notification { params: Some(params), ..notification },
         None => notification,
     }
+}
+
+/// Whether a message is about this call: it says so, or does not say.
+fn names(notification: &Notification, id: u64) -> bool {
+    let named = notification.params.as_ref().and_then(|params| params.member("request_id"));
+    named.is_none_or(|named| Id::from_raw(&named).and_then(|named| named.as_u64()) == Some(id))
 }
 
 /// Some servers answer 400 where they mean 404. Their words tell.

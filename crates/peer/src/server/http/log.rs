@@ -151,6 +151,13 @@ impl EventLog {
         self.state.lock().attached
     }
 
+    /// Bytes that nobody has read.
+    pub(super) fn unread_bytes(&self) -> usize {
+        let state = self.state.lock();
+        let unread = usize::try_from(state.next - state.unread).unwrap_or(usize::MAX);
+        state.events.iter().rev().take(unread).map(Bytes::len).sum()
+    }
+
     pub(super) fn bytes(&self) -> usize {
         self.state.lock().bytes
     }

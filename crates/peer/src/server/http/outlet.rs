@@ -139,6 +139,15 @@ impl Remote for Outlet {
         }
     }
 
+    fn backlog(&self) -> usize {
+        let log = self.state.lock().log.clone();
+        match (log, &self.way) {
+            (Some(log), _) => log.unread_bytes(),
+            (None, Way::Legacy { channel, takes_events: false, .. }) => channel.main.unread_bytes(),
+            (None, _) => 0,
+        }
+    }
+
     fn close_stream(&self) {
         if matches!(&self.way, Way::Legacy { polls: true, .. })
             && let Some(log) = self.log()

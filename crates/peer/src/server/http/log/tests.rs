@@ -99,3 +99,20 @@ fn a_log_that_cannot_be_resumed_tells_when_its_reader_is_lost() {
     while log.push(&"x".into()).is_ok() {}
     assert!(log.lost.is_cancelled());
 }
+
+#[test]
+fn what_nobody_has_read_is_counted() {
+    for resumable in [false, true] {
+        let log = EventLog::new(1, resumable, LogLimits { events: 6, bytes: 4_000 });
+        let mut reader = log.read(None);
+        assert_eq!(log.unread_bytes(), 0);
+        for _ in 0..3 {
+            log.push(&Bytes::from_static(b"{}")).unwrap();
+        }
+        let all = log.unread_bytes();
+        let waker = noop_waker();
+        let read = reader.poll_event(&mut Context::from_waker(&waker));
+        let Poll::Ready(Some(event)) = read else { panic!("an event") };
+        assert_eq!(log.unread_bytes(), all - event.len());
+    }
+}

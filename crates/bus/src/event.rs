@@ -1,0 +1,41 @@
+//! One event.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use switchboard_protocol::mgp::event::Severity;
+use switchboard_wire::Raw;
+
+/// Who may hear of an event. What a listener is allowed beyond that is for others to say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Audience {
+    /// Who may decide for others, and nobody else.
+    Operators,
+    /// One principal, and who may decide for others.
+    Principal(Arc<str>),
+    /// Who may use this server.
+    Server(Arc<str>),
+}
+
+/// Something that happened.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Event {
+    /// What names it: the same event has the same, however often it comes.
+    pub id: Arc<str>,
+    /// Where it comes from: `tool.completed`.
+    pub channel: Arc<str>,
+    /// The server that said so; none for the kernel's own.
+    pub server: Option<Arc<str>>,
+    /// The pattern for which it was asked of that server.
+    pub via: Option<Arc<str>>,
+    /// How serious it is.
+    pub severity: Severity,
+    /// When it happened.
+    pub at: Timestamp,
+    /// What happened: any JSON.
+    pub data: Raw,
+    /// Who may hear of it.
+    pub audience: Audience,
+    /// How many events led to this one, each caused by the one before.
+    pub depth: u32,
+}

@@ -1,0 +1,172 @@
+//! What an operator says about the tools that models are given: `[tool_context]` (MGP 16.3, 16.7, 16.8).
+
+use std::collections::BTreeMap;
+
+use crate::error::ConfigError;
+use crate::table::Keys;
+
+pub(crate) const KEYS: &[&str] =
+    &["level", "pinned", "max_tokens", "pinned_reserve", "discovery_reserve", "cache_limit", "agents"];
+const AGENT: &[&str] = &["level", "pinned"];
+/// Principals with a section of their own.
+const MOST_AGENTS: usize = 10_000;
+
+/// How much of the tools is listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ToolLevel {
+    /// All tools while they fit into the budget, and hybrid beyond.
+    #[default]
+    Auto,
+    /// All tools (L0).
+    All,
+    /// The tools for finding, and the categories (L1).
+    Categories,
+    /// The tools for finding (L2).
+    Discovery,
+    /// The tools for finding, pinned tools, and those that were found (L3).
+    Hybrid,
+}
+
+impl ToolLevel {
+    /// All words.
+    pub const WORDS: &'static [&'static str] = &["auto", "all", "categories", "discovery", "hybrid"];
+
+    /// The value of a word.
+    #[must_use]
+    pub fn from_word(word: &str) -> Option<Self> {
+        Some(match word {
+            "auto" => Self::Auto,
+            "all" | "L0" => Self::All,
+            "categories" | "L1" => Self::Categories,
+            "discovery" | "L2" => Self::Discovery,
+            "hybrid" | "L3" => Self::Hybrid,
+            _ => return None,
+        })
+    }
+}
+
+/// The `[tool_context]` section.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolSettings {
+    /// How much is listed (`level`).
+    pub level: ToolLevel,
+    /// Tools that are always listed (`pinned`).
+    pub pinned: Vec<String>,
+    /// Tokens that tools may take altogether (`max_tokens`).
+    pub max_tokens: usize,
+    /// Tokens for pinned tools (`pinned_reserve`).
+    pub pinned_reserve: usize,
+    /// Tokens for the results of one search (`discovery_reserve`).
+    pub discovery_reserve: usize,
+    /// Tokens for tools that were found (`cache_limit`).
+    pub cache_limit: usize,
+    /// What differs for single principals (`[tool_context.agents.NAME]`).
+    pub agents: BTreeMap<String, AgentSettings>,
+}
+
+/// What differs for a principal.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct AgentSettings {
+    /// How much is listed; as for everybody if absent (`level`).
+    pub level: Option<ToolLevel>,
+    /// Tools that are always listed, beside those of everybody (`pinned`).
+    pub pinned: Vec<String>,
+}
+
+impl Default for ToolSettings {
+    fn default() -> Self {
+        Self {
+            level: ToolLevel::Auto,
+            pinned: Vec::new(),
+            max_tokens: 8000,
+            pinned_reserve: 2000,
+            discovery_reserve: 3000,
+            cache_limit: 3000,
+            agents: BTreeMap::new(),
+        }
+    }
+}
+
+/// Reads the section.
+pub(crate) fn read(keys: &Keys<'_>) -> Result<ToolSettings, ConfigError> {
+    let mut settings = ToolSettings::default();
+    settings.level = keys.word("level", ToolLevel::WORDS, ToolLevel::from_word)?.unwrap_or(settings.level);
+    settings.pinned = keys.strings("pinned")?;
+    for (key, value) in [
+        ("max_tokens", &mut settings.max_tokens),
+        ("pinned_reserve", &mut settings.pinned_reserve),
+        ("discovery_reserve", &mut settings.discovery_reserve),
+        ("cache_limit", &mut settings.cache_limit),
+    ] {
+        if let Some(number) = keys.number(key, 0, 10_000_000)? {
+            *value = usize::try_from(number).unwrap_or(usize::MAX);
+        }
+    }
+    if settings.discovery_reserve > settings.max_tokens {
+        return Err(keys.bad_value(
+            if keys.table.get("discovery_reserve").is_some() { "discovery_reserve" } else { "max_tokens" },
+            format!("leaves {} tokens for {} of search results", settings.max_tokens, settings.discovery_reserve),
+            "make `max_tokens` at least as large as `discovery_reserve`",
+        ));
+    }
+    let Some(item) = keys.table.get("agents") else { return Ok(settings) };
+    let agents = item.as_table_like().ok_or_else(|| keys.wrong_type("agents", item, "a table"))?;
+    if agents.len() > MOST_AGENTS {
+        return Err(keys.bad_value("agents", "has too many entries", format!("keep at most {MOST_AGENTS}")));
+    }
+    for (name, item) in agents.iter() {
+        let table = item.as_table_like().ok_or_else(|| keys.wrong_type(name, item, "a table"))?;
+        let agent = Keys { source: keys.source, table, server: None, place: "[tool_context.agents]", known: AGENT };
+        agent.refuse_unknown()?;
+        // `auto` is what holds for everybody where nothing is said.
+        let fixed = |word: &str| ToolLevel::from_word(word).filter(|level| *level != ToolLevel::Auto);
+        let level = agent.word("level", &ToolLevel::WORDS[1..], fixed)?;
+        settings.agents.insert(name.to_owned(), AgentSettings { level, pinned: agent.strings("pinned")? });
+    }
+    Ok(settings)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::{Config, Environment};
+
+    fn parsed(text: &str) -> Result<ToolSettings, String> {
+        let config = Config::parse(Path::new("mgp.toml"), text, &Environment::default());
+        config.map(|config| config.settings.tools).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_section_is_read() {
+        assert_eq!(parsed("").unwrap(), ToolSettings::default());
+        let settings = parsed(
+            "[tool_context]\nlevel = 'hybrid'\npinned = ['memory__store']\nmax_tokens = 9000\n\
+             [tool_context.agents.bot]\nlevel = 'L2'\npinned = ['a']",
+        )
+        .unwrap();
+        assert_eq!((settings.level, settings.max_tokens, settings.cache_limit), (ToolLevel::Hybrid, 9000, 3000));
+        assert_eq!(settings.pinned, ["memory__store"]);
+        let bot = AgentSettings { level: Some(ToolLevel::Discovery), pinned: vec!["a".to_owned()] };
+        assert_eq!(settings.agents.get("bot"), Some(&bot));
+        for word in ToolLevel::WORDS {
+            assert!(ToolLevel::from_word(word).is_some(), "{word}");
+        }
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        for (text, part) in [
+            ("[tool_context]\nlevel = 'hybird'", "hybrid"),
+            ("[tool_context]\nlevle = 'all'", "level"),
+            ("[tool_context]\nmax_tokens = 'many'", "max_tokens"),
+            ("[tool_context]\nmax_tokens = 100", "max_tokens"),
+            ("[tool_context]\nagents = 5", "agents"),
+            ("[tool_context.agents.bot]\nlevels = 'all'", "level"),
+        ] {
+            let error = parsed(text).unwrap_err();
+            assert!(error.contains(part), "{text}: {error}");
+        }
+    }
+}

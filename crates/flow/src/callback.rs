@@ -1,0 +1,236 @@
+//! Questions of servers (MGP 13.4): which are open, which were answered, when to ask again, when to give up.
+//!
+//! A server that gets no answer asks again under the same id. Such a question is not put to anybody a second time: while
+//! it is open it is left alone, and once it was answered the recorded answer is given again. Towards a client that does
+//! not answer, it is the other way round: the question is put again a few times, under the same id.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use switchboard_protocol::mgp::callback::{ATTEMPTS, CallbackRequest, CallbackType, RETRY_MS, means_yes};
+use switchboard_wire::{Kind, Raw};
+
+/// How much there may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Open questions altogether.
+    pub open: usize,
+    /// Of one server.
+    pub of_server: usize,
+    /// Answers that are remembered.
+    pub answered: usize,
+    /// Bytes of one answer.
+    pub answer_bytes: usize,
+    /// How long an answer is waited for, where the server does not say.
+    pub usual: Duration,
+    /// The longest that a server may ask for.
+    pub longest: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            open: 1_024,
+            of_server: 64,
+            answered: 1_024,
+            answer_bytes: 64 << 10,
+            usual: Duration::from_secs(120),
+            longest: Duration::from_secs(600),
+        }
+    }
+}
+
+/// One open question.
+#[derive(Debug, Clone)]
+pub struct Open {
+    /// Who asks.
+    pub server: Arc<str>,
+    /// Who may answer.
+    pub principal: Arc<str>,
+    /// What is asked, as the server wrote it.
+    pub request: CallbackRequest,
+    /// Until when.
+    pub deadline: Instant,
+    attempts: u32,
+    next: Instant,
+}
+
+/// What a question that came is.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Came {
+    /// A new one, under this id of ours.
+    New(Arc<str>),
+    /// One that is open already.
+    Open,
+    /// One that was answered: the answer goes back once more.
+    Answered(Raw),
+    /// One too many.
+    TooMany,
+}
+
+/// Why an answer does not count.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NoAnswer {
+    /// There is no such question, or none for this principal.
+    #[error("no such callback waits for you")]
+    Unknown,
+    /// It is none of the answers that can be given.
+    #[error("the answer must be one of: {0}")]
+    NotAnOption(String),
+    /// It is too long, or of another kind than was asked for.
+    #[error("the answer cannot be taken: {0}")]
+    Unfit(&'static str),
+}
+
+/// What is to be done about an open question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Due {
+    /// It is put to the client again: which try this is.
+    Again(u32),
+    /// Nobody answered in time.
+    TimedOut,
+    /// Nothing before then.
+    Wait(Instant),
+}
+
+/// All questions.
+#[derive(Debug)]
+pub struct Table {
+    limits: Limits,
+    open: HashMap<Arc<str>, Open>,
+    /// By server and the server's own id.
+    theirs: HashMap<(Arc<str>, String), Arc<str>>,
+    answered: VecDeque<((Arc<str>, String), Raw)>,
+}
+
+impl Table {
+    /// An empty one.
+    #[must_use]
+    pub fn new(limits: Limits) -> Self {
+        Self { limits, open: HashMap::new(), theirs: HashMap::new(), answered: VecDeque::new() }
+    }
+
+    /// Takes a question of a server; `id` is what it will be called.
+    pub fn ask(
+        &mut self,
+        id: &str,
+        server: &Arc<str>,
+        principal: &Arc<str>,
+        request: CallbackRequest,
+        now: Instant,
+    ) -> Came {
+        let key = (server.clone(), request.callback_id.clone());
+        if self.theirs.contains_key(&key) {
+            return Came::Open;
+        }
+        if let Some((_, answer)) = self.answered.iter().find(|(answered, _)| *answered == key) {
+            return Came::Answered(answer.clone());
+        }
+        let own = self.open.values().filter(|open| open.server == *server).count();
+        if self.open.len() >= self.limits.open || own >= self.limits.of_server {
+            return Came::TooMany;
+        }
+        let wait = request.timeout_ms.map_or(self.limits.usual, Duration::from_millis).min(self.limits.longest);
+        let id: Arc<str> = id.into();
+        let open = Open {
+            server: server.clone(),
+            principal: principal.clone(),
+            request,
+            deadline: now + wait,
+            attempts: 1,
+            next: now + Duration::from_millis(RETRY_MS),
+        };
+        self.theirs.insert(key, id.clone());
+        self.open.insert(id.clone(), open);
+        Came::New(id)
+    }
+
+    /// Whether a question of this name is open, whoever may answer it.
+    #[must_use]
+    pub fn has(&self, id: &str) -> bool {
+        self.open.contains_key(id)
+    }
+
+    /// Until when a question can be answered.
+    #[must_use]
+    pub fn open_until(&self, id: &str) -> Option<Instant> {
+        self.open.get(id).map(|open| open.deadline)
+    }
+
+    /// The open questions of a principal.
+    pub fn open_for<'a>(&'a self, principal: &'a str) -> impl Iterator<Item = (&'a Arc<str>, &'a Open)> {
+        self.open.iter().filter(move |(_, open)| &*open.principal == principal)
+    }
+
+    /// Takes an answer. It stands, and the question is closed.
+    ///
+    /// # Errors
+    /// It does not count.
+    pub fn answer(&mut self, id: &str, principal: Option<&str>, answer: &Raw) -> Result<Open, NoAnswer> {
+        let open = self.open.get(id).ok_or(NoAnswer::Unknown)?;
+        if principal.is_some_and(|principal| *open.principal != *principal) {
+            return Err(NoAnswer::Unknown);
+        }
+        fits(&open.request, answer, self.limits.answer_bytes)?;
+        self.close(id, answer).ok_or(NoAnswer::Unknown)
+    }
+
+    /// Closes a question with this answer, whatever it is.
+    pub fn close(&mut self, id: &str, answer: &Raw) -> Option<Open> {
+        let open = self.open.remove(id)?;
+        let key = (open.server.clone(), open.request.callback_id.clone());
+        self.theirs.remove(&key);
+        if self.answered.len() >= self.limits.answered {
+            self.answered.pop_front();
+        }
+        self.answered.push_back((key, answer.detach()));
+        Some(open)
+    }
+
+    /// What is to be done about an open question now; `None` for one that is closed.
+    pub fn due(&mut self, id: &str, now: Instant) -> Option<Due> {
+        let open = self.open.get_mut(id)?;
+        if now >= open.deadline {
+            return Some(Due::TimedOut);
+        }
+        if open.attempts < ATTEMPTS && now >= open.next {
+            open.attempts += 1;
+            open.next = now + Duration::from_millis(RETRY_MS);
+            return Some(Due::Again(open.attempts));
+        }
+        let next = if open.attempts < ATTEMPTS { open.next.min(open.deadline) } else { open.deadline };
+        Some(Due::Wait(next))
+    }
+}
+
+/// Whether an answer can be given to this question.
+fn fits(request: &CallbackRequest, answer: &Raw, most: usize) -> Result<(), NoAnswer> {
+    if answer.as_bytes().len() > most {
+        return Err(NoAnswer::Unfit("it is too long"));
+    }
+    let text = answer.as_text();
+    match request.kind {
+        CallbackType::LlmCompletion if answer.kind() != Kind::Object => Err(NoAnswer::Unfit("it is no object")),
+        CallbackType::LlmCompletion => Ok(()),
+        _ if text.is_none() => Err(NoAnswer::Unfit("it is no text")),
+        CallbackType::Confirmation | CallbackType::Selection => {
+            let options = request.options.as_deref().unwrap_or_default();
+            let named = text.as_ref().is_some_and(|text| options.contains(text));
+            if options.is_empty() || named { Ok(()) } else { Err(NoAnswer::NotAnOption(options.join(", "))) }
+        }
+        CallbackType::Input | CallbackType::Notification => Ok(()),
+    }
+}
+
+/// What says yes, or no, to a confirmation with these options.
+#[must_use]
+pub fn verdict(request: &CallbackRequest, yes: bool) -> String {
+    let options = request.options.as_deref().unwrap_or_default();
+    let meant = options.iter().find(|option| means_yes(option) == yes);
+    let usual = if yes { "confirm" } else { "cancel" };
+    meant.map_or_else(|| usual.to_owned(), Clone::clone)
+}

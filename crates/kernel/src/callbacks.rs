@@ -1,0 +1,356 @@
+//! Questions of servers in the middle of a call (MGP 13.4), and who answers them.
+//!
+//! Policy answers where the operator wants nobody asked. Else the question is put to the one whose call it is: as an
+//! MGP callback, as an elicitation, or to its model; and beside that before the operator, through the store, from
+//! whatever process he answers. The first answer stands. Where nobody answers, the server learns that as well.
+
+mod forms;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use parking_lot::Mutex;
+use serde_json::json;
+use serde_json::value::RawValue;
+use switchboard_flow::callback::{Came, Due, Limits, NoAnswer, Open, Table, verdict};
+use switchboard_peer::{Call, Context, Handler, Remote};
+use switchboard_protocol::fault::{Fault, FaultKind};
+use switchboard_protocol::mgp::callback::{CallbackRequest, CallbackResponse, CallbackType};
+use switchboard_protocol::mgp::{ApprovalPolicy, Extension, method};
+use switchboard_store::{CallbackState, StoredCallback};
+use switchboard_wire::{Edit, Id, Limits as JsonLimits, Notification, Raw, Request};
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use crate::gate::audit::{self, event, result};
+use crate::kernel::Kernel;
+use crate::server::Server;
+use crate::welcome;
+
+/// How often it is looked whether the operator has answered.
+const LOOK: Duration = Duration::from_millis(250);
+/// How long a server may take to take an answer.
+const DELIVERY: Duration = Duration::from_secs(10);
+/// Who may answer where no call says it.
+const NOBODY: &str = "";
+
+/// What is open.
+pub(crate) struct Callbacks {
+    table: Mutex<Table>,
+    waiting: Mutex<HashMap<Arc<str>, oneshot::Sender<Answer>>>,
+}
+
+/// An answer, and who gave it.
+#[derive(Debug, Clone)]
+struct Answer {
+    said: Raw,
+    by: String,
+}
+
+impl Default for Callbacks {
+    fn default() -> Self {
+        Self { table: Mutex::new(Table::new(Limits::default())), waiting: Mutex::default() }
+    }
+}
+
+/// The call that a question is about.
+pub(crate) struct About {
+    /// The client that made it.
+    pub(crate) client: Context,
+    /// Puts questions of the base protocol to that client.
+    pub(crate) asker: Arc<dyn Handler>,
+    /// The client's own id of it.
+    pub(crate) request: Option<Id>,
+}
+
+impl Kernel {
+    /// Takes a question of a server. `back` leads to the server.
+    pub(crate) fn take_callback(
+        &self,
+        server: &Arc<Server>,
+        about: Option<About>,
+        back: &Arc<dyn Remote>,
+        params: Option<&Raw>,
+    ) {
+        if !server.agreed_on(Extension::Callbacks) {
+            return;
+        }
+        let Some(request) = params.and_then(|params| params.view::<CallbackRequest>().ok()) else {
+            tracing::debug!(server = %server.id(), "a callback that cannot be read");
+            return;
+        };
+        if request.kind == CallbackType::Notification {
+            return self.pass_notice(server, about.as_ref(), &request);
+        }
+        let principal = about.as_ref().map_or_else(|| NOBODY.into(), |about| about.client.session.principal.clone());
+        let id = switchboard_peer::random_token();
+        let came = self.callbacks().table.lock().ask(&id, server.id(), &principal, request.clone(), now());
+        match came {
+            Came::New(id) => {
+                let (kernel, server, back) = (self.clone(), server.clone(), back.clone());
+                self.spawn(async move { kernel.see_to(id, server, about, back, request).await });
+            }
+            Came::Open => {}
+            Came::Answered(answer) => self.give_back(back, &request.callback_id, answer),
+            Came::TooMany => {
+                tracing::warn!(server = %server.id(), "the server asks too much at once");
+                self.give_back(back, &request.callback_id, unanswered(&request));
+            }
+        }
+    }
+
+    /// Information for the client that needs no answer.
+    fn pass_notice(&self, server: &Server, about: Option<&About>, request: &CallbackRequest) {
+        let Some(about) = about else { return };
+        let (id, client) = (about.request.as_ref(), &about.client);
+        let told = if speaks_callbacks(client) {
+            Notification::new(
+                method::CALLBACK_REQUEST,
+                Some(forms::callback(&request.callback_id, server.id(), id, request, 1)),
+            )
+        } else {
+            forms::log_message(server.id(), request)
+        };
+        let _ = client.remote.notify(told);
+    }
+
+    /// Finds somebody who answers, and tells the server.
+    async fn see_to(
+        &self,
+        id: Arc<str>,
+        server: Arc<Server>,
+        about: Option<About>,
+        back: Arc<dyn Remote>,
+        request: CallbackRequest,
+    ) {
+        let (sender, answered) = oneshot::channel();
+        self.callbacks().waiting.lock().insert(id.clone(), sender);
+        let answer = match self.by_policy(&request) {
+            Some(said) => Some(Answer { said: Raw::string(&said), by: "policy".to_owned() }),
+            None => self.wait_for_callback(&id, &server, about.as_ref(), &request, answered).await,
+        };
+        self.callbacks().waiting.lock().remove(&id);
+        let said = answer.as_ref().map_or_else(|| unanswered(&request), |answer| answer.said.clone());
+        let open = self.callbacks().table.lock().close(&id, &said);
+        if let Some(store) = self.gate().store() {
+            let _ = store.callbacks().close(&id).await;
+        }
+        let ended = about.as_ref().is_some_and(|about| about.client.cancel.is_cancelled());
+        if open.is_some() && answer.is_none() && !ended {
+            self.note_unanswered(&server, about.as_ref(), &request).await;
+        }
+        if let Some(answer) = &answer {
+            tracing::debug!(server = %server.id(), by = answer.by, "a server's question was answered");
+        }
+        self.give_back(&back, &request.callback_id, said);
+    }
+
+    /// What the operator's policy says without anybody being asked.
+    fn by_policy(&self, request: &CallbackRequest) -> Option<String> {
+        let yes = match self.gate().options().approval_policy {
+            ApprovalPolicy::AutoApprove => true,
+            ApprovalPolicy::DenyAll => false,
+            _ => return None,
+        };
+        (request.kind == CallbackType::Confirmation).then(|| verdict(request, yes))
+    }
+
+    async fn wait_for_callback(
+        &self,
+        id: &Arc<str>,
+        server: &Server,
+        about: Option<&About>,
+        request: &CallbackRequest,
+        mut answered: oneshot::Receiver<Answer>,
+    ) -> Option<Answer> {
+        let kept = self.put_before_operator(id, server, about, request).await;
+        let by_callback = about.is_some_and(|about| speaks_callbacks(&about.client));
+        if let Some(about) = about.filter(|_| by_callback) {
+            self.put_to_client(id, server, about, request, 1);
+        }
+        let mut asking = std::pin::pin!(async {
+            match about.filter(|_| !by_callback) {
+                Some(about) => forms::ask(about, server, request).await,
+                None => None,
+            }
+        });
+        let over = about.map_or_else(CancellationToken::new, |about| about.client.cancel.clone());
+        let mut asked = false;
+        loop {
+            let due = self.callbacks().table.lock().due(id, now());
+            let Some(due) = due else {
+                // The client has answered just now: what it said is on its way.
+                return tokio::time::timeout(LOOK, answered).await.ok()?.ok();
+            };
+            let wait = match due {
+                Due::TimedOut => return None,
+                Due::Again(attempt) => {
+                    if let Some(about) = about.filter(|_| by_callback) {
+                        self.put_to_client(id, server, about, request, attempt);
+                    }
+                    continue;
+                }
+                Due::Wait(until) => Instant::from_std(until),
+            };
+            let look = Instant::now() + LOOK;
+            tokio::select! {
+                answer = &mut answered => return answer.ok(),
+                said = &mut asking, if !asked => {
+                    asked = true;
+                    if let Some((said, about)) = said.zip(about) {
+                        let by = format!("user of {}", about.client.session.principal);
+                        if self.callbacks().table.lock().answer(id, None, &said).is_ok() {
+                            return Some(Answer { said, by });
+                        }
+                    }
+                }
+                () = tokio::time::sleep_until(if kept { wait.min(look) } else { wait }) => {}
+                () = self.closing().cancelled() => return None,
+                // The call has ended: its questions have no meaning any more.
+                () = over.cancelled() => return None,
+            }
+            if kept && let Some(answer) = self.operator_answer(id).await {
+                if self.callbacks().table.lock().answer(id, None, &answer.said).is_ok() {
+                    return Some(answer);
+                }
+                tracing::warn!(%id, "the operator's answer does not fit the question");
+            }
+        }
+    }
+
+    fn put_to_client(&self, id: &str, server: &Server, about: &About, request: &CallbackRequest, attempt: u32) {
+        let params = forms::callback(id, server.id(), about.request.as_ref(), request, attempt);
+        let _ = about.client.remote.notify(Notification::new(method::CALLBACK_REQUEST, Some(params)));
+    }
+
+    /// Puts a question where the operator sees it; `false` where he cannot.
+    async fn put_before_operator(
+        &self,
+        id: &str,
+        server: &Server,
+        about: Option<&About>,
+        request: &CallbackRequest,
+    ) -> bool {
+        let Some(store) = self.gate().store().filter(|_| request.kind != CallbackType::LlmCompletion) else {
+            return false;
+        };
+        let message = switchboard_guard::redact::printable(request.message.as_deref().unwrap_or_default());
+        let shown = json!({"message": message, "options": request.options});
+        let Ok(shown) = RawValue::from_string(shown.to_string()) else { return false };
+        let created = self.gate().granted.time();
+        let left = self.callbacks().table.lock().open_until(id).map(|until| until.saturating_duration_since(now()));
+        let left = SignedDuration::try_from(left.unwrap_or_default()).unwrap_or(SignedDuration::from_mins(2));
+        let callback = StoredCallback {
+            id: id.to_owned(),
+            principal: about.map_or_else(String::new, |about| about.client.session.principal.as_ref().to_owned()),
+            server: server.id().as_ref().to_owned(),
+            kind: request.kind.as_str().to_owned(),
+            shown,
+            state: CallbackState::Open,
+            answer: None,
+            answered_by: None,
+            created_at: created,
+            expires_at: created.checked_add(left).unwrap_or(Timestamp::MAX),
+        };
+        let kept = store.callbacks().open(&callback).await;
+        if let Err(error) = &kept {
+            tracing::warn!(%error, "a question could not be put before the operator");
+        }
+        kept.is_ok()
+    }
+
+    async fn operator_answer(&self, id: &str) -> Option<Answer> {
+        let kept = self.gate().store()?.callbacks().get(id).await.ok()??;
+        let said = Raw::parse(kept.answer?.get().to_owned(), &JsonLimits::default()).ok()?;
+        Some(Answer { said, by: kept.answered_by.unwrap_or_default() })
+    }
+
+    async fn note_unanswered(&self, server: &Server, about: Option<&About>, request: &CallbackRequest) {
+        let actor = about.map_or_else(audit::kernel, |about| audit::principal(&about.client.session));
+        let noted = audit::about(audit::event_of(event::CALLBACK_TIMEOUT, actor, result::FAILURE), server.id(), None);
+        let noted = audit::with(noted, "callback_id", request.callback_id.as_str());
+        self.gate().audit.note(audit::with(noted, "type", request.kind.as_str())).await;
+    }
+
+    /// Gives a server the answer to its question.
+    fn give_back(&self, back: &Arc<dyn Remote>, callback: &str, answer: Raw) {
+        // What nobody answered says so beside the answer.
+        let unanswered = answer.member("unanswered").is_some();
+        let (response, more) =
+            if unanswered { (answer.member("response"), answer.member("_mgp")) } else { (Some(answer), None) };
+        let params = Edit::empty()
+            .set("callback_id", Raw::string(callback))
+            .set_optional("response", response)
+            .set_optional("_mgp", more)
+            .finish();
+        let back = back.clone();
+        self.spawn(async move {
+            let mut call = Call::new(method::CALLBACK_RESPOND, Some(params)).within(DELIVERY);
+            call.max_timeout = DELIVERY;
+            if let Err(error) = back.request(call).await {
+                tracing::debug!(%error, "a server did not take the answer to its question");
+            }
+        });
+    }
+
+    /// Takes the answer of a client; `None` where no server of ours asked that.
+    pub(crate) fn answer_callback(&self, context: &Context, params: &Raw) -> Option<Result<Raw, Fault>> {
+        let said: CallbackResponse = params.view().ok()?;
+        let mut table = self.callbacks().table.lock();
+        if !table.has(&said.callback_id) {
+            return None;
+        }
+        let principal = &context.session.principal;
+        let taken = table.answer(&said.callback_id, Some(principal), &said.response);
+        drop(table);
+        Some(match taken {
+            Ok(_) => {
+                let waiting = self.callbacks().waiting.lock().remove(said.callback_id.as_str());
+                let answer = Answer { said: said.response, by: format!("client of {principal}") };
+                if let Some(waiting) = waiting {
+                    let _ = waiting.send(answer);
+                }
+                Ok(Edit::empty().set("status", Raw::string("accepted")).finish())
+            }
+            Err(why @ NoAnswer::Unknown) => Err(Fault::new(FaultKind::UnknownResource, why.to_string())),
+            Err(why) => Err(Fault::new(FaultKind::InvalidParams, why.to_string())),
+        })
+    }
+
+    /// Answers `mgp.events.pending_callbacks`.
+    pub(crate) fn pending_callbacks(&self, context: &Context) -> Raw {
+        let table = self.callbacks().table.lock();
+        let shown = |(id, open): (&Arc<str>, &Open)| forms::callback(id, &open.server, None, &open.request, 1);
+        let pending: Vec<Raw> = table.open_for(&context.session.principal).map(shown).collect();
+        let count = u64::try_from(pending.len()).unwrap_or(u64::MAX);
+        Edit::empty().set("pending", Raw::array(&pending)).set("count", Raw::number(count)).finish()
+    }
+}
+
+/// Whether a client takes questions of MGP.
+fn speaks_callbacks(client: &Context) -> bool {
+    let agreed = welcome::agreed_with(&client.caller.capabilities);
+    agreed.is_some_and(|agreed| agreed.has(Extension::Callbacks))
+}
+
+/// What a server is told where nobody answered: no to a confirmation, nothing to the rest.
+fn unanswered(request: &CallbackRequest) -> Raw {
+    let said = Edit::empty().set("code", Raw::number(3003)).set("status", Raw::string("timeout")).finish();
+    let response = match request.kind {
+        CallbackType::Confirmation => Raw::string(&verdict(request, false)),
+        _ => Raw::from_value(&json!(null)).unwrap_or_else(|_| Raw::string("")),
+    };
+    Edit::empty().set("unanswered", Raw::boolean(true)).set("response", response).set("_mgp", said).finish()
+}
+
+fn now() -> std::time::Instant {
+    Instant::now().into_std()
+}
+
+/// A request of the base protocol, made for somebody else.
+fn own_request(method: &str, params: Raw) -> Request {
+    Request::new(Id::number(0), method, Some(params))
+}

@@ -1,0 +1,119 @@
+//! The kernel's own tools for finding tools, as models read them.
+//!
+//! It decides what is said of them. The wording is part of how well tools are found: a model that says what the tool must do,
+//! and on what input, finds it far more often than one that names a topic.
+
+use serde_json::{Value, json};
+use switchboard_protocol::mgp::method;
+use switchboard_wire::Raw;
+
+/// Calls a tool that is not in the client's list. Passes the gate like every other call.
+pub(crate) const CALL: &str = "mgp.tools.call";
+
+const DISCOVER: &str = "Find tools by what they must do. Use this whenever no tool in your list fits. Describe the action \
+    and its input in one sentence (\"convert a time from one time zone to another\"), not a topic (\"time\"). Returns the \
+    best tools with their full input schemas: call one of them directly if your list shows it, or else through \
+    mgp.tools.call.";
+
+const REQUEST: &str = "Ask for the tools that a task still lacks: name each capability you need in a few words, and the \
+    kinds of input and output. Loads the best tool for each and says which are missing.";
+
+/// The tools that every client which is not given everything sees.
+pub(super) fn basic(categories: &[(String, usize)]) -> Vec<Raw> {
+    let mut discover = DISCOVER.to_owned();
+    if !categories.is_empty() {
+        let named: Vec<String> = categories.iter().map(|(name, count)| format!("{name} ({count})")).collect();
+        discover = format!("{discover} Categories there are: {}.", named.join(", "));
+    }
+    let tools = [
+        tool(method::TOOLS_DISCOVER, &discover, &discover_schema()),
+        tool(method::TOOLS_REQUEST, REQUEST, &request_schema()),
+        json!({
+            "name": CALL,
+            "description": "Call any tool that mgp.tools.discover or mgp.tools.request returned, by its name.",
+            "inputSchema": {
+                "type": "object",
+                "properties": {
+                    "name": {"type": "string", "description": "The tool's name, exactly as it was returned"},
+                    "arguments": {"type": "object", "description": "Its arguments, after its inputSchema"},
+                },
+                "required": ["name"],
+            },
+            "_mgp": {"source": "kernel", "admin_only": false},
+        }),
+    ];
+    tools.iter().filter_map(|tool| Raw::from_value(tool).ok()).collect()
+}
+
+/// The tools that clients with MGP's extension see as well.
+pub(super) fn further() -> Vec<Raw> {
+    let list = json!({"type": "array", "items": {"type": "string"}, "description": "Names of tools"});
+    let evict = json!({
+        "type": "object",
+        "properties": {"tools": list, "reason": {"type": "string", "description": "Why"}},
+        "required": ["tools"],
+    });
+    let tools = [
+        tool(
+            method::TOOLS_SESSION,
+            "Which tools are loaded for you, and how many tokens they take.",
+            &json!({"type": "object", "properties": {}}),
+        ),
+        tool(method::TOOLS_SESSION_EVICT, "Give back tools that you no longer need.", &evict),
+    ];
+    tools.iter().filter_map(|tool| Raw::from_value(tool).ok()).collect()
+}
+
+fn tool(method: &str, description: &str, schema: &Value) -> Value {
+    json!({
+        "name": method::tool_of(method),
+        "description": description,
+        "inputSchema": schema,
+        "_mgp": {"source": "kernel", "admin_only": false},
+    })
+}
+
+fn discover_schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "query": {"type": "string", "description": "What the tool must do, and on what input"},
+            "max_results": {"type": "integer", "minimum": 1, "maximum": 50, "description": "How many tools, 5 if not said"},
+            "strategy": {
+                "type": "string",
+                "enum": ["hybrid", "keyword", "semantic", "category"],
+                "description": "hybrid if not said",
+            },
+            "filter": {
+                "type": "object",
+                "properties": {
+                    "categories": {"type": "array", "items": {"type": "string"}},
+                    "risk_level_max": {"type": "string", "enum": ["safe", "moderate", "dangerous"]},
+                },
+            },
+        },
+        "required": ["query"],
+    })
+}
+
+fn request_schema() -> Value {
+    let words = |about: &str| json!({"type": "array", "items": {"type": "string"}, "description": about});
+    json!({
+        "type": "object",
+        "properties": {
+            "reason": {"type": "string", "enum": ["capability_gap", "performance", "preference"]},
+            "context": {"type": "string", "description": "What you are doing, and what is missing"},
+            "requirements": {
+                "type": "object",
+                "properties": {
+                    "capabilities": words("What the tools must do, one entry for each"),
+                    "input_types": words("Such as csv or image"),
+                    "output_types": words("Such as chart or text"),
+                    "preferred_risk_level": {"type": "string", "enum": ["safe", "moderate", "dangerous"]},
+                },
+            },
+            "task_trace_id": {"type": "string"},
+        },
+        "required": ["requirements"],
+    })
+}

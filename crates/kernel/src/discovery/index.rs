@@ -1,0 +1,101 @@
+//! The catalog, kept in step with the directory.
+//!
+//! It decides when the index is brought up to date: when somebody searches and the directory has changed since. A kernel
+//! that nobody searches in pays nothing. Tools that have not changed are not read again.
+
+use parking_lot::RwLock;
+use serde_json::Value;
+use switchboard_catalog::{Catalog, Found, Search, Tool, schema_text};
+use switchboard_wire::Raw;
+
+use crate::directory::Directory;
+use crate::kernel::{Kernel, View};
+
+/// The catalog and the view it is of.
+#[derive(Default)]
+pub(super) struct Index {
+    held: RwLock<Held>,
+}
+
+#[derive(Default)]
+struct Held {
+    generation: u64,
+    catalog: Catalog,
+}
+
+impl Index {
+    fn is_of(&self, generation: u64) -> bool {
+        self.held.read().generation >= generation
+    }
+
+    fn update(&self, view: &View) {
+        let tools = tools_of(&view.directory);
+        let mut held = self.held.write();
+        // Another call may have come first, with a later view.
+        if held.generation < view.generation {
+            held.catalog.replace(tools);
+            held.generation = view.generation;
+        }
+    }
+
+    pub(super) fn search(&self, search: &Search, visible: impl Fn(&str) -> bool) -> Found {
+        self.held.read().catalog.search(search, visible)
+    }
+
+    /// The categories of the tools that may be seen, with their numbers, the largest first.
+    pub(super) fn categories(&self, visible: impl Fn(&str) -> bool) -> Vec<(String, usize)> {
+        let held = self.held.read();
+        let count = |category: &str| {
+            let search = Search::new("").by(switchboard_catalog::Strategy::Category).top(usize::MAX);
+            held.catalog.search(&search.within(vec![category.to_owned()]), &visible).hits.len()
+        };
+        let mut found: Vec<(String, usize)> = held
+            .catalog
+            .categories()
+            .into_iter()
+            .map(|(category, _)| (count(&category), category))
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, category)| (category, count))
+            .collect();
+        found.sort_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
+        found
+    }
+}
+
+impl Kernel {
+    /// Brings the index up to date. Reading many new tools takes a while, so it is done beside the calls.
+    pub(super) async fn index_up_to_date(&self, view: &std::sync::Arc<View>) {
+        if self.discovery().index.is_of(view.generation) {
+            return;
+        }
+        let (kernel, view) = (self.clone(), view.clone());
+        // It fails only when the runtime ends, and then nobody waits for an answer.
+        let _ = tokio::task::spawn_blocking(move || kernel.discovery().index.update(&view)).await;
+    }
+}
+
+fn tools_of(directory: &Directory) -> Vec<Tool> {
+    let read = |(server, original, exposed, raw): (&str, &str, &str, &Raw)| tool(server, original, exposed, raw);
+    directory.shown_tools().map(read).collect()
+}
+
+/// What is searched of a definition.
+fn tool(server: &str, original: &str, exposed: &str, definition: &Raw) -> Tool {
+    let value: Value = definition.view().unwrap_or_default();
+    let words = |key: &str| -> Vec<String> {
+        let list = value[key].as_array().into_iter().flatten();
+        list.filter_map(Value::as_str).map(str::to_owned).collect()
+    };
+    let mut keywords = words("keywords");
+    let titles = [&value["title"], &value["annotations"]["title"]];
+    keywords.extend(titles.into_iter().filter_map(Value::as_str).map(str::to_owned));
+    Tool {
+        id: exposed.to_owned(),
+        server: server.to_owned(),
+        name: original.to_owned(),
+        description: value["description"].as_str().unwrap_or_default().to_owned(),
+        schema: schema_text(&value["inputSchema"]),
+        categories: words("categories"),
+        keywords,
+    }
+}

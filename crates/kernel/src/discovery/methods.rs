@@ -1,0 +1,385 @@
+//! `mgp/tools/discover`, `request`, `session` and `session/evict`, as methods and as the kernel's tools.
+//!
+//! It decides what each answers. Who asks is who was authenticated, and sees what a list would show him.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use switchboard_catalog::{Hit, Search, Strategy, count_tokens};
+use switchboard_peer::{Context, Reply};
+use switchboard_protocol::fault::{Fault, FaultKind};
+use switchboard_protocol::mgp::{EXTENSION_ID, Risk, method};
+use switchboard_wire::{Edit, Object, Raw, Request};
+
+use super::Seen;
+use crate::directory::ListKind;
+use crate::gate::admin::tool_result;
+use crate::kernel::{Kernel, View};
+
+/// Results of one search, at most.
+const MOST_RESULTS: usize = 50;
+/// Results where nobody says how many.
+const RESULTS: usize = 5;
+/// A tool that fits a capability less than this does not have it.
+const FITS: f32 = 0.35;
+/// Capabilities in one request.
+const MOST_CAPABILITIES: usize = 16;
+
+const METHODS: [&str; 4] =
+    [method::TOOLS_DISCOVER, method::TOOLS_REQUEST, method::TOOLS_SESSION, method::TOOLS_SESSION_EVICT];
+
+/// Whether a method is one of these.
+pub(crate) fn is_method(name: &str) -> bool {
+    METHODS.contains(&name)
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Discover {
+    query: String,
+    strategy: Option<String>,
+    max_results: Option<usize>,
+    filter: Filter,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Filter {
+    categories: Vec<String>,
+    risk_level_max: Option<String>,
+    server_id: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Wanted {
+    context: String,
+    requirements: Requirements,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Requirements {
+    capabilities: Vec<String>,
+    input_types: Vec<String>,
+    output_types: Vec<String>,
+    preferred_risk_level: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Evict {
+    tools: Vec<String>,
+}
+
+impl Kernel {
+    /// Answers one of the methods.
+    pub(crate) async fn discovery_request(&self, context: &Context, name: &str, params: &Raw) -> Result<Raw, Fault> {
+        self.wait_for_servers().await;
+        let view = self.view();
+        match name {
+            method::TOOLS_DISCOVER => self.discover_tools(context, &view, &read(params)?).await,
+            method::TOOLS_REQUEST => self.request_tools(context, &view, read(params)?).await,
+            method::TOOLS_SESSION => self.tool_session(context, &view).await,
+            _ => self.evict_tools(context, &view, &read(params)?).await,
+        }
+    }
+
+    /// Answers a call of one of the tools; `None` for another tool, and for a client that has none of them.
+    pub(crate) async fn discovery_tool(
+        &self,
+        context: &Context,
+        name: &str,
+        arguments: Option<&Raw>,
+    ) -> Option<Result<Reply, Fault>> {
+        let method = METHODS.into_iter().find(|method| method::tool_of(method).as_deref() == Some(name))?;
+        let view = self.view();
+        match self.finds_tools(context, &view).await {
+            Ok(true) => {}
+            // What is not listed to a client does not exist for it.
+            Ok(false) => return None,
+            Err(fault) => return Some(Err(fault)),
+        }
+        let nothing = Raw::empty_object();
+        let answer = self.discovery_request(context, method, arguments.unwrap_or(&nothing)).await;
+        Some(answer.map(|raw| Ok(crate::bridge::for_era(tool_result(&raw), context.caller.era())).into()))
+    }
+
+    /// The call that a call of `mgp.tools.call` stands for: `None` for a client that is listed everything.
+    pub(crate) async fn call_within(&self, context: &Context, request: &Request) -> Result<Option<Request>, Fault> {
+        if !self.finds_tools(context, &self.view()).await? {
+            return Ok(None);
+        }
+        let params = crate::kernel::object_of(request)?;
+        let arguments = params.get("arguments").unwrap_or_else(Raw::empty_object);
+        let arguments = Object::open(&arguments).map_err(crate::forward::malformed)?;
+        let name = crate::kernel::text_of(&arguments, "name")?;
+        if name == super::CALL {
+            return Err(Fault::new(FaultKind::InvalidParams, "`name` is the tool that is to be called"));
+        }
+        let edit = Edit::of_optional(request.params.as_ref()).map_err(crate::forward::malformed)?;
+        let inner = arguments.get("arguments").unwrap_or_else(Raw::empty_object);
+        let params = edit.set("name", Raw::string(&name)).set("arguments", inner).finish();
+        Ok(Some(Request { params: Some(params), ..request.clone() }))
+    }
+
+    /// Notes that a tool was called through `mgp.tools.call`: it is loaded from now on.
+    pub(crate) async fn load_called(&self, context: &Context, name: &str) {
+        let view = self.view();
+        let Ok(list) = self.visible(context, &view, ListKind::Tools).await else { return };
+        let seen = self.seen(&context.session.principal, &list);
+        if seen.tools.contains_key(name) {
+            self.load(context, &seen, &[name.to_owned()]);
+        }
+    }
+
+    async fn discover_tools(&self, context: &Context, view: &Arc<View>, asked: &Discover) -> Result<Raw, Fault> {
+        let started = Instant::now();
+        let said = asked.strategy.as_deref();
+        let strategy = said.map_or_else(|| Some(Strategy::default()), Strategy::parse);
+        let by_category = strategy == Some(Strategy::Category);
+        if by_category && asked.filter.categories.is_empty() {
+            return Err(Fault::new(FaultKind::InvalidParams, "the strategy `category` needs `filter.categories`"));
+        }
+        if asked.query.trim().is_empty() && !by_category {
+            return Err(Fault::new(FaultKind::InvalidParams, "`query` is missing: say what the tool must do"));
+        }
+        let limit = risk_limit(asked.filter.risk_level_max.as_deref(), "filter.risk_level_max")?;
+        let seen = self.seen_now(context, view).await?;
+        let top = asked.max_results.unwrap_or(RESULTS).clamp(1, MOST_RESULTS);
+        let search = Search::new(asked.query.as_str()).top(top).by(strategy.unwrap_or_default());
+        let search = search.within(asked.filter.categories.clone());
+        let fits = |name: &str| {
+            let server = asked.filter.server_id.as_deref();
+            seen.tools.contains_key(name)
+                && limit.is_none_or(|limit| risk_of(view, name).is_some_and(|risk| risk <= limit))
+                && server.is_none_or(|server| server_of(view, name).as_deref() == Some(server))
+        };
+        let found = self.discovery().index.search(&search, fits);
+        let written: Vec<(String, Value, usize)> =
+            found.hits.iter().filter_map(|hit| self.found(view, &seen, hit)).collect();
+        let budget = self.options().tools.budget;
+        let count = self.discovery().with(&context.session.principal, budget, |kept| {
+            kept.session.fitting(written.iter().map(|(_, _, tokens)| *tokens))
+        });
+        let names: Vec<String> = written[..count].iter().map(|(name, _, _)| name.clone()).collect();
+        self.load(context, &seen, &names);
+        let omitted = written.len() - count;
+        let tools: Vec<Value> = written.into_iter().take(count).map(|(_, tool, _)| tool).collect();
+        let mut answer = json!({
+            "tools": tools,
+            "total_available": seen.tools.len(),
+            "search_strategy": search.strategy.as_str(),
+            "query_time_ms": u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
+        });
+        if omitted > 0 {
+            answer["truncated"] = json!({"omitted": omitted, "why": "the reserve for search results is used up"});
+        }
+        if let (Some(word), None) = (said, strategy) {
+            answer["fallback_strategy"] = json!(search.strategy.as_str());
+            answer["unknown_strategy"] = json!(word);
+        }
+        written_as_raw(&answer)
+    }
+
+    async fn request_tools(&self, context: &Context, view: &Arc<View>, asked: Wanted) -> Result<Raw, Fault> {
+        let Wanted { context: about, requirements } = asked;
+        let limit = risk_limit(requirements.preferred_risk_level.as_deref(), "preferred_risk_level")?;
+        let mut wanted = requirements.capabilities;
+        if wanted.is_empty() && !about.trim().is_empty() {
+            wanted.push(about.clone());
+        }
+        if wanted.is_empty() || wanted.len() > MOST_CAPABILITIES {
+            let why = format!("`requirements.capabilities` has to name 1 to {MOST_CAPABILITIES} capabilities");
+            return Err(Fault::new(FaultKind::InvalidParams, why));
+        }
+        let seen = self.seen_now(context, view).await?;
+        let waiting = self.waiting_for_permission(context, view).await?;
+        let types = [requirements.input_types, requirements.output_types].concat().join(" ");
+        let (mut hits, mut pending, mut unavailable): (Vec<Hit>, Vec<Value>, Vec<String>) = Default::default();
+        for capability in wanted {
+            let words = format!("{} {types}", capability.replace(['_', '-', '.'], " "));
+            let best = |fits: &dyn Fn(&str) -> bool| {
+                let found = self.discovery().index.search(&Search::new(words.trim()).top(1), fits);
+                found.hits.into_iter().find(|hit| hit.relevance >= FITS)
+            };
+            let quiet = |name: &str| risk_of(view, name).is_some_and(|risk| limit.is_none_or(|limit| risk <= limit));
+            // A tool of the preferred risk, or else any.
+            let own = best(&|name| seen.tools.contains_key(name) && quiet(name))
+                .or_else(|| best(&|name| seen.tools.contains_key(name)));
+            if let Some(hit) = own {
+                if !hits.iter().any(|other| other.id == hit.id) {
+                    hits.push(hit);
+                }
+            } else if let Some(hit) = best(&|name| waiting.iter().any(|(waiting, _)| waiting == name)) {
+                let missing = waiting.iter().find(|(name, _)| **name == *hit.id).map(|(_, missing)| missing);
+                pending.push(json!({
+                    "name": &*hit.id, "server_id": &*hit.server, "capability": capability,
+                    "permissions_missing": missing,
+                }));
+            } else {
+                unavailable.push(capability);
+            }
+        }
+        let names: Vec<String> = hits.iter().map(|hit| hit.id.to_string()).collect();
+        let added = self.load(context, &seen, &names);
+        let status = match (hits.is_empty(), pending.is_empty(), unavailable.is_empty()) {
+            (false, true, true) => "fulfilled",
+            (false, _, _) => "partial",
+            (true, false, _) => "pending_approval",
+            (true, true, _) => "unavailable",
+        };
+        let tools: Vec<Value> =
+            hits.iter().filter_map(|hit| self.found(view, &seen, hit)).map(|(_, tool, _)| tool).collect();
+        let budget = self.options().tools.budget;
+        let count = self.discovery().with(&context.session.principal, budget, |kept| {
+            kept.session.pinned().count() + kept.session.cached().count()
+        });
+        let mut answer = json!({
+            "status": status,
+            "tools_loaded": tools,
+            "tools_unavailable": unavailable,
+            "session_tools_count": count,
+            "context_tokens_added": added,
+        });
+        if !pending.is_empty() {
+            answer["tools_pending"] = Value::Array(pending);
+        }
+        written_as_raw(&answer)
+    }
+
+    async fn tool_session(&self, context: &Context, view: &Arc<View>) -> Result<Raw, Fault> {
+        let list = self.visible(context, view, ListKind::Tools).await?;
+        self.seen(&context.session.principal, &list);
+        let budget = self.options().tools.budget;
+        let answer = self.discovery().with(&context.session.principal, budget, |kept| {
+            let session = &kept.session;
+            json!({
+                "pinned": session.pinned().collect::<Vec<_>>(),
+                "cached": session.cached().collect::<Vec<_>>(),
+                "total_tokens": session.total_tokens(),
+                "max_tokens": session.budget().max_tokens,
+                "tool_context_budget": session.budget(),
+            })
+        });
+        written_as_raw(&answer)
+    }
+
+    async fn evict_tools(&self, context: &Context, view: &Arc<View>, asked: &Evict) -> Result<Raw, Fault> {
+        let list = self.visible(context, view, ListKind::Tools).await?;
+        self.seen(&context.session.principal, &list);
+        let budget = self.options().tools.budget;
+        let (outcome, total) = self.discovery().with(&context.session.principal, budget, |kept| {
+            let outcome = kept.session.evict(asked.tools.iter().map(String::as_str));
+            (outcome, kept.session.total_tokens())
+        });
+        if !outcome.evicted.is_empty() {
+            self.tell_of_loaded(&context.session.principal);
+        }
+        written_as_raw(&json!({
+            "evicted": outcome.evicted,
+            "pinned": outcome.pinned,
+            "not_loaded": outcome.unknown,
+            "tokens_freed": outcome.freed,
+            "total_tokens": total,
+        }))
+    }
+
+    /// What a client may see, with the index up to date.
+    async fn seen_now(&self, context: &Context, view: &Arc<View>) -> Result<Arc<Seen>, Fault> {
+        let list = self.visible(context, view, ListKind::Tools).await?;
+        self.index_up_to_date(view).await;
+        Ok(self.seen(&context.session.principal, &list))
+    }
+
+    /// Tools that this client may use once their server has the permissions it lacks, and which these are. The operator
+    /// was asked when the server came up.
+    async fn waiting_for_permission(
+        &self,
+        context: &Context,
+        view: &View,
+    ) -> Result<Vec<(String, Vec<String>)>, Fault> {
+        let tables = self.tables().await?;
+        let mut waiting = Vec::new();
+        for (_, exposed, route) in view.directory.tools() {
+            let Some(server) = view.servers.get(route.server) else { continue };
+            let missing = self.standing(&tables, server, route.policy.as_deref()).missing;
+            if !missing.is_empty()
+                && self.access(&tables, &context.session, server, Some((&route.original, exposed))).allow
+            {
+                let names = missing.into_iter().map(|missing| missing.permission).collect();
+                waiting.push((exposed.to_owned(), names));
+            }
+        }
+        Ok(waiting)
+    }
+
+    /// Loads tools for a principal, and tells its connections. Returns the tokens that were added.
+    fn load(&self, context: &Context, seen: &Seen, names: &[String]) -> usize {
+        let budget = self.options().tools.budget;
+        let (added, changed) = self.discovery().with(&context.session.principal, budget, |kept| {
+            let (mut added, mut changed) = (0, false);
+            // The best last: of what does not fit, the worst goes first.
+            for name in names.iter().rev() {
+                let Some(definition) = seen.tools.get(name) else { continue };
+                let before = kept.session.has(name);
+                let loaded = kept.session.load(name, count_tokens(definition.as_str()));
+                added += loaded.added;
+                changed |= loaded.kept != before || !loaded.evicted.is_empty();
+            }
+            (added, changed)
+        });
+        if changed {
+            self.tell_of_loaded(&context.session.principal);
+        }
+        added
+    }
+
+    /// A tool as a result shows it, and what it costs.
+    fn found(&self, view: &View, seen: &Seen, hit: &Hit) -> Option<(String, Value, usize)> {
+        let definition = seen.tools.get(&*hit.id)?;
+        let mut tool: Map<String, Value> = definition.view().ok()?;
+        let tokens = count_tokens(definition.as_str());
+        let security = tool.get("_meta").and_then(|meta| meta.get(EXTENSION_ID)?.get("security").cloned());
+        // The rest of `_meta` is for programs, and costs the model tokens.
+        tool.remove("_meta");
+        let name = tool.remove("name")?;
+        let mut shown = Map::new();
+        shown.insert("name".to_owned(), name);
+        shown.insert("server_id".to_owned(), json!(server_of(view, &hit.id)));
+        shown.append(&mut tool);
+        shown.insert("relevance_score".to_owned(), json!((f64::from(hit.relevance) * 100.0).round() / 100.0));
+        if let Some(security) = security {
+            shown.insert("security".to_owned(), security);
+        }
+        let reasons: Vec<String> = hit.reasons.iter().map(ToString::to_string).collect();
+        shown.insert("matched".to_owned(), json!(reasons));
+        shown.insert("context_tokens".to_owned(), json!(tokens));
+        Some((hit.id.to_string(), Value::Object(shown), tokens))
+    }
+}
+
+fn risk_of(view: &View, name: &str) -> Option<Risk> {
+    Some(view.directory.tool(name)?.policy?.assessment.risk)
+}
+
+fn server_of(view: &View, name: &str) -> Option<String> {
+    let route = view.directory.tool(name)?;
+    Some(view.servers.get(route.server)?.id().to_string())
+}
+
+fn risk_limit(word: Option<&str>, key: &str) -> Result<Option<Risk>, Fault> {
+    let Some(word) = word else { return Ok(None) };
+    let risk = Risk::from_word(word);
+    risk.map(Some).ok_or_else(|| Fault::new(FaultKind::InvalidParams, format!("`{key}` is no level of risk")))
+}
+
+fn read<T: serde::de::DeserializeOwned>(params: &Raw) -> Result<T, Fault> {
+    params.view().map_err(|error| Fault::new(FaultKind::InvalidParams, error.to_string()))
+}
+
+fn written_as_raw(answer: &Value) -> Result<Raw, Fault> {
+    Raw::from_value(answer).map_err(Fault::internal)
+}

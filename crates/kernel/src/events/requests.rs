@@ -1,0 +1,293 @@
+//! What a client asks about events: to subscribe, to end that, to have events again (MGP 13.2, proposal 15).
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use switchboard_flow::subscription::{Filter, Pattern, Replayed, Wanted};
+use switchboard_peer::{Context, Remote};
+use switchboard_protocol::Era;
+use switchboard_protocol::fault::{Fault, FaultKind};
+use switchboard_protocol::mgp::event::{
+    ReplayParams, ReplayResult, SubscribeParams, SubscribeResult, UnsubscribeParams,
+};
+use switchboard_protocol::proposals::push::{PushSubscribe, PushSubscribed, unwrapped};
+use switchboard_wire::{Edit, Kind, Raw};
+use tokio::time::Instant;
+
+use super::{Dialect, Listener, own, refused};
+use crate::kernel::Kernel;
+use crate::server::Server;
+
+/// How often to ask where events are not sent.
+const POLL_SECONDS: u64 = 10;
+/// How long a subscription lives that nothing else ends, unless its events are asked for.
+const UNTENDED: Duration = Duration::from_secs(600);
+/// Events that are given at once, where nobody says how many.
+const PAGE: u64 = 100;
+/// The most that are.
+const LARGEST_PAGE: u64 = 1_000;
+
+/// A subscription that was made.
+pub(crate) struct Made {
+    pub(crate) id: Arc<str>,
+    subscribed: Vec<String>,
+    unsupported: Vec<String>,
+    life: Option<Duration>,
+    push: bool,
+}
+
+/// What somebody wants to subscribe to.
+pub(crate) struct Ask {
+    pub(crate) channels: Vec<String>,
+    pub(crate) filter: Option<Raw>,
+    pub(crate) server: Option<String>,
+    /// In seconds.
+    pub(crate) ttl: Option<u64>,
+    pub(crate) dialect: Dialect,
+    /// The stream of a modern client that the events go to, and what the subscription ends with then.
+    pub(crate) stream: Option<(Raw, Arc<str>)>,
+}
+
+impl Kernel {
+    /// Answers `mgp/events/subscribe`.
+    pub(crate) async fn subscribe_events(&self, context: &Context, params: &Raw) -> Result<Raw, Fault> {
+        let said: SubscribeParams = read(params)?;
+        let ask = Ask {
+            channels: said.channels,
+            filter: said.filter,
+            server: said.server_id,
+            ttl: said.ttl_seconds,
+            dialect: Dialect::Mgp,
+            stream: None,
+        };
+        self.make_subscription(context, ask).await?.to_mgp()
+    }
+
+    /// Answers `events/subscribe` of proposal 15.
+    pub(crate) async fn subscribe_push(&self, context: &Context, params: &Raw) -> Result<Raw, Fault> {
+        let said: PushSubscribe = read(&unwrapped(params))?;
+        let ask = Ask {
+            channels: said.events,
+            filter: said.filter,
+            server: said.server,
+            ttl: Some(said.ttl_seconds.unwrap_or(3_600)),
+            dialect: Dialect::Proposal,
+            stream: None,
+        };
+        let made = self.make_subscription(context, ask).await?;
+        let (status, reason) = match (made.subscribed.is_empty(), made.unsupported.is_empty()) {
+            (true, _) => ("denied", Some("nobody has such events")),
+            (false, _) => ("active", None),
+        };
+        if status == "denied" {
+            self.drop_subscription(context, &made.id);
+        }
+        let mut answer = PushSubscribed::new(made.id.as_ref(), status).supported_events(made.subscribed);
+        if let Some(life) = made.life {
+            answer = answer.expires_at(end_of(life));
+        }
+        if let Some(reason) = reason {
+            answer = answer.reason(reason);
+        }
+        if !made.push {
+            answer = answer.supported(false).poll_interval_seconds(POLL_SECONDS);
+        }
+        written(&answer)
+    }
+
+    /// Makes a subscription.
+    pub(crate) async fn make_subscription(&self, context: &Context, ask: Ask) -> Result<Made, Fault> {
+        if ask.channels.is_empty() {
+            return Err(Fault::new(FaultKind::InvalidParams, "no channels are named"));
+        }
+        let read_pattern = |name: &String| {
+            Pattern::read(name).ok_or_else(|| {
+                Fault::new(FaultKind::InvalidParams, format!("`{name}` is no channel, nor a pattern of some"))
+            })
+        };
+        let patterns: Vec<Pattern> = ask.channels.iter().map(read_pattern).collect::<Result<_, _>>()?;
+        let filter = Filter::read(ask.filter.as_ref()).map_err(|why| Fault::new(FaultKind::InvalidParams, why))?;
+        let session = &context.session;
+        let servers = self.servers_for(context, ask.server.as_deref()).await?;
+        // On a modern wire only a stream that the client opened carries what it did not ask for one by one.
+        let legacy = context.caller.era() == Era::Legacy && session.lasting;
+        let pushed = ask.stream.is_some() || legacy;
+        let push = OnceLock::new();
+        if ask.stream.is_none() && legacy {
+            let _ = push.set(session.remote().clone());
+        }
+        let owner = match &ask.stream {
+            Some((_, owner)) => Some(owner.clone()),
+            None => session.lasting.then(|| session.id.clone()),
+        };
+        let life = ask.ttl.map(Duration::from_secs).or_else(|| owner.is_none().then_some(UNTENDED));
+        let wanted = Wanted {
+            principal: session.principal.clone(),
+            owner,
+            patterns: patterns.clone(),
+            filter,
+            server: ask.server.as_deref().map(Arc::from),
+            life,
+        };
+        let id: Arc<str> = format!("sub-{}", switchboard_peer::random_token()).into();
+        let listener = Listener {
+            session: session.clone(),
+            push,
+            sent: AtomicU64::new(0),
+            stream: ask.stream.map(|(stream, _)| stream),
+            dialect: ask.dialect,
+        };
+        let life = {
+            let mut book = self.events().book.lock();
+            let life = book.subscribe(id.clone(), wanted, Instant::now().into_std()).map_err(refused)?;
+            self.events().listeners.lock().insert(id.clone(), Arc::new(listener));
+            self.events().wanted.fetch_add(1, Ordering::Relaxed);
+            life
+        };
+        self.pump_events();
+        self.events().changed.notify_one();
+        let upstream = self.subscribe_upstream(&servers, &patterns).await;
+        let ours =
+            |pattern: &Pattern| ask.server.is_none() && own::CHANNELS.iter().any(|channel| pattern.matches(channel));
+        // Servers of proposal 15 are not asked; what they have shows when it comes.
+        let pushes = servers.iter().any(|server| server.pushes());
+        let has = |pattern: &Pattern| pushes || ours(pattern) || upstream.iter().any(|had| had == pattern.as_str());
+        let (subscribed, unsupported): (Vec<&Pattern>, Vec<&Pattern>) =
+            patterns.iter().partition(|pattern| has(pattern));
+        let names = |patterns: Vec<&Pattern>| patterns.iter().map(|pattern| pattern.as_str().to_owned()).collect();
+        let (subscribed, unsupported) = (names(subscribed), names(unsupported));
+        Ok(Made { id, subscribed, unsupported, life, push: pushed })
+    }
+
+    /// Subscribes on behalf of a stream that a modern client opened.
+    pub(crate) async fn events_on_stream(
+        &self,
+        context: &Context,
+        said: SubscribeParams,
+        stream: (Raw, Arc<str>),
+    ) -> Result<Made, Fault> {
+        let ask = Ask {
+            channels: said.channels,
+            filter: said.filter,
+            server: said.server_id,
+            ttl: said.ttl_seconds,
+            dialect: Dialect::Mgp,
+            stream: Some(stream),
+        };
+        self.make_subscription(context, ask).await
+    }
+
+    /// Sends the events of a subscription from now on, those that came meanwhile first.
+    pub(crate) fn send_events_to(&self, id: &Arc<str>, remote: Arc<dyn Remote>) {
+        let Some(listener) = self.events().listeners.lock().get(id).cloned() else { return };
+        let principal = listener.session.principal.clone();
+        let replayed = self.events().book.lock().replay(id, &principal, 0, usize::MAX, Instant::now().into_std());
+        let _ = listener.push.set(remote);
+        for (seq, event) in replayed.iter().flat_map(|replayed| &replayed.events) {
+            listener.tell(id, *seq, event);
+        }
+    }
+
+    /// The servers that a subscription may be about.
+    async fn servers_for(&self, context: &Context, named: Option<&str>) -> Result<Vec<Arc<Server>>, Fault> {
+        let tables = self.tables().await?;
+        let view = self.view();
+        let usable = view.servers.iter().filter(|server| self.knows_of(&tables, &context.session, server));
+        let servers: Vec<_> =
+            usable.filter(|server| named.is_none_or(|named| **server.id() == *named)).cloned().collect();
+        match (named, servers.is_empty()) {
+            (Some(named), true) => {
+                Err(Fault::new(FaultKind::UnknownResource, format!("there is no server `{named}` that you may use")))
+            }
+            _ => Ok(servers),
+        }
+    }
+
+    /// Answers `mgp/events/unsubscribe`, and the same of proposal 15.
+    pub(crate) fn unsubscribe_events(&self, context: &Context, params: &Raw) -> Result<Raw, Fault> {
+        let said: UnsubscribeParams = read(params)?;
+        if !self.drop_subscription(context, &said.subscription_id) {
+            return Err(self.no_subscription(&said.subscription_id));
+        }
+        Ok(Edit::empty()
+            .set("subscription_id", Raw::string(&said.subscription_id))
+            .set("status", Raw::string("cancelled"))
+            .finish())
+    }
+
+    fn drop_subscription(&self, context: &Context, id: &str) -> bool {
+        let ended = self.events().book.lock().unsubscribe(id, &context.session.principal);
+        ended.is_some_and(|wanted| self.forget_listener(&id.into(), &wanted).is_some())
+    }
+
+    /// Answers `mgp/events/replay`.
+    pub(crate) fn replay_events(&self, context: &Context, params: &Raw) -> Result<Raw, Fault> {
+        let said: ReplayParams = read(params)?;
+        let replayed = self.replayed(context, &said)?;
+        let listener = self.events().listeners.lock().get(said.subscription_id.as_str()).cloned();
+        let listener = listener.ok_or_else(|| self.no_subscription(&said.subscription_id))?;
+        let events = replayed.events.iter().map(|(seq, event)| listener.said(&said.subscription_id, *seq, event));
+        written(&ReplayResult::new(events.collect::<Vec<_>>(), replayed.has_more, replayed.truncated))
+    }
+
+    fn replayed(&self, context: &Context, said: &ReplayParams) -> Result<Replayed<switchboard_bus::Event>, Fault> {
+        let limit = said.limit.unwrap_or(PAGE).clamp(1, LARGEST_PAGE);
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        let (after, now) = (said.after_seq.unwrap_or(0), Instant::now().into_std());
+        let mut book = self.events().book.lock();
+        let replayed = book.replay(&said.subscription_id, &context.session.principal, after, limit, now);
+        let known = book.has(&said.subscription_id);
+        drop(book);
+        let mut replayed = replayed.ok_or_else(|| if known { not_yours() } else { no_such(&said.subscription_id) })?;
+        // What may not be heard any more is not told again either.
+        replayed.events.retain(|(_, event)| self.may_hear(&context.session, &event.audience));
+        Ok(replayed)
+    }
+
+    fn no_subscription(&self, id: &str) -> Fault {
+        if self.events().book.lock().has(id) { not_yours() } else { no_such(id) }
+    }
+}
+
+impl Made {
+    /// The answer in the words of MGP.
+    pub(crate) fn to_mgp(&self) -> Result<Raw, Fault> {
+        let mut answer = SubscribeResult::new(self.subscribed.clone(), self.unsupported.clone(), self.id.as_ref())
+            .channels(self.subscribed.clone());
+        if let Some(life) = self.life {
+            answer = answer.expires_at(end_of(life));
+        }
+        if !self.push {
+            answer = answer.push(false).poll_interval_seconds(POLL_SECONDS);
+        }
+        written(&answer)
+    }
+}
+
+/// What a modern client asks for on a stream of its own.
+pub(crate) fn on_stream(filter: &Raw) -> Option<Result<SubscribeParams, Fault>> {
+    (filter.kind() == Kind::Object).then(|| read(filter))
+}
+
+fn end_of(life: Duration) -> String {
+    let end = Timestamp::now().checked_add(life).unwrap_or(Timestamp::MAX);
+    format!("{end:.0}")
+}
+
+fn no_such(id: &str) -> Fault {
+    Fault::new(FaultKind::UnknownTool, format!("there is no subscription `{id}`"))
+}
+
+fn not_yours() -> Fault {
+    Fault::new(FaultKind::PermissionDenied, "this subscription is not yours")
+}
+
+fn read<T: serde::de::DeserializeOwned>(params: &Raw) -> Result<T, Fault> {
+    params.view().map_err(|error| Fault::new(FaultKind::InvalidParams, error.to_string()))
+}
+
+fn written<T: serde::Serialize>(answer: &T) -> Result<Raw, Fault> {
+    Raw::from_value(answer).map_err(Fault::internal)
+}

@@ -1,0 +1,250 @@
+//! What is subscribed to at servers, on behalf of clients.
+//!
+//! However many clients want a pattern, a server is asked for it once. What it then tells goes to those who named just
+//! that pattern.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use parking_lot::Mutex;
+use switchboard_bus::{Audience, Event};
+use switchboard_flow::subscription::{Pattern, Wanted};
+use switchboard_peer::{Call, Remote};
+use switchboard_protocol::mgp::event::{Event as MgpEvent, Severity, SubscribeResult};
+use switchboard_protocol::mgp::{Extension, method};
+use switchboard_protocol::proposals::push::PushEvent;
+use switchboard_wire::{Edit, Notification, Raw};
+use tokio::time::Instant;
+
+use crate::kernel::Kernel;
+use crate::server::Server;
+
+/// How long a server may take to agree.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Events that a server may tell in a second, and at once.
+const RATE: f64 = 1_000.0;
+const BURST: f64 = 2_000.0;
+/// Patterns that are asked for at one server.
+const MOST: usize = 1_024;
+
+/// What is asked for at servers: by server and pattern.
+#[derive(Default)]
+pub(super) struct Asked {
+    all: Mutex<HashMap<(Arc<str>, String), At>>,
+    /// What each server may still tell.
+    left: Mutex<HashMap<Arc<str>, (Instant, f64)>>,
+}
+
+impl Asked {
+    /// Whether a server may tell one more event now. One that tells too many must not drown what others tell.
+    fn may_tell(&self, server: &Arc<str>) -> bool {
+        let mut left = self.left.lock();
+        let now = Instant::now();
+        let (at, tokens) = left.entry(server.clone()).or_insert((now, BURST));
+        *tokens = (*tokens + now.duration_since(*at).as_secs_f64() * RATE).min(BURST);
+        *at = now;
+        let may = *tokens >= 1.0;
+        if may {
+            *tokens -= 1.0;
+        }
+        may
+    }
+
+    /// Forgets servers that are not there any more.
+    fn forget(&self, there: impl Fn(&str) -> bool) {
+        self.left.lock().retain(|server, _| there(server));
+    }
+}
+
+/// One pattern at one server.
+struct At {
+    /// What the server calls the subscription, once it agreed.
+    theirs: Option<String>,
+    wanted: usize,
+}
+
+impl Kernel {
+    /// Asks the servers that a subscription may be about for its patterns; answers which of them any server has.
+    pub(super) async fn subscribe_upstream(&self, servers: &[Arc<Server>], patterns: &[Pattern]) -> Vec<String> {
+        let asks = servers.iter().filter(|server| server.agreed_on(Extension::Events)).flat_map(|server| {
+            patterns.iter().map(move |pattern| async move {
+                self.want_at(server, pattern.as_str()).await.then(|| pattern.as_str().to_owned())
+            })
+        });
+        let mut had: Vec<String> = futures_util::future::join_all(asks).await.into_iter().flatten().collect();
+        had.sort();
+        had.dedup();
+        had
+    }
+
+    /// Notes that one more wants a pattern at a server, which is asked if nobody wanted it before.
+    async fn want_at(&self, server: &Arc<Server>, pattern: &str) -> bool {
+        let key = (server.id().clone(), pattern.to_owned());
+        let known = {
+            let mut all = self.events().upstream.all.lock();
+            let full = all.keys().filter(|(id, _)| id == server.id()).count() >= MOST;
+            match all.get_mut(&key) {
+                Some(at) => {
+                    at.wanted += 1;
+                    Some(at.theirs.is_some())
+                }
+                None if full => return false,
+                None => {
+                    all.insert(key.clone(), At { theirs: None, wanted: 1 });
+                    None
+                }
+            }
+        };
+        if let Some(known) = known {
+            return known;
+        }
+        let Some(hub) = server.hub_now() else { return false };
+        let theirs = ask(hub.remote(), pattern).await;
+        let agreed = theirs.is_some();
+        if let Some(at) = self.events().upstream.all.lock().get_mut(&key) {
+            at.theirs = theirs;
+        }
+        agreed
+    }
+
+    /// A subscription has ended: what nobody else wants is given back to the servers.
+    pub(super) fn release_upstream(&self, wanted: &Wanted) {
+        let mut over = Vec::new();
+        {
+            let mut all = self.events().upstream.all.lock();
+            if all.is_empty() {
+                return;
+            }
+            let named = |id: &Arc<str>| wanted.server.is_none() || wanted.server.as_ref() == Some(id);
+            all.retain(|(id, pattern), at| {
+                let ours = named(id) && wanted.patterns.iter().any(|own| own.as_str() == pattern);
+                if ours {
+                    at.wanted = at.wanted.saturating_sub(1);
+                }
+                if at.wanted == 0 {
+                    over.extend(at.theirs.take().map(|theirs| (id.clone(), theirs)));
+                }
+                at.wanted > 0
+            });
+        }
+        for (id, theirs) in over {
+            let Some(hub) = self.server(&id).and_then(|server| server.hub_now()) else { continue };
+            self.spawn(async move {
+                let params = Edit::empty().set("subscription_id", Raw::string(&theirs)).finish();
+                let mut call = Call::new(method::EVENTS_UNSUBSCRIBE, Some(params)).within(PATIENCE);
+                call.max_timeout = PATIENCE;
+                let _ = hub.remote().request(call).await;
+            });
+        }
+    }
+
+    /// A server has come, or come back: it is asked for everything that is wanted of it.
+    pub(crate) async fn subscribe_again_at(&self, server: &Arc<Server>, remote: &Arc<dyn Remote>) {
+        self.events().upstream.forget(|id| self.server(id).is_some());
+        let patterns: Vec<String> = {
+            let mut all = self.events().upstream.all.lock();
+            let own = all.iter_mut().filter(|((id, _), _)| id == server.id());
+            own.map(|((_, pattern), at)| {
+                at.theirs = None;
+                pattern.clone()
+            })
+            .collect()
+        };
+        if !server.agreed_on(Extension::Events) {
+            return;
+        }
+        for pattern in patterns {
+            let theirs = ask(remote, &pattern).await;
+            if let Some(at) = self.events().upstream.all.lock().get_mut(&(server.id().clone(), pattern)) {
+                at.theirs = theirs;
+            }
+        }
+    }
+
+    /// Takes an event of a server. One that nobody asked for is nobody's.
+    pub(crate) fn take_event(&self, server: &Arc<Server>, notification: &Notification) {
+        if !self.events().are_wanted() || !self.events().upstream.may_tell(server.id()) {
+            return;
+        }
+        let Some(said) = notification.params.as_ref().and_then(|params| params.view::<MgpEvent>().ok()) else { return };
+        // A server may have given several patterns one name.
+        let vias: Vec<String> = {
+            let all = self.events().upstream.all.lock();
+            let named = |at: &At| at.theirs.as_deref() == Some(&said.subscription_id);
+            let found = all.iter().filter(|((id, _), at)| id == server.id() && named(at));
+            let meant = |pattern: &&String| Pattern::read(pattern).is_some_and(|via| via.matches(&said.channel));
+            found.map(|((_, pattern), _)| pattern).filter(meant).cloned().collect()
+        };
+        if vias.is_empty() {
+            tracing::debug!(server = %server.id(), channel = said.channel, "an event that nobody asked for");
+        }
+        let depth = said.extra.get("_mgp").and_then(|mgp| u32::try_from(mgp.get("cascade_depth")?.as_u64()?).ok());
+        // A server's numbers tell its own repetitions apart.
+        let number = said.event_id.clone().or_else(|| said.seq.map(|seq| seq.to_string()));
+        for via in vias {
+            let id = number.as_ref().map(|number| format!("{}/{}/{via}/{number}", server.id(), said.subscription_id));
+            self.events().publish(Event {
+                id: id.map_or_else(|| self.events().new_id(), Arc::from),
+                channel: said.channel.as_str().into(),
+                server: Some(server.id().clone()),
+                via: Some(via.into()),
+                severity: said.severity.unwrap_or(Severity::Info),
+                at: said.timestamp.parse().unwrap_or_else(|_| Timestamp::now()),
+                data: said.data.as_ref().map_or_else(Raw::empty_object, Raw::detach),
+                audience: Audience::Server(server.id().clone()),
+                depth: depth.unwrap_or(0u32).saturating_add(1),
+            });
+        }
+    }
+
+    /// Takes an event of a server that speaks proposal 15. Such a server is not asked: it tells what it has.
+    pub(crate) fn take_push(&self, server: &Arc<Server>, notification: &Notification) {
+        if !self.events().are_wanted() || !self.events().upstream.may_tell(server.id()) {
+            return;
+        }
+        let Some(said) = notification.params.as_ref().and_then(|params| params.view::<PushEvent>().ok()) else {
+            return;
+        };
+        self.events().publish(Event {
+            id: self.events().new_id(),
+            channel: said.event.as_str().into(),
+            server: Some(server.id().clone()),
+            via: None,
+            severity: Severity::Info,
+            at: said.timestamp.parse().unwrap_or_else(|_| Timestamp::now()),
+            data: said.payload.map_or_else(Raw::empty_object, |data| data.detach()),
+            audience: Audience::Server(server.id().clone()),
+            depth: 1,
+        });
+    }
+}
+
+/// Asks a server for a pattern; what it calls the subscription, if it has such channels.
+async fn ask(remote: &Arc<dyn Remote>, pattern: &str) -> Option<String> {
+    let channels = Raw::array([&Raw::string(pattern)]);
+    let params = Edit::empty().set("channels", channels).finish();
+    let mut call = Call::new(method::EVENTS_SUBSCRIBE, Some(params)).within(PATIENCE);
+    call.max_timeout = PATIENCE;
+    let result = remote.request(call).await.ok()?.outcome.ok()?;
+    let agreed: SubscribeResult = result.view().ok()?;
+    (!agreed.subscribed.is_empty()).then_some(agreed.subscription_id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_server_that_floods_drowns_nobody() {
+        let (asked, loud, quiet) = (Asked::default(), Arc::from("loud"), Arc::from("quiet"));
+        let told = (0..10_000).filter(|_| asked.may_tell(&loud)).count();
+        assert_eq!(told, 2_000);
+        assert!(asked.may_tell(&quiet));
+        tokio::time::advance(Duration::from_millis(500)).await;
+        assert_eq!((0..10_000).filter(|_| asked.may_tell(&loud)).count(), 500);
+        asked.forget(|server| server == "quiet");
+        assert_eq!(asked.left.lock().len(), 1);
+    }
+}

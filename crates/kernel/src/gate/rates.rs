@@ -1,0 +1,189 @@
+//! Step 11 of the gate: how often, how many at once, and how much altogether (MGP 14.3: 3000, 3001, 3002).
+//!
+//! Counted for a principal, a server and a tool, as far as the operator set bounds. Where he set none, nothing is
+//! counted, locked or allocated. What is refused by one bound is counted by none.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use switchboard_flow::meter::{Allowance, Exceeded, Meters};
+use switchboard_protocol::fault::{Fault, FaultKind};
+use switchboard_wire::{Edit, Raw};
+
+use super::Attempt;
+use super::audit::{self, event, result};
+use crate::kernel::Kernel;
+use crate::server::Server;
+use crate::server::life::millis;
+
+/// Counters that are kept at most.
+const COUNTERS: usize = 65_536;
+/// After how long it is worth another try where too many calls run.
+const BUSY: Duration = Duration::from_secs(1);
+
+/// What is counted.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Counted {
+    Principal(Arc<str>),
+    Server(Arc<str>),
+    Tool(Arc<str>, Box<str>),
+}
+
+impl Counted {
+    const fn word(&self) -> &'static str {
+        match self {
+            Self::Principal(_) => "principal",
+            Self::Server(_) => "server",
+            Self::Tool(..) => "tool",
+        }
+    }
+}
+
+/// How much principals may do.
+#[derive(Debug, Clone, Default)]
+pub struct PrincipalRates {
+    /// Each of them.
+    pub each: Allowance,
+    /// These, instead.
+    pub named: HashMap<String, Allowance>,
+}
+
+impl PrincipalRates {
+    fn is_unlimited(&self) -> bool {
+        self.each.is_unlimited() && self.named.is_empty()
+    }
+
+    fn of(&self, principal: &str) -> Allowance {
+        self.named.get(principal).copied().unwrap_or(self.each)
+    }
+}
+
+/// The counters.
+pub(crate) struct Rates(Arc<Mutex<Meters<Counted>>>);
+
+impl Default for Rates {
+    fn default() -> Self {
+        Self(Arc::new(Mutex::new(Meters::new(COUNTERS))))
+    }
+}
+
+/// Stands for a call that is counted while it runs.
+pub(crate) struct Metered {
+    meters: Arc<Mutex<Meters<Counted>>>,
+    running: Vec<Counted>,
+}
+
+impl Drop for Metered {
+    fn drop(&mut self) {
+        let mut meters = self.meters.lock();
+        for counted in &self.running {
+            meters.end(counted);
+        }
+    }
+}
+
+impl Kernel {
+    /// Counts a call of a tool, until what is returned is dropped.
+    ///
+    /// # Errors
+    /// A bound is reached.
+    pub(super) fn meter(&self, attempt: &Attempt<'_>) -> Result<Option<Box<Metered>>, Fault> {
+        let principal = &attempt.context.session.principal;
+        let outcome = self.count(principal, attempt.server, Some(attempt.tool), true);
+        if let Err(fault) = &outcome {
+            let event = audit::with(attempt.event(event::TOOL_BLOCKED, result::BLOCKED), "step", "rate");
+            self.gate().audit.note_now(audit::with(event, "reason", fault.message()));
+        }
+        outcome
+    }
+
+    /// Counts a request that is no call of a tool. It is over too soon to be counted as one that runs.
+    ///
+    /// # Errors
+    /// A bound is reached.
+    pub(super) fn meter_request(&self, principal: &Arc<str>, server: &Server) -> Result<(), Fault> {
+        self.count(principal, server, None, false).map(|_| ())
+    }
+
+    fn count(
+        &self,
+        principal: &Arc<str>,
+        server: &Server,
+        tool: Option<&str>,
+        holds: bool,
+    ) -> Result<Option<Box<Metered>>, Fault> {
+        let principals = &self.options().principal_rates;
+        let policy = server.policy_now();
+        let pressure = &policy.pressure;
+        if principals.is_unlimited() && pressure.rates.is_unlimited() && pressure.tools.is_empty() {
+            return Ok(None);
+        }
+        let of_tool = tool.and_then(|tool| Some((tool, *pressure.tools.get(tool)?)));
+        let wanted = [
+            (Counted::Principal(principal.clone()), principals.of(principal)),
+            (Counted::Server(server.id().clone()), pressure.rates),
+        ];
+        let of_tool = of_tool.map(|(tool, allowed)| (Counted::Tool(server.id().clone(), tool.into()), allowed));
+        let mut wanted: Vec<_> = wanted.into_iter().chain(of_tool).collect();
+        wanted.retain(|(_, allowed)| !allowed.is_unlimited());
+        if !holds {
+            wanted.iter_mut().for_each(|(_, allowed)| allowed.concurrent = None);
+        }
+        if wanted.is_empty() {
+            return Ok(None);
+        }
+        let meters = &self.gate().rates.0;
+        let now = self.began().elapsed();
+        let counted = meters.lock().begin(&wanted, now);
+        if let Err((at, exceeded)) = counted {
+            return Err(refusal(wanted.get(at).map_or("kernel", |(counted, _)| counted.word()), exceeded));
+        }
+        let running: Vec<_> = wanted
+            .into_iter()
+            .filter(|(_, allowed)| allowed.concurrent.is_some())
+            .map(|(counted, _)| counted)
+            .collect();
+        Ok((!running.is_empty()).then(|| Box::new(Metered { meters: meters.clone(), running })))
+    }
+}
+
+/// What the caller is told.
+fn refusal(whose: &str, exceeded: Exceeded) -> Fault {
+    let details = Edit::empty().set("scope", Raw::string(whose));
+    let window = |details: Edit, count: u64, window: Duration| {
+        details.set("limit", Raw::number(count)).set("window_secs", Raw::number(window.as_secs().max(1))).finish()
+    };
+    match exceeded {
+        Exceeded::Rate { rate, after } => {
+            let text = format!(
+                "Rate limited: {} calls in {:.0} s are allowed for this {whose}",
+                rate.count,
+                rate.window.as_secs_f64().max(1.0)
+            );
+            Fault::new(FaultKind::RateLimited, text).retry_after(millis(after).max(1)).with_details(window(
+                details,
+                rate.count.into(),
+                rate.window,
+            ))
+        }
+        Exceeded::Quota { quota, after } => {
+            let text = format!("Quota exceeded: {} calls are allowed for this {whose} in its period", quota.count);
+            Fault::new(FaultKind::QuotaExceeded, text).retry_after(millis(after).max(1)).with_details(window(
+                details,
+                quota.count,
+                quota.period,
+            ))
+        }
+        Exceeded::Concurrent { most } => {
+            let text = format!("{most} calls at a time are allowed for this {whose}, and as many run");
+            Fault::new(FaultKind::ResourceExhausted, text)
+                .retry_after(millis(BUSY))
+                .with_details(details.set("limit", Raw::number(most.into())).finish())
+        }
+        Exceeded::Counters => Fault::new(FaultKind::ResourceExhausted, "too many callers are counted at once")
+            .retry_after(millis(BUSY))
+            .with_details(details.finish()),
+    }
+}

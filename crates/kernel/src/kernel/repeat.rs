@@ -1,0 +1,187 @@
+//! The kernel's own repetition of calls that failed (MGP 14.6), and the tool that is tried in the end.
+//!
+//! Whether and when is decided by [`switchboard_flow::retry`]. A call that may have had its effect is repeated only
+//! where that does no harm; each repetition is on record. Another tool that a server names is called as if the client
+//! had called it: through the whole gate, once.
+
+use std::error::Error as _;
+use std::time::Duration;
+
+use switchboard_flow::retry::{Decision, Failure, Repeating, Spacing, decide};
+use switchboard_guard::risk::Effect;
+use switchboard_peer::{CallError, Context, Reply};
+use switchboard_protocol::fault::{Fault, FaultKind};
+use switchboard_protocol::mcp::method;
+use switchboard_protocol::mgp::{Metadata, TrustLevel};
+use switchboard_protocol::proposals::{self, Proposal};
+use switchboard_wire::{Edit, ErrorObject, Extra, Id, Object, Raw, Request};
+use tokio::time::Instant;
+
+use super::{Kernel, View};
+use crate::gate::ToolPolicy;
+use crate::gate::audit::{self, event, result};
+use crate::server::Server;
+use crate::server::life::chance;
+
+/// The key under which a result says that another tool gave it.
+const FALLBACK: &str = "dev.switchboard/fallback";
+
+/// What is needed to make a call again.
+pub(super) struct Again {
+    params: Option<Raw>,
+    extra: Extra,
+    began: Instant,
+    tries: u32,
+}
+
+/// The tool that was called.
+pub(super) struct Tool<'a> {
+    /// As the server calls it.
+    pub(super) name: &'a str,
+    pub(super) policy: &'a ToolPolicy,
+    pub(super) metadata: &'a Metadata,
+    pub(super) trace: &'a str,
+}
+
+/// What comes after a failure.
+pub(super) enum Next {
+    /// The call, once more.
+    Call(Box<Request>),
+    /// Another tool of the same server, by its own name for it.
+    Tool(String),
+    /// Nothing.
+    Nothing,
+}
+
+impl Again {
+    /// Keeps what a repetition needs; `None` where nothing is repeated.
+    pub(super) fn of(server: &Server, request: &Request) -> Option<Self> {
+        if server.policy_now().pressure.retry.most == 0 {
+            return None;
+        }
+        Some(Self { params: request.params.clone(), extra: request.extra.clone(), began: Instant::now(), tries: 1 })
+    }
+}
+
+/// What a repetition of a call would do.
+fn repeating(server: &Server, policy: &ToolPolicy, metadata: &Metadata) -> Repeating {
+    let idempotent = policy.security.hints.idempotent == Some(true) && server.trust() >= TrustLevel::Standard;
+    if policy.assessment.effect == Effect::None || idempotent {
+        return Repeating::Harmless;
+    }
+    // A key helps only where the server knows what it is for.
+    let keyed = metadata.idempotency_key().is_ok_and(|key| key.is_some());
+    let knows = |server: &Server| {
+        let hub = server.hub_now();
+        hub.is_some_and(|hub| proposals::declared(&hub.connected.server.capabilities).has(Proposal::Idempotency))
+    };
+    if keyed && knows(server) { Repeating::Harmless } else { Repeating::Harmful }
+}
+
+impl Kernel {
+    /// What to do about the outcome of a call; waits where it is to be made again. Each repetition is put on record.
+    pub(super) async fn after_failure(
+        &self,
+        context: &Context,
+        server: &Server,
+        tool: &Tool<'_>,
+        again: &mut Again,
+        outcome: &Result<Reply, Fault>,
+    ) -> Next {
+        let Some((failure, why)) = failure_of(outcome) else { return Next::Nothing };
+        let policy = server.policy_now().pressure.retry;
+        let left = self.options().longest_call.saturating_sub(again.began.elapsed());
+        let repeating = repeating(server, tool.policy, tool.metadata);
+        let decision = decide(&policy, &failure, repeating, again.tries, left, chance());
+        let note = |what: &str, wait: Duration| {
+            let event = audit::event_of(event::RETRIED, audit::principal(&context.session), result::PENDING);
+            let mut event = audit::with(audit::about(event, server.id(), Some(tool.name)), "attempt", again.tries + 1);
+            event.trace_id = Some(tool.trace.to_owned());
+            let event = audit::with(event, "decision", what);
+            let event = audit::with(event, "wait_ms", crate::server::life::millis(wait));
+            self.gate().audit.note_now(audit::with(event, "error", why.as_str()));
+        };
+        match decision {
+            Decision::Again(wait) if server.may_repeat() => {
+                note("again", wait);
+                tokio::select! {
+                    () = tokio::time::sleep(wait) => {}
+                    () = context.cancel.cancelled() => return Next::Nothing,
+                }
+                again.tries += 1;
+                let request = Request::new(Id::number(0), method::TOOLS_CALL, again.params.clone());
+                Next::Call(Box::new(Request { extra: again.extra.clone(), ..request }))
+            }
+            Decision::FallBack(other) if other != tool.name => {
+                note("fallback", Duration::ZERO);
+                Next::Tool(other)
+            }
+            Decision::Again(_) | Decision::FallBack(_) | Decision::Report => Next::Nothing,
+        }
+    }
+
+    /// The parameters of a call of another tool of the same server, under the name that the client knows it by.
+    pub(super) fn instead(&self, view: &View, server: &Server, tool: &str, again: &Again) -> Option<(String, Raw)> {
+        let mut tools = view.directory.tools();
+        let (_, exposed, _) = tools.find(|(id, _, route)| *id == server.id() && &*route.original == tool)?;
+        let params = Edit::of(again.params.as_ref()?).ok()?.set("name", Raw::string(exposed)).finish();
+        Some((exposed.to_owned(), params))
+    }
+}
+
+/// A result that another tool gave, with a word about that.
+pub(super) fn marked(reply: Reply, tool: &str) -> Reply {
+    let outcome = reply.outcome.map(|result| {
+        let mark = Edit::empty().set("tool", Raw::string(tool)).finish();
+        let edited = Edit::of(&result).and_then(|edit| edit.within("_meta", |meta| meta.set(FALLBACK, mark)));
+        edited.map_or(result, Edit::finish)
+    });
+    Reply { outcome, ..reply }
+}
+
+/// Whether a call came to something.
+pub(super) fn has_worked(reply: &Reply) -> bool {
+    let failed = |result: &Raw| result.member("isError").is_some_and(|flag| flag.as_bytes() == b"true");
+    reply.outcome.as_ref().is_ok_and(|result| !failed(result))
+}
+
+/// Whether a call goes on with what was begun before, or outlives its answer: it cannot be made a second time.
+pub(super) fn goes_on(params: &Object) -> bool {
+    ["requestState", "inputResponses", "task"].iter().any(|key| params.has(key))
+}
+
+/// Whether there is anything to decide about.
+pub(super) const fn has_failed(outcome: &Result<Reply, Fault>) -> bool {
+    !matches!(outcome, Ok(Reply { outcome: Ok(_), .. }))
+}
+
+/// What a failure says of trying again, and its name; `None` for what is no failure.
+fn failure_of(outcome: &Result<Reply, Fault>) -> Option<(Failure, String)> {
+    match outcome {
+        Ok(Reply { outcome: Ok(_), .. }) => None,
+        Ok(Reply { outcome: Err(error), .. }) => Some((said_by(error)?, error.code.to_string())),
+        Err(fault) => {
+            let cause = fault.source().and_then(|source| source.downcast_ref::<CallError>());
+            let untouched = matches!(cause, Some(CallError::NotSent(_)));
+            let lost = untouched || matches!(cause, Some(CallError::Closed));
+            // A call that took its whole time is not given the same time again; who waits decides that.
+            let retryable = fault.kind() == FaultKind::UpstreamUnavailable && lost;
+            Some((Failure { retryable, untouched, ..Failure::default() }, fault.kind().as_str().to_owned()))
+        }
+    }
+}
+
+/// The recovery fields of a server's own error (MGP 14.5).
+fn said_by(error: &ErrorObject) -> Option<Failure> {
+    let said = error.data.as_ref()?.member("_mgp")?;
+    let number = |key: &str| said.member(key).and_then(|value| value.view::<u64>().ok());
+    let text = |key: &str| said.member(key).and_then(|value| value.as_text());
+    Some(Failure {
+        retryable: said.member("retryable").is_some_and(|flag| flag.as_bytes() == b"true"),
+        after: number("retry_after_ms").map(Duration::from_millis),
+        spacing: text("retry_strategy").and_then(|word| Spacing::from_word(&word)).unwrap_or_default(),
+        most: number("max_retries").map(|most| u32::try_from(most).unwrap_or(u32::MAX)),
+        fallback: text("fallback_tool"),
+        untouched: false,
+    })
+}

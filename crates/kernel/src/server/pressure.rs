@@ -1,0 +1,177 @@
+//! What protects a server that fails, and everybody else from one that says too much: breaker, budget of repetitions,
+//! bound on notifications.
+//!
+//! The decisions are [`switchboard_flow`]'s; here they are shared by many calls. While nothing goes wrong, a call
+//! reads one flag and one number.
+
+use std::error::Error as _;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use switchboard_flow::breaker::{Breaker, BreakerPolicy, Passage, Standing};
+use switchboard_flow::meter::{Bucket, Rate};
+use switchboard_flow::retry;
+use switchboard_peer::{CallError, Reply};
+use switchboard_protocol::fault::{Fault, FaultKind};
+
+use super::Server;
+use super::life::millis;
+use crate::gate::audit::{self, event, result};
+use crate::kernel::Kernel;
+
+/// A server that floods is read more slowly: a rest after so many notifications that were thrown away.
+const REST_EVERY: u64 = 64;
+const REST: Duration = Duration::from_millis(1);
+
+/// The state of it.
+pub(crate) struct Pressure {
+    breaker: Mutex<Breaker>,
+    /// Whether the breaker has anything to say.
+    troubled: AtomicBool,
+    /// Repetitions that are saved, in hundredths.
+    saved: AtomicU32,
+    notices: Mutex<Bucket>,
+    over: AtomicU64,
+}
+
+impl Default for Pressure {
+    fn default() -> Self {
+        Self {
+            breaker: Mutex::default(),
+            troubled: AtomicBool::new(false),
+            saved: AtomicU32::new(retry::FULL_BUDGET),
+            notices: Mutex::default(),
+            over: AtomicU64::new(0),
+        }
+    }
+}
+
+/// Stands for a call that shows whether a server works again. Dropped without a word, it has shown nothing.
+pub(crate) struct Trial<'a> {
+    server: &'a Server,
+    probe: bool,
+}
+
+impl Drop for Trial<'_> {
+    fn drop(&mut self) {
+        if self.probe {
+            self.server.pressure.breaker.lock().abandoned(self.server.began.elapsed());
+        }
+    }
+}
+
+impl Server {
+    /// Asks the breaker whether a call may be made.
+    ///
+    /// # Errors
+    /// Not now: the server failed too often.
+    pub(crate) fn try_pass(&self) -> Result<Trial<'_>, Fault> {
+        let pressure = &self.pressure;
+        if !pressure.troubled.load(Ordering::Relaxed) {
+            return Ok(Trial { server: self, probe: false });
+        }
+        let policy = self.policy_now().pressure.breaker;
+        match pressure.breaker.lock().pass(&policy, self.began.elapsed()) {
+            Passage::Pass => Ok(Trial { server: self, probe: false }),
+            Passage::Probe => Ok(Trial { server: self, probe: true }),
+            Passage::Refuse(wait) => {
+                let text = format!("server `{}` failed too often; no calls are made to it for a while", self.id());
+                Err(Fault::new(FaultKind::UpstreamUnavailable, text)
+                    .from_server(self.id().as_ref())
+                    .retry_after(millis(wait).max(1)))
+            }
+        }
+    }
+
+    /// Tells the breaker how a call ended.
+    pub(crate) fn note_outcome(&self, mut trial: Trial<'_>, outcome: &Result<Reply, Fault>, kernel: &Kernel) {
+        let pressure = &self.pressure;
+        match outcome {
+            Ok(_) => {
+                trial.probe = false;
+                if pressure.saved.load(Ordering::Relaxed) < retry::FULL_BUDGET {
+                    let _ = pressure
+                        .saved
+                        .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |saved| Some(retry::earned(saved)));
+                }
+                if pressure.troubled.load(Ordering::Relaxed) {
+                    self.calm(kernel);
+                }
+            }
+            Err(fault) if is_failure(fault) => {
+                trial.probe = false;
+                let policy: BreakerPolicy = self.policy_now().pressure.breaker;
+                let opened = {
+                    let mut breaker = pressure.breaker.lock();
+                    let opened = breaker.failed(&policy, self.began.elapsed());
+                    pressure.troubled.store(!breaker.is_untroubled(), Ordering::Relaxed);
+                    opened
+                };
+                if opened {
+                    self.note_breaker(kernel, Standing::Open);
+                }
+            }
+            // What the caller took back, or what was never sent, says nothing of the server.
+            Err(_) => {}
+        }
+    }
+
+    /// Whatever went wrong with it before is over.
+    pub(crate) fn calm(&self, kernel: &Kernel) {
+        let was = {
+            let mut breaker = self.pressure.breaker.lock();
+            let was = breaker.standing();
+            breaker.succeeded();
+            self.pressure.troubled.store(false, Ordering::Relaxed);
+            was
+        };
+        if was != Standing::Closed {
+            self.note_breaker(kernel, Standing::Closed);
+        }
+    }
+
+    /// How its breaker stands.
+    pub(crate) fn breaker(&self) -> Standing {
+        if self.pressure.troubled.load(Ordering::Relaxed) {
+            self.pressure.breaker.lock().standing()
+        } else {
+            Standing::Closed
+        }
+    }
+
+    fn note_breaker(&self, kernel: &Kernel, standing: Standing) {
+        tracing::warn!(server = %self.id(), standing = standing.as_str(), "the breaker of a server has changed");
+        let event = audit::event_of(event::BREAKER, audit::kernel(), result::SUCCESS);
+        let event = audit::with(audit::about(event, self.id(), None), "breaker", standing.as_str());
+        kernel.gate().audit.note_now(event);
+    }
+
+    /// Takes one repetition from what is saved; `false` if nothing is left.
+    pub(crate) fn may_repeat(&self) -> bool {
+        self.pressure.saved.fetch_update(Ordering::Relaxed, Ordering::Relaxed, retry::spent).is_ok()
+    }
+
+    /// Whether one more notification is listened to. A server that says far too much is read more slowly.
+    pub(crate) async fn hears(&self, rate: Option<Rate>) -> bool {
+        let Some(rate) = rate else { return true };
+        if self.pressure.notices.lock().take(&rate, self.began.elapsed()).is_ok() {
+            return true;
+        }
+        let dropped = self.stats.note_dropped();
+        if dropped.is_power_of_two() {
+            tracing::warn!(server = %self.id(), dropped, "the server sends too many notifications");
+        }
+        if self.pressure.over.fetch_add(1, Ordering::Relaxed) % REST_EVERY == REST_EVERY - 1 {
+            tokio::time::sleep(REST).await;
+        }
+        false
+    }
+}
+
+/// Whether a fault says that the server does not work: a call was made, and came to nothing. That one client gets no
+/// connection of its own says nothing about the others.
+fn is_failure(fault: &Fault) -> bool {
+    let cause = fault.source().and_then(|source| source.downcast_ref::<CallError>());
+    matches!(cause, Some(CallError::Timeout(_) | CallError::Closed | CallError::NotSent(_) | CallError::BadAnswer(_)))
+}

@@ -1,0 +1,99 @@
+//! Calls whose results come in pieces (MGP 12, proposal 8), and those that report how far they are.
+//!
+//! One [`Live`] stands for one such call. It takes what the server says about the call, in any dialect, and says it to
+//! the client in the client's. Here is the book of them: by the id of the client's request, and by the name of the
+//! operation. A call that asks for none of this has no entry here and pays nothing.
+
+mod book;
+mod live;
+mod operation;
+mod render;
+mod requests;
+
+use switchboard_peer::Context;
+use switchboard_protocol::mgp::{Extension, Metadata};
+use switchboard_protocol::proposals::{self, Proposal};
+use switchboard_wire::Raw;
+
+pub(crate) use book::Streams;
+pub(crate) use live::Live;
+pub(crate) use operation::Underway;
+
+use crate::server::Server;
+use crate::welcome;
+
+/// In which words pieces are told to the client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Not at all.
+    Nothing,
+    /// MGP 12.
+    Mgp,
+    /// Proposal 8.
+    Proposal {
+        /// Pieces; else only progress.
+        pieces: bool,
+    },
+}
+
+/// What the caller of a tool wants to hear before the answer.
+#[derive(Debug, Clone)]
+pub(crate) struct Wish {
+    pub(crate) form: Form,
+    /// The token that the client gave for progress.
+    pub(crate) token: Option<Raw>,
+    /// The checkpoint from which an operation is to go on.
+    pub(crate) resume: Option<String>,
+    /// The same, once it was found that the call has to be made again for it.
+    pub(crate) goes_on: Option<GoesOn>,
+}
+
+/// An operation that is made again from a checkpoint.
+#[derive(Debug, Clone)]
+pub(crate) struct GoesOn {
+    pub(crate) operation: String,
+    pub(crate) key: Vec<u8>,
+    /// The number of the first piece that the client wants.
+    pub(crate) from: u64,
+    /// The server's own checkpoint, with the number of the first piece after it.
+    pub(crate) inner: Option<(u64, String)>,
+}
+
+impl Wish {
+    /// Reads it; `None` for a call that asks for nothing, which is most of them.
+    pub(crate) fn of(context: &Context, server: &Server, params: &Raw, metadata: &Metadata) -> Option<Self> {
+        let text = params.as_bytes();
+        let said = |word: &[u8]| memchr::memmem::find(text, word).is_some();
+        let capabilities = &context.caller.capabilities;
+        let knows_more = capabilities.as_bytes().len() > 2;
+        // A word is looked for before a member is: a call that does not name it costs one pass over its text.
+        let by_mgp = knows_more
+            && said(b"stream")
+            && metadata.wants_stream()
+            && welcome::agreed_with(capabilities).is_some_and(|agreement| agreement.has(Extension::Streaming));
+        let form = if by_mgp { Form::Mgp } else { form_of_proposals(capabilities, knows_more) };
+        let token = if said(b"progressToken") { params.at(&["_meta", "progressToken"]) } else { None };
+        let resume = (matches!(form, Form::Proposal { .. }) && said(b"checkpoint_token"))
+            .then(|| metadata.get("checkpoint_token").and_then(|token| token.as_text()))
+            .flatten();
+        // Plain progress passes by itself. Only a server of another dialect needs somebody to translate.
+        let only_token = form == Form::Nothing;
+        if only_token && (token.is_none() || !server.streams()) {
+            return None;
+        }
+        Some(Self { form, token, resume, goes_on: None })
+    }
+}
+
+fn form_of_proposals(capabilities: &Raw, knows_more: bool) -> Form {
+    let named = |word: &[u8]| memchr::memmem::find(capabilities.as_bytes(), word).is_some();
+    if !knows_more || !(named(b"streaming") || named(b"progress_notifications")) {
+        return Form::Nothing;
+    }
+    let declared = proposals::declared(capabilities);
+    match (declared.has(Proposal::Streaming), declared.has(Proposal::ProgressNotifications)) {
+        (true, _) => Form::Proposal { pieces: true },
+        (false, true) => Form::Proposal { pieces: false },
+        (false, false) => Form::Nothing,
+    }
+}

@@ -1,0 +1,367 @@
+//! A streamed call from its admission to its end, and operations that outlive the connection they came on (proposal 8).
+//!
+//! Most streamed calls live and end with the client's request. A client that speaks proposal 8 gets an operation: its
+//! call runs in a task of its own, and whoever holds a checkpoint token goes on reading where he stopped, on another
+//! connection, or after a restart of the kernel. Arguments are not written down: who goes on after a restart makes the
+//! same call again, with the token.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::value::RawValue;
+use switchboard_flow::stream::{Checkpoint, Stream};
+use switchboard_guard::risk::Effect;
+use switchboard_peer::{Context, Reply};
+use switchboard_protocol::fault::{Fault, FaultKind};
+use switchboard_protocol::proposals::streaming::Resume;
+use switchboard_store::{Operation, OperationState, StoreError};
+use switchboard_wire::{Edit, Id, Limits, Object, Raw, Request};
+
+use super::live::{Reader, ToReader};
+use super::{Form, GoesOn, Live, Wish};
+use crate::directory::Route;
+use crate::gate::{self, Permit};
+use crate::kernel::{Kernel, View};
+use crate::server::Server;
+
+/// How long an operation goes on without anybody who reads it.
+const ALONE: Duration = Duration::from_secs(300);
+/// How long an operation can be taken up again, over restarts.
+const LIFE: SignedDuration = SignedDuration::from_hours(1);
+/// The largest result that is written down.
+const LARGEST_KEPT: usize = 1 << 20;
+
+/// A call that passed the gate, with everything that it takes to make it.
+pub(crate) struct Underway {
+    pub(crate) context: Context,
+    pub(crate) view: Arc<View>,
+    pub(crate) server: Arc<Server>,
+    pub(crate) route: Route,
+    pub(crate) request: Request,
+    pub(crate) params: Object,
+    /// The tool as the client named it.
+    pub(crate) name: String,
+    pub(crate) permit: Permit,
+}
+
+/// Takes a stream off the book, however its call ends.
+struct OnBook<'a> {
+    kernel: &'a Kernel,
+    live: Option<Arc<Live>>,
+}
+
+impl Drop for OnBook<'_> {
+    fn drop(&mut self) {
+        if let Some(live) = self.live.take() {
+            // Whoever still sends pieces of it has no reason to any more.
+            live.cancel.cancel();
+            self.kernel.streams().end(&live, 0);
+        }
+    }
+}
+
+impl Kernel {
+    /// Makes a call whose result comes in pieces.
+    pub(crate) async fn call_streamed(&self, mut underway: Underway, wish: Wish) -> Result<Reply, Fault> {
+        let ledger = self.streams().ledger.clone();
+        let stream = match &wish.goes_on {
+            Some(goes_on) => {
+                let begins = goes_on.inner.as_ref().map_or(0, |(next, _)| *next);
+                Stream::resumed(ledger, goes_on.from, begins)
+            }
+            None => Stream::new(ledger),
+        };
+        let live = Live::new(self, &underway.context, &underway.server, &underway.request.id, &wish, stream);
+        if !self.streams().add(&live) {
+            // Pieces are a courtesy, the result is not.
+            return self.carry_out(underway, None).await;
+        }
+        let mut book = OnBook { kernel: self, live: Some(live.clone()) };
+        underway.request.params = Some(towards(&live, &wish, underway.request.params.as_ref())?);
+        let context = underway.context.clone();
+        if !live.is_operation() {
+            underway.context.cancel = live.cancel.clone();
+            let outcome = self.carry_out(underway, Some(&live)).await;
+            return concluded(&live, outcome);
+        }
+        self.write_begun(&live, &underway).await?;
+        book.live = None;
+        underway.context =
+            Context { remote: Arc::new(ToReader(live.clone())), cancel: live.cancel.clone(), ..underway.context };
+        let (kernel, ours) = (self.clone(), live.clone());
+        self.spawn(async move {
+            let outcome = concluded(&ours, kernel.carry_out(underway, Some(&ours)).await);
+            let bytes = match &outcome {
+                Ok(Reply { outcome: Ok(result), .. }) => result.as_bytes().len(),
+                _ => 0,
+            };
+            kernel.write_ended(&ours, &outcome).await;
+            ours.outcome.send_replace(Some(outcome));
+            kernel.streams().end(&ours, bytes);
+        });
+        self.follow(&live, &context).await
+    }
+
+    /// Makes a call, judges what it brought, and puts on record how it ended.
+    pub(crate) async fn carry_out(&self, underway: Underway, live: Option<&Arc<Live>>) -> Result<Reply, Fault> {
+        let Underway { context, view, server, route, request, params, name, permit } = underway;
+        let outcome = self.execute(&context, &view, &server, &route, request, &params, &name, live).await;
+        let outcome = self.look_at_result(&server, outcome).await;
+        self.settle(permit, &outcome).await;
+        let reply = outcome?;
+        if route.policy.as_ref().is_some_and(|policy| policy.assessment.confirm.is_some()) {
+            self.remember_midway(&context, server.id(), &params, &reply);
+        }
+        Ok(reply)
+    }
+
+    /// Waits for the end of an operation, as long as the client does.
+    async fn follow(&self, live: &Arc<Live>, context: &Context) -> Result<Reply, Fault> {
+        let mut outcome = live.outcome.subscribe();
+        let _reading = Reading { kernel: self, live, context, reader: live.reader() };
+        tokio::select! {
+            biased;
+            ended = outcome.wait_for(Option::is_some) => match ended {
+                Ok(ended) => ended.clone().unwrap_or_else(|| Err(gone())),
+                Err(_) => Err(gone()),
+            },
+            () = context.cancel.cancelled() => Err(Fault::new(FaultKind::Cancelled, "the call was cancelled")),
+        }
+    }
+
+    /// Answers `operations/resume`: goes on with an operation that this kernel knows.
+    pub(crate) async fn resume_operation(&self, context: &Context, request: &Id, params: &Raw) -> Result<Reply, Fault> {
+        let said: Resume = params.view().map_err(|error| Fault::new(FaultKind::InvalidParams, error.to_string()))?;
+        let claimed = Checkpoint::claimed(&said.checkpoint_token).map_err(|_| unknown_checkpoint())?;
+        if claimed.operation != said.operation_id {
+            return Err(unknown_checkpoint());
+        }
+        let principal = &context.session.principal;
+        if let Some(live) = self.streams().operation(principal, &claimed.operation) {
+            let checkpoint = Checkpoint::open(&said.checkpoint_token, &live.key).map_err(|_| unknown_checkpoint())?;
+            let tables = self.tables().await?;
+            if !self.knows_of(&tables, &context.session, &live.server) {
+                return Err(unknown_checkpoint());
+            }
+            let token = params.at(&["_meta", "progressToken"]);
+            return self.take_up(&live, context, request, token, checkpoint.next).await;
+        }
+        let kept = self.kept_operation(principal, &said.checkpoint_token).await?.ok_or_else(unknown_checkpoint)?;
+        match kept.0.result {
+            Some(result) => written(&result),
+            None => {
+                Err(Fault::new(FaultKind::OutcomeUnknown, "this operation was interrupted with the kernel that ran it")
+                    .suggest(
+                        "make the same call again with the token as `_meta.checkpoint_token`: it goes on where it can",
+                    ))
+            }
+        }
+    }
+
+    /// A call that is made again with a checkpoint. `None`: it has to be made, with what `wish` says then.
+    pub(crate) async fn resume_call(
+        &self,
+        context: &Context,
+        server: &Arc<Server>,
+        route: &Route,
+        request: &Request,
+        wish: &mut Wish,
+    ) -> Result<Option<Reply>, Fault> {
+        // What is no token of ours is between the client and the server.
+        let Some(token) = wish.resume.take() else { return Ok(None) };
+        let Ok(claimed) = Checkpoint::claimed(&token) else { return Ok(None) };
+        let tables = self.tables().await?;
+        let name = request.params.as_ref().and_then(|params| params.member("name")?.as_text()).unwrap_or_default();
+        if !self.access(&tables, &context.session, server, Some((&route.original, &name))).allow {
+            // The gate says so, in its own words.
+            return Ok(None);
+        }
+        let principal = &context.session.principal;
+        if let Some(live) = self.streams().operation(principal, &claimed.operation) {
+            let checkpoint = Checkpoint::open(&token, &live.key).map_err(|_| unknown_checkpoint())?;
+            if live.server.id() != server.id() {
+                return Err(unknown_checkpoint());
+            }
+            return self.take_up(&live, context, &request.id, wish.token.clone(), checkpoint.next).await.map(Some);
+        }
+        let (kept, checkpoint) = self.kept_operation(principal, &token).await?.ok_or_else(unknown_checkpoint)?;
+        let arguments = gate::exact::digest(&arguments_of(request)).map_err(crate::forward::malformed)?;
+        if kept.server != **server.id() || kept.tool != *route.original || kept.arguments != arguments {
+            return Err(Fault::new(FaultKind::CheckpointNotFound, "this checkpoint is of another call"));
+        }
+        if let Some(result) = &kept.result {
+            return written(result).map(Some);
+        }
+        let reads = route.policy.as_ref().is_some_and(|policy| policy.assessment.effect == Effect::None);
+        if checkpoint.inner.is_none() && !reads {
+            return Err(Fault::new(
+                FaultKind::OutcomeUnknown,
+                "the call was interrupted, its server gives no checkpoints, and it may have changed something already",
+            )
+            .suggest("find out what it did before you make it again, without the checkpoint"));
+        }
+        wish.goes_on =
+            Some(GoesOn { operation: kept.id, key: kept.key, from: checkpoint.next, inner: checkpoint.inner });
+        Ok(None)
+    }
+
+    async fn take_up(
+        &self,
+        live: &Arc<Live>,
+        context: &Context,
+        request: &Id,
+        token: Option<Raw>,
+        from: u64,
+    ) -> Result<Reply, Fault> {
+        let before = live.request_text();
+        live.attach(context, request, token, from);
+        self.streams().rename(live, &before);
+        self.follow(live, context).await
+    }
+
+    /// What is written of an operation of this principal, if the token is of it.
+    async fn kept_operation(&self, principal: &str, token: &str) -> Result<Option<(Operation, Checkpoint)>, Fault> {
+        let Some(store) = self.gate().store() else { return Ok(None) };
+        let Ok(claimed) = Checkpoint::claimed(token) else { return Ok(None) };
+        let kept = store.operations().get(&claimed.operation).await.map_err(unkept)?;
+        let now = self.gate().granted.time();
+        let kept = kept.filter(|kept| kept.principal == principal && kept.expires_at > now);
+        Ok(kept.and_then(|kept| Checkpoint::open(token, &kept.key).ok().map(|checkpoint| (kept, checkpoint))))
+    }
+
+    async fn write_begun(&self, live: &Live, underway: &Underway) -> Result<(), Fault> {
+        let Some(store) = self.gate().store() else { return Ok(()) };
+        let now = self.gate().granted.time();
+        let arguments = underway.params.get("arguments").unwrap_or_else(Raw::empty_object);
+        let operation = Operation {
+            id: live.operation.as_ref().to_owned(),
+            principal: live.principal.as_ref().to_owned(),
+            server: underway.server.id().as_ref().to_owned(),
+            tool: underway.route.original.as_ref().to_owned(),
+            arguments: gate::exact::digest(&arguments).map_err(crate::forward::malformed)?,
+            key: live.key.clone(),
+            state: OperationState::Running,
+            result: None,
+            created_at: now,
+            expires_at: later(now),
+        };
+        store.operations().begin(&operation).await.map_err(unkept)
+    }
+
+    async fn write_ended(&self, live: &Live, outcome: &Result<Reply, Fault>) {
+        let Some(store) = self.gate().store() else { return };
+        let interrupted = matches!(outcome, Err(fault) if fault.kind() == FaultKind::Cancelled);
+        if interrupted && self.closing().is_cancelled() {
+            // The client may go on with it after the restart.
+            return;
+        }
+        let (state, result) = match outcome {
+            Ok(Reply { outcome: Ok(result), .. }) => (OperationState::Done, Some(result)),
+            _ => (OperationState::Failed, None),
+        };
+        let result = result.filter(|result| result.as_bytes().len() <= LARGEST_KEPT);
+        let result = result.and_then(|result| RawValue::from_string(result.as_str().to_owned()).ok());
+        let end = later(self.gate().granted.time());
+        if let Err(error) = store.operations().finish(&live.operation, state, result.as_deref(), end).await {
+            tracing::warn!(%error, operation = %live.operation, "the end of an operation could not be written");
+        }
+    }
+}
+
+/// A client that reads an operation. When it goes, the operation waits for it a while.
+struct Reading<'a> {
+    kernel: &'a Kernel,
+    live: &'a Arc<Live>,
+    context: &'a Context,
+    reader: Arc<Reader>,
+}
+
+impl Drop for Reading<'_> {
+    fn drop(&mut self) {
+        if self.live.is_over() || !Arc::ptr_eq(&self.reader, &self.live.reader()) {
+            return;
+        }
+        let session = &self.context.session;
+        // On a connection that is there, only the client itself takes a request back. One that broke says nothing.
+        if session.lasting && session.remote().can_request() {
+            self.live.cancel.cancel();
+            return;
+        }
+        let Some(alone) = self.kernel.streams().leave_alone(&self.live.principal) else {
+            self.live.cancel.cancel();
+            return;
+        };
+        let (live, reader, kernel) = (self.live.clone(), self.reader.clone(), self.kernel.clone());
+        self.kernel.spawn(async move {
+            let mut outcome = live.outcome.subscribe();
+            tokio::select! {
+                _ = outcome.wait_for(Option::is_some) => {}
+                () = kernel.closing().cancelled() => {}
+                () = live.attached() => {}
+                () = tokio::time::sleep(ALONE) => {}
+            }
+            kernel.streams().no_longer_alone(&alone);
+            if Arc::ptr_eq(&reader, &live.reader()) {
+                live.cancel.cancel();
+            }
+        });
+    }
+}
+
+/// The outcome of a streamed call as the client gets it.
+fn concluded(live: &Arc<Live>, outcome: Result<Reply, Fault>) -> Result<Reply, Fault> {
+    let mut reply = outcome?;
+    reply.outcome = reply.outcome.map(|result| live.conclude(result));
+    Ok(reply)
+}
+
+/// The parameters for the server: it is asked to stream where it can, and to report progress.
+fn towards(live: &Live, wish: &Wish, params: Option<&Raw>) -> Result<Raw, Fault> {
+    let mut edit = Edit::of_optional(params).map_err(crate::forward::malformed)?;
+    let proposal = matches!(wish.form, Form::Proposal { pieces: true });
+    if proposal && live.server.streams() {
+        edit = edit.within("_mgp", |mgp| mgp.set("stream", Raw::boolean(true))).map_err(crate::forward::malformed)?;
+    }
+    let token = live.asks_for_progress();
+    let checkpoint = wish.goes_on.as_ref().map(|goes_on| goes_on.inner.clone());
+    if token.is_none() && checkpoint.is_none() {
+        return Ok(edit.finish());
+    }
+    let edit = edit.within("_meta", |mut meta| {
+        if let Some(token) = token {
+            meta = meta.set("progressToken", token);
+        }
+        match checkpoint {
+            Some(Some((_, theirs))) => meta.set("checkpoint_token", Raw::string(&theirs)).remove("operation_id"),
+            // It is ours, and says nothing to the server.
+            Some(None) => meta.remove("checkpoint_token").remove("operation_id"),
+            None => meta,
+        }
+    });
+    Ok(edit.map_err(crate::forward::malformed)?.finish())
+}
+
+fn arguments_of(request: &Request) -> Raw {
+    request.params.as_ref().and_then(|params| params.member("arguments")).unwrap_or_else(Raw::empty_object)
+}
+
+fn written(result: &RawValue) -> Result<Reply, Fault> {
+    Raw::parse(result.get().to_owned(), &Limits::default()).map(|raw| Ok(raw).into()).map_err(Fault::internal)
+}
+
+fn gone() -> Fault {
+    Fault::new(FaultKind::OutcomeUnknown, "the operation ended without an outcome")
+}
+
+fn unknown_checkpoint() -> Fault {
+    Fault::new(FaultKind::CheckpointNotFound, "this checkpoint is unknown, too old, or not yours")
+}
+
+fn unkept(error: StoreError) -> Fault {
+    Fault::new(FaultKind::ResourceExhausted, "the operation cannot be written down now").with_source(error)
+}
+
+fn later(now: Timestamp) -> Timestamp {
+    now.checked_add(LIFE).unwrap_or(Timestamp::MAX)
+}

@@ -1,0 +1,4 @@
+//! The world of the tests of the gate.
+
+#[path = "../it/gate/world.rs"]
+pub(crate) mod world;

@@ -1,0 +1,354 @@
+//! A server that speaks MGP's streams, events and callbacks, as its tools are named.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use serde_json::{Value, json};
+use switchboard_kernel::{GateOptions, Kernel, KernelOptions, ServerPolicy};
+use switchboard_peer::{BoxFuture, Context, Handler, Reply, SendError, Session};
+use switchboard_protocol::Era;
+use switchboard_store::Store;
+use switchboard_wire::{ErrorObject, Id, Notification, Raw, Request};
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+use crate::gate::world::{Client, open, open_house, raw, spec, tool_with};
+
+/// A server with a tool for each way of streaming.
+pub(crate) struct Streamer {
+    era: Era,
+    mgp: bool,
+    pub(crate) heard: Mutex<Vec<(String, Value)>>,
+    pub(crate) sessions: Mutex<Vec<Arc<Session>>>,
+    /// The next step of a call of `steps`.
+    pub(crate) step: Semaphore,
+    /// A call of `steps` has done its step.
+    pub(crate) stepped: Semaphore,
+    pub(crate) running: AtomicUsize,
+    pub(crate) began: std::time::Instant,
+    /// Answers to its questions.
+    pub(crate) answers: tokio::sync::watch::Sender<Vec<Value>>,
+}
+
+impl Streamer {
+    pub(crate) fn new(era: Era, mgp: bool) -> Arc<Self> {
+        Arc::new(Self {
+            era,
+            mgp,
+            heard: Mutex::default(),
+            sessions: Mutex::default(),
+            step: Semaphore::new(0),
+            stepped: Semaphore::new(0),
+            running: AtomicUsize::new(0),
+            began: std::time::Instant::now(),
+            answers: tokio::sync::watch::Sender::new(Vec::new()),
+        })
+    }
+
+    pub(crate) fn heard(&self, method: &str) -> Vec<Value> {
+        self.heard.lock().iter().filter(|(heard, _)| heard == method).map(|(_, params)| params.clone()).collect()
+    }
+
+    fn answer(&self, mut value: Value) -> Reply {
+        if self.era == Era::Modern && value.get("resultType").is_none() {
+            value["resultType"] = "complete".into();
+        }
+        Ok(raw(&value)).into()
+    }
+
+    fn greeting(&self) -> Value {
+        let mut capabilities = json!({"tools": {}});
+        if self.mgp {
+            let mgp = json!({"version": "0.3.0", "extensions": ["streaming", "progress", "bidirectional"]});
+            match self.era {
+                Era::Legacy => capabilities["mgp"] = mgp,
+                Era::Modern => capabilities["extensions"] = json!({"dev.cloto/mgp": mgp}),
+            }
+        }
+        match self.era {
+            Era::Legacy => json!({"protocolVersion": "2025-11-25", "capabilities": capabilities,
+                "serverInfo": {"name": "streamer", "version": "1"}}),
+            Era::Modern => json!({"supportedVersions": ["2026-07-28"], "capabilities": capabilities}),
+        }
+    }
+
+    fn tools() -> Value {
+        let read = json!({"annotations": {"readOnlyHint": true}, "security": {"risk_level": "safe"}});
+        let names = ["think", "gappy", "measures", "steps", "bare", "foreign", "numbers", "burst", "stamps"];
+        let mut tools: Vec<Value> = names.iter().map(|name| tool_with(name, &read)).collect();
+        tools.push(tool_with("changes", &json!({"security": {"risk_level": "moderate"}})));
+        tools.push(tool_with("asks", &read));
+        json!({"tools": tools})
+    }
+
+    async fn call(&self, context: &Context, request: &Request, params: &Value) -> Reply {
+        let id = request.id.to_raw();
+        let tell = |method: &str, said: Value| {
+            let _ = context.remote.notify(Notification::new(method, Some(raw(&said))));
+        };
+        let id: Value = id.view().expect("JSON");
+        let chunk = |index: u64, text: &str| {
+            tell(
+                "notifications/mgp.stream.chunk",
+                json!({"request_id": id, "index": index, "content": {"type": "text", "text": text}, "done": false, "x": 1}),
+            );
+        };
+        let whole = json!({"content": [{"type": "text", "text": "Quantum computing is a paradigm"}]});
+        match params["name"].as_str().unwrap_or_default() {
+            "think" => {
+                chunk(0, "Quantum computing is");
+                chunk(1, " a paradigm");
+                self.answer(whole)
+            }
+            "bare" => {
+                chunk(0, "a");
+                chunk(1, "b");
+                self.answer(json!({"content": []}))
+            }
+            "gappy" => {
+                chunk(0, "a");
+                chunk(2, "c");
+                self.step.acquire().await.expect("open").forget();
+                chunk(1, "b");
+                self.answer(whole)
+            }
+            "foreign" => {
+                tell(
+                    "notifications/mgp.stream.chunk",
+                    json!({"request_id": 4711, "index": 0, "content": {"type": "text", "text": "not yours"}}),
+                );
+                self.answer(whole)
+            }
+            "measures" => {
+                for progress in [0.25, 0.25, 0.65] {
+                    tell(
+                        "notifications/mgp.stream.progress",
+                        json!({"request_id": id, "progress": progress, "message": "batch", "estimated_remaining_ms": 4500}),
+                    );
+                }
+                self.answer(whole)
+            }
+            "numbers" => {
+                if let Some(token) = params["_meta"].get("progressToken") {
+                    for step in 1..=2 {
+                        tell("notifications/progress", json!({"progressToken": token, "progress": step, "total": 4}));
+                    }
+                }
+                self.answer(whole)
+            }
+            "asks" => {
+                let mut asked = params["arguments"]["question"].clone();
+                asked["request_id"] = id.clone();
+                let waits = asked["type"] != "notification";
+                for _ in 0..params["arguments"]["times"].as_u64().unwrap_or(1) {
+                    tell("notifications/mgp.callback.request", asked.clone());
+                }
+                let mut answers = self.answers.subscribe();
+                let ours = |answers: &Vec<Value>| {
+                    answers.iter().find(|answer| answer["callback_id"] == asked["callback_id"]).cloned()
+                };
+                if !waits {
+                    return self.answer(whole);
+                }
+                let answers = answers.wait_for(|answers| ours(answers).is_some()).await.expect("answers").clone();
+                if params["arguments"]["again"] == true {
+                    tell("notifications/mgp.callback.request", asked.clone());
+                }
+                self.answer(json!({"content": [], "answered": ours(&answers)}))
+            }
+            "burst" => {
+                let (count, size) = (number(params, "count"), number(params, "size"));
+                for index in 0..count {
+                    // As a server on a pipe does: it writes when there is room.
+                    while context.remote.notify(Notification::new(
+                        "notifications/mgp.stream.chunk",
+                        Some(raw(&json!({"request_id": id, "index": index, "done": false,
+                            "content": {"type": "text", "text": "x".repeat(size as usize)}}))),
+                    )) == Err(SendError::Full)
+                    {
+                        tokio::task::yield_now().await;
+                    }
+                }
+                self.running.fetch_add(1, Ordering::SeqCst);
+                if params["arguments"]["hold"] == true {
+                    self.step.acquire().await.expect("open").forget();
+                }
+                self.running.fetch_sub(1, Ordering::SeqCst);
+                self.answer(whole)
+            }
+            "stamps" => {
+                for index in 0..number(params, "count") {
+                    let now = self.began.elapsed().as_nanos() as u64;
+                    chunk(index, &now.to_string());
+                    tokio::task::yield_now().await;
+                }
+                self.answer(whole)
+            }
+            "steps" | "changes" => {
+                self.running.fetch_add(1, Ordering::SeqCst);
+                let begin = params["_meta"]["checkpoint_token"].as_str().and_then(|token| token.strip_prefix("after-"));
+                let begin = begin.and_then(|number| number.parse::<u64>().ok()).map_or(0, |number| number + 1);
+                let own = params["arguments"]["own_checkpoints"] == true;
+                for index in begin..4 {
+                    tokio::select! {
+                        permit = self.step.acquire() => permit.expect("open").forget(),
+                        () = context.cancel.cancelled() => {
+                            self.running.fetch_sub(1, Ordering::SeqCst);
+                            return Err(ErrorObject::new(-32800, "cancelled")).into();
+                        }
+                    }
+                    if own {
+                        tell(
+                            "notifications/stream_chunk",
+                            json!({"type": "stream_chunk", "operation_id": "theirs", "sequence": index,
+                                "data": format!("<{index}>"), "checkpoint_token": format!("after-{index}")}),
+                        );
+                    } else {
+                        chunk(index, &format!("<{index}>"));
+                    }
+                    self.stepped.add_permits(1);
+                }
+                self.running.fetch_sub(1, Ordering::SeqCst);
+                self.answer(json!({"content": [{"type": "text", "text": "<0><1><2><3>"}]}))
+            }
+            _ => self.answer(json!({"content": [{"type": "text", "text": "done"}]})),
+        }
+    }
+}
+
+impl Handler for Streamer {
+    fn request(&self, context: Context, request: Request) -> BoxFuture<'_, Reply> {
+        Box::pin(async move {
+            let params: Value = request.params.as_ref().map_or(Value::Null, |raw| raw.view().expect("JSON"));
+            match (&*request.method, self.era) {
+                ("initialize", Era::Legacy) | ("server/discover", Era::Modern) => return self.answer(self.greeting()),
+                ("initialize" | "server/discover", _) => {
+                    return Err(ErrorObject::new(-32601, "Method not found")).into();
+                }
+                ("tools/list", _) => return self.answer(Self::tools()),
+                _ => {}
+            }
+            self.heard.lock().push((request.method.to_string(), params.clone()));
+            match &*request.method {
+                "tools/call" => self.call(&context, &request, &params).await,
+                "mgp/stream/cancel" => self.answer(json!({"cancelled": true,
+                    "partial_result": {"content": [{"type": "text", "text": "what the server has"}]}})),
+                "mgp/events/subscribe" => {
+                    let channels = params["channels"].as_array().cloned().unwrap_or_default();
+                    let (ours, others): (Vec<Value>, Vec<Value>) = channels
+                        .into_iter()
+                        .partition(|channel| channel.as_str().is_some_and(|name| name.starts_with("model.")));
+                    self.answer(json!({"subscribed": ours, "unsupported": others, "subscription_id": "their-1"}))
+                }
+                "mgp/events/unsubscribe" => self.answer(json!({})),
+                "mgp/callback/respond" => {
+                    self.answers.send_modify(|answers| answers.push(params));
+                    self.answer(json!({}))
+                }
+                "subscriptions/listen" => {
+                    context.cancel.cancelled().await;
+                    self.answer(json!({}))
+                }
+                _ => Err(ErrorObject::new(-32601, "Method not found")).into(),
+            }
+        })
+    }
+
+    fn notification(&self, _context: Context, notification: Notification) -> BoxFuture<'_, ()> {
+        let params = notification.params.map_or(Value::Null, |raw| raw.view().expect("JSON"));
+        self.heard.lock().push((notification.method.to_string(), params));
+        Box::pin(std::future::ready(()))
+    }
+
+    fn opened(&self, session: &Arc<Session>) {
+        self.sessions.lock().push(session.clone());
+    }
+}
+
+fn number(params: &Value, key: &str) -> u64 {
+    params["arguments"][key].as_u64().unwrap_or(1)
+}
+
+/// A kernel with a store in front of one streamer.
+pub(crate) async fn kernel(server: &Arc<Streamer>, store: Option<Store>) -> Kernel {
+    kernel_with(server, store, |_| {}).await
+}
+
+pub(crate) async fn kernel_with(
+    server: &Arc<Streamer>,
+    store: Option<Store>,
+    change: impl FnOnce(&mut GateOptions),
+) -> Kernel {
+    let mut gate = GateOptions { store, ..GateOptions::default() };
+    open_house(&mut gate);
+    change(&mut gate);
+    let kernel = Kernel::new(KernelOptions { gate, ..KernelOptions::default() });
+    kernel.apply(vec![spec("s", server.clone(), ServerPolicy::default())]);
+    kernel.settled(Duration::from_secs(5)).await;
+    kernel
+}
+
+pub(crate) async fn store(directory: &tempfile::TempDir) -> Store {
+    open(directory.path()).await
+}
+
+/// What a client says of itself.
+pub(crate) fn says(era: Era, extensions: &[&str]) -> Value {
+    let mgp = json!({"version": "0.3.0", "extensions": extensions});
+    match era {
+        Era::Legacy => json!({"mgp": mgp}),
+        Era::Modern => json!({"extensions": {"dev.cloto/mgp": mgp}}),
+    }
+}
+
+/// A call that runs beside the test.
+pub(crate) struct Running {
+    pub(crate) answer: tokio::task::JoinHandle<Result<Value, ErrorObject>>,
+    pub(crate) cancel: CancellationToken,
+}
+
+impl Client {
+    /// Sends a request under this id.
+    pub(crate) async fn send_as(&self, id: u64, method: &str, params: Value) -> Result<Value, ErrorObject> {
+        let mut message = self.message(method, &raw(&params));
+        message.id = Id::number(id);
+        let reply = self.kernel.request(self.context(), message).await;
+        reply.outcome.map(|result| result.view().expect("JSON"))
+    }
+
+    /// Begins a call of a tool under this id.
+    pub(crate) fn begin(&self, id: u64, params: &Value) -> Running {
+        self.begin_as(id, "tools/call", params)
+    }
+
+    fn begin_as(&self, id: u64, method: &str, params: &Value) -> Running {
+        let (kernel, mut context) = (self.kernel.clone(), self.context());
+        let mut message = self.message(method, &raw(params));
+        message.id = Id::number(id);
+        let cancel = CancellationToken::new();
+        context.cancel = cancel.clone();
+        let gone = cancel.clone();
+        let answer = tokio::spawn(async move {
+            // As the faces do: who goes away does not wait for the handler.
+            tokio::select! {
+                biased;
+                reply = kernel.request(context, message) => reply.outcome.map(|result: Raw| result.view().expect("JSON")),
+                () = gone.cancelled() => Err(ErrorObject::new(-32800, "gone")),
+            }
+        });
+        Running { answer, cancel }
+    }
+
+    /// Opens a stream for what the client did not ask for one by one.
+    pub(crate) fn begin_listening(&self, params: &Value) -> Running {
+        self.begin_as(40, "subscriptions/listen", params)
+    }
+
+    /// What the client was told under this name.
+    pub(crate) fn told(&self, method: &str) -> Vec<Value> {
+        let told = self.ear.told.lock();
+        told.iter().filter(|(name, _)| name == method).map(|(_, params)| params.clone()).collect()
+    }
+}

@@ -1,0 +1,336 @@
+//! Lifecycle (MGP 11): health, drain, stop, start, sleep, and who hears of it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use switchboard_kernel::{
+    GateOptions, Health, Kernel, KernelOptions, Phase, Restart, SERVERS_LIST, SERVERS_ORDER, ServerPolicy, State,
+    Upkeep,
+};
+use switchboard_peer::{BoxFuture, Context, Handler, Identity, Method, Reply, Session};
+use switchboard_protocol::Era;
+use switchboard_wire::{Notification, Request};
+
+use super::world::{Client, ERAS, House, Script, open_house, spec, tool, until};
+
+const LIFECYCLE: &str = "notifications/mgp.lifecycle";
+
+fn speaks() -> Value {
+    json!({"mgp": {"version": "0.3.0", "extensions": ["lifecycle", "error_handling"]}})
+}
+
+async fn house(script: &Arc<Script>) -> House {
+    House::with(&[("s", script.clone())], ServerPolicy::default, open_house).await
+}
+
+fn state(kernel: &Kernel) -> State {
+    kernel.status()[0].state
+}
+
+#[tokio::test]
+async fn a_drained_server_finishes_what_runs_and_refuses_the_rest() {
+    for era in ERAS {
+        let script = Script::new(era, vec![tool("wait"), tool("read")]);
+        let house = house(&script).await;
+        let ann = Arc::new(house.client_with(Era::Legacy, "ann", speaks()).await);
+        let root = house.admin(Era::Modern, json!({})).await;
+        let waiting = tokio::spawn({
+            let ann = ann.clone();
+            async move { ann.call("wait", json!({})).await }
+        });
+        script.arrived.notified().await;
+        let answer = root.request("mgp/lifecycle/shutdown", json!({"server_id": "s", "timeout_ms": 20_000})).await;
+        let answer = answer.unwrap();
+        assert_eq!((&answer["accepted"], &answer["pending_requests"]), (&json!(true), &json!(1)));
+        until("it drains", || state(&house.kernel) == State::Draining).await;
+        let refused = ann.call("read", json!({})).await.unwrap_err();
+        assert_eq!(refused.code, 2001, "{refused:?}");
+        let advice = refused.data.unwrap().at(&["_mgp", "retry_after_ms"]).unwrap();
+        assert!(advice.view::<u64>().unwrap() >= 100);
+        script.release.notify_one();
+        waiting.await.unwrap().unwrap();
+        until("it is down", || state(&house.kernel) == State::Disconnected).await;
+        assert_eq!(script.calls(), 1, "nothing new arrived");
+        // An operator's stop is final: no call brings it back.
+        let refused = ann.call("read", json!({})).await.unwrap_err();
+        assert!(refused.message.contains("it was stopped"), "{refused:?}");
+        assert_eq!(state(&house.kernel), State::Disconnected);
+        root.request(SERVERS_ORDER, json!({"server_id": "s", "order": "start"})).await.unwrap();
+        until("it is back", || state(&house.kernel) == State::Connected).await;
+        ann.call("read", json!({})).await.unwrap();
+        let told: Vec<_> = ann.ear.told.lock().iter().filter(|(method, _)| method == LIFECYCLE).cloned().collect();
+        let states: Vec<_> = told.iter().map(|(_, params)| params["new_state"].as_str().unwrap().to_owned()).collect();
+        assert_eq!(states, ["draining", "disconnected", "connecting", "connected"]);
+        assert_eq!(told[0].1["reason"], "operator_request");
+        let on_record = house.await_events("SERVER_DISCONNECTED", 1).await;
+        assert_eq!(on_record[0].details["previous_state"], "draining");
+        assert_eq!(house.await_events("dev.switchboard.server_order", 2).await.len(), 2);
+    }
+}
+
+#[tokio::test]
+async fn only_an_operator_ends_or_starts_servers() {
+    for era in ERAS {
+        let script = Script::new(Era::Legacy, vec![tool("read")]);
+        let house = house(&script).await;
+        let ann = house.client(era, "ann").await;
+        for (method, params) in [
+            ("mgp/lifecycle/shutdown", json!({"server_id": "s", "reason": "operator_request"})),
+            (SERVERS_ORDER, json!({"server_id": "s", "order": "stop"})),
+            (SERVERS_LIST, json!({})),
+        ] {
+            let refused = ann.request(method, params).await.unwrap_err();
+            assert!(matches!(refused.code, -32005 | 1000), "{method}: {refused:?}");
+        }
+        let call = json!({"server_id": "s", "reason": "operator_request"});
+        assert!(ann.call("mgp.lifecycle.shutdown", call).await.is_err());
+        ann.call("read", json!({})).await.unwrap();
+        assert_eq!(state(&house.kernel), State::Connected);
+        let root = house.admin(era, json!({})).await;
+        for params in [json!({}), json!({"server_id": "no"}), json!({"server_id": "s", "reason": "because"})] {
+            assert!(root.request("mgp/lifecycle/shutdown", params).await.is_err());
+        }
+        root.request(SERVERS_ORDER, json!({"server_id": "s", "order": "restart"})).await.unwrap();
+        until("it was started again", || script.sessions.lock().len() == 2).await;
+        until("it is up", || state(&house.kernel) == State::Connected).await;
+        root.request(SERVERS_ORDER, json!({"server_id": "s", "order": "stop"})).await.unwrap();
+        until("it is down", || house.kernel.status()[0].phase == Phase::Stopped).await;
+    }
+}
+
+#[tokio::test]
+async fn health_is_told_to_those_who_may_use_the_server() {
+    for era in ERAS {
+        let script = Script::new(Era::Legacy, vec![tool("read")]);
+        let house = House::new(&[("s", script.clone())]).await;
+        let root = house.admin(era, speaks()).await;
+        let own = root.request("mgp/health/ping", json!({})).await.unwrap();
+        assert_eq!((&own["status"], &own["server_id"]), (&json!("healthy"), &json!("switchboard")));
+        let ping = root.request("mgp/health/ping", json!({"server_id": "s"})).await.unwrap();
+        assert_eq!(ping["status"], "healthy");
+        assert_eq!(script.heard("ping").len(), 1, "it is asked in words that it knows");
+        let status = root.request("mgp/health/status", json!({"server_id": "s"})).await.unwrap();
+        assert_eq!((&status["tools_total"], &status["pending_requests"]), (&json!(1), &json!(0)));
+        assert_eq!(status["resources"]["state"], "connected");
+        let by_tool = root.call("mgp.health.status", json!({"server_id": "s"})).await.unwrap();
+        assert_eq!(by_tool["structuredContent"]["tools_available"], 1);
+        let listed = root.list("tools").await;
+        assert!(listed.contains(&"mgp.lifecycle.shutdown".to_owned()), "{listed:?}");
+        // Who may not use a server does not learn whether it is there.
+        let eve = house.client_with(era, "eve", speaks()).await;
+        let shape = |name: &str, error: switchboard_wire::ErrorObject| (error.code, error.message.replace(name, "X"));
+        let real = eve.request("mgp/health/status", json!({"server_id": "s"})).await.unwrap_err();
+        let none = eve.request("mgp/health/status", json!({"server_id": "no"})).await.unwrap_err();
+        assert_eq!(shape("`s`", real), shape("`no`", none));
+        let listed = eve.list("tools").await;
+        assert_eq!(listed, ["mgp.health.ping", "mgp.health.status"]);
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_speaks_of_health_is_asked_in_those_words() {
+    let script = Script::new(Era::Legacy, vec![tool("read")]);
+    script.capabilities.lock()["mgp"] = speaks()["mgp"].clone();
+    let house = house(&script).await;
+    let root = house.admin(Era::Legacy, json!({})).await;
+    root.request("mgp/health/ping", json!({"server_id": "s"})).await.unwrap();
+    assert_eq!(script.heard("mgp/health/ping").len(), 1);
+    root.request("mgp/lifecycle/shutdown", json!({"server_id": "s", "timeout_ms": 1_000})).await.unwrap();
+    until("it is told", || !script.heard("mgp/lifecycle/shutdown").is_empty()).await;
+    let told = &script.heard("mgp/lifecycle/shutdown")[0];
+    assert_eq!((&told["reason"], &told["timeout_ms"]), (&json!("operator_request"), &json!(1_000)));
+    until("it is down", || state(&house.kernel) == State::Disconnected).await;
+}
+
+#[tokio::test]
+async fn a_server_that_says_it_drains_gets_no_new_calls_and_is_started_by_the_next_one() {
+    let script = Script::new(Era::Legacy, vec![tool("read"), tool("wait")]);
+    script.capabilities.lock()["mgp"] = speaks()["mgp"].clone();
+    let kernel = kernel(script.clone(), Upkeep { health_every: None, ..Upkeep::default() });
+    kernel.settled(Duration::from_secs(5)).await;
+    let ann = Arc::new(ann(&kernel).await);
+    let waiting = tokio::spawn({
+        let ann = ann.clone();
+        async move { ann.call("wait", json!({})).await }
+    });
+    script.arrived.notified().await;
+    let session = script.sessions.lock()[0].clone();
+    let tell = |state: &str| {
+        let params =
+            json!({"server_id": "x", "previous_state": "connected", "new_state": state, "reason": "resource_limit"});
+        session.remote().notify(Notification::new(LIFECYCLE, Some(super::world::raw(&params)))).unwrap();
+    };
+    tell("error");
+    tell("draining");
+    until("it drains", || state(&kernel) == State::Draining).await;
+    assert!(ann.call("read", json!({})).await.unwrap_err().message.contains("takes no new calls"));
+    script.release.notify_one();
+    waiting.await.unwrap().unwrap();
+    until("it is down", || kernel.status()[0].phase == Phase::Asleep && state(&kernel) == State::Disconnected).await;
+    ann.call("read", json!({})).await.unwrap();
+    assert_eq!(script.sessions.lock().len(), 2);
+}
+
+#[tokio::test]
+async fn the_end_of_the_kernel_is_told_and_on_record() {
+    let script = Script::new(Era::Legacy, vec![tool("read")]);
+    script.capabilities.lock()["mgp"] = speaks()["mgp"].clone();
+    let house = house(&script).await;
+    house.kernel.shut_down(Duration::from_secs(5)).await;
+    assert_eq!(script.heard("mgp/lifecycle/shutdown")[0]["reason"], "kernel_shutdown");
+    let ended = house.await_events("SERVER_DISCONNECTED", 1).await;
+    assert_eq!(ended[0].details["reason"], "kernel_shutdown");
+}
+
+/// A kernel without a store, so that time can be made to pass.
+fn kernel(server: Arc<dyn Handler>, upkeep: Upkeep) -> Kernel {
+    let mut gate = GateOptions::default();
+    open_house(&mut gate);
+    let kernel = Kernel::new(KernelOptions { gate, ..KernelOptions::default() });
+    let mut spec = spec("s", server, ServerPolicy::default());
+    (spec.upkeep, spec.restart) = (upkeep, Restart::OnFailure);
+    kernel.apply(vec![spec]);
+    kernel
+}
+
+async fn ann(kernel: &Kernel) -> Client {
+    Client::new(kernel, Identity::new("ann", Method::Token).into(), Era::Legacy, json!({})).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_idle_server_sleeps_and_wakes_on_the_first_call() {
+    let script = Script::new(Era::Legacy, vec![tool("read"), tool("wait")]);
+    let upkeep = Upkeep { sleep_after: Some(Duration::from_secs(60)), health_every: None, ..Upkeep::default() };
+    let kernel = kernel(script.clone(), upkeep);
+    kernel.settled(Duration::from_secs(5)).await;
+    let ann = Arc::new(ann(&kernel).await);
+    tokio::time::sleep(Duration::from_secs(50)).await;
+    ann.call("read", json!({})).await.unwrap();
+    tokio::time::sleep(Duration::from_secs(50)).await;
+    assert_eq!(kernel.status()[0].phase, Phase::Ready, "it was used meanwhile");
+    tokio::time::sleep(Duration::from_secs(100)).await;
+    assert_eq!(kernel.status()[0].phase, Phase::Asleep);
+    assert_eq!(kernel.status()[0].health, Health::Degraded, "down, and nothing is wrong with it");
+    assert_eq!(ann.list("tools").await, ["read", "wait"], "its tools are shown");
+    let calls = futures_util::future::join_all((0..10).map(|_| ann.call("read", json!({})))).await;
+    assert!(calls.iter().all(Result::is_ok));
+    assert_eq!(script.sessions.lock().len(), 2, "it was started once");
+    // A call that runs keeps it awake.
+    let waiting = tokio::spawn({
+        let ann = ann.clone();
+        async move { ann.call("wait", json!({})).await }
+    });
+    script.arrived.notified().await;
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    assert_eq!(kernel.status()[0].phase, Phase::Ready);
+    script.release.notify_one();
+    waiting.await.unwrap().unwrap();
+}
+
+/// A server that answers nothing once it is told so.
+struct Sick {
+    script: Arc<Script>,
+    mute: AtomicBool,
+}
+
+impl Handler for Sick {
+    fn request(&self, context: Context, request: Request) -> BoxFuture<'_, Reply> {
+        Box::pin(async move {
+            if self.mute.load(Ordering::Relaxed) {
+                if matches!(&*request.method, "initialize" | "server/discover") {
+                    self.mute.store(false, Ordering::Relaxed);
+                } else {
+                    return std::future::pending().await;
+                }
+            }
+            self.script.request(context, request).await
+        })
+    }
+
+    fn notification(&self, context: Context, notification: Notification) -> BoxFuture<'_, ()> {
+        self.script.notification(context, notification)
+    }
+
+    fn opened(&self, session: &Arc<Session>) {
+        self.script.opened(session);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_hangs_is_started_anew_but_not_while_it_is_busy() {
+    let script = Script::new(Era::Legacy, vec![tool("read")]);
+    let sick = Arc::new(Sick { script: script.clone(), mute: AtomicBool::new(false) });
+    let kernel = kernel(sick.clone(), Upkeep::default());
+    kernel.settled(Duration::from_secs(5)).await;
+    tokio::time::sleep(Duration::from_secs(120)).await;
+    assert_eq!((state(&kernel), kernel.status()[0].restarts), (State::Connected, 0), "it answers");
+    sick.mute.store(true, Ordering::Relaxed);
+    tokio::time::sleep(Duration::from_secs(120)).await;
+    assert_eq!((state(&kernel), kernel.status()[0].restarts), (State::Connected, 1));
+    assert_eq!(script.sessions.lock().len(), 2);
+    ann(&kernel).await.call("read", json!({})).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn many_servers_do_not_start_all_at_once() {
+    /// Counts the handshakes that are under way.
+    struct Slow {
+        script: Arc<Script>,
+        under_way: Arc<AtomicUsize>,
+        most: Arc<AtomicUsize>,
+    }
+    impl Handler for Slow {
+        fn request(&self, context: Context, request: Request) -> BoxFuture<'_, Reply> {
+            Box::pin(async move {
+                if &*request.method == "initialize" {
+                    let now = self.under_way.fetch_add(1, Ordering::Relaxed) + 1;
+                    self.most.fetch_max(now, Ordering::Relaxed);
+                    tokio::time::sleep(Duration::from_millis(100)).await;
+                    self.under_way.fetch_sub(1, Ordering::Relaxed);
+                }
+                self.script.request(context, request).await
+            })
+        }
+
+        fn notification(&self, context: Context, notification: Notification) -> BoxFuture<'_, ()> {
+            self.script.notification(context, notification)
+        }
+    }
+    let mut gate = GateOptions::default();
+    open_house(&mut gate);
+    let kernel = Kernel::new(KernelOptions { gate, ..KernelOptions::default() });
+    let (under_way, most) = (Arc::<AtomicUsize>::default(), Arc::<AtomicUsize>::default());
+    let servers = (0..200).map(|number| {
+        let script = Script::new(Era::Legacy, vec![tool("read")]);
+        let slow = Slow { script, under_way: under_way.clone(), most: most.clone() };
+        spec(&format!("s{number}"), Arc::new(slow), ServerPolicy::default())
+    });
+    kernel.apply(servers.collect());
+    kernel.settled(Duration::from_secs(60)).await;
+    assert!(kernel.status().iter().all(|status| status.state == State::Connected));
+    assert!((2..=32).contains(&most.load(Ordering::Relaxed)), "{most:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_to_a_server_that_keeps_failing_are_refused_at_once() {
+    struct Never;
+    impl Handler for Never {
+        fn request(&self, _: Context, _: Request) -> BoxFuture<'_, Reply> {
+            Box::pin(std::future::ready(Err(switchboard_wire::ErrorObject::new(-32603, "not today")).into()))
+        }
+
+        fn notification(&self, _: Context, _: Notification) -> BoxFuture<'_, ()> {
+            Box::pin(std::future::ready(()))
+        }
+    }
+    let kernel = kernel(Arc::new(Never), Upkeep::default());
+    let ann = ann(&kernel).await;
+    tokio::time::sleep(Duration::from_secs(20)).await;
+    let began = tokio::time::Instant::now();
+    let refused = ann.call("read", json!({})).await.unwrap_err();
+    assert!(began.elapsed() < Duration::from_millis(100), "{:?}", began.elapsed());
+    assert!(refused.message.contains("not today"), "{refused:?}");
+    assert_eq!(state(&kernel), State::Restarting);
+}

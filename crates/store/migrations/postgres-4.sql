@@ -1,0 +1,28 @@
+-- Operations that a client can go on with after a lost connection or a restart. Arguments are known by their hash only.
+CREATE TABLE operations (
+    id         TEXT PRIMARY KEY,
+    principal  TEXT NOT NULL,
+    server     TEXT NOT NULL,
+    tool       TEXT NOT NULL,
+    arguments  BYTEA NOT NULL,
+    key        BYTEA NOT NULL,
+    state      TEXT NOT NULL,
+    result     TEXT,
+    created_at BIGINT NOT NULL,
+    expires_at BIGINT NOT NULL
+);
+CREATE INDEX operations_by_end ON operations (expires_at);
+-- Questions of servers that wait for somebody, and the answers.
+CREATE TABLE callbacks (
+    id          TEXT PRIMARY KEY,
+    principal   TEXT NOT NULL,
+    server      TEXT NOT NULL,
+    kind        TEXT NOT NULL,
+    shown       TEXT NOT NULL,
+    state       TEXT NOT NULL,
+    answer      TEXT,
+    answered_by TEXT,
+    created_at  BIGINT NOT NULL,
+    expires_at  BIGINT NOT NULL
+);
+CREATE INDEX callbacks_by_end ON callbacks (expires_at);

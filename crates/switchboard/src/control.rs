@@ -1,0 +1,193 @@
+//! The socket by which commands speak to kernels that run: a file in the data folder that only its owner can open.
+//!
+//! Decides who is let in (the same user, nobody else) and what can be asked there: how servers are, and that they be
+//! started or ended. No tool can be called through it.
+
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use switchboard_kernel::{Kernel, OWNER, SERVERS_LIST, SERVERS_ORDER};
+use switchboard_peer::duplex::{self, Connection, Options, Role};
+use switchboard_peer::{BoxFuture, Call, Context, Handler, Remote as _, Reply};
+use switchboard_protocol::mgp::method;
+use switchboard_wire::{ErrorObject, Notification, Raw, Request, code};
+use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+use crate::failure::Failure;
+
+/// The folder of the sockets, in the data folder.
+const FOLDER: &str = "run";
+/// The longest path that a socket can have everywhere.
+const LONGEST_PATH: usize = 100;
+/// Commands that may be connected at a time.
+const MOST: usize = 16;
+/// How long a kernel may take to answer.
+const ANSWER: Duration = Duration::from_secs(5);
+/// A rest after a connection that could not be taken.
+const REST: Duration = Duration::from_millis(100);
+
+/// The socket of this process. It is taken away when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Control {
+    path: PathBuf,
+    ended: CancellationToken,
+}
+
+impl Control {
+    /// Opens the socket. A kernel without one works all the same.
+    pub(crate) fn open(kernel: Kernel, data_dir: &Path) -> Option<Self> {
+        match Self::bind(data_dir) {
+            Ok((listener, path)) => {
+                let ended = CancellationToken::new();
+                tokio::spawn(serve(listener, kernel, ended.clone()));
+                Some(Self { path, ended })
+            }
+            Err(error) => {
+                tracing::warn!(%error, "commands cannot speak to this kernel while it runs");
+                None
+            }
+        }
+    }
+
+    fn bind(data_dir: &Path) -> io::Result<(UnixListener, PathBuf)> {
+        let folder = data_dir.join(FOLDER);
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
+        let metadata = std::fs::metadata(&folder)?;
+        if metadata.uid() != rustix::process::geteuid().as_raw() || metadata.mode() & 0o077 != 0 {
+            return Err(io::Error::other(format!("{} is open to others", folder.display())));
+        }
+        let path = folder.join(format!("{}.sock", std::process::id()));
+        if path.as_os_str().len() > LONGEST_PATH {
+            return Err(io::Error::other(format!("the path {} is too long for a socket", path.display())));
+        }
+        // A process of this number that was killed may have left one behind.
+        match std::fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let listener = UnixListener::bind(&path)?;
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600))?;
+        Ok((listener, path))
+    }
+}
+
+impl Drop for Control {
+    fn drop(&mut self) {
+        self.ended.cancel();
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+async fn serve(listener: UnixListener, kernel: Kernel, ended: CancellationToken) {
+    let places = Arc::new(Semaphore::new(MOST));
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = ended.cancelled() => return,
+        };
+        let Ok((stream, _)) = accepted else {
+            tokio::time::sleep(REST).await;
+            continue;
+        };
+        let own = rustix::process::geteuid().as_raw();
+        let same = stream.peer_cred().is_ok_and(|peer| peer.uid() == own);
+        // Who comes when all places are taken finds the connection closed.
+        let (true, Ok(place)) = (same, places.clone().try_acquire_owned()) else { continue };
+        let options = Options { principal: OWNER.into(), admin: true, ..Options::new(Role::Server) };
+        let (reader, writer) = stream.into_split();
+        let started = duplex::start(reader, writer, options, Arc::new(Window(kernel.clone())));
+        let ended = ended.clone();
+        tokio::spawn(async move {
+            tokio::select! {
+                () = started.finished.cancelled() => {}
+                () = ended.cancelled() => started.connection.close(),
+            }
+            drop(place);
+        });
+    }
+}
+
+/// As much of the kernel as a command may see.
+struct Window(Kernel);
+
+impl Handler for Window {
+    fn request(&self, context: Context, request: Request) -> BoxFuture<'_, Reply> {
+        let known =
+            [SERVERS_LIST, SERVERS_ORDER, method::HEALTH_PING, method::HEALTH_STATUS, method::LIFECYCLE_SHUTDOWN];
+        if known.contains(&&*request.method) {
+            return self.0.request(context, request);
+        }
+        let text = format!("Method not found: {}", request.method);
+        Box::pin(std::future::ready(Err(ErrorObject::new(code::METHOD_NOT_FOUND, text)).into()))
+    }
+
+    fn notification(&self, _: Context, _: Notification) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
+}
+
+/// A kernel that runs in another process.
+#[derive(Debug)]
+pub(crate) struct Running {
+    /// The number of its process.
+    pub(crate) process: u32,
+    connection: Arc<Connection>,
+}
+
+impl Running {
+    /// All kernels that use this data folder. Sockets that nobody listens at any more are taken away.
+    pub(crate) async fn all(data_dir: &Path) -> Vec<Self> {
+        let Ok(entries) = std::fs::read_dir(data_dir.join(FOLDER)) else { return Vec::new() };
+        let mut found = Vec::new();
+        for path in entries.flatten().map(|entry| entry.path()) {
+            let name = path.file_stem().and_then(|stem| stem.to_str()?.parse().ok());
+            let (Some(process), Some("sock")) = (name, path.extension().and_then(|end| end.to_str())) else { continue };
+            match UnixStream::connect(&path).await {
+                Ok(stream) => {
+                    let (reader, writer) = stream.into_split();
+                    let started = duplex::start(reader, writer, Options::new(Role::Client), Arc::new(Deaf));
+                    found.push(Self { process, connection: started.connection });
+                }
+                Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+                    let _ = std::fs::remove_file(&path);
+                }
+                Err(_) => {}
+            }
+        }
+        found.sort_by_key(|running| running.process);
+        found
+    }
+
+    /// Asks it. The outer error means that there was no answer.
+    pub(crate) async fn ask(&self, method: &str, params: Raw) -> Result<Result<Raw, ErrorObject>, Failure> {
+        let mut call = Call::new(method, Some(params)).within(ANSWER);
+        call.max_timeout = ANSWER;
+        let reply = self.connection.request(call).await;
+        let none = |error| Failure::failed(format!("the kernel of process {} does not answer: {error}", self.process));
+        Ok(reply.map_err(none)?.outcome)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.connection.close();
+    }
+}
+
+/// Answers nothing.
+struct Deaf;
+
+impl Handler for Deaf {
+    fn request(&self, _: Context, _: Request) -> BoxFuture<'_, Reply> {
+        Box::pin(std::future::ready(Err(ErrorObject::new(code::METHOD_NOT_FOUND, "nobody answers here")).into()))
+    }
+
+    fn notification(&self, _: Context, _: Notification) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
+}

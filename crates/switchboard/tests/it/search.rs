@@ -1,0 +1,93 @@
+//! `switchboard tools search`, over files and over servers.
+
+use serde_json::{Value, json};
+
+use crate::support::{Home, server};
+
+fn lines(values: &[Value]) -> String {
+    values.iter().map(|value| format!("{value}\n")).collect()
+}
+
+fn files(home: &Home) -> (String, String) {
+    let tools = [
+        json!({"id": "t/convert", "server": "time", "name": "convert_time", "description": "Convert a time between zones",
+               "inputSchema": {"type": "object", "properties": {"zone": {"type": "string"}}}}),
+        json!({"id": "f/read", "server": "files", "name": "read_file", "description": "Read a file", "more": [1]}),
+        json!({"id": "w/now", "server": "weather", "name": "get_weather"}),
+    ];
+    let queries =
+        [json!({"id": 7, "query": "show a document"}), json!({"id": "b", "query": "what time is it in Tokyo"})];
+    home.write("tools.jsonl", &format!("{}\n", lines(&tools)));
+    home.write("queries.jsonl", &lines(&queries));
+    let shown = |name: &str| home.path(name).display().to_string();
+    (shown("tools.jsonl"), shown("queries.jsonl"))
+}
+
+#[test]
+fn queries_of_a_file_are_ranked_line_by_line() {
+    let home = Home::new();
+    let (tools, queries) = files(&home);
+    let out = home.run(&["tools", "search", "--catalog", &tools, "--queries", &queries, "--top", "2"]).ok();
+    let answers: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(answers.len(), 2);
+    assert_eq!((&answers[0]["id"], &answers[0]["ranked"][0]), (&json!(7), &json!("f/read")));
+    assert_eq!((&answers[1]["id"], &answers[1]["ranked"][0]), (&json!("b"), &json!("t/convert")));
+    assert!(answers.iter().all(|answer| answer["ranked"].as_array().unwrap().len() == 2));
+}
+
+#[test]
+fn one_query_is_answered_with_reasons() {
+    let home = Home::new();
+    let (tools, _) = files(&home);
+    let shown = home.run(&["tools", "search", "--catalog", &tools, "convert", "a", "time"]).ok();
+    assert!(
+        shown.contains("t/convert") && shown.contains("because: ") && shown.contains("\"convert\" in name"),
+        "{shown}"
+    );
+    let found = home.run(&["tools", "search", "--catalog", &tools, "read_file", "--json"]).json();
+    assert_eq!((&found["tools"][0]["name"], &found["tools"][0]["relevance_score"]), (&json!("f/read"), &json!(1.0)));
+    assert_eq!(found["total_available"], 3);
+}
+
+#[test]
+fn what_cannot_be_read_is_said() {
+    let home = Home::new();
+    let (tools, _) = files(&home);
+    home.write("bad.jsonl", "{\"id\": 1}\n{\"query\": \n");
+    let bad = home.path("bad.jsonl").display().to_string();
+    let why = home.run(&["tools", "search", "--catalog", &tools, "--queries", &bad]).err(1);
+    assert!(why.contains("line 1") && why.contains("`query`"), "{why}");
+    home.run(&["tools", "search", "--catalog", "/nowhere/tools.jsonl", "read"]).err(1);
+    home.run(&["tools", "search"]).err(2);
+}
+
+#[test]
+fn the_tools_of_configured_servers_are_searched() {
+    let home = Home::new();
+    home.configure(&format!("{}{}", server("one", &[]), server("two", &[])));
+    let found = home.run(&["tools", "search", "give me back my text", "--top", "2", "--json"]).json();
+    let mut names: Vec<&str> =
+        found["tools"].as_array().unwrap().iter().filter_map(|tool| tool["name"].as_str()).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["one__echo", "two__echo"], "{found}");
+    assert_eq!(found["tools"][0]["server_id"].as_str().unwrap(), &found["tools"][0]["name"].as_str().unwrap()[..3]);
+}
+
+#[test]
+fn a_plain_client_is_given_a_few_tools_finds_another_and_calls_it() {
+    let home = Home::new();
+    let sections = "[tool_context]\nlevel = 'hybrid'\npinned = ['two__pid']\n";
+    home.configure(&format!("{sections}{}{}", server("one", &[]), server("two", &["--modern"])));
+    let mut peer = home.connect();
+    let first = peer.tools();
+    assert_eq!(first, ["mgp.tools.discover", "mgp.tools.request", "mgp.tools.call", "two__pid"]);
+    let found =
+        peer.call("mgp.tools.discover", &json!({"query": "gives a text back as it was", "max_results": 1})).unwrap();
+    let found: Value = serde_json::from_str(&found).unwrap();
+    let name = found["tools"][0]["name"].as_str().unwrap().to_owned();
+    assert!(name.ends_with("__echo"), "{found}");
+    assert!(found["tools"][0]["inputSchema"]["properties"]["text"].is_object(), "{found}");
+    assert_eq!(peer.call("mgp.tools.call", &json!({"name": name, "arguments": {"text": "a"}})), Ok("a".to_owned()));
+    assert!(peer.tools().contains(&name));
+    assert_eq!(peer.call(&name, &json!({"text": "b"})), Ok("b".to_owned()));
+}
