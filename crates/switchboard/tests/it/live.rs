@@ -250,6 +250,7 @@ fn a_server_that_floods_hangs_or_crashes_slows_nobody_else_down() {
         });
         assert!(passed, "{report}");
     }
+    eprintln!("{report}");
 }
 
 #[test]
