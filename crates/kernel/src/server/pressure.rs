@@ -151,6 +151,11 @@ impl Server {
         kernel.gate().audit.note_now(event);
     }
 
+    /// Whether the last call that was made got no answer, and none has had one since.
+    pub(crate) fn leaves_calls_unanswered(&self) -> bool {
+        self.pressure.troubled.load(Ordering::Relaxed)
+    }
+
     /// Takes one repetition from what is saved; `false` if nothing is left.
     pub(crate) fn may_repeat(&self) -> bool {
         self.pressure.saved.fetch_update(Ordering::Relaxed, Ordering::Relaxed, retry::spent).is_ok()
