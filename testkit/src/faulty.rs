@@ -376,7 +376,8 @@ impl<W: Write> Server<'_, W> {
         for index in 0..PIECES {
             let text = format!("<{index}>");
             whole.push_str(&text);
-            let piece = json!({"request_id": id, "index": index, "content": {"type": "text", "text": text}, "done": false});
+            let piece =
+                json!({"request_id": id, "index": index, "content": {"type": "text", "text": text}, "done": false});
             self.write(&json!({"jsonrpc": "2.0", "method": "notifications/mgp.stream.chunk", "params": piece}))?;
             std::thread::sleep(PIECE_EVERY);
         }

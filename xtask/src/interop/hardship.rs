@@ -74,10 +74,7 @@ pub(super) fn run(kernel: &Path, servers: Vec<Server>, place: &Path) -> Result<T
     let mut tally = Tally::default();
     std::thread::scope(|scope| {
         let witness = scope.spawn(|| scene.watch(&over));
-        let suffering: Vec<_> = victims
-            .iter()
-            .map(|victim| (victim, scope.spawn(|| scene.suffer(victim))))
-            .collect();
+        let suffering: Vec<_> = victims.iter().map(|victim| (victim, scope.spawn(|| scene.suffer(victim)))).collect();
         for (victim, thread) in suffering {
             count(&mut tally, victim.id, thread.join().unwrap_or_else(|_| bail!("panicked")));
         }
@@ -168,7 +165,8 @@ impl Scene {
             if let Some(long) = long {
                 self.until(|| self.said_of(victim).is_ok_and(|said| said["pending"] == 1)).context("the call runs")?;
                 let order = scope.spawn(|| self.order("drain", victim));
-                self.until(|| self.said_of(victim).is_ok_and(|said| said["state"] == "draining")).context("it drains")?;
+                self.until(|| self.said_of(victim).is_ok_and(|said| said["state"] == "draining"))
+                    .context("it drains")?;
                 let answer = self.call(victim.id, victim.tool, &victim.arguments)?;
                 ensure!(answer["error"]["code"] == 2001, "not refused with 2001: {answer}");
                 ensure!(answer["error"]["data"]["retryAfterMs"].is_u64(), "no time: {answer}");

@@ -105,7 +105,13 @@ mod tests {
 
     #[test]
     fn every_event_has_a_channel_that_is_announced() {
-        for name in event::ALL.iter().chain(&[event::INTENT, event::HELD, event::APPROVED, event::QUARANTINED, event::SERVER_STATE]) {
+        for name in event::ALL.iter().chain(&[
+            event::INTENT,
+            event::HELD,
+            event::APPROVED,
+            event::QUARANTINED,
+            event::SERVER_STATE,
+        ]) {
             for outcome in [result::SUCCESS, result::FAILURE] {
                 let (channel, _) = channel_of(name, outcome);
                 assert!(CHANNELS.contains(&channel), "{name} {channel}");
