@@ -3,3 +3,4 @@
 pub mod faulty;
 #[cfg(target_os = "linux")]
 pub mod hostile;
+pub mod streamer;

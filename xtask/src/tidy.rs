@@ -49,6 +49,11 @@ const ROOMS: &[Room] = &[
         pure: false,
     },
     Room {
+        name: "switchboard-contextgraph",
+        may_use: &["switchboard-sdk", "switchboard-embed", "switchboard-wire"],
+        pure: false,
+    },
+    Room {
         name: "switchboard-kernel",
         may_use: &[
             "switchboard-catalog",
@@ -69,6 +74,7 @@ const ROOMS: &[Room] = &[
     Room {
         name: "switchboard",
         may_use: &[
+            "switchboard-contextgraph",
             "switchboard-kernel",
             "switchboard-sdk",
             "switchboard-embed",

@@ -125,27 +125,26 @@ impl Catalog {
         self.drop_gone();
     }
 
-    /// The categories, each with the number of its tools, in order.
+    /// The categories of the tools that may be seen, each with their number, in order.
     #[must_use]
-    pub fn categories(&self) -> Vec<(String, usize)> {
-        let mut found: Vec<(String, usize)> = self
-            .keywords
-            .marks(CATEGORY)
-            .map(|(category, _)| {
-                let alive = self.in_category(category).count();
-                (category.to_owned(), alive)
-            })
-            .filter(|(_, count)| *count > 0)
-            .collect();
+    pub fn categories(&self, visible: impl Fn(&str) -> bool) -> Vec<(String, usize)> {
+        let seen: Vec<bool> = self.entries.iter().map(|entry| entry.alive && visible(&entry.id)).collect();
+        let count = |mark: &str| self.keywords.marked(mark).filter(|number| seen[*number]).count();
+        let all = self.keywords.marks(CATEGORY).map(|mark| (mark[CATEGORY.len()..].to_owned(), count(mark)));
+        let mut found: Vec<(String, usize)> = all.filter(|(_, count)| *count > 0).collect();
         found.sort_unstable();
         found
     }
 
+    /// Whether a tool is in a category.
+    pub(crate) fn is_in_category(&self, number: usize, category: &str) -> bool {
+        self.keywords.has_mark(&category_mark(category), number)
+    }
+
     /// The numbers of the tools in a category, and in those below it.
     pub(crate) fn in_category(&self, category: &str) -> impl Iterator<Item = usize> + '_ {
-        let mark = format!("{CATEGORY}{}", category.trim().to_lowercase());
-        let numbers: Vec<usize> = self.keywords.marked(&mark).filter(|number| self.entries[*number].alive).collect();
-        numbers.into_iter()
+        let marked = self.keywords.marked(&category_mark(category));
+        marked.filter(|number| self.entries[*number].alive)
     }
 
     fn add_words(&mut self, tool: &Tool, fingerprint: u64) {
@@ -208,6 +207,10 @@ impl Catalog {
         self.keywords.compact(&numbers);
         self.vectors.compact(&numbers);
     }
+}
+
+fn category_mark(category: &str) -> String {
+    format!("{CATEGORY}{}", category.trim().to_lowercase())
 }
 
 fn vector(tool: &Tool) -> Quantized {

@@ -167,17 +167,23 @@ impl Keywords {
         id
     }
 
-    /// The tools with a mark.
-    pub(crate) fn marked(&self, mark: &str) -> impl Iterator<Item = usize> + '_ {
-        let postings = self.ids.get(mark).map(|id| self.postings[*id as usize].as_slice()).unwrap_or_default();
-        postings.iter().map(|posting| posting.tool())
+    /// The tools with a mark, in order.
+    pub(crate) fn marked(&self, mark: &str) -> impl Iterator<Item = usize> + use<'_> {
+        self.with_mark(mark).iter().map(|posting| posting.tool())
     }
 
-    /// All marks with this beginning, and how many tools have each.
-    pub(crate) fn marks<'a>(&'a self, prefix: &'a str) -> impl Iterator<Item = (&'a str, usize)> + 'a {
-        self.ids.iter().filter_map(move |(term, id)| {
-            term.strip_prefix(prefix).map(|rest| (rest, self.postings[*id as usize].len()))
-        })
+    /// Whether a tool has a mark.
+    pub(crate) fn has_mark(&self, mark: &str, tool: usize) -> bool {
+        self.with_mark(mark).binary_search_by_key(&tool, |posting| posting.tool()).is_ok()
+    }
+
+    fn with_mark(&self, mark: &str) -> &[Posting] {
+        self.ids.get(mark).map(|id| self.postings[*id as usize].as_slice()).unwrap_or_default()
+    }
+
+    /// All marks with this beginning.
+    pub(crate) fn marks<'a>(&'a self, prefix: &'a str) -> impl Iterator<Item = &'a str> + 'a {
+        self.ids.keys().map(AsRef::as_ref).filter(move |term: &&str| term.starts_with(prefix))
     }
 
     /// Reads a query. Unknown words stand for the known ones that one typing error makes of them.
@@ -339,7 +345,8 @@ mod tests {
     fn marks_are_found_and_never_scored() {
         let keywords = index(&["apple", "pear"]);
         assert_eq!(keywords.marked("#all").collect::<Vec<_>>(), [0, 1]);
-        assert_eq!(keywords.marks("#").collect::<Vec<_>>(), [("all", 2)]);
+        assert_eq!(keywords.marks("#").collect::<Vec<_>>(), ["#all"]);
+        assert!(keywords.has_mark("#all", 1) && !keywords.has_mark("#all", 2) && !keywords.has_mark("#none", 0));
         assert_eq!(scores(&keywords, "all #all"), [0.0, 0.0]);
     }
 

@@ -364,7 +364,7 @@ impl Catalog {
             reasons.push(Reason::Name);
         }
         for category in &search.categories {
-            if self.in_category(category).any(|other| other == number) {
+            if self.is_in_category(number, category) {
                 reasons.push(Reason::Category(category.clone()));
             }
         }

@@ -1,7 +1,7 @@
 //! The figures of the memory: names, pulse, storing, differences, searching among 100,000, a dream over 10,000.
 //!
-//! `cargo bench -p switchboard-contextgraph --bench memory`. The graph of 100,000 is made of vectors directly; storing as many texts
-//! would take minutes and measure something else.
+//! `cargo bench -p switchboard-contextgraph --bench memory`. The large graphs are taken in as an export is, which is
+//! quicker than storing one by one.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -10,11 +10,13 @@ use std::time::{Duration, Instant};
 use criterion::{Criterion, criterion_group, criterion_main};
 use serde_json::{Map, Value, json};
 use switchboard_contextgraph::embedders::{Embedders, Modality, StaticTable};
-use switchboard_contextgraph::engine::{NewMemory, Search, Slice, Space};
+use switchboard_contextgraph::engine::{Search, Slice, Space};
+use switchboard_contextgraph::graph::Memory;
+use switchboard_contextgraph::graph::edges::{Edge, Kind};
 use switchboard_contextgraph::server::Caller;
 use switchboard_contextgraph::store::Stores as _;
 use switchboard_contextgraph::tools::aliases;
-use switchboard_contextgraph::{MemoryServer, Options, SqliteStores};
+use switchboard_contextgraph::{Id, MemoryServer, Options, SqliteStores};
 
 const SUBJECTS: [&str; 12] = [
     "database",
@@ -47,35 +49,50 @@ fn sentence(number: usize) -> String {
     )
 }
 
-fn new_memory(number: usize) -> NewMemory {
-    NewMemory {
-        text: sentence(number),
-        rationale: Some("a bench".to_owned()),
-        importance: 0.5,
-        modality: Modality::Text,
-        tags: Vec::new(),
-        agent: "bench".to_owned(),
-    }
-}
-
 fn space(folder: &std::path::Path, name: &str) -> Space {
     let stores = SqliteStores::open(&folder.join("memory.db")).expect("a store");
     let storage = stores.open(name).expect("a space");
     Space::open(name, storage, Embedders::new(Arc::new(StaticTable)), 1, 0).expect("an empty space")
 }
 
-/// Stores so many, in transactions of a thousand.
-fn fill(space: &mut Space, count: usize) {
-    for from in (0..count).step_by(1_000) {
-        space
-            .write(1_000 + from as u64, |space| {
-                for number in from..(from + 1_000).min(count) {
-                    space.remember(new_memory(number), false, 1_000 + number as u64)?;
-                }
-                Ok(())
-            })
-            .expect("stored");
+/// Takes in so many, each linked with `links` others.
+fn fill(space: &mut Space, count: usize, links: usize) {
+    let id = |number: usize| Id(0x0190_0000_0000_7000_8000_0000_0000_0000 + number as u128);
+    let line = |number: usize| {
+        let memory = Memory {
+            id: id(number),
+            created_at: number as u64,
+            updated_at: number as u64,
+            last_access: number as u64,
+            access_count: (number % 7) as u64,
+            importance: 0.5,
+            modality: Modality::Text,
+            tags: Vec::new(),
+            hash: String::new(),
+            bytes: 100,
+            purpose: [0.0; 13],
+            theta: 0.0,
+            delta_s: [0.5; 13],
+            delta_c: 0.5,
+            cluster: id(number % 1_000),
+            agent: "bench".to_owned(),
+            merged_into: None,
+            removed_at: None,
+        };
+        let mut memory = json!(memory);
+        memory["content"] = sentence(number).into();
+        json!({"memory": memory}).to_string()
+    };
+    for from in (0..count).step_by(2_000) {
+        let lines = (from..(from + 2_000).min(count)).map(line);
+        space.write(1_000, |space| space.import(lines, 1_000)).expect("taken in");
     }
+    let edge = |number: usize| {
+        let (source, step) = (number / links.max(1), 1 + 37 * (number % links.max(1)));
+        let target = id((source + step) % count);
+        json!({"edge": Edge::new(id(source), target, Kind::Similar, 0.6, 0.6, 1_000)}).to_string()
+    };
+    space.write(1_000, |space| space.import((0..count * links).map(edge), 1_000)).expect("linked");
 }
 
 fn names_and_calls(c: &mut Criterion) {
@@ -127,7 +144,7 @@ fn searching(c: &mut Criterion) {
     let folder = tempfile::tempdir().expect("a folder");
     let mut space = space(folder.path(), "large");
     let count = std::env::var("MEMORIES").ok().and_then(|count| count.parse().ok()).unwrap_or(100_000);
-    fill(&mut space, count);
+    fill(&mut space, count, 3);
     let mut now = 10_000_000;
     let mut group = c.benchmark_group("search_graph");
     group.sample_size(30);
@@ -145,7 +162,7 @@ fn searching(c: &mut Criterion) {
 fn dreaming(c: &mut Criterion) {
     let folder = tempfile::tempdir().expect("a folder");
     let mut space = space(folder.path(), "dream");
-    fill(&mut space, 10_000);
+    fill(&mut space, 10_000, 5);
     let mut group = c.benchmark_group("dream");
     group.sample_size(10);
     group.bench_function("10,000 memories", |b| {

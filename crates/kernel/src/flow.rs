@@ -50,7 +50,7 @@ impl Kernel {
         })
     }
 
-    /// Answers a call of a tool of this kind; `None` for one that is not, or that this client is not shown.
+    /// Answers a call of a tool of this kind; `None` for one that is not, or that was not agreed on with this client.
     pub(crate) async fn flow_tool(
         &self,
         context: &Context,
@@ -74,7 +74,10 @@ impl Kernel {
         if capabilities.as_bytes().len() <= 2 {
             return Vec::new();
         }
-        let mut tools: Vec<Value> = shown(context).filter_map(|(method, _)| definition(method)).collect();
+        // Until 0.4 these are methods. Who has methods for them shall not spend a model's attention on tools.
+        let by_tools = welcome::agreed_with(capabilities).is_some_and(|agreement| has_tools(agreement.peer_version()));
+        let own = shown(context).filter(|_| by_tools);
+        let mut tools: Vec<Value> = own.filter_map(|(method, _)| definition(method)).collect();
         if proposals::declared(capabilities).has(Proposal::Streaming) {
             tools.push(json!({
                 "name": streaming::RESUME_TOOL,
@@ -88,7 +91,17 @@ impl Kernel {
     }
 }
 
-/// The methods that a client is shown as tools.
+/// Whether a version of MGP has kernel tools: from 0.5 on.
+fn has_tools(version: &str) -> bool {
+    let mut numbers = version.split('.').map(|part| part.parse::<u32>().ok());
+    match (numbers.next().flatten(), numbers.next().flatten()) {
+        (Some(0), Some(minor)) => minor >= 5,
+        (Some(_), _) => true,
+        (None, _) => false,
+    }
+}
+
+/// The methods that a client may call as tools.
 fn shown(context: &Context) -> impl Iterator<Item = (&'static str, Extension)> {
     let agreement = welcome::agreed_with(&context.caller.capabilities);
     TOOLS
@@ -148,4 +161,23 @@ fn definition(method: &str) -> Option<Value> {
 fn tool_result(answer: &Raw) -> Raw {
     let block = Edit::empty().set("type", Raw::string("text")).set("text", Raw::string(answer.as_str())).finish();
     Edit::empty().set("content", Raw::array([&block])).set("structuredContent", answer.clone()).finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_with_kernel_tools() {
+        for (version, tools) in
+            [("0.3.0", false), ("0.4", false), ("0.5.0", true), ("0.6.1", true), ("1.0", true), ("x", false)]
+        {
+            assert_eq!(has_tools(version), tools, "{version}");
+        }
+    }
+
+    #[test]
+    fn every_tool_has_a_definition() {
+        assert!(TOOLS.iter().all(|(method, _)| definition(method).is_some()));
+    }
 }

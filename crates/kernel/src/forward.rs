@@ -276,7 +276,14 @@ impl Kernel {
         let method = forward.method.clone();
         let params = forward.params.clone();
         let running = match self.resumed(context, server, &method, params.as_ref()) {
-            Some(running) => running,
+            Some(mut running) => {
+                // The pieces go to the request that goes on with the call.
+                if let (Some(before), Some(now)) = (&running.live, &forward.live) {
+                    before.hand_over(now);
+                }
+                running.live = forward.live.clone().or(running.live);
+                running
+            }
             None if bridge::did_not_visit(params.as_ref()) => {
                 let text = format!("server `{}` needs a visit that was declined", server.id());
                 return Err(Fault::new(FaultKind::UrlElicitationRequired, text).from_server(server.id().as_ref()));
@@ -317,6 +324,7 @@ impl Kernel {
         let (sender, events) = mpsc::channel(EVENTS);
         let owner = ClientState::of(&context.session).owner;
         let (live, id, client) = (forward.live.clone(), forward.id.clone(), context.clone());
+        let pieces = live.clone();
         let related =
             ToTask { events: sender.clone(), kernel: self.clone(), server: server.clone(), owner, live, id, client };
         let related = Arc::new(related);
@@ -335,7 +343,9 @@ impl Kernel {
             drop(ticket);
             let _ = sender.send(Event::Done(done)).await;
         });
-        Running::new(events, end)
+        let mut running = Running::new(events, end);
+        running.live = pieces;
+        running
     }
 }
 

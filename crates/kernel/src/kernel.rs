@@ -43,6 +43,8 @@ pub(crate) use answer::{OF_MGP, no_such_tool, object_of, plain, rendered, text_o
 
 /// How often calls whose client did not come back are looked for.
 const SWEEP: Duration = Duration::from_secs(30);
+/// How often what is long over is removed from the store.
+const FORGET: Duration = Duration::from_secs(600);
 /// How often changed grants are looked for while clients are connected.
 const LOOK: Duration = Duration::from_secs(1);
 /// Nothing waits longer than a year.
@@ -178,6 +180,7 @@ impl Kernel {
         let sweeper = kernel.clone();
         kernel.spawn(async move {
             let mut swept = tokio::time::Instant::now();
+            let mut forgot = None;
             loop {
                 // Without a store nothing is granted by others.
                 let pause = if sweeper.0.gate.store().is_some() { LOOK } else { SWEEP };
@@ -189,7 +192,10 @@ impl Kernel {
                     swept = tokio::time::Instant::now();
                     sweeper.0.parked.sweep();
                     sweeper.0.streams.sweep();
-                    sweeper.forget_old().await;
+                    if forgot.is_none_or(|at: tokio::time::Instant| at.elapsed() >= FORGET) {
+                        forgot = Some(swept);
+                        sweeper.forget_old().await;
+                    }
                 }
                 // Who waits for notices makes no calls, and still must not hear of what was taken from him.
                 if !sweeper.0.clients.lock().is_empty() || !sweeper.0.listeners.is_empty() {

@@ -55,6 +55,8 @@ pub(crate) struct Running {
     pub(crate) events: mpsc::Receiver<Event>,
     /// Ends the call when this is dropped.
     pub(crate) _end: tokio_util::sync::DropGuard,
+    /// What takes the pieces of its result, where they are wanted.
+    pub(crate) live: Option<Arc<Live>>,
     /// Questions that were put to the client, by the key they have there.
     open: HashMap<String, Question>,
     asked: u64,
@@ -62,7 +64,7 @@ pub(crate) struct Running {
 
 impl Running {
     pub(crate) fn new(events: mpsc::Receiver<Event>, end: CancellationToken) -> Self {
-        Self { events, _end: end.drop_guard(), open: HashMap::new(), asked: 0 }
+        Self { events, _end: end.drop_guard(), live: None, open: HashMap::new(), asked: 0 }
     }
 
     /// Answers the questions that the client has answered.

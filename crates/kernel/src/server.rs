@@ -350,7 +350,16 @@ impl Server {
     fn reserved_name(&self) -> Option<String> {
         let lists = self.lists();
         let name = |tool: &Raw| tool.member("name").and_then(|name| name.as_text());
-        lists.tools.items.iter().filter_map(name).find(|name| name.starts_with(names::RESERVED))
+        // What another kernel says of its own tools is no claim to ours: they are left out.
+        let others =
+            |tool: &&Raw| tool.at(&["_mgp", "source"]).and_then(|source| source.as_text()).as_deref() == Some("kernel");
+        lists
+            .tools
+            .items
+            .iter()
+            .filter(|tool| !others(tool))
+            .filter_map(name)
+            .find(|name| name.starts_with(names::RESERVED))
     }
 
     /// Whether it makes tasks in the way of the modern extension.

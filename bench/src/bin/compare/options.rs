@@ -90,13 +90,13 @@ pub(crate) struct Comparison {
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Targets {
     /// Least throughput ratio with more than one caller
-    #[arg(long, default_value_t = 0.85)]
+    #[arg(long, default_value_t = 0.7)]
     pub(crate) min_throughput: f64,
     /// Greatest ratio of CPU per call
-    #[arg(long, default_value_t = 1.5)]
+    #[arg(long, default_value_t = 2.0)]
     pub(crate) max_cpu: f64,
     /// Greatest ratio of median latency with one caller
-    #[arg(long, default_value_t = 1.3)]
+    #[arg(long, default_value_t = 1.5)]
     pub(crate) max_latency: f64,
 }
 

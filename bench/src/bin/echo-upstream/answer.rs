@@ -63,7 +63,7 @@ const SERVER_INFO: &str = r#"{"name":"echo-upstream","version":"0.1.0"}"#;
 impl Offer {
     pub(crate) fn new(fillers: usize, eras: Eras) -> Self {
         let mut tools = String::from(
-            r#"[{"name":"echo","description":"Return the message unchanged","annotations":{"readOnlyHint":true},"inputSchema":{"type":"object","properties":{"message":{"type":"string","description":"text to return"}},"required":["message"]}}"#,
+            r#"[{"name":"echo","description":"Return the message unchanged","inputSchema":{"type":"object","properties":{"message":{"type":"string","description":"text to return"}},"required":["message"]}}"#,
         );
         for index in 0..fillers {
             // Writing to a String cannot fail.

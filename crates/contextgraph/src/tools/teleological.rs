@@ -1,24 +1,26 @@
-//! Purpose: vectors, fusion, synergy, profiles.
+//! Purpose: what its tools take and give; vectors, fusion and feedback.
+
+mod profiles;
+mod search;
 
 use serde_json::{Value, json};
 
 use super::args::Param;
 use super::schema::{ANY, FLAG, NUMBER, TEXT, WHOLE, list, maybe, object, or_null, output};
 use super::{Call, Class, Spec};
-use crate::Id;
 use crate::embedders::Modality;
 use crate::embedders::space::{COUNT, SPACES};
 use crate::error::{Outcome, Problem};
 use crate::fingerprint::{Fingerprint, Packed};
 use crate::mind::Doc;
-use crate::teleology::compare::{Scope, Strategy, compare};
+use crate::teleology::compare::Strategy;
 use crate::teleology::fusion::{Method, fuse};
-use crate::teleology::profile::{MOST, Profile, TASKS, shares};
+use crate::teleology::profile::{TASKS, shares};
+use crate::teleology::tucker;
 use crate::teleology::vector::Vector;
-use crate::teleology::{GROUPS, tucker};
+use profiles::manage_teleological_profile;
+use search::search_teleological;
 
-/// Candidates that are compared by purpose.
-const CANDIDATES: usize = 200;
 /// Fused vectors that are kept.
 const FUSED: usize = 1_000;
 const GROUP_NAMES: &[&str] = &["factual", "temporal", "causal", "relational", "qualitative", "implementation"];
@@ -235,110 +237,6 @@ fn describe(vector: &Vector) -> (Value, Value) {
     (scores, metadata)
 }
 
-fn search_teleological(call: &mut Call<'_>) -> Outcome<Value> {
-    let args = call.args;
-    let (packed, created, kind, own): (std::sync::Arc<Packed>, u64, &str, Option<Id>) = match (
-        args.maybe_id("query_vector_id"),
-        args.maybe_text("query_content").filter(|text| !text.trim().is_empty()),
-    ) {
-        (Some(id), _) => {
-            let (packed, created) = call.space.vectors_of(id)?;
-            (packed, created, "existing_vector", Some(id))
-        }
-        (None, Some(text)) => {
-            let content = call.space.embedders().content(text, Modality::Text, &call.space.graph);
-            (std::sync::Arc::new(Packed::of(&content)), call.now, "embedded", None)
-        }
-        (None, None) => return Err(Problem::params("give `query_content` or `query_vector_id`")),
-    };
-    let strategy = Strategy::from_word(args.text("strategy")).unwrap_or(Strategy::Adaptive);
-    let parts = match args.text("scope") {
-        "purpose_vector_only" => [true, false, false],
-        "cross_correlations_only" => [false, true, false],
-        "group_alignments_only" => [false, false, true],
-        _ => [true; 3],
-    };
-    let scope = Scope {
-        parts,
-        weights: [args.number("weight_purpose"), args.number("weight_correlations"), args.number("weight_groups")],
-    };
-    let groups = args.texts("specific_groups");
-    if let Some(unknown) = groups.iter().find(|group| !GROUP_NAMES.contains(&group.as_str())) {
-        return Err(Problem::params(format!("`specific_groups`: {unknown:?} is none of {}", GROUP_NAMES.join(", "))));
-    }
-    let single = args.maybe_number("specific_embedder").map(|space| space as usize);
-    let counts = |space: usize| {
-        single.is_none_or(|single| single == space)
-            && (groups.is_empty()
-                || GROUPS
-                    .iter()
-                    .any(|(name, members)| groups.iter().any(|group| group == name) && members.contains(&space)))
-    };
-    let masked = |values: [f64; COUNT]| -> [f64; COUNT] {
-        std::array::from_fn(|space| if counts(space) { values[space] } else { 0.0 })
-    };
-    let alignments = call.space.content_alignments(&packed, created, 0.0, call.now)?;
-    let synergy = call.space.mind.teleology.synergy.clone();
-    let query = Vector::of(masked(alignments), Some(&synergy), None);
-    let hits = call.space.nearest(&packed, call.now, CANDIDATES.max(args.whole("max_results")), 0.0, None)?;
-    let candidates = hits.len();
-    let mut found = Vec::new();
-    for hit in hits.into_iter().filter(|hit| Some(hit.id) != own) {
-        let aligned = match call.space.mind.teleology.fused.get(&hit.id) {
-            Some((fused, _)) => *fused,
-            None => call.space.memory_alignments(hit.id, call.now)?,
-        };
-        let vector = Vector::of(masked(aligned), Some(&synergy), None);
-        // Purposes are alike in much that is stored: half of it is how alike the memories are in the spaces that count.
-        let near: Vec<f64> =
-            (0..COUNT).filter(|&space| counts(space)).map(|space| f64::from(hit.spaces[space])).collect();
-        let purpose = compare(&query, &vector, strategy, &scope, &synergy);
-        let similarity = f64::midpoint(purpose, crate::vector::mean(&near));
-        found.push((similarity, purpose, hit, vector));
-    }
-    found.retain(|one| one.0 >= args.number("min_similarity"));
-    found.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.2.id.cmp(&b.2.id)));
-    let above = found.len();
-    found.truncate(args.whole("max_results"));
-    let ids: Vec<Id> = found.iter().map(|one| one.2.id).collect();
-    let texts = if args.flag("include_content") { call.space.texts(&ids)? } else { Default::default() };
-    let mut results = Vec::new();
-    for (rank, (similarity, purpose, hit, vector)) in found.iter().enumerate() {
-        call.space.mark_found(hit.id, call.now);
-        let theta = call.space.memory(hit.id)?.theta;
-        let mut result = json!({
-            "rank": rank + 1,
-            "id": hit.id,
-            "similarity": similarity,
-            "purpose_alignment": theta,
-            "dominant_embedder": SPACES[vector.dominant()].label,
-        });
-        if args.flag("include_breakdown") {
-            result["breakdown"] = json!({
-                "similarity": similarity,
-                "purpose_alignment": purpose,
-                "embedder_scores": hit.spaces,
-                // Words, meaning, both ranks together, purpose, matches of single words.
-                "stage_scores": [hit.spaces[5], hit.spaces[0], hit.similarity, purpose, f64::from(hit.spaces[11])],
-            });
-        }
-        if let Some(text) = texts.get(&hit.id) {
-            result["content"] = text.as_str().into();
-        }
-        results.push(result);
-    }
-    Ok(json!({
-        "success": true,
-        "strategy": args.text("strategy"),
-        "scope": args.text("scope"),
-        "query_type": kind,
-        "search_latency_ms": (call.elapsed_ms)(),
-        "num_results": results.len(),
-        "candidates": {"compared": candidates, "above_threshold": above},
-        "results": results,
-    }))
-}
-
 fn compute_teleological_vector(call: &mut Call<'_>) -> Outcome<Value> {
     let args = call.args;
     let text = args.text("content");
@@ -461,123 +359,4 @@ fn update_synergy_matrix(call: &mut Call<'_>) -> Outcome<Value> {
         },
         "undo": feedback.record,
     }))
-}
-
-fn shown(action: &str, profile: &Profile) -> Value {
-    json!({
-        "success": true,
-        "action": action,
-        "profile_id": profile.profile_id,
-        "name": profile.name,
-        "task_type": profile.task_type,
-        "weights": profile.embedder_weights,
-        "group_priorities": profile.group_priorities,
-        "fusion_strategy": profile.fusion_strategy,
-        "built_in": profile.built_in,
-    })
-}
-
-fn manage_teleological_profile(call: &mut Call<'_>) -> Outcome<Value> {
-    let args = call.args;
-    let action = args.text("action");
-    let id = || {
-        let id = args.text("profile_id").trim();
-        if id.is_empty() {
-            Err(Problem::params(format!("`profile_id` is needed to {action}")))
-        } else {
-            Ok(id.to_owned())
-        }
-    };
-    let custom = args.numbers("embedder_weights").map(|weights| shares(&weights)).transpose()?;
-    let priorities = match args.get("group_priorities").and_then(Value::as_object) {
-        None => None,
-        Some(given) => {
-            let mut out = std::collections::BTreeMap::new();
-            for (group, value) in given {
-                let value = value.as_f64().filter(|value| *value >= 0.0);
-                match value.filter(|_| GROUP_NAMES.contains(&group.as_str())) {
-                    Some(value) => out.insert(group.clone(), value),
-                    None => {
-                        return Err(Problem::params(
-                            "`group_priorities` are numbers that are not negative, by the names of groups",
-                        ));
-                    }
-                };
-            }
-            Some(out)
-        }
-    };
-    // Priorities of groups are weights of their spaces.
-    let by_groups = |weights: [f64; COUNT]| -> Outcome<[f64; COUNT]> {
-        let Some(priorities) = &priorities else { return Ok(weights) };
-        let factor = |space: usize| {
-            let group = GROUPS.iter().find(|(_, members)| members.contains(&space)).map_or("", |group| group.0);
-            priorities.get(group).copied().unwrap_or(1.0)
-        };
-        shares(&std::array::from_fn::<f64, COUNT, _>(|space| weights[space] * factor(space)))
-    };
-    match action {
-        "list" => {
-            let profiles: Vec<Value> =
-                call.space.mind.teleology.profiles.iter().map(|profile| shown("list", profile)).collect();
-            Ok(json!({"success": true, "action": action, "count": profiles.len(), "most": MOST, "profiles": profiles}))
-        }
-        "read" | "get" => Ok(shown(action, call.space.mind.teleology.profiles.get(&id()?)?)),
-        "find_best" => {
-            let text = format!("{} {}", args.text("name"), args.text("task_type").replace('_', " "));
-            let Some((profile, similarity)) = call.space.mind.teleology.profiles.best(&text) else {
-                return Err(Problem::params("there is no profile"));
-            };
-            let mut answer = shown(action, profile);
-            answer["similarity"] = json!(similarity);
-            answer["reason"] =
-                if similarity > 0.1 { "words of the task fit" } else { "nothing fits: this one is the default" }.into();
-            Ok(answer)
-        }
-        "create" => {
-            let id = id()?;
-            let profile = Profile {
-                name: args.maybe_text("name").unwrap_or(&id).to_owned(),
-                task_type: args.maybe_text("task_type").unwrap_or("custom").to_owned(),
-                embedder_weights: by_groups(custom.unwrap_or(crate::teleology::profile::UNIFORM))?,
-                group_priorities: priorities.clone().unwrap_or_default(),
-                fusion_strategy: args.maybe_text("fusion_strategy").unwrap_or("hierarchical").to_owned(),
-                built_in: false,
-                profile_id: id,
-            };
-            let answer = shown(action, call.space.mind.teleology.profiles.create(profile)?);
-            call.space.touch(Doc::Teleology);
-            Ok(answer)
-        }
-        "update" => {
-            let id = id()?;
-            let base = custom.unwrap_or(call.space.mind.teleology.profiles.get(&id)?.embedder_weights);
-            let weights = by_groups(base)?;
-            let updated = call.space.mind.teleology.profiles.update(&id, |profile| {
-                profile.embedder_weights = weights;
-                if let Some(priorities) = &priorities {
-                    profile.group_priorities.clone_from(priorities);
-                }
-                for (place, value) in [
-                    (&mut profile.name, args.maybe_text("name")),
-                    (&mut profile.task_type, args.maybe_text("task_type")),
-                    (&mut profile.fusion_strategy, args.maybe_text("fusion_strategy")),
-                ] {
-                    if let Some(value) = value {
-                        value.clone_into(place);
-                    }
-                }
-            })?;
-            let answer = shown(action, updated);
-            call.space.touch(Doc::Teleology);
-            Ok(answer)
-        }
-        _ => {
-            let id = id()?;
-            call.space.mind.teleology.profiles.delete(&id)?;
-            call.space.touch(Doc::Teleology);
-            let record = call.space.record("profile_deleted", &json!({"profile_id": id}), call.now);
-            Ok(json!({"success": true, "action": action, "profile_id": id, "undo": record}))
-        }
-    }
 }

@@ -122,3 +122,25 @@ fn paths_that_are_walked_often_become_shortcuts() {
     let sure = found["shortcuts"][0]["min_confidence"].as_f64().unwrap() >= 0.7;
     assert_eq!(created, json!(u64::from(sure)));
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn consolidation_tells_how_far_it_is_and_stops_when_nobody_waits() {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use switchboard_contextgraph::server::Caller;
+    let memory = filled();
+    let twice = "The meeting is on Friday at ten in room four";
+    memory.store(twice);
+    memory.store(&format!("{twice}."));
+    let asked = AtomicUsize::new(0);
+    let stopped = || asked.fetch_add(1, Ordering::Relaxed) > 0;
+    let arguments = crate::support::object(json!({}));
+    let given_up =
+        memory.server.call_with(&Caller::default(), "trigger_consolidation", &arguments, &stopped, &|_, _| {});
+    assert_eq!(given_up.outcome.unwrap_err().kind, "CANCELLED");
+    assert_eq!(memory.call("get_memetic_status", json!({}))["fingerprintCount"], 20, "nothing was merged");
+    let mut client = memory.connect().await;
+    let params = json!({"name": "consolidate_memories", "arguments": {}, "_meta": {"progressToken": 7}});
+    let over = client.request("tools/call", params).await;
+    assert_eq!(over["result"]["structuredContent"]["consolidation_result"]["status"], "merged", "{over}");
+    assert!(client.notices.iter().any(|notice| notice["method"] == "notifications/progress"), "{:?}", client.notices);
+}

@@ -44,19 +44,7 @@ impl Index {
 
     /// The categories of the tools that may be seen, with their numbers, the largest first.
     pub(super) fn categories(&self, visible: impl Fn(&str) -> bool) -> Vec<(String, usize)> {
-        let held = self.held.read();
-        let count = |category: &str| {
-            let search = Search::new("").by(switchboard_catalog::Strategy::Category).top(usize::MAX);
-            held.catalog.search(&search.within(vec![category.to_owned()]), &visible).hits.len()
-        };
-        let mut found: Vec<(String, usize)> = held
-            .catalog
-            .categories()
-            .into_iter()
-            .map(|(category, _)| (count(&category), category))
-            .filter(|(count, _)| *count > 0)
-            .map(|(count, category)| (category, count))
-            .collect();
+        let mut found = self.held.read().catalog.categories(visible);
         found.sort_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
         found
     }

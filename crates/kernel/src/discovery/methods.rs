@@ -16,6 +16,7 @@ use switchboard_wire::{Edit, Object, Raw, Request};
 use super::Seen;
 use crate::directory::ListKind;
 use crate::gate::admin::tool_result;
+use crate::gate::audit;
 use crate::kernel::{Kernel, View};
 
 /// Results of one search, at most.
@@ -166,6 +167,7 @@ impl Kernel {
         });
         let names: Vec<String> = written[..count].iter().map(|(name, _, _)| name.clone()).collect();
         self.load(context, &seen, &names);
+        self.note_sought(context, method::TOOLS_DISCOVER, &asked.query, &names).await;
         let omitted = written.len() - count;
         let tools: Vec<Value> = written.into_iter().take(count).map(|(_, tool, _)| tool).collect();
         let mut answer = json!({
@@ -195,6 +197,7 @@ impl Kernel {
             let why = format!("`requirements.capabilities` has to name 1 to {MOST_CAPABILITIES} capabilities");
             return Err(Fault::new(FaultKind::InvalidParams, why));
         }
+        let sought = wanted.join("; ");
         let seen = self.seen_now(context, view).await?;
         let waiting = self.waiting_for_permission(context, view).await?;
         let types = [requirements.input_types, requirements.output_types].concat().join(" ");
@@ -225,6 +228,7 @@ impl Kernel {
         }
         let names: Vec<String> = hits.iter().map(|hit| hit.id.to_string()).collect();
         let added = self.load(context, &seen, &names);
+        self.note_sought(context, method::TOOLS_REQUEST, &sought, &names).await;
         let status = match (hits.is_empty(), pending.is_empty(), unavailable.is_empty()) {
             (false, true, true) => "fulfilled",
             (false, _, _) => "partial",
@@ -285,6 +289,15 @@ impl Kernel {
             "tokens_freed": outcome.freed,
             "total_tokens": total,
         }))
+    }
+
+    /// Writes down what somebody looked for, and what was found. Queries are a model's words: secrets are taken out.
+    async fn note_sought(&self, context: &Context, method: &str, query: &str, found: &[String]) {
+        let event =
+            audit::event_of(audit::event::TOOLS_SOUGHT, audit::principal(&context.session), audit::result::SUCCESS);
+        let query = switchboard_guard::redact::value(&Raw::string(query));
+        let event = audit::with(audit::with(event, "method", method), "query", query);
+        self.gate().audit.note(audit::with(event, "found", found.join(", "))).await;
     }
 
     /// What a client may see, with the index up to date.

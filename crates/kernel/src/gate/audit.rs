@@ -66,6 +66,8 @@ pub(crate) mod event {
     pub(crate) const SERVER_ORDER: &str = "dev.switchboard.server_order";
     /// A prompt was got or a resource read.
     pub(crate) const READ: &str = "dev.switchboard.content_read";
+    /// Somebody searched for tools, or asked for some.
+    pub(crate) const TOOLS_SOUGHT: &str = "dev.switchboard.tools_sought";
 }
 
 /// What an event says of how something ended.

@@ -1,7 +1,7 @@
 //! One call that streams: what the server says about it becomes what the client understands.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
@@ -43,6 +43,8 @@ pub(crate) struct Live {
     form: Form,
     /// Who reads now.
     reader: ArcSwap<Reader>,
+    /// The request that went on with the call, where this one ended with a question.
+    next: OnceLock<Arc<Self>>,
     /// Told when another request reads.
     came_back: tokio::sync::Notify,
     /// Ends the call.
@@ -118,6 +120,7 @@ impl Live {
             key,
             form: wish.form,
             reader: ArcSwap::from_pointee(reader),
+            next: OnceLock::new(),
             came_back: tokio::sync::Notify::new(),
             cancel,
             state: Mutex::new(state),
@@ -152,6 +155,9 @@ impl Live {
 
     /// Takes what a server says about this call; `false` for what is no business of a stream.
     pub(crate) fn take(self: &Arc<Self>, back: &Arc<dyn Remote>, notification: &Notification) -> bool {
+        if let Some(next) = self.next.get() {
+            return next.take(back, notification);
+        }
         let params = notification.params.as_ref();
         match &*notification.method {
             mgp::method::STREAM_CHUNK => {
@@ -420,6 +426,20 @@ impl Live {
     /// Waits until another request reads.
     pub(super) async fn attached(&self) {
         self.came_back.notified().await;
+    }
+
+    /// Another request of the client goes on with the call: what comes from now on is for that one.
+    pub(crate) fn hand_over(&self, next: &Arc<Self>) {
+        let (whole, theirs) = {
+            let state = self.state.lock();
+            (state.stream.whole(), state.theirs.clone())
+        };
+        {
+            let mut state = next.state.lock();
+            state.stream = Stream::resumed(self.kernel.streams().ledger.clone(), whole, whole);
+            state.theirs = theirs;
+        }
+        let _ = self.next.set(next.clone());
     }
 
     /// What has come so far, as a result.

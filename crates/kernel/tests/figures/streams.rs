@@ -135,7 +135,7 @@ async fn ten_thousand_streams_at_once() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_thousand_readers_that_do_not_read_cost_no_more_than_is_allowed() {
     const READERS: usize = 1_000;
-    const PIECES: usize = 50;
+    const PIECES: usize = 24;
     let house = House::new(4).await;
     let readers: Vec<_> = (0..READERS).map(|_| Arc::new(Reader { stalled: true, ..Reader::default() })).collect();
     let calls: Vec<_> = readers
@@ -147,7 +147,7 @@ async fn a_thousand_readers_that_do_not_read_cost_no_more_than_is_allowed() {
             house.call(number, reader, &params)
         })
         .collect();
-    // Two hundred megabytes of pieces that nobody reads.
+    // A hundred megabytes of pieces that nobody reads.
     let running = || house.servers.iter().map(|server| server.running.load(Ordering::SeqCst)).sum::<usize>();
     let (mut most, mut done) = (0, false);
     for _ in 0..5_000 {

@@ -7,6 +7,7 @@ mod auth;
 mod confine;
 mod faults;
 mod files;
+mod flow;
 mod frames;
 mod gate;
 mod https;

@@ -106,6 +106,12 @@ impl Served {
         rustix::process::kill_process(rustix::process::Pid::from_child(&self.child), signal).unwrap();
     }
 
+    /// Ends it without a word.
+    pub(crate) fn kill(mut self) {
+        self.signal(rustix::process::Signal::KILL);
+        let _ = wait(&mut self.child);
+    }
+
     pub(crate) fn end(self) {
         self.signal(rustix::process::Signal::TERM);
         assert!(self.ended().success());

@@ -3,11 +3,12 @@
 use std::sync::atomic::Ordering;
 
 use serde_json::{Value, json};
+use switchboard_kernel::ServerPolicy;
 use switchboard_peer::{Identity, Method};
 use switchboard_protocol::Era;
 
 use super::world::{Streamer, kernel, says, store};
-use crate::gate::world::{Client, ERAS, until};
+use crate::gate::world::{Client, ERAS, open_house, spec, until};
 
 const CHUNK: &str = "notifications/mgp.stream.chunk";
 const PROGRESS: &str = "notifications/mgp.stream.progress";
@@ -215,7 +216,8 @@ async fn a_halted_stream_goes_on_when_it_may() {
 async fn the_tools_do_what_the_methods_do() {
     let server = Streamer::new(Era::Legacy, true);
     let kernel = kernel(&server, None).await;
-    let client = client(&kernel, Era::Legacy, says(Era::Legacy, &["streaming"])).await;
+    let later = json!({"mgp": {"version": "0.6.0", "extensions": ["streaming"]}});
+    let client = client(&kernel, Era::Legacy, later).await;
     let tools = client.list("tools").await;
     assert!(tools.contains(&"mgp.stream.cancel".to_owned()) && tools.contains(&"mgp.stream.pace".to_owned()));
     let running = client.begin(20, &streamed("steps"));
@@ -381,4 +383,46 @@ async fn nobody_leaves_calls_behind_without_end() {
     until("those beyond the bound end", || server.running.load(Ordering::SeqCst) == 64).await;
     kernel.shut_down(std::time::Duration::from_secs(5)).await;
     until("and the rest with the kernel", || server.running.load(Ordering::SeqCst) == 0).await;
+}
+
+#[tokio::test]
+async fn a_call_that_asks_in_the_middle_goes_on_streaming() {
+    for mine in ERAS {
+        let server = Streamer::new(Era::Legacy, true);
+        let kernel = kernel(&server, None).await;
+        let mut capabilities = says(mine, &["streaming"]);
+        capabilities["elicitation"] = json!({});
+        let client = client(&kernel, mine, capabilities).await;
+        client.ear.answers.lock().push_back(json!({"action": "accept", "content": {}}));
+        let mut call = streamed("halfway");
+        let mut result = client.send_as(1, "tools/call", call.clone()).await.expect("a result");
+        if mine == Era::Modern {
+            assert_eq!((&result["resultType"], client.told(CHUNK).len()), (&json!("input_required"), 1));
+            let key = result["inputRequests"].as_object().expect("questions").keys().next().expect("one").clone();
+            call["requestState"] = result["requestState"].clone();
+            call["inputResponses"] = json!({key: {"action": "accept", "content": {}}});
+            result = client.send_as(2, "tools/call", call).await.expect("a result");
+        }
+        let chunks = client.told(CHUNK);
+        assert_eq!(texts(&chunks), [(0, "a".to_owned()), (1, "b".to_owned())], "{mine:?}");
+        assert_eq!(chunks[1]["request_id"], if mine == Era::Modern { 2 } else { 1 });
+        assert_eq!(result["content"][0]["text"], "Quantum computing is a paradigm");
+        assert!(server.heard("notifications/mgp.stream.gap").is_empty());
+    }
+}
+
+/// The kernel of one house as a server of another.
+#[tokio::test]
+async fn pieces_pass_through_two_kernels() {
+    let server = Streamer::new(Era::Legacy, true);
+    let inner = kernel(&server, None).await;
+    let mut gate = switchboard_kernel::GateOptions::default();
+    open_house(&mut gate);
+    let outer = switchboard_kernel::Kernel::new(switchboard_kernel::KernelOptions { gate, ..Default::default() });
+    outer.apply(vec![spec("inner", std::sync::Arc::new(inner), ServerPolicy::default())]);
+    outer.settled(std::time::Duration::from_secs(5)).await;
+    let client = client(&outer, Era::Legacy, says(Era::Legacy, &["streaming"])).await;
+    let result = client.send_as(20, "tools/call", streamed("think")).await.expect("a result");
+    assert_eq!(texts(&client.told(CHUNK)).len(), 2);
+    assert_eq!(result["content"][0]["text"], "Quantum computing is a paradigm");
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use switchboard_kernel::{GateOptions, Kernel, KernelOptions, ServerPolicy};
-use switchboard_peer::{BoxFuture, Context, Handler, Reply, SendError, Session};
+use switchboard_peer::{BoxFuture, Call, Context, Handler, Reply, SendError, Session};
 use switchboard_protocol::Era;
 use switchboard_store::Store;
 use switchboard_wire::{ErrorObject, Id, Notification, Raw, Request};
@@ -76,7 +76,7 @@ impl Streamer {
 
     fn tools() -> Value {
         let read = json!({"annotations": {"readOnlyHint": true}, "security": {"risk_level": "safe"}});
-        let names = ["think", "gappy", "measures", "steps", "bare", "foreign", "numbers", "burst", "stamps"];
+        let names = ["think", "gappy", "measures", "steps", "bare", "foreign", "numbers", "burst", "stamps", "halfway"];
         let mut tools: Vec<Value> = names.iter().map(|name| tool_with(name, &read)).collect();
         tools.push(tool_with("changes", &json!({"security": {"risk_level": "moderate"}})));
         tools.push(tool_with("asks", &read));
@@ -136,6 +136,13 @@ impl Streamer {
                         tell("notifications/progress", json!({"progressToken": token, "progress": step, "total": 4}));
                     }
                 }
+                self.answer(whole)
+            }
+            "halfway" => {
+                chunk(0, "a");
+                let question = json!({"message": "Go on?", "requestedSchema": {"type": "object", "properties": {}}});
+                let _ = context.remote.request(Call::new("elicitation/create", Some(raw(&question)))).await;
+                chunk(1, "b");
                 self.answer(whole)
             }
             "asks" => {

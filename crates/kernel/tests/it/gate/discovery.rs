@@ -10,7 +10,7 @@ use switchboard_kernel::{
 use switchboard_peer::{Identity, Method};
 use switchboard_protocol::Era;
 
-use super::world::{Client, ERAS, Script, entry, kind_of, open, open_house, ran, spec, tool_with, until};
+use super::world::{Client, ERAS, Script, entry, events, kind_of, open, open_house, ran, spec, tool_with, until};
 
 const META: [&str; 3] = ["mgp.tools.discover", "mgp.tools.request", "mgp.tools.call"];
 
@@ -177,6 +177,10 @@ async fn nothing_is_found_that_may_not_be_seen() {
     tokio::time::sleep(Duration::from_millis(220)).await;
     let result = discover(&client, "convert a time to another zone").await;
     assert_eq!(found(&result), ["clock__convert_time"], "and nothing else of the server");
+    place.kernel.shut_down(Duration::from_secs(2)).await;
+    let log = events(&open(place.directory.path()).await).await;
+    let sought: Vec<_> = log.iter().filter(|event| event.event_type == "dev.switchboard.tools_sought").collect();
+    assert_eq!(sought.len(), 2, "both searches are on record");
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use switchboard_protocol::mcp::LoggingLevel;
+use switchboard_protocol::mcp::{CallToolResult, LoggingLevel};
 
 use super::*;
 use crate::{Error, Json, NoArgs, Prompt, Resource, ResourceTemplate, Tool, user};
@@ -275,4 +275,31 @@ async fn methods_of_other_dialects() {
     assert_eq!(found["capabilities"]["experimental"], json!({"y": {}}));
     let legacy = Client::new(&server, Revision::LATEST_LEGACY, json!({}));
     assert_eq!(legacy.call("x/echo", json!({"n": 1})).await.expect("an echo"), json!({"n": 1}));
+}
+
+#[tokio::test]
+async fn tools_that_are_not_listed_can_be_answered() {
+    let server = Server::builder("t", "1")
+        .tool(
+            Tool::new::<NoArgs, &'static str>("plain")
+                .member("aliases", json!(["old"]))
+                .handler(|_, _| async { Ok("it") }),
+        )
+        .unlisted_tool(|_ctx, name, arguments| async move {
+            match name.as_str() {
+                "old" => Ok(CallToolResult::text(format!("by another name: {}", arguments.as_str()))),
+                _ => Err(Error::object(ErrorObject::new(-32004, format!("Unknown tool: {name}")))),
+            }
+        })
+        .build()
+        .expect("a server");
+    for revision in [Revision::V2024_11_05, Revision::V2026_07_28] {
+        let client = Client::new(&server, revision, json!({}));
+        let list = client.call(method::TOOLS_LIST, json!({})).await.expect("a list");
+        assert_eq!((list["tools"].as_array().map(Vec::len), &list["tools"][0]["aliases"]), (Some(1), &json!(["old"])));
+        let call = |name: &'static str| client.call(method::TOOLS_CALL, json!({"name": name, "arguments": {"a": 1}}));
+        assert_eq!(text(&call("old").await.expect("an answer")), "by another name: {\"a\":1}");
+        assert_eq!(text(&call("plain").await.expect("an answer")), "it");
+        assert_eq!(code(call("none").await), -32004);
+    }
 }
