@@ -2,8 +2,8 @@
 //!
 //! It shares no code with the kernel on purpose: what it gets wrong must be wrong for everybody. It speaks the legacy
 //! era; asked for `server/discover` it answers that it knows no such method, unless `--modern` is given. Its tools are
-//! `echo` (gives back `text`), `pid`, `crash` (ends the process), `slow` (never answers), `nap` (answers after a second)
-//! and `progress`.
+//! `echo` (gives back `text`), `pid`, `crash` (ends the process), `slow` (never answers), `nap` (answers after a second),
+//! `progress`, and with `--streams` also `story`, whose answer comes in pieces.
 
 use std::io::{self, BufRead, Write};
 
@@ -56,7 +56,21 @@ pub struct Faults {
     pub garbage: bool,
     /// Answers calls of `echo` with half a message, and ends.
     pub half_answer: bool,
+    /// Sends answers that nobody asked for, and progress of calls that nobody made, beside each answer.
+    pub strays: bool,
+    /// Answers `echo` in another order than it was asked.
+    pub shuffle: bool,
+    /// How long the text of each notification of the flood is.
+    pub flood_bytes: usize,
+    /// Speaks MGP's streaming, and has the tool `story`.
+    pub streams: bool,
+    /// Appends a line to this file, durably, whenever `echo` or `story` is carried out.
+    pub ledger: Option<String>,
 }
+
+/// How many pieces a story has, and how long each takes.
+const PIECES: u64 = 10;
+const PIECE_EVERY: std::time::Duration = std::time::Duration::from_millis(150);
 
 impl Faults {
     /// Reads the flags of a command line.
@@ -91,6 +105,11 @@ impl Faults {
                 "--drip" => faults.drip = true,
                 "--garbage" => faults.garbage = true,
                 "--half-answer" => faults.half_answer = true,
+                "--strays" => faults.strays = true,
+                "--shuffle" => faults.shuffle = true,
+                "--flood-bytes" => faults.flood_bytes = value()?.parse().map_err(|_| "not a number".to_owned())?,
+                "--streams" => faults.streams = true,
+                "--ledger" => faults.ledger = Some(value()?),
                 "--description" => faults.description = Some(value()?),
                 other => return Err(format!("unknown flag {other}")),
             }
@@ -192,12 +211,12 @@ impl<W: Write> Server<'_, W> {
             }
         }
         if let Some(rate) = self.faults.flood.filter(|rate| *rate > 0) {
+            let said = "x".repeat(self.faults.flood_bytes.max(1));
             // A thread of its own writes beside the answers: whole lines, each in one write.
             std::thread::spawn(move || {
-                let line = format!(
-                    "{}\n",
-                    json!({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "x"}})
-                );
+                let params = json!({"level": "info", "data": said});
+                let line =
+                    format!("{}\n", json!({"jsonrpc": "2.0", "method": "notifications/message", "params": params}));
                 let portion = line.repeat(usize::try_from(rate.div_ceil(100)).unwrap_or(1));
                 loop {
                     if io::stdout().lock().write_all(portion.as_bytes()).is_err() {
@@ -212,7 +231,11 @@ impl<W: Write> Server<'_, W> {
 
     fn initialize(&self, message: &Value) -> Value {
         let asked = message.pointer("/params/protocolVersion").and_then(Value::as_str).unwrap_or("2025-06-18");
-        json!({"protocolVersion": asked, "capabilities": {"tools": {}}, "serverInfo": {"name": "faulty", "version": "1"}})
+        let mut capabilities = json!({"tools": {}});
+        if self.faults.streams {
+            capabilities["mgp"] = json!({"version": "0.3.0", "extensions": ["streaming"]});
+        }
+        json!({"protocolVersion": asked, "capabilities": capabilities, "serverInfo": {"name": "faulty", "version": "1"}})
     }
 
     fn tools(&self) -> Value {
@@ -232,6 +255,9 @@ impl<W: Write> Server<'_, W> {
             json!({"name": "fail", "inputSchema": nothing}),
             json!({"name": "nap", "inputSchema": nothing}),
         ];
+        if self.faults.streams {
+            tools.push(json!({"name": "story", "inputSchema": nothing}));
+        }
         if self.faults.read_only {
             for tool in &mut tools {
                 tool["annotations"] = json!({"readOnlyHint": true});
@@ -266,7 +292,19 @@ impl<W: Write> Server<'_, W> {
                 return Ok(false);
             }
             Some("echo") if self.faults.escapes => said(format!("\u{1b}[31m{argument}\u{1b}[0m\u{1b}]0;owned\u{7}")),
-            Some("echo") => said(argument.to_owned()),
+            Some("echo") if self.faults.shuffle => {
+                self.note(argument)?;
+                self.later(id, said(argument.to_owned()))?;
+                return Ok(true);
+            }
+            Some("echo") => {
+                self.note(argument)?;
+                said(argument.to_owned())
+            }
+            Some("story") if self.faults.streams => {
+                self.note("story")?;
+                said(self.story(id)?)
+            }
             Some("pid") => said(std::process::id().to_string()),
             Some("crash") => return Ok(false),
             Some("slow") => return Ok(true),
@@ -299,6 +337,53 @@ impl<W: Write> Server<'_, W> {
         Ok(true)
     }
 
+    /// Writes down that something was done.
+    fn note(&self, what: &str) -> io::Result<()> {
+        let Some(file) = &self.faults.ledger else { return Ok(()) };
+        let mut file = std::fs::OpenOptions::new().create(true).append(true).open(file)?;
+        file.write_all(format!("{what}\n").as_bytes())?;
+        file.sync_all()
+    }
+
+    /// Answers a little later, from a thread of its own, so that what was asked later may be answered first.
+    fn later(&mut self, id: &Value, result: Value) -> io::Result<()> {
+        self.stray()?;
+        let message = format!("{}\n", json!({"jsonrpc": "2.0", "id": id, "result": self.complete(result)}));
+        let wait = message.bytes().fold(7_u64, |sum, byte| sum.wrapping_mul(31).wrapping_add(u64::from(byte))) % 20;
+        std::thread::spawn(move || {
+            std::thread::sleep(std::time::Duration::from_millis(wait));
+            let _ = io::stdout().lock().write_all(message.as_bytes());
+        });
+        Ok(())
+    }
+
+    /// What nobody asked for.
+    fn stray(&mut self) -> io::Result<()> {
+        if !self.faults.strays {
+            return Ok(());
+        }
+        let stolen = json!({"content": [{"type": "text", "text": "not yours"}]});
+        for id in [json!(987_654_321_u64), json!("1"), json!(-1), json!(null)] {
+            self.write(&json!({"jsonrpc": "2.0", "id": id, "result": stolen}))?;
+        }
+        let progress = json!({"progressToken": 987_654_321_u64, "progress": 1, "message": "not yours"});
+        self.write(&json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": progress}))
+    }
+
+    /// Tells a story in pieces, and gives back the whole.
+    fn story(&mut self, id: &Value) -> io::Result<String> {
+        let mut whole = String::new();
+        for index in 0..PIECES {
+            let text = format!("<{index}>");
+            whole.push_str(&text);
+            let piece =
+                json!({"request_id": id, "index": index, "content": {"type": "text", "text": text}, "done": false});
+            self.write(&json!({"jsonrpc": "2.0", "method": "notifications/mgp.stream.chunk", "params": piece}))?;
+            std::thread::sleep(PIECE_EVERY);
+        }
+        Ok(whole)
+    }
+
     /// An answer of many bytes, written piece by piece.
     fn huge(&mut self, id: &Value, bytes: usize) -> io::Result<()> {
         write!(self.output, r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":[{{"type":"text","text":""#)?;
@@ -325,6 +410,7 @@ impl<W: Write> Server<'_, W> {
             Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
             Err(error) => json!({"jsonrpc": "2.0", "id": id, "error": error}),
         };
+        self.stray()?;
         self.write(&message)?;
         if self.faults.answer_twice {
             self.write(&message)?;
@@ -393,6 +479,7 @@ mod tests {
             (&["--exit-in-handshake"], 0),
             (&["--log-on-stdout"], 4),
             (&["--wrong-id"], 1),
+            (&["--strays"], 6),
         ] {
             assert_eq!(talk(flags, CALL).len(), lines, "{flags:?}");
         }

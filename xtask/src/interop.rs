@@ -1,9 +1,11 @@
 //! Every client through the kernel to every server, and the same without the kernel.
 //!
 //! This file decides which pairs run; `servers` knows how each server starts and which answers
-//! are right, `clients` knows how each client is run, `page` serves the page for the fetch server.
+//! are right, `clients` knows how each client is run, `page` serves the page for the fetch server,
+//! `hardship` kills, stops and drains servers while others are used.
 
 mod clients;
+mod hardship;
 mod page;
 mod servers;
 
@@ -62,11 +64,16 @@ pub(crate) fn run(layout: &Layout, options: &Options) -> Result<Tally> {
     let jobs = if options.direct { bench.direct_jobs(&mut shared)? } else { bench.kernel_jobs(&mut shared)? };
     let wanted = |job: &Job<'_>| options.only.as_deref().is_none_or(|word| job.name.contains(word));
     let jobs: Vec<Job<'_>> = jobs.into_iter().filter(wanted).collect();
-    if jobs.is_empty() {
+    let hard = !options.direct && options.only.as_deref().is_none_or(|word| hardship::NAME.contains(word));
+    if jobs.is_empty() && !hard {
         bail!("no job is called so");
     }
-    let tally = bench.run_all(&jobs, options.verbose);
+    let mut tally = bench.run_all(&jobs, options.verbose);
     drop(shared);
+    if hard {
+        // Alone, because it looks at times.
+        tally.add(hardship::run(&layout.kernel()?, bench.servers("hardship")?, &place.join("hardship"))?);
+    }
     Ok(tally)
 }
 

@@ -11,7 +11,7 @@ use crate::gate::audit::{event, result};
 use crate::kernel::Kernel;
 
 /// The channels on which the kernel itself tells of something.
-pub(super) const CHANNELS: [&str; 20] = [
+pub(super) const CHANNELS: [&str; 21] = [
     "tool.started",
     "tool.completed",
     "tool.failed",
@@ -31,6 +31,7 @@ pub(super) const CHANNELS: [&str; 20] = [
     "security.callback_timeout",
     "system.server.connected",
     "system.server.disconnected",
+    "system.server.state",
     "system.audit",
 ];
 
@@ -58,6 +59,7 @@ pub(super) fn channel_of(event_type: &str, outcome: &str) -> (&'static str, Seve
         event::CALLBACK_TIMEOUT => ("security.callback_timeout", Warning),
         event::SERVER_CONNECTED => ("system.server.connected", Info),
         event::SERVER_DISCONNECTED => ("system.server.disconnected", Warning),
+        event::SERVER_STATE => ("system.server.state", Info),
         _ => ("system.audit", Info),
     }
 }
@@ -103,7 +105,13 @@ mod tests {
 
     #[test]
     fn every_event_has_a_channel_that_is_announced() {
-        for name in event::ALL.iter().chain(&[event::INTENT, event::HELD, event::APPROVED, event::QUARANTINED]) {
+        for name in event::ALL.iter().chain(&[
+            event::INTENT,
+            event::HELD,
+            event::APPROVED,
+            event::QUARANTINED,
+            event::SERVER_STATE,
+        ]) {
             for outcome in [result::SUCCESS, result::FAILURE] {
                 let (channel, _) = channel_of(name, outcome);
                 assert!(CHANNELS.contains(&channel), "{name} {channel}");

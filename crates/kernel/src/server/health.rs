@@ -113,10 +113,12 @@ impl Server {
                 missed = 0;
                 continue;
             }
-            // Calls came through, or are on their way: it is busy, not dead.
+            // Calls came through, or are on their way: it is busy, not dead. A call that got no answer in all its time
+            // excuses nothing, or a server that hangs would be kept as long as somebody calls it.
             let idle = quiet && self.using.pending() == 0 && self.stats.snapshot().calls == before;
-            missed = if idle { missed + 1 } else { 0 };
-            tracing::warn!(server = %self.id(), missed, idle, "the server did not answer a health check");
+            let mute = self.leaves_calls_unanswered();
+            missed = if idle || mute { missed + 1 } else { 0 };
+            tracing::warn!(server = %self.id(), missed, idle, mute, "the server did not answer a health check");
             if missed >= self.spec.upkeep.health_failures.max(1) {
                 return;
             }

@@ -21,8 +21,12 @@ use crate::gate::audit::{self, event, result};
 use crate::kernel::Kernel;
 
 /// A server that floods is read more slowly: a rest after so many notifications that were thrown away.
-const REST_EVERY: u64 = 64;
-const REST: Duration = Duration::from_millis(1);
+const REST_EVERY: u32 = 32;
+/// What is thrown away is read at so many times the rate that is allowed, at most. Reading costs time that others need;
+/// its answers come behind all that, so it is not brought to a halt.
+const FASTER: u32 = 2;
+/// The longest rest, where next to nothing is allowed.
+const LONGEST_REST: Duration = Duration::from_millis(50);
 
 /// The state of it.
 pub(crate) struct Pressure {
@@ -147,6 +151,11 @@ impl Server {
         kernel.gate().audit.note_now(event);
     }
 
+    /// Whether the last call that was made got no answer, and none has had one since.
+    pub(crate) fn leaves_calls_unanswered(&self) -> bool {
+        self.pressure.troubled.load(Ordering::Relaxed)
+    }
+
     /// Takes one repetition from what is saved; `false` if nothing is left.
     pub(crate) fn may_repeat(&self) -> bool {
         self.pressure.saved.fetch_update(Ordering::Relaxed, Ordering::Relaxed, retry::spent).is_ok()
@@ -162,11 +171,17 @@ impl Server {
         if dropped.is_power_of_two() {
             tracing::warn!(server = %self.id(), dropped, "the server sends too many notifications");
         }
-        if self.pressure.over.fetch_add(1, Ordering::Relaxed) % REST_EVERY == REST_EVERY - 1 {
-            tokio::time::sleep(REST).await;
+        let rest = u64::from(REST_EVERY);
+        if self.pressure.over.fetch_add(1, Ordering::Relaxed) % rest == rest - 1 {
+            tokio::time::sleep(rest_after(&rate)).await;
         }
         false
     }
+}
+
+/// How long a server is not listened to after a portion that was thrown away.
+fn rest_after(rate: &Rate) -> Duration {
+    (rate.window * REST_EVERY / (rate.count.max(1).saturating_mul(FASTER))).min(LONGEST_REST)
 }
 
 /// Whether a fault says that the server does not work: a call was made, and came to nothing. That one client gets no
@@ -174,4 +189,18 @@ impl Server {
 fn is_failure(fault: &Fault) -> bool {
     let cause = fault.source().and_then(|source| source.downcast_ref::<CallError>());
     matches!(cause, Some(CallError::Timeout(_) | CallError::Closed | CallError::NotSent(_) | CallError::BadAnswer(_)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rests_follow_the_rate() {
+        let rate = |count, window| Rate { count, window: Duration::from_millis(window), burst: 1 };
+        assert_eq!(rest_after(&rate(1_000, 1_000)), Duration::from_millis(16));
+        assert_eq!(rest_after(&rate(100_000, 1_000)), Duration::from_micros(160));
+        assert_eq!(rest_after(&rate(1, 1_000)), LONGEST_REST);
+        assert_eq!(rest_after(&rate(0, 1_000)), LONGEST_REST);
+    }
 }

@@ -22,6 +22,10 @@ use super::{Connection, Options, Role, TellOnly, context};
 use crate::remote::time_to_answer;
 use crate::{CallError, Caller, Context, Handler, Session};
 
+/// So many lines of one connection are taken before others get their turn: a peer that says much must not keep a
+/// thread to itself.
+const TURN: u32 = 32;
+
 pub(super) struct Inbound {
     connection: Arc<Connection>,
     session: Arc<Session>,
@@ -54,11 +58,17 @@ impl Inbound {
         self.handler.opened(&self.session);
         let mut decoder = LineDecoder::new(self.options.limits.bytes);
         let closed = self.connection.closed().clone();
+        let mut taken = 0;
         loop {
             while let Some(line) = decoder.next_line() {
                 match line {
                     Line::Whole(text) => self.line(text).await,
                     Line::TooLong(refusal) => self.refuse(&refusal),
+                }
+                taken += 1;
+                if taken == TURN {
+                    taken = 0;
+                    tokio::task::yield_now().await;
                 }
             }
             decoder.buffer().reserve(8 << 10);

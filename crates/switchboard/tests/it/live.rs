@@ -9,7 +9,7 @@ use crate::serve::Served;
 use crate::support::{Home, Peer, is_alive, server, until};
 
 /// What the kernel says of a server.
-fn seen(home: &Home, id: &str) -> Value {
+pub(crate) fn seen(home: &Home, id: &str) -> Value {
     let looked = home.run(&["servers", "--watch", "--count", "1", "--json"]);
     let servers = looked.json()["kernels"][0]["servers"].clone();
     let found = servers.as_array().unwrap().iter().find(|server| server["id"] == id).cloned();
@@ -24,7 +24,7 @@ fn echo(peer: &mut Peer, server: &str) -> Result<String, String> {
     peer.call(&format!("{server}__echo"), &json!({"text": "hi"}))
 }
 
-fn kill(pid: u32) {
+pub(crate) fn kill(pid: u32) {
     let pid = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
 }
@@ -212,7 +212,7 @@ fn p99s(quiet: &mut Peer, loud: &mut Peer) -> (Duration, Duration) {
         echo(peer, "good").unwrap();
         began.elapsed()
     };
-    let (mut one, mut other): (Vec<_>, Vec<_>) = (0..300).map(|_| (timed(quiet), timed(loud))).unzip();
+    let (mut one, mut other): (Vec<_>, Vec<_>) = (0..400).map(|_| (timed(quiet), timed(loud))).unzip();
     let p99 = |times: &mut Vec<Duration>| {
         times.sort();
         times[times.len() * 99 / 100]
@@ -237,6 +237,9 @@ fn a_server_that_floods_hangs_or_crashes_slows_nobody_else_down() {
         let home = Home::new();
         home.configure(&format!("{}\n{}{more}", server("good", &[]), server("bad", flags)));
         let mut loud = home.connect();
+        // What this client itself would take to read the flood is not what is measured.
+        let answer = loud.ask("logging/setLevel", &json!({"level": "error"}));
+        assert!(answer["error"].is_null(), "{answer}");
         for id in 0..20 {
             // Calls that nobody answers must be in nobody's way.
             let call = json!({"name": "bad__echo", "arguments": {"text": "x".repeat(1000)}});
@@ -246,10 +249,11 @@ fn a_server_that_floods_hangs_or_crashes_slows_nobody_else_down() {
         let passed = (0..4).any(|_| {
             let (quiet, loud) = p99s(&mut quiet, &mut loud);
             let _ = writeln!(report, "{name}: {loud:?}, quiet {quiet:?}");
-            loud <= quiet * 2 + Duration::from_millis(1)
+            loud <= quiet * 2
         });
         assert!(passed, "{report}");
     }
+    eprintln!("{report}");
 }
 
 #[test]

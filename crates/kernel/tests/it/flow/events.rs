@@ -70,6 +70,37 @@ async fn the_kernel_tells_each_of_its_own_and_the_operator_of_all() {
 }
 
 #[tokio::test]
+async fn every_state_of_a_server_is_told_to_those_who_may_use_it() {
+    let server = Streamer::new(Era::Legacy, true);
+    let kernel = kernel(&server, None).await;
+    let ann = client(&kernel, "ann", Era::Legacy, false).await;
+    let asked = subscribe(&ann, json!({"channels": ["system.server.*"]})).await;
+    assert_eq!(asked["subscribed"], json!(["system.server.*"]));
+    // A modern client has no session; it hears of it on a stream of its own.
+    let listener = client(&kernel, "ann", Era::Modern, false).await;
+    let stream = listener.begin_listening(&json!({"notifications": {"dev.cloto/mgp": {"channels": ["system.*"]}}}));
+    until("the stream", || !listener.told("notifications/subscriptions/acknowledged").is_empty()).await;
+    let root = client(&kernel, "root", Era::Legacy, true).await;
+    let order = json!({"server_id": "s", "order": "restart"});
+    root.send_as(1, "dev.switchboard/servers/order", order).await.expect("accepted");
+    let states = |client: &Client| -> Vec<(String, String)> {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let told = client.told(EVENT);
+        let of_servers = told.iter().filter(|event| event["channel"].as_str().unwrap().starts_with("system.server."));
+        of_servers.map(|event| (text(&event["channel"]), text(&event["data"]["details"]["new_state"]))).collect()
+    };
+    let back = ("system.server.connected".to_owned(), "connected".to_owned());
+    for client in [&ann, &listener] {
+        until("it is back", || states(client).contains(&back)).await;
+        let seen = states(client);
+        assert!(seen.contains(&("system.server.state".to_owned(), "draining".to_owned())), "{seen:?}");
+        assert!(seen.iter().any(|(channel, _)| channel == "system.server.disconnected"), "{seen:?}");
+        assert!(client.told(EVENT).iter().all(|event| event["server_id"] == "s"));
+    }
+    stream.cancel.cancel();
+}
+
+#[tokio::test]
 async fn filters_hold() {
     let server = Streamer::new(Era::Legacy, true);
     let kernel = kernel(&server, None).await;

@@ -274,6 +274,22 @@ async fn a_server_that_hangs_is_started_anew_but_not_while_it_is_busy() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_server_that_hangs_is_started_anew_however_often_it_is_called() {
+    let script = Script::new(Era::Legacy, vec![tool("read")]);
+    let sick = Arc::new(Sick { script: script.clone(), mute: AtomicBool::new(false) });
+    let kernel = kernel(sick.clone(), Upkeep::default());
+    kernel.settled(Duration::from_secs(5)).await;
+    let ann = ann(&kernel).await;
+    sick.mute.store(true, Ordering::Relaxed);
+    let began = tokio::time::Instant::now();
+    while let Err(error) = ann.call("read", json!({})).await {
+        assert!(began.elapsed() < Duration::from_secs(900), "it is never found out: {error:?}");
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+    assert_eq!((state(&kernel), kernel.status()[0].restarts), (State::Connected, 1));
+}
+
+#[tokio::test(start_paused = true)]
 async fn many_servers_do_not_start_all_at_once() {
     /// Counts the handshakes that are under way.
     struct Slow {
