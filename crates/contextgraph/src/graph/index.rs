@@ -92,14 +92,27 @@ impl Index {
     #[must_use]
     pub fn by_words(&self, query: &Sparse, most: usize, keep: impl Fn(Slot) -> bool) -> Vec<(Slot, f32)> {
         let length = query.norm().max(1e-6);
-        let mut scores: HashMap<Slot, f32> = HashMap::new();
+        // A word may be in every memory: one place for each is quicker than a table of those that were met.
+        let mut scores = vec![0f32; self.alive.len()];
+        let mut met: Vec<Slot> = Vec::new();
         for (term, weight) in query.iter() {
             for (slot, value) in self.postings.get(&term).map(Vec::as_slice).unwrap_or_default() {
-                *scores.entry(*slot).or_default() += weight / length * value;
+                let score = &mut scores[*slot as usize];
+                if *score == 0.0 {
+                    met.push(*slot);
+                }
+                *score += weight / length * value;
             }
         }
-        let mut out: Vec<(Slot, f32)> =
-            scores.into_iter().filter(|(slot, _)| self.is_alive(*slot) && keep(*slot)).collect();
+        let mut out: Vec<(Slot, f32)> = met
+            .into_iter()
+            .filter(|slot| self.is_alive(*slot) && keep(*slot))
+            .map(|slot| (slot, scores[slot as usize]))
+            .collect();
+        if out.len() > most {
+            out.select_nth_unstable_by(most, |a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+            out.truncate(most);
+        }
         out.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         out.truncate(most);
         out
