@@ -2,7 +2,7 @@
 //!
 //! A scripted agent lists its tools, finds one for each task, calls it, and lists again. Counted is everything about tools
 //! that it was sent; beside it stands what one list of everything takes. Run it with
-//! `cargo run -p switchboard-kernel --example context`.
+//! `cargo run --release -p switchboard-kernel --example context`; a debug build takes minutes.
 #![expect(clippy::print_stdout, reason = "the figures are what this program has to say")]
 
 use std::error::Error;
@@ -37,6 +37,10 @@ const TASKS: [(&str, &str, &str); 3] = [
 async fn main() -> Result<(), Box<dyn Error>> {
     let all = agent(Some(Level::All)).await?;
     let everything = all.list().await?;
+    let listed = all.names().await?.len();
+    if listed != TOOLS {
+        return Err(format!("only {listed} tools came up in time").into());
+    }
     let given = agent(None).await?;
     let mut found = given.list().await?;
     let shown = given.names().await?.len();
@@ -72,7 +76,7 @@ async fn agent(level: Option<Level>) -> Result<Agent, Box<dyn Error>> {
     let tools = ToolContext { level, ..ToolContext::default() };
     let kernel = Kernel::new(KernelOptions { gate, tools, ..KernelOptions::default() });
     kernel.apply((0..SERVERS).map(spec).collect());
-    kernel.settled(Duration::from_secs(120)).await;
+    kernel.settled(Duration::from_secs(600)).await;
     let caller = Caller { revision: Revision::LATEST_LEGACY, info: None, capabilities: Raw::empty_object() };
     let identity = Identity::new("agent", Method::Token);
     let session = Session::new("one".into(), identity.into(), true, caller, Arc::new(Deaf));
@@ -121,7 +125,7 @@ fn spec(number: usize) -> ServerSpec {
         era: EraChoice::Auto,
         sharing: Sharing::Shared,
         start_timeout: Duration::from_secs(60),
-        call_timeout: Duration::from_secs(10),
+        call_timeout: Duration::from_secs(60),
         restart: Restart::Never,
         upkeep: Upkeep::default(),
         fingerprint: id,

@@ -35,6 +35,7 @@ pub(crate) struct Local {
     pub(crate) loaded: Loaded,
     pub(crate) kernel: Kernel,
     pub(crate) specs: Vec<ServerSpec>,
+    memory: Option<memory::BuiltIn>,
 }
 
 impl Local {
@@ -46,7 +47,8 @@ impl Local {
     /// Starts the servers of a configuration.
     pub(crate) async fn of(loaded: Loaded) -> Result<Self, Failure> {
         let mut specs = specs::specs(&loaded.config, &loaded.data_dir);
-        specs.extend(memory::start(&loaded)?.map(|memory| memory.spec));
+        let memory = memory::start(&loaded)?;
+        specs.extend(memory.iter().map(|memory| memory.spec.clone()));
         for spec in &mut specs {
             // A command shows how a server is, and does not wait until it may be better.
             spec.restart = Restart::Never;
@@ -60,7 +62,7 @@ impl Local {
         options.tools.agents.clear();
         let kernel = Kernel::new(options);
         kernel.apply(specs.clone());
-        Ok(Self { loaded, kernel, specs })
+        Ok(Self { loaded, kernel, specs, memory })
     }
 
     /// Waits until every server has come up or failed.
@@ -115,6 +117,7 @@ impl Local {
     /// Ends the servers.
     pub(crate) async fn end(&self) {
         self.kernel.shut_down(GOODBYE).await;
+        memory::close(self.memory.as_ref()).await;
     }
 }
 

@@ -71,7 +71,7 @@ pub(crate) fn start(loaded: &Loaded) -> Result<Option<BuiltIn>, Failure> {
 }
 
 /// Ends the memory, with everything written.
-pub(crate) async fn close(memory: Option<BuiltIn>) {
+pub(crate) async fn close(memory: Option<&BuiltIn>) {
     if let Some(memory) = memory {
         memory.server.close().await;
     }

@@ -117,7 +117,7 @@ pub(crate) async fn run(common: &Common, options: &Serve) -> Outcome {
             tracing::warn!("some connections did not end in time");
         }
         kernel.shut_down(goodbye(&settings)).await;
-        memory::close(memory).await;
+        memory::close(memory.as_ref()).await;
         ended.cancel();
         if let Err(error) = store.close().await {
             tracing::warn!(error = chain(&error), "the store did not close");

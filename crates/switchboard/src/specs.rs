@@ -19,6 +19,8 @@ use switchboard_transport::child::CommandSpec;
 use switchboard_transport::confine::{FilesystemScope, Mode, NetworkScope, Overrides};
 use switchboard_wire::Limits;
 
+use crate::memory;
+
 /// What the kernel is told of a server; `None` for one that is switched off or cannot be used.
 pub(crate) fn spec(server: &Server, surroundings: &Surroundings<'_>) -> Option<ServerSpec> {
     let limits = &surroundings.settings.limits;
@@ -229,15 +231,25 @@ pub(crate) fn kernel_options(settings: &Settings, store: Option<Store>) -> Kerne
     }
 }
 
+/// What of the built-in memory is listed where not everything is.
+const MEMORY_AT_HAND: [&str; 3] = ["inject_context", "store_memory", "search_graph"];
+
 /// Which tools clients are given.
 fn tool_context(settings: &config::ToolSettings) -> ToolContext {
     let agent = |agent: &config::AgentSettings| AgentTools {
         level: agent.level.and_then(tool_level),
         pinned: agent.pinned.clone(),
     };
+    // Whoever says nothing has the tools of the built-in memory at hand, alone or beside other servers.
+    let pinned = if settings.pinned.is_empty() {
+        let beside = MEMORY_AT_HAND.iter().map(|tool| format!("{}__{tool}", memory::ID));
+        MEMORY_AT_HAND.iter().map(|tool| (*tool).to_owned()).chain(beside).collect()
+    } else {
+        settings.pinned.clone()
+    };
     ToolContext {
         level: tool_level(settings.level),
-        pinned: settings.pinned.clone(),
+        pinned,
         budget: Budget {
             max_tokens: settings.max_tokens,
             pinned_reserve: settings.pinned_reserve,

@@ -52,7 +52,7 @@ pub(crate) async fn run(common: &Common) -> Outcome {
     }
     reload.stop();
     let ended = signals.unless_again(kernel.shut_down(goodbye(&settings))).await;
-    memory::close(memory).await;
+    memory::close(memory.as_ref()).await;
     following.cancel();
     let _ = store.close().await;
     if ended { Ok(()) } else { Err(Failure::said()) }

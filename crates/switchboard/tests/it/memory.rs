@@ -30,7 +30,11 @@ fn found(peer: &mut Peer, query: &str) -> Vec<String> {
 fn the_first_start_has_a_memory_that_lasts() {
     let home = Home::new();
     let mut peer = home.connect();
-    assert_eq!(peer.tools().len(), 37);
+    let at_hand = peer.tools();
+    for name in ["inject_context", "store_memory", "search_graph", "mgp.tools.discover"] {
+        assert!(at_hand.contains(&name.to_owned()), "{at_hand:?}");
+    }
+    assert!(at_hand.len() < 10, "the rest is found, not listed: {at_hand:?}");
     store(&mut peer, "The spare key is under the blue flowerpot");
     assert_eq!(peer.end().0, Some(0));
     let mut peer = home.connect();
