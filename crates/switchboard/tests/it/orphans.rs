@@ -1,6 +1,8 @@
 //! No process of ours is left behind, however we end.
 
-use crate::support::{Home, is_alive, server, until, wait};
+use serde_json::json;
+
+use crate::support::{Home, faulty_server, is_alive, server, until, wait};
 
 /// A kernel whose server ignores the end of its input and has a child of its own; the numbers of both.
 fn stubborn(home: &Home) -> (crate::support::Peer, [u32; 2]) {
@@ -43,6 +45,22 @@ fn none_after_kill_9() {
     peer.child.kill().unwrap();
     wait(&mut peer.child);
     all_gone(pids);
+}
+
+#[test]
+fn none_that_ignores_the_signal_to_end() {
+    let home = Home::new();
+    // What is ignored stays so in the program that takes the shell's place.
+    let script = "trap '' TERM; exec \"$0\" --ignore-end";
+    let entry = format!("id = \"deaf\"\ncommand = \"sh\"\nargs = [\"-c\", {script:?}, {:?}]\n", faulty_server());
+    home.configure(&format!("[limits]\nstop_timeout_ms = 600\n[[servers]]\n{entry}"));
+    let mut peer = home.connect();
+    let pid: u32 = peer.call("pid", &json!({})).unwrap().parse().unwrap();
+    let process = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
+    rustix::process::kill_process(process, rustix::process::Signal::TERM).unwrap();
+    assert_eq!(peer.call("pid", &json!({})), Ok(pid.to_string()), "it does not care");
+    assert_eq!(peer.end().0, Some(0));
+    until(|| (!is_alive(pid)).then_some(())).expect("no process is left");
 }
 
 #[test]

@@ -103,10 +103,16 @@ impl Home {
     }
 }
 
-/// The `[[servers]]` entry of a faulty server.
-pub(crate) fn server(id: &str, flags: &[&str]) -> String {
+/// The program of the faulty server.
+pub(crate) fn faulty_server() -> PathBuf {
     let program = Path::new(env!("CARGO_BIN_EXE_switchboard")).with_file_name("examples").join("faulty-server");
     assert!(program.is_file(), "{} is not built: cargo build --example faulty-server", program.display());
+    program
+}
+
+/// The `[[servers]]` entry of a faulty server.
+pub(crate) fn server(id: &str, flags: &[&str]) -> String {
+    let program = faulty_server();
     format!("[[servers]]\nid = {id:?}\ncommand = {program:?}\nargs = {flags:?}\n")
 }
 
