@@ -25,6 +25,9 @@ use crate::peers::{self, Peers};
 use crate::process::Background;
 use crate::tally::{Tally, brief, say, seconds};
 
+/// Every client compares its whole list with the servers': nothing is left to be found.
+const SETTINGS: &str = "data_dir = \"data\"\n[tool_context]\nlevel = \"all\"\n";
+
 const START_LIMIT: Duration = Duration::from_secs(60);
 /// Each job is a client and up to nine servers, mostly waiting for each other.
 const WORKERS: usize = 3;
@@ -159,8 +162,7 @@ impl<'a> Bench<'a> {
     fn config(&self, folder: &str, servers: &[Server]) -> Result<PathBuf> {
         let path = self.place.join(folder).join("mgp.toml");
         // What another run, or the user of this machine, has accepted or held back must not count here.
-        let text: String =
-            std::iter::once("data_dir = \"data\"\n".to_owned()).chain(servers.iter().map(Server::config)).collect();
+        let text: String = std::iter::once(SETTINGS.to_owned()).chain(servers.iter().map(Server::config)).collect();
         std::fs::write(&path, text).with_context(|| format!("writing {}", path.display()))?;
         Ok(path)
     }

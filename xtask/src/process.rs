@@ -200,8 +200,14 @@ mod tests {
         drop(server);
         std::fs::remove_file(&log)?;
         // Gone, or dead and not yet collected by the process that adopted it.
-        let state = std::fs::read_to_string(format!("/proc/{child}/stat")).unwrap_or_default();
-        assert!(state.is_empty() || state.contains(") Z ") || state.contains(") X "), "{state}");
+        let gone = |state: &str| state.is_empty() || state.contains(") Z ") || state.contains(") X ");
+        let state = || std::fs::read_to_string(format!("/proc/{child}/stat")).unwrap_or_default();
+        // A signal that was sent is not yet a process that ended.
+        let deadline = Instant::now() + Duration::from_secs(10);
+        while !gone(&state()) && Instant::now() < deadline {
+            thread::sleep(Duration::from_millis(10));
+        }
+        assert!(gone(&state()), "{}", state());
         Ok(())
     }
 
