@@ -36,6 +36,17 @@ use counted::Counted;
 use probes::Probes;
 use reload::Reload;
 
+/// Lets this process have as many open files as it may: a connection is one, and the usual limit is far below ours.
+fn allow_files() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    if current != maximum
+        && let Err(error) = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum })
+    {
+        tracing::debug!(%error, ?current, "the limit of open files stays as it is");
+    }
+}
+
 /// How long servers get to end after requests have, beyond what the slowest of them may take.
 const GOODBYE: Duration = Duration::from_secs(5);
 
@@ -55,6 +66,7 @@ pub(crate) async fn run(common: &Common, options: &Serve) -> Outcome {
              127.0.0.1, or say --allow-remote if that is what you want"
         )));
     }
+    allow_files();
     let listener = bind(wanted).await?;
     let address = listener.address();
     let store = open_store(&loaded).await?;

@@ -10,9 +10,18 @@ use crate::serve::Served;
 use crate::support::{Home, LIMIT, server, until};
 
 /// Clients of a storm.
-const CLIENTS: usize = 500;
+const CLIENTS: usize = 5_000;
 /// Clients that read nothing.
 const STALLED: usize = 1_000;
+
+/// As many as are wanted, or as this process may have files: each is one.
+fn as_many_as(wanted: usize) -> usize {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let maximum = getrlimit(Resource::Nofile).maximum;
+    setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }).unwrap();
+    let most = maximum.map_or(usize::MAX, |most| usize::try_from(most).unwrap());
+    wanted.min(most.saturating_sub(300))
+}
 
 fn ready(served: &Served) {
     until(|| (served.http("GET", "/readyz", None, "").0 == 200).then_some(())).expect("ready");
@@ -62,7 +71,7 @@ fn stall(address: &str) -> TcpStream {
 /// All come at once; how long until the last one has its answer.
 fn storm(served: &Served) -> (Vec<TcpStream>, Duration) {
     let began = Instant::now();
-    let mut clients: Vec<TcpStream> = (0..CLIENTS).map(|_| begin(&served.address)).collect();
+    let mut clients: Vec<TcpStream> = (0..as_many_as(CLIENTS)).map(|_| begin(&served.address)).collect();
     for client in &mut clients {
         assert_eq!(status(client), 200);
     }
@@ -75,7 +84,8 @@ fn clients_that_all_come_back_at_once_are_served_and_start_nothing_twice() {
     let starts = home.path("starts");
     let flags = ["--note-start", starts.to_str().unwrap()];
     let servers: String = (0..6).map(|number| server(&format!("s{number}"), &flags)).collect();
-    home.configure(&servers);
+    // Sessions outlive connections, and here come two for each client.
+    home.configure(&format!("[limits]\nsessions = 20000\n{servers}"));
     let count = || std::fs::read_to_string(&starts).unwrap_or_default().lines().count();
     let served = Served::start(&home, &["--no-auth"]);
     ready(&served);
@@ -114,7 +124,7 @@ fn a_thousand_clients_that_read_nothing_hold_up_nobody() {
     home.configure(&format!("{}\n{loud}", server("good", &[])));
     let served = Served::start(&home, &["--no-auth"]);
     ready(&served);
-    let mut stalled: Vec<TcpStream> = (0..STALLED).map(|_| stall(&served.address)).collect();
+    let mut stalled: Vec<TcpStream> = (0..as_many_as(STALLED)).map(|_| stall(&served.address)).collect();
     let mut witness = stalled.pop().unwrap();
     let mut heard = Vec::new();
     while !heard.windows(21).any(|window| window == b"notifications/message") {

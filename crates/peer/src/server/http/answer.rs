@@ -1,5 +1,7 @@
 //! Heads and bodies of HTTP answers.
 
+use std::sync::atomic::{AtomicU16, Ordering};
+
 use bytes::Bytes;
 use http::header::{ACCEPT, ALLOW, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
@@ -11,8 +13,9 @@ const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
 const NO_CACHE: HeaderValue = HeaderValue::from_static("no-cache, no-transform");
 const NO: HeaderValue = HeaderValue::from_static("no");
 const ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
-/// Seconds after which a client that found no room may try again.
-const COME_BACK: HeaderValue = HeaderValue::from_static("5");
+/// Seconds after which clients that found no room may try again, one after the other: those that are turned away together
+/// must not come back together.
+const COME_BACK: std::ops::Range<u16> = 3..13;
 
 /// An answer without a body.
 pub(super) fn status(status: StatusCode) -> Response<Body> {
@@ -85,7 +88,9 @@ pub(super) fn method_not_allowed(allowed: &'static str) -> Response<Body> {
 /// There is no room: come back later.
 pub(super) fn no_room(message: &str) -> Response<Body> {
     let mut response = refused_with(StatusCode::SERVICE_UNAVAILABLE, code::INTERNAL_ERROR, message);
-    response.headers_mut().insert(RETRY_AFTER, COME_BACK);
+    static TURNED_AWAY: AtomicU16 = AtomicU16::new(0);
+    let turn = TURNED_AWAY.fetch_add(1, Ordering::Relaxed) % (COME_BACK.end - COME_BACK.start);
+    response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(COME_BACK.start + turn));
     response
 }
 
