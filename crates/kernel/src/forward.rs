@@ -94,9 +94,11 @@ impl Kernel {
         server: &Arc<Server>,
         forward: Forward,
     ) -> Result<Reply, Fault> {
-        // What goes on with a call or a task that was begun is not a new one.
-        if !is_continued(&forward) {
-            self.takes_calls(server)?;
+        if let Err(refused) = self.takes_calls(server)
+            // What goes on with a call or a task that was begun is not a new one.
+            && !is_continued(&forward)
+        {
+            return Err(refused);
         }
         let trial = server.try_pass()?;
         let began = Instant::now();

@@ -14,16 +14,14 @@ use sha2::{Digest, Sha256};
 use switchboard_peer::{BoxFuture, CallError, Context, Handler, Reply, random_token};
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mcp::method;
-use switchboard_protocol::mgp;
 use switchboard_wire::{Edit, ErrorObject, Id, Notification, Object, Raw, Request, code};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::bridge;
-use crate::callbacks::About;
 use crate::kernel::Kernel;
-use crate::relay::{LogWish, cannot_answer, taken};
+use crate::relay::{AboutCall, LogWish, cannot_answer};
 use crate::server::Server;
 use crate::streams::Live;
 
@@ -183,7 +181,7 @@ impl Handler for ToTask {
             if &*request.method == method::PING {
                 return Ok(Raw::empty_object()).into();
             }
-            let _asking = self.server.using.asked(self.owner);
+            let _asking = self.server.asks(self.owner, &request.method);
             let (answer, answered) = oneshot::channel();
             let gone = || Err(ErrorObject::new(code::INTERNAL_ERROR, "the client does not answer any more")).into();
             if self.events.send(Event::Question(Question { request, answer })).await.is_err() {
@@ -195,20 +193,14 @@ impl Handler for ToTask {
 
     fn notification(&self, context: Context, notification: Notification) -> BoxFuture<'_, ()> {
         Box::pin(async move {
-            if taken(self.live.as_ref(), &context, &notification) {
-                return;
-            }
-            if &*notification.method == mgp::method::CALLBACK_REQUEST {
-                let about =
-                    About { client: self.client.clone(), asker: Arc::new(self.clone()), request: self.id.clone() };
-                return self.kernel.take_callback(
-                    &self.server,
-                    Some(about),
-                    &context.remote,
-                    notification.params.as_ref(),
-                );
-            }
-            if !self.kernel.take_notice(&self.server, &notification) {
+            let about = AboutCall {
+                kernel: &self.kernel,
+                server: &self.server,
+                client: &self.client,
+                live: self.live.as_ref(),
+                id: self.id.as_ref(),
+            };
+            if let Some(notification) = about.left(self, &context, notification).await {
                 // A client that is slow to read loses notices, never the answer.
                 let _ = self.events.try_send(Event::Notice(notification));
             }

@@ -72,7 +72,7 @@ impl Handler for Relay {
             if &*request.method == method::PING {
                 return Ok(Raw::empty_object()).into();
             }
-            let _asking = self.server.using.asked(ClientState::of(&self.client.session).owner);
+            let _asking = self.server.asks(ClientState::of(&self.client.session).owner, &request.method);
             let client = Asked { remote: &self.client.remote, caller: &self.client.caller };
             tokio::select! {
                 reply = self.kernel.ask_client(&client, &self.server, request, Some(context.remote)) => reply,
@@ -86,37 +86,64 @@ impl Handler for Relay {
 
     fn notification(&self, context: Context, notification: Notification) -> BoxFuture<'_, ()> {
         Box::pin(async move {
-            // A log is bounded also while a call runs; what else is said about the call is the call's own.
-            if &*notification.method == method::LOG_MESSAGE
-                && !self.server.hears(self.kernel.options().notification_rate).await
+            let about = AboutCall {
+                kernel: &self.kernel,
+                server: &self.server,
+                client: &self.client,
+                live: self.live.as_ref(),
+                id: self.id.as_ref(),
+            };
+            if let Some(notification) = about.left(self, &context, notification).await
+                && self.logs.admits(&self.client, &notification)
             {
-                return;
-            }
-            if taken(self.live.as_ref(), &context, &notification) {
-                return;
-            }
-            if &*notification.method == mgp::method::CALLBACK_REQUEST {
-                let about =
-                    About { client: self.client.clone(), asker: Arc::new(self.clone()), request: self.id.clone() };
-                return self.kernel.take_callback(
-                    &self.server,
-                    Some(about),
-                    &context.remote,
-                    notification.params.as_ref(),
-                );
-            }
-            if !self.kernel.take_notice(&self.server, &notification) && self.logs.admits(&self.client, &notification) {
                 let _ = self.client.remote.notify(notification);
             }
         })
     }
 }
 
-/// Whether a stream takes what a server says about a call. Where the client wants none, nobody hears of it.
-pub(crate) fn taken(live: Option<&Arc<Live>>, context: &Context, notification: &Notification) -> bool {
-    match live {
-        Some(live) => live.take(&context.remote, notification),
-        None => notification.method.starts_with(mgp::method::OF_STREAMS),
+/// A call that a server says something about.
+pub(crate) struct AboutCall<'a> {
+    pub(crate) kernel: &'a Kernel,
+    pub(crate) server: &'a Arc<Server>,
+    /// Who made it.
+    pub(crate) client: &'a Context,
+    /// What takes the pieces of its result, where they are wanted.
+    pub(crate) live: Option<&'a Arc<Live>>,
+    /// The client's own id of it.
+    pub(crate) id: Option<&'a Id>,
+}
+
+impl AboutCall<'_> {
+    /// What is left for the client of what the server says, once everybody else has had his part. `asker` puts questions
+    /// to the client.
+    pub(crate) async fn left(
+        &self,
+        asker: &(impl Handler + Clone),
+        context: &Context,
+        notification: Notification,
+    ) -> Option<Notification> {
+        // A log is bounded also while a call runs; what else is said about the call is the call's own.
+        if &*notification.method == method::LOG_MESSAGE
+            && !self.server.hears(self.kernel.options().notification_rate).await
+        {
+            return None;
+        }
+        let taken = match self.live {
+            Some(live) => live.take(&context.remote, &notification),
+            // Where the client wants no pieces, nobody hears of them.
+            None => notification.method.starts_with(mgp::method::OF_STREAMS),
+        };
+        if taken {
+            return None;
+        }
+        if &*notification.method == mgp::method::CALLBACK_REQUEST {
+            let about =
+                About { client: self.client.clone(), asker: Arc::new(asker.clone()), request: self.id.cloned() };
+            self.kernel.take_callback(self.server, Some(about), &context.remote, notification.params.as_ref());
+            return None;
+        }
+        (!self.kernel.take_notice(self.server, &notification)).then_some(notification)
     }
 }
 

@@ -23,6 +23,7 @@ use switchboard_guard::permission::Granted;
 use switchboard_peer::client::{Connected, Target};
 use switchboard_peer::{Caller, Remote};
 use switchboard_protocol::mcp::meta;
+use switchboard_protocol::mcp::method;
 use switchboard_protocol::mgp::{Agreement, Extension, ServerDeclaration, TrustLevel};
 use switchboard_protocol::proposals::{self, Proposal};
 use switchboard_protocol::{Era, Revision};
@@ -36,7 +37,7 @@ use crate::gate::hearers::Hearer;
 use crate::gate::pins::{INSTRUCTIONS, Quarantine};
 use crate::names;
 use crate::spec::{ServerPolicy, ServerSpec};
-pub(crate) use using::{Ticket, User, Using, Whose};
+pub(crate) use using::{Asking, Ticket, User, Using, Whose};
 pub(crate) use watching::{CallOutcome, Watched};
 
 /// The pause before a client's own connection is tried a second time; it doubles up to [`LONGEST_PAUSE`].
@@ -247,6 +248,17 @@ impl Server {
         };
         let cwd = cwd.or_else(|| std::env::current_dir().ok());
         cwd.map_or_else(|| "/".to_owned(), |cwd| cwd.to_string_lossy().into_owned())
+    }
+
+    /// Notes that it waits for an answer about an owner's calls, until the guard is dropped.
+    pub(crate) fn asks(&self, owner: u64, method: &str) -> Asking {
+        // Over HTTP a question comes on the stream of its call. Elsewhere nothing names the call, and a server that asks
+        // in the middle of one will ask again: from now on there shall be no doubt whose call it is. For roots servers ask
+        // when they please, not because of a call.
+        if method != method::ROOTS_LIST && !matches!(self.spec.target, Target::Http { .. }) {
+            self.using.take_turns();
+        }
+        self.using.asked(owner)
     }
 
     /// How it hears of audit events, if it wants to.

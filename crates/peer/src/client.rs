@@ -279,6 +279,11 @@ fn stderr_text(stderr: &str) -> String {
 }
 
 impl ConnectError {
+    /// Nothing was agreed on in the time that was given for all of it.
+    const fn late(after: Duration) -> Self {
+        Self::Timeout { step: "connect", after, stderr: String::new() }
+    }
+
     fn from_call(step: &'static str, error: CallError) -> Self {
         match error {
             CallError::Timeout(after) => Self::Timeout { step, after, stderr: String::new() },
@@ -298,18 +303,13 @@ pub async fn connect(
     options: ConnectOptions,
     handler: Arc<dyn Handler>,
 ) -> Result<Connected, ConnectError> {
-    let deadline = options.start_timeout;
-    let connecting = async move {
-        match target {
-            Target::Command(spec) => stdio::connect(spec, options, handler).await,
-            Target::Http { url, headers } => http::connect(&url, &headers, options, handler).await,
-            Target::Sse { url, headers } => sse::connect(&url, &headers, options, handler).await,
-            Target::InProcess(server) => in_process::connect(server, options, handler).await,
-        }
+    let after = options.start_timeout;
+    let connecting: BoxFuture<'_, _> = match target {
+        // It keeps the deadline itself: it has more to say when that has passed, and a process to end.
+        Target::Command(spec) => return stdio::connect(spec, options, handler).await,
+        Target::Http { url, headers } => Box::pin(async move { http::connect(&url, &headers, options, handler).await }),
+        Target::Sse { url, headers } => Box::pin(async move { sse::connect(&url, &headers, options, handler).await }),
+        Target::InProcess(server) => Box::pin(in_process::connect(server, options, handler)),
     };
-    tokio::time::timeout(deadline, connecting).await.unwrap_or(Err(ConnectError::Timeout {
-        step: "connect",
-        after: deadline,
-        stderr: String::new(),
-    }))
+    tokio::time::timeout(after, connecting).await.unwrap_or_else(|_| Err(ConnectError::late(after)))
 }

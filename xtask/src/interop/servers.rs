@@ -145,10 +145,6 @@ impl Server {
             quote(self.id),
             quote(&self.command)
         );
-        if self.id == "everything" {
-            // It asks its clients without naming the call, and here several of them call it at the same time.
-            text.push_str("sharing = \"session\"\n");
-        }
         if !self.env.is_empty() {
             text.push_str("[servers.env]\n");
         }

@@ -38,6 +38,28 @@ async fn a_question_that_names_no_call_is_not_put_to_a_bystander() {
     }
 }
 
+/// The first question of a server is enough: the next ones find the clients taking turns, and nobody has to guess.
+#[tokio::test]
+async fn a_server_that_asked_once_serves_its_clients_in_turns() {
+    let script = Script::new(Era::Legacy);
+    let kernel = shared(&script);
+    let mut ada = wire(&kernel, "ada", Era::Legacy).await;
+    let eve = wire(&kernel, "eve", Era::Legacy).await;
+    let first = ada.begin("tools/call", r#"{"name":"wait"}"#);
+    until("ada's call runs", || script.heard("tools/call").len() == 1).await;
+    let session = script.sessions.lock()[0].clone();
+    let question = Call::new("elicitation/create", Some(raw(r#"{"message":"Who?"}"#)));
+    session.remote().request(question).await.unwrap().outcome.expect("there is no doubt whose it is");
+    ada.asked.recv().await.expect("it was put to ada");
+    let second = eve.begin("tools/call", r#"{"name":"wait"}"#);
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    assert_eq!(script.heard("tools/call").len(), 1, "eve's call waits for its turn");
+    script.release.notify_one();
+    first.await.unwrap().unwrap();
+    until("eve's call runs", || script.heard("tools/call").len() == 2).await;
+    second.abort();
+}
+
 #[tokio::test]
 async fn a_question_beside_the_stream_of_a_call_reaches_its_caller() {
     let script = Script::new(Era::Legacy);

@@ -11,6 +11,7 @@ use switchboard_transport::child::{Child, CommandSpec, Oversight, StderrTail, St
 use switchboard_wire::Notification;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::handshake::{self, Probe};
@@ -32,17 +33,18 @@ pub(super) async fn connect(
         (EraChoice::Modern, _) => Opening::Discover,
         (EraChoice::Auto, _) => Opening::Probe,
     };
-    match attempt(&spec, &options, &handler, first).await {
+    let deadline = Instant::now() + options.start_timeout;
+    match attempt(&spec, &options, &handler, first, deadline).await {
         // Some servers die of a first message that is not `initialize`.
         Err(ConnectError::Died { .. }) if first == Opening::Probe => {
             tracing::debug!(program = spec.program, "the server died of the probe; starting it again to initialize it");
-            attempt(&spec, &options, &handler, Opening::Initialize).await
+            attempt(&spec, &options, &handler, Opening::Initialize, deadline).await
         }
         // The remembered era may be out of date: the server was updated.
         Err(ConnectError::Refused { .. } | ConnectError::Died { .. })
             if first == Opening::Initialize && options.era == EraChoice::Auto =>
         {
-            attempt(&spec, &options, &handler, Opening::Discover).await
+            attempt(&spec, &options, &handler, Opening::Discover, deadline).await
         }
         outcome => outcome,
     }
@@ -61,6 +63,7 @@ async fn attempt(
     options: &ConnectOptions,
     handler: &Arc<dyn Handler>,
     opening: Opening,
+    deadline: Instant,
 ) -> Result<Connected, ConnectError> {
     let mut child = Child::spawn(spec).await?;
     let (stderr, oversight) = (child.stderr_tail(), child.oversight());
@@ -68,7 +71,8 @@ async fn attempt(
         return Err(ConnectError::Died { exit: None, stderr: String::new() });
     };
     let wire = start(stdout, stdin, options, handler.clone());
-    match agree(&wire, options, opening).await {
+    let agreed = tokio::time::timeout_at(deadline, agree(&wire, options, opening)).await;
+    match agreed.unwrap_or_else(|_| Err(ConnectError::late(options.start_timeout))) {
         Ok((revision, profile)) => {
             let stopper = Arc::new(Process {
                 child: Mutex::new(Some(child)),
@@ -116,48 +120,94 @@ pub(super) fn start(
     duplex::start(reader, writer, settings, handler)
 }
 
+const DISCOVER: &str = "server/discover";
+
+type Agreed = (Revision, ServerProfile);
+
 /// Finds the era and does the handshake over any connection that carries messages both ways.
-pub(super) async fn agree(
-    wire: &Started,
-    options: &ConnectOptions,
-    opening: Opening,
-) -> Result<(Revision, ServerProfile), ConnectError> {
+pub(super) async fn agree(wire: &Started, options: &ConnectOptions, opening: Opening) -> Result<Agreed, ConnectError> {
     let identity = Identity::new(options.info.clone(), options.capabilities.clone());
-    if opening != Opening::Initialize {
+    let first = First { wire, options, identity };
+    match opening {
+        Opening::Initialize => first.initialize().await,
+        Opening::Probe => first.probe().await,
+        Opening::Discover => first.discover().await?.ok_or_else(|| ConnectError::BadAnswer {
+            step: DISCOVER,
+            why: "the server speaks only the legacy revisions, and only the modern one is allowed".to_owned(),
+        }),
+    }
+}
+
+/// The first requests of a connection.
+struct First<'a> {
+    wire: &'a Started,
+    options: &'a ConnectOptions,
+    identity: Identity,
+}
+
+impl First<'_> {
+    /// Asks `server/discover`, and initializes a server that does not answer it soon, or not as a modern one does.
+    ///
+    /// A modern server that is merely slow to start will read both requests, answer the first and refuse the second. So
+    /// the first stays asked: a late answer to it counts where the server refuses to be initialized.
+    async fn probe(&self) -> Result<Agreed, ConnectError> {
+        let discovered = self.discover();
+        tokio::pin!(discovered);
+        if let Ok(found) = tokio::time::timeout(self.options.probe_timeout, &mut discovered).await {
+            return match found? {
+                Some(agreed) => Ok(agreed),
+                None => self.initialize().await,
+            };
+        }
+        let initialized = self.initialize();
+        tokio::pin!(initialized);
+        let mut late = None;
+        let refused = loop {
+            tokio::select! {
+                biased;
+                found = &mut discovered, if late.is_none() => late = Some(found),
+                outcome = &mut initialized => match outcome {
+                    Err(refused) => break refused,
+                    agreed => return agreed,
+                },
+            }
+        };
+        let late = match late {
+            Some(late) => late,
+            None => tokio::time::timeout(self.options.probe_timeout, discovered).await.unwrap_or(Ok(None)),
+        };
+        late?.ok_or(refused)
+    }
+
+    /// What is agreed with a modern server, or nothing with a legacy one.
+    async fn discover(&self) -> Result<Option<Agreed>, ConnectError> {
         let mut asked_again = false;
         loop {
-            let call = Call::new(method::DISCOVER, Some(identity.stamp(None))).within(options.probe_timeout);
-            let probe = match wire.connection.request(call).await {
-                Ok(reply) => handshake::judge_discover(reply.outcome),
-                Err(CallError::Timeout(_)) if opening == Opening::Probe => Probe::Legacy,
-                Err(error) => return Err(failed(wire, "server/discover", error)),
-            };
-            match probe {
+            let call = Call::new(method::DISCOVER, Some(self.identity.stamp(None))).within(self.options.start_timeout);
+            let reply = self.wire.connection.request(call).await.map_err(|error| failed(self.wire, DISCOVER, error))?;
+            match handshake::judge_discover(reply.outcome) {
                 Probe::Modern(profile) => {
-                    wire.session.introduce(handshake::as_caller(Revision::LATEST, &profile));
-                    return Ok((Revision::LATEST, profile));
+                    self.wire.session.introduce(handshake::as_caller(Revision::LATEST, &profile));
+                    return Ok(Some((Revision::LATEST, profile)));
                 }
                 Probe::AskAgain(_) if !asked_again => asked_again = true,
-                Probe::AskAgain(error) => return Err(ConnectError::Refused { step: "server/discover", error }),
+                Probe::AskAgain(error) => return Err(ConnectError::Refused { step: DISCOVER, error }),
                 Probe::Impossible(error) => return Err(error),
-                Probe::Legacy if opening == Opening::Discover => {
-                    return Err(ConnectError::BadAnswer {
-                        step: "server/discover",
-                        why: "the server speaks only the legacy revisions, and only the modern one is allowed"
-                            .to_owned(),
-                    });
-                }
-                Probe::Legacy => break,
+                Probe::Legacy => return Ok(None),
             }
         }
     }
-    let call =
-        Call::new(method::INITIALIZE, Some(identity.initialize(options.legacy_revision))).within(options.start_timeout);
-    let reply = wire.connection.request(call).await.map_err(|error| failed(wire, "initialize", error))?;
-    let (revision, profile) = handshake::judge_initialize(reply.outcome)?;
-    wire.session.introduce(handshake::as_caller(revision, &profile));
-    let _queued = wire.connection.notify(Notification::new(method::INITIALIZED, None));
-    Ok((revision, profile))
+
+    async fn initialize(&self) -> Result<Agreed, ConnectError> {
+        let (wire, options) = (self.wire, self.options);
+        let params = self.identity.initialize(options.legacy_revision);
+        let call = Call::new(method::INITIALIZE, Some(params)).within(options.start_timeout);
+        let reply = wire.connection.request(call).await.map_err(|error| failed(wire, "initialize", error))?;
+        let (revision, profile) = handshake::judge_initialize(reply.outcome)?;
+        wire.session.introduce(handshake::as_caller(revision, &profile));
+        let _queued = wire.connection.notify(Notification::new(method::INITIALIZED, None));
+        Ok((revision, profile))
+    }
 }
 
 /// Why the handshake failed. A connection that is gone is the reason, whatever the call noticed of it.

@@ -104,6 +104,28 @@ async fn a_server_that_is_silent_on_the_probe_counts_as_legacy() {
     assert_eq!(connected.era(), Era::Legacy);
 }
 
+/// It reads the probe and `initialize` at once, answers the one and refuses the other: it is modern, and only slow.
+#[tokio::test]
+async fn a_modern_server_that_is_slow_to_start_is_not_lost() {
+    let modern = r#"ok '{"supportedVersions":["2026-07-28"],"capabilities":{}}'"#;
+    let in_order = format!(
+        r#"sleep 0.4; while read -r line; do case "$line" in
+        *'"server/discover"'*) {modern};;
+        *'"initialize"'*) no -32022;;
+        esac; done"#
+    );
+    // It may also answer the second before the first.
+    let in_disorder = format!(
+        r#"read -r first; sleep 0.4; read -r line; no -32022; line="$first"; {modern}; while read -r line; do :; done"#
+    );
+    for behaviour in [in_order, in_disorder] {
+        let mut quick = options();
+        quick.probe_timeout = Duration::from_millis(100);
+        let connected = connect(script(&behaviour), quick, silent()).await.unwrap();
+        assert_eq!(connected.era(), Era::Modern, "{behaviour}");
+    }
+}
+
 #[tokio::test]
 async fn a_remembered_era_that_is_out_of_date_is_found_out() {
     let mut known = options();
@@ -165,7 +187,7 @@ async fn a_missing_command_is_named() {
 async fn a_server_that_never_answers_is_given_up_with_its_last_words() {
     let mut hasty = options();
     hasty.era = EraChoice::Modern;
-    hasty.probe_timeout = Duration::from_millis(200);
+    hasty.start_timeout = Duration::from_millis(200);
     let error = connect(script("echo 'waiting for godot' >&2; while read -r line; do :; done"), hasty, silent())
         .await
         .unwrap_err();
