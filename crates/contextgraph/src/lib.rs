@@ -34,4 +34,6 @@ pub use error::{Code, Outcome, Problem};
 pub use id::{Id, NotAnId};
 pub use rng::Rng;
 pub use server::{MemoryServer, Options, Sharing};
+#[cfg(feature = "postgres")]
+pub use store::postgres::PostgresStores;
 pub use store::sqlite::SqliteStores;

@@ -9,5 +9,7 @@ mod connection;
 mod crash;
 mod determinism;
 mod dreams;
+mod postgres;
 mod retrieval;
+mod stores;
 mod support;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 use switchboard_contextgraph::server::{Answer, Caller};
+use switchboard_contextgraph::store::Stores;
 use switchboard_contextgraph::{MemoryServer, Options, Problem, SqliteStores};
 use switchboard_peer::duplex;
 use tempfile::TempDir;
@@ -27,14 +28,20 @@ impl Memory {
     }
 
     pub(crate) fn at(folder: Arc<TempDir>, now: u64) -> Self {
+        let stores = Arc::new(SqliteStores::open(&folder.path().join("memory.db")).unwrap());
+        Self { folder, ..Self::on(stores, now) }
+    }
+
+    /// On a store of the test's own.
+    pub(crate) fn on(stores: Arc<dyn Stores>, now: u64) -> Self {
+        let folder = Arc::new(tempfile::tempdir().unwrap());
         let now = Arc::new(AtomicU64::new(now));
-        let stores = SqliteStores::open(&folder.path().join("memory.db")).unwrap();
         let clock = now.clone();
         let options = Options {
             seed: Some(7),
             clock: Arc::new(move || clock.load(Ordering::Relaxed)),
             dreams: false,
-            ..Options::new(Arc::new(stores))
+            ..Options::new(stores)
         };
         Self { folder, server: MemoryServer::new(options).unwrap(), now }
     }
