@@ -470,6 +470,8 @@ impl Space {
     /// Adds or changes an edge, to be written.
     fn link(&mut self, edge: Edge) {
         if self.graph.link(edge.clone()) {
+            // What goes is written last: an edge that comes back in the same change must not go.
+            self.batch.gone.retain(|gone| *gone != (edge.source, edge.target, edge.kind));
             self.batch.edges.push(edge);
         }
     }

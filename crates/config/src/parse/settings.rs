@@ -94,7 +94,7 @@ pub(super) fn read(top: &Keys<'_>, environment: &Environment) -> Result<Settings
         settings.auth = Some(auth::read(&section, environment)?);
     }
     if let Some(section) = top.section("memory", "[memory]", memory::KEYS)? {
-        settings.memory = memory::read(&section)?;
+        settings.memory = memory::read(&section, environment)?;
     }
     Ok(settings)
 }

@@ -82,8 +82,7 @@ impl MemoryServer {
         if let Some(space) = arguments.get("space").and_then(Value::as_str) {
             caller.space = Some(space.to_owned());
         }
-        let room =
-            self.space_name(&caller).and_then(|name| self.room(&name)).map_err(|problem| error(&problem, None))?;
+        let room = self.room_of(&caller).map_err(|problem| error(&problem, None))?;
         let mut watching = room.watch();
         loop {
             let seen = watching.borrow_and_update().clone();

@@ -63,7 +63,7 @@ fn body(number: u128) -> Body {
     Body {
         id: Id(number),
         content: format!("text {number} \u{0} \u{e4}\u{1f600}"),
-        rationale: (number % 2 == 0).then(|| "why\u{0}".to_owned()),
+        rationale: number.is_multiple_of(2).then(|| "why\u{0}".to_owned()),
         fingerprint: vec![0, 255, number as u8],
     }
 }
