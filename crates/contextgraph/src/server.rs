@@ -269,6 +269,14 @@ impl MemoryServer {
         self.0.options.sharing.space_of(&self.0.options.default_space, &caller.principal, caller.space.as_deref())
     }
 
+    /// Lets what is stored of a space's state and cannot be read begin anew. What that was.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub fn renew(&self, caller: &Caller) -> Outcome<Vec<&'static str>> {
+        self.with_space(caller, |space, _| Ok(space.mind.renew()))
+    }
+
     /// The names of all spaces that hold something.
     ///
     /// # Errors
@@ -400,6 +408,7 @@ impl MemoryServer {
         let mut space = room.space.lock();
         let mut replayed = None;
         let work = |space: &mut Space| -> Outcome<Value> {
+            spec.needs().map_or(Ok(()), |doc| space.mind.has(doc))?;
             let key = caller.idempotency_key.as_deref().filter(|_| spec.writes());
             let digest = key.map(|_| call_digest(spec.name, arguments));
             if let (Some(key), Some(digest)) = (key, &digest)

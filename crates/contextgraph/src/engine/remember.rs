@@ -94,7 +94,7 @@ impl Space {
     /// The text cannot be stored.
     pub fn remember(&mut self, new: Content, learn: bool, now: u64) -> Outcome<Remembered> {
         check(&new.text)?;
-        let content = self.embedders.content(&new.text, new.modality, &self.graph);
+        let content = self.embedders.content(&new.text, new.modality, &self.graph)?;
         let packed = Arc::new(Packed::of(&content));
         let id = self.new_id(now);
         let threshold = self.mind.calibration.value("theta_memory_sim", crate::thresholds::Domain::General);

@@ -9,6 +9,8 @@ mod connection;
 mod crash;
 mod determinism;
 mod dreams;
+mod events;
+mod every_code;
 mod postgres;
 mod retrieval;
 mod stores;

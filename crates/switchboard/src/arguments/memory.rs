@@ -43,6 +43,8 @@ pub(crate) enum MemoryCommand {
     Import,
     /// Print the names of all spaces
     Spaces,
+    /// Let parts of a space's state begin anew that cannot be read. Memories stay
+    Renew,
     /// Take back what was done, by the id that its answer gave as `undo`
     Undo {
         /// The id

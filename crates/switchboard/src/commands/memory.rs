@@ -34,6 +34,7 @@ pub(crate) async fn run(common: &Common, options: &Memory) -> Outcome {
                 MemoryCommand::Export => export(&server),
                 MemoryCommand::Import => import(&server, common_json),
                 MemoryCommand::Spaces => spaces(&server, common_json),
+                MemoryCommand::Renew => renew(&server, common_json),
                 MemoryCommand::Undo { id } => undo(&server, id, common_json),
             };
             server.close().await;
@@ -132,6 +133,18 @@ fn spaces(server: &MemoryServer, as_json: bool) -> Outcome {
         out(json!(names));
     } else {
         names.iter().for_each(out);
+    }
+    Ok(())
+}
+
+fn renew(server: &MemoryServer, as_json: bool) -> Outcome {
+    let renewed = server.renew(&operator()).map_err(|problem| refused(&problem))?;
+    if as_json {
+        out(json!({"renewed": renewed}));
+    } else if renewed.is_empty() {
+        out("everything can be read");
+    } else {
+        out(format_args!("begun anew: {}", renewed.join(", ")));
     }
     Ok(())
 }

@@ -134,6 +134,7 @@ fn ask(served: &Served, token: &str, method: &str, mut params: Value) -> Value {
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {body}"))
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "arguments are written where they are used")]
 fn call(served: &Served, token: &str, tool: &str, arguments: Value) -> Value {
     let answer = ask(served, token, "tools/call", json!({"name": tool, "arguments": arguments}));
     let result = &answer["result"]["structuredContent"];
