@@ -84,7 +84,7 @@ impl Embedders {
         let text = &text[..end];
         let whole = self.text.embed(text);
         if whole.len() < MEANING {
-            return Err(self.failed(format!("{} numbers, {MEANING} are needed", whole.len())));
+            return Err(self.failed(&format!("{} numbers, {MEANING} are needed", whole.len())));
         }
         let (e5, direction) = causal::embed(&*self.text, text);
         let e6 = lexical::embed(text, vocabulary);
@@ -102,12 +102,12 @@ impl Embedders {
         };
         let dense = [&content.e1, &content.e5, &content.e7, &content.e10, &content.e11];
         if dense.into_iter().chain(&content.e12).flatten().any(|number| !number.is_finite()) {
-            return Err(self.failed("NaN or infinity".to_owned()));
+            return Err(self.failed("NaN or infinity"));
         }
         Ok(content)
     }
 
-    fn failed(&self, gave: String) -> Problem {
+    fn failed(&self, gave: &str) -> Problem {
         let message = format!("the text cannot be embedded: {} gave {gave}; nothing was stored", self.name());
         Problem::new(Code::Embedding, "EMBEDDING_FAILED", message)
     }

@@ -386,7 +386,20 @@ impl Space {
     /// # Errors
     /// There is none.
     pub fn memory(&self, id: Id) -> Outcome<&Memory> {
-        self.graph.get(id).ok_or_else(|| Problem::no_memory(id))
+        self.graph.get(id).ok_or_else(|| {
+            let gone = self.graph.get_any(id);
+            match gone.map(|memory| memory.merged_into) {
+                None => Problem::no_memory(id),
+                Some(None) => {
+                    let message = format!("memory not found: {id} was taken out");
+                    Problem::new(Code::Storage, "NODE_NOT_FOUND", message)
+                }
+                Some(Some(into)) => {
+                    let message = format!("memory not found: {id} was merged into {into}, use that");
+                    Problem::new(Code::Storage, "NODE_NOT_FOUND", message)
+                }
+            }
+        })
     }
 
     /// The text and the rationale of a memory.

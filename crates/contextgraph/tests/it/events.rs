@@ -32,9 +32,10 @@ async fn what_happens_is_told_in_order_with_numbers() {
     let kept = client.call("store_memory", json!({"content": "The key is in the drawer"})).await;
     let kept = kept["result"]["structuredContent"].clone();
     client.call("store_memory", json!({"content": "The key is in the drawer."})).await;
-    client.call("trigger_consolidation", json!({"min_similarity": 0.9})).await;
+    let merged = client.call("trigger_consolidation", json!({"min_similarity": 0.9})).await;
+    let merged = merged["result"]["structuredContent"].clone();
     client.call("trigger_dream", json!({"force": true, "wait": true})).await;
-    client.request("contextgraph/undo", json!({"operation": kept["undo"]})).await;
+    client.request("contextgraph/undo", json!({"operation": merged["undo"]})).await;
     // What was told before is there before the next answer.
     client.call("utl_status", json!({})).await;
     let told: Vec<Value> = client
@@ -44,9 +45,14 @@ async fn what_happens_is_told_in_order_with_numbers() {
         .map(|notice| notice["params"].clone())
         .collect();
     let channels = heard(&client);
-    for expected in
-        ["memory.stored", "memory.consolidated", "system.dream.started", "system.dream.completed", "memory.removed"]
-    {
+    for expected in [
+        "memory.stored",
+        "memory.consolidated",
+        "system.dream.started",
+        "system.dream.completed",
+        "memory.removed",
+        "memory.restored",
+    ] {
         assert!(channels.contains(&expected), "{expected}: {channels:?}");
     }
     assert!(channels.iter().all(|channel| CHANNELS.contains(channel)), "{channels:?}");
