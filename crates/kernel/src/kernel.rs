@@ -399,9 +399,13 @@ impl Kernel {
 
     /// Gives servers that are just starting a moment, so that a first list is not empty.
     pub(crate) async fn wait_for_servers(&self) {
+        self.wait_for_servers_within(self.0.options.list_wait).await;
+    }
+
+    pub(crate) async fn wait_for_servers_within(&self, limit: Duration) {
         let view = self.view();
         let starting = view.servers.iter().filter(|server| !server.phase().is_settled());
-        futures_util::future::join_all(starting.map(|server| server.settled_within(self.0.options.list_wait))).await;
+        futures_util::future::join_all(starting.map(|server| server.settled_within(limit))).await;
     }
 
     pub(crate) fn view(&self) -> Arc<View> {

@@ -179,6 +179,7 @@ impl Kernel {
         if omitted > 0 {
             answer["truncated"] = json!({"omitted": omitted, "why": "the reserve for search results is used up"});
         }
+        self.say_what_starts(context, view, &mut answer).await?;
         if let (Some(word), None) = (said, strategy) {
             answer["fallback_strategy"] = json!(search.strategy.as_str());
             answer["unknown_strategy"] = json!(word);
@@ -254,6 +255,7 @@ impl Kernel {
         if !pending.is_empty() {
             answer["tools_pending"] = Value::Array(pending);
         }
+        self.say_what_starts(context, view, &mut answer).await?;
         written_as_raw(&answer)
     }
 
@@ -308,6 +310,22 @@ impl Kernel {
         let list = self.visible(context, view, ListKind::Tools).await?;
         self.index_up_to_date(view).await;
         Ok(self.seen(&context.session.principal, &list))
+    }
+
+    /// Names the servers that are still coming up: of their tools nothing could be found. Only those that the client may
+    /// use.
+    async fn say_what_starts(&self, context: &Context, view: &View, answer: &mut Value) -> Result<(), Fault> {
+        let starting: Vec<_> = view.servers.iter().filter(|server| !server.phase().is_settled()).collect();
+        if starting.is_empty() {
+            return Ok(());
+        }
+        let tables = self.tables().await?;
+        let usable = starting.into_iter().filter(|server| self.access(&tables, &context.session, server, None).allow);
+        let names: Vec<&str> = usable.map(|server| &**server.id()).collect();
+        if !names.is_empty() {
+            answer["servers_starting"] = json!(names);
+        }
+        Ok(())
     }
 
     /// Tools that this client may use once their server has the permissions it lacks, and which these are. The operator

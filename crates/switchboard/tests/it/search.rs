@@ -115,3 +115,17 @@ fn a_transformer_orders_what_was_found_in_files_and_in_a_running_kernel() {
     let found = home.run(&["tools", "search", "zorp", "--top", "1", "--json"]).json();
     assert_eq!(found["tools"][0]["name"], "echo", "{found}");
 }
+
+#[test]
+fn a_search_says_which_servers_could_not_be_searched_yet() {
+    let home = Home::new();
+    let slow = "[[servers]]\nid = 'slow'\ncommand = 'sleep'\nargs = ['60']\n";
+    let sections = "[limits]\nlist_wait_ms = 100\n[tool_context]\nlevel = 'hybrid'\n";
+    home.configure(&format!("{sections}{}{slow}", server("one", &[])));
+    let mut peer = home.connect();
+    for tool in ["mgp.tools.discover", "mgp.tools.request"] {
+        let asked = json!({"query": "give me back my text", "requirements": {"capabilities": ["echo a text"]}});
+        let found: Value = serde_json::from_str(&peer.call(tool, &asked).unwrap()).unwrap();
+        assert_eq!(found["servers_starting"], json!(["slow"]), "{found}");
+    }
+}
