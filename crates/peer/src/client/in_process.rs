@@ -4,11 +4,10 @@
 //! the connection is, is said here and not in messages: nobody can claim to be somebody else.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::stdio::{self, Opening};
-use super::{ConnectError, ConnectOptions, Connected, EraChoice, Stopper};
+use super::{ConnectError, ConnectOptions, Connected, Disorder, EraChoice, Stopper};
 use crate::duplex::{self, Role, Started};
 use crate::{BoxFuture, Handler};
 
@@ -64,8 +63,8 @@ impl Stopper for Pair {
         })
     }
 
-    fn stray_answers(&self) -> u64 {
-        self.near.connection.stats().stray_answers.load(Ordering::Relaxed)
+    fn disorder(&self) -> Disorder {
+        self.near.connection.stats().into()
     }
 }
 
