@@ -132,7 +132,10 @@ impl Figures {
 }
 
 fn object(value: Value) -> Map<String, Value> {
-    value.as_object().cloned().unwrap_or_default()
+    match value {
+        Value::Object(object) => object,
+        _ => Map::new(),
+    }
 }
 
 fn server(folder: &std::path::Path, space: &str) -> MemoryServer {
