@@ -31,6 +31,7 @@ use std::sync::{Arc, LazyLock, OnceLock};
 use arc_swap::{ArcSwap, Guard};
 use jiff::Timestamp;
 use serde_json::Map;
+use switchboard_flow::latency::Durations;
 use switchboard_guard::access::Access;
 use switchboard_guard::arguments::{Checks, Violation};
 use switchboard_guard::code::Level;
@@ -46,6 +47,7 @@ use switchboard_store::{Actor, AuditEvent, Digest, Store, Target};
 use switchboard_wire::{Edit, Object, Raw, Request};
 
 use crate::kernel::Kernel;
+use crate::manifest::times::Timings;
 use crate::server::Server;
 use crate::spec::GateOptions;
 use audit::{Auditor, event, result};
@@ -80,6 +82,8 @@ pub struct ToolPolicy {
     code_level: Option<Level>,
     input_schema: Option<Raw>,
     schema: OnceLock<Schema>,
+    timings: Option<(Box<str>, Arc<Timings>)>,
+    times: OnceLock<Arc<Durations>>,
 }
 
 impl ToolPolicy {
@@ -87,7 +91,16 @@ impl ToolPolicy {
     #[must_use]
     pub fn new(security: ToolSecurity, assessment: Assessment) -> Self {
         let checks = Arc::new(Checks::new(&assessment.validators, &security, &[], "/"));
-        Self { assessment, security, checks, code_level: None, input_schema: None, schema: OnceLock::new() }
+        Self {
+            assessment,
+            security,
+            checks,
+            code_level: None,
+            input_schema: None,
+            schema: OnceLock::new(),
+            timings: None,
+            times: OnceLock::new(),
+        }
     }
 
     /// The same with the level of code safety that the operator says.
@@ -113,6 +126,18 @@ impl ToolPolicy {
     #[must_use]
     pub fn with_schema(self, schema: Option<Raw>) -> Self {
         Self { input_schema: schema, ..self }
+    }
+
+    /// The same with the counters of its server's tools, and its name among them.
+    #[must_use]
+    pub fn timed_by(self, name: &str, timings: &Arc<Timings>) -> Self {
+        Self { timings: Some((name.into(), timings.clone())), ..self }
+    }
+
+    /// What counts how long its calls take.
+    fn times(&self) -> Option<Arc<Durations>> {
+        let (name, timings) = self.timings.as_ref()?;
+        Some(self.times.get_or_init(|| timings.of(name)).clone())
     }
 
     /// The schema, read when it is first asked for.

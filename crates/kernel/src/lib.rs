@@ -17,6 +17,7 @@ mod kernel;
 mod lifecycle;
 mod listen;
 mod lists;
+mod manifest;
 mod mentions;
 pub mod names;
 mod office;

@@ -45,12 +45,13 @@ pub(crate) const MGP_SPOKEN: [Extension; 11] = [
 ];
 
 /// The proposals that the kernel speaks with clients.
-const PROPOSALS: [Proposal; 5] = [
+pub(crate) const PROPOSALS: [Proposal; 6] = [
     Proposal::Streaming,
     Proposal::ProgressNotifications,
     Proposal::HumanInTheLoop,
     Proposal::SubscribeNotify,
     Proposal::StructuredErrors,
+    Proposal::MultimodalSignatures,
 ];
 
 /// What was agreed on with a client that says this of itself; `None` for one that did not ask for MGP.

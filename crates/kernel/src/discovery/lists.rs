@@ -56,6 +56,18 @@ impl Kernel {
         Ok(self.level_for(context, &list).0 != Level::All)
     }
 
+    /// The tools for finding tools that a client has.
+    pub(crate) async fn finding_tools(&self, context: &Context, view: &View) -> Vec<Raw> {
+        if !self.finds_tools(context, view).await.unwrap_or_default() {
+            return Vec::new();
+        }
+        let mut tools = describe::basic(&[]);
+        if self.speaks_discovery(context) {
+            tools.extend(describe::further());
+        }
+        tools
+    }
+
     fn speaks_discovery(&self, context: &Context) -> bool {
         let agreed = crate::welcome::agreed_with(&context.caller.capabilities);
         agreed.is_some_and(|agreed| agreed.has(Extension::ToolDiscovery))

@@ -148,7 +148,7 @@ impl Kernel {
             list = with_own_tools(&list, &self.own_tools());
         }
         if kind == ListKind::Tools {
-            let own = [self.lifecycle_tools(context), self.flow_tools(context)].concat();
+            let own = [self.lifecycle_tools(context), self.flow_tools(context), self.manifest_tools(context)].concat();
             if !own.is_empty() {
                 list = with_own_tools(&list, &own);
             }

@@ -5,6 +5,7 @@ mod changes;
 mod flow;
 mod gate;
 mod lifecycle;
+mod manifest;
 mod many;
 mod ownership;
 mod recovery;

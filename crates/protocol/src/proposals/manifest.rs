@@ -79,6 +79,8 @@ view! { "snake_case";
         ;
         /// How callers prove who they are, and which scopes there are.
         auth: AuthCapabilities,
+        /// The same of the server itself, as it says: that is between it and the kernel.
+        upstream_auth: AuthCapabilities,
         /// The proposals that are spoken, by their names.
         supported_extensions: Vec<String>,
         /// How often it may be called.
