@@ -55,6 +55,9 @@ pub(crate) use record::Permit;
 use refused::{refusal, refused};
 pub(crate) use tables::{SETTLED, Tables, access_table};
 
+/// Letters of an intent that are written to the audit log.
+const LONGEST_INTENT: usize = 1_000;
+
 /// The principal that a process on the same machine acts for: whoever started it.
 pub const OWNER: &str = "local";
 
@@ -225,6 +228,11 @@ impl Attempt<'_> {
     fn event(&self, event_type: &str, outcome: &str) -> AuditEvent {
         let mut details = Map::new();
         details.insert("risk_level".to_owned(), self.policy.assessment.risk.as_str().into());
+        if let Some(intent) = self.metadata.intent() {
+            // A model's words: secrets are taken out.
+            let intent: String = intent.chars().take(LONGEST_INTENT).collect();
+            details.insert("intent".to_owned(), switchboard_guard::redact::value(&Raw::string(&intent)));
+        }
         AuditEvent {
             timestamp: Timestamp::now(),
             trace_id: Some(self.trace.clone()),

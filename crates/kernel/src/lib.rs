@@ -12,6 +12,7 @@ mod events;
 mod flow;
 mod forward;
 mod gate;
+mod intent;
 mod isolation;
 mod kernel;
 mod lifecycle;

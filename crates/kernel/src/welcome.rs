@@ -45,9 +45,10 @@ pub(crate) const MGP_SPOKEN: [Extension; 11] = [
 ];
 
 /// The proposals that the kernel speaks with clients.
-pub(crate) const PROPOSALS: [Proposal; 6] = [
+pub(crate) const PROPOSALS: [Proposal; 7] = [
     Proposal::Streaming,
     Proposal::ProgressNotifications,
+    Proposal::IntentHints,
     Proposal::HumanInTheLoop,
     Proposal::SubscribeNotify,
     Proposal::StructuredErrors,

@@ -80,7 +80,7 @@ impl Kernel {
     }
 
     /// The tools of a list by name. Read once for as long as the list is the same.
-    pub(super) fn seen(&self, principal: &Arc<str>, list: &Raw) -> Arc<Seen> {
+    pub(crate) fn seen(&self, principal: &Arc<str>, list: &Raw) -> Arc<Seen> {
         let options = &self.options().tools;
         let known = self.discovery().with(principal, options.budget, |kept| kept.seen.clone());
         if let Some(seen) = known.filter(|seen| seen.is_of(list)) {

@@ -14,7 +14,7 @@ const MOST: usize = 10_000;
 
 /// The counters of one server's tools, by the server's own names.
 #[derive(Debug, Default)]
-pub struct Timings(Mutex<HashMap<Box<str>, Arc<Durations>>>);
+pub struct Timings(Mutex<HashMap<String, Arc<Durations>>>);
 
 impl Timings {
     /// The counter of a tool, made at first use. Beyond the bound it is one that nobody else sees.
@@ -25,7 +25,7 @@ impl Timings {
         }
         let fresh = Arc::<Durations>::default();
         if tools.len() < MOST {
-            tools.insert(tool.into(), fresh.clone());
+            tools.insert(tool.to_owned(), fresh.clone());
         }
         fresh
     }
@@ -38,8 +38,7 @@ impl Timings {
     /// The classes that were measured, by the names of the tools.
     pub(crate) fn classes(&self) -> Vec<(String, LatencyClass)> {
         let tools = self.0.lock();
-        let class =
-            |(name, durations): (&Box<str>, &Arc<Durations>)| Some((name.to_string(), durations.class(None)?.class));
+        let class = |(name, durations): (&String, &Arc<Durations>)| Some((name.clone(), durations.class(None)?.class));
         let mut classes: Vec<_> = tools.iter().filter_map(class).collect();
         classes.sort_unstable();
         classes

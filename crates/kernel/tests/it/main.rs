@@ -4,6 +4,7 @@ mod bridging;
 mod changes;
 mod flow;
 mod gate;
+mod intent;
 mod lifecycle;
 mod manifest;
 mod many;

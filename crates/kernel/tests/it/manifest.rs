@@ -86,7 +86,7 @@ async fn every_name_that_breaks_the_form_gets_one_that_does_not() {
     let client = house.client(Era::Legacy, "ann").await;
     let all = manifest(&client, json!({"server_id": "s"})).await;
     for tool in all["tools"].as_array().unwrap() {
-        let called = tool.get("call_name").unwrap_or(&tool["name"]).as_str().unwrap();
+        let called = tool.get("call_name").unwrap_or_else(|| &tool["name"]).as_str().unwrap();
         assert!(ran(&client.call(called, json!({})).await), "{called}");
     }
     assert_eq!(script.calls(), all["tools"].as_array().unwrap().len(), "each is called by the name that is given");
