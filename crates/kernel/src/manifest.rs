@@ -136,7 +136,7 @@ impl Kernel {
             .shown_tools()
             .filter(|(owner, _, exposed, _)| wanted(owner) && visible.contains(*exposed))
             .collect();
-        let said = self.said_by(view, server, &shown).await;
+        let said = self.said_by(view, server).await;
         let own = if server.is_none() { self.own_definitions(context, view).await } else { Vec::new() };
         let mut names = ManifestNames::default();
         let mut built: Vec<Built> = Vec::with_capacity(shown.len() + own.len());
@@ -186,18 +186,16 @@ impl Kernel {
         Ok(manifest)
     }
 
-    /// What the servers of these tools say of themselves.
-    async fn said_by(
-        &self,
-        view: &View,
-        only: Option<&Arc<Server>>,
-        shown: &[(&str, &str, &str, &Raw)],
-    ) -> Vec<(Arc<str>, Arc<DeclaredManifest>)> {
+    /// What servers say of themselves, those that do: of one, or of all.
+    async fn said_by(&self, view: &View, only: Option<&Arc<Server>>) -> Vec<(Arc<str>, Arc<DeclaredManifest>)> {
         self.manifests().asked.retain(view);
-        let owners: HashSet<&str> = shown.iter().map(|(owner, ..)| *owner).collect();
-        let asked = view.servers.iter().filter(|server| owners.contains(&**server.id()));
-        let asked = asked.filter(|server| only.is_none_or(|only| Arc::ptr_eq(only, server)));
-        let asking = asked.map(|server| async { Some((server.id().clone(), self.declared_by(view, server).await?)) });
+        let tools = view.directory.shown_tools().filter(|(_, original, ..)| *original == GET_MANIFEST);
+        let asking = tools.filter_map(|(_, _, exposed, _)| {
+            let route = view.directory.tool(exposed)?;
+            let server = view.servers.get(route.server)?.clone();
+            let wanted = only.is_none_or(|only| Arc::ptr_eq(only, &server));
+            wanted.then_some(async move { Some((server.id().clone(), self.declared_by(&server, &route).await?)) })
+        });
         futures_util::future::join_all(asking).await.into_iter().flatten().collect()
     }
 

@@ -13,14 +13,13 @@ use switchboard_guard::screen;
 use switchboard_peer::Call;
 use switchboard_protocol::Era;
 use switchboard_protocol::mcp::method;
-use switchboard_protocol::proposals::manifest::GET_MANIFEST;
 use switchboard_protocol::proposals::manifest::declared::DeclaredManifest;
 use switchboard_protocol::proposals::{self, Proposal};
 use switchboard_wire::{Edit, Limits, Raw};
 use tokio::time::Instant;
 
 use crate::bridge;
-use crate::directory::Lists;
+use crate::directory::{Lists, Route};
 use crate::gate::audit::{self, event, result};
 use crate::kernel::{Kernel, View};
 use crate::server::Server;
@@ -64,8 +63,11 @@ impl Asked {
 
 impl Kernel {
     /// What a server says of itself, asked for again where that is too old or its lists have changed.
-    pub(super) async fn declared_by(&self, view: &View, server: &Arc<Server>) -> Option<Arc<DeclaredManifest>> {
-        let name = self.manifest_tool(view, server)?;
+    /// `route` leads to its tool for that.
+    pub(super) async fn declared_by(&self, server: &Arc<Server>, route: &Route) -> Option<Arc<DeclaredManifest>> {
+        if !self.may_ask(server, route) {
+            return None;
+        }
         let kept = self.manifests().asked.of(server.id());
         let mut asking = kept.asking.lock().await;
         let lists = server.lists();
@@ -73,7 +75,7 @@ impl Kernel {
         if fresh {
             return kept.last.lock().clone();
         }
-        let said = self.ask_manifest(server, &name).await;
+        let said = self.ask_manifest(server, &route.original).await;
         let holds = said.as_ref().and_then(|said| said.ttl_seconds).map_or(USUAL, Duration::from_secs);
         *asking = Some((Instant::now() + holds.clamp(SHORTEST, LONGEST), lists));
         let said = said.map(Arc::new);
@@ -84,15 +86,13 @@ impl Kernel {
         said
     }
 
-    /// The server's own name for the tool that gives its manifest, where it may be called without asking anybody.
-    fn manifest_tool(&self, view: &View, server: &Arc<Server>) -> Option<Arc<str>> {
+    /// Whether a server's tool may be called without asking anybody.
+    fn may_ask(&self, server: &Server, route: &Route) -> bool {
         let tables = self.gate().granted.latest();
-        let mut tools = view.directory.tools();
-        let (_, _, route) = tools.find(|(id, _, route)| *id == server.id() && &*route.original == GET_MANIFEST)?;
-        let policy = route.policy.as_deref()?;
+        let Some(policy) = route.policy.as_deref() else { return false };
         let asks = policy.assessment.confirm.is_some_and(|reason| self.asks_for(reason));
         let lacks = !self.standing(&tables, server, Some(policy)).missing.is_empty();
-        (!asks && !lacks && server.takes_calls().is_ok()).then(|| route.original.clone())
+        !asks && !lacks && server.takes_calls().is_ok()
     }
 
     async fn ask_manifest(&self, server: &Arc<Server>, name: &str) -> Option<DeclaredManifest> {
