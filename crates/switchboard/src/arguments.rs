@@ -132,9 +132,9 @@ Examples:
     Tools(Tools),
     /// Show what can be used here: tools with cost, latency, quotas, scopes and media
     #[command(after_help = "\
-A kernel that runs (`serve`, `stdio`) is asked: it has measured how long tools take. Where none runs, or with --own, the
-configured servers are started for a moment. With --json it is the manifest itself, after
-schemas/service-manifest.schema.json.
+A kernel that runs (`serve`, `stdio`) is asked: it has measured how long tools take.
+Where none runs, or with --own, the configured servers are started for a moment.
+With --json it is the manifest itself, after schemas/service-manifest.schema.json.
 
 Examples:
   switchboard manifest

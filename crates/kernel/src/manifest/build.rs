@@ -65,11 +65,15 @@ pub(super) fn tool(known: Known<'_>, names: &mut ManifestNames) -> Built {
     let (mut scopes, mut message) = (said.required_scopes, said.confirmation_message);
     let mut confirms = said.requires_confirmation || known.confirms;
     let mut risk = said.risk_level.unwrap_or(Consequence::Safe);
-    let mut idempotent = said.idempotent;
+    let hint = |key: &str| known.definition.at(&["annotations", key]).and_then(|hint| hint.view::<bool>().ok());
+    let idempotent = said.idempotent.or_else(|| hint("idempotentHint"));
+    // Of the kernel's own tools, those for operators decide something that can be decided otherwise.
+    if known.definition.at(&["_mgp", "admin_only"]).is_some_and(|flag| flag.as_bytes() == b"true") {
+        risk = risk.max(Consequence::Reversible);
+    }
     if let Some(policy) = known.policy {
         let assessment = &policy.assessment;
         risk = risk.max(Consequence::of_risk(assessment.risk, assessment.reversible));
-        idempotent = idempotent.or(policy.security.hints.idempotent);
         message = policy.security.confirmation_message.clone().or(message);
         if policy.security.cost_requires_approval {
             said.cost.get_or_insert_with(Cost::new).category = Some(CostCategory::RequiresApproval);
