@@ -82,6 +82,7 @@ pub(crate) async fn run(common: &Common, options: &Serve) -> Outcome {
     let keeper = Keeper::start(store.clone(), &loaded, ended.clone()).await?;
     let mut kernel_options = specs::kernel_options(&settings, Some(store.clone()));
     kernel_options.credentials = Some(keeper.clone());
+    kernel_options.tools.judge = specs::judge(&settings)?;
     let kernel = Kernel::new(kernel_options);
     let handler = Arc::new(Counted::new(kernel.clone()));
     let shutdown = CancellationToken::new();

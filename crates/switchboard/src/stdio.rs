@@ -32,6 +32,7 @@ pub(crate) async fn run(common: &Common) -> Outcome {
     let keeper = Keeper::start(store.clone(), &loaded, following.clone()).await?;
     let mut kernel_options = specs::kernel_options(&settings, Some(store.clone()));
     kernel_options.credentials = Some(keeper.clone());
+    kernel_options.tools.judge = specs::judge(&settings)?;
     let kernel = Kernel::new(kernel_options);
     let mut options = Options::new(Role::Server);
     options.limits = specs::message_limits(&settings);
