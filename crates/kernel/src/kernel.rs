@@ -29,6 +29,7 @@ use crate::discovery::Discovery;
 use crate::events::Events;
 use crate::gate::Gate;
 use crate::listen::{Listeners, with_uri};
+use crate::manifest::Manifests;
 use crate::mentions::Mentions;
 use crate::parked::Parked;
 use crate::refusals::Refusals;
@@ -79,6 +80,7 @@ struct Shared {
     tasks: TaskBook,
     mentions: Mentions,
     discovery: Discovery,
+    manifests: Manifests,
     work: TaskTracker,
     began: tokio::time::Instant,
     draining: AtomicBool,
@@ -163,6 +165,7 @@ impl Kernel {
             tasks: TaskBook::default(),
             mentions: Mentions::default(),
             discovery: Discovery::default(),
+            manifests: Manifests::default(),
             work: TaskTracker::new(),
             began: tokio::time::Instant::now(),
             draining: AtomicBool::new(false),
@@ -193,6 +196,7 @@ impl Kernel {
                     swept = tokio::time::Instant::now();
                     sweeper.0.parked.sweep();
                     sweeper.0.streams.sweep();
+                    sweeper.look_at_times();
                     if forgot.is_none_or(|at: tokio::time::Instant| at.elapsed() >= FORGET) {
                         forgot = Some(swept);
                         sweeper.forget_old().await;
@@ -270,6 +274,7 @@ impl Kernel {
                 mgp: server.speaks_mgp(),
                 policy: server.policy(),
                 quarantine: server.quarantine(),
+                timings: server.timings.clone(),
             })
             .collect();
         let directory = Directory::build(&sources);
@@ -304,6 +309,9 @@ impl Kernel {
                 let _ = session.remote().notify(notification.clone());
             }
             self.0.listeners.list_changed(kind, &notification);
+        }
+        if changed.contains(&ListKind::Tools) {
+            self.manifest_changed("tools");
         }
     }
 
@@ -436,6 +444,10 @@ impl Kernel {
 
     pub(crate) fn discovery(&self) -> &Discovery {
         &self.0.discovery
+    }
+
+    pub(crate) fn manifests(&self) -> &Manifests {
+        &self.0.manifests
     }
 
     pub(crate) fn parked(&self) -> &Parked {

@@ -47,12 +47,14 @@ pub(crate) const MGP_SPOKEN: [Extension; 11] = [
 ];
 
 /// The proposals that the kernel speaks with clients.
-const PROPOSALS: [Proposal; 5] = [
+pub(crate) const PROPOSALS: [Proposal; 7] = [
     Proposal::Streaming,
     Proposal::ProgressNotifications,
+    Proposal::IntentHints,
     Proposal::HumanInTheLoop,
     Proposal::SubscribeNotify,
     Proposal::StructuredErrors,
+    Proposal::MultimodalSignatures,
 ];
 
 /// What was agreed on with a client that says this of itself; `None` for one that did not ask for MGP.
