@@ -262,6 +262,9 @@ impl Kernel {
 
     /// What a principal without a grant may do at a server.
     pub(crate) fn default_for(&self, principal: &str, server: &Server) -> DefaultPolicy {
+        if let Some(owner) = &server.policy_now().only_for {
+            return if **owner == *principal { DefaultPolicy::OptOut } else { DefaultPolicy::OptIn };
+        }
         default_policy(principal, server.policy().default_policy, self.gate().options().default_policy)
     }
 

@@ -31,6 +31,7 @@ use crate::listen::{Listeners, with_uri};
 use crate::mentions::Mentions;
 use crate::parked::Parked;
 use crate::refusals::Refusals;
+use crate::registry::Registry;
 use crate::server::health::Health;
 use crate::server::stats::Activity;
 use crate::server::{Phase, Server};
@@ -78,6 +79,7 @@ struct Shared {
     tasks: TaskBook,
     mentions: Mentions,
     discovery: Discovery,
+    registry: Registry,
     work: TaskTracker,
     began: tokio::time::Instant,
     draining: AtomicBool,
@@ -162,6 +164,7 @@ impl Kernel {
             tasks: TaskBook::default(),
             mentions: Mentions::default(),
             discovery: Discovery::default(),
+            registry: Registry::default(),
             work: TaskTracker::new(),
             began: tokio::time::Instant::now(),
             draining: AtomicBool::new(false),
@@ -214,11 +217,19 @@ impl Kernel {
 
     /// Makes these the servers: new ones are started, missing ones stopped, changed ones replaced, the rest is left
     /// alone. Calls in flight go on where they are, within bounds. Of two with one id the first counts.
+    /// Servers that were registered stay.
     pub fn apply(&self, specs: Vec<ServerSpec>) {
+        self.0.registry.configure(specs);
+        self.registered_changed();
+    }
+
+    /// Makes the configured and the registered servers the servers.
+    pub(crate) fn registered_changed(&self) {
         let _building = self.0.building.lock();
         if self.0.closing.is_cancelled() {
             return;
         }
+        let specs = self.0.registry.specs();
         let old = self.view();
         let mut servers: Vec<Arc<Server>> = Vec::new();
         for spec in specs {
@@ -431,6 +442,10 @@ impl Kernel {
 
     pub(crate) fn discovery(&self) -> &Discovery {
         &self.0.discovery
+    }
+
+    pub(crate) fn registry(&self) -> &Registry {
+        &self.0.registry
     }
 
     pub(crate) fn parked(&self) -> &Parked {

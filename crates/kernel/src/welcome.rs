@@ -30,7 +30,7 @@ pub(crate) const MGP_OFFERED: [Extension; 11] = [
     Extension::Callbacks,
 ];
 /// What of MGP the kernel speaks with clients.
-pub(crate) const MGP_SPOKEN: [Extension; 11] = [
+pub(crate) const MGP_SPOKEN: [Extension; 12] = [
     Extension::ToolSecurity,
     Extension::Permissions,
     Extension::AccessControl,
@@ -42,15 +42,17 @@ pub(crate) const MGP_SPOKEN: [Extension; 11] = [
     Extension::Progress,
     Extension::Events,
     Extension::ToolDiscovery,
+    Extension::Discovery,
 ];
 
 /// The proposals that the kernel speaks with clients.
-const PROPOSALS: [Proposal; 5] = [
+const PROPOSALS: [Proposal; 6] = [
     Proposal::Streaming,
     Proposal::ProgressNotifications,
     Proposal::HumanInTheLoop,
     Proposal::SubscribeNotify,
     Proposal::StructuredErrors,
+    Proposal::ServerRecommendations,
 ];
 
 /// What was agreed on with a client that says this of itself; `None` for one that did not ask for MGP.

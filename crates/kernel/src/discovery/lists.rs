@@ -39,7 +39,7 @@ impl Kernel {
         } else {
             Vec::new()
         };
-        let mut tools = describe::basic(&categories);
+        let mut tools = describe::basic(&categories, self.creating(&context.session).is_some());
         if asked {
             tools.extend(describe::further());
         }

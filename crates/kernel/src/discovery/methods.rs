@@ -18,6 +18,7 @@ use crate::directory::ListKind;
 use crate::gate::admin::tool_result;
 use crate::gate::audit;
 use crate::kernel::{Kernel, View};
+use crate::registry::Written;
 
 /// Results of one search, at most.
 const MOST_RESULTS: usize = 50;
@@ -58,6 +59,7 @@ struct Filter {
 struct Wanted {
     context: String,
     requirements: Requirements,
+    create: Option<Written>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -187,7 +189,10 @@ impl Kernel {
     }
 
     async fn request_tools(&self, context: &Context, view: &Arc<View>, asked: Wanted) -> Result<Raw, Fault> {
-        let Wanted { context: about, requirements } = asked;
+        let Wanted { context: about, requirements, create } = asked;
+        if let Some(written) = create {
+            return Box::pin(self.create_tool(context, written)).await;
+        }
         let limit = risk_limit(requirements.preferred_risk_level.as_deref(), "preferred_risk_level")?;
         let mut wanted = requirements.capabilities;
         if wanted.is_empty() && !about.trim().is_empty() {
@@ -235,6 +240,8 @@ impl Kernel {
             (true, false, _) => "pending_approval",
             (true, true, _) => "unavailable",
         };
+        let creation = if unavailable.is_empty() { None } else { self.how_to_create(&context.session) };
+        let status = if creation.is_some() && status == "unavailable" { "creating" } else { status };
         let tools: Vec<Value> =
             hits.iter().filter_map(|hit| self.found(view, &seen, hit)).map(|(_, tool, _)| tool).collect();
         let budget = self.options().tools.budget;
@@ -248,10 +255,41 @@ impl Kernel {
             "session_tools_count": count,
             "context_tokens_added": added,
         });
+        if let Some(creation) = creation {
+            answer["creation"] = creation;
+        }
         if !pending.is_empty() {
             answer["tools_pending"] = Value::Array(pending);
         }
         written_as_raw(&answer)
+    }
+
+    /// Loads a tool that was made for a principal: as a result shows it, its tokens, and how many are loaded now.
+    pub(crate) async fn load_made(
+        &self,
+        context: &Context,
+        name: &str,
+    ) -> Result<Option<(Value, usize, usize)>, Fault> {
+        let view = self.view();
+        let seen = self.seen_now(context, &view).await?;
+        let server = server_of(&view, name).unwrap_or_default();
+        let hit = Hit { id: name.into(), server: server.into(), score: 1.0, relevance: 1.0, reasons: Vec::new() };
+        let Some((_, tool, _)) = self.found(&view, &seen, &hit) else { return Ok(None) };
+        let added = self.load(context, &seen, &[name.to_owned()]);
+        let budget = self.options().tools.budget;
+        let count = self.discovery().with(&context.session.principal, budget, |kept| {
+            kept.session.pinned().count() + kept.session.cached().count()
+        });
+        Ok(Some((tool, added, count)))
+    }
+
+    /// Tools that a client may see and that fit some words, the best first.
+    pub(crate) async fn search_visible(&self, context: &Context, words: &str, top: usize) -> Result<Vec<Hit>, Fault> {
+        self.wait_for_servers().await;
+        let view = self.view();
+        let seen = self.seen_now(context, &view).await?;
+        let found = self.discovery().index.search(&Search::new(words).top(top), |name| seen.tools.contains_key(name));
+        Ok(found.hits)
     }
 
     async fn tool_session(&self, context: &Context, view: &Arc<View>) -> Result<Raw, Fault> {
