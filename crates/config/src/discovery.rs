@@ -12,7 +12,7 @@ use crate::table::Keys;
 
 /// The keys of the section.
 pub(crate) const KEYS: &[&str] = &["registries", "serve", "register", "create"];
-const REGISTER: &[&str] = &["enabled", "principals", "trust", "approved", "most"];
+const REGISTER: &[&str] = &["enabled", "principals", "trust", "programs", "approved", "most"];
 const CREATE: &[&str] = &["enabled", "principals", "trust", "level", "python", "javascript", "most", "idle_ms"];
 /// Registries that are read.
 const MOST_REGISTRIES: usize = 8;
@@ -43,6 +43,8 @@ pub struct RegisterSettings {
     pub principals: Vec<String>,
     /// How far such a server is trusted at most (`trust`).
     pub trust: TrustLevel,
+    /// Programs that may be started, once a person agreed to the whole command (`programs`).
+    pub programs: Vec<String>,
     /// Commands that need no further approval, word by word (`approved`).
     pub approved: Vec<Vec<String>>,
     /// Registered servers at a time (`most`).
@@ -79,6 +81,7 @@ impl Default for Discovery {
                 enabled: false,
                 principals: Vec::new(),
                 trust: TrustLevel::Untrusted,
+                programs: Vec::new(),
                 approved: Vec::new(),
                 most: 16,
             },
@@ -121,6 +124,7 @@ fn read_register(keys: &Keys<'_>, settings: &mut RegisterSettings) -> Result<(),
     settings.principals = keys.strings("principals")?;
     settings.trust = trust(keys)?.unwrap_or(settings.trust);
     settings.most = count(keys, settings.most)?;
+    settings.programs = keys.strings("programs")?;
     let Some(item) = keys.table.get("approved") else { return Ok(()) };
     let commands = item.as_array().ok_or_else(|| keys.wrong_type("approved", item, "an array of commands"))?;
     let wrong = || keys.bad_value("approved", "has an entry that is no command", "write [[\"program\", \"argument\"]]");

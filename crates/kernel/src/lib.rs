@@ -39,7 +39,8 @@ pub use kernel::{Kernel, ServerStatus};
 pub use lifecycle::{SERVERS_LIST, SERVERS_ORDER};
 pub use office::Office;
 pub use registry::{
-    Builder, Creating, KnownServer, Lifetime, OfferedServer, Registering, Registration, Run, ServerOffers, Source,
+    Builder, Creating, KnownServer, Lifetime, Offer, OfferedServer, Registering, Registration, Run, ServerOffers,
+    Source,
 };
 pub use server::Phase;
 pub use server::health::Health;

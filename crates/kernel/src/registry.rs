@@ -33,6 +33,7 @@ use crate::spec::ServerSpec;
 
 pub(crate) use create::Written;
 pub use listing::OfferedServer;
+pub use recommend::Offer;
 pub(crate) use tools::is_method;
 
 /// Which servers may come while the kernel runs, and where others are known.
@@ -55,6 +56,8 @@ pub struct Registering {
     pub principals: Vec<String>,
     /// How far such a server is trusted at most.
     pub trust: TrustLevel,
+    /// Programs that may be started, once a person agreed to the whole command.
+    pub programs: Vec<String>,
     /// Commands that nobody need be asked about any more, word by word.
     pub approved: Vec<Vec<String>>,
     /// Registered servers at a time.
@@ -158,8 +161,11 @@ pub trait Builder: std::fmt::Debug + Send + Sync {
     /// What is missing.
     fn runs(&self, language: Language) -> Result<(), String>;
 
-    /// Keeps the registrations that are to outlive the process: these and no others.
-    fn keep(&self, registrations: &[Registration]);
+    /// Keeps a registration that is to outlive the process.
+    fn keep(&self, registration: &Registration);
+
+    /// Forgets one that was kept.
+    fn forget(&self, id: &str);
 }
 
 /// A registry of servers that are somewhere else.
@@ -257,12 +263,6 @@ impl Registry {
         let entries = self.entries.lock();
         let ends = |entry: &&Entry| entry.session.as_deref() == Some(session);
         entries.iter().filter(ends).map(|entry| entry.registration.id.clone()).collect()
-    }
-
-    fn lasting(&self) -> Vec<Registration> {
-        let entries = self.entries.lock();
-        let lasts = |entry: &&Entry| entry.registration.lifetime == Lifetime::Persistent;
-        entries.iter().filter(lasts).map(|entry| entry.registration.clone()).collect()
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! It decides what each answers. Who asks is who was authenticated, and sees what a list would show him.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -283,13 +284,10 @@ impl Kernel {
         Ok(Some((tool, added, count)))
     }
 
-    /// Tools that a client may see and that fit some words, the best first.
-    pub(crate) async fn search_visible(&self, context: &Context, words: &str, top: usize) -> Result<Vec<Hit>, Fault> {
-        self.wait_for_servers().await;
-        let view = self.view();
-        let seen = self.seen_now(context, &view).await?;
-        let found = self.discovery().index.search(&Search::new(words).top(top), |name| seen.tools.contains_key(name));
-        Ok(found.hits)
+    /// Those of some tools that fit some words, the best first.
+    pub(crate) async fn search_among(&self, tools: &HashSet<&str>, words: &str, top: usize) -> Vec<Hit> {
+        self.index_up_to_date(&self.view()).await;
+        self.discovery().index.search(&Search::new(words).top(top), |name| tools.contains(name)).hits
     }
 
     async fn tool_session(&self, context: &Context, view: &Arc<View>) -> Result<Raw, Fault> {

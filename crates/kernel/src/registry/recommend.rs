@@ -4,7 +4,7 @@
 //! of themselves. Those of registries are found in a copy of the registry that is searched here: no registry learns
 //! what anybody looks for. A recommendation starts nothing and adds nothing.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,13 +12,13 @@ use parking_lot::RwLock;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use switchboard_catalog::{Catalog, Search, Tool};
-use switchboard_peer::Context;
+use switchboard_peer::{Context, Principal};
 use switchboard_protocol::fault::Fault;
 use switchboard_protocol::proposals::RECOMMEND_SERVERS;
 use switchboard_wire::Raw;
 
 use super::register::invalid;
-use super::{KnownServer, Source};
+use super::{KnownServer, OfferedServer, Source};
 use crate::gate::audit;
 use crate::kernel::Kernel;
 
@@ -81,6 +81,17 @@ impl Shelf {
     }
 }
 
+/// A server that can do what is needed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Offer {
+    /// The server.
+    pub server: OfferedServer,
+    /// How well it fits, from 0 to 1.
+    pub relevance: f32,
+    /// The tools that do it, under the names that clients see.
+    pub tools: Vec<String>,
+}
+
 /// One recommendation, and by how much.
 struct Found {
     relevance: f32,
@@ -124,11 +135,25 @@ impl Kernel {
         Raw::from_value(&answer).map_err(Fault::internal)
     }
 
-    /// Servers that are there, through their tools and through what is said of them.
-    async fn those_there(&self, context: &Context, needed: &str, words: &str) -> Result<Vec<Found>, Fault> {
-        let hits = self.search_visible(context, words, TOOLS).await?;
-        let servers = self.offered(&context.session).await?;
-        let about = |server: &super::OfferedServer| Tool {
+    /// The servers that somebody who was authenticated may know of and that can do what is needed, the best first, with
+    /// how well they fit, from 0 to 1, and the tools that do.
+    ///
+    /// # Errors
+    /// It cannot be known now what he may use.
+    pub async fn offered_for(&self, principal: &Principal, needed: &str) -> Result<Vec<Offer>, Fault> {
+        let servers = self.offered_to(principal).await?;
+        let mut offers = self.fitting(servers, &needed.replace(['_', '-'], " ")).await;
+        offers.sort_by(|one, other| other.relevance.total_cmp(&one.relevance));
+        Ok(offers)
+    }
+
+    /// Those of some servers that fit, through their tools and through what is said of them.
+    async fn fitting(&self, servers: Vec<OfferedServer>, words: &str) -> Vec<Offer> {
+        let visible: HashSet<&str> =
+            servers.iter().flat_map(|server| &server.tools).map(|(_, exposed, _)| exposed.as_str()).collect();
+        let hits = self.search_among(&visible, words, TOOLS).await;
+        drop(visible);
+        let about = |server: &OfferedServer| Tool {
             id: server.id.clone(),
             server: server.id.clone(),
             name: server.id.clone(),
@@ -138,32 +163,42 @@ impl Kernel {
         let mut catalog = Catalog::default();
         catalog.extend(servers.iter().map(about).collect());
         let described = catalog.search(&Search::new(words).top(servers.len().max(1)), |_| true);
-        let mut found = Vec::new();
-        for server in &servers {
+        let mut offers = Vec::new();
+        for server in servers {
             let tools: Vec<_> = hits.iter().filter(|hit| *hit.server == *server.id && hit.relevance >= LOW).collect();
             let by_tools = tools.first().map_or(0.0, |hit| hit.relevance);
             let itself = described.hits.iter().find(|hit| *hit.id == *server.id && server.description.is_some());
-            let by_itself = itself.map_or(0.0, |hit| hit.relevance);
-            let relevance = by_tools.max(by_itself);
-            let Some(sure) = confidence(relevance) else { continue };
-            let names: Vec<&str> = tools.iter().take(3).map(|hit| &*hit.id).collect();
+            let relevance = itself.map_or(0.0, |hit| hit.relevance).max(by_tools);
+            if relevance >= LOW {
+                let tools = tools.iter().take(3).map(|hit| hit.id.to_string()).collect();
+                offers.push(Offer { server, relevance, tools });
+            }
+        }
+        offers
+    }
+
+    /// Servers that are there.
+    async fn those_there(&self, context: &Context, needed: &str, words: &str) -> Result<Vec<Found>, Fault> {
+        let servers = self.offered(&context.session).await?;
+        let found = |Offer { server, relevance, tools }: Offer| {
+            let next = if tools.is_empty() { "find its tools with mgp.tools.discover" } else { "call the tools named" };
             let told = json!({
                 "capability": needed,
                 "server": server.id,
                 "server_name": server.id,
                 "description": server.description,
-                "match_confidence": sure,
+                "match_confidence": confidence(relevance),
                 "relevance_score": rounded(relevance),
                 "available": "here",
                 "status": server.status,
                 "asleep": server.asleep,
-                "tools": names,
+                "tools": tools,
                 "auth_flow": "none",
-                "next": if names.is_empty() { "find its tools with mgp.tools.discover" } else { "call the tools that are named" },
+                "next": next,
             });
-            found.push(Found { relevance, told });
-        }
-        Ok(found)
+            Found { relevance, told }
+        };
+        Ok(self.fitting(servers, words).await.into_iter().map(found).collect())
     }
 
     /// Servers that a registry names.

@@ -20,6 +20,7 @@ use super::{Entry, Lifetime, Registering, Registration, Run, may};
 use crate::gate::audit::{self, event, result};
 use crate::kernel::Kernel;
 use crate::server::Phase;
+use crate::spec::ServerSpec;
 
 /// Words of one command, and bytes of one word.
 const MOST_WORDS: usize = 64;
@@ -90,6 +91,13 @@ impl Kernel {
         let approval = if rules.approved.contains(words) {
             None
         } else {
+            if !rules.programs.contains(&words[0]) {
+                let text = format!("`{}` is none of the programs that may be started here", words[0]);
+                let fault = Fault::new(FaultKind::PermissionDenied, text)
+                    .suggest("the operator names it under `programs` of `[discovery.register]`");
+                self.note_refused(context, method::DISCOVERY_REGISTER, Some(&registration.id), &fault).await;
+                return Err(fault);
+            }
             // The id and the trust are part of what is agreed to: a grant for one server is not for another.
             let exact = json!({
                 "id": registration.id, "command": words, "trust_level": registration.trust,
@@ -148,11 +156,7 @@ impl Kernel {
             Ok(spec) => spec,
             Err(why) => return Ok(Err(why)),
         };
-        let mut policy = spec.policy.as_ref().clone();
-        policy.trust = registration.trust_level();
-        policy.only_for = Some(registration.principal.as_str().into());
-        policy.permissions_required.clone_from(&registration.permissions_required);
-        spec.policy = Arc::new(policy);
+        hold(&mut spec, &registration);
         let session = &context.session;
         let bound = registration.lifetime == Lifetime::Session;
         let entry = Entry {
@@ -177,7 +181,9 @@ impl Kernel {
         server.settled(tokio::time::Instant::now() + server.spec.start_timeout + GRACE).await;
         let why = match server.phase() {
             Phase::Ready => {
-                self.keep_registered();
+                if !bound {
+                    builder.keep(&registration);
+                }
                 if bound && !session.lasting {
                     self.retire_when_idle(registration.id);
                 }
@@ -216,7 +222,9 @@ impl Kernel {
     pub(super) async fn retire(&self, id: &str, by: Actor, reason: &str) {
         let Some(registration) = self.registry().remove(id) else { return };
         self.registered_changed();
-        self.keep_registered();
+        if let (Lifetime::Persistent, Some(builder)) = (registration.lifetime, &self.options().servers.builder) {
+            builder.forget(id);
+        }
         // Another server of this name is another server.
         if let Some(store) = self.gate().store()
             && let Err(error) = store.pins().forget(id, None).await
@@ -249,12 +257,6 @@ impl Kernel {
         });
     }
 
-    fn keep_registered(&self) {
-        if let Some(builder) = &self.options().servers.builder {
-            builder.keep(&self.registry().lasting());
-        }
-    }
-
     /// Starts the servers that were registered to stay, as far as they still may be.
     pub fn restore(&self, registrations: Vec<Registration>) {
         let offers = &self.options().servers;
@@ -264,11 +266,7 @@ impl Kernel {
             registration.trust = trust.as_str().to_owned();
             match builder.build(&registration) {
                 Ok(mut spec) => {
-                    let mut policy = spec.policy.as_ref().clone();
-                    policy.trust = trust;
-                    policy.only_for = Some(registration.principal.as_str().into());
-                    policy.permissions_required.clone_from(&registration.permissions_required);
-                    spec.policy = Arc::new(policy);
+                    hold(&mut spec, &registration);
                     let id = registration.id.clone();
                     if !self.registry().add(Entry { registration, spec, session: None }) {
                         tracing::warn!(server = id, "a registered server is left out: its name is taken");
@@ -288,6 +286,15 @@ impl Kernel {
     }
 }
 
+/// Holds a server to what its registration says, whatever its builder thought.
+fn hold(spec: &mut ServerSpec, registration: &Registration) {
+    let mut policy = spec.policy.as_ref().clone();
+    policy.trust = registration.trust_level();
+    policy.only_for = Some(registration.principal.as_str().into());
+    policy.permissions_required.clone_from(&registration.permissions_required);
+    spec.policy = Arc::new(policy);
+}
+
 /// A request as a registration: what it says, within what it may.
 fn registration(asked: Asked, rules: &Registering, session: &Session) -> Result<Registration, Fault> {
     if asked.transport.as_deref().is_some_and(|transport| transport != "stdio") {
@@ -296,8 +303,14 @@ fn registration(asked: Asked, rules: &Registering, session: &Session) -> Result<
         ));
     }
     let good = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
-    if asked.id.is_empty() || asked.id.len() > LONGEST_ID || !asked.id.chars().all(good) {
+    let begins = asked.id.starts_with(|c: char| c.is_ascii_alphanumeric());
+    if !begins || asked.id.len() > LONGEST_ID || !asked.id.chars().all(good) {
         return Err(invalid(format!("`id` is 1 to {LONGEST_ID} characters of A-Z a-z 0-9 . _ -")));
+    }
+    // A server of this name could pose as the kernel.
+    let lower = format!("{}.", asked.id.to_ascii_lowercase());
+    if lower.starts_with(crate::names::RESERVED) || lower.starts_with(&format!("{}.", crate::welcome::NAME)) {
+        return Err(invalid(format!("the id `{}` belongs to the kernel", asked.id)));
     }
     let words: Vec<String> = std::iter::once(asked.command).chain(asked.args).collect();
     let fits = |word: &String| word.len() <= LONGEST_WORD && !word.contains('\0');

@@ -26,6 +26,16 @@ pub(crate) fn is_method(name: &str) -> bool {
 impl Kernel {
     /// Answers one of the methods.
     pub(crate) async fn registry_request(&self, context: &Context, name: &str, params: &Raw) -> Result<Raw, Fault> {
+        let offers = &self.options().servers;
+        let off = match name {
+            method::DISCOVERY_REGISTER => offers.register.is_none(),
+            method::DISCOVERY_DEREGISTER => offers.register.is_none() && offers.create.is_none(),
+            _ => false,
+        };
+        if off {
+            return Err(Fault::new(FaultKind::MethodNotFound, format!("Method not found: {name}"))
+                .suggest("the operator switches it on with `[discovery.register]` in the configuration"));
+        }
         let answer = match name {
             method::DISCOVERY_LIST => self.list_offered(context, params).await?,
             method::DISCOVERY_REGISTER => self.register_server(context, params).await?,
@@ -48,6 +58,7 @@ impl Kernel {
             return None;
         }
         match known {
+            Some(method::DISCOVERY_REGISTER) if self.options().servers.register.is_none() => None,
             // To a client that may not, it is as if it were for operators only.
             Some(method::DISCOVERY_REGISTER) if self.registering(&context.session).is_none() => {
                 Some(Err(Fault::new(FaultKind::PermissionDenied, "you may not register servers here")))
@@ -79,7 +90,7 @@ fn agreed_on_discovery(context: &Context) -> bool {
     welcome::agreed_with(&context.caller.capabilities).is_some_and(|agreed| agreed.has(Extension::Discovery))
 }
 
-fn tool(name: &str, description: &str, properties: Value, required: &[&str]) -> Value {
+fn tool(name: &str, description: &str, properties: &Value, required: &[&str]) -> Value {
     json!({
         "name": name,
         "description": description,
@@ -108,7 +119,7 @@ fn list_tool() -> Value {
     tool(
         "mgp.discovery.list",
         "Which servers there are, how they are, and what they offer.",
-        json!({"filter": filter}),
+        &json!({"filter": filter}),
         &[],
     )
 }
@@ -132,12 +143,12 @@ fn register_tool() -> Value {
     });
     let about = "Start one more server. A person has to agree to exactly this command first: when the answer is \
         pending_approval, send the same again once it was approved.";
-    tool("mgp.discovery.register", about, properties, &["id", "command"])
+    tool("mgp.discovery.register", about, &properties, &["id", "command"])
 }
 
 fn deregister_tool() -> Value {
     let properties = json!({"id": text("The server"), "reason": text("Why")});
-    tool("mgp.discovery.deregister", "Stop a server that you registered.", properties, &["id"])
+    tool("mgp.discovery.deregister", "Stop a server that you registered.", &properties, &["id"])
 }
 
 fn recommend_tool(name: &str) -> Value {
@@ -148,5 +159,5 @@ fn recommend_tool(name: &str) -> Value {
     });
     let about = "Which server could do what no tool does: connected, asleep, or of a registry that the operator \
         named. Starts nothing.";
-    tool(name, about, properties, &["capability_needed"])
+    tool(name, about, &properties, &["capability_needed"])
 }

@@ -62,8 +62,12 @@ impl Builder for Workshop {
         if language == Language::Python { Ok(()) } else { Err("there is no `node` here".to_owned()) }
     }
 
-    fn keep(&self, registrations: &[Registration]) {
-        *self.kept.lock() = registrations.to_vec();
+    fn keep(&self, registration: &Registration) {
+        self.kept.lock().push(registration.clone());
+    }
+
+    fn forget(&self, id: &str) {
+        self.kept.lock().retain(|kept| kept.id != id);
     }
 }
 
@@ -114,6 +118,7 @@ fn registering() -> Registering {
     Registering {
         principals: vec!["bot".to_owned()],
         trust: TrustLevel::Experimental,
+        programs: vec!["script".to_owned(), "no-such-program".to_owned()],
         approved: vec![vec!["script".to_owned(), "ready_made".to_owned()]],
         most: 2,
     }
@@ -251,12 +256,19 @@ async fn who_may_not_register_is_refused_and_that_is_on_record() {
     assert!(!ann.list("tools").await.contains(&"mgp.discovery.register".to_owned()));
     assert!(place.client(Era::Legacy, "bot").await.list("tools").await.contains(&"mgp.discovery.register".to_owned()));
 
+    let bot = place.client(Era::Legacy, "bot").await;
+    let other = json!({"id": "garden", "command": "sh", "args": ["-c", "id"]});
+    let refused = bot.request("mgp/discovery/register", other).await.unwrap_err();
+    assert!(refused.code == 1000 && refused.message.contains("`sh`"), "{refused:?}");
+    place.kernel.shut_down(Duration::from_secs(2)).await;
+    let log = place.log().await;
+    let refusals = log.iter().filter(|event| event.event_type == "dev.switchboard.registration_refused");
+    assert_eq!(refusals.count(), 2);
+
     let off = Place::new(|servers, _| servers.register = None).await;
     let bot = off.client(Era::Legacy, "bot").await;
-    assert_eq!(bot.request("mgp/discovery/register", wish("garden", "ready_made")).await.unwrap_err().code, 1000);
+    assert_eq!(bot.request("mgp/discovery/register", wish("garden", "ready_made")).await.unwrap_err().code, -32601);
     assert_eq!(off.servers(), ["clock"]);
-    off.kernel.shut_down(Duration::from_secs(2)).await;
-    assert!(off.log().await.iter().any(|event| event.event_type == "dev.switchboard.registration_refused"));
 }
 
 #[tokio::test]
@@ -288,6 +300,9 @@ async fn malformed_registrations_and_servers_that_do_not_start_leave_nothing_beh
         json!({"command": "script"}),
         json!({"id": "a"}),
         json!({"id": "a b", "command": "script"}),
+        json!({"id": "mgp.tools", "command": "script"}),
+        json!({"id": "Switchboard", "command": "script"}),
+        json!({"id": "-a", "command": "script"}),
         json!({"id": "a", "command": "script", "transport": "http"}),
         json!({"id": "a", "command": "script", "args": [1]}),
         json!({"id": "a", "command": "script\u{0}"}),
