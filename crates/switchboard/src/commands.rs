@@ -15,6 +15,7 @@ pub(crate) mod init;
 pub(crate) mod login;
 pub(crate) mod memory;
 pub(crate) mod pins;
+pub(crate) mod registry;
 pub(crate) mod revoke;
 pub(crate) mod servers;
 pub(crate) mod token;

@@ -16,6 +16,7 @@ mod ledger;
 mod local;
 mod logging;
 mod memory;
+mod registry;
 mod screen;
 mod serve;
 mod setup;
@@ -24,6 +25,7 @@ mod specs;
 mod stdio;
 mod storage;
 mod tokens;
+mod workshop;
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -90,6 +92,7 @@ fn run(arguments: Arguments) -> Outcome {
         Command::Callbacks { command } => without_servers(commands::callbacks::run(&common, command.as_ref())),
         Command::Audit(command) => without_servers(commands::audit::run(&common, &command)),
         Command::Pins { command } => without_servers(commands::pins::run(&common, command.as_ref())),
+        Command::Registry(command) => without_servers(commands::registry::run(&common, command)),
         Command::Check(options) => commands::check::run(&options),
         Command::Serve(options) => with_servers(serve::run(&common, &options)),
         Command::Stdio => with_servers(stdio::run(&common)),

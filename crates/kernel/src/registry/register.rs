@@ -261,7 +261,13 @@ impl Kernel {
     pub fn restore(&self, registrations: Vec<Registration>) {
         let offers = &self.options().servers;
         let (Some(rules), Some(builder)) = (&offers.register, &offers.builder) else { return };
-        for mut registration in registrations.into_iter().take(rules.most) {
+        let may_run = |registration: &Registration| match &registration.run {
+            Run::Command(words) => {
+                rules.approved.contains(words) || words.first().is_some_and(|program| rules.programs.contains(program))
+            }
+            Run::Code { .. } => false,
+        };
+        for mut registration in registrations.into_iter().filter(may_run).take(rules.most) {
             let trust = registration.trust_level().min(rules.trust);
             registration.trust = trust.as_str().to_owned();
             match builder.build(&registration) {
