@@ -130,7 +130,7 @@ impl Kernel {
         let client = context.caller.info.as_ref().and_then(|info| info.member("name")?.as_text());
         let message = format!("Let `{}` run code of its own as the tool `{}`?", session.principal, written.name);
         let shown = json!({
-            "tool": TOOL, "arguments": switchboard_guard::redact::value(&exact), "risk_level": "dangerous",
+            "tool": TOOL, "arguments": tool, "risk_level": "dangerous",
             "client": client, "message": message,
         });
         let approval = match self.agreed(context, Wish { tool: TOOL, exact: &exact, shown, message }).await {

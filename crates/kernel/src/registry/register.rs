@@ -104,12 +104,12 @@ impl Kernel {
                 "permissions_required": registration.permissions_required, "lifetime": registration.lifetime,
             });
             let exact = Raw::from_value(&exact).map_err(Fault::internal)?;
-            let mut arguments = switchboard_guard::redact::value(&exact);
+            // Exactly as it is: nobody agrees to a command that is hidden from him in part.
+            let mut arguments: Value = exact.view().map_err(Fault::internal)?;
             arguments["folder"] = std::env::current_dir().ok().map(|folder| folder.display().to_string()).into();
             arguments["justification"] = registration.justification.clone().into();
             let client = context.caller.info.as_ref().and_then(|info| info.member("name")?.as_text());
-            let message = format!("Start a server `{}` with `{}`?", registration.id, words.join(" "));
-            let message = switchboard_guard::redact::printable(&message);
+            let message = format!("Start a server `{}` with this command?", registration.id);
             let shown = json!({
                 "tool": "mgp.discovery.register", "arguments": arguments, "risk_level": "dangerous",
                 "client": client, "message": message,

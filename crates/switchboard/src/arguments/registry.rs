@@ -24,6 +24,9 @@ pub(crate) struct RegistrySearch {
     /// The registry, instead of those of the configuration
     #[arg(long, value_name = "URL")]
     pub(crate) registry: Option<String>,
+    /// The bearer token for that registry, where it wants one
+    #[arg(long, env = "SWITCHBOARD_REGISTRY_TOKEN", hide_env_values = true)]
+    pub(crate) token: Option<String>,
     /// How many servers at most
     #[arg(long, value_name = "COUNT", default_value_t = 10)]
     pub(crate) top: usize,
@@ -38,6 +41,9 @@ pub(crate) struct RegistryServer {
     /// The registry, instead of those of the configuration
     #[arg(long, value_name = "URL")]
     pub(crate) registry: Option<String>,
+    /// The bearer token for that registry, where it wants one
+    #[arg(long, env = "SWITCHBOARD_REGISTRY_TOKEN", hide_env_values = true)]
+    pub(crate) token: Option<String>,
     /// This version and not the latest
     #[arg(long)]
     pub(crate) version: Option<String>,

@@ -30,7 +30,7 @@ pub(crate) async fn run(common: &Common, command: RegistryCommand) -> Outcome {
 async fn search(common: &Common, options: &RegistrySearch) -> Outcome {
     let query = options.query.join(" ");
     let mut results = Vec::new();
-    for reader in readers(common, options.registry.as_deref())? {
+    for reader in readers(common, options.registry.as_deref(), options.token.as_deref())? {
         let listed = reader.list().await?;
         if listed.cut {
             screen::note(format_args!(
@@ -197,7 +197,7 @@ async fn one(common: &Common, options: &RegistryServer) -> Result<Document, Fail
         return Ok(read_file(path)?);
     }
     let mut last = None;
-    for reader in readers(common, options.registry.as_deref())? {
+    for reader in readers(common, options.registry.as_deref(), options.token.as_deref())? {
         match reader.server(&options.server, options.version.as_deref()).await {
             Ok(document) => return Ok(document),
             Err(error) => last = Some(error),
@@ -207,9 +207,9 @@ async fn one(common: &Common, options: &RegistryServer) -> Result<Document, Fail
 }
 
 /// The registry that was named, or those of the configuration.
-fn readers(common: &Common, named: Option<&str>) -> Result<Vec<Reader>, Failure> {
+fn readers(common: &Common, named: Option<&str>, token: Option<&str>) -> Result<Vec<Reader>, Failure> {
     if let Some(address) = named {
-        return Ok(vec![Reader::new(address)?]);
+        return Ok(vec![Reader::new(address)?.with_token(token)]);
     }
     let loaded = load(&setup::sources(common)?)?;
     let addresses = &loaded.config.settings.discovery.registries;

@@ -331,7 +331,7 @@ mod tests {
             (package("oci", &json!({"identifier": "ghcr.io/a/b:9"})), "docker run -i --rm ghcr.io/a/b:9"),
             (package("nuget", &json!({})), "dnx --yes pkg@1.2.3"),
             (package("npm", &json!({"runtimeHint": "bunx"})), "bunx pkg@1.2.3"),
-            (package("npm", &json!({"runtimeHint": "/tmp/evil"})), "npx -y pkg@1.2.3"),
+            (package("npm", &json!({"runtimeHint": "/opt/evil"})), "npx -y pkg@1.2.3"),
             (
                 package(
                     "npm",

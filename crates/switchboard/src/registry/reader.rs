@@ -26,11 +26,12 @@ const MOST_PAGES: usize = 100;
 const VERSIONS: [&str; 2] = ["v0.1", "v0"];
 
 /// A registry.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct Reader {
     /// Where its interface may be, the likeliest first.
     places: Vec<Url>,
     address: String,
+    headers: Vec<(String, String)>,
 }
 
 /// What was read of a registry.
@@ -77,7 +78,13 @@ impl Reader {
         } else {
             VERSIONS.iter().map(|version| at(&format!("{path}/{version}"))).collect()
         };
-        Ok(Self { places, address: address.trim_end_matches('/').to_owned() })
+        Ok(Self { places, address: address.trim_end_matches('/').to_owned(), headers: Vec::new() })
+    }
+
+    /// The same with a token, for a registry that wants one.
+    pub(crate) fn with_token(self, token: Option<&str>) -> Self {
+        let header = |token: &str| ("Authorization".to_owned(), format!("Bearer {token}"));
+        Self { headers: token.map(header).into_iter().collect(), ..self }
     }
 
     /// Its address, for people.
@@ -162,7 +169,7 @@ impl Reader {
     async fn get(&self, url: &Url) -> Result<Option<Value>, ReadError> {
         let failed = |why: String| self.unreadable(&why);
         let options = HttpOptions { body_limit: LARGEST, ..HttpOptions::default() };
-        let target = Target::new(url.as_str(), &[], options).map_err(|error| failed(chain(&error)))?;
+        let target = Target::new(url.as_str(), &self.headers, options).map_err(|error| failed(chain(&error)))?;
         let mut headers = target.headers().clone();
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
         let slow = || ReadError::Slow { address: self.address.clone(), wait: PAGE_TIME };
