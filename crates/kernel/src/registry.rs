@@ -164,8 +164,8 @@ pub trait Builder: std::fmt::Debug + Send + Sync {
     /// Keeps a registration that is to outlive the process.
     fn keep(&self, registration: &Registration);
 
-    /// Forgets one that was kept.
-    fn forget(&self, id: &str);
+    /// One has ended for good: what was kept of it, and what it left behind, goes.
+    fn retired(&self, registration: &Registration);
 }
 
 /// A registry of servers that are somewhere else.
@@ -239,17 +239,24 @@ impl Registry {
         self.entries.lock().iter().filter(|entry| counted(&entry.registration)).count()
     }
 
-    /// One more; `false` if its id is taken.
-    fn add(&self, entry: Entry) -> bool {
+    /// One more, of at most so many of its kind.
+    ///
+    /// # Errors
+    /// Its id is taken, or there are so many already: others may have come since it was looked.
+    fn add(&self, entry: Entry, most: usize) -> Result<(), &'static str> {
+        let written = |entry: &Entry| matches!(entry.registration.run, Run::Code { .. });
         if self.is_taken(&entry.registration.id) {
-            return false;
+            return Err("a server of this name has come meanwhile");
         }
         let mut entries = self.entries.lock();
-        let free = !entries.iter().any(|other| other.registration.id == entry.registration.id);
-        if free {
-            entries.push(entry);
+        if entries.iter().any(|other| other.registration.id == entry.registration.id) {
+            return Err("a server of this name has come meanwhile");
         }
-        free
+        if entries.iter().filter(|other| written(other) == written(&entry)).count() >= most {
+            return Err("no more may be registered");
+        }
+        entries.push(entry);
+        Ok(())
     }
 
     fn remove(&self, id: &str) -> Option<Registration> {

@@ -10,8 +10,8 @@ use parking_lot::Mutex;
 use switchboard_config::{IsolationMode, Settings};
 use switchboard_guard::code::{Language, Level};
 use switchboard_kernel::{
-    Builder, Creating, Isolation, Registering, Registration, Restart, Run, ServerOffers, ServerPolicy, ServerSpec,
-    Sharing, Source, Upkeep,
+    Builder, Creating, Isolation, Lifetime, Registering, Registration, Restart, Run, ServerOffers, ServerPolicy,
+    ServerSpec, Sharing, Source, Upkeep,
 };
 use switchboard_peer::client::{EraChoice, Target};
 use switchboard_transport::child::CommandSpec;
@@ -22,6 +22,10 @@ use crate::registry::source::Registry;
 
 /// The file of those that stay, in the data folder.
 const FILE: &str = "registered.json";
+/// Where the folders of servers are, in the data folder.
+const SANDBOXES: &str = "sandboxes";
+/// What the folder of written tools begins with, before the number of the process. No id of a server has an `@`.
+const WRITTEN: &str = "written@";
 
 /// What the kernel is told of servers that may come.
 pub(crate) fn offers(settings: &Settings, data_dir: &Path) -> ServerOffers {
@@ -49,12 +53,28 @@ pub(crate) fn offers(settings: &Settings, data_dir: &Path) -> ServerOffers {
             }
         }
     };
+    if create.is_some() {
+        remove_left_behind(data_dir);
+    }
     let workshop = Workshop { settings: settings.clone(), data_dir: data_dir.to_owned(), writing: Mutex::default() };
     ServerOffers {
         register,
         create,
         builder: Some(Arc::new(workshop)),
         sources: said.registries.iter().filter_map(source).collect(),
+    }
+}
+
+/// Removes the folders of written tools whose process is gone.
+fn remove_left_behind(data_dir: &Path) {
+    let Ok(folders) = std::fs::read_dir(data_dir.join(SANDBOXES)) else { return };
+    for folder in folders.filter_map(Result::ok) {
+        let name = folder.file_name();
+        let number = name.to_str().and_then(|name| name.strip_prefix(WRITTEN)?.parse().ok());
+        let Some(process) = number.and_then(rustix::process::Pid::from_raw) else { continue };
+        if rustix::process::test_kill_process(process) == Err(rustix::io::Errno::SRCH) {
+            let _ = std::fs::remove_dir_all(folder.path());
+        }
     }
 }
 
@@ -96,6 +116,15 @@ impl Workshop {
         Ok((found, flags))
     }
 
+    /// The folder of a server. Those of tools that were written are this process's own, because nobody needs them later.
+    fn sandbox(&self, registration: &Registration) -> PathBuf {
+        let all = self.data_dir.join(SANDBOXES);
+        match registration.run {
+            Run::Command(_) => all.join(&registration.id),
+            Run::Code { .. } => all.join(format!("{WRITTEN}{}", std::process::id())).join(&registration.id),
+        }
+    }
+
     fn isolation(&self, registration: &Registration) -> Isolation {
         let overrides = match registration.run {
             Run::Command(_) => Overrides::default(),
@@ -119,7 +148,7 @@ impl Workshop {
             of_this: Some(Mode::Trust),
             overrides,
             home: std::env::var_os("HOME").map(PathBuf::from),
-            sandbox: self.data_dir.join("sandboxes").join(&registration.id),
+            sandbox: self.sandbox(registration),
             private,
         }
     }
@@ -186,8 +215,14 @@ impl Builder for Workshop {
         });
     }
 
-    fn forget(&self, id: &str) {
-        self.change(|all| all.retain(|other| other.id != id));
+    fn retired(&self, registration: &Registration) {
+        if registration.lifetime == Lifetime::Persistent {
+            self.change(|all| all.retain(|other| other.id != registration.id));
+        }
+        if let Run::Code { .. } = registration.run {
+            // What cannot be removed now goes with the rest at the next start.
+            let _ = std::fs::remove_dir_all(self.sandbox(registration));
+        }
     }
 }
 
@@ -235,16 +270,32 @@ mod tests {
             trust: "sandboxed".to_owned(),
             permissions_required: Vec::new(),
             justification: None,
-            lifetime: switchboard_kernel::Lifetime::Persistent,
+            lifetime: Lifetime::Persistent,
         };
         workshop.keep(&registration("a"));
         workshop.keep(&registration("b"));
         workshop.keep(&registration("a"));
         assert_eq!(kept(folder.path()).len(), 2);
-        workshop.forget("a");
+        workshop.retired(&registration("a"));
         assert_eq!(kept(folder.path()), [registration("b")]);
         std::fs::write(folder.path().join(FILE), "{").unwrap();
         assert_eq!(kept(folder.path()), []);
+    }
+
+    #[test]
+    fn folders_of_processes_that_are_gone_are_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = |name: String| folder.path().join(SANDBOXES).join(name);
+        let (own, gone, server) = (
+            place(format!("{WRITTEN}{}", std::process::id())),
+            place(format!("{WRITTEN}999999999")),
+            place("a".to_owned()),
+        );
+        for place in [&own, &gone, &server] {
+            std::fs::create_dir_all(place.join("tmp")).unwrap();
+        }
+        remove_left_behind(folder.path());
+        assert!(own.is_dir() && server.is_dir() && !gone.exists());
     }
 
     #[test]
@@ -259,7 +310,7 @@ mod tests {
             trust: "standard".to_owned(),
             permissions_required: Vec::new(),
             justification: None,
-            lifetime: switchboard_kernel::Lifetime::Session,
+            lifetime: Lifetime::Session,
         };
         let spec = workshop.build(&registration).unwrap();
         assert_eq!(spec.isolation.unwrap().of_this, Some(Mode::Trust));

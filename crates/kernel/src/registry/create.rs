@@ -168,7 +168,7 @@ impl Kernel {
         };
         let created = audit::about(event(event::TOOL_CREATED_DYNAMIC, result::SUCCESS), &id, Some(&written.name));
         self.gate().audit.record(created).await?;
-        if let Err(why) = self.start_registered(context, registration, approval).await? {
+        if let Err(why) = self.start_registered(context, registration, approval, rules.most).await? {
             let failed = audit::about(event(event::TOOL_CREATED_DYNAMIC, result::FAILURE), &id, Some(&written.name));
             self.gate().audit.note(audit::with(failed, "reason", why.as_str())).await;
             return Ok(json!({

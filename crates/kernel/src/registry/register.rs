@@ -132,7 +132,7 @@ impl Kernel {
             }
         };
         let (id, trust) = (registration.id.clone(), registration.trust.clone());
-        let started = self.start_registered(context, registration, approval).await?;
+        let started = self.start_registered(context, registration, approval, rules.most).await?;
         Ok(match started {
             Ok(()) => json!({
                 "id": id, "status": "connected", "trust_level": trust,
@@ -148,6 +148,7 @@ impl Kernel {
         context: &Context,
         registration: Registration,
         approval: Option<String>,
+        most: usize,
     ) -> Result<Result<(), String>, Fault> {
         let Some(builder) = self.options().servers.builder.as_ref() else {
             return Err(Fault::new(FaultKind::Internal, "nothing can be started here"));
@@ -172,8 +173,8 @@ impl Kernel {
         let event = audit::with(event, "lifetime", json!(registration.lifetime));
         let event = audit::with(event, "justification", registration.justification.clone());
         self.gate().audit.record(audit::with(event, "approval", approval)).await?;
-        if !self.registry().add(entry) {
-            return Ok(Err("a server of this name has come meanwhile".to_owned()));
+        if let Err(why) = self.registry().add(entry, most) {
+            return Ok(Err(why.to_owned()));
         }
         self.registered_changed();
         let id = registration.id.as_str();
@@ -222,8 +223,8 @@ impl Kernel {
     pub(super) async fn retire(&self, id: &str, by: Actor, reason: &str) {
         let Some(registration) = self.registry().remove(id) else { return };
         self.registered_changed();
-        if let (Lifetime::Persistent, Some(builder)) = (registration.lifetime, &self.options().servers.builder) {
-            builder.forget(id);
+        if let Some(builder) = &self.options().servers.builder {
+            builder.retired(&registration);
         }
         // Another server of this name is another server.
         if let Some(store) = self.gate().store()
@@ -274,8 +275,8 @@ impl Kernel {
                 Ok(mut spec) => {
                     hold(&mut spec, &registration);
                     let id = registration.id.clone();
-                    if !self.registry().add(Entry { registration, spec, session: None }) {
-                        tracing::warn!(server = id, "a registered server is left out: its name is taken");
+                    if let Err(why) = self.registry().add(Entry { registration, spec, session: None }, rules.most) {
+                        tracing::warn!(server = id, why, "a registered server is left out");
                     }
                 }
                 Err(why) => tracing::warn!(server = registration.id, why, "a registered server cannot be started"),

@@ -75,9 +75,9 @@ impl Kernel {
         if agreed_on_discovery(context) {
             tools.push(list_tool());
             tools.push(recommend_tool(RECOMMEND));
-            if self.registering(&context.session).is_some() {
-                tools.extend([register_tool(), deregister_tool()]);
-            }
+            let (registers, creates) = (self.registering(&context.session), self.creating(&context.session));
+            tools.extend(registers.map(|_| register_tool()));
+            tools.extend((registers.is_some() || creates.is_some()).then(deregister_tool));
         }
         if proposals::declared(&context.caller.capabilities).has(Proposal::ServerRecommendations) {
             tools.push(recommend_tool(RECOMMEND_SERVERS));
@@ -148,7 +148,12 @@ fn register_tool() -> Value {
 
 fn deregister_tool() -> Value {
     let properties = json!({"id": text("The server"), "reason": text("Why")});
-    tool("mgp.discovery.deregister", "Stop a server that you registered.", &properties, &["id"])
+    tool(
+        "mgp.discovery.deregister",
+        "Stop a server that you registered, or the one of a tool that you wrote.",
+        &properties,
+        &["id"],
+    )
 }
 
 fn recommend_tool(name: &str) -> Value {

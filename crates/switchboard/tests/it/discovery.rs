@@ -238,6 +238,10 @@ fn a_tool_that_an_agent_wrote_runs_confined() {
     }
     let (_, said) = peer.end();
     assert!(!said.contains("panicked"), "{said}");
+    let sandboxes = home.path(".local/share/switchboard/sandboxes");
+    let left = std::fs::read_dir(&sandboxes).into_iter().flatten().filter_map(Result::ok);
+    let left: Vec<_> = left.filter_map(|folder| folder.path().read_dir().ok()?.next()).collect();
+    assert!(left.is_empty(), "nothing is left of them: {left:?}");
     let log = home.run(&["audit", "query", "--json"]).ok();
     assert!(log.contains("TOOL_CREATED_DYNAMIC"), "{log}");
 }

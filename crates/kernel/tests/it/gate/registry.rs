@@ -66,8 +66,8 @@ impl Builder for Workshop {
         self.kept.lock().push(registration.clone());
     }
 
-    fn forget(&self, id: &str) {
-        self.kept.lock().retain(|kept| kept.id != id);
+    fn retired(&self, registration: &Registration) {
+        self.kept.lock().retain(|kept| kept.id != registration.id);
     }
 }
 
