@@ -3,4 +3,5 @@
 pub mod faulty;
 #[cfg(target_os = "linux")]
 pub mod hostile;
+pub mod model;
 pub mod streamer;

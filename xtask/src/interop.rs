@@ -2,9 +2,10 @@
 //!
 //! This file decides which pairs run; `servers` knows how each server starts and which answers
 //! are right, `clients` knows how each client is run, `page` serves the page for the fetch server,
-//! `hardship` kills, stops and drains servers while others are used.
+//! `found` lets them find tools, `hardship` kills, stops and drains servers while others are used.
 
 mod clients;
+mod found;
 mod hardship;
 mod page;
 mod servers;
@@ -125,7 +126,7 @@ impl<'a> Bench<'a> {
         let kernel = self.layout.kernel()?;
         let mut jobs = Vec::new();
         let servers = self.servers("http-all")?;
-        let config = self.config("http-all", &servers)?;
+        let config = self.config("http-all", SETTINGS, &servers)?;
         let mut command = Command::new(&kernel);
         command.arg("serve").arg("--config").arg(&config).args(["--listen", "127.0.0.1:0", "--no-auth"]);
         let served = Background::serve(&mut command, &self.place.join("http-all/kernel.log"), START_LIMIT)?;
@@ -138,7 +139,7 @@ impl<'a> Bench<'a> {
         for client in CLIENTS.iter().filter(|client| client.one_connection) {
             let folder = format!("stdio-all-{}", client.name);
             let servers = self.servers(&folder)?;
-            let config = self.config(&folder, &servers)?;
+            let config = self.config(&folder, SETTINGS, &servers)?;
             let name = format!("{} all stdio", client.name);
             let target = kernel_stdio(&kernel, &config);
             jobs.push(Job { name, client, target, steps: all_steps(&servers, client), era: Some(client.era) });
@@ -151,18 +152,26 @@ impl<'a> Bench<'a> {
                 let folder = format!("single-{}/{}", client.name, server.id);
                 let steps = server.steps("", client.answers);
                 let name = format!("{} {} alone", client.name, server.id);
-                let config = self.config(&folder, &[server])?;
+                let config = self.config(&folder, SETTINGS, &[server])?;
                 let target = kernel_stdio(&kernel, &config);
                 jobs.push(Job { name, client, target, steps, era: Some(client.era) });
             }
         }
+        for client in CLIENTS.iter().filter(|client| found::CLIENTS.contains(&client.name)) {
+            let folder = format!("{}-{}", found::NAME, client.name);
+            let servers = found::fifteen(&self.servers(&folder)?);
+            let config = self.config(&folder, found::SETTINGS, &servers)?;
+            let name = format!("{} {} among fifteen", client.name, found::NAME);
+            let target = kernel_stdio(&kernel, &config);
+            jobs.push(Job { name, client, target, steps: found::steps(&servers), era: Some(client.era) });
+        }
         Ok(jobs)
     }
 
-    fn config(&self, folder: &str, servers: &[Server]) -> Result<PathBuf> {
+    fn config(&self, folder: &str, settings: &str, servers: &[Server]) -> Result<PathBuf> {
         let path = self.place.join(folder).join("mgp.toml");
         // What another run, or the user of this machine, has accepted or held back must not count here.
-        let text: String = std::iter::once(SETTINGS.to_owned()).chain(servers.iter().map(Server::config)).collect();
+        let text: String = std::iter::once(settings.to_owned()).chain(servers.iter().map(Server::config)).collect();
         std::fs::write(&path, text).with_context(|| format!("writing {}", path.display()))?;
         Ok(path)
     }

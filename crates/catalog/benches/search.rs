@@ -1,4 +1,5 @@
-//! How long a search takes among 3,000, 100,000 and 1,000,000 tools, and how long 100,000 tools take to be indexed.
+//! How long a search takes among 3,000, 100,000 and 1,000,000 tools, how long these take to be indexed, and how much memory
+//! a tool takes.
 //!
 //! The tools are made up from words, with Zipf's frequencies and lengths like those of real ones. Set
 //! `SWITCHBOARD_BENCH_MOST` to leave larger catalogs out.
@@ -54,6 +55,34 @@ fn tools(count: usize) -> Vec<Tool> {
     made.collect()
 }
 
+/// Memory of this process, in bytes; nothing where the system does not say.
+fn resident() -> Option<u64> {
+    let statm = std::fs::read_to_string("/proc/self/statm").ok()?;
+    Some(statm.split_whitespace().nth(1)?.parse::<u64>().ok()? * 4096)
+}
+
+/// Prints what a tool takes in the index. They come in small parts, so that what is freed again does not count.
+fn memory(criterion: &mut Criterion) {
+    const PART: usize = 1_000;
+    const COUNT: usize = 100_000;
+    let _ = criterion;
+    let all = tools(COUNT);
+    // The first search loads what all searches share.
+    let mut catalog = Catalog::default();
+    catalog.extend(all[..PART].to_vec());
+    black_box(catalog.search(&Search::new("warm"), |_| true));
+    let before = resident();
+    for part in all[PART..].chunks(PART) {
+        catalog.extend(part.to_vec());
+    }
+    if let (Some(before), Some(after)) = (before, resident()) {
+        #[expect(clippy::print_stderr, reason = "a figure that is not a time")]
+        {
+            eprintln!("{} bytes for each tool in the index", after.saturating_sub(before) / (COUNT - PART) as u64);
+        }
+    }
+}
+
 fn catalogs(criterion: &mut Criterion) {
     let most = std::env::var("SWITCHBOARD_BENCH_MOST").ok().and_then(|most| most.parse().ok()).unwrap_or(1_000_000);
     let words = words();
@@ -81,5 +110,5 @@ fn catalogs(criterion: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, catalogs);
+criterion_group!(benches, memory, catalogs);
 criterion_main!(benches);

@@ -43,6 +43,7 @@
 mod best;
 mod catalog;
 mod clauses;
+mod judge;
 mod keyword;
 mod schema;
 mod search;
@@ -54,6 +55,7 @@ mod vectors;
 mod words;
 
 pub use crate::catalog::Catalog;
+pub use crate::judge::Judge;
 pub use crate::schema::schema_text;
 pub use crate::search::{Found, Hit, RESCORED, Reason, Search, Strategy};
 pub use crate::session::{Budget, Evicted, Level, Loaded, Session};

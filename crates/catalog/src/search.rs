@@ -70,6 +70,12 @@ impl Strategy {
         }
     }
 
+    /// Whether it matters what a text means, so that a better judge of that is of use.
+    #[must_use]
+    pub const fn is_by_meaning(self) -> bool {
+        matches!(self, Self::Fused | Self::Semantic)
+    }
+
     /// Reads the word.
     #[must_use]
     pub fn parse(word: &str) -> Option<Self> {

@@ -1,12 +1,16 @@
 //! What an operator says about the tools that models are given: `[tool_context]` (MGP 16.3, 16.7, 16.8).
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
+use crate::Environment;
 use crate::error::ConfigError;
+use crate::expand::expand;
+use crate::places::beside;
 use crate::table::Keys;
 
 pub(crate) const KEYS: &[&str] =
-    &["level", "pinned", "max_tokens", "pinned_reserve", "discovery_reserve", "cache_limit", "agents"];
+    &["level", "pinned", "max_tokens", "pinned_reserve", "discovery_reserve", "cache_limit", "model", "agents"];
 const AGENT: &[&str] = &["level", "pinned"];
 /// Principals with a section of their own.
 const MOST_AGENTS: usize = 10_000;
@@ -60,6 +64,8 @@ pub struct ToolSettings {
     pub discovery_reserve: usize,
     /// Tokens for tools that were found (`cache_limit`).
     pub cache_limit: usize,
+    /// The folder of a transformer that orders what was found anew (`model`).
+    pub model: Option<PathBuf>,
     /// What differs for single principals (`[tool_context.agents.NAME]`).
     pub agents: BTreeMap<String, AgentSettings>,
 }
@@ -82,16 +88,21 @@ impl Default for ToolSettings {
             pinned_reserve: 2000,
             discovery_reserve: 3000,
             cache_limit: 3000,
+            model: None,
             agents: BTreeMap::new(),
         }
     }
 }
 
 /// Reads the section.
-pub(crate) fn read(keys: &Keys<'_>) -> Result<ToolSettings, ConfigError> {
+pub(crate) fn read(keys: &Keys<'_>, environment: &Environment) -> Result<ToolSettings, ConfigError> {
     let mut settings = ToolSettings::default();
     settings.level = keys.word("level", ToolLevel::WORDS, ToolLevel::from_word)?.unwrap_or(settings.level);
     settings.pinned = keys.strings("pinned")?;
+    if let Some(text) = keys.text("model")? {
+        let folder = expand(text.value, "model", environment).map_err(|kind| keys.error(text.span.clone(), kind))?;
+        settings.model = Some(beside(keys.source.file, &folder, environment));
+    }
     for (key, value) in [
         ("max_tokens", &mut settings.max_tokens),
         ("pinned_reserve", &mut settings.pinned_reserve),
@@ -142,12 +153,13 @@ mod tests {
     fn the_section_is_read() {
         assert_eq!(parsed("").unwrap(), ToolSettings::default());
         let settings = parsed(
-            "[tool_context]\nlevel = 'hybrid'\npinned = ['memory__store']\nmax_tokens = 9000\n\
+            "[tool_context]\nlevel = 'hybrid'\npinned = ['memory__store']\nmax_tokens = 9000\nmodel = 'm'\n\
              [tool_context.agents.bot]\nlevel = 'L2'\npinned = ['a']",
         )
         .unwrap();
         assert_eq!((settings.level, settings.max_tokens, settings.cache_limit), (ToolLevel::Hybrid, 9000, 3000));
         assert_eq!(settings.pinned, ["memory__store"]);
+        assert_eq!(settings.model.as_deref(), Some(Path::new("m")));
         let bot = AgentSettings { level: Some(ToolLevel::Discovery), pinned: vec!["a".to_owned()] };
         assert_eq!(settings.agents.get("bot"), Some(&bot));
         for word in ToolLevel::WORDS {

@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use switchboard_catalog::Session;
-pub use switchboard_catalog::{Budget, Level};
+pub use switchboard_catalog::{Budget, Judge, Level};
 use switchboard_wire::Raw;
 
 pub(crate) use describe::CALL;
@@ -39,6 +39,8 @@ pub struct ToolContext {
     pub pinned: Vec<String>,
     /// The tokens that tools may take.
     pub budget: Budget,
+    /// Orders what was found anew, where there is one.
+    pub judge: Option<Arc<Judge>>,
     /// What differs for single principals.
     pub agents: HashMap<String, AgentTools>,
 }

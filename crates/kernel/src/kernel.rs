@@ -12,6 +12,7 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use parking_lot::Mutex;
 use switchboard_flow::lifecycle::State;
+use switchboard_peer::client::Disorder;
 use switchboard_peer::{Caller, Context, Reply, Session};
 use switchboard_protocol::Revision;
 use switchboard_protocol::mcp::method;
@@ -131,8 +132,8 @@ pub struct ServerStatus {
     pub uptime: Duration,
     /// Calls that run there.
     pub pending: usize,
-    /// Answers of it that nobody waited for: late, repeated, or never asked.
-    pub stray_answers: u64,
+    /// What was wrong with what it sent since it was connected.
+    pub disorder: Disorder,
     /// What it has been doing.
     pub activity: Activity,
 }
@@ -365,7 +366,7 @@ impl Kernel {
         let status = |server: &Arc<Server>| {
             let hub = server.hub_now();
             let hidden = view.directory.hidden.iter().filter(|hidden| hidden.server == *server.id());
-            let stray_answers = hub.as_ref().map_or(0, |hub| hub.connected.stray_answers());
+            let disorder = hub.as_ref().map(|hub| hub.connected.disorder()).unwrap_or_default();
             ServerStatus {
                 id: server.id().clone(),
                 phase: server.phase(),
@@ -388,7 +389,7 @@ impl Kernel {
                 restarts: server.restarts(),
                 uptime: server.uptime(),
                 pending: server.using.pending(),
-                stray_answers,
+                disorder,
                 activity: server.stats.snapshot(),
             }
         };
@@ -410,9 +411,13 @@ impl Kernel {
 
     /// Gives servers that are just starting a moment, so that a first list is not empty.
     pub(crate) async fn wait_for_servers(&self) {
+        self.wait_for_servers_within(self.0.options.list_wait).await;
+    }
+
+    pub(crate) async fn wait_for_servers_within(&self, limit: Duration) {
         let view = self.view();
         let starting = view.servers.iter().filter(|server| !server.phase().is_settled());
-        futures_util::future::join_all(starting.map(|server| server.settled_within(self.0.options.list_wait))).await;
+        futures_util::future::join_all(starting.map(|server| server.settled_within(limit))).await;
     }
 
     pub(crate) fn view(&self) -> Arc<View> {

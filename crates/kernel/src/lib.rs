@@ -30,7 +30,7 @@ mod streams;
 mod tasks;
 mod welcome;
 
-pub use discovery::{AgentTools, Budget, Level, ToolContext};
+pub use discovery::{AgentTools, Budget, Judge, Level, ToolContext};
 pub use gate::pins::{INSTRUCTIONS, pin_name, told_to_model};
 pub use gate::rates::PrincipalRates;
 pub use gate::{OWNER, ToolPolicy, default_policy};

@@ -1,5 +1,7 @@
 //! `initialize` and `server/discover`: what the kernel says of itself and of the servers behind it.
 
+use std::time::Duration;
+
 use switchboard_peer::{Context, Reply};
 use switchboard_protocol::mcp::{meta, method};
 use switchboard_protocol::mgp::negotiation::offer_in;
@@ -62,6 +64,9 @@ pub(crate) fn agreed_with(capabilities: &Raw) -> Option<Agreement> {
     Agreement::between(&Offer::of(capabilities)?, &MGP_SPOKEN, mgp::VERSION)
 }
 
+/// How long `server/discover` waits for servers that are just starting, at most.
+const DISCOVER_WAIT: Duration = Duration::from_secs(5);
+
 impl Kernel {
     /// Answers `initialize`.
     pub(crate) async fn initialize(&self, context: &Context, params: Option<&Raw>) -> Reply {
@@ -84,7 +89,8 @@ impl Kernel {
 
     /// Answers `server/discover`.
     pub(crate) async fn discover(&self, context: &Context) -> Reply {
-        self.wait_for_servers().await;
+        // A client takes silence for that of a legacy server.
+        self.wait_for_servers_within(self.options().list_wait.min(DISCOVER_WAIT)).await;
         let view = self.view();
         let greeting = self.greeting(context, &view).await;
         let said = Some(&context.caller.capabilities);

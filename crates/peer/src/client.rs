@@ -14,6 +14,7 @@ mod stdio;
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use switchboard_protocol::{Era, Revision};
@@ -23,7 +24,7 @@ use switchboard_wire::{ErrorObject, Limits, Raw};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::{BoxFuture, CallError, Handler, Remote};
+use crate::{BoxFuture, CallError, Handler, Remote, duplex};
 
 pub use self::authorize::{AuthorizeError, Authorizer, Credentials, Refusal, Wanted};
 
@@ -157,12 +158,42 @@ pub struct Connected {
     oversight: Option<Oversight>,
 }
 
+/// What a server sent that is of no use to anybody, counted since it was connected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Disorder {
+    /// Answers that nobody waited for: late, repeated, or never asked.
+    pub stray_answers: u64,
+    /// Lines that are no messages.
+    pub refused_lines: u64,
+    /// Progress for a token that was not given out.
+    pub foreign_progress: u64,
+}
+
+impl Disorder {
+    /// All of it.
+    #[must_use]
+    pub const fn total(&self) -> u64 {
+        self.stray_answers.saturating_add(self.refused_lines).saturating_add(self.foreign_progress)
+    }
+}
+
+impl From<&duplex::Stats> for Disorder {
+    fn from(stats: &duplex::Stats) -> Self {
+        let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        Self {
+            stray_answers: read(&stats.stray_answers),
+            refused_lines: read(&stats.refused_lines),
+            foreign_progress: read(&stats.foreign_progress),
+        }
+    }
+}
+
 /// Ends a connection in the way of its transport.
 pub(crate) trait Stopper: Send + Sync {
     fn stop(&self) -> BoxFuture<'_, ()>;
 
-    /// Answers that came when nobody waited for them any more.
-    fn stray_answers(&self) -> u64;
+    /// What was wrong with what it sent.
+    fn disorder(&self) -> Disorder;
 }
 
 impl Connected {
@@ -183,10 +214,10 @@ impl Connected {
         self.stderr.as_ref().map(StderrTail::text)
     }
 
-    /// Answers that nobody waited for: late, repeated, or never asked.
+    /// What was wrong with what the server sent.
     #[must_use]
-    pub fn stray_answers(&self) -> u64 {
-        self.stopper.stray_answers()
+    pub fn disorder(&self) -> Disorder {
+        self.stopper.disorder()
     }
 
     /// The era that is spoken, to be remembered for the next start.

@@ -16,6 +16,7 @@ mod ledger;
 mod local;
 mod logging;
 mod memory;
+mod model;
 mod registry;
 mod screen;
 mod serve;

@@ -19,7 +19,8 @@ use switchboard_transport::child::CommandSpec;
 use switchboard_transport::confine::{FilesystemScope, Mode, NetworkScope, Overrides};
 use switchboard_wire::Limits;
 
-use crate::memory;
+use crate::failure::Failure;
+use crate::{memory, model};
 
 /// What the kernel is told of a server; `None` for one that is switched off or cannot be used.
 pub(crate) fn spec(server: &Server, surroundings: &Surroundings<'_>) -> Option<ServerSpec> {
@@ -234,6 +235,12 @@ pub(crate) fn kernel_options(settings: &Settings, store: Option<Store>) -> Kerne
     }
 }
 
+/// The transformer that orders what is found, if the operator wants one. Reads its files.
+pub(crate) fn judge(settings: &Settings) -> Result<Option<Arc<kernel::Judge>>, Failure> {
+    let Some(folder) = &settings.tools.model else { return Ok(None) };
+    model::open(folder).map(Arc::new).map(Some)
+}
+
 /// What of the built-in memory is listed where not everything is.
 const MEMORY_AT_HAND: [&str; 3] = ["inject_context", "store_memory", "search_graph"];
 
@@ -260,6 +267,8 @@ fn tool_context(settings: &config::ToolSettings) -> ToolContext {
             cache_limit: settings.cache_limit,
         },
         agents: settings.agents.iter().map(|(name, settings)| (name.clone(), agent(settings))).collect(),
+        // Its files are read by whoever starts the kernel.
+        judge: None,
     }
 }
 

@@ -33,6 +33,7 @@ pub(crate) async fn run(common: &Common) -> Outcome {
     let mut kernel_options = specs::kernel_options(&settings, Some(store.clone()));
     kernel_options.credentials = Some(keeper.clone());
     kernel_options.servers = workshop::offers(&settings, &loaded.data_dir);
+    kernel_options.tools.judge = specs::judge(&settings)?;
     let kernel = Kernel::new(kernel_options);
     let mut options = Options::new(Role::Server);
     options.limits = specs::message_limits(&settings);

@@ -18,6 +18,8 @@ use crate::process;
 #[derive(Debug, Clone)]
 pub(super) struct Server {
     pub(super) id: &'static str,
+    /// Which of several servers of its kind it is.
+    number: u8,
     pub(super) command: String,
     pub(super) args: Vec<String>,
     pub(super) env: Vec<(String, String)>,
@@ -55,7 +57,9 @@ pub(super) struct Step {
     pub(super) id: String,
     /// The JSON for the client.
     pub(super) request: Value,
-    contains: String,
+    pub(super) contains: String,
+    /// What the answer must not contain.
+    lacks: Option<String>,
 }
 
 /// What a client said about one step.
@@ -66,9 +70,13 @@ pub(super) struct Answer {
 }
 
 impl Step {
-    fn new(id: String, mut request: Value, contains: &str) -> Self {
+    pub(super) fn new(id: String, mut request: Value, contains: &str) -> Self {
         request["id"] = Value::from(id.clone());
-        Self { id, request, contains: contains.to_owned() }
+        Self { id, request, contains: contains.to_owned(), lacks: None }
+    }
+
+    pub(super) fn lacks(self, words: &str) -> Self {
+        Self { lacks: Some(words.to_owned()), ..self }
     }
 
     /// The answer as text if it is the right one, otherwise what is wrong with it.
@@ -81,6 +89,9 @@ impl Step {
         flatten(&answer.value, &mut text);
         if answer.value["isError"] == true {
             return Err(format!("the tool failed: {text}"));
+        }
+        if let Some(words) = self.lacks.as_ref().filter(|words| text.contains(*words)) {
+            return Err(format!("{words:?} is in: {text}"));
         }
         if text.contains(&self.contains) { Ok(text) } else { Err(format!("{:?} is not in: {text}", self.contains)) }
     }
@@ -136,13 +147,18 @@ impl Server {
         lists.chain(steps).collect()
     }
 
+    /// The same server under another name.
+    pub(super) fn again(&self) -> Self {
+        Self { number: 2, ..self.clone() }
+    }
+
     /// This server as an entry of the kernel's configuration file.
     pub(super) fn config(&self) -> String {
         let quote = |text: &str| Value::from(text).to_string();
         let args = self.args.iter().map(|arg| quote(arg)).collect::<Vec<_>>().join(", ");
         let mut text = format!(
             "[[servers]]\nid = {}\ntransport = \"stdio\"\ncommand = {}\nargs = [{args}]\n",
-            quote(self.id),
+            quote(&if self.number == 1 { self.id.to_owned() } else { format!("{}-{}", self.id, self.number) }),
             quote(&self.command)
         );
         if !self.env.is_empty() {
@@ -183,7 +199,7 @@ pub(super) fn prepare(layout: &Layout, peers: &Peers, page: &Page, place: &Path)
     let mut servers = Vec::new();
     let mut add = |id, (command, args): (String, Vec<String>), env: &[(&str, String)], asks| {
         let env = env.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-        servers.push(Server { id, command, args, env, asks });
+        servers.push(Server { id, number: 1, command, args, env, asks });
     };
     add("everything", node("server-everything", &[]), &[], everything());
     add("filesystem", node("server-filesystem", &[shown(&files)]), &[], filesystem(&file));
@@ -301,6 +317,7 @@ mod tests {
     fn server() -> Server {
         Server {
             id: "rmcp",
+            number: 1,
             command: "x\"y".to_owned(),
             args: vec!["a b".to_owned()],
             env: Vec::new(),
@@ -336,6 +353,9 @@ mod tests {
         assert!(!judged(json!({"isError": true, "content": [{"text": "in \"quotes\""}]}), None));
         assert!(!judged(json!({"content": [{"text": "in \"quotes\""}]}), Some("late")));
         assert!(step.judge(None).is_err());
+        let answer = Answer { value: json!("in \"quotes\""), error: None };
+        assert!(step.clone().lacks("words").judge(Some(&answer)).is_ok());
+        assert!(step.lacks("quotes").judge(Some(&answer)).is_err());
     }
 
     #[test]

@@ -89,7 +89,7 @@ pub(super) fn read(top: &Keys<'_>, environment: &Environment) -> Result<Settings
     settings.breaker = flow::read_breaker(top, "[breaker]")?;
     settings.retry = flow::read_retry(top, "[retry]")?;
     if let Some(section) = top.section("tool_context", "[tool_context]", tools::KEYS)? {
-        settings.tools = tools::read(&section)?;
+        settings.tools = tools::read(&section, environment)?;
     }
     if let Some(section) = top.section("auth", "[auth]", auth::KEYS)? {
         settings.auth = Some(auth::read(&section, environment)?);

@@ -3,11 +3,14 @@
 //! It decides when the index is brought up to date: when somebody searches and the directory has changed since. A kernel
 //! that nobody searches in pays nothing. Tools that have not changed are not read again.
 
+use std::sync::Arc;
+
 use parking_lot::RwLock;
 use serde_json::Value;
-use switchboard_catalog::{Catalog, Found, Search, Tool, schema_text};
+use switchboard_catalog::{Catalog, Found, RESCORED, Search, Tool, schema_text};
 use switchboard_wire::Raw;
 
+use super::Seen;
 use crate::directory::Directory;
 use crate::kernel::{Kernel, View};
 
@@ -52,13 +55,44 @@ impl Index {
 
 impl Kernel {
     /// Brings the index up to date. Reading many new tools takes a while, so it is done beside the calls.
-    pub(super) async fn index_up_to_date(&self, view: &std::sync::Arc<View>) {
+    pub(super) async fn index_up_to_date(&self, view: &Arc<View>) {
         if self.discovery().index.is_of(view.generation) {
             return;
         }
         let (kernel, view) = (self.clone(), view.clone());
         // It fails only when the runtime ends, and then nobody waits for an answer.
         let _ = tokio::task::spawn_blocking(move || kernel.discovery().index.update(&view)).await;
+    }
+}
+
+impl Kernel {
+    /// Searches among the tools that somebody sees, and lets the judge have the last word where there is one.
+    pub(super) fn find(
+        &self,
+        view: &View,
+        seen: &Seen,
+        search: &Search,
+        fits: &dyn Fn(&str) -> bool,
+    ) -> impl Future<Output = Found> + Send + use<> {
+        let judge = self.options().tools.judge.clone().filter(|_| search.strategy.is_by_meaning());
+        let wide = if judge.is_some() { search.top.max(RESCORED) } else { search.top };
+        let mut found = self.discovery().index.search(&search.clone().top(wide), fits);
+        let (query, top) = (search.query.clone(), search.top);
+        let about = |name: &str| {
+            let route = view.directory.tool(name)?;
+            Some(tool("", &route.original, name, seen.tools.get(name)?).about())
+        };
+        let hits = found.hits.iter().filter(|_| judge.is_some());
+        let sentences: Vec<String> = hits.map(|hit| about(&hit.id).unwrap_or_default()).collect();
+        async move {
+            let Some(judge) = judge else { return found };
+            let judged = tokio::task::spawn_blocking(move || {
+                judge.rescore(&mut found, &query, top, &sentences);
+                found
+            });
+            // It fails only when the runtime ends, and then nobody waits for an answer.
+            judged.await.unwrap_or_default()
+        }
     }
 }
 

@@ -161,7 +161,7 @@ impl Kernel {
                 && limit.is_none_or(|limit| risk_of(view, name).is_some_and(|risk| risk <= limit))
                 && server.is_none_or(|server| server_of(view, name).as_deref() == Some(server))
         };
-        let found = self.discovery().index.search(&search, fits);
+        let found = self.find(view, &seen, &search, &fits).await;
         let written: Vec<(String, Value, usize)> =
             found.hits.iter().filter_map(|hit| self.found(view, &seen, hit)).collect();
         let budget = self.options().tools.budget;
@@ -182,6 +182,7 @@ impl Kernel {
         if omitted > 0 {
             answer["truncated"] = json!({"omitted": omitted, "why": "the reserve for search results is used up"});
         }
+        self.say_what_starts(context, view, &mut answer).await?;
         if let (Some(word), None) = (said, strategy) {
             answer["fallback_strategy"] = json!(search.strategy.as_str());
             answer["unknown_strategy"] = json!(word);
@@ -210,19 +211,22 @@ impl Kernel {
         let (mut hits, mut pending, mut unavailable): (Vec<Hit>, Vec<Value>, Vec<String>) = Default::default();
         for capability in wanted {
             let words = format!("{} {types}", capability.replace(['_', '-', '.'], " "));
+            let search = Search::new(words.trim()).top(1);
             let best = |fits: &dyn Fn(&str) -> bool| {
-                let found = self.discovery().index.search(&Search::new(words.trim()).top(1), fits);
-                found.hits.into_iter().find(|hit| hit.relevance >= FITS)
+                let found = self.find(view, &seen, &search, fits);
+                async { found.await.hits.into_iter().find(|hit| hit.relevance >= FITS) }
             };
             let quiet = |name: &str| risk_of(view, name).is_some_and(|risk| limit.is_none_or(|limit| risk <= limit));
             // A tool of the preferred risk, or else any.
-            let own = best(&|name| seen.tools.contains_key(name) && quiet(name))
-                .or_else(|| best(&|name| seen.tools.contains_key(name)));
+            let mut own = best(&|name| seen.tools.contains_key(name) && quiet(name)).await;
+            if own.is_none() && limit.is_some() {
+                own = best(&|name| seen.tools.contains_key(name)).await;
+            }
             if let Some(hit) = own {
                 if !hits.iter().any(|other| other.id == hit.id) {
                     hits.push(hit);
                 }
-            } else if let Some(hit) = best(&|name| waiting.iter().any(|(waiting, _)| waiting == name)) {
+            } else if let Some(hit) = best(&|name| waiting.iter().any(|(waiting, _)| waiting == name)).await {
                 let missing = waiting.iter().find(|(name, _)| **name == *hit.id).map(|(_, missing)| missing);
                 pending.push(json!({
                     "name": &*hit.id, "server_id": &*hit.server, "capability": capability,
@@ -262,6 +266,7 @@ impl Kernel {
         if !pending.is_empty() {
             answer["tools_pending"] = Value::Array(pending);
         }
+        self.say_what_starts(context, view, &mut answer).await?;
         written_as_raw(&answer)
     }
 
@@ -341,6 +346,22 @@ impl Kernel {
         let list = self.visible(context, view, ListKind::Tools).await?;
         self.index_up_to_date(view).await;
         Ok(self.seen(&context.session.principal, &list))
+    }
+
+    /// Names the servers that are still coming up: of their tools nothing could be found. Only those that the client may
+    /// use.
+    async fn say_what_starts(&self, context: &Context, view: &View, answer: &mut Value) -> Result<(), Fault> {
+        let starting: Vec<_> = view.servers.iter().filter(|server| !server.phase().is_settled()).collect();
+        if starting.is_empty() {
+            return Ok(());
+        }
+        let tables = self.tables().await?;
+        let usable = starting.into_iter().filter(|server| self.access(&tables, &context.session, server, None).allow);
+        let names: Vec<&str> = usable.map(|server| &**server.id()).collect();
+        if !names.is_empty() {
+            answer["servers_starting"] = json!(names);
+        }
+        Ok(())
     }
 
     /// Tools that this client may use once their server has the permissions it lacks, and which these are. The operator

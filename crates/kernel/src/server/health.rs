@@ -15,12 +15,17 @@ use tokio::time::Instant;
 use super::life::speaks_of_life;
 use super::{Hub, Phase, Server};
 
+/// Answers and lines of no use, on one connection, from which on a server counts as degraded. An answer that comes too late
+/// now and then, or a few lines of a log at the start, are usual.
+const UNRULY: u64 = 50;
+
 /// How a server is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Health {
     /// It answers.
     Healthy,
-    /// It answers, and says that it lacks something; or it is connected and did not answer the last time; or it sleeps.
+    /// It answers, and says that it lacks something; or it is connected and did not answer the last time, or much of what
+    /// it sends is of no use; or it sleeps.
     Degraded,
     /// It says so, or is not connected.
     Unhealthy,
@@ -61,11 +66,20 @@ impl Checked {
     }
 }
 
+/// Whether a server sends much that is of no use: answers that nobody waits for, lines that are no messages, progress of
+/// nothing.
+fn is_unruly(hub: &Hub) -> bool {
+    hub.connected.disorder().total() >= UNRULY
+}
+
 impl Server {
     /// How it is, as far as is known without asking it.
     pub(crate) fn health(&self) -> Health {
         match self.hub_now() {
-            Some(_) => self.checked.get().unwrap_or(Health::Healthy),
+            Some(hub) => {
+                let found = self.checked.get().unwrap_or(Health::Healthy);
+                if found == Health::Healthy && is_unruly(&hub) { Health::Degraded } else { found }
+            }
             // It is down, and nothing is wrong with it.
             None if self.phase() == Phase::Asleep => Health::Degraded,
             None => Health::Unhealthy,
@@ -104,9 +118,14 @@ impl Server {
     /// Asks it now and then. Ends when it counts as dead.
     pub(super) async fn watch_health(&self, hub: &Hub) {
         let Some(every) = self.spec.upkeep.health_every else { return std::future::pending().await };
-        let mut missed = 0;
+        let (mut missed, mut told) = (0, false);
         loop {
             tokio::time::sleep(every).await;
+            if !told && is_unruly(hub) {
+                told = true;
+                let disorder = hub.connected.disorder();
+                tracing::warn!(server = %self.id(), ?disorder, "much of what the server sends is of no use");
+            }
             let before = self.stats.snapshot().calls;
             let quiet = self.using.pending() == 0;
             if self.ask_health(hub).await.is_some() {

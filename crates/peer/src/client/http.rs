@@ -25,7 +25,7 @@ use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::identity::Identity;
-use super::{Authorizer, ConnectOptions, Refusal, Stopper};
+use super::{Authorizer, ConnectOptions, Disorder, Refusal, Stopper};
 use crate::{BoxFuture, Call, CallError, Caller, Context, Handler, Remote, Reply, SendError, Session};
 
 pub(super) use self::connect::connect;
@@ -268,8 +268,8 @@ impl Stopper for Http {
         Box::pin(self.end())
     }
 
-    fn stray_answers(&self) -> u64 {
-        self.stray_answers.load(Ordering::Relaxed)
+    fn disorder(&self) -> Disorder {
+        Disorder { stray_answers: self.stray_answers.load(Ordering::Relaxed), ..Disorder::default() }
     }
 }
 

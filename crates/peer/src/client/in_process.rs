@@ -3,11 +3,10 @@
 //! The handshake and everything after it are those of a process, so whoever routes calls sees no difference.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::stdio::{self, Opening};
-use super::{ConnectError, ConnectOptions, Connected, EraChoice, Stopper};
+use super::{ConnectError, ConnectOptions, Connected, Disorder, EraChoice, Stopper};
 use crate::duplex::{self, Role, Started};
 use crate::{BoxFuture, Handler};
 
@@ -60,8 +59,8 @@ impl Stopper for Pair {
         })
     }
 
-    fn stray_answers(&self) -> u64 {
-        self.near.connection.stats().stray_answers.load(Ordering::Relaxed)
+    fn disorder(&self) -> Disorder {
+        self.near.connection.stats().into()
     }
 }
 

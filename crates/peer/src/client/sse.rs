@@ -3,7 +3,6 @@
 //! Both halves are joined to a pair of pipes, so that the connection itself is the one that stdio uses.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use ::http::HeaderMap;
@@ -13,7 +12,7 @@ use switchboard_wire::{Limits, Line, LineDecoder};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
 
 use super::stdio::{self, Opening};
-use super::{ConnectError, ConnectOptions, Connected, Stopper};
+use super::{ConnectError, ConnectOptions, Connected, Disorder, Stopper};
 use crate::duplex::Connection;
 use crate::{BoxFuture, Handler};
 
@@ -108,8 +107,8 @@ impl Stopper for Stream {
         Box::pin(async { self.0.close() })
     }
 
-    fn stray_answers(&self) -> u64 {
-        self.0.stats().stray_answers.load(Ordering::Relaxed)
+    fn disorder(&self) -> Disorder {
+        self.0.stats().into()
     }
 }
 

@@ -1,7 +1,6 @@
 //! Servers that are processes: start, probe on the same process, and start anew where the probe killed it.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -16,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::handshake::{self, Probe};
 use super::identity::Identity;
-use super::{ConnectError, ConnectOptions, Connected, EraChoice, ServerProfile, Stopper};
+use super::{ConnectError, ConnectOptions, Connected, Disorder, EraChoice, ServerProfile, Stopper};
 use crate::duplex::{self, Connection, Role, Started};
 use crate::{BoxFuture, Call, CallError, Handler, Remote, Reply, SendError};
 
@@ -293,8 +292,8 @@ impl Stopper for Process {
         Box::pin(self.end(self.grace))
     }
 
-    fn stray_answers(&self) -> u64 {
-        self.connection.stats().stray_answers.load(Ordering::Relaxed)
+    fn disorder(&self) -> Disorder {
+        self.connection.stats().into()
     }
 }
 

@@ -132,7 +132,7 @@ async fn what_comes_with_a_call_goes_to_its_own_handler() {
     assert_eq!(got[1], ("notifications/message".into(), json!({"data": "log"})));
     assert_eq!(got[2], ("notifications/progress".into(), json!({"progressToken": "abc", "progress": 1})));
     assert!(elsewhere.try_recv().is_err());
-    assert_eq!(connected.stray_answers(), 1);
+    assert_eq!(connected.disorder().stray_answers, 1);
     // The answer to the server's request is a POST of its own.
     while !server.log.lock().iter().any(Seen::is_response) {
         tokio::task::yield_now().await;
@@ -372,7 +372,7 @@ async fn answers_that_are_none_are_told_apart() {
     assert!(matches!(ask("unauthorized").await, Err(CallError::Unauthorized { status: 401, challenge: Some(_) })));
     assert!(matches!(ask("hang up").await, Err(CallError::Closed)));
     assert_eq!(ask("error with 500").await.unwrap().outcome.unwrap_err().code, -32603);
-    assert_eq!(connected.stray_answers(), 1);
+    assert_eq!(connected.disorder().stray_answers, 1);
 }
 
 #[tokio::test]

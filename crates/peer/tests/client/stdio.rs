@@ -165,7 +165,7 @@ async fn logs_on_stdout_wrong_ids_and_second_answers_do_no_harm() {
     .unwrap();
     assert_eq!(ask(&connected.remote, &json!({})).await.unwrap(), json!({"n": 1}));
     assert_eq!(kept.recv().await.unwrap().0, "notifications/hello");
-    assert_eq!(connected.stray_answers(), 2);
+    assert_eq!(connected.disorder().stray_answers, 2);
 }
 
 #[tokio::test]

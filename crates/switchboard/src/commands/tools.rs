@@ -1,6 +1,5 @@
 //! `switchboard tools`: what clients see.
 
-mod judge;
 pub(crate) mod search;
 
 use std::sync::Arc;
@@ -39,7 +38,10 @@ pub(crate) async fn run(common: &Common, options: &Tools) -> Outcome {
     local.end().await;
     let tools: Vec<Raw> = tools?.into_iter().filter(|tool| belongs(tool, options, &local)).collect();
     match &options.command {
-        Some(ToolsCommand::Search(options)) => search::show(common, options, search::of_servers(&tools, &local))?,
+        Some(ToolsCommand::Search(options)) => {
+            let model = local.loaded.config.settings.tools.model.as_deref();
+            search::show(common, options, search::of_servers(&tools, &local), model)?;
+        }
         None => show(common, options, &tools),
     }
     problems(&local, options, &status, tools.len())

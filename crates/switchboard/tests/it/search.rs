@@ -91,3 +91,41 @@ fn a_plain_client_is_given_a_few_tools_finds_another_and_calls_it() {
     assert!(peer.tools().contains(&name));
     assert_eq!(peer.call(&name, &json!({"text": "b"})), Ok("b".to_owned()));
 }
+
+/// A model that knows a word which nothing else in the program knows.
+#[test]
+fn a_transformer_orders_what_was_found_in_files_and_in_a_running_kernel() {
+    let home = Home::new();
+    switchboard_testkit::model::write(&home.path("model"), &[&["zorp", "weather"], &["file", "read"]]).unwrap();
+    let model = home.path("model").display().to_string();
+    let (tools, _) = files(&home);
+    let found = home.run(&["tools", "search", "--catalog", &tools, "--model", &model, "zorp", "--json"]).json();
+    let best = &found["tools"][0];
+    assert_eq!((&best["name"], &best["reasons"]), (&json!("w/now"), &json!(["meaning 1.00"])), "{found}");
+    home.run(&["tools", "search", "--catalog", &tools, "--model", "/nowhere", "zorp"]).err(1);
+
+    switchboard_testkit::model::write(&home.path("model"), &[&["zorp", "echo"], &["pid"], &["fail", "wait"]]).unwrap();
+    let sections = "[tool_context]\nlevel = 'hybrid'\nmodel = '~/model'\n";
+    home.configure(&format!("{sections}{}", server("one", &[])));
+    let mut peer = home.connect();
+    let found = peer.call("mgp.tools.discover", &json!({"query": "zorp", "max_results": 1})).unwrap();
+    let found: Value = serde_json::from_str(&found).unwrap();
+    assert_eq!(found["tools"][0]["name"], "echo", "{found}");
+    assert_eq!(found["tools"][0]["matched"], json!(["meaning 1.00"]), "{found}");
+    let found = home.run(&["tools", "search", "zorp", "--top", "1", "--json"]).json();
+    assert_eq!(found["tools"][0]["name"], "echo", "{found}");
+}
+
+#[test]
+fn a_search_says_which_servers_could_not_be_searched_yet() {
+    let home = Home::new();
+    let slow = "[[servers]]\nid = 'slow'\ncommand = 'sleep'\nargs = ['60']\n";
+    let sections = "[limits]\nlist_wait_ms = 100\n[tool_context]\nlevel = 'hybrid'\n";
+    home.configure(&format!("{sections}{}{slow}", server("one", &[])));
+    let mut peer = home.connect();
+    for tool in ["mgp.tools.discover", "mgp.tools.request"] {
+        let asked = json!({"query": "give me back my text", "requirements": {"capabilities": ["echo a text"]}});
+        let found: Value = serde_json::from_str(&peer.call(tool, &asked).unwrap()).unwrap();
+        assert_eq!(found["servers_starting"], json!(["slow"]), "{found}");
+    }
+}

@@ -49,6 +49,8 @@ fn each_caller_gets_its_own_answer() {
     });
     assert!(seen(&home, "bad")["stray_answers"].as_u64().unwrap() >= 240, "they are counted");
     assert_eq!(seen(&home, "good")["stray_answers"], 0);
+    assert_eq!(seen(&home, "bad")["health"], "degraded");
+    assert_eq!(seen(&home, "good")["health"], "healthy");
     served.end();
 }
 

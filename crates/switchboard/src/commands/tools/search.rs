@@ -9,14 +9,14 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 use switchboard_catalog::{Catalog, Found, RESCORED, Search, Strategy, Tool, schema_text};
-use switchboard_kernel::names;
+use switchboard_kernel::{Judge, names};
 use switchboard_wire::Raw;
 
-use super::judge::Judge;
 use crate::Outcome;
 use crate::arguments::{Common, SearchStrategy, ToolsSearch};
 use crate::failure::Failure;
 use crate::local::Local;
+use crate::model;
 use crate::screen;
 
 /// The longest line of a file that is read.
@@ -57,17 +57,15 @@ pub(crate) fn over_file(common: &Common, options: &ToolsSearch) -> Outcome {
         Ok(())
     })?;
     let Some(queries) = &options.queries else {
-        return show(common, options, known);
+        return show(common, options, known, None);
     };
-    let mut judge = Judge::open(options, &known)?;
-    let mut catalog = Catalog::default();
-    catalog.extend(known);
+    let index = Searched::new(options, known, None)?;
     let mut out = io::BufWriter::new(io::stdout().lock());
     let outcome = each_line(queries, |value| {
         let Some(query) = value.get("query").and_then(Value::as_str) else {
             return Err("a line has no `query`".to_owned());
         };
-        let found = find(options, &catalog, judge.as_mut(), query);
+        let found = index.find(options, query);
         let ranked: Vec<&str> = found.hits.iter().map(|hit| &*hit.id).collect();
         let id = value.get("id").unwrap_or(&Value::Null);
         writeln!(out, "{}", json!({"id": id, "ranked": ranked})).map_err(|error| error.to_string())
@@ -76,27 +74,49 @@ pub(crate) fn over_file(common: &Common, options: &ToolsSearch) -> Outcome {
     outcome
 }
 
-/// Searches, and lets the judge have the last word where there is one.
-fn find(options: &ToolsSearch, catalog: &Catalog, judge: Option<&mut Judge>, query: &str) -> Found {
-    let search = search(options, query);
-    let Some(judge) = judge else { return catalog.search(&search, |_| true) };
-    let wide = search.top(options.top.max(RESCORED));
-    let mut found = catalog.search(&wide, |_| true);
-    judge.rescore(&mut found, query, options.top);
-    found
+/// The tools that are searched, with a judge where the user wants one.
+struct Searched {
+    catalog: Catalog,
+    judge: Option<Judge>,
+    /// What the judge reads of each tool.
+    sentences: HashMap<String, String>,
+}
+
+impl Searched {
+    fn new(options: &ToolsSearch, known: Vec<Tool>, model: Option<&Path>) -> Result<Self, Failure> {
+        let judge = options.model.as_deref().or(model).map(model::open).transpose()?;
+        let sentences = match judge {
+            Some(_) => known.iter().map(|tool| (tool.id.clone(), tool.about())).collect(),
+            None => HashMap::new(),
+        };
+        let mut catalog = Catalog::default();
+        catalog.extend(known);
+        Ok(Self { catalog, judge, sentences })
+    }
+
+    /// Searches, and lets the judge have the last word where meaning counts.
+    fn find(&self, options: &ToolsSearch, query: &str) -> Found {
+        let search = search(options, query);
+        let Some(judge) = self.judge.as_ref().filter(|_| search.strategy.is_by_meaning()) else {
+            return self.catalog.search(&search, |_| true);
+        };
+        let mut found = self.catalog.search(&search.top(options.top.max(RESCORED)), |_| true);
+        let about = found.hits.iter().map(|hit| self.sentences.get(&*hit.id).cloned().unwrap_or_default());
+        let sentences: Vec<String> = about.collect();
+        judge.rescore(&mut found, query, options.top, &sentences);
+        found
+    }
 }
 
 /// Searches for the one query and prints what was found.
-pub(crate) fn show(common: &Common, options: &ToolsSearch, known: Vec<Tool>) -> Outcome {
-    let mut judge = Judge::open(options, &known)?;
+pub(crate) fn show(common: &Common, options: &ToolsSearch, known: Vec<Tool>, model: Option<&Path>) -> Outcome {
     let query = options.query.join(" ");
     let descriptions: HashMap<String, String> =
         known.iter().map(|tool| (tool.id.clone(), tool.description.clone())).collect();
-    let mut catalog = Catalog::default();
-    catalog.extend(known);
-    let found = find(options, &catalog, judge.as_mut(), &query);
+    let index = Searched::new(options, known, model)?;
+    let found = index.find(options, &query);
     if common.json {
-        screen::json(&as_json(&query, options, &found, catalog.len()));
+        screen::json(&as_json(&query, options, &found, index.catalog.len()));
         return Ok(());
     }
     let rows = found.hits.iter().flat_map(|hit| {
