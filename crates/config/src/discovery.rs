@@ -8,6 +8,8 @@ use std::time::Duration;
 use switchboard_protocol::mgp::TrustLevel;
 
 use crate::error::ConfigError;
+use crate::expand::{Environment, expand};
+use crate::secret::Secret;
 use crate::table::Keys;
 
 /// The keys of the section.
@@ -24,14 +26,23 @@ const TRUST: &[&str] = &["sandboxed", "experimental", "standard"];
 /// The section `[discovery]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Discovery {
-    /// Addresses of registries that `recommend_servers` and `switchboard registry` read (`registries`).
-    pub registries: Vec<String>,
+    /// Registries that `recommend_servers` and `switchboard registry` read (`registries`).
+    pub registries: Vec<RegistrySettings>,
     /// Whether this kernel is a registry for others, under `/v0/servers` (`serve`).
     pub serve: bool,
     /// Servers that others register (`[discovery.register]`).
     pub register: RegisterSettings,
     /// Tools that agents write (`[discovery.create]`).
     pub create: CreateSettings,
+}
+
+/// One registry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RegistrySettings {
+    /// Its address.
+    pub url: String,
+    /// The bearer token that it wants, where it wants one.
+    pub token: Option<Secret>,
 }
 
 /// The section `[discovery.register]`.
@@ -99,16 +110,8 @@ impl Default for Discovery {
     }
 }
 
-pub(crate) fn read(keys: &Keys<'_>) -> Result<Discovery, ConfigError> {
-    let mut settings = Discovery { registries: keys.strings("registries")?, ..Discovery::default() };
-    if settings.registries.len() > MOST_REGISTRIES {
-        return Err(keys.bad_value("registries", "has too many entries", format!("keep at most {MOST_REGISTRIES}")));
-    }
-    let is_address = |text: &&String| ["https://", "http://"].iter().any(|scheme| text.starts_with(scheme));
-    if let Some(other) = settings.registries.iter().find(|text| !is_address(text)) {
-        let reason = format!("has {other:?}, which is no address of a registry");
-        return Err(keys.bad_value("registries", reason, "write addresses such as \"https://registry.example\""));
-    }
+pub(crate) fn read(keys: &Keys<'_>, environment: &Environment) -> Result<Discovery, ConfigError> {
+    let mut settings = Discovery { registries: registries(keys, environment)?, ..Discovery::default() };
     settings.serve = keys.boolean("serve")?.unwrap_or(settings.serve);
     if let Some(section) = keys.section("register", "[discovery.register]", REGISTER)? {
         read_register(&section, &mut settings.register)?;
@@ -117,6 +120,39 @@ pub(crate) fn read(keys: &Keys<'_>) -> Result<Discovery, ConfigError> {
         read_create(&section, &mut settings.create)?;
     }
     Ok(settings)
+}
+
+fn registries(keys: &Keys<'_>, environment: &Environment) -> Result<Vec<RegistrySettings>, ConfigError> {
+    let Some(item) = keys.table.get("registries") else { return Ok(Vec::new()) };
+    let list = item.as_array().ok_or_else(|| keys.wrong_type("registries", item, "an array of addresses"))?;
+    if list.len() > MOST_REGISTRIES {
+        return Err(keys.bad_value("registries", "has too many entries", format!("keep at most {MOST_REGISTRIES}")));
+    }
+    let wrong = |reason: String| {
+        let help = "write addresses such as \"https://registry.example\", or { url = \"..\", token = \"${NAME}\" }";
+        keys.bad_value("registries", reason, help)
+    };
+    let mut registries = Vec::new();
+    for value in list.iter() {
+        let (url, token) = match (value.as_str(), value.as_inline_table()) {
+            (Some(url), _) => (Some(url), None),
+            (None, Some(table)) => {
+                if let Some((key, _)) = table.iter().find(|(key, _)| !["url", "token"].contains(key)) {
+                    return Err(wrong(format!("has an entry with `{key}`")));
+                }
+                let text = |key: &str| table.get(key).and_then(toml_edit::Value::as_str);
+                (text("url"), text("token"))
+            }
+            (None, None) => (None, None),
+        };
+        let is_address = |url: &&str| ["https://", "http://"].iter().any(|scheme| url.starts_with(scheme));
+        let url =
+            url.filter(is_address).ok_or_else(|| wrong("has an entry that is no address of a registry".to_owned()))?;
+        let token = token.map(|token| expand(token, "registries", environment).map(Secret::new)).transpose();
+        let token = token.map_err(|kind| keys.error(keys.value_span("registries"), kind))?;
+        registries.push(RegistrySettings { url: url.to_owned(), token });
+    }
+    Ok(registries)
 }
 
 fn read_register(keys: &Keys<'_>, settings: &mut RegisterSettings) -> Result<(), ConfigError> {
@@ -169,10 +205,11 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::{Config, Environment};
+    use crate::Config;
 
     fn parsed(text: &str) -> Result<Discovery, String> {
-        let config = Config::parse(Path::new("mgp.toml"), text, &Environment::default());
+        let environment: Environment = [("T", "hush")].into_iter().collect();
+        let config = Config::parse(Path::new("mgp.toml"), text, &environment);
         config.map(|config| config.settings.discovery).map_err(|error| error.to_string())
     }
 
@@ -187,13 +224,16 @@ mod tests {
     #[test]
     fn the_section_is_read() {
         let settings = parsed(
-            "[discovery]\nregistries = ['https://r.example']\nserve = false\n\
+            "[discovery]\nregistries = ['https://r.example', { url = 'https://s.example', token = '${T}' }]\nserve = false\n\
              [discovery.register]\nenabled = true\nprincipals = ['bot']\ntrust = 'standard'\nmost = 2\n\
              approved = [['python3', 'a.py']]\n\
              [discovery.create]\nenabled = true\nlevel = 'readonly'\njavascript = ''\nidle_ms = 5",
         )
         .unwrap();
-        assert_eq!((settings.registries.len(), settings.serve), (1, false));
+        let registry =
+            |url: &str, token: Option<&str>| RegistrySettings { url: url.to_owned(), token: token.map(Secret::new) };
+        let expected = [registry("https://r.example", None), registry("https://s.example", Some("hush"))];
+        assert_eq!((settings.registries.as_slice(), settings.serve), (&expected[..], false));
         assert_eq!((settings.register.trust, settings.register.most), (TrustLevel::Standard, 2));
         assert_eq!(settings.register.approved, [["python3", "a.py"]]);
         assert_eq!((settings.create.level.as_str(), settings.create.javascript.as_str()), ("readonly", ""));
@@ -205,6 +245,9 @@ mod tests {
         for (text, part) in [
             ("[discovery]\nregistry = []", "unknown key"),
             ("[discovery]\nregistries = ['registry.example']", "https://registry.example"),
+            ("[discovery]\nregistries = [{ url = 'https://r.example', tokn = 'x' }]", "tokn"),
+            ("[discovery]\nregistries = [{ url = 'https://r.example', token = '${NOT_SET}' }]", "NOT_SET"),
+            ("[discovery]\nregistries = [5]", "no address"),
             ("[discovery.register]\ntrust = 'core'", "cannot be"),
             ("[discovery.register]\ntrust = 'trusted'", "cannot be"),
             ("[discovery.register]\napproved = ['python3 a.py']", "program"),

@@ -262,10 +262,11 @@ impl Kernel {
 
     /// What a principal without a grant may do at a server.
     pub(crate) fn default_for(&self, principal: &str, server: &Server) -> DefaultPolicy {
-        if let Some(owner) = &server.policy_now().only_for {
+        let policy = server.policy_now();
+        if let Some(owner) = &policy.only_for {
             return if **owner == *principal { DefaultPolicy::OptOut } else { DefaultPolicy::OptIn };
         }
-        default_policy(principal, server.policy().default_policy, self.gate().options().default_policy)
+        default_policy(principal, policy.default_policy, self.gate().options().default_policy)
     }
 
     /// Whether a session may use a tool of a server; without a tool, the server as a whole.

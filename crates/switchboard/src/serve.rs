@@ -112,7 +112,7 @@ pub(crate) async fn run(common: &Common, options: &Serve) -> Outcome {
     if settings.discovery.serve {
         let endpoint = settings.auth.as_ref().and_then(|auth| auth.resource.clone());
         let endpoint = endpoint.unwrap_or_else(|| format!("http://{address}/mcp"));
-        beside = Arc::new(Publisher::new(kernel.clone(), endpoint, beside));
+        beside = Arc::new(Publisher::new(kernel.clone(), endpoint, !options.no_auth, beside));
     }
     if let (false, Some(auth)) = (options.no_auth, &settings.auth) {
         beside = Arc::new(Metadata::new(auth, &resource(auth, address), beside));

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use switchboard_config::{IsolationMode, Settings};
+use switchboard_config::{IsolationMode, RegistrySettings, Settings};
 use switchboard_guard::code::{Language, Level};
 use switchboard_kernel::{
     Builder, Creating, Isolation, Lifetime, Registering, Registration, Restart, Run, ServerOffers, ServerPolicy,
@@ -44,8 +44,8 @@ pub(crate) fn offers(settings: &Settings, data_dir: &Path) -> ServerOffers {
         most: said.create.most,
         idle: said.create.idle,
     });
-    let source = |address: &String| -> Option<Arc<dyn Source>> {
-        match Reader::new(address) {
+    let source = |registry: &RegistrySettings| -> Option<Arc<dyn Source>> {
+        match Reader::of(registry) {
             Ok(reader) => Some(Arc::new(Registry::new(reader))),
             Err(error) => {
                 tracing::warn!("{error}");
@@ -86,6 +86,16 @@ pub(crate) fn kept(data_dir: &Path) -> Vec<Registration> {
         tracing::warn!(file = %file.display(), %error, "registered servers are left out: their file cannot be read");
         Vec::new()
     })
+}
+
+/// Forgets one that was registered to stay; `false` if there is none.
+pub(crate) fn forget(settings: &Settings, data_dir: &Path, id: &str) -> bool {
+    let workshop = Workshop { settings: settings.clone(), data_dir: data_dir.to_owned(), writing: Mutex::default() };
+    let known = kept(data_dir).iter().any(|kept| kept.id == id);
+    if known {
+        workshop.change(|all| all.retain(|other| other.id != id));
+    }
+    known
 }
 
 /// Builds servers on this machine.
@@ -192,7 +202,8 @@ impl Builder for Workshop {
         Ok(ServerSpec {
             id: registration.id.as_str().into(),
             target: Target::Command(CommandSpec { program, args, env, pass_env: Vec::new(), cwd: None, profile: None }),
-            era: EraChoice::Auto,
+            // What is around a tool that was written is our own, and we know what it speaks.
+            era: if registration.language().is_some() { EraChoice::Legacy } else { EraChoice::Auto },
             sharing: Sharing::Shared,
             start_timeout: limits.start_timeout,
             call_timeout: limits.call_timeout,

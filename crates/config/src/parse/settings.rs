@@ -98,7 +98,7 @@ pub(super) fn read(top: &Keys<'_>, environment: &Environment) -> Result<Settings
         settings.memory = memory::read(&section)?;
     }
     if let Some(section) = top.section("discovery", "[discovery]", discovery::KEYS)? {
-        settings.discovery = discovery::read(&section)?;
+        settings.discovery = discovery::read(&section, environment)?;
     }
     Ok(settings)
 }

@@ -13,6 +13,14 @@ pub(crate) enum RegistryCommand {
     Show(RegistryServer),
     /// Add one server of a registry, or a server.json, to the configuration
     Add(RegistryAdd),
+    /// List the servers that were registered with kernels that run, or are kept for the next start
+    Registered,
+    /// End a registered server, or the one of a tool that an agent wrote, and forget it
+    Deregister {
+        /// The server
+        #[arg(value_name = "NAME")]
+        server: String,
+    },
 }
 
 /// `registry search`

@@ -6,15 +6,18 @@ use std::path::Path;
 use serde_json::{Value, json};
 use switchboard_catalog::{Catalog, Search, Tool};
 use switchboard_config::{EditError, ServerEntry, TrustLevel, add_server, load, write_replacing};
+use switchboard_protocol::mgp::method;
 
 use crate::Outcome;
 use crate::arguments::{Common, RegistryAdd, RegistryCommand, RegistrySearch, RegistryServer};
+use crate::control::Running;
 use crate::failure::Failure;
+use crate::local::raw;
 use crate::registry::document::Document;
 use crate::registry::entry::{Choice, Drafted, draft, kinds};
 use crate::registry::reader::{ReadError, Reader, read_file};
 use crate::registry::source::described;
-use crate::{screen, setup};
+use crate::{screen, setup, workshop};
 
 /// Characters of a description in a list.
 const BRIEF: usize = 100;
@@ -24,6 +27,8 @@ pub(crate) async fn run(common: &Common, command: RegistryCommand) -> Outcome {
         RegistryCommand::Search(options) => search(common, &options).await,
         RegistryCommand::Show(options) => show(common, &options).await,
         RegistryCommand::Add(options) => add(common, options).await,
+        RegistryCommand::Registered => registered(common).await,
+        RegistryCommand::Deregister { server } => deregister(common, &server).await,
     }
 }
 
@@ -151,6 +156,67 @@ async fn add(common: &Common, options: RegistryAdd) -> Outcome {
     Ok(())
 }
 
+/// What kernels that run say of the servers that are not in their configuration, and what is kept.
+async fn registered(common: &Common) -> Outcome {
+    let loaded = setup::read(common)?;
+    let mut rows = Vec::new();
+    for kernel in Running::all(&loaded.data_dir).await {
+        let all = raw(&json!({"filter": {"status": "all"}}));
+        let Ok(answer) = kernel.ask(method::DISCOVERY_LIST, all).await? else { continue };
+        let answer: Value = answer.view().unwrap_or_default();
+        let servers = answer["servers"].as_array().cloned().unwrap_or_default();
+        for server in servers.into_iter().filter(|server| server["origin"] != "configured") {
+            rows.push(json!({
+                "id": server["id"], "origin": server["origin"], "status": server["status"],
+                "trust_level": server["trust_level"], "tools": server["tools"], "process": kernel.process,
+            }));
+        }
+    }
+    for kept in workshop::kept(&loaded.data_dir) {
+        if rows.iter().all(|row| row["id"] != kept.id) {
+            rows.push(json!({"id": kept.id, "origin": "registered", "status": "kept", "trust_level": kept.trust}));
+        }
+    }
+    if common.json {
+        screen::json(&Value::Array(rows));
+        return Ok(());
+    }
+    for row in &rows {
+        let text = |key: &str| screen::brief(row[key].as_str().unwrap_or_default(), BRIEF);
+        screen::out(format_args!("{}  {}  {}  {}", text("id"), text("origin"), text("status"), text("trust_level")));
+    }
+    if rows.is_empty() {
+        screen::out("nothing is registered");
+    }
+    Ok(())
+}
+
+async fn deregister(common: &Common, id: &str) -> Outcome {
+    let loaded = setup::read(common)?;
+    let kept = workshop::forget(&loaded.config.settings, &loaded.data_dir, id);
+    let (mut ended, mut refusal) = (0, None);
+    for kernel in Running::all(&loaded.data_dir).await {
+        let params = raw(&json!({"id": id, "reason": "operator_request"}));
+        match kernel.ask(method::DISCOVERY_DEREGISTER, params).await? {
+            Ok(_) => ended += 1,
+            Err(error) => refusal = Some(error),
+        }
+    }
+    if ended == 0 && !kept {
+        let why = refusal.map_or_else(
+            || format!("there is no registered server \"{}\"", screen::plain_line(id)),
+            |error| screen::plain(&error.message),
+        );
+        return Err(Failure::failed(why));
+    }
+    if common.json {
+        screen::json(&json!({"id": id, "ended": ended, "forgotten": kept}));
+    } else {
+        screen::out(format_args!("\"{}\" is gone", screen::plain_line(id)));
+    }
+    Ok(())
+}
+
 fn report(common: &Common, document: &Document, drafted: &Drafted, file: &Path, written: bool) {
     let entry = &drafted.entry;
     if common.json {
@@ -212,13 +278,13 @@ fn readers(common: &Common, named: Option<&str>, token: Option<&str>) -> Result<
         return Ok(vec![Reader::new(address)?.with_token(token)]);
     }
     let loaded = load(&setup::sources(common)?)?;
-    let addresses = &loaded.config.settings.discovery.registries;
-    if addresses.is_empty() {
+    let registries = &loaded.config.settings.discovery.registries;
+    if registries.is_empty() {
         return Err(Failure::usage(
             "no registry is configured: name one with --registry URL, or with `registries` of `[discovery]`",
         ));
     }
-    Ok(addresses.iter().map(|address| Reader::new(address)).collect::<Result<_, _>>()?)
+    Ok(registries.iter().map(Reader::of).collect::<Result<_, _>>()?)
 }
 
 impl From<ReadError> for Failure {

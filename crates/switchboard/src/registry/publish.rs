@@ -32,6 +32,8 @@ pub(crate) struct Publisher {
     kernel: Kernel,
     /// The endpoint, as clients know it.
     endpoint: String,
+    /// Whether clients need a token.
+    guarded: bool,
     began: Timestamp,
     other: Arc<dyn Service>,
 }
@@ -46,8 +48,8 @@ enum Wanted {
 }
 
 impl Publisher {
-    pub(crate) fn new(kernel: Kernel, endpoint: String, other: Arc<dyn Service>) -> Self {
-        Self { kernel, endpoint, began: Timestamp::now(), other }
+    pub(crate) fn new(kernel: Kernel, endpoint: String, guarded: bool, other: Arc<dyn Service>) -> Self {
+        Self { kernel, endpoint, guarded, began: Timestamp::now(), other }
     }
 
     async fn answer(&self, path: &str, query: &str, principal: &Principal) -> Result<Value, (StatusCode, String)> {
@@ -138,6 +140,13 @@ impl Publisher {
             .iter()
             .map(|(_, exposed, about)| json!({"name": exposed, "description": crate::screen::brief(about, 200)}))
             .collect();
+        let mut remote = json!({"type": "streamable-http", "url": self.endpoint});
+        if self.guarded {
+            remote["headers"] = json!([{
+                "name": "Authorization", "description": "Bearer and a token of this Switchboard",
+                "isRequired": true, "isSecret": true,
+            }]);
+        }
         json!({
             "server": {
                 "$schema": SCHEMA,
@@ -145,14 +154,7 @@ impl Publisher {
                 "title": server.id,
                 "description": description_of(server),
                 "version": version_of(server),
-                "remotes": [{
-                    "type": "streamable-http",
-                    "url": self.endpoint,
-                    "headers": [{
-                        "name": "Authorization", "description": "Bearer and a token of this Switchboard",
-                        "isRequired": true, "isSecret": true,
-                    }],
-                }],
+                "remotes": [remote],
                 "_meta": {PROVIDED: {"dev.switchboard": {
                     "server_id": server.id,
                     "status": server.status,

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use http::header::{ACCEPT, HeaderValue};
 use serde_json::Value;
+use switchboard_config::{RegistrySettings, Secret};
 use switchboard_transport::http_client::{Body, HttpOptions, Target};
 use url::Url;
 
@@ -79,6 +80,11 @@ impl Reader {
             VERSIONS.iter().map(|version| at(&format!("{path}/{version}"))).collect()
         };
         Ok(Self { places, address: address.trim_end_matches('/').to_owned(), headers: Vec::new() })
+    }
+
+    /// A registry of the configuration.
+    pub(crate) fn of(settings: &RegistrySettings) -> Result<Self, ReadError> {
+        Ok(Self::new(&settings.url)?.with_token(settings.token.as_ref().map(Secret::reveal)))
     }
 
     /// The same with a token, for a registry that wants one.

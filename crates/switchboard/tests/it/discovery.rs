@@ -194,8 +194,13 @@ fn a_server_is_registered_after_the_operator_approved_its_exact_command() {
     let list = peer.ask("mgp/discovery/list", &json!({}));
     assert_eq!(list["result"]["servers"][0]["trust_level"], "standard", "{list}");
     assert!(list["result"]["servers"][0]["tool_count"].as_u64().unwrap() > 0);
+    let shown = home.run(&["registry", "registered", "--json"]);
+    assert_eq!(shown.json()[0]["id"], "dynamic.extra", "{shown:?}");
+    home.run(&["registry", "deregister", "dynamic.extra"]).ok();
     let gone = peer.ask("mgp/discovery/deregister", &json!({"id": "dynamic.extra"}));
-    assert_eq!(gone["result"]["status"], "deregistered", "{gone}");
+    assert!(gone["error"]["message"].as_str().unwrap().contains("no server"), "{gone}");
+    let missing = home.run(&["registry", "deregister", "dynamic.extra"]).err(1);
+    assert!(missing.contains("no server"), "{missing}");
     peer.end();
     let log = home.run(&["audit", "query", "--json"]).ok();
     for event in ["server_registered", "server_deregistered", "call_approved"] {
