@@ -131,7 +131,7 @@ impl Figures {
     }
 }
 
-fn object(value: Value) -> Map<String, Value> {
+fn object(value: &Value) -> Map<String, Value> {
     value.as_object().cloned().unwrap_or_default()
 }
 
@@ -198,7 +198,7 @@ fn searching(figures: &mut Figures) {
     let server = server(folder.path(), "large");
     let caller = Caller::default();
     let search = |query: String| {
-        let arguments = object(json!({"query": query, "includeContent": true}));
+        let arguments = object(&json!({"query": query, "includeContent": true}));
         server.call(&caller, "search_graph", &arguments).outcome.expect("found")
     };
     let began = Instant::now();
