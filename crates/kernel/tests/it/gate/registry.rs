@@ -341,6 +341,58 @@ async fn what_is_for_a_session_ends_with_it_and_what_is_to_stay_is_kept() {
     assert_eq!(ask(&bot, "mgp/discovery/list", json!({})).await["servers"][1]["trust_level"], "experimental");
 }
 
+#[tokio::test]
+async fn a_name_under_which_something_was_granted_is_not_given_to_another_server() {
+    let place = Place::new(|_, gate| gate.approval_policy = ApprovalPolicy::AutoApprove).await;
+    let bot = place.client(Era::Legacy, "bot").await;
+    let office = Office::of_operator(open(place.directory.path()).await, "olga");
+    let approved = switchboard_store::PermissionDecision::Approved;
+    office.decide_permission("old", "network.outbound", approved, None, None, None).await.unwrap();
+    office.grant_access(super::world::entry("ann", "older", None, true)).await.unwrap();
+    tokio::time::sleep(Duration::from_millis(220)).await;
+    for id in ["old", "older"] {
+        let refused = bot.request("mgp/discovery/register", wish(id, "water")).await.unwrap_err();
+        assert!(refused.code == 4101 && refused.message.contains("granted"), "{refused:?}");
+    }
+    // What is granted to a registered server goes with it.
+    ask(&bot, "mgp/discovery/register", wish("garden", "water")).await;
+    office.grant_access(super::world::entry("ann", "garden", None, true)).await.unwrap();
+    office.decide_permission("garden", "network.outbound", approved, None, None, None).await.unwrap();
+    tokio::time::sleep(Duration::from_millis(220)).await;
+    let ann = place.client(Era::Legacy, "ann").await;
+    assert_eq!(ask(&ann, "mgp/discovery/list", json!({})).await["servers"].as_array().unwrap().len(), 2);
+    ask(&bot, "mgp/discovery/deregister", json!({"id": "garden"})).await;
+    tokio::time::sleep(Duration::from_millis(220)).await;
+    assert_eq!(ask(&bot, "mgp/discovery/register", wish("garden", "weed")).await["status"], "connected");
+    assert_eq!(ask(&ann, "mgp/discovery/list", json!({})).await["servers"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_client_that_goes_while_its_server_starts_leaves_nothing_behind() {
+    for era in ERAS {
+        let place = Place::new(|_, gate| gate.approval_policy = ApprovalPolicy::AutoApprove).await;
+        let bot = place.client(era, "bot").await;
+        {
+            let params = written("median", MEDIAN);
+            let request = bot.request("mgp/tools/request", params);
+            tokio::pin!(request);
+            // It is dropped as soon as the server is on its way.
+            loop {
+                tokio::select! {
+                    biased;
+                    _ = &mut request => panic!("too fast to be left"),
+                    () = tokio::time::sleep(Duration::from_millis(1)) => {}
+                }
+                if place.servers().len() > 1 {
+                    break;
+                }
+            }
+        }
+        place.kernel.closed(&bot.session);
+        until("the end of the server", || place.servers() == ["clock"]).await;
+    }
+}
+
 fn written(name: &str, code: &str) -> Value {
     let schema = json!({"type": "object", "properties": {"numbers": {"type": "array"}}, "required": ["numbers"]});
     json!({"create": {
