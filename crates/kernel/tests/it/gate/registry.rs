@@ -225,6 +225,9 @@ async fn a_registered_server_is_started_once_a_person_agreed_and_gone_when_it_is
         assert_eq!((&garden["id"], &garden["origin"]), (&json!("garden"), &json!("registered")), "{list}");
         assert_eq!((&garden["tools"], &garden["status"]), (&json!(["water"]), &json!("connected")));
 
+        let told = bot.call("mgp.discovery.list", json!({})).await.unwrap();
+        assert_eq!(told["structuredContent"]["servers"], list["servers"], "the tool says what the method says");
+
         let ann = place.client(era, "ann").await;
         let seen = ask(&ann, "mgp/discovery/list", json!({"filter": {"status": "all"}})).await;
         assert_eq!(seen["servers"].as_array().unwrap().len(), 1, "it is the bot's alone");
@@ -260,10 +263,15 @@ async fn who_may_not_register_is_refused_and_that_is_on_record() {
     let other = json!({"id": "garden", "command": "sh", "args": ["-c", "id"]});
     let refused = bot.request("mgp/discovery/register", other).await.unwrap_err();
     assert!(refused.code == 1000 && refused.message.contains("`sh`"), "{refused:?}");
+    let (_, scopes) = switchboard_peer::Scopes::parse(["server:clock"]).unwrap();
+    let identity = Identity { scopes, ..Identity::new("bot", Method::Token) };
+    let narrow = Client::new(&place.kernel, identity.into(), Era::Legacy, json!({})).await;
+    let refused = narrow.request("mgp/discovery/register", wish("garden", "ready_made")).await.unwrap_err();
+    assert!(refused.message.contains("may not"), "a token for one server starts no others: {refused:?}");
     place.kernel.shut_down(Duration::from_secs(2)).await;
     let log = place.log().await;
     let refusals = log.iter().filter(|event| event.event_type == "dev.switchboard.registration_refused");
-    assert_eq!(refusals.count(), 2);
+    assert_eq!(refusals.count(), 3);
 
     let off = Place::new(|servers, _| servers.register = None).await;
     let bot = off.client(Era::Legacy, "bot").await;
