@@ -98,7 +98,7 @@ impl Events {
         self.wanted.clone()
     }
 
-    fn new_id(&self) -> Arc<str> {
+    pub(crate) fn new_id(&self) -> Arc<str> {
         let process = self.process.get_or_init(switchboard_peer::random_token);
         format!("{process}-{}", self.next.fetch_add(1, Ordering::Relaxed)).into()
     }
@@ -176,9 +176,15 @@ impl Kernel {
 
     fn may_hear(&self, session: &Session, audience: &Audience) -> bool {
         match audience {
+            Audience::Everybody => true,
             Audience::Operators => session.identity.admin,
             Audience::Principal(principal) => session.identity.admin || session.principal == *principal,
-            Audience::Server(id) => self.server(id).is_some_and(|server| {
+            Audience::Some { principals, .. }
+                if !session.identity.admin && !principals.iter().any(|name| **name == *session.principal) =>
+            {
+                false
+            }
+            Audience::Server(id) | Audience::Some { server: id, .. } => self.server(id).is_some_and(|server| {
                 let tables = self.gate().granted.latest();
                 self.knows_of(&tables, session, &server)
             }),

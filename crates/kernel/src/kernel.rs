@@ -29,6 +29,7 @@ use crate::discovery::Discovery;
 use crate::events::Events;
 use crate::gate::Gate;
 use crate::listen::{Listeners, with_uri};
+use crate::manifest::Manifests;
 use crate::mentions::Mentions;
 use crate::parked::Parked;
 use crate::refusals::Refusals;
@@ -80,6 +81,7 @@ struct Shared {
     tasks: TaskBook,
     mentions: Mentions,
     discovery: Discovery,
+    manifests: Manifests,
     registry: Registry,
     work: TaskTracker,
     began: tokio::time::Instant,
@@ -165,6 +167,7 @@ impl Kernel {
             tasks: TaskBook::default(),
             mentions: Mentions::default(),
             discovery: Discovery::default(),
+            manifests: Manifests::default(),
             registry: Registry::default(),
             work: TaskTracker::new(),
             began: tokio::time::Instant::now(),
@@ -196,6 +199,7 @@ impl Kernel {
                     swept = tokio::time::Instant::now();
                     sweeper.0.parked.sweep();
                     sweeper.0.streams.sweep();
+                    sweeper.look_at_times();
                     if forgot.is_none_or(|at: tokio::time::Instant| at.elapsed() >= FORGET) {
                         forgot = Some(swept);
                         sweeper.forget_old().await;
@@ -281,6 +285,7 @@ impl Kernel {
                 mgp: server.speaks_mgp(),
                 policy: server.policy(),
                 quarantine: server.quarantine(),
+                timings: server.timings.clone(),
             })
             .collect();
         let directory = Directory::build(&sources);
@@ -315,6 +320,9 @@ impl Kernel {
                 let _ = session.remote().notify(notification.clone());
             }
             self.0.listeners.list_changed(kind, &notification);
+        }
+        if changed.contains(&ListKind::Tools) {
+            self.manifest_changed("tools");
         }
     }
 
@@ -447,6 +455,10 @@ impl Kernel {
 
     pub(crate) fn discovery(&self) -> &Discovery {
         &self.0.discovery
+    }
+
+    pub(crate) fn manifests(&self) -> &Manifests {
+        &self.0.manifests
     }
 
     pub(crate) fn registry(&self) -> &Registry {

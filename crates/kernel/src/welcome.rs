@@ -48,12 +48,14 @@ pub(crate) const MGP_SPOKEN: [Extension; 12] = [
 ];
 
 /// The proposals that the kernel speaks with clients.
-const PROPOSALS: [Proposal; 6] = [
+pub(crate) const PROPOSALS: [Proposal; 8] = [
     Proposal::Streaming,
     Proposal::ProgressNotifications,
+    Proposal::IntentHints,
     Proposal::HumanInTheLoop,
     Proposal::SubscribeNotify,
     Proposal::StructuredErrors,
+    Proposal::MultimodalSignatures,
     Proposal::ServerRecommendations,
 ];
 

@@ -4,6 +4,7 @@
 //! was declared and how the answers look; it decides nothing about scopes or confirmations.
 
 pub mod errors;
+pub mod manifest;
 mod permissions;
 pub mod push;
 pub mod streaming;

@@ -145,6 +145,17 @@ Examples:
   switchboard tools search 'convert a time to another zone'
   switchboard tools search --catalog tools.jsonl --queries queries.jsonl --top 10")]
     Tools(Tools),
+    /// Show what can be used here: tools with cost, latency, quotas, scopes and media
+    #[command(after_help = "\
+A kernel that runs (`serve`, `stdio`) is asked: it has measured how long tools take.
+Where none runs, or with --own, the configured servers are started for a moment.
+With --json it is the manifest itself, after schemas/service-manifest.schema.json.
+
+Examples:
+  switchboard manifest
+  switchboard manifest git --json
+  switchboard manifest --tool git__git_status")]
+    Manifest(Manifest),
     /// Call a tool
     #[command(after_help = "\
 Arguments are one JSON object, or words of the form key=value (key:=JSON takes the value as JSON whatever the tool says).
@@ -396,6 +407,20 @@ pub(crate) struct Tools {
     /// What to do instead of listing them
     #[command(subcommand)]
     pub(crate) command: Option<ToolsCommand>,
+}
+
+/// `manifest`
+#[derive(Debug, Args)]
+pub(crate) struct Manifest {
+    /// Of this server alone
+    #[arg(value_name = "SERVER")]
+    pub(crate) server: Option<String>,
+    /// Only this tool; can be said more than once
+    #[arg(long, value_name = "NAME")]
+    pub(crate) tool: Vec<String>,
+    /// Ask no kernel that runs
+    #[arg(long)]
+    pub(crate) own: bool,
 }
 
 /// What `tools` does beside listing.

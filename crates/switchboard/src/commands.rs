@@ -13,6 +13,7 @@ pub(crate) mod grant;
 pub(crate) mod import;
 pub(crate) mod init;
 pub(crate) mod login;
+pub(crate) mod manifest;
 pub(crate) mod memory;
 pub(crate) mod pins;
 pub(crate) mod registry;

@@ -106,6 +106,7 @@ fn run(arguments: Arguments) -> Outcome {
         }
         Command::Memory(options) => without_servers(commands::memory::run(&common, &options)),
         Command::Tools(options) => with_servers(commands::tools::run(&common, &options)),
+        Command::Manifest(options) => with_servers(commands::manifest::run(&common, &options)),
         Command::Call(options) => with_servers(commands::call::run(&common, &options)),
         Command::Doctor => with_servers(commands::doctor::run(&common)),
         Command::Guardian | Command::Confine { .. } => Ok(()),

@@ -55,7 +55,7 @@ impl Index {
 
 impl Kernel {
     /// Brings the index up to date. Reading many new tools takes a while, so it is done beside the calls.
-    pub(super) async fn index_up_to_date(&self, view: &Arc<View>) {
+    pub(crate) async fn index_up_to_date(&self, view: &Arc<View>) {
         if self.discovery().index.is_of(view.generation) {
             return;
         }

@@ -61,6 +61,7 @@ impl Kernel {
             proposals::NEGOTIATE_SCOPES if self.view().directory.tool(proposals::NEGOTIATE_SCOPES).is_none() => {
                 self.negotiate_scopes(context, &params()).await
             }
+            proposals::manifest::GET_MANIFEST => Box::pin(self.manifest_request(context, &params())).await,
             // Decisions about permissions are made by the operator, here: nobody sends them (MGP 3.6).
             method::PERMISSION_RESPONSE
             | method::PERMISSION_GRANT

@@ -14,6 +14,7 @@ mod gate;
 mod https;
 mod live;
 mod login;
+mod manifest;
 mod memory;
 mod orphans;
 mod search;
