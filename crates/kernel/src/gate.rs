@@ -295,7 +295,11 @@ impl Kernel {
 
     /// What a principal without a grant may do at a server.
     pub(crate) fn default_for(&self, principal: &str, server: &Server) -> DefaultPolicy {
-        default_policy(principal, server.policy().default_policy, self.gate().options().default_policy)
+        let policy = server.policy_now();
+        if let Some(owner) = &policy.only_for {
+            return if **owner == *principal { DefaultPolicy::OptOut } else { DefaultPolicy::OptIn };
+        }
+        default_policy(principal, policy.default_policy, self.gate().options().default_policy)
     }
 
     /// Whether a session may use a tool of a server; without a tool, the server as a whole.

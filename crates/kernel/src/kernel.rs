@@ -33,6 +33,7 @@ use crate::manifest::Manifests;
 use crate::mentions::Mentions;
 use crate::parked::Parked;
 use crate::refusals::Refusals;
+use crate::registry::Registry;
 use crate::server::health::Health;
 use crate::server::stats::Activity;
 use crate::server::{Phase, Server};
@@ -81,6 +82,7 @@ struct Shared {
     mentions: Mentions,
     discovery: Discovery,
     manifests: Manifests,
+    registry: Registry,
     work: TaskTracker,
     began: tokio::time::Instant,
     draining: AtomicBool,
@@ -166,6 +168,7 @@ impl Kernel {
             mentions: Mentions::default(),
             discovery: Discovery::default(),
             manifests: Manifests::default(),
+            registry: Registry::default(),
             work: TaskTracker::new(),
             began: tokio::time::Instant::now(),
             draining: AtomicBool::new(false),
@@ -219,11 +222,19 @@ impl Kernel {
 
     /// Makes these the servers: new ones are started, missing ones stopped, changed ones replaced, the rest is left
     /// alone. Calls in flight go on where they are, within bounds. Of two with one id the first counts.
+    /// Servers that were registered stay.
     pub fn apply(&self, specs: Vec<ServerSpec>) {
+        self.0.registry.configure(specs);
+        self.registered_changed();
+    }
+
+    /// Makes the configured and the registered servers the servers.
+    pub(crate) fn registered_changed(&self) {
         let _building = self.0.building.lock();
         if self.0.closing.is_cancelled() {
             return;
         }
+        let specs = self.0.registry.specs();
         let old = self.view();
         let mut servers: Vec<Arc<Server>> = Vec::new();
         for spec in specs {
@@ -448,6 +459,10 @@ impl Kernel {
 
     pub(crate) fn manifests(&self) -> &Manifests {
         &self.0.manifests
+    }
+
+    pub(crate) fn registry(&self) -> &Registry {
+        &self.0.registry
     }
 
     pub(crate) fn parked(&self) -> &Parked {

@@ -2,6 +2,7 @@
 
 mod gate;
 mod memory;
+mod registry;
 mod servers;
 
 use std::net::SocketAddr;
@@ -12,6 +13,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use crate::commands::token::Life;
 pub(crate) use gate::*;
 pub(crate) use memory::*;
+pub(crate) use registry::*;
 pub(crate) use servers::*;
 
 const ABOUT: &str = "One door between AI clients and their MCP servers";
@@ -100,6 +102,19 @@ Examples:
   switchboard add time -- uvx mcp-server-time
   switchboard add tracker --url https://tracker.example/mcp --token '${TRACKER_TOKEN}'")]
     Add(Add),
+    /// Find servers that others published, and add one: registries in the format of the official MCP Registry
+    #[command(
+        subcommand,
+        after_help = "\
+Registries are those that `registries` of `[discovery]` names, or the one of --registry. Nothing is started, and nothing
+is written before the exact command was shown.
+
+Examples:
+  switchboard registry search 'draw charts from a table' --registry https://registry.example
+  switchboard registry show com.example/charts --registry https://registry.example
+  switchboard registry add ./server.json --as charts --set folder=/srv/data"
+    )]
+    Registry(RegistryCommand),
     /// Remove a server
     #[command(after_help = "Example:\n  switchboard remove time")]
     Remove(Remove),
@@ -563,7 +578,7 @@ pub(crate) enum CheckKind {
     Tool,
 }
 
-fn pair(text: &str) -> Result<(String, String), String> {
+pub(crate) fn pair(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once('=').ok_or("write it as NAME=VALUE")?;
     if name.is_empty() {
         return Err("the name is empty".to_owned());

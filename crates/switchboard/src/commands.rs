@@ -16,6 +16,7 @@ pub(crate) mod login;
 pub(crate) mod manifest;
 pub(crate) mod memory;
 pub(crate) mod pins;
+pub(crate) mod registry;
 pub(crate) mod revoke;
 pub(crate) mod servers;
 pub(crate) mod token;

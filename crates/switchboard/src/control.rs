@@ -1,7 +1,7 @@
 //! The socket by which commands speak to kernels that run: a file in the data folder that only its owner can open.
 //!
 //! Decides who is let in (the same user, nobody else) and what can be asked there: how servers are, what they offer, and
-//! that they be started or ended. No tool can be called through it.
+//! that they be started, ended or deregistered. No tool can be called through it.
 
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
@@ -125,6 +125,8 @@ impl Handler for Window {
             method::HEALTH_STATUS,
             method::LIFECYCLE_SHUTDOWN,
             GET_MANIFEST,
+            method::DISCOVERY_LIST,
+            method::DISCOVERY_DEREGISTER,
         ];
         if known.contains(&&*request.method) {
             return self.0.request(context, request);

@@ -7,6 +7,7 @@
 
 mod error;
 mod events;
+mod line;
 mod pool;
 mod reach;
 

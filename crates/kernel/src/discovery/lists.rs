@@ -39,7 +39,7 @@ impl Kernel {
         } else {
             Vec::new()
         };
-        let mut tools = describe::basic(&categories);
+        let mut tools = describe::basic(&categories, self.creating(&context.session).is_some());
         if asked {
             tools.extend(describe::further());
         }
@@ -61,7 +61,7 @@ impl Kernel {
         if !self.finds_tools(context, view).await.unwrap_or_default() {
             return Vec::new();
         }
-        let mut tools = describe::basic(&[]);
+        let mut tools = describe::basic(&[], self.creating(&context.session).is_some());
         if self.speaks_discovery(context) {
             tools.extend(describe::further());
         }

@@ -185,6 +185,7 @@ impl Kernel {
         let answer = match name {
             proposals::CHECK_PERMISSIONS => self.check_permissions(context, &arguments).await,
             proposals::NEGOTIATE_SCOPES => self.negotiate_scopes(context, &arguments).await,
+            proposals::RECOMMEND_SERVERS => self.recommend_servers(context, &arguments).await,
             _ => return None,
         };
         let result = |raw: Raw| crate::bridge::for_era(super::admin::tool_result(&raw), context.caller.era());

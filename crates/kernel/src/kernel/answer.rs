@@ -77,6 +77,7 @@ impl Handler for Kernel {
     fn closed(&self, session: &Arc<Session>) {
         self.0.clients.lock().remove(&session.id);
         self.end_subscriptions_of(&session.id);
+        self.session_ended(&session.id);
         if let Some(state) = session.existing_state::<ClientState>() {
             let kernel = self.clone();
             self.spawn(async move {
@@ -148,7 +149,13 @@ impl Kernel {
             list = with_own_tools(&list, &self.own_tools());
         }
         if kind == ListKind::Tools {
-            let own = [self.lifecycle_tools(context), self.flow_tools(context), self.manifest_tools(context)].concat();
+            let own = [
+                self.lifecycle_tools(context),
+                self.flow_tools(context),
+                self.manifest_tools(context),
+                self.registry_tools(context),
+            ];
+            let own = own.concat();
             if !own.is_empty() {
                 list = with_own_tools(&list, &own);
             }

@@ -5,6 +5,7 @@
 mod auth;
 #[cfg(target_os = "linux")]
 mod confine;
+mod discovery;
 mod faults;
 mod files;
 mod flow;
