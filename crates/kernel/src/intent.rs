@@ -28,14 +28,25 @@ const SUGGESTION: &str = "suggestion";
 const OWN: &str = "dev.switchboard/suggestion";
 /// Tools that are compared.
 const COMPARED: usize = 50;
-/// How well a tool has to fit to be named at all.
-const FITS: f32 = 0.45;
-/// How well the called tool may fit beside it: beyond this share the two are as good as each other.
-const SHARE: f32 = 0.6;
+/// When another tool is clearly better. Who calls a server has chosen it, and tools of others that read alike are not its
+/// tools: they have to fit far better. Measured on the open sets of tool search, with each query as the intent: a call of
+/// the right tool gets other advice in 0.3 to 2.5 of a hundred cases on four of the five (23 where prompts belong to
+/// servers rather than to tools); a call of a wrong tool beside it gets the right advice in 25 to 48, another in 0.5 to 12.
+const AT_HOME: Bounds = Bounds { fits: 0.5, share: 0.5 };
+const ABROAD: Bounds = Bounds { fits: 0.7, share: 0.15 };
 /// How long an answer waits for an index that is not ready. Without one there is no advice.
 const INDEX_WAIT: Duration = Duration::from_millis(250);
 /// Reasons that are told.
 const REASONS: usize = 3;
+
+/// When another tool is clearly better.
+#[derive(Debug, Clone, Copy)]
+struct Bounds {
+    /// How well it has to fit.
+    fits: f32,
+    /// The share of that beyond which the called tool is as good.
+    share: f32,
+}
 
 impl Kernel {
     /// Parameters of a call with its intent as this server expects it; `None` where they can stay as they are.
@@ -118,11 +129,15 @@ impl Kernel {
         let list = self.visible(context, &view, ListKind::Tools).await.ok()?;
         tokio::time::timeout(INDEX_WAIT, self.index_up_to_date(&view)).await.ok()?;
         let seen = self.seen(&context.session.principal, &list);
-        let risk = risk_of(&view, called)?;
-        let callable =
-            |name: &str| name == called || seen.has(name) && risk_of(&view, name).is_some_and(|other| other <= risk);
-        let found = self.discovery().search(&Search::new(intent).top(COMPARED), callable);
-        let (best, own) = better(&found.hits, called)?;
+        let (home, risk) = place_of(&view, called)?;
+        let callable = |name: &str, everywhere: bool| {
+            let place = place_of(&view, name).filter(|_| name == called || seen.has(name));
+            place.is_some_and(|(server, other)| other <= risk && (everywhere || server == home))
+        };
+        let search = Search::new(intent).top(COMPARED);
+        let find = |everywhere| self.discovery().search(&search, |name| callable(name, everywhere)).hits;
+        let advice = better(&find(false), called, AT_HOME).or_else(|| better(&find(true), called, ABROAD));
+        let (best, own) = advice?;
         let why: Vec<String> = best.reasons.iter().take(REASONS).map(ToString::to_string).collect();
         let round = |number: f32| (f64::from(number) * 100.0).round() / 100.0;
         let advice = Raw::from_value(&json!({
@@ -138,10 +153,10 @@ impl Kernel {
 }
 
 /// The best tool where it is clearly better than the one that was called, and how well that one fits.
-fn better<'a>(hits: &'a [Hit], called: &str) -> Option<(&'a Hit, f32)> {
-    let best = hits.first().filter(|best| &*best.id != called && best.relevance >= FITS)?;
+fn better(hits: &[Hit], called: &str, bounds: Bounds) -> Option<(Hit, f32)> {
+    let best = hits.first().filter(|best| &*best.id != called && best.relevance >= bounds.fits)?;
     let own = hits.iter().find(|hit| &*hit.id == called).map_or(0.0, |hit| hit.relevance);
-    (own <= best.relevance * SHARE).then_some((best, own))
+    (own <= best.relevance * bounds.share).then(|| (best.clone(), own))
 }
 
 fn is_advice(value: Option<&Raw>) -> bool {
@@ -152,8 +167,10 @@ fn speaks(context: &Context) -> bool {
     proposals::declared(&context.caller.capabilities).has(Proposal::IntentHints)
 }
 
-fn risk_of(view: &View, name: &str) -> Option<Risk> {
-    Some(view.directory.tool(name)?.policy?.assessment.risk)
+/// The server that has a tool, and how dangerous the tool is.
+fn place_of(view: &View, name: &str) -> Option<(usize, Risk)> {
+    let route = view.directory.tool(name)?;
+    Some((route.server, route.policy?.assessment.risk))
 }
 
 #[cfg(test)]
@@ -164,16 +181,19 @@ mod tests {
     fn only_what_is_clearly_better_is_named() {
         let hit =
             |id: &str, relevance| Hit { id: id.into(), server: "s".into(), score: 1.0, relevance, reasons: vec![] };
-        for (hits, expected) in [
-            (vec![], None),
-            (vec![hit("called", 0.9), hit("other", 0.8)], None),
-            (vec![hit("other", 0.8), hit("called", 0.7)], None),
-            (vec![hit("other", 0.4), hit("called", 0.1)], None),
-            (vec![hit("other", 0.8), hit("third", 0.6), hit("called", 0.4)], Some(("other", 0.4))),
-            (vec![hit("other", 0.8)], Some(("other", 0.0))),
+        for (hits, at_home, abroad) in [
+            (vec![], None, None),
+            (vec![hit("called", 0.9), hit("other", 0.8)], None, None),
+            (vec![hit("other", 0.8), hit("called", 0.7)], None, None),
+            (vec![hit("other", 0.4), hit("called", 0.1)], None, None),
+            (vec![hit("other", 0.8), hit("third", 0.6), hit("called", 0.4)], Some(0.4), None),
+            (vec![hit("other", 0.8), hit("called", 0.1)], Some(0.1), Some(0.1)),
+            (vec![hit("other", 0.6)], Some(0.0), None),
+            (vec![hit("other", 0.8)], Some(0.0), Some(0.0)),
         ] {
-            let found = better(&hits, "called").map(|(hit, own)| (hit.id.to_string(), own));
-            assert_eq!(found, expected.map(|(id, own)| (id.to_owned(), own)));
+            let found = |bounds| better(&hits, "called", bounds).map(|(best, own)| (best.id.to_string(), own));
+            let expected = |own: Option<f32>| own.map(|own| ("other".to_owned(), own));
+            assert_eq!((found(AT_HOME), found(ABROAD)), (expected(at_home), expected(abroad)), "{hits:?}");
         }
     }
 }

@@ -66,6 +66,9 @@ async fn a_better_tool_is_named_beside_the_result() {
         let result = call(&plain, "t__search_issues", json!({"intent": WHY})).await;
         assert_eq!(result["_meta"][OWN]["recommended_tool"], "t__get_recent_incidents");
         assert_eq!(result.get("suggestion"), None);
+        let zone = json!({"intent": "convert a time to another zone"});
+        let result = call(&plain, "t__search_issues", zone).await;
+        assert_eq!(result["_meta"][OWN]["recommended_tool"], "clock__convert_time", "far better, at another server");
         for (tool, more) in [
             ("t__search_issues", json!({})),
             ("t__get_recent_incidents", json!({"intent": WHY})),

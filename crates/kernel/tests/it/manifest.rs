@@ -280,3 +280,50 @@ async fn a_model_gets_as_much_as_it_has_room_for() {
     assert!(!plain.list("tools").await.contains(&ASK.to_owned()), "who speaks no proposal is not shown it");
     assert!(plain.call(ASK, json!({"tools": ["tool_1"]})).await.is_ok(), "and can call it all the same");
 }
+
+#[tokio::test]
+async fn a_server_that_stands_alone_keeps_its_own_tool_and_the_method_is_the_kernels() {
+    let script = Script::new(Era::Legacy, vec![tool("look"), tool(ASK)]);
+    let said = json!({"content": [], "structuredContent": own_manifest(), "odd": 1.5});
+    script.results.lock().insert(ASK.to_owned(), said.clone());
+    let house = House::with(&[("eye", script.clone())], ServerPolicy::default, crate::gate::world::open_house).await;
+    let client = house.client_with(Era::Legacy, "ann", json!({"extensions": ["provenance"]})).await;
+    assert_eq!(client.list("tools").await, ["look", ASK], "there is one of that name");
+    let answer = client.call(ASK, json!({})).await.unwrap();
+    assert_eq!((&answer["structuredContent"], &answer["odd"]), (&said["structuredContent"], &said["odd"]));
+    let before = script.calls();
+    let (one, other) = tokio::join!(manifest(&client, json!({})), manifest(&client, json!({"server_id": "eye"})));
+    assert_eq!(named(&one, "look")["input_types"], json!(["image/png"]));
+    assert_eq!(one["server"]["name"], "switchboard");
+    assert_eq!(names(&other), ["look", ASK]);
+    assert_eq!(script.calls() - before, 1, "who asks at the same time waits for the same answer");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tool_that_became_slower_is_told_of() {
+    let script = Script::new(Era::Legacy, vec![tool("one")]);
+    let mut options = KernelOptions::default();
+    crate::gate::world::open_house(&mut options.gate);
+    let kernel = Kernel::new(options);
+    kernel.apply(vec![spec("s", script as Arc<_>, ServerPolicy::default())]);
+    kernel.settled(Duration::from_secs(5)).await;
+    let client = Client::new(&kernel, Identity::new("ann", Method::Token).into(), Era::Legacy, json!({})).await;
+    let first = manifest(&client, json!({})).await;
+    for _ in 0..5 {
+        assert!(ran(&client.call("one", json!({})).await));
+    }
+    client.ear.told.lock().clear();
+    let told = || {
+        let told = client.ear.told.lock().clone();
+        told.into_iter().find(|(method, _)| method == "notifications/manifest/list_changed")
+    };
+    // The kernel looks now and then; time passes at once here.
+    for _ in 0..100 {
+        if told().is_some() {
+            break;
+        }
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+    assert_eq!(told().expect("a notice").1, json!({"reason": "latency"}));
+    assert_ne!(manifest(&client, json!({})).await["etag"], first["etag"]);
+}

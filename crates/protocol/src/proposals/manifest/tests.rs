@@ -142,3 +142,29 @@ fn the_narrower_limit_counts() {
         RateLimits::new().requests_per_minute(60_u64).requests_per_day(10_u64).remaining(3_u64).resets_at("b")
     );
 }
+
+proptest::proptest! {
+    #[test]
+    fn names_always_have_the_form_and_are_never_given_twice(
+        names in proptest::collection::vec("[A-Za-z0-9_.é/ -]{0,12}", 0..20)
+    ) {
+        let mut given = ManifestNames::default();
+        let written: Vec<String> = names.iter().map(|name| given.give(name)).collect();
+        for name in &written {
+            proptest::prop_assert!(name.starts_with(|first: char| first.is_ascii_lowercase()), "{name}");
+            let legal = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+            proptest::prop_assert!(name.bytes().all(legal), "{name}");
+        }
+        let distinct: HashSet<_> = written.iter().collect();
+        proptest::prop_assert_eq!(distinct.len(), written.len());
+    }
+
+    #[test]
+    fn versions_always_begin_with_three_numbers(written in "[v0-9a-z.+ -]{0,16}") {
+        let version = manifest_version_of(&written);
+        let parts: Vec<&str> = version.splitn(3, '.').collect();
+        proptest::prop_assert_eq!(parts.len(), 3);
+        proptest::prop_assert!(parts[..2].iter().all(|part| part.parse::<u128>().is_ok()), "{version}");
+        proptest::prop_assert!(parts[2].starts_with(|first: char| first.is_ascii_digit()), "{version}");
+    }
+}
