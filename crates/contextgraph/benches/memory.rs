@@ -131,8 +131,11 @@ impl Figures {
     }
 }
 
-fn object(value: &Value) -> Map<String, Value> {
-    value.as_object().cloned().unwrap_or_default()
+fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(object) => object,
+        _ => Map::new(),
+    }
 }
 
 fn server(folder: &std::path::Path, space: &str) -> MemoryServer {
@@ -198,7 +201,7 @@ fn searching(figures: &mut Figures) {
     let server = server(folder.path(), "large");
     let caller = Caller::default();
     let search = |query: String| {
-        let arguments = object(&json!({"query": query, "includeContent": true}));
+        let arguments = object(json!({"query": query, "includeContent": true}));
         server.call(&caller, "search_graph", &arguments).outcome.expect("found")
     };
     let began = Instant::now();
