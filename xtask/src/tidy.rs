@@ -50,7 +50,7 @@ const ROOMS: &[Room] = &[
     },
     Room {
         name: "switchboard-contextgraph",
-        may_use: &["switchboard-sdk", "switchboard-embed", "switchboard-wire"],
+        may_use: &["switchboard-sdk", "switchboard-embed", "switchboard-store", "switchboard-wire"],
         pure: false,
     },
     Room {

@@ -17,6 +17,13 @@ pub enum Audience {
     Server(Arc<str>),
     /// Whoever listens: it says nothing that somebody may not know.
     Everybody,
+    /// Of those who may use this server these principals, and who may decide for others.
+    Some {
+        /// The server.
+        server: Arc<str>,
+        /// Their names.
+        principals: Vec<String>,
+    },
 }
 
 /// Something that happened.

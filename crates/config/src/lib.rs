@@ -51,7 +51,7 @@ pub use import::{
     Candidate, Client, ClientFile, ImportError, Imported, Plan, PlanItem, candidates, plan, read_client_file,
 };
 pub use load::{Loaded, LoadedFile, Sources, load};
-pub use memory::Memory;
+pub use memory::{Memory, MemorySharing};
 pub use oauth::OAuthClient;
 pub use parse::Config;
 pub use places::{Platform, default_data_dir, user_config_file};

@@ -142,6 +142,20 @@ impl<'a> Keys<'a> {
         table.iter().map(pair).collect()
     }
 
+    /// A table of lists of strings.
+    pub(crate) fn lists(&self, key: &str) -> Result<Option<BTreeMap<String, Vec<String>>>, ConfigError> {
+        let Some(item) = self.table.get(key) else { return Ok(None) };
+        let expected = "a table of arrays of strings";
+        let table = item.as_table_like().ok_or_else(|| self.wrong_type(key, item, expected))?;
+        let list = |(name, item): (&str, &Item)| {
+            let wrong = || self.wrong_type(&format!("{key}.{name}"), item, expected);
+            let values = item.as_array().ok_or_else(wrong)?.iter();
+            let texts: Result<_, _> = values.map(|value| value.as_str().map(str::to_owned).ok_or_else(wrong)).collect();
+            Ok((name.to_owned(), texts?))
+        };
+        table.iter().map(list).collect::<Result<_, _>>().map(Some)
+    }
+
     /// One of a few words.
     pub(crate) fn word<T>(
         &self,

@@ -31,6 +31,8 @@ pub mod temporal;
 use std::fmt;
 use std::sync::Arc;
 
+use crate::Code;
+use crate::error::{Outcome, Problem};
 use crate::fingerprint::Content;
 use lexical::Vocabulary;
 
@@ -43,6 +45,8 @@ pub trait TextEmbedding: Send + Sync {
     fn name(&self) -> &'static str;
 }
 
+/// Numbers of a vector of meaning.
+pub const MEANING: usize = 256;
 /// Characters of a memory that embedders read. What follows is stored and not embedded.
 pub const EMBEDDED_CHARS: usize = 16_384;
 
@@ -72,14 +76,19 @@ impl Embedders {
     }
 
     /// Everything that the content alone decides: all spaces but the temporal ones and the graph.
-    #[must_use]
-    pub fn content(&self, text: &str, modality: Modality, vocabulary: &dyn Vocabulary) -> Content {
+    ///
+    /// # Errors
+    /// The text embedding gave something that is no vector of meaning.
+    pub fn content(&self, text: &str, modality: Modality, vocabulary: &dyn Vocabulary) -> Outcome<Content> {
         let end = text.char_indices().nth(EMBEDDED_CHARS).map_or(text.len(), |(at, _)| at);
         let text = &text[..end];
         let whole = self.text.embed(text);
+        if whole.len() < MEANING {
+            return Err(self.failed(&format!("{} numbers, {MEANING} are needed", whole.len())));
+        }
         let (e5, direction) = causal::embed(&*self.text, text);
         let e6 = lexical::embed(text, vocabulary);
-        Content {
+        let content = Content {
             e1: semantic::embed(&whole, text),
             e13: lexical::expand(&e6, vocabulary),
             e5,
@@ -90,7 +99,17 @@ impl Embedders {
             e10: multimodal::embed(&whole, text, modality),
             e11: entity::embed(&*self.text, text),
             e12: semantic::tokens(&*self.text, text, vocabulary),
+        };
+        let dense = [&content.e1, &content.e5, &content.e7, &content.e10, &content.e11];
+        if dense.into_iter().chain(&content.e12).flatten().any(|number| !number.is_finite()) {
+            return Err(self.failed("NaN or infinity"));
         }
+        Ok(content)
+    }
+
+    fn failed(&self, gave: &str) -> Problem {
+        let message = format!("the text cannot be embedded: {} gave {gave}; nothing was stored", self.name());
+        Problem::new(Code::Embedding, "EMBEDDING_FAILED", message)
     }
 }
 

@@ -86,6 +86,8 @@ pub struct Space {
     events: Vec<Event>,
     /// Whether the change that is going on is given up at its end.
     tried: bool,
+    /// Whether a change is going on.
+    at_work: bool,
     opened_at: u64,
 }
 
@@ -118,6 +120,7 @@ impl Space {
             deferred_since: None,
             events: Vec::new(),
             tried: false,
+            at_work: false,
             opened_at: now,
         };
         space.refresh(now)?;
@@ -176,6 +179,19 @@ impl Space {
     }
 
     fn write_as<T>(&mut self, now: u64, call: bool, work: impl FnOnce(&mut Self) -> Outcome<T>) -> Outcome<T> {
+        if std::mem::replace(&mut self.at_work, true) {
+            // Whoever was at it before did not come to an end, because of a mistake in this program.
+            self.storage.roll_back();
+            self.tried = false;
+            self.events.clear();
+            self.read_anew(now)?;
+        }
+        let outcome = self.write_now(now, call, work);
+        self.at_work = false;
+        outcome
+    }
+
+    fn write_now<T>(&mut self, now: u64, call: bool, work: impl FnOnce(&mut Self) -> Outcome<T>) -> Outcome<T> {
         self.storage.begin()?;
         let outcome = self.refresh(now).and_then(|()| {
             self.tick(now, call);
@@ -370,7 +386,20 @@ impl Space {
     /// # Errors
     /// There is none.
     pub fn memory(&self, id: Id) -> Outcome<&Memory> {
-        self.graph.get(id).ok_or_else(|| Problem::no_memory(id))
+        self.graph.get(id).ok_or_else(|| {
+            let gone = self.graph.get_any(id);
+            match gone.map(|memory| memory.merged_into) {
+                None => Problem::no_memory(id),
+                Some(None) => {
+                    let message = format!("memory not found: {id} was taken out");
+                    Problem::new(Code::Storage, "NODE_NOT_FOUND", message)
+                }
+                Some(Some(into)) => {
+                    let message = format!("memory not found: {id} was merged into {into}, use that");
+                    Problem::new(Code::Storage, "NODE_NOT_FOUND", message)
+                }
+            }
+        })
     }
 
     /// The text and the rationale of a memory.
@@ -470,6 +499,8 @@ impl Space {
     /// Adds or changes an edge, to be written.
     fn link(&mut self, edge: Edge) {
         if self.graph.link(edge.clone()) {
+            // What goes is written last: an edge that comes back in the same change must not go.
+            self.batch.gone.retain(|gone| *gone != (edge.source, edge.target, edge.kind));
             self.batch.edges.push(edge);
         }
     }

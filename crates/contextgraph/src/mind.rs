@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
-use crate::Id;
 use crate::autonomy::{drift, goals::Goal};
 use crate::consciousness::Machine;
 use crate::dream::{Report, scheduler::Scheduler, shortcuts::Paths};
@@ -20,6 +19,7 @@ use crate::utl::meta::MetaLearning;
 use crate::utl::surprise::Usual;
 use crate::utl::{Averages, Phase, Stage};
 use crate::workspace::Workspace;
+use crate::{Code, Id};
 
 /// Oscillators, workspace, ego.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -155,6 +155,7 @@ pub struct Mind {
     pub autonomy: Autonomy,
     pub dreams: Dreams,
     changed: BTreeSet<Doc>,
+    unreadable: BTreeSet<Doc>,
 }
 
 impl Mind {
@@ -188,12 +189,46 @@ impl Mind {
             autonomy: Autonomy::default(),
             dreams: Dreams::default(),
             changed: BTreeSet::new(),
+            unreadable: BTreeSet::new(),
         }
     }
 
-    /// A document changed and has to be written.
+    /// A document changed and has to be written. One that could not be read is not written over.
     pub fn touch(&mut self, doc: Doc) {
-        self.changed.insert(doc);
+        if !self.unreadable.contains(&doc) {
+            self.changed.insert(doc);
+        }
+    }
+
+    /// Whether a document is there: what was stored of it, or a beginning.
+    ///
+    /// # Errors
+    /// What is stored of it cannot be read.
+    pub fn has(&self, doc: Doc) -> Outcome<()> {
+        if !self.unreadable.contains(&doc) {
+            return Ok(());
+        }
+        let (code, kind) = match doc {
+            Doc::Gwt => (Code::GwtNotInitialized, "GWT_NOT_INITIALIZED"),
+            Doc::Learning => (Code::Utl, "UTL_NOT_INITIALIZED"),
+            Doc::Levels => (Code::Neuromodulation, "NEUROMODULATION_NOT_INITIALIZED"),
+            Doc::Calibration => (Code::Threshold, "ATC_NOT_INITIALIZED"),
+            Doc::Dreams => (Code::Dream, "DREAMS_NOT_INITIALIZED"),
+            Doc::Teleology | Doc::Autonomy => (Code::Storage, "STORE_DAMAGED"),
+        };
+        let message = format!(
+            "the stored state `{}` cannot be read, it is damaged or of a later version; use the version that wrote it, or \
+             let it begin anew with `switchboard memory renew`",
+            doc.key()
+        );
+        Err(Problem::new(code, kind, message))
+    }
+
+    /// Lets documents that cannot be read begin anew. Their names.
+    pub fn renew(&mut self) -> Vec<&'static str> {
+        let lost = std::mem::take(&mut self.unreadable);
+        self.changed.extend(&lost);
+        lost.into_iter().map(Doc::key).collect()
     }
 
     /// Whether anything has to be written.
@@ -225,8 +260,8 @@ impl Mind {
             .collect()
     }
 
-    /// Takes over a document from the store, unless it was changed here meanwhile. One that cannot be read is left as it is
-    /// here, with a word in the log.
+    /// Takes over a document from the store, unless it was changed here meanwhile. One that cannot be read is not there
+    /// for those who need it, and stays in the store as it is.
     pub fn take_over(&mut self, key: &str, text: &str) {
         let Some(doc) = Doc::ALL.into_iter().find(|doc| doc.key() == key).filter(|doc| !self.changed.contains(doc))
         else {
@@ -245,8 +280,14 @@ impl Mind {
             Doc::Autonomy => read(text, &mut self.autonomy),
             Doc::Dreams => read(text, &mut self.dreams),
         };
-        if let Err(error) = outcome {
-            tracing::warn!(key, %error, "a part of the memory's state cannot be read and begins anew");
+        match outcome {
+            Ok(()) => {
+                self.unreadable.remove(&doc);
+            }
+            Err(error) => {
+                tracing::warn!(key, %error, "a part of the memory's state cannot be read");
+                self.unreadable.insert(doc);
+            }
         }
     }
 }

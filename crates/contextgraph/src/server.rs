@@ -3,20 +3,23 @@
 //! Everything a tool does is in [`tools`](crate::tools); here is only how it is called.
 
 mod answer;
+mod bell;
 mod listing;
 mod prompts;
 mod resources;
 mod room;
+mod spaces;
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
+use switchboard_sdk::mgp::{Extension, method};
 use switchboard_sdk::{BuildError, Ctx, Error, Raw, Server};
 use tokio_util::sync::CancellationToken;
 
@@ -26,26 +29,19 @@ use crate::error::{Code, Outcome, Problem};
 use crate::store::{Answered, Stores};
 use crate::tools::args::Args;
 use crate::tools::{self, Call, Spec, aliases};
+use bell::{Bell, Chime};
 use room::{Aborted, Room};
+
+pub use bell::CHANNELS;
+pub use spaces::{Principals, Sharing};
 
 /// Spaces that may be open at once.
 const SPACES: usize = 64;
-/// Characters of the name of a space.
-const NAME: usize = 64;
 /// How often what was changed by the way is written, and the need of a dream looked at.
 const HOUSEKEEPING: Duration = Duration::from_secs(1);
 const INSTRUCTIONS: &str = "A memory that lasts. Store what is worth keeping with inject_context (say why) or store_memory; find it again with \
 search_graph in plain language. Tell with update_synergy_matrix whether a result was right. trigger_dream tidies up; every answer carries \
 _cognitive_pulse with what to do next.";
-
-/// Which space a caller gets.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Sharing {
-    /// All callers share one, and may name others.
-    Shared,
-    /// Each principal has its own. Spaces whose name begins with `shared` are open to all.
-    PerPrincipal,
-}
 
 /// How a memory server behaves.
 #[derive(Clone)]
@@ -125,6 +121,7 @@ struct Inner {
     embedders: Embedders,
     specs: HashMap<&'static str, Spec>,
     rooms: Mutex<HashMap<String, Arc<Room>>>,
+    bell: Arc<Bell>,
     usage: Usage,
     closing: CancellationToken,
 }
@@ -178,6 +175,7 @@ impl MemoryServer {
             embedders,
             specs: specs.into_iter().map(|spec| (spec.name, spec)).collect(),
             rooms: Mutex::default(),
+            bell: Arc::default(),
             usage: Usage::default(),
             closing: CancellationToken::new(),
         })))
@@ -205,6 +203,13 @@ impl MemoryServer {
             let server = undo.clone();
             async move { server.answer_undo(&ctx, params).await }
         });
+        let (subscribe, unsubscribe) = (self.clone(), self.clone());
+        builder = builder
+            .mgp(&[Extension::Events])
+            .method(method::EVENTS_SUBSCRIBE, move |ctx, params| std::future::ready(subscribe.subscribe(&ctx, &params)))
+            .method(method::EVENTS_UNSUBSCRIBE, move |ctx, params| {
+                std::future::ready(unsubscribe.unsubscribe(&ctx, &params))
+            });
         builder = resources::offered(self, builder);
         builder = prompts::offered(self, builder);
         Ok(builder.build()?)
@@ -261,35 +266,33 @@ impl MemoryServer {
 
     /// The space that a caller gets.
     fn space_name(&self, caller: &Caller) -> Outcome<String> {
-        let options = &self.0.options;
-        let own = match options.sharing {
-            Sharing::Shared => options.default_space.clone(),
-            Sharing::PerPrincipal => {
-                let mut name: String = caller
-                    .principal
-                    .chars()
-                    .map(|c| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' })
-                    .take(40)
-                    .collect();
-                // Two principals that look alike after this must not meet.
-                let digest = Sha256::digest(caller.principal.as_bytes());
-                name.push_str(&format!("-{:02x}{:02x}{:02x}{:02x}", digest[0], digest[1], digest[2], digest[3]));
-                name
-            }
-        };
-        let Some(wanted) = caller.space.as_deref().filter(|wanted| !wanted.is_empty() && *wanted != own) else {
-            return Ok(own);
-        };
-        let plain = wanted.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
-        if !plain || wanted.len() > NAME {
-            let message = format!("`space` has at most {NAME} letters, digits, dots, dashes and underscores");
-            return Err(Problem::params(message));
+        self.0.options.sharing.space_of(&self.0.options.default_space, &caller.principal, caller.space.as_deref())
+    }
+
+    /// Lets what is stored of a space's state and cannot be read begin anew. What that was.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub fn renew(&self, caller: &Caller) -> Outcome<Vec<&'static str>> {
+        self.with_space(caller, |space, _| Ok(space.mind.renew()))
+    }
+
+    /// The names of all spaces that hold something.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub fn spaces(&self) -> Outcome<Vec<String>> {
+        self.0.options.stores.spaces()
+    }
+
+    /// The room of the space that a caller gets.
+    fn room_of(&self, caller: &Caller) -> Outcome<Arc<Room>> {
+        let name = self.space_name(caller)?;
+        let room = self.room(&name)?;
+        if room.chime.belongs_to.get().is_none() && self.0.options.sharing.is_own(&caller.principal, &name) {
+            let _ = room.chime.belongs_to.set(caller.principal.clone());
         }
-        if options.sharing == Sharing::PerPrincipal && !wanted.starts_with("shared") {
-            let message = format!("the space {wanted:?} is not yours; those that begin with `shared` are open to all");
-            return Err(Problem::params(message));
-        }
-        Ok(wanted.to_owned())
+        Ok(room)
     }
 
     fn room(&self, name: &str) -> Outcome<Arc<Room>> {
@@ -317,7 +320,14 @@ impl MemoryServer {
             None => getrandom::u64().map_err(|error| Problem::storage(format!("no randomness: {error}")))?,
         };
         let space = Space::open(name, storage, self.0.embedders.clone(), seed, self.now())?;
-        let room = Room::new(space, self.0.options.clock.clone());
+        let chime = Chime {
+            bell: self.0.bell.clone(),
+            sharing: self.0.options.sharing.clone(),
+            default_space: self.0.options.default_space.clone(),
+            space: name.to_owned(),
+            belongs_to: OnceLock::new(),
+        };
+        let room = Room::new(space, chime, self.0.options.clock.clone());
         rooms.insert(name.to_owned(), room.clone());
         Ok(room)
     }
@@ -349,7 +359,7 @@ impl MemoryServer {
         // A space that cannot be had has no pulse; the caller's own has.
         let own = caller.clone();
         let nothing = |problem: Problem| {
-            let room = self.space_name(&Caller { space: None, ..own }).and_then(|space| self.room(&space)).ok();
+            let room = self.room_of(&Caller { space: None, ..own }).ok();
             let pulse = room.map(|room| room.space.lock().pulse());
             Answer { outcome: Err(problem), pulse, replayed: None, events: Vec::new() }
         };
@@ -357,7 +367,7 @@ impl MemoryServer {
         if let Some(space) = arguments.get("space").and_then(Value::as_str) {
             caller.space = Some(space.to_owned());
         }
-        let room = match self.space_name(&caller).and_then(|space| self.room(&space)) {
+        let room = match self.room_of(&caller) {
             Ok(room) => room,
             Err(problem) => return nothing(problem),
         };
@@ -398,6 +408,7 @@ impl MemoryServer {
         let mut space = room.space.lock();
         let mut replayed = None;
         let work = |space: &mut Space| -> Outcome<Value> {
+            spec.needs().map_or(Ok(()), |doc| space.mind.has(doc))?;
             let key = caller.idempotency_key.as_deref().filter(|_| spec.writes());
             let digest = key.map(|_| call_digest(spec.name, arguments));
             if let (Some(key), Some(digest)) = (key, &digest)
@@ -428,8 +439,10 @@ impl MemoryServer {
         };
         let outcome = if spec.writes() { space.write(now, work) } else { space.read(now, work) };
         let pulse = Some(space.pulse());
-        let events = space.take_events();
+        let mut events = space.take_events();
         drop(space);
+        room.chime.ring(&events, now);
+        events.extend(room.take_late());
         // What was asked for under the lock begins after it; what failed does not begin.
         room.start_if_requested(outcome.is_ok());
         Answer { outcome, pulse, replayed, events }
@@ -440,7 +453,7 @@ impl MemoryServer {
     /// # Errors
     /// The store failed.
     pub fn recall(&self, caller: &Caller, query: &str, most: usize) -> Outcome<Vec<(crate::Id, f64, String)>> {
-        let room = self.room(&self.space_name(caller)?)?;
+        let room = self.room_of(caller)?;
         let mut space = room.space.lock();
         let now = self.now();
         space.read(now, |space| {
@@ -457,7 +470,7 @@ impl MemoryServer {
     /// # Errors
     /// The store failed.
     pub fn reminders(&self, caller: &Caller, most: usize) -> Outcome<Vec<(crate::Id, String)>> {
-        let room = self.room(&self.space_name(caller)?)?;
+        let room = self.room_of(caller)?;
         let mut space = room.space.lock();
         let now = self.now();
         space.read(now, |space| {
@@ -481,10 +494,14 @@ impl MemoryServer {
     /// # Errors
     /// Whatever it fails with.
     pub fn with_space<T>(&self, caller: &Caller, work: impl FnOnce(&mut Space, u64) -> Outcome<T>) -> Outcome<T> {
-        let room = self.room(&self.space_name(caller)?)?;
+        let room = self.room_of(caller)?;
         let mut space = room.space.lock();
         let now = self.now();
-        space.write(now, |space| work(space, now))
+        let outcome = space.write(now, |space| work(space, now));
+        let events = space.take_events();
+        drop(space);
+        room.chime.ring(&events, now);
+        outcome
     }
 }
 

@@ -3,13 +3,18 @@
 //! Several processes may have the same store open. Everything that is written carries the version of its space; whoever
 //! looks again asks for what is newer than what it knows. A change is one transaction: all of it, or nothing.
 
+#[cfg(feature = "postgres")]
+pub mod postgres;
 pub mod sqlite;
 
-use crate::Id;
-use crate::error::Outcome;
+use crate::error::{Outcome, Problem};
 use crate::graph::Memory;
 use crate::graph::edges::{Edge, Kind};
 use crate::vector::Sparse;
+use crate::{Code, Id};
+
+/// How long answers to calls with a key are kept.
+const ANSWERS_MS: u64 = 24 * 3_600_000;
 
 /// The version of a space.
 pub type Version = i64;
@@ -185,4 +190,21 @@ pub trait Stores: Send + Sync {
     /// # Errors
     /// The store failed.
     fn spaces(&self) -> Outcome<Vec<String>>;
+}
+
+fn words_to_bytes(words: &Sparse) -> Vec<u8> {
+    words.iter().flat_map(|(term, value)| term.to_le_bytes().into_iter().chain(value.to_le_bytes())).collect()
+}
+
+fn words_from_bytes(bytes: &[u8]) -> Sparse {
+    let mut words = Sparse::default();
+    for entry in bytes.chunks_exact(6) {
+        words.indices.push(u16::from_le_bytes([entry[0], entry[1]]));
+        words.values.push(f32::from_le_bytes([entry[2], entry[3], entry[4], entry[5]]));
+    }
+    words
+}
+
+fn broken(what: &str) -> Problem {
+    Problem::new(Code::Storage, "STORE_DAMAGED", format!("the memory store holds {what} that cannot be read"))
 }

@@ -20,6 +20,7 @@ use serde_json::Value;
 use crate::dream::State;
 use crate::engine::Space;
 use crate::error::Outcome;
+use crate::mind::Doc;
 use args::{Args, Param};
 
 /// How a tool uses a space.
@@ -108,6 +109,20 @@ impl Spec {
     #[must_use]
     pub const fn writes(&self) -> bool {
         !matches!(self.class, Class::Read)
+    }
+
+    /// The state without which it cannot answer.
+    #[must_use]
+    pub fn needs(&self) -> Option<Doc> {
+        match self.category {
+            "gwt" if self.name != "get_johari_classification" => Some(Doc::Gwt),
+            "atc" => Some(Doc::Calibration),
+            "dream" => Some(Doc::Dreams),
+            "neuromodulation" => Some(Doc::Levels),
+            "teleological" => Some(Doc::Teleology),
+            "autonomous" => Some(Doc::Autonomy),
+            _ => matches!(self.name, "utl_status" | "inject_context").then_some(Doc::Learning),
+        }
     }
 }
 

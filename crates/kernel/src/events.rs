@@ -179,7 +179,12 @@ impl Kernel {
             Audience::Everybody => true,
             Audience::Operators => session.identity.admin,
             Audience::Principal(principal) => session.identity.admin || session.principal == *principal,
-            Audience::Server(id) => self.server(id).is_some_and(|server| {
+            Audience::Some { principals, .. }
+                if !session.identity.admin && !principals.iter().any(|name| **name == *session.principal) =>
+            {
+                false
+            }
+            Audience::Server(id) | Audience::Some { server: id, .. } => self.server(id).is_some_and(|server| {
                 let tables = self.gate().granted.latest();
                 self.knows_of(&tables, session, &server)
             }),

@@ -561,6 +561,11 @@ impl Kernel {
         }
     }
 
+    /// Whether a lasting session has not ended.
+    pub(crate) fn is_open(&self, session: &str) -> bool {
+        self.0.clients.lock().contains_key(session)
+    }
+
     /// The legacy clients that have introduced themselves.
     pub(crate) fn clients(&self) -> Vec<Arc<Session>> {
         let introduced = |session: &&Arc<Session>| {

@@ -209,8 +209,15 @@ struct Entry {
 }
 
 impl Registry {
-    /// Takes over the servers of the configuration.
+    /// Takes over the servers of the configuration. One that was registered under the name of one of them is gone.
     pub(crate) fn configure(&self, specs: Vec<ServerSpec>) {
+        self.entries.lock().retain(|entry| {
+            let taken = specs.iter().any(|spec| *spec.id == *entry.registration.id);
+            if taken {
+                tracing::warn!(server = entry.registration.id, "the configuration has this name now");
+            }
+            !taken
+        });
         *self.configured.lock() = specs;
     }
 
@@ -273,9 +280,11 @@ impl Registry {
     }
 }
 
-/// Whether somebody is among those who may, or may decide for others anyway.
+/// Whether somebody is among those who may, or may decide for others anyway. A token that was limited to some servers
+/// or tools is not good for new ones.
 fn may(session: &Session, principals: &[String]) -> bool {
-    session.identity.admin || principals.iter().any(|principal| **principal == *session.principal)
+    let named = || principals.iter().any(|principal| **principal == *session.principal);
+    session.identity.scopes.is_none() && (session.identity.admin || named())
 }
 
 impl Kernel {

@@ -123,6 +123,9 @@ pub enum Sharing {
     Shared,
     /// Nobody: each client session has its own, made at its first call.
     PerSession,
+    /// The sessions of one principal. A server in this process is told on its connection who that is; the owner of this
+    /// machine uses the connection that is always there.
+    PerPrincipal,
 }
 
 /// How a server is kept up (MGP 11).

@@ -97,6 +97,8 @@ pub struct ConnectOptions {
     pub limits: Limits,
     /// Gives requests over streamable HTTP their `Authorization` header, where it changes over time.
     pub authorizer: Option<Arc<dyn Authorizer>>,
+    /// In whose name the connection is: a server in this process sees it as its caller. No other server is told.
+    pub principal: Option<Arc<str>>,
 }
 
 impl ConnectOptions {
@@ -114,6 +116,7 @@ impl ConnectOptions {
             stop_timeout: Duration::from_secs(4),
             limits: Limits::default(),
             authorizer: None,
+            principal: None,
         }
     }
 }

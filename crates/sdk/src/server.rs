@@ -101,6 +101,7 @@ pub(crate) struct Options {
     pub(crate) state_ttl: Duration,
     pub(crate) extensions: JsonObject,
     pub(crate) experimental: JsonObject,
+    mgp: Vec<switchboard_protocol::mgp::Extension>,
 }
 
 /// What is offered at the moment, in the order in which it was added.

@@ -73,5 +73,7 @@ pub use nouns::{Approvals, AuditLog, Callbacks, Credentials, Grants, Operations,
 pub use operations::{Operation, OperationState};
 pub use options::{Boundary, HeadPolicy, Mode, Options, Watcher};
 pub use pins::{Observation, Observed, Pin, PinState};
+#[cfg(feature = "postgres")]
+pub use postgres::Dialer;
 pub use store::{Location, Store};
 pub use tokens::{NewToken, Token};

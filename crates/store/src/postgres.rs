@@ -5,7 +5,10 @@
 
 mod committer;
 mod connection;
+mod dialer;
 mod tls;
+
+pub use dialer::Dialer;
 
 use std::sync::Arc;
 

@@ -106,8 +106,8 @@ Examples:
     #[command(
         subcommand,
         after_help = "\
-Registries are those that `registries` of `[discovery]` names, or the one of --registry. Nothing is started, and nothing
-is written before the exact command was shown.
+Registries are those that `registries` of `[discovery]` names, or the one of --registry.
+Nothing is started, and nothing is written before the exact command was shown.
 
 Examples:
   switchboard registry search 'draw charts from a table' --registry https://registry.example

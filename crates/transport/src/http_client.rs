@@ -7,7 +7,6 @@
 
 mod error;
 mod events;
-mod line;
 mod pool;
 mod reach;
 

@@ -95,7 +95,7 @@ pub(super) fn read(top: &Keys<'_>, environment: &Environment) -> Result<Settings
         settings.auth = Some(auth::read(&section, environment)?);
     }
     if let Some(section) = top.section("memory", "[memory]", memory::KEYS)? {
-        settings.memory = memory::read(&section)?;
+        settings.memory = memory::read(&section, environment)?;
     }
     if let Some(section) = top.section("discovery", "[discovery]", discovery::KEYS)? {
         settings.discovery = discovery::read(&section, environment)?;

@@ -63,7 +63,7 @@ impl Space {
     /// # Errors
     /// The store failed.
     pub fn search(&mut self, search: &Search<'_>, now: u64) -> Outcome<(Id, Vec<Hit>)> {
-        let content = self.embedders.content(search.query, search.modality.unwrap_or_default(), &self.graph);
+        let content = self.embedders.content(search.query, search.modality.unwrap_or_default(), &self.graph)?;
         let packed = Arc::new(Packed::of(&content));
         let query = self.new_id(now);
         if self.queries.len() >= QUERIES {

@@ -70,6 +70,8 @@ pub struct Remembered {
     pub edges: usize,
     /// Memories that say the contrary.
     pub contradicts: Vec<Id>,
+    /// What it is on record as, for taking it back.
+    pub record: Id,
 }
 
 /// Checks a text before anything is done with it.
@@ -94,7 +96,7 @@ impl Space {
     /// The text cannot be stored.
     pub fn remember(&mut self, new: Content, learn: bool, now: u64) -> Outcome<Remembered> {
         check(&new.text)?;
-        let content = self.embedders.content(&new.text, new.modality, &self.graph);
+        let content = self.embedders.content(&new.text, new.modality, &self.graph)?;
         let packed = Arc::new(Packed::of(&content));
         let id = self.new_id(now);
         let threshold = self.mind.calibration.value("theta_memory_sim", crate::thresholds::Domain::General);
@@ -143,6 +145,7 @@ impl Space {
         }
         self.mind.calibration.observe("theta_edge", near.first().map_or(0.0, |(_, likeness)| f64::from(*likeness)));
         self.touch(Doc::Calibration);
+        let record = self.record("stored", &json!({"memory": id}), now);
         let mut remembered = Remembered {
             id,
             surprise,
@@ -153,6 +156,7 @@ impl Space {
             penalty: 0.0,
             edges,
             contradicts: contradicted.iter().map(|one| one.0).collect(),
+            record,
         };
         if learn {
             let duplicate = near.first().is_some_and(|(_, likeness)| *likeness > 0.9);
@@ -161,7 +165,6 @@ impl Space {
             self.learn(&mut remembered, &new.text, &purpose, now)?;
         }
         self.push_recent(id, &packed, now);
-        self.record("stored", &json!({"memory": id}), now);
         self.tell("memory.stored", json!({"memory_id": id, "space": self.name}));
         Ok(remembered)
     }

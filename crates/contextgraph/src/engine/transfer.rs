@@ -120,7 +120,7 @@ impl Space {
             return Ok(false);
         }
         super::remember::check(&content)?;
-        let vectors = self.embedders.content(&content, memory.modality, &self.graph);
+        let vectors = self.embedders.content(&content, memory.modality, &self.graph)?;
         let packed = std::sync::Arc::new(Packed::of(&vectors));
         let row = packed.scan_row();
         let id = memory.id;

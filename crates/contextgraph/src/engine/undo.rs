@@ -112,7 +112,9 @@ impl Space {
             memory.removed_at = None;
             memory.merged_into = None;
             memory.updated_at = now;
-        })
+        })?;
+        self.tell("memory.restored", json!({"memory_id": id}));
+        Ok(())
     }
 
     /// Copies the edges of one memory to another, those between the two left out.

@@ -326,7 +326,7 @@ mod tests {
     use std::sync::Arc;
 
     fn packed(text: &str) -> Packed {
-        Packed::of(&Embedders::new(Arc::new(Spelling)).content(text, Modality::Text, &Unknown))
+        Packed::of(&Embedders::new(Arc::new(Spelling)).content(text, Modality::Text, &Unknown).unwrap())
     }
 
     #[test]

@@ -51,7 +51,7 @@ impl MemoryServer {
         };
         let wait = name == "trigger_dream" && arguments.get("wait") == Some(&Value::Bool(true));
         let caller = caller(ctx);
-        let mut answer = {
+        let answer = {
             let (server, ctx, caller, name) = (self.clone(), ctx.clone(), caller.clone(), name.to_owned());
             let arguments = arguments.clone();
             let cancelled = ctx.cancellation();
@@ -59,7 +59,11 @@ impl MemoryServer {
                 let progress = |done: f64, total: f64| ctx.progress(done, Some(total), None);
                 server.call_with(&caller, &name, &arguments, &|| cancelled.is_cancelled(), &progress)
             })
-            .await?
+            .await
+        };
+        let mut answer = match answer {
+            Ok(answer) => answer,
+            Err(failed) => self.gone_wrong(&caller, name, &failed).await,
         };
         if wait && answer.outcome.as_ref().is_ok_and(|value| value["triggered"] == true) {
             self.wait_for_dream(ctx, &caller, &arguments, &mut answer).await?;
@@ -68,6 +72,21 @@ impl MemoryServer {
             ctx.log(LoggingLevel::Info, Some("contextgraph"), event);
         }
         result(answer, caller.idempotency_key.as_deref())
+    }
+
+    /// The answer to a call that ran into a mistake of this program. The change it was at is given up.
+    async fn gone_wrong(&self, caller: &Caller, name: &str, failed: &tokio::task::JoinError) -> Answer {
+        tracing::error!(tool = name, error = %failed, "a call of the memory failed unexpectedly");
+        let (server, caller) = (self.clone(), caller.clone());
+        let taking = tokio::task::spawn_blocking(move || Some(server.room_of(&caller).ok()?.space.lock().pulse()));
+        let message =
+            "something went wrong that should not have, and nothing was changed; the log of the memory says more";
+        Answer {
+            outcome: Err(Problem::new(crate::Code::Internal, "INTERNAL_ERROR", message)),
+            pulse: taking.await.ok().flatten(),
+            replayed: None,
+            events: Vec::new(),
+        }
     }
 
     /// Waits for the end of the dream that a call started, and adds its report.
@@ -82,8 +101,7 @@ impl MemoryServer {
         if let Some(space) = arguments.get("space").and_then(Value::as_str) {
             caller.space = Some(space.to_owned());
         }
-        let room =
-            self.space_name(&caller).and_then(|name| self.room(&name)).map_err(|problem| error(&problem, None))?;
+        let room = self.room_of(&caller).map_err(|problem| error(&problem, None))?;
         let mut watching = room.watch();
         loop {
             let seen = watching.borrow_and_update().clone();

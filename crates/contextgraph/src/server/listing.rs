@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 use switchboard_sdk::mcp::{CallToolResult, JsonObject, ToolAnnotations};
 use switchboard_sdk::{TaskSupport, Tool, schema};
 
-use super::{MemoryServer, NAME};
+use super::MemoryServer;
+use super::spaces::NAME;
 use crate::tools::args::{self, Param};
 use crate::tools::{Class, Spec, aliases};
 

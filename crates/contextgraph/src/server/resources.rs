@@ -66,7 +66,7 @@ async fn read(
     let id: Id = id.and_then(|id| id.parse().ok()).ok_or_else(|| Error::resource_not_found(uri))?;
     let (server, caller, now) = (server.clone(), answer::caller(ctx), server.now());
     let work = move || {
-        let room = server.room(&server.space_name(&caller)?)?;
+        let room = server.room_of(&caller)?;
         let mut space = room.space.lock();
         space.read(now, |space| show(space, id, now))
     };

@@ -9,15 +9,20 @@ use tokio::sync::watch;
 
 use crate::dream::scheduler::Decision;
 use crate::dream::{Report, State, WAKE_MS};
-use crate::engine::{Slice, Space};
+use crate::engine::{Event, Slice, Space};
 use crate::error::Problem;
 use crate::identity::CRITICAL;
 use crate::tools::DreamView;
+
+use super::bell::Chime;
 
 /// How long an end of a dream is waited for. More than it may take, to be able to tell.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// A dream works for this share of the time: three tenths.
 const REST: f64 = 7.0 / 3.0;
+
+/// Events of dreams that wait for an answer to tell them.
+const LATE: usize = 100;
 
 type Clock = Arc<dyn Fn() -> u64 + Send + Sync>;
 
@@ -41,10 +46,14 @@ pub(super) struct Room {
     /// The share of one processor that the dream takes, as the bits of a double.
     load: AtomicU64,
     progress: watch::Sender<Progress>,
+    /// Tells those who subscribed.
+    pub(super) chime: Chime,
+    /// What happened in dreams and no answer has told yet.
+    late: Mutex<Vec<Event>>,
 }
 
 impl Room {
-    pub(super) fn new(space: Space, clock: Clock) -> Arc<Self> {
+    pub(super) fn new(space: Space, chime: Chime, clock: Clock) -> Arc<Self> {
         Arc::new(Self {
             space: Mutex::new(space),
             clock,
@@ -54,6 +63,8 @@ impl Room {
             requested: AtomicBool::new(false),
             load: AtomicU64::new(0),
             progress: watch::Sender::new(Progress::default()),
+            chime,
+            late: Mutex::default(),
         })
     }
 
@@ -93,12 +104,32 @@ impl Room {
         }
     }
 
+    /// What happened in dreams, for the next answer.
+    pub(super) fn take_late(&self) -> Vec<Event> {
+        std::mem::take(&mut self.late.lock())
+    }
+
+    /// Tells of what happened in a dream.
+    fn tell(&self, space: &mut Space) {
+        let events = space.take_events();
+        self.chime.ring(&events, (self.clock)());
+        let mut late = self.late.lock();
+        late.extend(events);
+        let more = late.len().saturating_sub(LATE);
+        late.drain(..more);
+    }
+
     /// The dream, slice by slice. Calls get in between.
     fn dream(&self) {
         let began = Instant::now();
         let mut busy = Duration::ZERO;
         let now = || (self.clock)();
-        let mut dreaming = self.space.lock().begin_dream(now());
+        let mut dreaming = {
+            let mut space = self.space.lock();
+            let dreaming = space.begin_dream(now());
+            self.tell(&mut space);
+            dreaming
+        };
         self.progress.send_replace(Progress::default());
         let mut problem = None;
         let mut completed = false;
@@ -139,10 +170,15 @@ impl Room {
             }
         }
         self.set(State::Waking);
-        let ended = self.space.lock().write_beside(now(), |space| {
-            space.end_dream(&mut dreaming, completed, now());
-            Ok(())
-        });
+        let ended = {
+            let mut space = self.space.lock();
+            let ended = space.write_beside(now(), |space| {
+                space.end_dream(&mut dreaming, completed, now());
+                Ok(())
+            });
+            self.tell(&mut space);
+            ended
+        };
         if let Err(failed) = ended {
             tracing::warn!(error = %failed, "the end of a dream could not be written");
             problem.get_or_insert(failed);

@@ -7,16 +7,16 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, params};
 
-use super::{Answered, Batch, Body, Changes, Light, Record, Storage, Stores, Version};
+use super::{
+    ANSWERS_MS, Answered, Batch, Body, Changes, Light, Record, Storage, Stores, Version, broken, words_from_bytes,
+    words_to_bytes,
+};
 use crate::error::{Outcome, Problem};
 use crate::graph::edges::{Edge, Kind};
-use crate::vector::Sparse;
 use crate::{Code, Id};
 
 /// How long to wait for another process that writes.
 const BUSY: Duration = Duration::from_secs(5);
-/// Answers to keyed calls that are kept.
-const ANSWERS_MS: u64 = 24 * 3_600_000;
 
 const SCHEMA: &str = "
 CREATE TABLE spaces (name TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT;
@@ -159,27 +159,10 @@ fn failed(error: rusqlite::Error) -> Problem {
     Problem::storage(error)
 }
 
-fn broken(what: &str) -> Problem {
-    Problem::new(Code::Storage, "STORE_DAMAGED", format!("the memory store holds {what} that cannot be read"))
-}
-
 struct Sqlite {
     connection: Connection,
     path: PathBuf,
     space: String,
-}
-
-fn words_to_bytes(words: &Sparse) -> Vec<u8> {
-    words.iter().flat_map(|(term, value)| term.to_le_bytes().into_iter().chain(value.to_le_bytes())).collect()
-}
-
-fn words_from_bytes(bytes: &[u8]) -> Sparse {
-    let mut words = Sparse::default();
-    for entry in bytes.chunks_exact(6) {
-        words.indices.push(u16::from_le_bytes([entry[0], entry[1]]));
-        words.values.push(f32::from_le_bytes([entry[2], entry[3], entry[4], entry[5]]));
-    }
-    words
 }
 
 fn id_at(row: &Row<'_>, column: usize) -> rusqlite::Result<Id> {

@@ -49,6 +49,7 @@ pub(super) fn tools() -> Vec<Spec> {
                 ),
                 ("edgesCreated", WHOLE),
                 ("contradicts", list(TEXT)),
+                ("undo", TEXT),
             ]),
             run: inject_context,
         },
@@ -70,6 +71,7 @@ pub(super) fn tools() -> Vec<Spec> {
                 ("embedderCount", WHOLE),
                 ("embeddingLatencyMs", NUMBER),
                 ("edgesCreated", WHOLE),
+                ("undo", TEXT),
             ]),
             run: store_memory,
         },
@@ -144,6 +146,7 @@ fn inject_context(call: &mut Call<'_>) -> Outcome<Value> {
         },
         "edgesCreated": remembered.edges,
         "contradicts": remembered.contradicts,
+        "undo": remembered.record,
     }))
 }
 
@@ -155,6 +158,7 @@ fn store_memory(call: &mut Call<'_>) -> Outcome<Value> {
         "embedderCount": SPACES.len(),
         "embeddingLatencyMs": (call.elapsed_ms)(),
         "edgesCreated": remembered.edges,
+        "undo": remembered.record,
     }))
 }
 

@@ -116,6 +116,10 @@ fn layers(call: &mut Call<'_>) -> [(&'static str, &'static str, String); 5] {
         Ok(_) => "active".to_owned(),
         Err(problem) => format!("error: {problem}"),
     };
+    let perception = match probe {
+        Ok(probe) => word(!probe.e6.is_empty()),
+        Err(problem) => format!("error: {problem}"),
+    };
     let (r, _, _) = call.space.order();
     let meta = if call.space.mind.learning.meta.is_empty() {
         "active (nothing predicted yet)".to_owned()
@@ -123,7 +127,7 @@ fn layers(call: &mut Call<'_>) -> [(&'static str, &'static str, String); 5] {
         "active".to_owned()
     };
     [
-        ("Perception", "Sensing: thirteen embedders see each text", word(!probe.e6.is_empty())),
+        ("Perception", "Sensing: thirteen embedders see each text", perception),
         ("Memory", "Memories, their vectors and edges, in a durable store", storage),
         ("Reasoning", "Coherence: oscillators, workspace, causal paths", word(r.is_finite())),
         (

@@ -244,7 +244,7 @@ fn compute_teleological_vector(call: &mut Call<'_>) -> Outcome<Value> {
         return Err(Problem::params("`content` must not be empty"));
     }
     let weights = weights(call)?;
-    let content = call.space.embedders().content(text, Modality::Text, &call.space.graph);
+    let content = call.space.embedders().content(text, Modality::Text, &call.space.graph)?;
     let packed = Packed::of(&content);
     let near = call.space.graph.index.by_meaning(&packed.scan_row(), 5, |_| true);
     let e8 = crate::vector::mean(

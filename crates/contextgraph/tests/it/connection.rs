@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 
-use crate::support::{Memory, TOPICS};
+use crate::support::{Memory, TOPICS, object};
 
 /// Collects what is logged.
 #[derive(Clone, Default)]
@@ -208,6 +208,18 @@ async fn what_was_done_can_be_taken_back() {
     let done = client.request("contextgraph/undo", json!({"operation": operation})).await;
     assert!(done["result"]["done"].as_str().unwrap().contains('2'), "{done}");
     assert_eq!(memory.call("get_kuramoto_sync", json!({}))["coupling"], 2.0);
+    // What was stored is taken out, and says so.
+    for (tool, more) in [("store_memory", json!({})), ("inject_context", json!({"rationale": "a test"}))] {
+        let mut arguments = json!({"content": "stays no longer"});
+        arguments.as_object_mut().unwrap().extend(object(more));
+        let kept = client.call(tool, arguments).await["result"]["structuredContent"].clone();
+        assert_eq!(memory.search("no longer", 1), ["stays no longer"]);
+        let done = client.request("contextgraph/undo", json!({"operation": kept["undo"]})).await;
+        assert!(done["result"]["done"].as_str().unwrap().contains("taken out"), "{done}");
+        assert_eq!(memory.search("no longer", 1), ["stays"]);
+        let again = client.call("fuse_embeddings", json!({"memory_id": kept["fingerprintId"]})).await;
+        assert!(again["error"]["message"].as_str().unwrap().contains("taken out"), "{again}");
+    }
     let bad = client.request("contextgraph/undo", json!({"operation": "x"})).await;
     assert_eq!(bad["error"]["code"], -32602);
 }

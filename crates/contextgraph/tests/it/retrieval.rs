@@ -1,4 +1,6 @@
-//! Finding by meaning what words alone do not find.
+//! Finding by meaning what words do not find, and by words what meaning does not.
+
+use std::collections::HashMap;
 
 use crate::support::Memory;
 
@@ -23,36 +25,81 @@ const ASKED: [(&str, &str); 14] = [
     ("They constructed a bridge over the river", "built a crossing across the water"),
 ];
 
-/// The share of questions whose memory is among the first three, by words alone: how many words are shared.
-fn by_words() -> f64 {
+/// Memories that differ by a word that has no meaning of its own: a number, a name, a part of code.
+const EXACT: [(&str, &str); 12] = [
+    ("Ticket QX-4471 is about the slow login page", "QX-4471"),
+    ("Ticket QX-4472 is about the slow login page", "QX-4472"),
+    ("Ticket QX-4473 is about the slow login page", "what was QX-4473"),
+    ("The build fails in parse_config_v2 with a missing key", "parse_config_v2"),
+    ("The build fails in parse_config_v3 with a missing key", "where is parse_config_v3 mentioned"),
+    ("Mr. Wojciechowski asked for an offer", "Wojciechowski"),
+    ("Ms. Szczepaniak asked for an offer", "Szczepaniak"),
+    ("Mr. Brzezicki asked for an offer", "offer for Brzezicki"),
+    ("The host db-eu-17 answers on port 15432", "15432"),
+    ("The host db-eu-18 answers on port 15433", "port 15433"),
+    ("Error E0499 came up again in the scheduler", "E0499"),
+    ("Error E0502 came up again in the scheduler", "E0502"),
+];
+
+/// A plain keyword search: BM25 over stems, with its usual numbers. The places of texts, best first; what shares no word is
+/// not found.
+fn by_keywords(texts: &[&str], question: &str) -> Vec<usize> {
+    const K: f64 = 1.2;
+    const B: f64 = 0.75;
     let stems = switchboard_contextgraph::text::stems;
-    let found = ASKED.iter().filter(|(wanted, question)| {
-        let asked = stems(question);
-        let score = |text: &str| stems(text).iter().filter(|stem| asked.contains(stem)).count();
-        let own = score(wanted);
-        own > 0 && ASKED.iter().filter(|(other, _)| score(other) > own).count() < 3
-    });
-    found.count() as f64 / ASKED.len() as f64
+    let documents: Vec<Vec<String>> = texts.iter().map(|text| stems(text)).collect();
+    let mean = documents.iter().map(Vec::len).sum::<usize>() as f64 / documents.len() as f64;
+    let mut holding: HashMap<&str, f64> = HashMap::new();
+    for document in &documents {
+        let mut own: Vec<&str> = document.iter().map(String::as_str).collect();
+        own.sort_unstable();
+        own.dedup();
+        for stem in own {
+            *holding.entry(stem).or_default() += 1.0;
+        }
+    }
+    let score = |document: &[String]| -> f64 {
+        let of = |stem: &String| {
+            let times = document.iter().filter(|other| *other == stem).count() as f64;
+            let held = holding.get(stem.as_str()).copied().unwrap_or(0.0);
+            let idf = (1.0 + (documents.len() as f64 - held + 0.5) / (held + 0.5)).ln();
+            idf * times * (K + 1.0) / (times + K * (1.0 - B + B * document.len() as f64 / mean))
+        };
+        stems(question).iter().map(of).sum()
+    };
+    let mut found: Vec<(f64, usize)> =
+        documents.iter().enumerate().map(|(place, document)| (score(document), place)).collect();
+    found.retain(|(score, _)| *score > 0.0);
+    found.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    found.into_iter().map(|(_, place)| place).collect()
+}
+
+/// The share of questions whose memory is first, and among the first three.
+fn shares(questions: &[(&str, &str)], mut search: impl FnMut(&str) -> Vec<String>) -> (f64, f64) {
+    let (mut first, mut third) = (0, 0);
+    for (wanted, question) in questions {
+        let found = search(question);
+        first += usize::from(found.first().is_some_and(|text| text == wanted));
+        third += usize::from(found.iter().take(3).any(|text| text == wanted));
+    }
+    let of = |found: usize| found as f64 / questions.len() as f64;
+    (of(first), of(third))
 }
 
 #[test]
-fn meaning_finds_what_words_do_not() {
+fn meaning_finds_what_words_do_not_and_words_what_meaning_does_not() {
     let memory = Memory::new();
-    for (text, _) in ASKED {
+    let texts: Vec<&str> = ASKED.iter().chain(&EXACT).map(|(text, _)| *text).collect();
+    for text in &texts {
         memory.store(text);
     }
-    let (mut first, mut third) = (0, 0);
-    for (wanted, question) in ASKED {
-        let found = memory.search(question, 3);
-        first += usize::from(found.first().is_some_and(|text| text == wanted));
-        third += usize::from(found.iter().any(|text| text == wanted));
-    }
-    let share = |found: usize| found as f64 / ASKED.len() as f64;
-    let words = by_words();
-    assert!(words < 0.3, "the questions are too easy: {words}");
-    assert!(
-        share(third) >= 0.8 && share(first) >= 0.6,
-        "first {first}, among three {third} of {}, words {words:.2}",
-        ASKED.len()
-    );
+    let keywords = |question: &str| by_keywords(&texts, question).iter().map(|&at| texts[at].to_owned()).collect();
+    let ours = |question: &str| memory.search(question, 3);
+    let plain = (shares(&ASKED, keywords), shares(&EXACT, keywords));
+    let found = (shares(&ASKED, ours), shares(&EXACT, ours));
+    println!("by keywords: asked otherwise (first, among three) {:?}, exact {:?}", plain.0, plain.1);
+    println!("search_graph: asked otherwise {:?}, exact {:?}", found.0, found.1);
+    assert!(plain.0.1 < 0.3, "the questions are too easy: {plain:?}");
+    assert!(found.0.0 >= 0.6 && found.0.1 >= 0.8, "{found:?}");
+    assert!(found.1.0 >= 0.9 && found.1.1 >= 0.99, "{found:?}");
 }

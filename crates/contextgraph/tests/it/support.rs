@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 use switchboard_contextgraph::server::{Answer, Caller};
+use switchboard_contextgraph::store::Stores;
 use switchboard_contextgraph::{MemoryServer, Options, Problem, SqliteStores};
 use switchboard_peer::duplex;
 use tempfile::TempDir;
@@ -27,14 +28,20 @@ impl Memory {
     }
 
     pub(crate) fn at(folder: Arc<TempDir>, now: u64) -> Self {
+        let stores = Arc::new(SqliteStores::open(&folder.path().join("memory.db")).unwrap());
+        Self { folder, ..Self::on(stores, now) }
+    }
+
+    /// On a store of the test's own.
+    pub(crate) fn on(stores: Arc<dyn Stores>, now: u64) -> Self {
+        let folder = Arc::new(tempfile::tempdir().unwrap());
         let now = Arc::new(AtomicU64::new(now));
-        let stores = SqliteStores::open(&folder.path().join("memory.db")).unwrap();
         let clock = now.clone();
         let options = Options {
             seed: Some(7),
             clock: Arc::new(move || clock.load(Ordering::Relaxed)),
             dreams: false,
-            ..Options::new(Arc::new(stores))
+            ..Options::new(stores)
         };
         Self { folder, server: MemoryServer::new(options).unwrap(), now }
     }
@@ -84,22 +91,7 @@ impl Memory {
 
     /// A client of the legacy era.
     pub(crate) async fn connect(&self) -> Client {
-        let (ours, theirs) = tokio::io::duplex(1 << 20);
-        let (reader, writer) = tokio::io::split(theirs);
-        let handler = self.server.server().unwrap().into_handler();
-        let started = duplex::start(reader, writer, duplex::Options::new(duplex::Role::Server), handler);
-        let (reader, writer) = tokio::io::split(ours);
-        let mut client =
-            Client { reader: BufReader::new(reader), writer, id: 0, notices: Vec::new(), _started: started };
-        let welcome = client
-            .request(
-                "initialize",
-                json!({"protocolVersion": "2024-11-05", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}),
-            )
-            .await;
-        assert_eq!(welcome["result"]["protocolVersion"], "2024-11-05", "{welcome}");
-        client.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
-        client
+        Client::of(&self.server).await
     }
 }
 
@@ -113,6 +105,44 @@ pub(crate) struct Client {
 }
 
 impl Client {
+    /// A client of the legacy era, in the name of the owner.
+    pub(crate) async fn of(server: &MemoryServer) -> Self {
+        Self::speaking(server, "local", json!({})).await
+    }
+
+    /// A client of the legacy era that says this of itself.
+    pub(crate) async fn speaking(server: &MemoryServer, principal: &str, capabilities: Value) -> Self {
+        let (ours, theirs) = tokio::io::duplex(1 << 20);
+        let (reader, writer) = tokio::io::split(theirs);
+        let handler = server.server().unwrap().into_handler();
+        let options = duplex::Options { principal: principal.into(), ..duplex::Options::new(duplex::Role::Server) };
+        let started = duplex::start(reader, writer, options, handler);
+        let (reader, writer) = tokio::io::split(ours);
+        let mut client = Self { reader: BufReader::new(reader), writer, id: 0, notices: Vec::new(), _started: started };
+        let welcome = client
+            .request(
+                "initialize",
+                json!({"protocolVersion": "2024-11-05", "capabilities": capabilities, "clientInfo": {"name": "test", "version": "1"}}),
+            )
+            .await;
+        assert_eq!(welcome["result"]["protocolVersion"], "2024-11-05", "{welcome}");
+        client.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
+        client
+    }
+
+    /// What comes back for a line that may be no message.
+    pub(crate) async fn raw(&mut self, line: &str) -> Value {
+        self.writer.write_all(format!("{line}\n").as_bytes()).await.unwrap();
+        self.next().await
+    }
+
+    /// What comes next.
+    pub(crate) async fn next(&mut self) -> Value {
+        let mut line = String::new();
+        tokio::time::timeout(LIMIT, self.reader.read_line(&mut line)).await.expect("a line in time").unwrap();
+        serde_json::from_str(&line).unwrap()
+    }
+
     pub(crate) async fn send(&mut self, message: &Value) {
         self.writer.write_all(format!("{message}\n").as_bytes()).await.unwrap();
     }

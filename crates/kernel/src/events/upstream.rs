@@ -181,6 +181,15 @@ impl Kernel {
             tracing::debug!(server = %server.id(), channel = said.channel, "an event that nobody asked for");
         }
         let depth = said.extra.get("_mgp").and_then(|mgp| u32::try_from(mgp.get("cascade_depth")?.as_u64()?).ok());
+        // A server that keeps principals apart says whose an event is. It can only make fewer hear of it.
+        let principals =
+            said.extra.get("_mgp").and_then(|mgp| mgp.get("principals")?.as_array()).map(|names| {
+                names.iter().filter_map(|name| name.as_str()).map(ToOwned::to_owned).collect::<Vec<String>>()
+            });
+        let audience = match principals {
+            None => Audience::Server(server.id().clone()),
+            Some(principals) => Audience::Some { server: server.id().clone(), principals },
+        };
         // A server's numbers tell its own repetitions apart.
         let number = said.event_id.clone().or_else(|| said.seq.map(|seq| seq.to_string()));
         for via in vias {
@@ -193,7 +202,7 @@ impl Kernel {
                 severity: said.severity.unwrap_or(Severity::Info),
                 at: said.timestamp.parse().unwrap_or_else(|_| Timestamp::now()),
                 data: said.data.as_ref().map_or_else(Raw::empty_object, Raw::detach),
-                audience: Audience::Server(server.id().clone()),
+                audience: audience.clone(),
                 depth: depth.unwrap_or(0u32).saturating_add(1),
             });
         }

@@ -126,7 +126,7 @@ impl Kernel {
         self.gate().audit.note(audit::with(event, "found", names.join(", "))).await;
         let mut answer = json!({
             "capability_needed": needed,
-            "recommendations": found.into_iter().map(|found| found.told).collect::<Vec<_>>(),
+            "recommendations": found.into_iter().map(|found| without_nothing(found.told)).collect::<Vec<_>>(),
             "privacy": {"query_shared": false, "note": PRIVATE},
         });
         if !unread.is_empty() {
@@ -241,6 +241,14 @@ fn confidence(relevance: f32) -> Option<&'static str> {
         sure if sure >= LOW => Some("low"),
         _ => None,
     }
+}
+
+/// Without the members that nothing is known of.
+fn without_nothing(mut told: Value) -> Value {
+    if let Value::Object(members) = &mut told {
+        members.retain(|_, value| !value.is_null());
+    }
+    told
 }
 
 fn rounded(relevance: f32) -> f64 {

@@ -9,16 +9,18 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
+use switchboard_guard::permission::Decision;
 use switchboard_peer::{Context, Session};
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::{TrustLevel, method};
-use switchboard_store::Actor;
+use switchboard_store::{AccessSelector, Actor, Permission, StoreError};
 use switchboard_wire::Raw;
 
 use super::approval::{Agreed, Wish, how_to_go_on};
 use super::{Entry, Lifetime, Registering, Registration, Run, may};
 use crate::gate::audit::{self, event, result};
 use crate::kernel::Kernel;
+use crate::office::Office;
 use crate::server::Phase;
 use crate::spec::ServerSpec;
 
@@ -85,6 +87,7 @@ impl Kernel {
             let text = format!("{} servers are registered, and no more may be", rules.most);
             return Err(Fault::new(FaultKind::ResourceExhausted, text).suggest("deregister one that is not needed"));
         }
+        self.begins_with_nothing(&registration.id).await?;
         let Run::Command(words) = &registration.run else {
             return Err(Fault::new(FaultKind::Internal, "a registration without a command"));
         };
@@ -176,24 +179,69 @@ impl Kernel {
         if let Err(why) = self.registry().add(entry, most) {
             return Ok(Err(why.to_owned()));
         }
+        // In a task of its own: a client that goes away now leaves nothing half done.
+        let bringing = tokio::spawn(self.clone().bring_up(registration, session.clone()));
+        Ok(bringing.await.unwrap_or_else(|_| Err("the kernel is ending".to_owned())))
+    }
+
+    /// Waits for a server that was just added, and takes it away again if it does not come up.
+    async fn bring_up(self, registration: Registration, session: Arc<Session>) -> Result<(), String> {
         self.registered_changed();
         let id = registration.id.as_str();
-        let Some(server) = self.server(id) else { return Ok(Err("the kernel is ending".to_owned())) };
+        let Some(server) = self.server(id) else { return Err("the kernel is ending".to_owned()) };
         server.settled(tokio::time::Instant::now() + server.spec.start_timeout + GRACE).await;
-        let why = match server.phase() {
-            Phase::Ready => {
-                if !bound {
+        if server.phase() != Phase::Ready {
+            let why = server.phase().why().unwrap_or("it did not come up in time").to_owned();
+            self.retire(id, audit::kernel(), "not_started").await;
+            return Err(why);
+        }
+        match (registration.lifetime, session.lasting) {
+            (Lifetime::Persistent, _) => {
+                if let Some(builder) = &self.options().servers.builder {
                     builder.keep(&registration);
                 }
-                if bound && !session.lasting {
-                    self.retire_when_idle(registration.id);
-                }
-                return Ok(Ok(()));
             }
-            phase => phase.why().unwrap_or("it did not come up in time").to_owned(),
-        };
-        self.retire(id, audit::kernel(), "not_started").await;
-        Ok(Err(why))
+            // Its end may have come before there was anything to take away.
+            (Lifetime::Session, true) if !self.is_open(&session.id) => {
+                self.retire(id, audit::kernel(), "session_ended").await;
+                return Err("its session has ended".to_owned());
+            }
+            (Lifetime::Session, true) => {}
+            (Lifetime::Session, false) => self.retire_when_idle(registration.id),
+        }
+        Ok(())
+    }
+
+    /// Refuses a name under which something was granted before: who comes next must not have it.
+    async fn begins_with_nothing(&self, id: &str) -> Result<(), Fault> {
+        let tables = self.tables().await?;
+        let allowed = tables.entries.iter().any(|entry| entry.server == id && entry.permission == Permission::Allow);
+        let granted = tables.permissions(id).iter().any(|decided| decided.decision == Decision::Approved);
+        if !allowed && !granted {
+            return Ok(());
+        }
+        let text = format!("a server `{id}` was granted something before, which this one must not have");
+        Err(Fault::new(FaultKind::ServerAlreadyRegistered, text).suggest("choose another id"))
+    }
+
+    /// Takes back what was granted to a server, and for it, while it was there.
+    async fn take_back(&self, id: &str) -> Result<(), StoreError> {
+        let (Some(store), Ok(tables)) = (self.gate().store(), self.tables().await) else { return Ok(()) };
+        let office = Office::of_kernel(store.clone());
+        let granted = tables.permissions(id).iter().filter(|decided| decided.decision == Decision::Approved);
+        for decided in granted {
+            office.revoke_permission(id, Some(&decided.permission)).await?;
+        }
+        if tables.entries.iter().any(|entry| entry.server == id && entry.permission == Permission::Allow) {
+            let selector = AccessSelector {
+                server: Some(id.to_owned()),
+                permission: Some(Permission::Allow),
+                ..AccessSelector::default()
+            };
+            office.revoke_access(&selector).await?;
+        }
+        // Another server of this name is another server.
+        store.pins().forget(id, None).await.map(drop)
     }
 
     pub(super) async fn deregister_server(&self, context: &Context, params: &Raw) -> Result<Value, Fault> {
@@ -226,11 +274,8 @@ impl Kernel {
         if let Some(builder) = &self.options().servers.builder {
             builder.retired(&registration);
         }
-        // Another server of this name is another server.
-        if let Some(store) = self.gate().store()
-            && let Err(error) = store.pins().forget(id, None).await
-        {
-            tracing::warn!(server = id, %error, "its definitions are still remembered");
+        if let Err(error) = self.take_back(id).await {
+            tracing::warn!(server = id, %error, "what was granted to it is still in the store");
         }
         let event = audit::event_of(event::SERVER_DEREGISTERED, by, result::SUCCESS);
         let event = audit::with(audit::about(event, id, None), "reason", reason);

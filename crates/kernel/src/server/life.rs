@@ -384,7 +384,7 @@ impl Server {
     pub(crate) fn says_of_itself(&self, notification: &Notification) {
         let said = |key: &str| notification.params.as_ref().and_then(|params| params.member(key)?.as_text());
         // Where each client has a process of its own, one of them does not speak for the others.
-        let speaks = self.spec.sharing == Sharing::Shared && self.hub_now().is_some_and(|hub| speaks_of_life(&hub));
+        let speaks = self.spec.sharing != Sharing::PerSession && self.hub_now().is_some_and(|hub| speaks_of_life(&hub));
         if speaks && said("new_state").as_deref() == Some(State::Draining.as_str()) && self.state() == State::Connected
         {
             let reason = said("reason").and_then(|word| Reason::from_word(&word)).unwrap_or(Reason::ResourceLimit);

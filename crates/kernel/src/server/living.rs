@@ -114,6 +114,7 @@ impl Server {
             stop_timeout: self.spec.upkeep.stop_timeout,
             limits: kernel.limits().clone(),
             authorizer,
+            principal: principal.map(Arc::from),
             ..ConnectOptions::new(info, caller.capabilities.clone())
         };
         let target = self.confined_target(kernel).await?;

@@ -1,4 +1,5 @@
-//! Connections in the name of one principal: for those who have credentials of their own at a server that others share.
+//! Connections in the name of one principal: for those who have credentials of their own at a server that others share,
+//! and for all at a server that keeps principals apart.
 //!
 //! Made at the first call, used by all sessions of the principal, ended after a time without calls or with the server.
 //! What is said there beside a call belongs to nobody in particular and is not passed on; what changes at the server is
@@ -19,12 +20,15 @@ use tokio::sync::Mutex as AsyncMutex;
 use tokio::time::Instant;
 
 use super::Server;
+use crate::gate::OWNER;
 use crate::kernel::Kernel;
+use crate::spec::Sharing;
 
 /// A connection without a call for so long is ended.
 const IDLE: Duration = Duration::from_secs(30 * 60);
-/// Principals that have connections to one server at a time.
+/// Principals that have connections to one server at a time: over the network, and to one in this process.
 const MOST: usize = 256;
+const MOST_HERE: usize = 4_096;
 
 /// The connections of a server that belong to single principals.
 #[derive(Default)]
@@ -45,7 +49,7 @@ impl Own {
 }
 
 impl Server {
-    /// The connection of a principal who has credentials of its own here.
+    /// The connection of a principal who has one of its own here.
     pub(crate) async fn personal(
         self: &Arc<Self>,
         principal: &Arc<str>,
@@ -74,8 +78,11 @@ impl Server {
         Ok(connected)
     }
 
-    /// Whether a principal has credentials of its own here.
+    /// Whether a principal has a connection of its own here: because it has credentials, or because all have.
     pub(crate) fn has_personal(&self, principal: &str, kernel: &Kernel) -> bool {
+        if self.spec.sharing == Sharing::PerPrincipal {
+            return principal != OWNER;
+        }
         matches!(self.spec.target, Target::Http { .. })
             && kernel.options().credentials.as_ref().is_some_and(|known| known.has_own(self.id(), principal))
     }
@@ -92,7 +99,8 @@ impl Server {
             }
             !idle
         });
-        if all.len() >= MOST {
+        let most = if matches!(self.spec.target, Target::InProcess(_)) { MOST_HERE } else { MOST };
+        if all.len() >= most {
             return None;
         }
         let own =

@@ -1,6 +1,7 @@
 //! Servers inside this process: a handler at the far end of a pair of pipes in memory.
 //!
-//! The handshake and everything after it are those of a process, so whoever routes calls sees no difference.
+//! The handshake and everything after it are those of a process, so whoever routes calls sees no difference. In whose name
+//! the connection is, is said here and not in messages: nobody can claim to be somebody else.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,6 +30,9 @@ pub(super) async fn connect(
     let (reader, writer) = tokio::io::split(theirs);
     let mut settings = duplex::Options::new(Role::Server);
     settings.limits = options.limits.clone();
+    if let Some(principal) = &options.principal {
+        settings.principal = principal.clone();
+    }
     let far = duplex::start(reader, writer, settings, server);
     let (reader, writer) = tokio::io::split(ours);
     let wire = stdio::start(reader, writer, &options, handler);

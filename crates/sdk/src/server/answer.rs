@@ -7,6 +7,7 @@ use switchboard_protocol::mcp::{
     DiscoverResult, InitializeResult, JsonObject, PromptsCapability, ResourcesCapability, ResultKind,
     ServerCapabilities, SetLevelParams, TasksCapability, ToolsCapability, meta,
 };
+use switchboard_protocol::mgp::{self, Agreement, Offer};
 use switchboard_protocol::{Era, Revision};
 use switchboard_wire::{Edit, Raw};
 
@@ -79,15 +80,26 @@ impl Server {
         let revision = Revision::negotiate_legacy(&asked);
         let mut result = InitializeResult::new(revision.as_str(), self.capabilities(revision), self.0.info.clone());
         result.instructions.clone_from(&self.0.instructions);
-        Ok(Raw::from_value(&result)?)
+        let client = params.and_then(|params| params.member("capabilities"));
+        self.with_mgp(Raw::from_value(&result)?, client.as_ref())
     }
 
-    pub(super) fn discover(&self) -> Result<Raw, Error> {
+    /// Adds what is agreed on of MGP. Nobody is told of it who does not speak it.
+    fn with_mgp(&self, result: Raw, client: Option<&Raw>) -> Result<Raw, Error> {
+        let offer = client.filter(|_| !self.options().mgp.is_empty()).and_then(Offer::of);
+        let agreed = offer.and_then(|offer| Agreement::between(&offer, &self.options().mgp, mgp::VERSION));
+        let (Some(agreed), Some(capabilities)) = (agreed, result.member("capabilities")) else { return Ok(result) };
+        let declared = agreed.declare_in(&capabilities, []).map_err(|error| internal(&error))?;
+        Ok(Edit::of(&result).map_err(|error| internal(&error))?.set("capabilities", declared).finish())
+    }
+
+    pub(super) fn discover(&self, context: &Context) -> Result<Raw, Error> {
         let versions: Vec<String> =
             self.options().eras.revisions().into_iter().map(|revision| revision.as_str().to_owned()).collect();
         let mut result = DiscoverResult::new(versions, self.capabilities(Revision::LATEST));
         result.instructions.clone_from(&self.0.instructions);
-        self.cached(&Raw::from_value(&result)?, self.options().list_cache)
+        let result = self.with_mgp(Raw::from_value(&result)?, Some(&context.caller.capabilities))?;
+        self.cached(&result, self.options().list_cache)
     }
 
     pub(super) fn set_level(context: &Context, params: Option<&Raw>) -> Result<Raw, Error> {

@@ -9,6 +9,7 @@ use indexmap::map::Entry;
 use parking_lot::RwLock;
 use serde_json::Value;
 use switchboard_protocol::mcp::{CallToolResult, Icon, Implementation, JsonObject};
+use switchboard_protocol::mgp::Extension;
 use switchboard_wire::Raw;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -70,6 +71,7 @@ impl ServerBuilder {
                 state_ttl: Duration::from_secs(1_800),
                 extensions: JsonObject::new(),
                 experimental: JsonObject::new(),
+                mgp: Vec::new(),
             },
             task_options: TaskOptions::default(),
             state_key: None,
@@ -191,6 +193,14 @@ impl ServerBuilder {
     #[must_use]
     pub fn experimental(mut self, name: impl Into<String>, settings: Value) -> Self {
         self.options.experimental.insert(name.into(), settings);
+        self
+    }
+
+    /// Declares extensions of MGP: to clients that offer MGP, and where they offer it. Their methods are given with
+    /// [`method`](Self::method).
+    #[must_use]
+    pub fn mgp(mut self, extensions: &[Extension]) -> Self {
+        self.options.mgp.extend(extensions);
         self
     }
 

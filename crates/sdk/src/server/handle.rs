@@ -98,7 +98,7 @@ impl Server {
             (Era::Legacy, method::RESOURCES_UNSUBSCRIBE) => self.unsubscribe(&context, params),
             (Era::Legacy, method::TASKS_RESULT) => self.task_result(&context, params).await,
             (Era::Legacy, method::TASKS_LIST) => self.list_tasks(&context, params),
-            (Era::Modern, method::DISCOVER) => self.discover(),
+            (Era::Modern, method::DISCOVER) => self.discover(&context),
             (Era::Modern, method::SUBSCRIPTIONS_LISTEN) => self.listen(&context, &request).await,
             (Era::Modern, method::TASKS_UPDATE) => self.update_task(&context, params),
             (_, method::TASKS_GET) => self.get_task(&context, params),

@@ -1,7 +1,6 @@
 //! The command line of `memory`.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
@@ -11,13 +10,14 @@ pub(crate) struct Memory {
     /// Serve over HTTP on this address instead of standard input and output
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) listen: Option<SocketAddr>,
-    /// The database, instead of `memory.db` in the data folder
-    #[arg(long, value_name = "FILE", global = true)]
-    pub(crate) file: Option<PathBuf>,
+    /// Where memories are kept, a file or postgres://…, instead of where the configuration says
+    #[arg(long, value_name = "FILE|URL", global = true, alias = "file")]
+    pub(crate) store: Option<String>,
     /// The space that is used where a call names none
     #[arg(long, value_name = "NAME", global = true)]
     pub(crate) space: Option<String>,
-    /// Give each principal a space of its own; spaces whose name begins with `shared` are open to all
+    /// Give each principal a space of its own; those that `[memory]` names as shared, or whose name begins with `shared`,
+    /// are open to several
     #[arg(long)]
     pub(crate) per_principal: bool,
     /// Do not dream without being told to
@@ -41,6 +41,10 @@ pub(crate) enum MemoryCommand {
     Export,
     /// Take in lines of an export, or lines with a `content`, from standard input
     Import,
+    /// Print the names of all spaces
+    Spaces,
+    /// Let parts of a space's state begin anew that cannot be read. Memories stay
+    Renew,
     /// Take back what was done, by the id that its answer gave as `undo`
     Undo {
         /// The id

@@ -7,13 +7,13 @@ use super::pair;
 /// What to do with a registry.
 #[derive(Debug, Subcommand)]
 pub(crate) enum RegistryCommand {
-    /// Find servers by what they must do. The registry is read as a whole and searched here: it does not learn your words
+    /// Find servers by what they must do; the registry does not learn your words
     Search(RegistrySearch),
     /// Show one server of a registry, or a server.json, and what would be run
     Show(RegistryServer),
     /// Add one server of a registry, or a server.json, to the configuration
     Add(RegistryAdd),
-    /// List the servers that were registered with kernels that run, or are kept for the next start
+    /// List the servers that were registered while kernels ran
     Registered,
     /// End a registered server, or the one of a tool that an agent wrote, and forget it
     Deregister {

@@ -4,7 +4,8 @@ use std::io::{BufRead as _, Write as _};
 
 use serde_json::json;
 use switchboard_contextgraph::server::Caller;
-use switchboard_contextgraph::{MemoryServer, Problem, Sharing};
+use switchboard_contextgraph::{MemoryServer, Problem};
+use switchboard_kernel::OWNER;
 use switchboard_sdk::HttpOptions;
 use tokio_util::sync::CancellationToken;
 
@@ -17,12 +18,12 @@ use crate::{memory, serve, setup, storage};
 
 pub(crate) async fn run(common: &Common, options: &Memory) -> Outcome {
     let loaded = setup::read(common)?;
-    let mut behaviour = memory::options(&loaded, options.file.as_deref())?;
+    let mut behaviour = memory::options(&loaded, options.store.as_deref())?;
     if let Some(space) = &options.space {
         behaviour.default_space.clone_from(space);
     }
     if options.per_principal {
-        behaviour.sharing = Sharing::PerPrincipal;
+        behaviour.sharing = memory::principals(&loaded);
     }
     behaviour.dreams &= !options.no_dreams;
     let server = MemoryServer::new(behaviour).map_err(|error| Failure::failed(chain(&error)))?;
@@ -32,6 +33,8 @@ pub(crate) async fn run(common: &Common, options: &Memory) -> Outcome {
             let outcome = match command {
                 MemoryCommand::Export => export(&server),
                 MemoryCommand::Import => import(&server, common_json),
+                MemoryCommand::Spaces => spaces(&server, common_json),
+                MemoryCommand::Renew => renew(&server, common_json),
                 MemoryCommand::Undo { id } => undo(&server, id, common_json),
             };
             server.close().await;
@@ -119,10 +122,37 @@ fn refused(problem: &Problem) -> Failure {
     Failure::failed(problem.to_string())
 }
 
+/// Whoever runs a command is the owner of this machine's memory.
+fn operator() -> Caller {
+    Caller { principal: OWNER.to_owned(), ..Caller::default() }
+}
+
+fn spaces(server: &MemoryServer, as_json: bool) -> Outcome {
+    let names = server.spaces().map_err(|problem| refused(&problem))?;
+    if as_json {
+        out(json!(names));
+    } else {
+        names.iter().for_each(out);
+    }
+    Ok(())
+}
+
+fn renew(server: &MemoryServer, as_json: bool) -> Outcome {
+    let renewed = server.renew(&operator()).map_err(|problem| refused(&problem))?;
+    if as_json {
+        out(json!({"renewed": renewed}));
+    } else if renewed.is_empty() {
+        out("everything can be read");
+    } else {
+        out(format_args!("begun anew: {}", renewed.join(", ")));
+    }
+    Ok(())
+}
+
 fn export(server: &MemoryServer) -> Outcome {
     let mut output = std::io::BufWriter::new(std::io::stdout().lock());
     let mut broken = None;
-    let written = server.with_space(&Caller::default(), |space, _| {
+    let written = server.with_space(&operator(), |space, _| {
         space.export(|line| {
             writeln!(output, "{line}").map_err(|error| {
                 let problem = Problem::storage(&error);
@@ -140,7 +170,7 @@ fn export(server: &MemoryServer) -> Outcome {
 
 fn import(server: &MemoryServer, as_json: bool) -> Outcome {
     let lines: Vec<String> = std::io::stdin().lock().lines().collect::<Result<_, _>>()?;
-    let taken = server.with_space(&Caller::default(), |space, now| space.import(lines.into_iter(), now));
+    let taken = server.with_space(&operator(), |space, now| space.import(lines.into_iter(), now));
     let (memories, edges) = taken.map_err(|problem| refused(&problem))?;
     if as_json {
         out(json!({"memories": memories, "edges": edges}));
@@ -152,7 +182,7 @@ fn import(server: &MemoryServer, as_json: bool) -> Outcome {
 
 fn undo(server: &MemoryServer, id: &str, as_json: bool) -> Outcome {
     let id = id.parse().map_err(|error| Failure::usage(format!("{id:?}: {error}")))?;
-    let done = server.with_space(&Caller::default(), |space, now| space.undo(id, now));
+    let done = server.with_space(&operator(), |space, now| space.undo(id, now));
     let done = done.map_err(|problem| refused(&problem))?;
     if as_json {
         out(json!({"done": done}));

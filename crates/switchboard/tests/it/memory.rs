@@ -112,3 +112,150 @@ fn over_http_a_token_is_asked_for() {
     wait(&mut child);
     assert!(home.run(&["memory", "--listen", "0.0.0.0:0"]).err(2).contains("--allow-remote"));
 }
+
+/// What a principal asks of a kernel over HTTP, in the modern way, speaking MGP.
+fn ask(served: &Served, token: &str, method: &str, mut params: Value) -> Value {
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {
+            "extensions": {"dev.cloto/mgp": {"version": "0.3.0", "extensions": ["events"]}},
+        },
+        // Names that somebody might try to go by.
+        "principal": "ann", "contextgraph/principal": "ann", "dev.switchboard/principal": "ann",
+    });
+    let name = params["name"].as_str().or_else(|| params["uri"].as_str()).unwrap_or_default().to_owned();
+    params["_meta"] = meta;
+    let request = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+    let named = if name.is_empty() { token.to_owned() } else { format!("{token}\r\nMcp-Name: {name}") };
+    let (_, body) = served.http("POST", "/mcp", Some(&named), &request.to_string());
+    // An answer with something before it is a stream.
+    let text = body.lines().filter_map(|line| line.strip_prefix("data: ")).next_back().unwrap_or(&body).to_owned();
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {body}"))
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "arguments are written where they are used")]
+fn call(served: &Served, token: &str, tool: &str, arguments: Value) -> Value {
+    let answer = ask(served, token, "tools/call", json!({"name": tool, "arguments": arguments}));
+    let result = &answer["result"]["structuredContent"];
+    if result.is_object() { result.clone() } else { answer["error"].clone() }
+}
+
+fn texts(found: &Value) -> Vec<&str> {
+    found["results"].as_array().expect("results").iter().map(|hit| hit["content"].as_str().expect("a text")).collect()
+}
+
+/// A kernel with a memory, and the tokens of the owner and of two agents.
+fn with_two_agents(home: &Home, more: &str) -> (Served, [String; 3]) {
+    home.configure(&format!("[memory]\nenabled = true\n{more}"));
+    for agent in ["ann", "ben"] {
+        home.run(&["grant", "--agent", agent, "--server", "memory"]).ok();
+    }
+    let served = Served::start(home, &[]);
+    let token = |agent: &str| {
+        let made: Value = serde_json::from_str(&home.run(&["token", "create", agent, "--json"]).ok()).unwrap();
+        let token = made["token"].as_str().unwrap().to_owned();
+        crate::support::until(|| served.tools(Some(&token)).ok()).expect("let in");
+        token
+    };
+    let tokens = [served.token.clone().expect("the owner's"), token("ann"), token("ben")];
+    (served, tokens)
+}
+
+#[test]
+fn each_principal_has_memories_of_its_own_and_some_are_shared() {
+    let home = Home::new();
+    let (served, [owner, ann, ben]) = with_two_agents(&home, "shared = {team = ['ann', 'ben'], board = ['ben']}\n");
+    let search = |token: &str, more: &Value| {
+        let mut arguments = json!({"query": "where is the key", "includeContent": true});
+        if let (Some(arguments), Some(more)) = (arguments.as_object_mut(), more.as_object()) {
+            arguments.extend(more.clone());
+        }
+        call(&served, token, "search_graph", arguments)
+    };
+    for (token, key) in [(&owner, "brass"), (&ann, "silver"), (&ben, "golden")] {
+        let kept = call(&served, token, "store_memory", json!({"content": format!("The {key} key is in the drawer")}));
+        assert!(kept["fingerprintId"].is_string(), "{kept}");
+    }
+    for (token, key) in [(&owner, "brass"), (&ann, "silver"), (&ben, "golden")] {
+        let found = search(token, &json!({}));
+        assert_eq!(texts(&found), [format!("The {key} key is in the drawer")]);
+    }
+    // Nobody gets into another's space, by any name.
+    let theirs: Vec<String> = home.run(&["memory", "spaces"]).ok().lines().map(str::to_owned).collect();
+    assert_eq!(theirs.len(), 3, "{theirs:?}");
+    let of_ann = theirs.iter().find(|space| space.starts_with("of-ann")).expect("hers");
+    for space in [of_ann, "default", "shared", "board2", "*"] {
+        let refused = search(&ben, &json!({"space": space}));
+        assert_eq!(refused["code"], -32602, "{space}: {refused}");
+    }
+    let refused = search(&ann, &json!({"space": "board"}));
+    assert_eq!(refused["data"]["kind"], "SPACE_NOT_YOURS", "{refused}");
+    // By its id as a resource neither.
+    let kept = call(&served, &ann, "store_memory", json!({"content": "The code is 1234"}));
+    let uri = format!("contextgraph://memory/{}", kept["fingerprintId"].as_str().unwrap());
+    assert!(ask(&served, &ann, "resources/read", json!({"uri": uri}))["result"].is_object());
+    assert!(ask(&served, &ben, "resources/read", json!({"uri": uri}))["error"].is_object());
+    // What is shared is there for both, and for nobody else.
+    call(&served, &ann, "store_memory", json!({"content": "The team's key is with the porter", "space": "team"}));
+    assert_eq!(texts(&search(&ben, &json!({"space": "team"}))), ["The team's key is with the porter"]);
+    // The owner of the machine may look everywhere.
+    assert_eq!(texts(&search(&owner, &json!({"space": of_ann}))).len(), 2);
+    served.end();
+    // All of it lasts.
+    let served = Served::start(&home, &[]);
+    let found = call(&served, &ben, "search_graph", json!({"query": "key", "includeContent": true}));
+    assert_eq!(texts(&found), ["The golden key is in the drawer"]);
+    served.end();
+}
+
+#[test]
+fn all_can_have_the_same_memories() {
+    let home = Home::new();
+    let (served, [owner, ann, ben]) = with_two_agents(&home, "sharing = 'all'\n");
+    call(&served, &ann, "store_memory", json!({"content": "The key is in the drawer"}));
+    for token in [&owner, &ben] {
+        let found = call(&served, token, "search_graph", json!({"query": "key", "includeContent": true}));
+        assert_eq!(texts(&found), ["The key is in the drawer"]);
+    }
+    served.end();
+}
+
+#[test]
+fn events_of_a_memory_are_heard_by_those_whose_it_is() {
+    let home = Home::new();
+    let (served, [_, ann, ben]) = with_two_agents(&home, "shared = {team = ['ann', 'ben'], ours = ['ben']}\n");
+    let subscribe = |token: &str| {
+        let asked = json!({"channels": ["memory.*", "system.dream.*", "weather.*"]});
+        let answer = ask(&served, token, "mgp/events/subscribe", asked);
+        assert_eq!(answer["result"]["subscribed"], json!(["memory.*", "system.dream.*"]), "{answer}");
+        answer["result"]["subscription_id"].as_str().unwrap().to_owned()
+    };
+    let (of_ann, of_ben) = (subscribe(&ann), subscribe(&ben));
+    let mine = call(&served, &ann, "store_memory", json!({"content": "one of ann"}));
+    call(&served, &ben, "store_memory", json!({"content": "one of ben"}));
+    call(&served, &ben, "store_memory", json!({"content": "one of ben and others", "space": "ours"}));
+    call(&served, &ben, "store_memory", json!({"content": "one of both", "space": "team"}));
+    call(&served, &ann, "trigger_dream", json!({"force": true, "wait": true}));
+    let heard = |token: &str, id: &str, enough: usize| -> Vec<Value> {
+        let told = crate::support::until(|| {
+            let asked = json!({"subscription_id": id, "after_seq": 0});
+            let answer = ask(&served, token, "mgp/events/replay", asked);
+            let events = answer["result"]["events"].as_array().cloned().unwrap_or_default();
+            (events.len() >= enough).then_some(events)
+        });
+        told.expect("events")
+    };
+    let told = heard(&ann, &of_ann, 4);
+    let channels: Vec<&str> = told.iter().map(|event| event["channel"].as_str().unwrap()).collect();
+    assert_eq!(channels, ["memory.stored", "memory.stored", "system.dream.started", "system.dream.completed"]);
+    assert_eq!(told[0]["data"]["memory_id"], mine["fingerprintId"]);
+    assert_eq!(told[1]["data"]["space"], "team");
+    assert_eq!(told[0]["server_id"], "memory");
+    let numbers: Vec<u64> = told.iter().map(|event| event["_mgp.seq"].as_u64().unwrap()).collect();
+    assert_eq!(numbers, [1, 2, 3, 4]);
+    let told = heard(&ben, &of_ben, 3);
+    let spaces: Vec<&str> = told.iter().map(|event| event["data"]["space"].as_str().unwrap()).collect();
+    assert!(spaces[0].starts_with("of-ben") && spaces[1..] == ["ours", "team"], "{spaces:?}");
+    served.end();
+}

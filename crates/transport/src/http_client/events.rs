@@ -12,13 +12,13 @@ use super::HttpError;
 use super::pool::Lease;
 
 /// Reads a body to its end, then gives the connection back.
-pub(super) async fn read_whole(mut body: Incoming, mut lease: Lease, limit: usize) -> Result<Bytes, HttpError> {
+pub(super) async fn read_whole(mut body: Incoming, lease: Lease, limit: usize) -> Result<Bytes, HttpError> {
     if body.size_hint().lower() > limit as u64 {
         return Err(HttpError::TooLarge(limit));
     }
     let mut first = Bytes::new();
     let mut joined: Option<BytesMut> = None;
-    while let Some(frame) = lease.wait(body.frame()).await {
+    while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|error| lease.broken(&error))?;
         let Ok(data) = frame.into_data() else { continue };
         let length = joined.as_ref().map_or(first.len(), BytesMut::len) + data.len();
@@ -62,21 +62,20 @@ impl EventStream {
             if let Some(event) = self.decoder.next_event().map_err(|long| HttpError::TooLarge(long.0))? {
                 return Ok(Some(event));
             }
-            // Without a connection the stream has ended.
-            let Some(lease) = &mut self.lease else { return Ok(None) };
-            match lease.wait(self.body.frame()).await {
-                Some(Ok(frame)) => {
+            let Some(frame) = self.body.frame().await else {
+                if let Some(lease) = self.lease.take() {
+                    lease.give_back();
+                }
+                return Ok(None);
+            };
+            match (frame, &self.lease) {
+                (Ok(frame), _) => {
                     if let Ok(data) = frame.into_data() {
                         self.decoder.push(&data);
                     }
                 }
-                Some(Err(error)) => return Err(lease.broken(&error)),
-                None => {
-                    if let Some(lease) = self.lease.take() {
-                        lease.give_back();
-                    }
-                    return Ok(None);
-                }
+                (Err(error), Some(lease)) => return Err(lease.broken(&error)),
+                (Err(_), None) => return Ok(None),
             }
         }
     }

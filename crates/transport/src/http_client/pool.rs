@@ -1,29 +1,27 @@
 //! Connections to one origin, kept open between requests.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, LazyLock, Weak};
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http::{HeaderMap, Method, Request, StatusCode, Uri};
 use http_body_util::Full;
 use hyper::body::Incoming;
-use hyper::client::conn::http1;
+use hyper::client::conn::http1::{self, SendRequest};
 use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy::connect::HttpConnector;
 use parking_lot::Mutex;
 use tower_service::Service as _;
 use url::Url;
 
-use super::line::Line;
 use super::reach::{Reach, Resolver, out_of_reach};
 use super::{HttpError, HttpOptions};
 
+type Sender = SendRequest<Full<Bytes>>;
+
 /// How long a connection that was just given back may take to become ready again.
 const SETTLE: Duration = Duration::from_millis(200);
-/// How often connections that nobody uses are looked at: nothing else notices that a server has closed one.
-const SWEEP: Duration = Duration::from_secs(10);
 
 /// Open connections to one origin.
 pub(super) struct Pool {
@@ -38,45 +36,11 @@ pub(super) struct Pool {
 struct Idle {
     kept: Mutex<VecDeque<Kept>>,
     max: usize,
-    /// Whether somebody looks after them.
-    swept: AtomicBool,
 }
 
 struct Kept {
-    line: Line,
+    sender: Sender,
     until: Instant,
-}
-
-impl Idle {
-    fn keep(self: &Arc<Self>, kept: Kept) {
-        let too_many = {
-            let mut all = self.kept.lock();
-            let too_many = if all.len() >= self.max { all.pop_front() } else { None };
-            all.push_back(kept);
-            too_many
-        };
-        // It is closed when nobody waits for the lock.
-        drop(too_many);
-        if !self.swept.swap(true, Ordering::AcqRel) {
-            tokio::spawn(Self::sweep(Arc::downgrade(self)));
-        }
-    }
-
-    /// Closes what is of no use any more, until nothing is left.
-    async fn sweep(idle: Weak<Self>) {
-        loop {
-            tokio::time::sleep(SWEEP).await;
-            let Some(idle) = idle.upgrade() else { return };
-            let now = Instant::now();
-            let mut kept = idle.kept.lock();
-            kept.retain_mut(|kept| kept.until > now && kept.line.is_open());
-            if kept.is_empty() {
-                // Under the lock: whoever keeps one after this sees it, and begins anew.
-                idle.swept.store(false, Ordering::Release);
-                return;
-            }
-        }
-    }
 }
 
 /// The head of an answer, with the connection its body still occupies.
@@ -89,7 +53,7 @@ pub(super) struct Exchange {
 
 /// A connection in use. Dropping it closes the connection; giving it back keeps it open.
 pub(super) struct Lease {
-    line: Line,
+    sender: Sender,
     idle: Arc<Idle>,
     keep_for: Duration,
     origin: Arc<str>,
@@ -98,15 +62,14 @@ pub(super) struct Lease {
 impl Lease {
     /// To be called when the body was read to its end.
     pub(super) fn give_back(self) {
-        if self.keep_for.is_zero() || self.line.sender.is_closed() {
+        if self.keep_for.is_zero() || self.sender.is_closed() {
             return;
         }
-        self.idle.keep(Kept { line: self.line, until: Instant::now() + self.keep_for });
-    }
-
-    /// Waits for something that the connection brings about.
-    pub(super) async fn wait<T>(&mut self, work: impl Future<Output = T>) -> T {
-        self.line.wait(work).await
+        let mut kept = self.idle.kept.lock();
+        if kept.len() >= self.idle.max {
+            kept.pop_front();
+        }
+        kept.push_back(Kept { sender: self.sender, until: Instant::now() + self.keep_for });
     }
 
     pub(super) fn broken(&self, error: &hyper::Error) -> HttpError {
@@ -135,8 +98,7 @@ impl Pool {
         let authority = url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
         let origin = format!("{}://{authority}", url.scheme());
         let base = Uri::try_from(format!("{origin}/")).map_err(|_| bad("the host is not valid"))?;
-        let idle =
-            Arc::new(Idle { kept: Mutex::default(), max: options.max_idle.max(1), swept: AtomicBool::new(false) });
+        let idle = Arc::new(Idle { kept: Mutex::default(), max: options.max_idle.max(1) });
         Ok(Self { base, origin: origin.into(), authority, options, idle })
     }
 
@@ -165,9 +127,9 @@ impl Pool {
         *request.headers_mut() = headers;
         // A kept connection may have been closed by the server meanwhile. hyper hands the request back if not a byte
         // of it was written, and only then it is sent again, each time over another connection; the last is new.
-        while let Some(mut line) = self.take_idle().await {
-            match line.send(request).await {
-                Ok(response) => return Ok(self.exchange(line, response)),
+        while let Some(mut sender) = self.take_idle().await {
+            match sender.try_send_request(request).await {
+                Ok(response) => return Ok(self.exchange(sender, response)),
                 Err(mut error) => match error.take_message() {
                     Some(unsent) => request = unsent,
                     None => return Err(self.broken(error.error())),
@@ -175,19 +137,19 @@ impl Pool {
             }
         }
         // Connecting is rare and takes a large future, which calls over kept connections need not carry.
-        let mut line = Box::pin(self.connect()).await?;
-        match line.send(request).await {
-            Ok(response) => Ok(self.exchange(line, response)),
+        let mut sender = Box::pin(self.connect()).await?;
+        match sender.try_send_request(request).await {
+            Ok(response) => Ok(self.exchange(sender, response)),
             Err(error) if error.message().is_some() => Err(HttpError::NotSent(self.origin.as_ref().to_owned())),
             Err(error) => Err(self.broken(error.error())),
         }
     }
 
-    fn exchange(&self, line: Line, response: http::Response<Incoming>) -> Exchange {
+    fn exchange(&self, sender: Sender, response: http::Response<Incoming>) -> Exchange {
         let (head, body) = response.into_parts();
         let keep_for = keep_alive(&head.headers)
             .map_or(self.options.idle_timeout, |promised| promised.min(self.options.idle_timeout));
-        let lease = Lease { line, idle: self.idle.clone(), keep_for, origin: self.origin.clone() };
+        let lease = Lease { sender, idle: self.idle.clone(), keep_for, origin: self.origin.clone() };
         Exchange { status: head.status, headers: head.headers, body, lease }
     }
 
@@ -196,36 +158,32 @@ impl Pool {
     }
 
     /// A kept connection that can take a request.
-    async fn take_idle(&self) -> Option<Line> {
+    async fn take_idle(&self) -> Option<Sender> {
         loop {
-            let mut line = self.pop()?;
-            if !line.is_open() {
-                continue;
+            let mut candidate = self.pop()?;
+            if candidate.is_ready() {
+                return Some(candidate);
             }
-            if line.sender.is_ready() {
-                return Some(line);
-            }
-            // Given back a moment ago: it has not yet noticed that the answer was read.
-            let settled = tokio::time::timeout(SETTLE, line.ready());
-            if matches!(Box::pin(settled).await, Ok(Ok(()))) {
-                return Some(line);
+            // Given back a moment ago: its task still has to notice that the answer was read.
+            if matches!(Box::pin(tokio::time::timeout(SETTLE, candidate.ready())).await, Ok(Ok(()))) {
+                return Some(candidate);
             }
         }
     }
 
-    /// The connection that was used last, if there is one that may be used still.
-    fn pop(&self) -> Option<Line> {
-        let now = Instant::now();
+    fn pop(&self) -> Option<Sender> {
         let mut kept = self.idle.kept.lock();
-        while kept.front().is_some_and(|oldest| oldest.until <= now) {
+        let now = Instant::now();
+        while kept.front().is_some_and(|oldest| oldest.until <= now || oldest.sender.is_closed()) {
             kept.pop_front();
         }
-        // What a server promised may differ from answer to answer.
-        let place = kept.iter().rposition(|kept| kept.until > now)?;
-        kept.remove(place).map(|kept| kept.line)
+        // Prefer one that is ready: waiting for another costs more than looking.
+        let ready = kept.iter().rposition(|kept| kept.until > now && kept.sender.is_ready());
+        let place = ready.or_else(|| kept.iter().rposition(|kept| kept.until > now && !kept.sender.is_closed()))?;
+        kept.remove(place).map(|kept| kept.sender)
     }
 
-    async fn connect(&self) -> Result<Line, HttpError> {
+    async fn connect(&self) -> Result<Sender, HttpError> {
         let failed = |why: String| HttpError::Connect { origin: self.origin.as_ref().to_owned(), why };
         let mut connector = match self.options.reach {
             Reach::Anywhere => ANYWHERE.clone(),
@@ -240,7 +198,12 @@ impl Pool {
         let (sender, connection) = tokio::time::timeout(self.options.connect_timeout, connecting)
             .await
             .map_err(|_| failed(format!("no connection within {:?}", self.options.connect_timeout)))??;
-        Ok(Line::new(sender, connection))
+        tokio::spawn(async move {
+            if let Err(error) = connection.await {
+                tracing::debug!(error = %reason(&error), "a connection to a server ended badly");
+            }
+        });
+        Ok(sender)
     }
 }
 

@@ -28,7 +28,7 @@ pub(super) fn search_teleological(call: &mut Call<'_>) -> Outcome<Value> {
             (packed, created, "existing_vector", Some(id))
         }
         (None, Some(text)) => {
-            let content = call.space.embedders().content(text, Modality::Text, &call.space.graph);
+            let content = call.space.embedders().content(text, Modality::Text, &call.space.graph)?;
             (Arc::new(Packed::of(&content)), call.now, "embedded", None)
         }
         (None, None) => return Err(Problem::params("give `query_content` or `query_vector_id`")),

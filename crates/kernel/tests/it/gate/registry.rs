@@ -225,6 +225,9 @@ async fn a_registered_server_is_started_once_a_person_agreed_and_gone_when_it_is
         assert_eq!((&garden["id"], &garden["origin"]), (&json!("garden"), &json!("registered")), "{list}");
         assert_eq!((&garden["tools"], &garden["status"]), (&json!(["water"]), &json!("connected")));
 
+        let told = bot.call("mgp.discovery.list", json!({})).await.unwrap();
+        assert_eq!(told["structuredContent"]["servers"], list["servers"], "the tool says what the method says");
+
         let ann = place.client(era, "ann").await;
         let seen = ask(&ann, "mgp/discovery/list", json!({"filter": {"status": "all"}})).await;
         assert_eq!(seen["servers"].as_array().unwrap().len(), 1, "it is the bot's alone");
@@ -260,10 +263,15 @@ async fn who_may_not_register_is_refused_and_that_is_on_record() {
     let other = json!({"id": "garden", "command": "sh", "args": ["-c", "id"]});
     let refused = bot.request("mgp/discovery/register", other).await.unwrap_err();
     assert!(refused.code == 1000 && refused.message.contains("`sh`"), "{refused:?}");
+    let (_, scopes) = switchboard_peer::Scopes::parse(["server:clock"]).unwrap();
+    let identity = Identity { scopes, ..Identity::new("bot", Method::Token) };
+    let narrow = Client::new(&place.kernel, identity.into(), Era::Legacy, json!({})).await;
+    let refused = narrow.request("mgp/discovery/register", wish("garden", "ready_made")).await.unwrap_err();
+    assert!(refused.message.contains("may not"), "a token for one server starts no others: {refused:?}");
     place.kernel.shut_down(Duration::from_secs(2)).await;
     let log = place.log().await;
     let refusals = log.iter().filter(|event| event.event_type == "dev.switchboard.registration_refused");
-    assert_eq!(refusals.count(), 2);
+    assert_eq!(refusals.count(), 3);
 
     let off = Place::new(|servers, _| servers.register = None).await;
     let bot = off.client(Era::Legacy, "bot").await;
@@ -339,6 +347,58 @@ async fn what_is_for_a_session_ends_with_it_and_what_is_to_stay_is_kept() {
     assert_eq!(later.servers(), ["clock", "lasting"]);
     let bot = later.client(Era::Modern, "bot").await;
     assert_eq!(ask(&bot, "mgp/discovery/list", json!({})).await["servers"][1]["trust_level"], "experimental");
+}
+
+#[tokio::test]
+async fn a_name_under_which_something_was_granted_is_not_given_to_another_server() {
+    let place = Place::new(|_, gate| gate.approval_policy = ApprovalPolicy::AutoApprove).await;
+    let bot = place.client(Era::Legacy, "bot").await;
+    let office = Office::of_operator(open(place.directory.path()).await, "olga");
+    let approved = switchboard_store::PermissionDecision::Approved;
+    office.decide_permission("old", "network.outbound", approved, None, None, None).await.unwrap();
+    office.grant_access(super::world::entry("ann", "older", None, true)).await.unwrap();
+    tokio::time::sleep(Duration::from_millis(220)).await;
+    for id in ["old", "older"] {
+        let refused = bot.request("mgp/discovery/register", wish(id, "water")).await.unwrap_err();
+        assert!(refused.code == 4101 && refused.message.contains("granted"), "{refused:?}");
+    }
+    // What is granted to a registered server goes with it.
+    ask(&bot, "mgp/discovery/register", wish("garden", "water")).await;
+    office.grant_access(super::world::entry("ann", "garden", None, true)).await.unwrap();
+    office.decide_permission("garden", "network.outbound", approved, None, None, None).await.unwrap();
+    tokio::time::sleep(Duration::from_millis(220)).await;
+    let ann = place.client(Era::Legacy, "ann").await;
+    assert_eq!(ask(&ann, "mgp/discovery/list", json!({})).await["servers"].as_array().unwrap().len(), 2);
+    ask(&bot, "mgp/discovery/deregister", json!({"id": "garden"})).await;
+    tokio::time::sleep(Duration::from_millis(220)).await;
+    assert_eq!(ask(&bot, "mgp/discovery/register", wish("garden", "weed")).await["status"], "connected");
+    assert_eq!(ask(&ann, "mgp/discovery/list", json!({})).await["servers"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_client_that_goes_while_its_server_starts_leaves_nothing_behind() {
+    for era in ERAS {
+        let place = Place::new(|_, gate| gate.approval_policy = ApprovalPolicy::AutoApprove).await;
+        let bot = place.client(era, "bot").await;
+        {
+            let params = written("median", MEDIAN);
+            let request = bot.request("mgp/tools/request", params);
+            tokio::pin!(request);
+            // It is dropped as soon as the server is on its way.
+            loop {
+                tokio::select! {
+                    biased;
+                    _ = &mut request => panic!("too fast to be left"),
+                    () = tokio::time::sleep(Duration::from_millis(1)) => {}
+                }
+                if place.servers().len() > 1 {
+                    break;
+                }
+            }
+        }
+        place.kernel.closed(&bot.session);
+        until("the end of the server", || place.servers() == ["clock"]).await;
+    }
 }
 
 fn written(name: &str, code: &str) -> Value {

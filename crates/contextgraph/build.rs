@@ -1,0 +1,21 @@
+//! Tells the tests whether this machine has PostgreSQL, so that they are counted as skipped, with the reason, if not.
+
+use std::path::Path;
+
+fn main() {
+    println!("cargo::rustc-check-cfg=cfg(postgres_installed)");
+    println!("cargo::rerun-if-env-changed=PATH");
+    println!("cargo::rerun-if-changed=build.rs");
+    // Changes when the folder of PostgreSQL appears in it.
+    for path in ["/usr/lib", "/usr/lib/postgresql"] {
+        if Path::new(path).exists() {
+            println!("cargo::rerun-if-changed={path}");
+        }
+    }
+    let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    let of_debian = versions.map(|version| version.path().join("bin"));
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    if of_debian.chain(std::env::split_paths(&path)).any(|bin| bin.join("initdb").exists()) {
+        println!("cargo::rustc-cfg=postgres_installed");
+    }
+}
