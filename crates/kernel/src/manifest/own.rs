@@ -32,6 +32,7 @@ impl Kernel {
         }
         tools.extend(self.lifecycle_tools(context));
         tools.extend(self.flow_tools(context));
+        tools.extend(self.registry_tools(context));
         let text = |about: &str| json!({"type": "string", "description": about});
         let list = |about: &str| json!({"type": "array", "items": {"type": "string"}, "description": about});
         let check = json!({
