@@ -203,8 +203,13 @@ impl Space {
             self.read_anew(now)?;
             return outcome;
         }
-        match outcome.and_then(|value| self.commit().map(|()| value)) {
-            Ok(value) => Ok(value),
+        match outcome.and_then(|value| self.commit(false).map(|()| value)) {
+            Ok(value) => {
+                if self.mind.is_changed() || !self.found.is_empty() {
+                    self.deferred_since.get_or_insert(now);
+                }
+                Ok(value)
+            }
             Err(problem) => {
                 self.storage.roll_back();
                 self.events.clear();
@@ -221,10 +226,12 @@ impl Space {
         self.tried = true;
     }
 
-    fn commit(&mut self) -> Outcome<()> {
+    /// Ends a change; with `all`, what changed by the way is written too.
+    fn commit(&mut self, all: bool) -> Outcome<()> {
         let mut batch = std::mem::take(&mut self.batch);
         let written: BTreeSet<Id> = batch.memories.iter().map(|(memory, _)| memory.id).collect();
-        for slot in std::mem::take(&mut self.found) {
+        let found = if all { std::mem::take(&mut self.found) } else { BTreeSet::new() };
+        for slot in found {
             batch.memories.extend(
                 self.graph
                     .at(slot)
@@ -233,8 +240,10 @@ impl Space {
                     .map(|memory| (memory, None)),
             );
         }
-        batch.state = self.mind.take_changed()?;
-        self.deferred_since = None;
+        batch.state = self.mind.take_changed(all)?;
+        if all {
+            self.deferred_since = None;
+        }
         if batch.is_empty() {
             self.storage.roll_back();
             return Ok(());
@@ -273,7 +282,7 @@ impl Space {
             return Ok(());
         }
         self.storage.begin()?;
-        self.commit()
+        self.commit(true)
     }
 
     fn read_anew(&mut self, now: u64) -> Outcome<()> {
@@ -557,6 +566,11 @@ impl Space {
     #[must_use]
     pub const fn opened_at(&self) -> u64 {
         self.opened_at
+    }
+
+    /// Marks a document as changed by the way.
+    pub fn nudge(&mut self, doc: Doc) {
+        self.mind.nudge(doc);
     }
 
     /// Marks a document as changed.

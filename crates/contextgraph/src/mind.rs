@@ -155,6 +155,8 @@ pub struct Mind {
     pub autonomy: Autonomy,
     pub dreams: Dreams,
     changed: BTreeSet<Doc>,
+    /// Documents that changed by the way: they need not be written with every change.
+    moved: BTreeSet<Doc>,
     unreadable: BTreeSet<Doc>,
 }
 
@@ -189,6 +191,7 @@ impl Mind {
             autonomy: Autonomy::default(),
             dreams: Dreams::default(),
             changed: BTreeSet::new(),
+            moved: BTreeSet::new(),
             unreadable: BTreeSet::new(),
         }
     }
@@ -197,6 +200,14 @@ impl Mind {
     pub fn touch(&mut self, doc: Doc) {
         if !self.unreadable.contains(&doc) {
             self.changed.insert(doc);
+        }
+    }
+
+    /// A document changed by the way, and is written with others of the kind a little later. Large ones, that every call moves,
+    /// would make each call slow.
+    pub fn nudge(&mut self, doc: Doc) {
+        if !self.unreadable.contains(&doc) {
+            self.moved.insert(doc);
         }
     }
 
@@ -234,15 +245,19 @@ impl Mind {
     /// Whether anything has to be written.
     #[must_use]
     pub fn is_changed(&self) -> bool {
-        !self.changed.is_empty()
+        !self.changed.is_empty() || !self.moved.is_empty()
     }
 
-    /// The documents that have to be written, which are then taken as written.
+    /// The documents that have to be written, which are then taken as written; with `all` also those that moved by the way.
     ///
     /// # Errors
     /// One cannot be written as JSON.
-    pub fn take_changed(&mut self) -> Outcome<Vec<(&'static str, String)>> {
-        let changed = std::mem::take(&mut self.changed);
+    pub fn take_changed(&mut self, all: bool) -> Outcome<Vec<(&'static str, String)>> {
+        let mut changed = std::mem::take(&mut self.changed);
+        if all {
+            changed.append(&mut self.moved);
+        }
+        self.moved.retain(|doc| !changed.contains(doc));
         changed
             .into_iter()
             .map(|doc| {
@@ -263,7 +278,10 @@ impl Mind {
     /// Takes over a document from the store, unless it was changed here meanwhile. One that cannot be read is not there
     /// for those who need it, and stays in the store as it is.
     pub fn take_over(&mut self, key: &str, text: &str) {
-        let Some(doc) = Doc::ALL.into_iter().find(|doc| doc.key() == key).filter(|doc| !self.changed.contains(doc))
+        let Some(doc) = Doc::ALL
+            .into_iter()
+            .find(|doc| doc.key() == key)
+            .filter(|doc| !self.changed.contains(doc) && !self.moved.contains(doc))
         else {
             return;
         };

@@ -140,8 +140,8 @@ impl Space {
                 }
             }
         }
-        self.touch(Doc::Calibration);
-        self.touch(Doc::Dreams);
+        self.nudge(Doc::Calibration);
+        self.nudge(Doc::Dreams);
     }
 
     /// A memory was found.
@@ -209,7 +209,7 @@ impl Space {
             .collect();
         if let Some(edges) = edges {
             self.mind.dreams.paths.record(path, &edges, now);
-            self.touch(Doc::Dreams);
+            self.nudge(Doc::Dreams);
         }
     }
 

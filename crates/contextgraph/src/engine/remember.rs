@@ -144,7 +144,7 @@ impl Space {
             self.link(Edge::new(id, *other, Kind::Contradicts, *strength, *strength, now));
         }
         self.mind.calibration.observe("theta_edge", near.first().map_or(0.0, |(_, likeness)| f64::from(*likeness)));
-        self.touch(Doc::Calibration);
+        self.nudge(Doc::Calibration);
         let record = self.record("stored", &json!({"memory": id}), now);
         let mut remembered = Remembered {
             id,
@@ -312,9 +312,11 @@ impl Space {
         if remembered.contradicts.len() > 1 {
             self.mind.levels.threat(now);
         }
-        for doc in [Doc::Learning, Doc::Gwt, Doc::Dreams, Doc::Levels] {
-            self.touch(doc);
-        }
+        self.touch(Doc::Learning);
+        self.touch(Doc::Levels);
+        // These hold long histories.
+        self.nudge(Doc::Gwt);
+        self.nudge(Doc::Dreams);
         Ok(())
     }
 }

@@ -113,3 +113,28 @@ fn two_processes_see_what_the_other_stores() {
     assert_eq!(all, ["stored by the first", "stored by the first again", "stored by the second"]);
     assert_eq!(second.search("stored by", 5).len(), 3);
 }
+
+#[test]
+fn long_histories_are_written_by_the_way() {
+    let memory = Memory::new();
+    memory.inject("The first of all");
+    for number in 0..30 {
+        memory.search(&format!("anything {number}"), 1);
+    }
+    let version = |key: &str| -> i64 {
+        let connection = rusqlite::Connection::open(memory.folder.path().join("memory.db")).unwrap();
+        let sql = "SELECT COALESCE(MAX(version), 0) FROM state WHERE key = ?1";
+        connection.query_row(sql, [key], |row| row.get(0)).unwrap()
+    };
+    let before = ["calibration", "gwt", "dreams", "learning"].map(version);
+    memory.inject("The second");
+    let after = ["calibration", "gwt", "dreams", "learning"].map(version);
+    assert_eq!(before[..3], after[..3], "not with every change");
+    assert!(after[3] > before[3], "what was learned is");
+    memory.pass(2_000);
+    memory.search("anything", 1);
+    let later = ["calibration", "gwt", "dreams"].map(version);
+    assert!(later.iter().zip(after).all(|(later, after)| *later > after), "{later:?} {after:?}");
+    let again = memory.again();
+    assert_eq!(again.call("get_ego_state", json!({}))["trajectory_length"], 2);
+}
