@@ -15,6 +15,8 @@ pub enum Audience {
     Principal(Arc<str>),
     /// Who may use this server.
     Server(Arc<str>),
+    /// Whoever listens: it says nothing that somebody may not know.
+    Everybody,
     /// Of those who may use this server these principals, and who may decide for others.
     Some {
         /// The server.

@@ -348,9 +348,11 @@ impl Catalog {
         // order, and a list without a good tool says so. A tool that was asked for by name fits whatever the others are.
         let named = |hit: &Hit| hit.reasons.first() == Some(&Reason::Name);
         let quality = hits.iter().filter(|hit| !named(hit)).map(|hit| hit.relevance).fold(0.0, f32::max);
-        let lead = hits.iter().find(|hit| !named(hit)).map_or(1.0, |hit| hit.score).max(f32::EPSILON);
+        let first = hits.iter().find(|hit| !named(hit)).map_or(1.0, |hit| hit.score);
         for hit in hits.iter_mut().filter(|hit| !named(hit)) {
-            hit.relevance = quality * (hit.score / lead).clamp(0.01, 1.0);
+            // Where there is one tool alone its score is nought: it differs from nothing.
+            let share = if hit.score >= first { 1.0 } else { hit.score / first.max(f32::EPSILON) };
+            hit.relevance = quality * share.clamp(0.01, 1.0);
         }
         hits
     }

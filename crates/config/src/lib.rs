@@ -13,6 +13,7 @@
 mod auth;
 mod changes;
 mod client;
+mod discovery;
 mod edit;
 mod entry;
 mod error;
@@ -39,6 +40,7 @@ mod trust;
 pub use auth::Auth;
 pub use changes::{Changes, changes};
 pub use client::{ClientEntry, client_entry};
+pub use discovery::{CreateSettings, Discovery, RegisterSettings, RegistrySettings};
 pub use edit::{EditError, add_server, init_text, remove_server};
 pub use entry::{Era, MgpEntry, Restart, RestartMode, ServerEntry, Sharing, Transport};
 pub use error::{ConfigError, ErrorKind};

@@ -43,6 +43,7 @@ const TOP_LEVEL: &[&str] = &[
     "retry",
     "memory",
     "tool_context",
+    "discovery",
 ];
 
 /// A configuration that was read.

@@ -7,6 +7,7 @@ use std::time::Duration;
 use switchboard_protocol::mgp::{ApprovalPolicy, DefaultPolicy};
 
 use crate::auth::Auth;
+use crate::discovery::Discovery;
 use crate::flow::{Breaker, RateSettings, Retry};
 use crate::memory::Memory;
 use crate::policy::{GateSettings, IsolationMode};
@@ -50,6 +51,8 @@ pub struct Settings {
     pub auth: Option<Auth>,
     /// The memory that comes with Switchboard (`[memory]`).
     pub memory: Memory,
+    /// Servers that come while the kernel runs, and registries (`[discovery]`).
+    pub discovery: Discovery,
 }
 
 impl Default for Settings {
@@ -72,6 +75,7 @@ impl Default for Settings {
             tools: ToolSettings::default(),
             auth: None,
             memory: Memory::default(),
+            discovery: Discovery::default(),
         }
     }
 }

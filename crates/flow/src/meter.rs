@@ -84,6 +84,15 @@ pub enum Exceeded {
     Counters,
 }
 
+/// What is left of an allowance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Left {
+    /// How many more may come now.
+    pub remaining: u64,
+    /// In which time there will be as many as ever.
+    pub after: Duration,
+}
+
 /// What is remembered of a rate (GCRA): when the caller would be on time again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Bucket {
@@ -156,6 +165,26 @@ impl Meter {
         }
     }
 
+    /// How many more may come now, and when there will be more.
+    fn left(&self, allowance: &Allowance, now: Duration) -> Option<Left> {
+        let by_quota = allowance.quota.map(|quota| {
+            let goes_on = self.used > 0 && now.saturating_sub(self.period_began) < quota.period;
+            let used = if goes_on { self.used } else { 0 };
+            let after = if goes_on { (self.period_began + quota.period).saturating_sub(now) } else { quota.period };
+            Left { remaining: quota.count.saturating_sub(used), after }
+        });
+        let by_rate = allowance.rate.map(|rate| {
+            let early = self.bucket.due.saturating_sub(now);
+            let interval = rate.interval().max(Duration::from_nanos(1));
+            let taken = u64::try_from(early.as_nanos().div_ceil(interval.as_nanos())).unwrap_or(u64::MAX);
+            Left { remaining: u64::from(rate.burst.max(1)).saturating_sub(taken), after: early }
+        });
+        match (by_quota, by_rate) {
+            (Some(quota), Some(rate)) if rate.remaining < quota.remaining => Some(rate),
+            (quota, rate) => quota.or(rate),
+        }
+    }
+
     /// Whether a new counter would say the same.
     fn is_idle(&self, longest: Duration, now: Duration) -> bool {
         self.running == 0
@@ -214,6 +243,12 @@ impl<K: Eq + Hash + Clone> Meters<K> {
         }
     }
 
+    /// What is left of an allowance, for who counts under this key; nothing where neither rate nor quota is set.
+    #[must_use]
+    pub fn left(&self, key: &K, allowance: &Allowance, now: Duration) -> Option<Left> {
+        self.meters.get(key).copied().unwrap_or_default().left(allowance, now)
+    }
+
     /// How many counters there are.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -246,6 +281,29 @@ mod tests {
 
     fn rate(count: u32, window: u64, burst: u32) -> Allowance {
         Allowance { rate: Some(Rate { count, window: at(window), burst }), ..Allowance::default() }
+    }
+
+    #[test]
+    fn what_is_left() {
+        let mut meters = Meters::new(8);
+        let quota = Allowance { quota: Some(Quota { count: 3, period: at(10_000) }), ..Allowance::default() };
+        let rate = rate(10, 1_000, 2);
+        let left = |meters: &Meters<&str>, key, allowance: &Allowance, now: u64| {
+            meters.left(&key, allowance, at(now)).map(|left| (left.remaining, left.after))
+        };
+        assert_eq!(left(&meters, "q", &quota, 0), Some((3, at(10_000))));
+        assert_eq!(left(&meters, "none", &Allowance::default(), 0), None);
+        for now in [1_000, 2_000] {
+            assert!(meters.begin(&[("q", quota)], at(now)).is_ok());
+        }
+        assert_eq!(left(&meters, "q", &quota, 3_000), Some((1, at(8_000))));
+        assert_eq!(left(&meters, "q", &quota, 11_000), Some((3, at(10_000))), "the next period");
+        assert!(meters.begin(&[("r", rate)], at(0)).is_ok());
+        assert_eq!(left(&meters, "r", &rate, 0), Some((1, at(100))));
+        assert_eq!(left(&meters, "r", &rate, 100), Some((2, at(0))));
+        let both = Allowance { quota: quota.quota, ..rate };
+        assert!(meters.begin(&[("b", both)], at(0)).is_ok());
+        assert_eq!(left(&meters, "b", &both, 0), Some((1, at(100))), "the one that has less");
     }
 
     #[test]

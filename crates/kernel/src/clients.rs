@@ -39,6 +39,8 @@ pub(crate) struct ClientState {
     /// It is a legacy client that has introduced itself: only such a one may be told things it did not ask for.
     introduced: AtomicBool,
     level: AtomicU8,
+    /// It asked for a manifest, and is told when one changes.
+    asked_manifest: AtomicBool,
     /// Resources this client watches: server and the server's own URI.
     pub(crate) watches: Mutex<HashSet<(Arc<str>, String)>>,
     /// Its own connections, by server; `None` once the session has ended.
@@ -60,6 +62,7 @@ impl ClientState {
             owner: NEXT_OWNER.fetch_add(1, Ordering::Relaxed),
             introduced: AtomicBool::new(false),
             level: AtomicU8::new(NO_LEVEL),
+            asked_manifest: AtomicBool::new(false),
             watches: Mutex::default(),
             links: Mutex::new(Some(HashMap::new())),
         }
@@ -72,6 +75,15 @@ impl ClientState {
 
     pub(crate) fn is_introduced(&self) -> bool {
         self.introduced.load(Ordering::Acquire)
+    }
+
+    /// The client has asked for a manifest.
+    pub(crate) fn hears_of_manifest(&self) {
+        self.asked_manifest.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_told_of_manifest(&self) -> bool {
+        self.asked_manifest.load(Ordering::Relaxed)
     }
 
     pub(crate) fn set_level(&self, level: u8) {

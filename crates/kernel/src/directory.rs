@@ -17,6 +17,7 @@ use switchboard_wire::{Edit, Object, Raw};
 
 use crate::gate::ToolPolicy;
 use crate::gate::pins::pin_name;
+pub use crate::manifest::times::Timings;
 use crate::names;
 use crate::spec::ServerPolicy;
 pub(crate) use template::matches as template_matches;
@@ -74,6 +75,8 @@ pub struct Source {
     pub policy: Arc<ServerPolicy>,
     /// What of it is held back, and why.
     pub quarantine: Arc<HashMap<String, String>>,
+    /// How long its tools take.
+    pub timings: Arc<Timings>,
 }
 
 impl Source {
@@ -88,6 +91,7 @@ impl Source {
             mgp: false,
             policy: Arc::default(),
             quarantine: Arc::default(),
+            timings: Arc::default(),
         }
     }
 }
@@ -512,6 +516,7 @@ impl Source {
         ToolPolicy::new(security, assessment)
             .with_schema(definition.member("inputSchema"))
             .with_code_level(self.policy.code_levels.get(name).copied())
+            .timed_by(name, &self.timings)
     }
 }
 

@@ -19,8 +19,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use switchboard_catalog::Session;
 pub use switchboard_catalog::{Budget, Judge, Level};
+use switchboard_catalog::{Found, Search, Session};
 use switchboard_wire::Raw;
 
 pub(crate) use describe::CALL;
@@ -83,7 +83,7 @@ struct Kept {
 }
 
 /// What a principal may see, read once.
-struct Seen {
+pub(crate) struct Seen {
     list: Raw,
     tools: HashMap<String, Raw>,
     /// In the order of the list.
@@ -93,6 +93,11 @@ struct Seen {
 }
 
 impl Seen {
+    /// Whether a tool of this name is among them.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.tools.contains_key(name)
+    }
+
     fn is_of(&self, list: &Raw) -> bool {
         std::ptr::eq(self.list.as_bytes(), list.as_bytes())
     }
@@ -111,6 +116,11 @@ impl Discovery {
         let kept = sessions.entry(Arc::clone(principal)).or_insert_with(fresh);
         kept.used = now;
         work(kept)
+    }
+
+    /// Searches the catalog as it is.
+    pub(crate) fn search(&self, search: &Search, visible: impl Fn(&str) -> bool) -> Found {
+        self.index.search(search, visible)
     }
 
     /// Notes that a principal used a tool, where anything is kept for it.

@@ -98,7 +98,7 @@ impl Events {
         self.wanted.clone()
     }
 
-    fn new_id(&self) -> Arc<str> {
+    pub(crate) fn new_id(&self) -> Arc<str> {
         let process = self.process.get_or_init(switchboard_peer::random_token);
         format!("{process}-{}", self.next.fetch_add(1, Ordering::Relaxed)).into()
     }
@@ -176,6 +176,7 @@ impl Kernel {
 
     fn may_hear(&self, session: &Session, audience: &Audience) -> bool {
         match audience {
+            Audience::Everybody => true,
             Audience::Operators => session.identity.admin,
             Audience::Principal(principal) => session.identity.admin || session.principal == *principal,
             Audience::Some { principals, .. }

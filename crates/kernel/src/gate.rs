@@ -31,6 +31,7 @@ use std::sync::{Arc, LazyLock, OnceLock};
 use arc_swap::{ArcSwap, Guard};
 use jiff::Timestamp;
 use serde_json::Map;
+use switchboard_flow::latency::Durations;
 use switchboard_guard::access::Access;
 use switchboard_guard::arguments::{Checks, Violation};
 use switchboard_guard::code::Level;
@@ -46,12 +47,16 @@ use switchboard_store::{Actor, AuditEvent, Digest, Store, Target};
 use switchboard_wire::{Edit, Object, Raw, Request};
 
 use crate::kernel::Kernel;
+use crate::manifest::times::Timings;
 use crate::server::Server;
 use crate::spec::GateOptions;
 use audit::{Auditor, event, result};
 pub(crate) use record::Permit;
 use refused::{refusal, refused};
 pub(crate) use tables::{SETTLED, Tables, access_table};
+
+/// Letters of an intent that are written to the audit log.
+const LONGEST_INTENT: usize = 1_000;
 
 /// The principal that a process on the same machine acts for: whoever started it.
 pub const OWNER: &str = "local";
@@ -80,6 +85,8 @@ pub struct ToolPolicy {
     code_level: Option<Level>,
     input_schema: Option<Raw>,
     schema: OnceLock<Schema>,
+    timings: Option<(Box<str>, Arc<Timings>)>,
+    times: OnceLock<Arc<Durations>>,
 }
 
 impl ToolPolicy {
@@ -87,7 +94,16 @@ impl ToolPolicy {
     #[must_use]
     pub fn new(security: ToolSecurity, assessment: Assessment) -> Self {
         let checks = Arc::new(Checks::new(&assessment.validators, &security, &[], "/"));
-        Self { assessment, security, checks, code_level: None, input_schema: None, schema: OnceLock::new() }
+        Self {
+            assessment,
+            security,
+            checks,
+            code_level: None,
+            input_schema: None,
+            schema: OnceLock::new(),
+            timings: None,
+            times: OnceLock::new(),
+        }
     }
 
     /// The same with the level of code safety that the operator says.
@@ -113,6 +129,18 @@ impl ToolPolicy {
     #[must_use]
     pub fn with_schema(self, schema: Option<Raw>) -> Self {
         Self { input_schema: schema, ..self }
+    }
+
+    /// The same with the counters of its server's tools, and its name among them.
+    #[must_use]
+    pub fn timed_by(self, name: &str, timings: &Arc<Timings>) -> Self {
+        Self { timings: Some((name.into(), timings.clone())), ..self }
+    }
+
+    /// What counts how long its calls take.
+    fn times(&self) -> Option<Arc<Durations>> {
+        let (name, timings) = self.timings.as_ref()?;
+        Some(self.times.get_or_init(|| timings.of(name)).clone())
     }
 
     /// The schema, read when it is first asked for.
@@ -200,6 +228,11 @@ impl Attempt<'_> {
     fn event(&self, event_type: &str, outcome: &str) -> AuditEvent {
         let mut details = Map::new();
         details.insert("risk_level".to_owned(), self.policy.assessment.risk.as_str().into());
+        if let Some(intent) = self.metadata.intent() {
+            // A model's words: secrets are taken out.
+            let intent: String = intent.chars().take(LONGEST_INTENT).collect();
+            details.insert("intent".to_owned(), switchboard_guard::redact::value(&Raw::string(&intent)));
+        }
         AuditEvent {
             timestamp: Timestamp::now(),
             trace_id: Some(self.trace.clone()),
@@ -262,7 +295,11 @@ impl Kernel {
 
     /// What a principal without a grant may do at a server.
     pub(crate) fn default_for(&self, principal: &str, server: &Server) -> DefaultPolicy {
-        default_policy(principal, server.policy().default_policy, self.gate().options().default_policy)
+        let policy = server.policy_now();
+        if let Some(owner) = &policy.only_for {
+            return if **owner == *principal { DefaultPolicy::OptOut } else { DefaultPolicy::OptIn };
+        }
+        default_policy(principal, policy.default_policy, self.gate().options().default_policy)
     }
 
     /// Whether a session may use a tool of a server; without a tool, the server as a whole.

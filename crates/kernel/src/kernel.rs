@@ -29,9 +29,11 @@ use crate::discovery::Discovery;
 use crate::events::Events;
 use crate::gate::Gate;
 use crate::listen::{Listeners, with_uri};
+use crate::manifest::Manifests;
 use crate::mentions::Mentions;
 use crate::parked::Parked;
 use crate::refusals::Refusals;
+use crate::registry::Registry;
 use crate::server::health::Health;
 use crate::server::stats::Activity;
 use crate::server::{Phase, Server};
@@ -79,6 +81,8 @@ struct Shared {
     tasks: TaskBook,
     mentions: Mentions,
     discovery: Discovery,
+    manifests: Manifests,
+    registry: Registry,
     work: TaskTracker,
     began: tokio::time::Instant,
     draining: AtomicBool,
@@ -163,6 +167,8 @@ impl Kernel {
             tasks: TaskBook::default(),
             mentions: Mentions::default(),
             discovery: Discovery::default(),
+            manifests: Manifests::default(),
+            registry: Registry::default(),
             work: TaskTracker::new(),
             began: tokio::time::Instant::now(),
             draining: AtomicBool::new(false),
@@ -193,6 +199,7 @@ impl Kernel {
                     swept = tokio::time::Instant::now();
                     sweeper.0.parked.sweep();
                     sweeper.0.streams.sweep();
+                    sweeper.look_at_times();
                     if forgot.is_none_or(|at: tokio::time::Instant| at.elapsed() >= FORGET) {
                         forgot = Some(swept);
                         sweeper.forget_old().await;
@@ -215,11 +222,19 @@ impl Kernel {
 
     /// Makes these the servers: new ones are started, missing ones stopped, changed ones replaced, the rest is left
     /// alone. Calls in flight go on where they are, within bounds. Of two with one id the first counts.
+    /// Servers that were registered stay.
     pub fn apply(&self, specs: Vec<ServerSpec>) {
+        self.0.registry.configure(specs);
+        self.registered_changed();
+    }
+
+    /// Makes the configured and the registered servers the servers.
+    pub(crate) fn registered_changed(&self) {
         let _building = self.0.building.lock();
         if self.0.closing.is_cancelled() {
             return;
         }
+        let specs = self.0.registry.specs();
         let old = self.view();
         let mut servers: Vec<Arc<Server>> = Vec::new();
         for spec in specs {
@@ -270,6 +285,7 @@ impl Kernel {
                 mgp: server.speaks_mgp(),
                 policy: server.policy(),
                 quarantine: server.quarantine(),
+                timings: server.timings.clone(),
             })
             .collect();
         let directory = Directory::build(&sources);
@@ -304,6 +320,9 @@ impl Kernel {
                 let _ = session.remote().notify(notification.clone());
             }
             self.0.listeners.list_changed(kind, &notification);
+        }
+        if changed.contains(&ListKind::Tools) {
+            self.manifest_changed("tools");
         }
     }
 
@@ -438,6 +457,14 @@ impl Kernel {
         &self.0.discovery
     }
 
+    pub(crate) fn manifests(&self) -> &Manifests {
+        &self.0.manifests
+    }
+
+    pub(crate) fn registry(&self) -> &Registry {
+        &self.0.registry
+    }
+
     pub(crate) fn parked(&self) -> &Parked {
         &self.0.parked
     }
@@ -532,6 +559,11 @@ impl Kernel {
         if let (Ok(result), true) = (&reply.outcome, view.servers.len() > 1) {
             self.0.mentions.note(&context.session.principal, server.id(), result);
         }
+    }
+
+    /// Whether a lasting session has not ended.
+    pub(crate) fn is_open(&self, session: &str) -> bool {
+        self.0.clients.lock().contains_key(session)
     }
 
     /// The legacy clients that have introduced themselves.

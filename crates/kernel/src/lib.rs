@@ -12,16 +12,19 @@ mod events;
 mod flow;
 mod forward;
 mod gate;
+mod intent;
 mod isolation;
 mod kernel;
 mod lifecycle;
 mod listen;
 mod lists;
+mod manifest;
 mod mentions;
 pub mod names;
 mod office;
 mod parked;
 mod refusals;
+mod registry;
 mod relay;
 mod server;
 mod spec;
@@ -37,6 +40,10 @@ pub use isolation::Isolation;
 pub use kernel::{Kernel, ServerStatus};
 pub use lifecycle::{SERVERS_LIST, SERVERS_ORDER};
 pub use office::Office;
+pub use registry::{
+    Builder, Creating, KnownServer, Lifetime, Offer, OfferedServer, Registering, Registration, Run, ServerOffers,
+    Source,
+};
 pub use server::Phase;
 pub use server::health::Health;
 pub use server::stats::{Activity, Latency};

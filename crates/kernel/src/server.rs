@@ -35,6 +35,7 @@ use tokio_util::sync::CancellationToken;
 use crate::directory::{ListKind, Lists};
 use crate::gate::hearers::Hearer;
 use crate::gate::pins::{INSTRUCTIONS, Quarantine};
+use crate::manifest::times::Timings;
 use crate::names;
 use crate::spec::{ServerPolicy, ServerSpec};
 pub(crate) use using::{Asking, Ticket, User, Using, Whose};
@@ -136,6 +137,8 @@ pub(crate) struct Server {
     checked: health::Checked,
     pressure: pressure::Pressure,
     pub(crate) stats: Arc<stats::Stats>,
+    /// How long its tools take.
+    pub(crate) timings: Arc<Timings>,
     known_era: Mutex<Option<Era>>,
     /// The level of log messages that it was told last.
     told_level: Mutex<Option<&'static str>>,
@@ -161,6 +164,7 @@ impl Server {
             checked: health::Checked::default(),
             pressure: pressure::Pressure::default(),
             stats: before.map_or_else(Arc::default, |before| before.stats.clone()),
+            timings: before.map_or_else(Arc::default, |before| before.timings.clone()),
             phase: watch::Sender::new(Phase::Starting),
             hub: ArcSwapOption::empty(),
             lists: before.map_or_else(ArcSwap::default, |before| ArcSwap::new(before.lists())),

@@ -19,6 +19,7 @@ use switchboard_wire::{Limits, Raw};
 use crate::discovery::ToolContext;
 use crate::gate::rates::PrincipalRates;
 use crate::isolation::Isolation;
+use crate::registry::ServerOffers;
 
 /// One server to be connected.
 #[derive(Debug, Clone)]
@@ -69,6 +70,12 @@ pub struct ServerPolicy {
     pub audit_sink: bool,
     /// How much it may be used, and what happens when it fails.
     pub pressure: PressurePolicy,
+    /// Whose it alone is, where no grant says otherwise: who registered it.
+    pub only_for: Option<Arc<str>>,
+    /// What it is for, in the operator's words.
+    pub description: Option<String>,
+    /// What of MGP it speaks, by its configuration: what is told of it before it is connected.
+    pub extensions: Vec<String>,
 }
 
 /// How much a server may be used, and what happens when it fails.
@@ -96,6 +103,9 @@ impl Default for ServerPolicy {
             code_levels: HashMap::new(),
             audit_sink: false,
             pressure: PressurePolicy::default(),
+            only_for: None,
+            description: None,
+            extensions: Vec::new(),
         }
     }
 }
@@ -205,6 +215,8 @@ pub struct KernelOptions {
     pub gate: GateOptions,
     /// Which tools clients are given.
     pub tools: ToolContext,
+    /// Which servers may come while it runs.
+    pub servers: ServerOffers,
 }
 
 /// How the gate judges calls.
@@ -278,6 +290,7 @@ impl Default for KernelOptions {
             credentials: None,
             gate: GateOptions::default(),
             tools: ToolContext::default(),
+            servers: ServerOffers::default(),
         }
     }
 }

@@ -32,7 +32,7 @@ pub(crate) const MGP_OFFERED: [Extension; 11] = [
     Extension::Callbacks,
 ];
 /// What of MGP the kernel speaks with clients.
-pub(crate) const MGP_SPOKEN: [Extension; 11] = [
+pub(crate) const MGP_SPOKEN: [Extension; 12] = [
     Extension::ToolSecurity,
     Extension::Permissions,
     Extension::AccessControl,
@@ -44,15 +44,19 @@ pub(crate) const MGP_SPOKEN: [Extension; 11] = [
     Extension::Progress,
     Extension::Events,
     Extension::ToolDiscovery,
+    Extension::Discovery,
 ];
 
 /// The proposals that the kernel speaks with clients.
-const PROPOSALS: [Proposal; 5] = [
+pub(crate) const PROPOSALS: [Proposal; 8] = [
     Proposal::Streaming,
     Proposal::ProgressNotifications,
+    Proposal::IntentHints,
     Proposal::HumanInTheLoop,
     Proposal::SubscribeNotify,
     Proposal::StructuredErrors,
+    Proposal::MultimodalSignatures,
+    Proposal::ServerRecommendations,
 ];
 
 /// What was agreed on with a client that says this of itself; `None` for one that did not ask for MGP.

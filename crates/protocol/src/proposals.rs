@@ -4,6 +4,7 @@
 //! was declared and how the answers look; it decides nothing about scopes or confirmations.
 
 pub mod errors;
+pub mod manifest;
 mod permissions;
 pub mod push;
 pub mod streaming;
@@ -29,6 +30,8 @@ use crate::mgp::envelope::text_content;
 pub const CHECK_PERMISSIONS: &str = "check_permissions";
 /// The tool, or method, that asks for scopes (proposal 4).
 pub const NEGOTIATE_SCOPES: &str = "negotiate_scopes";
+/// The tool, or method, that says which server could do what is needed (proposal 13).
+pub const RECOMMEND_SERVERS: &str = "recommend_servers";
 /// The HTTP header that carries a session token (proposal 4).
 pub const SESSION_TOKEN_HEADER: &str = "x-mcp-session-token";
 

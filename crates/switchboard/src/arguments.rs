@@ -2,6 +2,7 @@
 
 mod gate;
 mod memory;
+mod registry;
 mod servers;
 
 use std::net::SocketAddr;
@@ -12,6 +13,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use crate::commands::token::Life;
 pub(crate) use gate::*;
 pub(crate) use memory::*;
+pub(crate) use registry::*;
 pub(crate) use servers::*;
 
 const ABOUT: &str = "One door between AI clients and their MCP servers";
@@ -100,6 +102,19 @@ Examples:
   switchboard add time -- uvx mcp-server-time
   switchboard add tracker --url https://tracker.example/mcp --token '${TRACKER_TOKEN}'")]
     Add(Add),
+    /// Find servers that others published, and add one: registries in the format of the official MCP Registry
+    #[command(
+        subcommand,
+        after_help = "\
+Registries are those that `registries` of `[discovery]` names, or the one of --registry.
+Nothing is started, and nothing is written before the exact command was shown.
+
+Examples:
+  switchboard registry search 'draw charts from a table' --registry https://registry.example
+  switchboard registry show com.example/charts --registry https://registry.example
+  switchboard registry add ./server.json --as charts --set folder=/srv/data"
+    )]
+    Registry(RegistryCommand),
     /// Remove a server
     #[command(after_help = "Example:\n  switchboard remove time")]
     Remove(Remove),
@@ -130,6 +145,17 @@ Examples:
   switchboard tools search 'convert a time to another zone'
   switchboard tools search --catalog tools.jsonl --queries queries.jsonl --top 10")]
     Tools(Tools),
+    /// Show what can be used here: tools with cost, latency, quotas, scopes and media
+    #[command(after_help = "\
+A kernel that runs (`serve`, `stdio`) is asked: it has measured how long tools take.
+Where none runs, or with --own, the configured servers are started for a moment.
+With --json it is the manifest itself, after schemas/service-manifest.schema.json.
+
+Examples:
+  switchboard manifest
+  switchboard manifest git --json
+  switchboard manifest --tool git__git_status")]
+    Manifest(Manifest),
     /// Call a tool
     #[command(after_help = "\
 Arguments are one JSON object, or words of the form key=value (key:=JSON takes the value as JSON whatever the tool says).
@@ -383,6 +409,20 @@ pub(crate) struct Tools {
     pub(crate) command: Option<ToolsCommand>,
 }
 
+/// `manifest`
+#[derive(Debug, Args)]
+pub(crate) struct Manifest {
+    /// Of this server alone
+    #[arg(value_name = "SERVER")]
+    pub(crate) server: Option<String>,
+    /// Only this tool; can be said more than once
+    #[arg(long, value_name = "NAME")]
+    pub(crate) tool: Vec<String>,
+    /// Ask no kernel that runs
+    #[arg(long)]
+    pub(crate) own: bool,
+}
+
 /// What `tools` does beside listing.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ToolsCommand {
@@ -538,7 +578,7 @@ pub(crate) enum CheckKind {
     Tool,
 }
 
-fn pair(text: &str) -> Result<(String, String), String> {
+pub(crate) fn pair(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once('=').ok_or("write it as NAME=VALUE")?;
     if name.is_empty() {
         return Err("the name is empty".to_owned());

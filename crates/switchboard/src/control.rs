@@ -1,7 +1,7 @@
 //! The socket by which commands speak to kernels that run: a file in the data folder that only its owner can open.
 //!
-//! Decides who is let in (the same user, nobody else) and what can be asked there: how servers are, and that they be
-//! started or ended. No tool can be called through it.
+//! Decides who is let in (the same user, nobody else) and what can be asked there: how servers are, what they offer, and
+//! that they be started, ended or deregistered. No tool can be called through it.
 
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
@@ -13,6 +13,7 @@ use switchboard_kernel::{Kernel, OWNER, SERVERS_LIST, SERVERS_ORDER};
 use switchboard_peer::duplex::{self, Connection, Options, Role};
 use switchboard_peer::{BoxFuture, Call, Context, Handler, Remote as _, Reply};
 use switchboard_protocol::mgp::method;
+use switchboard_protocol::proposals::manifest::GET_MANIFEST;
 use switchboard_wire::{ErrorObject, Notification, Raw, Request, code};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::Semaphore;
@@ -117,8 +118,16 @@ struct Window(Kernel);
 
 impl Handler for Window {
     fn request(&self, context: Context, request: Request) -> BoxFuture<'_, Reply> {
-        let known =
-            [SERVERS_LIST, SERVERS_ORDER, method::HEALTH_PING, method::HEALTH_STATUS, method::LIFECYCLE_SHUTDOWN];
+        let known = [
+            SERVERS_LIST,
+            SERVERS_ORDER,
+            method::HEALTH_PING,
+            method::HEALTH_STATUS,
+            method::LIFECYCLE_SHUTDOWN,
+            GET_MANIFEST,
+            method::DISCOVERY_LIST,
+            method::DISCOVERY_DEREGISTER,
+        ];
         if known.contains(&&*request.method) {
             return self.0.request(context, request);
         }

@@ -17,6 +17,7 @@ mod local;
 mod logging;
 mod memory;
 mod model;
+mod registry;
 mod screen;
 mod serve;
 mod setup;
@@ -25,6 +26,7 @@ mod specs;
 mod stdio;
 mod storage;
 mod tokens;
+mod workshop;
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -91,6 +93,7 @@ fn run(arguments: Arguments) -> Outcome {
         Command::Callbacks { command } => without_servers(commands::callbacks::run(&common, command.as_ref())),
         Command::Audit(command) => without_servers(commands::audit::run(&common, &command)),
         Command::Pins { command } => without_servers(commands::pins::run(&common, command.as_ref())),
+        Command::Registry(command) => without_servers(commands::registry::run(&common, command)),
         Command::Check(options) => commands::check::run(&options),
         Command::Serve(options) => with_servers(serve::run(&common, &options)),
         Command::Stdio => with_servers(stdio::run(&common)),
@@ -103,6 +106,7 @@ fn run(arguments: Arguments) -> Outcome {
         }
         Command::Memory(options) => without_servers(commands::memory::run(&common, &options)),
         Command::Tools(options) => with_servers(commands::tools::run(&common, &options)),
+        Command::Manifest(options) => with_servers(commands::manifest::run(&common, &options)),
         Command::Call(options) => with_servers(commands::call::run(&common, &options)),
         Command::Doctor => with_servers(commands::doctor::run(&common)),
         Command::Guardian | Command::Confine { .. } => Ok(()),

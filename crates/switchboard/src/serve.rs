@@ -28,10 +28,11 @@ use crate::identity::door::Door;
 use crate::identity::keeper::Keeper;
 use crate::identity::metadata::{Metadata, challenges};
 use crate::identity::oidc::Oidc;
+use crate::registry::publish::Publisher;
 use crate::screen::{note, out};
 use crate::signals::Signals;
 use crate::storage::open_store;
-use crate::{memory, setup, specs, tokens};
+use crate::{memory, setup, specs, tokens, workshop};
 use counted::Counted;
 use probes::Probes;
 use reload::Reload;
@@ -82,6 +83,7 @@ pub(crate) async fn run(common: &Common, options: &Serve) -> Outcome {
     let keeper = Keeper::start(store.clone(), &loaded, ended.clone()).await?;
     let mut kernel_options = specs::kernel_options(&settings, Some(store.clone()));
     kernel_options.credentials = Some(keeper.clone());
+    kernel_options.servers = workshop::offers(&settings, &loaded.data_dir);
     kernel_options.tools.judge = specs::judge(&settings)?;
     let kernel = Kernel::new(kernel_options);
     let handler = Arc::new(Counted::new(kernel.clone()));
@@ -99,12 +101,19 @@ pub(crate) async fn run(common: &Common, options: &Serve) -> Outcome {
     let memory = memory::start(&loaded)?;
     greet(common, address, fresh.as_deref(), &loaded, options.no_auth);
     let built_in = memory.iter().map(|memory| memory.spec.clone()).collect();
+    let registered = workshop::kept(&loaded.data_dir);
     let reload = Reload::start(kernel.clone(), keeper, sources, loaded, built_in);
+    kernel.restore(registered);
     if let Some(days) = settings.gate.audit_keep_days {
         retention::start(store.clone(), days, ended.clone());
     }
     let probes = Probes::new(kernel.clone(), handler.counts(), reload.counts(), !remote);
     let mut beside: Arc<dyn Service> = Arc::new(probes);
+    if settings.discovery.serve {
+        let endpoint = settings.auth.as_ref().and_then(|auth| auth.resource.clone());
+        let endpoint = endpoint.unwrap_or_else(|| format!("http://{address}/mcp"));
+        beside = Arc::new(Publisher::new(kernel.clone(), endpoint, !options.no_auth, beside));
+    }
     if let (false, Some(auth)) = (options.no_auth, &settings.auth) {
         beside = Arc::new(Metadata::new(auth, &resource(auth, address), beside));
     }

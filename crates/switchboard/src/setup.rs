@@ -55,11 +55,6 @@ pub(crate) fn without_effect(config: &Config) -> Option<String> {
         }
     };
     note(settings.bus.is_some(), "bus");
-    for entry in config.servers.iter().map(|server| &server.entry) {
-        if let Some(mgp) = &entry.mgp {
-            note(!mgp.extensions.is_empty(), "extensions");
-        }
-    }
     let keys: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
     (!keys.is_empty()).then(|| {
         format!(

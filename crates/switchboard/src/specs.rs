@@ -151,6 +151,9 @@ fn policy(server: &Server, settings: &Settings) -> ServerPolicy {
         code_levels: levels.collect(),
         audit_sink: server.entry.audit_sink == Some(true),
         pressure: pressure(server, settings),
+        only_for: None,
+        description: server.entry.description.clone(),
+        extensions: mgp.map(|mgp| mgp.extensions.clone()).unwrap_or_default(),
     }
 }
 

@@ -14,7 +14,7 @@ use crate::identity::keeper::Keeper;
 use crate::serve::goodbye;
 use crate::serve::reload::Reload;
 use crate::signals::Signals;
-use crate::{memory, setup, specs, storage};
+use crate::{memory, setup, specs, storage, workshop};
 
 pub(crate) async fn run(common: &Common) -> Outcome {
     let mut signals = Signals::take()?;
@@ -32,6 +32,7 @@ pub(crate) async fn run(common: &Common) -> Outcome {
     let keeper = Keeper::start(store.clone(), &loaded, following.clone()).await?;
     let mut kernel_options = specs::kernel_options(&settings, Some(store.clone()));
     kernel_options.credentials = Some(keeper.clone());
+    kernel_options.servers = workshop::offers(&settings, &loaded.data_dir);
     kernel_options.tools.judge = specs::judge(&settings)?;
     let kernel = Kernel::new(kernel_options);
     let mut options = Options::new(Role::Server);
@@ -40,7 +41,9 @@ pub(crate) async fn run(common: &Common) -> Outcome {
     let _control = Control::open(kernel.clone(), &loaded.data_dir);
     let memory = memory::start(&loaded)?;
     let built_in = memory.iter().map(|memory| memory.spec.clone()).collect();
+    let registered = workshop::kept(&loaded.data_dir);
     let reload = Reload::start(kernel.clone(), keeper, sources, loaded, built_in);
+    kernel.restore(registered);
     let started = duplex::start(tokio::io::stdin(), tokio::io::stdout(), options, Arc::new(kernel.clone()));
     tokio::select! {
         () = started.finished.cancelled() => {}

@@ -37,6 +37,15 @@ fn ids(found: &Found) -> Vec<&str> {
 }
 
 #[test]
+fn a_tool_that_is_alone_fits_as_well_as_it_does() {
+    let mut catalog = Catalog::default();
+    catalog.extend(vec![tool("time.convert_time", "Convert a time from one time zone to another", "")]);
+    let relevance = |query: &str| catalog.search(&Search::new(query), |_| true).hits[0].relevance;
+    assert!(relevance("convert a time from one time zone to another") > 0.6);
+    assert!(relevance("bake a cake") < 0.35);
+}
+
+#[test]
 fn requests_find_their_tools() {
     let catalog = house();
     for (query, expected) in [

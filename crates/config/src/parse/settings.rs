@@ -4,6 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use crate::auth;
+use crate::discovery;
 use crate::error::ConfigError;
 use crate::expand::{Environment, expand};
 use crate::flow;
@@ -95,6 +96,9 @@ pub(super) fn read(top: &Keys<'_>, environment: &Environment) -> Result<Settings
     }
     if let Some(section) = top.section("memory", "[memory]", memory::KEYS)? {
         settings.memory = memory::read(&section, environment)?;
+    }
+    if let Some(section) = top.section("discovery", "[discovery]", discovery::KEYS)? {
+        settings.discovery = discovery::read(&section, environment)?;
     }
     Ok(settings)
 }

@@ -19,7 +19,7 @@ const REQUEST: &str = "Ask for the tools that a task still lacks: name each capa
     kinds of input and output. Loads the best tool for each and says which are missing.";
 
 /// The tools that every client which is not given everything sees.
-pub(super) fn basic(categories: &[(String, usize)]) -> Vec<Raw> {
+pub(super) fn basic(categories: &[(String, usize)], creates: bool) -> Vec<Raw> {
     let mut discover = DISCOVER.to_owned();
     if !categories.is_empty() {
         let named: Vec<String> = categories.iter().map(|(name, count)| format!("{name} ({count})")).collect();
@@ -27,7 +27,7 @@ pub(super) fn basic(categories: &[(String, usize)]) -> Vec<Raw> {
     }
     let tools = [
         tool(method::TOOLS_DISCOVER, &discover, &discover_schema()),
-        tool(method::TOOLS_REQUEST, REQUEST, &request_schema()),
+        tool(method::TOOLS_REQUEST, REQUEST, &request_schema(creates)),
         json!({
             "name": CALL,
             "description": "Call any tool that mgp.tools.discover or mgp.tools.request returned, by its name.",
@@ -96,9 +96,9 @@ fn discover_schema() -> Value {
     })
 }
 
-fn request_schema() -> Value {
+fn request_schema(creates: bool) -> Value {
     let words = |about: &str| json!({"type": "array", "items": {"type": "string"}, "description": about});
-    json!({
+    let mut schema = json!({
         "type": "object",
         "properties": {
             "reason": {"type": "string", "enum": ["capability_gap", "performance", "preference"]},
@@ -115,5 +115,22 @@ fn request_schema() -> Value {
             "task_trace_id": {"type": "string"},
         },
         "required": ["requirements"],
-    })
+    });
+    if creates {
+        schema["properties"]["create"] = json!({
+            "type": "object",
+            "description": "A tool that you wrote, after an answer with the status creating",
+            "properties": {
+                "name": {"type": "string"},
+                "description": {"type": "string"},
+                "inputSchema": {"type": "object"},
+                "language": {"type": "string", "enum": ["python", "javascript"]},
+                "code": {"type": "string", "description": "Defines a function run(arguments)"},
+            },
+            "required": ["name", "description", "language", "code"],
+        });
+        // A tool that was written says itself what it is for.
+        schema["required"] = json!([]);
+    }
+    schema
 }

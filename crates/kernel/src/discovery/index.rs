@@ -41,7 +41,7 @@ impl Index {
         }
     }
 
-    fn search(&self, search: &Search, visible: impl Fn(&str) -> bool) -> Found {
+    pub(super) fn search(&self, search: &Search, visible: impl Fn(&str) -> bool) -> Found {
         self.held.read().catalog.search(search, visible)
     }
 
@@ -55,7 +55,7 @@ impl Index {
 
 impl Kernel {
     /// Brings the index up to date. Reading many new tools takes a while, so it is done beside the calls.
-    pub(super) async fn index_up_to_date(&self, view: &Arc<View>) {
+    pub(crate) async fn index_up_to_date(&self, view: &Arc<View>) {
         if self.discovery().index.is_of(view.generation) {
             return;
         }

@@ -39,7 +39,7 @@ impl Kernel {
         } else {
             Vec::new()
         };
-        let mut tools = describe::basic(&categories);
+        let mut tools = describe::basic(&categories, self.creating(&context.session).is_some());
         if asked {
             tools.extend(describe::further());
         }
@@ -56,6 +56,18 @@ impl Kernel {
         Ok(self.level_for(context, &list).0 != Level::All)
     }
 
+    /// The tools for finding tools that a client has.
+    pub(crate) async fn finding_tools(&self, context: &Context, view: &View) -> Vec<Raw> {
+        if !self.finds_tools(context, view).await.unwrap_or_default() {
+            return Vec::new();
+        }
+        let mut tools = describe::basic(&[], self.creating(&context.session).is_some());
+        if self.speaks_discovery(context) {
+            tools.extend(describe::further());
+        }
+        tools
+    }
+
     fn speaks_discovery(&self, context: &Context) -> bool {
         let agreed = crate::welcome::agreed_with(&context.caller.capabilities);
         agreed.is_some_and(|agreed| agreed.has(Extension::ToolDiscovery))
@@ -68,7 +80,7 @@ impl Kernel {
     }
 
     /// The tools of a list by name. Read once for as long as the list is the same.
-    pub(super) fn seen(&self, principal: &Arc<str>, list: &Raw) -> Arc<Seen> {
+    pub(crate) fn seen(&self, principal: &Arc<str>, list: &Raw) -> Arc<Seen> {
         let options = &self.options().tools;
         let known = self.discovery().with(principal, options.budget, |kept| kept.seen.clone());
         if let Some(seen) = known.filter(|seen| seen.is_of(list)) {

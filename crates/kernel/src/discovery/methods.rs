@@ -2,6 +2,7 @@
 //!
 //! It decides what each answers. Who asks is who was authenticated, and sees what a list would show him.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -18,6 +19,7 @@ use crate::directory::ListKind;
 use crate::gate::admin::tool_result;
 use crate::gate::audit;
 use crate::kernel::{Kernel, View};
+use crate::registry::Written;
 
 /// Results of one search, at most.
 const MOST_RESULTS: usize = 50;
@@ -58,6 +60,7 @@ struct Filter {
 struct Wanted {
     context: String,
     requirements: Requirements,
+    create: Option<Written>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -188,7 +191,10 @@ impl Kernel {
     }
 
     async fn request_tools(&self, context: &Context, view: &Arc<View>, asked: Wanted) -> Result<Raw, Fault> {
-        let Wanted { context: about, requirements } = asked;
+        let Wanted { context: about, requirements, create } = asked;
+        if let Some(written) = create {
+            return Box::pin(self.create_tool(context, written)).await;
+        }
         let limit = risk_limit(requirements.preferred_risk_level.as_deref(), "preferred_risk_level")?;
         let mut wanted = requirements.capabilities;
         if wanted.is_empty() && !about.trim().is_empty() {
@@ -239,6 +245,8 @@ impl Kernel {
             (true, false, _) => "pending_approval",
             (true, true, _) => "unavailable",
         };
+        let creation = if unavailable.is_empty() { None } else { self.how_to_create(&context.session) };
+        let status = if creation.is_some() && status == "unavailable" { "creating" } else { status };
         let tools: Vec<Value> =
             hits.iter().filter_map(|hit| self.found(view, &seen, hit)).map(|(_, tool, _)| tool).collect();
         let budget = self.options().tools.budget;
@@ -252,11 +260,39 @@ impl Kernel {
             "session_tools_count": count,
             "context_tokens_added": added,
         });
+        if let Some(creation) = creation {
+            answer["creation"] = creation;
+        }
         if !pending.is_empty() {
             answer["tools_pending"] = Value::Array(pending);
         }
         self.say_what_starts(context, view, &mut answer).await?;
         written_as_raw(&answer)
+    }
+
+    /// Loads a tool that was made for a principal: as a result shows it, its tokens, and how many are loaded now.
+    pub(crate) async fn load_made(
+        &self,
+        context: &Context,
+        name: &str,
+    ) -> Result<Option<(Value, usize, usize)>, Fault> {
+        let view = self.view();
+        let seen = self.seen_now(context, &view).await?;
+        let server = server_of(&view, name).unwrap_or_default();
+        let hit = Hit { id: name.into(), server: server.into(), score: 1.0, relevance: 1.0, reasons: Vec::new() };
+        let Some((_, tool, _)) = self.found(&view, &seen, &hit) else { return Ok(None) };
+        let added = self.load(context, &seen, &[name.to_owned()]);
+        let budget = self.options().tools.budget;
+        let count = self.discovery().with(&context.session.principal, budget, |kept| {
+            kept.session.pinned().count() + kept.session.cached().count()
+        });
+        Ok(Some((tool, added, count)))
+    }
+
+    /// Those of some tools that fit some words, the best first.
+    pub(crate) async fn search_among(&self, tools: &HashSet<&str>, words: &str, top: usize) -> Vec<Hit> {
+        self.index_up_to_date(&self.view()).await;
+        self.discovery().index.search(&Search::new(words).top(top), |name| tools.contains(name)).hits
     }
 
     async fn tool_session(&self, context: &Context, view: &Arc<View>) -> Result<Raw, Fault> {

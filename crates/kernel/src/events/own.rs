@@ -11,7 +11,7 @@ use crate::gate::audit::{event, result};
 use crate::kernel::Kernel;
 
 /// The channels on which the kernel itself tells of something.
-pub(super) const CHANNELS: [&str; 21] = [
+pub(super) const CHANNELS: [&str; 22] = [
     "tool.started",
     "tool.completed",
     "tool.failed",
@@ -33,6 +33,7 @@ pub(super) const CHANNELS: [&str; 21] = [
     "system.server.disconnected",
     "system.server.state",
     "system.audit",
+    crate::manifest::CHANNEL,
 ];
 
 /// Where an event on record is told, and how serious it is.

@@ -45,6 +45,10 @@ impl Kernel {
                 self.access_request(context, name, &params(), Form::Method).await
             }
             name if crate::discovery::is_method(name) => self.discovery_request(context, name, &params()).await,
+            name if crate::registry::is_method(name) => Box::pin(self.registry_request(context, name, &params())).await,
+            proposals::RECOMMEND_SERVERS if self.view().directory.tool(proposals::RECOMMEND_SERVERS).is_none() => {
+                Box::pin(self.recommend_servers(context, &params())).await
+            }
             method::CALLBACK_RESPOND => self.callback_answered(context, request),
             name @ (method::HEALTH_PING
             | method::HEALTH_STATUS
@@ -57,6 +61,7 @@ impl Kernel {
             proposals::NEGOTIATE_SCOPES if self.view().directory.tool(proposals::NEGOTIATE_SCOPES).is_none() => {
                 self.negotiate_scopes(context, &params()).await
             }
+            proposals::manifest::GET_MANIFEST => Box::pin(self.manifest_request(context, &params())).await,
             // Decisions about permissions are made by the operator, here: nobody sends them (MGP 3.6).
             method::PERMISSION_RESPONSE
             | method::PERMISSION_GRANT
@@ -83,6 +88,9 @@ impl Kernel {
         arguments: Option<Raw>,
     ) -> Option<Result<Reply, Fault>> {
         if let Some(answer) = Box::pin(self.lifecycle_tool(context, name, arguments.as_ref())).await {
+            return Some(answer.map(|raw| Ok(crate::bridge::for_era(tool_result(&raw), context.caller.era())).into()));
+        }
+        if let Some(answer) = Box::pin(self.registry_tool(context, name, arguments.as_ref())).await {
             return Some(answer.map(|raw| Ok(crate::bridge::for_era(tool_result(&raw), context.caller.era())).into()));
         }
         if let Some(answer) = self.discovery_tool(context, name, arguments.as_ref()).await {

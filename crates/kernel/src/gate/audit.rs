@@ -64,6 +64,12 @@ pub(crate) mod event {
     pub(crate) const SERVER_STATE: &str = "dev.switchboard.server_state";
     /// Somebody wants a server started or ended.
     pub(crate) const SERVER_ORDER: &str = "dev.switchboard.server_order";
+    /// Somebody registered a server, or wrote a tool that has one.
+    pub(crate) const SERVER_REGISTERED: &str = "dev.switchboard.server_registered";
+    /// Such a server was ended and is gone.
+    pub(crate) const SERVER_DEREGISTERED: &str = "dev.switchboard.server_deregistered";
+    /// Somebody was not let register a server or write a tool.
+    pub(crate) const REGISTRATION_REFUSED: &str = "dev.switchboard.registration_refused";
     /// A prompt was got or a resource read.
     pub(crate) const READ: &str = "dev.switchboard.content_read";
     /// Somebody searched for tools, or asked for some.

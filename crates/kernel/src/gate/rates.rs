@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use switchboard_flow::meter::{Allowance, Exceeded, Meters};
+use switchboard_flow::meter::{Allowance, Exceeded, Left, Meters};
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_wire::{Edit, Raw};
 
@@ -105,6 +105,27 @@ impl Kernel {
     /// A bound is reached.
     pub(super) fn meter_request(&self, principal: &Arc<str>, server: &Server) -> Result<(), Fault> {
         self.count(principal, server, None, false).map(|_| ())
+    }
+
+    /// What a principal is held to, and what is left of it; nothing where the operator set no bound.
+    pub(crate) fn principal_allowance(&self, principal: &Arc<str>) -> Option<(Allowance, Option<Left>)> {
+        self.allowed(&Counted::Principal(principal.clone()), self.options().principal_rates.of(principal))
+    }
+
+    /// The same for all calls of a server.
+    pub(crate) fn server_allowance(&self, server: &Server) -> Option<(Allowance, Option<Left>)> {
+        self.allowed(&Counted::Server(server.id().clone()), server.policy_now().pressure.rates)
+    }
+
+    /// The same for all calls of a tool.
+    pub(crate) fn tool_allowance(&self, server: &Server, tool: &str) -> Option<(Allowance, Option<Left>)> {
+        let allowed = *server.policy_now().pressure.tools.get(tool)?;
+        self.allowed(&Counted::Tool(server.id().clone(), tool.into()), allowed)
+    }
+
+    fn allowed(&self, counted: &Counted, allowed: Allowance) -> Option<(Allowance, Option<Left>)> {
+        let left = || self.gate().rates.0.lock().left(counted, &allowed, self.began().elapsed());
+        (!allowed.is_unlimited()).then(|| (allowed, left()))
     }
 
     fn count(

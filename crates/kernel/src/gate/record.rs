@@ -4,8 +4,11 @@
 //! says whether it does, both are in the journal by then. However the call ends, an outcome is written: when its caller
 //! goes away in the middle, that it is unknown.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use serde_json::Value;
+use switchboard_flow::latency::Durations;
 use switchboard_guard::risk::Effect;
 use switchboard_peer::Reply;
 use switchboard_protocol::fault::Fault;
@@ -27,6 +30,14 @@ const MOST_ARGUMENTS: usize = 16 << 10;
 pub(crate) struct Permit(Option<Box<Begun>>, Option<Box<Metered>>);
 
 impl Permit {
+    /// The same, its time counted when it has come to something.
+    fn timed(mut self, times: Option<Arc<Durations>>) -> Self {
+        if let Some(begun) = &mut self.0 {
+            begun.times = times;
+        }
+        self
+    }
+
     /// The same, counted among the calls that run until it is over.
     pub(super) fn counted(mut self, metered: Option<Box<Metered>>) -> Self {
         self.1 = metered;
@@ -42,6 +53,8 @@ struct Begun {
     call: Option<u64>,
     /// Whether its end is on disk before anybody hears of it.
     synced: bool,
+    /// What counts how long its tool takes.
+    times: Option<Arc<Durations>>,
 }
 
 impl Drop for Permit {
@@ -74,7 +87,8 @@ impl Kernel {
         if self.approves_all() {
             details.insert("approval_policy".to_owned(), ApprovalPolicy::AutoApprove.as_str().into());
         }
-        self.begin(outcome, assessment.effect).await
+        let times = attempt.policy.times();
+        Ok(self.begin(outcome, assessment.effect).await?.timed(times))
     }
 
     fn describe_arguments(&self, outcome: &mut AuditEvent, arguments: &Raw) {
@@ -96,8 +110,9 @@ impl Kernel {
         let audit = &self.gate().audit;
         let began = Instant::now();
         let synced = effect == Effect::Said || effect == Effect::Unsaid && self.gate().options().sync_all_effects;
-        let begun =
-            |outcome, call| Permit(Some(Box::new(Begun { kernel: self.clone(), outcome, began, call, synced })), None);
+        let begun = |outcome, call| {
+            Permit(Some(Box::new(Begun { kernel: self.clone(), outcome, began, call, synced, times: None })), None)
+        };
         if effect == Effect::None {
             return Ok(begun(outcome, None));
         }
@@ -132,7 +147,7 @@ impl Kernel {
     /// the operator's log says so, and the next call is refused.
     pub(crate) async fn settle(&self, mut permit: Permit, outcome: &Result<Reply, Fault>) {
         let Some(begun) = permit.0.take() else { return };
-        let Begun { outcome: event, began, call, synced, .. } = *begun;
+        let Begun { outcome: event, began, call, synced, times, .. } = *begun;
         let mut event = ended(event, began);
         let failed = || result::FAILURE.to_owned();
         match outcome {
@@ -158,6 +173,12 @@ impl Kernel {
                 event.result = failed();
                 event.details.insert("error".to_owned(), Value::from(fault.kind().as_str()));
             }
+        }
+        // What failed, or waits for somebody, says nothing of how long the tool takes.
+        if let Some(times) =
+            times.filter(|_| event.result == result::SUCCESS && !event.details.contains_key("ended_as"))
+        {
+            times.note(began.elapsed());
         }
         let audit = &self.gate().audit;
         let Some(call) = call else { return audit.note(event).await };

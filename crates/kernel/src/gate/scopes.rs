@@ -179,9 +179,13 @@ impl Kernel {
         let arguments = arguments.unwrap_or_else(Raw::empty_object);
         let (context, _) = lifted(context.clone(), request.clone());
         let context = &context;
+        if let Some(answer) = Box::pin(self.manifest_tool_called(context, name, Some(arguments.clone()))).await {
+            return Some(answer);
+        }
         let answer = match name {
             proposals::CHECK_PERMISSIONS => self.check_permissions(context, &arguments).await,
             proposals::NEGOTIATE_SCOPES => self.negotiate_scopes(context, &arguments).await,
+            proposals::RECOMMEND_SERVERS => self.recommend_servers(context, &arguments).await,
             _ => return None,
         };
         let result = |raw: Raw| crate::bridge::for_era(super::admin::tool_result(&raw), context.caller.era());

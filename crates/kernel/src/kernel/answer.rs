@@ -77,6 +77,7 @@ impl Handler for Kernel {
     fn closed(&self, session: &Arc<Session>) {
         self.0.clients.lock().remove(&session.id);
         self.end_subscriptions_of(&session.id);
+        self.session_ended(&session.id);
         if let Some(state) = session.existing_state::<ClientState>() {
             let kernel = self.clone();
             self.spawn(async move {
@@ -148,7 +149,13 @@ impl Kernel {
             list = with_own_tools(&list, &self.own_tools());
         }
         if kind == ListKind::Tools {
-            let own = [self.lifecycle_tools(context), self.flow_tools(context)].concat();
+            let own = [
+                self.lifecycle_tools(context),
+                self.flow_tools(context),
+                self.manifest_tools(context),
+                self.registry_tools(context),
+            ];
+            let own = own.concat();
             if !own.is_empty() {
                 list = with_own_tools(&list, &own);
             }
@@ -243,10 +250,23 @@ impl Kernel {
         if let Some(params) = gate::towards::with_trace(&server, &metadata, request.params.as_ref(), &trace) {
             request.params = Some(params);
         }
+        let intent = metadata.intent();
+        if let Some(intent) = &intent
+            && let Some(params) = self.intent_towards(context, &server, request.params.as_ref(), intent)
+        {
+            request.params = Some(params);
+        }
         if let Some(wish) = wish {
+            let advice = intent.map(|intent| (context.clone(), server.clone(), name.clone(), intent));
             let context = context.clone();
             let underway = Underway { context, view, server, route, request, params, name, permit };
-            return Box::pin(self.call_streamed(underway, wish)).await;
+            let reply = Box::pin(self.call_streamed(underway, wish)).await?;
+            return Ok(match advice {
+                Some((context, server, name, intent)) => {
+                    Box::pin(self.advised(&context, &server, &name, &intent, reply)).await
+                }
+                None => reply,
+            });
         }
         let again = repeat::Again::of(&server, &request);
         let mut outcome = self.execute(context, &view, &server, &route, request, &params, &name, None).await;
@@ -283,7 +303,10 @@ impl Kernel {
         if policy.assessment.confirm.is_some() {
             self.remember_midway(context, server.id(), &params, &reply);
         }
-        Ok(reply)
+        match intent {
+            Some(intent) => Ok(Box::pin(self.advised(context, &server, &name, &intent, reply)).await),
+            None => Ok(reply),
+        }
     }
 
     /// Makes the call that `mgp.tools.call` stands for. It passes the gate under the tool's own name.

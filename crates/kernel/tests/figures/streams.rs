@@ -113,7 +113,7 @@ async fn ten_thousand_streams_at_once() {
         })
         .collect();
     let running = || house.servers.iter().map(|server| server.running.load(Ordering::SeqCst)).sum::<usize>();
-    for _ in 0..2_500 {
+    for _ in 0..10_000 {
         if running() == STREAMS && reader.told.load(Ordering::Relaxed) == 2 * STREAMS {
             break;
         }
@@ -151,7 +151,7 @@ async fn a_thousand_readers_that_do_not_read_cost_no_more_than_is_allowed() {
     // More than twice the megabytes that may be kept, which nobody reads.
     let running = || house.servers.iter().map(|server| server.running.load(Ordering::SeqCst)).sum::<usize>();
     let (mut most, mut done) = (0, false);
-    for _ in 0..5_000 {
+    for _ in 0..15_000 {
         most = most.max(house.kernel.streaming().1);
         done = running() == READERS;
         if done {

@@ -12,6 +12,7 @@ mod negotiation;
 mod permissions;
 mod pins;
 mod pressure;
+mod registry;
 mod revoke;
 mod settings;
 mod traps;

@@ -34,6 +34,12 @@ pub const TOOLS_REQUEST: &str = "mgp/tools/request";
 pub const TOOLS_SESSION: &str = "mgp/tools/session";
 /// Gives loaded tools back (MGP 16.7).
 pub const TOOLS_SESSION_EVICT: &str = "mgp/tools/session/evict";
+/// Which servers there are (MGP 15.2).
+pub const DISCOVERY_LIST: &str = "mgp/discovery/list";
+/// One server more, while the kernel runs (MGP 15.4).
+pub const DISCOVERY_REGISTER: &str = "mgp/discovery/register";
+/// Takes that back (MGP 15.5).
+pub const DISCOVERY_DEREGISTER: &str = "mgp/discovery/deregister";
 /// Something happened that is kept.
 pub const AUDIT: &str = "notifications/mgp.audit";
 

@@ -34,6 +34,7 @@ pub(crate) fn changed(old: &Settings, new: &Settings) -> Changed {
         auth,
         memory,
         tools,
+        discovery,
     } = old;
     let mut changed = Changed::default();
     let mut note = |differs: bool, key| {
@@ -55,6 +56,7 @@ pub(crate) fn changed(old: &Settings, new: &Settings) -> Changed {
     note(*auth != new.auth, "[auth]");
     note(*memory != new.memory, "[memory]");
     note(*tools != new.tools, "[tool_context]");
+    note(*discovery != new.discovery, "[discovery]");
     note(gate.audit_keep_days != new.gate.audit_keep_days, "audit_keep_days");
     let mut note = |differs: bool, key| {
         if differs {
@@ -93,6 +95,7 @@ mod tests {
             ("listen = '127.0.0.1:1'", &[], &["listen"]),
             ("store = 'x.db'\nisolation = 'trust'", &[], &["store", "isolation"]),
             ("[limits]\nmessage_bytes = 100000", &[], &["[limits]"]),
+            ("[discovery.register]\nenabled = true", &[], &["[discovery]"]),
             ("[auth]\nissuer = 'https://i.example'\naudience = 'a'", &[], &["[auth]"]),
             (
                 "allowed_hosts = ['h.example']\nallowed_origins = ['https://h.example']",

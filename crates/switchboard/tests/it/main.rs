@@ -5,6 +5,7 @@
 mod auth;
 #[cfg(target_os = "linux")]
 mod confine;
+mod discovery;
 mod faults;
 mod files;
 mod flow;
@@ -13,6 +14,7 @@ mod gate;
 mod https;
 mod live;
 mod login;
+mod manifest;
 mod memory;
 mod orphans;
 mod search;

@@ -60,7 +60,7 @@ async fn it_is_answered_where_it_was_asked() {
         let house = house(server).await;
         for era in ERAS {
             for place in PLACES {
-                let offer = json!({"version": "0.3.0", "extensions": ["tool_security", "discovery", "nonsense"]});
+                let offer = json!({"version": "0.3.0", "extensions": ["tool_security", "delegation", "nonsense"]});
                 let client = house.client_with(era, "ann", at(place, &offer)).await;
                 let told = &client.greeting["capabilities"];
                 let answer = told.pointer(place).unwrap_or_else(|| panic!("nothing at {place} in {told}"));

@@ -1,0 +1,180 @@
+//! What is told of servers, and to whom: everybody is told of those that he may use, an operator of all.
+//!
+//! A server's command, its environment and its address are told to nobody: they may hold secrets, and whoever may use
+//! the server does so through the kernel.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use switchboard_peer::{BoxFuture, Call, CallError, Caller, Context, Principal, Remote, Reply, SendError, Session};
+use switchboard_protocol::fault::Fault;
+use switchboard_protocol::mgp::TrustLevel;
+use switchboard_wire::{Notification, Raw};
+
+use super::Run;
+use super::register::invalid;
+use crate::gate::Tables;
+use crate::kernel::{Kernel, View};
+use crate::server::{Phase, Server};
+
+/// A server as somebody may see it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OfferedServer {
+    /// Its id.
+    pub id: String,
+    /// What it is for, in the operator's words or its own.
+    pub description: Option<String>,
+    /// The version that it says it has.
+    pub version: Option<String>,
+    /// Where it is in its life, in MGP's words.
+    pub status: &'static str,
+    /// Whether it sleeps until the next call.
+    pub asleep: bool,
+    /// How far it is trusted.
+    pub trust: TrustLevel,
+    /// The version of MGP that it speaks.
+    pub mgp_version: Option<String>,
+    /// What of MGP it speaks.
+    pub extensions: Vec<String>,
+    /// The permissions that it needs.
+    pub permissions: Vec<String>,
+    /// Those that it lacks.
+    pub permissions_missing: Vec<String>,
+    /// Its tools: what it calls each, what clients call it, and what it is for.
+    pub tools: Vec<(String, String, String)>,
+    /// `configured`, `registered` or `created`.
+    pub origin: &'static str,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Asked {
+    filter: Filter,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Filter {
+    extensions: Vec<String>,
+    permissions: Vec<String>,
+    status: Option<String>,
+}
+
+impl Kernel {
+    /// The servers that somebody who was authenticated may know of, with the tools that he may use.
+    ///
+    /// # Errors
+    /// It cannot be known now what he may use.
+    pub async fn offered_to(&self, principal: &Principal) -> Result<Vec<OfferedServer>, Fault> {
+        let session = Session::new("listing".into(), principal.clone(), false, Caller::unknown(), Arc::new(Nobody));
+        self.offered(&session).await
+    }
+
+    /// The same for a session.
+    pub(super) async fn offered(&self, session: &Session) -> Result<Vec<OfferedServer>, Fault> {
+        self.wait_for_servers().await;
+        let tables = self.tables().await?;
+        let view = self.view();
+        let known = |server: &&Arc<Server>| session.identity.admin || self.knows_of(&tables, session, server);
+        Ok(view.servers.iter().filter(known).map(|server| self.offer(&tables, &view, session, server)).collect())
+    }
+
+    fn offer(&self, tables: &Tables, view: &View, session: &Session, server: &Arc<Server>) -> OfferedServer {
+        let (hub, policy) = (server.hub_now(), server.policy());
+        let info = hub.as_ref().and_then(|hub| hub.connected.server.info.clone());
+        let said = |key: &str| info.as_ref().and_then(|info| info.member(key)?.as_text());
+        let agreement = hub.as_ref().and_then(|hub| hub.agreement.as_ref());
+        let tools = view.directory.shown_tools().filter(|(id, ..)| **id == **server.id());
+        let tools = tools
+            .filter(|(_, original, exposed, _)| self.access(tables, session, server, Some((original, exposed))).allow);
+        let described = |raw: &Raw| raw.member("description").and_then(|text| text.as_text()).unwrap_or_default();
+        let tools: Vec<_> = tools
+            .map(|(_, original, exposed, raw)| (original.to_owned(), exposed.to_owned(), described(raw)))
+            .collect();
+        let registration = self.registry().find(server.id());
+        OfferedServer {
+            id: server.id().to_string(),
+            description: policy.description.clone().or_else(|| said("description")).or_else(|| said("title")),
+            version: said("version"),
+            status: server.state().as_str(),
+            asleep: server.phase() == Phase::Asleep,
+            trust: server.trust(),
+            mgp_version: agreement.map(|agreement| agreement.peer_version().to_owned()),
+            // Before it is connected, the configuration is what is known (MGP 15.3).
+            extensions: agreement.map_or_else(|| policy.extensions.clone(), |agreement| agreement.names().to_vec()),
+            permissions: server.permissions_required(),
+            permissions_missing: self
+                .standing(tables, server, None)
+                .missing
+                .into_iter()
+                .map(|missing| missing.permission)
+                .collect(),
+            tools,
+            origin: registration.map_or("configured", |registration| match registration.run {
+                Run::Command(_) => "registered",
+                Run::Code { .. } => "created",
+            }),
+        }
+    }
+
+    pub(super) async fn list_offered(&self, context: &Context, params: &Raw) -> Result<Value, Fault> {
+        let asked: Asked = params.view().map_err(|error| invalid(error.to_string()))?;
+        let filter = asked.filter;
+        let wanted = filter.status.as_deref().unwrap_or("connected");
+        if !matches!(wanted, "connected" | "disconnected" | "all") {
+            return Err(invalid("`filter.status` is none of connected, disconnected, all".to_owned()));
+        }
+        let fits = |server: &OfferedServer| {
+            let status = match wanted {
+                "all" => true,
+                "connected" => server.status == "connected",
+                _ => server.status != "connected",
+            };
+            status
+                && filter.extensions.iter().all(|wanted| server.extensions.contains(wanted))
+                && filter.permissions.iter().all(|wanted| server.permissions.contains(wanted))
+        };
+        let servers = self.offered(&context.session).await?;
+        let servers: Vec<Value> = servers.iter().filter(|server| fits(server)).map(OfferedServer::told).collect();
+        Ok(json!({"servers": servers}))
+    }
+}
+
+/// The far side of somebody who is not connected.
+struct Nobody;
+
+impl Remote for Nobody {
+    fn request(&self, _call: Call) -> BoxFuture<'_, Result<Reply, CallError>> {
+        Box::pin(std::future::ready(Err(CallError::NotAllowed)))
+    }
+
+    fn notify(&self, _notification: Notification) -> Result<(), SendError> {
+        Err(SendError::Closed)
+    }
+
+    fn can_request(&self) -> bool {
+        false
+    }
+}
+
+impl OfferedServer {
+    /// As MGP 15.2 writes it, with what it leaves out.
+    fn told(&self) -> Value {
+        let tools: Vec<&str> = self.tools.iter().map(|(original, ..)| original.as_str()).collect();
+        json!({
+            "id": self.id,
+            "description": self.description,
+            "status": self.status,
+            "asleep": self.asleep,
+            "mgp_version": self.mgp_version,
+            "extensions": self.extensions,
+            "tools": tools,
+            "tool_count": tools.len(),
+            "trust_level": self.trust.as_str(),
+            "permissions_required": self.permissions,
+            "permissions_missing": self.permissions_missing,
+            "origin": self.origin,
+        })
+    }
+}
