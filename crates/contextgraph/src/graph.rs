@@ -222,7 +222,12 @@ impl Graph {
     /// Candidates for a query, best first: by words, by meaning, and both ranks put together
     /// (`sum 1 / (60 + rank)`).
     #[must_use]
-    pub fn candidates(&self, query: &Packed, most: usize, keep: impl Fn(&Memory) -> bool) -> Vec<Slot> {
+    pub fn candidates(
+        &self,
+        query: &Packed,
+        most: usize,
+        keep: impl Fn(&Memory) -> bool,
+    ) -> (Vec<Slot>, Vec<(Slot, f32)>) {
         let wide = (most * 5).max(500);
         let kept = |slot: Slot| self.at(slot).is_some_and(&keep);
         let by_words = self.index.by_words(&query.e6, wide, kept);
@@ -236,7 +241,7 @@ impl Graph {
         let mut out: Vec<(Slot, f64)> = ranks.into_iter().collect();
         out.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         out.truncate(most);
-        out.into_iter().map(|(slot, _)| slot).collect()
+        (out.into_iter().map(|(slot, _)| slot).collect(), by_meaning)
     }
 }
 

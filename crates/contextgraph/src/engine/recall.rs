@@ -87,11 +87,14 @@ impl Space {
         least: f64,
         modality: Option<Modality>,
     ) -> Outcome<Vec<Hit>> {
-        let candidates = self.graph.candidates(packed, CANDIDATES.max(2 * most), |memory| {
+        let (candidates, mut anchors) = self.graph.candidates(packed, CANDIDATES.max(2 * most), |memory| {
             modality.is_none_or(|modality| memory.modality == modality)
         });
-        let anchors: Vec<(Slot, f32)> =
-            self.graph.index.by_meaning(&packed.scan_row(), ANCHORS, |slot| self.graph.at(slot).is_some());
+        if modality.is_some() {
+            // Those that were looked at are of one kind; a place is among all.
+            anchors = self.graph.index.by_meaning(&packed.scan_row(), ANCHORS, |slot| self.graph.at(slot).is_some());
+        }
+        anchors.truncate(ANCHORS);
         let place = self.graph.place_near(&anchors);
         let ids: Vec<Id> = candidates.iter().filter_map(|slot| self.graph.id(*slot)).collect();
         let weights = self.search_weights();
