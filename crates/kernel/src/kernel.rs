@@ -1,6 +1,8 @@
 //! The kernel itself: what it holds, and how it begins, changes and ends.
 
 mod answer;
+mod call;
+mod content;
 mod repeat;
 
 use std::collections::HashMap;
@@ -42,7 +44,8 @@ use crate::streams::Streams;
 use crate::tasks::TaskBook;
 use crate::welcome::{own_capabilities, own_info};
 
-pub(crate) use answer::{OF_MGP, no_such_tool, object_of, plain, rendered, text_of};
+pub(crate) use answer::{OF_MGP, object_of, plain, rendered, text_of};
+pub(crate) use call::no_such_tool;
 
 /// How often calls whose client did not come back are looked for.
 const SWEEP: Duration = Duration::from_secs(30);

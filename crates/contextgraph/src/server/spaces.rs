@@ -163,8 +163,8 @@ mod tests {
         let open = per_principal(None);
         let listed = per_principal(Some(&[("team", &["ann", "ben"]), ("news", &["*"])]));
         let own = own_name("ann");
-        type Case<'a> = (&'a Sharing, &'a str, Option<&'a str>, Option<&'a [&'a str]>);
-        let cases: [Case<'_>; 9] = [
+        type Names = Option<&'static [&'static str]>;
+        let cases: [(&Sharing, &str, Option<&str>, Names); 9] = [
             (&Sharing::Shared, "anything", None, None),
             (&open, "default", Some("ann"), Some(&["local"])),
             (&open, &own, Some("ann"), Some(&["local", "ann"])),

@@ -2,7 +2,6 @@
 
 use std::sync::{Arc, LazyLock};
 
-use http::HeaderValue;
 use memchr::memmem::Finder;
 use switchboard_guard::risk::Effect;
 use switchboard_peer::{BoxFuture, Context, Handler, Reply, Session};
@@ -13,13 +12,12 @@ use switchboard_protocol::proposals::{self, Proposal};
 use switchboard_protocol::{Era, Revision};
 use switchboard_wire::{Edit, ErrorObject, Notification, Object, Raw, Request};
 
-use super::{Kernel, LEVEL_WAIT, View, repeat};
+use super::{Kernel, LEVEL_WAIT};
 use crate::clients::{ClientState, level_index};
-use crate::directory::{ListKind, Route};
-use crate::forward::{Forward, TaskWish, failed, malformed, send_level};
-use crate::gate::{self, Admission, Attempt, audit};
+use crate::directory::ListKind;
+use crate::forward::{Forward, malformed, send_level};
+use crate::gate::{self, audit};
 use crate::server::Server;
-use crate::streams::{Live, Underway, Wish};
 use crate::{bridge, welcome};
 
 /// How notifications of MGP begin.
@@ -167,349 +165,6 @@ impl Kernel {
         .into())
     }
 
-    /// The call of a tool that a server named in the place of another.
-    fn call_instead<'a>(&'a self, context: &'a Context, request: Request) -> BoxFuture<'a, Result<Reply, Fault>> {
-        Box::pin(self.call_tool(context, request, false))
-    }
-
-    /// Calls a tool. Where it fails, and its server names another one, that one may be called: not from there again.
-    async fn call_tool(&self, context: &Context, request: Request, fall_back: bool) -> Result<Reply, Fault> {
-        if context.caller.era() == Era::Legacy
-            && let Some(error) = unknown_revision(&request)
-        {
-            return Ok(Err(error).into());
-        }
-        let params = object_of(&request)?;
-        let name = text_of(&params, "name")?;
-        // Before it is known whether there is such a tool: what is wrong with a call must not tell.
-        let metadata = gate::metadata_beside(&params, &request)?;
-        let mut view = self.view();
-        let mut route = view.directory.tool(&name);
-        if route.is_none() {
-            // A client may call what it knows from before a restart, while the server is still coming up.
-            Box::pin(self.wait_for_servers()).await;
-            view = self.view();
-            route = view.directory.tool(&name);
-        } else if Box::pin(self.comes_back(context, &view, route.as_ref(), &name)).await? {
-            // What is connected now may say other things of itself than what was: they count.
-            view = self.view();
-            route = view.directory.tool(&name);
-        }
-        let Some(route) = route else {
-            if name == crate::discovery::CALL
-                && let Some(request) = Box::pin(self.call_within(context, &request)).await?
-            {
-                return Box::pin(self.call_found(context, request)).await;
-            }
-            if name.starts_with(crate::names::RESERVED)
-                && let Some(answer) = Box::pin(self.own_tool(context, &name, params.get("arguments"))).await
-            {
-                return answer;
-            }
-            if let Some(answer) = Box::pin(self.flow_tool(context, &request.id, &name, params.get("arguments"))).await {
-                return answer;
-            }
-            if let Some(answer) = Box::pin(self.scope_tool(context, &name, &request)).await {
-                return answer;
-            }
-            return Err(self.unknown_tool(context, &name).await);
-        };
-        let server = server_at(&view.servers, route.server)?;
-        let (Some(policy), Some(raw)) = (&route.policy, &request.params) else {
-            return Err(no_such_tool(&name));
-        };
-        let mut wish = Wish::of(context, &server, raw, &metadata);
-        if let Some(wish) = wish.as_mut().filter(|wish| wish.resume.is_some())
-            && let Some(reply) = Box::pin(self.resume_call(context, &server, &route, &request, wish)).await?
-        {
-            return Ok(reply);
-        }
-        let trace = gate::trace_of(&metadata);
-        let attempt = Attempt {
-            context,
-            server: &server,
-            exposed: &name,
-            tool: &route.original,
-            policy,
-            params: &params,
-            raw,
-            trace: trace.clone(),
-            metadata: &metadata,
-        };
-        let (permit, cleaned) = match self.admit_tool(attempt).await? {
-            Admission::Go(permit, cleaned) => (permit, cleaned),
-            Admission::Answer(reply) => return Ok(Box::pin(self.repeated(context, &name, raw, reply)).await),
-        };
-        let mut request = match cleaned {
-            Some(params) => Request { params: Some(params), ..request },
-            None => request,
-        };
-        if let Some(params) = request.params.as_ref().and_then(gate::scopes::without_token) {
-            request.params = Some(params);
-        }
-        if let Some(params) = gate::towards::with_trace(&server, &metadata, request.params.as_ref(), &trace) {
-            request.params = Some(params);
-        }
-        let intent = metadata.intent();
-        if let Some(intent) = &intent
-            && let Some(params) = self.intent_towards(context, &server, request.params.as_ref(), intent)
-        {
-            request.params = Some(params);
-        }
-        if let Some(wish) = wish {
-            let advice = intent.map(|intent| (context.clone(), server.clone(), name.clone(), intent));
-            let context = context.clone();
-            let underway = Underway { context, view, server, route, request, params, name, permit };
-            let reply = Box::pin(self.call_streamed(underway, wish)).await?;
-            return Ok(match advice {
-                Some((context, server, name, intent)) => {
-                    Box::pin(self.advised(&context, &server, &name, &intent, reply)).await
-                }
-                None => reply,
-            });
-        }
-        let again = repeat::Again::of(&server, &request);
-        let mut outcome = self.execute(context, &view, &server, &route, request, &params, &name, None).await;
-        let mut instead = None;
-        if let Some(mut again) = again.filter(|_| repeat::has_failed(&outcome) && !repeat::goes_on(&params)) {
-            let tool = repeat::Tool { name: &route.original, policy, metadata: &metadata, trace: &trace };
-            loop {
-                match Box::pin(self.after_failure(context, &server, &tool, &mut again, &outcome)).await {
-                    repeat::Next::Call(request) => {
-                        let calling = self.execute(context, &view, &server, &route, *request, &params, &name, None);
-                        outcome = Box::pin(calling).await;
-                    }
-                    repeat::Next::Tool(other) if fall_back => {
-                        instead = self.instead(&view, &server, &other, &again);
-                        break;
-                    }
-                    repeat::Next::Tool(_) | repeat::Next::Nothing => break,
-                }
-            }
-        }
-        let outcome = self.look_at_result(&server, outcome).await;
-        self.settle(permit, &outcome).await;
-        if let Some((tool, params)) = instead {
-            let request = Request::new(switchboard_wire::Id::number(0), method::TOOLS_CALL, Some(params));
-            // Where that one is refused or fails too, the caller gets to know the first failure.
-            if let Ok(reply) = self.call_instead(context, request).await
-                && repeat::has_worked(&reply)
-            {
-                return Ok(repeat::marked(reply, &tool));
-            }
-        }
-        let reply = outcome?;
-        self.discovery().used(&context.session.principal, &name);
-        if policy.assessment.confirm.is_some() {
-            self.remember_midway(context, server.id(), &params, &reply);
-        }
-        match intent {
-            Some(intent) => Ok(Box::pin(self.advised(context, &server, &name, &intent, reply)).await),
-            None => Ok(reply),
-        }
-    }
-
-    /// Makes the call that `mgp.tools.call` stands for. It passes the gate under the tool's own name.
-    async fn call_found(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
-        // The client sent the headers of the call around it, and cannot know what this one would have needed.
-        let context = Context { headers: None, ..context.clone() };
-        let name = text_of(&object_of(&request)?, "name")?;
-        let reply = self.call_tool(&context, request, true).await?;
-        self.load_called(&context, &name).await;
-        Ok(reply)
-    }
-
-    /// Waits for a server that is on its way up, if this caller may use the tool at all; `false` if it is there.
-    async fn comes_back(
-        &self,
-        context: &Context,
-        view: &View,
-        route: Option<&Route>,
-        name: &str,
-    ) -> Result<bool, Fault> {
-        let Some((route, server)) = route.and_then(|route| Some((route, view.servers.get(route.server)?))) else {
-            return Ok(false);
-        };
-        if server.hub_now().is_some() {
-            return Ok(false);
-        }
-        let tables = self.tables().await?;
-        if !self.access(&tables, &context.session, server, Some((&route.original, name))).allow {
-            return Ok(false);
-        }
-        server.hub().await.map(|_| true)
-    }
-
-    /// Makes a call that passed the gate.
-    #[expect(clippy::too_many_arguments, reason = "the parts of one call, found by its caller and used once")]
-    pub(crate) async fn execute(
-        &self,
-        context: &Context,
-        view: &View,
-        server: &Arc<Server>,
-        route: &Route,
-        request: Request,
-        params: &Object,
-        name: &str,
-        live: Option<&Arc<Live>>,
-    ) -> Result<Reply, Fault> {
-        let mut headers = Vec::new();
-        if let Some(wanted) = &route.param_headers {
-            let arguments = params.get("arguments");
-            if let (Some(given), Era::Modern) = (&context.headers, context.caller.era()) {
-                wanted.check(
-                    |name| given.get_all(name).iter().map(HeaderValue::as_bytes).collect(),
-                    arguments.as_ref(),
-                )?;
-            }
-            headers = wanted.headers(arguments.as_ref())?;
-        }
-        let modern = context.caller.era() == Era::Modern;
-        let asks_task = params.has("task") || modern && context.caller.can(&["extensions", meta::TASKS_EXTENSION]);
-        let renamed = rename(&request, name, &route.original, "name")?;
-        let longest = route.policy.as_deref().and_then(|policy| self.longest_by_scope(server, policy));
-        let live = live.cloned();
-        let id = Some(request.id);
-        let forward =
-            Forward { method: request.method, params: renamed, extra: request.extra, headers, longest, live, id };
-        let wish = match (params.has("task"), route.needs_task) {
-            (true, _) => TaskWish::Asked,
-            (false, true) => TaskWish::Needed,
-            (false, false) => TaskWish::None,
-        };
-        let reply = match wish {
-            TaskWish::None => self.forward(context, server, forward).await?,
-            wish => Box::pin(self.forward_task(context, server, forward, wish)).await?,
-        };
-        if asks_task {
-            self.note_task(context, server, name, &reply);
-        }
-        self.note_mentions(context, view, server, &reply);
-        Ok(reply)
-    }
-
-    async fn get_prompt(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
-        let name = text_of(&object_of(&request)?, "name")?;
-        let mut view = self.view();
-        let mut route = view.directory.prompt(&name);
-        if route.is_none() {
-            self.wait_for_servers().await;
-            view = self.view();
-            route = view.directory.prompt(&name);
-        }
-        let route = route.ok_or_else(|| no_such_prompt(&name))?;
-        let server = server_at(&view.servers, route.server)?;
-        self.admit(context, &server, &request.method, request.params.as_ref(), || no_such_prompt(&name)).await?;
-        let params = rename(&request, &name, &route.original, "name")?;
-        let reply = self.forward(context, &server, plain(request, params)).await?;
-        self.note_read(context, &server, "prompt", &name, &reply).await;
-        self.note_mentions(context, &view, &server, &reply);
-        Ok(reply)
-    }
-
-    async fn read_resource(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
-        let uri = text_of(&object_of(&request)?, "uri")?;
-        let (server, original) = self.await_resource(&uri, context).await?;
-        self.admit(context, &server, &request.method, request.params.as_ref(), || unknown_resource(&uri)).await?;
-        let params = rename(&request, &uri, &original, "uri")?;
-        let mut reply = self.forward(context, &server, plain(request, params)).await?;
-        self.note_read(context, &server, "resource", &uri, &reply).await;
-        if original != uri {
-            reply.outcome = reply.outcome.map(|result| contents_known_as(&result, &original, &uri));
-        }
-        Ok(reply)
-    }
-
-    /// The server that has a resource, waited for while servers are starting.
-    async fn await_resource(&self, uri: &str, context: &Context) -> Result<(Arc<Server>, String), Fault> {
-        if let Some(found) = self.find_resource(uri, &context.session.principal) {
-            return Ok(found);
-        }
-        self.wait_for_servers().await;
-        self.find_resource(uri, &context.session.principal).ok_or_else(|| unknown_resource(uri))
-    }
-
-    async fn subscribe(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
-        let uri = text_of(&object_of(&request)?, "uri")?;
-        let (server, original) = self.await_resource(&uri, context).await?;
-        self.admit(context, &server, &request.method, request.params.as_ref(), || unknown_resource(&uri)).await?;
-        let hub = server.hub().await?;
-        let params = rename(&request, &uri, &original, "uri")?;
-        let state = ClientState::of(&context.session);
-        let key = (server.id().clone(), original.clone());
-        // Counted before it is noted: once it is noted, the end of the session takes it back.
-        let watched = server.watched.has(&original);
-        server.watched.add(&original);
-        match state.watch(key.clone()) {
-            Ok(false) if watched => {
-                server.watched.remove(&original);
-                return Ok(Ok(Raw::empty_object()).into());
-            }
-            Ok(_) => {}
-            Err(fault) => {
-                server.watched.remove(&original);
-                return Err(fault);
-            }
-        }
-        let mut begun = Begun { kernel: self, state: &state, key: Some(key.clone()) };
-        let outcome = server.ask_to_watch(&hub, &original, params).await;
-        begun.key = None;
-        match outcome {
-            Ok(result) => Ok(Ok(result).into()),
-            Err(outcome) => {
-                // Where the session has ended meanwhile, its end has taken it back.
-                if state.watches.lock().remove(&key) {
-                    server.watched.remove(&original);
-                }
-                match outcome {
-                    crate::server::CallOutcome::Refused(error) => Ok(Err(error).into()),
-                    crate::server::CallOutcome::Failed(error) => Err(failed(&server, error)),
-                }
-            }
-        }
-    }
-
-    async fn unsubscribe(&self, context: &Context, request: &Request) -> Result<Reply, Fault> {
-        let uri = text_of(&object_of(request)?, "uri")?;
-        let (server, original) =
-            self.find_resource(&uri, &context.session.principal).ok_or_else(|| unknown_resource(&uri))?;
-        let known = ClientState::of(&context.session).watches.lock().remove(&(server.id().clone(), original.clone()));
-        if known {
-            server.unwatch_resource(&original).await;
-        } else {
-            self.admit(context, &server, &request.method, request.params.as_ref(), || unknown_resource(&uri)).await?;
-        }
-        Ok(Ok(Raw::empty_object()).into())
-    }
-
-    async fn complete(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
-        let params = object_of(&request)?;
-        let reference = params.get("ref").ok_or_else(|| missing("ref"))?;
-        let reference = Object::open(&reference).map_err(malformed)?;
-        self.wait_for_servers().await;
-        let view = self.view();
-        let (key, named) = match reference.text("type").as_deref() {
-            Some("ref/prompt") => ("name", text_of(&reference, "name")?),
-            Some("ref/resource") => ("uri", text_of(&reference, "uri")?),
-            _ => return Err(Fault::new(FaultKind::InvalidParams, "`ref.type` is neither ref/prompt nor ref/resource")),
-        };
-        let route = match key {
-            "name" => view.directory.prompt(&named).ok_or_else(|| no_such_prompt(&named))?,
-            _ => view.directory.template(&named).ok_or_else(|| unknown_resource(&named))?,
-        };
-        let server = server_at(&view.servers, route.server)?;
-        let unknown = || if key == "name" { no_such_prompt(&named) } else { unknown_resource(&named) };
-        self.admit(context, &server, &request.method, request.params.as_ref(), unknown).await?;
-        let edited = if *named == *route.original {
-            request.params.clone()
-        } else {
-            let edit = Edit::of_optional(request.params.as_ref()).map_err(malformed)?;
-            let original = Raw::string(&route.original);
-            Some(edit.within("ref", |inner| inner.set(key, original)).map_err(malformed)?.finish())
-        };
-        self.forward(context, &server, plain(request, edited)).await
-    }
-
     async fn set_level(&self, context: &Context, request: &Request) -> Result<Reply, Fault> {
         let level = text_of(&object_of(request)?, "level")?;
         let index = level_index(&level)
@@ -578,48 +233,11 @@ impl Kernel {
         }
     }
 
-    /// Why there is no such tool. A server that never came up may well have it, and its user wants to know why it did not.
-    async fn unknown_tool(&self, context: &Context, name: &str) -> Fault {
-        let view = self.view();
-        let Ok(tables) = self.tables().await else { return no_such_tool(name) };
-        let alone = view.servers.len() == 1;
-        let held = view.directory.hidden.iter().find(|hidden| {
-            let server = self.server(&hidden.server);
-            let exposed = crate::names::expose(&hidden.server, &hidden.name);
-            (exposed == name || alone && hidden.name == name)
-                && server.is_some_and(|server| {
-                    server.quarantine().contains_key(&hidden.name)
-                        && self.access(&tables, &context.session, &server, Some((&hidden.name, name))).allow
-                })
-        });
-        if let Some(held) = held {
-            return Fault::new(FaultKind::DefinitionHeld, format!("`{name}` is held back: {}", held.why));
-        }
-        let may_have = |server: &&Arc<Server>| {
-            server.is_unknown()
-                && (alone || name.starts_with(&crate::names::expose(server.id(), "")))
-                && self.access(&tables, &context.session, server, Some((name, name))).allow
-        };
-        match view.servers.iter().find(may_have) {
-            Some(server) => server.not_ready(),
-            None => no_such_tool(name),
-        }
-    }
-
     /// Whether a client sees the kernel's own tools: only one that asked for access control and may decide.
     pub(crate) fn shows_own_tools(&self, context: &Context) -> bool {
         context.session.identity.admin
             && welcome::agreed_with(&context.caller.capabilities)
                 .is_some_and(|agreement| agreement.has(Extension::AccessControl))
-    }
-
-    /// Writes down that somebody got a prompt or read a resource.
-    async fn note_read(&self, context: &Context, server: &Server, kind: &str, name: &str, reply: &Reply) {
-        let outcome = if reply.outcome.is_ok() { audit::result::SUCCESS } else { audit::result::FAILURE };
-        let event = audit::event_of(audit::event::READ, audit::principal(&context.session), outcome);
-        let event = audit::with(audit::about(event, server.id(), None), "kind", kind);
-        let name = switchboard_guard::redact::value(&Raw::string(name));
-        self.gate().audit.note(audit::with(event, "name", name)).await;
     }
 }
 
@@ -670,35 +288,8 @@ fn with_own_tools(list: &Raw, own: &[Raw]) -> Raw {
     edit.set("tools", Raw::array(&tools)).finish()
 }
 
-pub(crate) fn no_such_tool(name: &str) -> Fault {
-    Fault::new(FaultKind::UnknownTool, format!("Unknown tool: {name}"))
-}
-
-fn no_such_prompt(name: &str) -> Fault {
-    Fault::new(FaultKind::UnknownPrompt, format!("Unknown prompt: {name}"))
-}
-
-/// A subscription that is being made. If the client goes in the middle of it, it is taken back.
-struct Begun<'a> {
-    kernel: &'a Kernel,
-    state: &'a ClientState,
-    key: Option<(Arc<str>, String)>,
-}
-
-impl Drop for Begun<'_> {
-    fn drop(&mut self) {
-        let Some(key) = self.key.take() else { return };
-        // Where the session has ended meanwhile, its end has taken it back.
-        if self.state.watches.lock().remove(&key)
-            && let Some(server) = self.kernel.server(&key.0)
-        {
-            self.kernel.spawn(async move { server.unwatch_resource(&key.1).await });
-        }
-    }
-}
-
 /// A request in the form of the modern era, of a revision that is not known here.
-fn unknown_revision(request: &Request) -> Option<ErrorObject> {
+pub(super) fn unknown_revision(request: &Request) -> Option<ErrorObject> {
     let params = request.params.as_ref()?;
     // Most legacy requests do not even name the key.
     static KEY: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(meta::PROTOCOL_VERSION));
@@ -730,7 +321,7 @@ pub(crate) fn text_of(object: &Object, key: &str) -> Result<String, Fault> {
     object.text(key).ok_or_else(|| missing(key))
 }
 
-fn missing(key: &str) -> Fault {
+pub(super) fn missing(key: &str) -> Fault {
     Fault::new(FaultKind::InvalidParams, format!("`{key}` is missing or no string"))
 }
 
@@ -738,40 +329,16 @@ fn no_such_method(name: &str) -> Fault {
     Fault::new(FaultKind::MethodNotFound, format!("Method not found: {name}"))
 }
 
-fn unknown_resource(uri: &str) -> Fault {
-    Fault::new(FaultKind::UnknownResource, format!("Resource not found: {uri}"))
-        .with_member("uri", Raw::string(uri))
-        .suggest("where several servers are connected, `<server>+<uri>` names the server")
-}
-
-fn server_at(servers: &[Arc<Server>], index: usize) -> Result<Arc<Server>, Fault> {
+pub(super) fn server_at(servers: &[Arc<Server>], index: usize) -> Result<Arc<Server>, Fault> {
     // Routes and servers are published together, so the index is always good.
     servers.get(index).cloned().ok_or_else(|| Fault::new(FaultKind::Internal, "a route leads to no server"))
 }
 
 /// The parameters with the server's own name in place of the client's.
-fn rename(request: &Request, known: &str, original: &str, key: &str) -> Result<Option<Raw>, Fault> {
+pub(super) fn rename(request: &Request, known: &str, original: &str, key: &str) -> Result<Option<Raw>, Fault> {
     if known == original {
         return Ok(request.params.clone());
     }
     let edit = Edit::of_optional(request.params.as_ref()).map_err(malformed)?;
     Ok(Some(edit.set(key, Raw::string(original)).finish()))
-}
-
-/// The contents of a resource under the URI that the client asked for.
-fn contents_known_as(result: &Raw, original: &str, known: &str) -> Raw {
-    let renamed = || {
-        let edit = Edit::of(result).ok()?;
-        let contents = edit.object().get("contents")?.elements()?;
-        let rename = |item: &Raw| {
-            let same = item.member("uri").and_then(|uri| uri.as_text()).as_deref() == Some(original);
-            if !same {
-                return item.clone();
-            }
-            Edit::of(item).map_or_else(|_| item.clone(), |edit| edit.set("uri", Raw::string(known)).finish())
-        };
-        let contents: Vec<Raw> = contents.iter().map(rename).collect();
-        Some(edit.set("contents", Raw::array(&contents)).finish())
-    };
-    renamed().unwrap_or_else(|| result.clone())
 }

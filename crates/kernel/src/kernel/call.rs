@@ -1,0 +1,276 @@
+//! The call of a tool, from the client's request to its answer.
+//!
+//! It decides the order of what happens to a call: where the tool is, the gate, the server, the record, what is tried again
+//! and what instead. Each of these is decided elsewhere.
+
+use std::sync::Arc;
+
+use http::HeaderValue;
+use switchboard_peer::{BoxFuture, Context, Reply};
+use switchboard_protocol::Era;
+use switchboard_protocol::fault::{Fault, FaultKind};
+use switchboard_protocol::mcp::{meta, method};
+use switchboard_wire::{Object, Request};
+
+use super::answer::{rename, server_at, unknown_revision};
+use super::{Kernel, View, object_of, repeat, text_of};
+use crate::directory::Route;
+use crate::forward::{Forward, TaskWish};
+use crate::gate::{self, Admission, Attempt};
+use crate::server::Server;
+use crate::streams::{Live, Underway, Wish};
+
+impl Kernel {
+    /// The call of a tool that a server named in the place of another.
+    fn call_instead<'a>(&'a self, context: &'a Context, request: Request) -> BoxFuture<'a, Result<Reply, Fault>> {
+        Box::pin(self.call_tool(context, request, false))
+    }
+
+    /// Calls a tool. Where it fails, and its server names another one, that one may be called: not from there again.
+    pub(super) async fn call_tool(&self, context: &Context, request: Request, fall_back: bool) -> Result<Reply, Fault> {
+        if context.caller.era() == Era::Legacy
+            && let Some(error) = unknown_revision(&request)
+        {
+            return Ok(Err(error).into());
+        }
+        let params = object_of(&request)?;
+        let name = text_of(&params, "name")?;
+        // Before it is known whether there is such a tool: what is wrong with a call must not tell.
+        let metadata = gate::metadata_beside(&params, &request)?;
+        let mut view = self.view();
+        let mut route = view.directory.tool(&name);
+        if route.is_none() {
+            // A client may call what it knows from before a restart, while the server is still coming up.
+            Box::pin(self.wait_for_servers()).await;
+            view = self.view();
+            route = view.directory.tool(&name);
+        } else if Box::pin(self.comes_back(context, &view, route.as_ref(), &name)).await? {
+            // What is connected now may say other things of itself than what was: they count.
+            view = self.view();
+            route = view.directory.tool(&name);
+        }
+        let Some(route) = route else {
+            if name == crate::discovery::CALL
+                && let Some(request) = Box::pin(self.call_within(context, &request)).await?
+            {
+                return Box::pin(self.call_found(context, request)).await;
+            }
+            if name.starts_with(crate::names::RESERVED)
+                && let Some(answer) = Box::pin(self.own_tool(context, &name, params.get("arguments"))).await
+            {
+                return answer;
+            }
+            if let Some(answer) = Box::pin(self.flow_tool(context, &request.id, &name, params.get("arguments"))).await {
+                return answer;
+            }
+            if let Some(answer) = Box::pin(self.scope_tool(context, &name, &request)).await {
+                return answer;
+            }
+            return Err(self.unknown_tool(context, &name).await);
+        };
+        let server = server_at(&view.servers, route.server)?;
+        let (Some(policy), Some(raw)) = (&route.policy, &request.params) else {
+            return Err(no_such_tool(&name));
+        };
+        let mut wish = Wish::of(context, &server, raw, &metadata);
+        if let Some(wish) = wish.as_mut().filter(|wish| wish.resume.is_some())
+            && let Some(reply) = Box::pin(self.resume_call(context, &server, &route, &request, wish)).await?
+        {
+            return Ok(reply);
+        }
+        let trace = gate::trace_of(&metadata);
+        let attempt = Attempt {
+            context,
+            server: &server,
+            exposed: &name,
+            tool: &route.original,
+            policy,
+            params: &params,
+            raw,
+            trace: trace.clone(),
+            metadata: &metadata,
+        };
+        let (permit, cleaned) = match self.admit_tool(attempt).await? {
+            Admission::Go(permit, cleaned) => (permit, cleaned),
+            Admission::Answer(reply) => return Ok(Box::pin(self.repeated(context, &name, raw, reply)).await),
+        };
+        let mut request = match cleaned {
+            Some(params) => Request { params: Some(params), ..request },
+            None => request,
+        };
+        if let Some(params) = request.params.as_ref().and_then(gate::scopes::without_token) {
+            request.params = Some(params);
+        }
+        if let Some(params) = gate::towards::with_trace(&server, &metadata, request.params.as_ref(), &trace) {
+            request.params = Some(params);
+        }
+        let intent = metadata.intent();
+        if let Some(intent) = &intent
+            && let Some(params) = self.intent_towards(context, &server, request.params.as_ref(), intent)
+        {
+            request.params = Some(params);
+        }
+        if let Some(wish) = wish {
+            let advice = intent.map(|intent| (context.clone(), server.clone(), name.clone(), intent));
+            let context = context.clone();
+            let underway = Underway { context, view, server, route, request, params, name, permit };
+            let reply = Box::pin(self.call_streamed(underway, wish)).await?;
+            return Ok(match advice {
+                Some((context, server, name, intent)) => {
+                    Box::pin(self.advised(&context, &server, &name, &intent, reply)).await
+                }
+                None => reply,
+            });
+        }
+        let again = repeat::Again::of(&server, &request);
+        let mut outcome = self.execute(context, &view, &server, &route, request, &params, &name, None).await;
+        let mut instead = None;
+        if let Some(mut again) = again.filter(|_| repeat::has_failed(&outcome) && !repeat::goes_on(&params)) {
+            let tool = repeat::Tool { name: &route.original, policy, metadata: &metadata, trace: &trace };
+            loop {
+                match Box::pin(self.after_failure(context, &server, &tool, &mut again, &outcome)).await {
+                    repeat::Next::Call(request) => {
+                        let calling = self.execute(context, &view, &server, &route, *request, &params, &name, None);
+                        outcome = Box::pin(calling).await;
+                    }
+                    repeat::Next::Tool(other) if fall_back => {
+                        instead = self.instead(&view, &server, &other, &again);
+                        break;
+                    }
+                    repeat::Next::Tool(_) | repeat::Next::Nothing => break,
+                }
+            }
+        }
+        let outcome = self.look_at_result(&server, outcome).await;
+        self.settle(permit, &outcome).await;
+        if let Some((tool, params)) = instead {
+            let request = Request::new(switchboard_wire::Id::number(0), method::TOOLS_CALL, Some(params));
+            // Where that one is refused or fails too, the caller gets to know the first failure.
+            if let Ok(reply) = self.call_instead(context, request).await
+                && repeat::has_worked(&reply)
+            {
+                return Ok(repeat::marked(reply, &tool));
+            }
+        }
+        let reply = outcome?;
+        self.discovery().used(&context.session.principal, &name);
+        if policy.assessment.confirm.is_some() {
+            self.remember_midway(context, server.id(), &params, &reply);
+        }
+        match intent {
+            Some(intent) => Ok(Box::pin(self.advised(context, &server, &name, &intent, reply)).await),
+            None => Ok(reply),
+        }
+    }
+
+    /// Makes the call that `mgp.tools.call` stands for. It passes the gate under the tool's own name.
+    async fn call_found(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
+        // The client sent the headers of the call around it, and cannot know what this one would have needed.
+        let context = Context { headers: None, ..context.clone() };
+        let name = text_of(&object_of(&request)?, "name")?;
+        let reply = self.call_tool(&context, request, true).await?;
+        self.load_called(&context, &name).await;
+        Ok(reply)
+    }
+
+    /// Waits for a server that is on its way up, if this caller may use the tool at all; `false` if it is there.
+    async fn comes_back(
+        &self,
+        context: &Context,
+        view: &View,
+        route: Option<&Route>,
+        name: &str,
+    ) -> Result<bool, Fault> {
+        let Some((route, server)) = route.and_then(|route| Some((route, view.servers.get(route.server)?))) else {
+            return Ok(false);
+        };
+        if server.hub_now().is_some() {
+            return Ok(false);
+        }
+        let tables = self.tables().await?;
+        if !self.access(&tables, &context.session, server, Some((&route.original, name))).allow {
+            return Ok(false);
+        }
+        server.hub().await.map(|_| true)
+    }
+
+    /// Makes a call that passed the gate.
+    #[expect(clippy::too_many_arguments, reason = "the parts of one call, found by its caller and used once")]
+    pub(crate) async fn execute(
+        &self,
+        context: &Context,
+        view: &View,
+        server: &Arc<Server>,
+        route: &Route,
+        request: Request,
+        params: &Object,
+        name: &str,
+        live: Option<&Arc<Live>>,
+    ) -> Result<Reply, Fault> {
+        let mut headers = Vec::new();
+        if let Some(wanted) = &route.param_headers {
+            let arguments = params.get("arguments");
+            if let (Some(given), Era::Modern) = (&context.headers, context.caller.era()) {
+                wanted.check(
+                    |name| given.get_all(name).iter().map(HeaderValue::as_bytes).collect(),
+                    arguments.as_ref(),
+                )?;
+            }
+            headers = wanted.headers(arguments.as_ref())?;
+        }
+        let modern = context.caller.era() == Era::Modern;
+        let asks_task = params.has("task") || modern && context.caller.can(&["extensions", meta::TASKS_EXTENSION]);
+        let renamed = rename(&request, name, &route.original, "name")?;
+        let longest = route.policy.as_deref().and_then(|policy| self.longest_by_scope(server, policy));
+        let live = live.cloned();
+        let id = Some(request.id);
+        let forward =
+            Forward { method: request.method, params: renamed, extra: request.extra, headers, longest, live, id };
+        let wish = match (params.has("task"), route.needs_task) {
+            (true, _) => TaskWish::Asked,
+            (false, true) => TaskWish::Needed,
+            (false, false) => TaskWish::None,
+        };
+        let reply = match wish {
+            TaskWish::None => self.forward(context, server, forward).await?,
+            wish => Box::pin(self.forward_task(context, server, forward, wish)).await?,
+        };
+        if asks_task {
+            self.note_task(context, server, name, &reply);
+        }
+        self.note_mentions(context, view, server, &reply);
+        Ok(reply)
+    }
+
+    /// Why there is no such tool. A server that never came up may well have it, and its user wants to know why it did not.
+    async fn unknown_tool(&self, context: &Context, name: &str) -> Fault {
+        let view = self.view();
+        let Ok(tables) = self.tables().await else { return no_such_tool(name) };
+        let alone = view.servers.len() == 1;
+        let held = view.directory.hidden.iter().find(|hidden| {
+            let server = self.server(&hidden.server);
+            let exposed = crate::names::expose(&hidden.server, &hidden.name);
+            (exposed == name || alone && hidden.name == name)
+                && server.is_some_and(|server| {
+                    server.quarantine().contains_key(&hidden.name)
+                        && self.access(&tables, &context.session, &server, Some((&hidden.name, name))).allow
+                })
+        });
+        if let Some(held) = held {
+            return Fault::new(FaultKind::DefinitionHeld, format!("`{name}` is held back: {}", held.why));
+        }
+        let may_have = |server: &&Arc<Server>| {
+            server.is_unknown()
+                && (alone || name.starts_with(&crate::names::expose(server.id(), "")))
+                && self.access(&tables, &context.session, server, Some((name, name))).allow
+        };
+        match view.servers.iter().find(may_have) {
+            Some(server) => server.not_ready(),
+            None => no_such_tool(name),
+        }
+    }
+}
+
+pub(crate) fn no_such_tool(name: &str) -> Fault {
+    Fault::new(FaultKind::UnknownTool, format!("Unknown tool: {name}"))
+}

@@ -1,0 +1,194 @@
+//! Prompts, resources and completions: found, let through, and given under the names that the client knows.
+
+use std::sync::Arc;
+
+use switchboard_peer::{Context, Reply};
+use switchboard_protocol::fault::{Fault, FaultKind};
+use switchboard_wire::{Edit, Object, Raw, Request};
+
+use super::answer::{missing, rename, server_at};
+use super::{Kernel, object_of, plain, text_of};
+use crate::clients::ClientState;
+use crate::forward::{failed, malformed};
+use crate::gate::audit;
+use crate::server::Server;
+
+impl Kernel {
+    pub(super) async fn get_prompt(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
+        let name = text_of(&object_of(&request)?, "name")?;
+        let mut view = self.view();
+        let mut route = view.directory.prompt(&name);
+        if route.is_none() {
+            self.wait_for_servers().await;
+            view = self.view();
+            route = view.directory.prompt(&name);
+        }
+        let route = route.ok_or_else(|| no_such_prompt(&name))?;
+        let server = server_at(&view.servers, route.server)?;
+        self.admit(context, &server, &request.method, request.params.as_ref(), || no_such_prompt(&name)).await?;
+        let params = rename(&request, &name, &route.original, "name")?;
+        let reply = self.forward(context, &server, plain(request, params)).await?;
+        self.note_read(context, &server, "prompt", &name, &reply).await;
+        self.note_mentions(context, &view, &server, &reply);
+        Ok(reply)
+    }
+
+    pub(super) async fn read_resource(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
+        let uri = text_of(&object_of(&request)?, "uri")?;
+        let (server, original) = self.await_resource(&uri, context).await?;
+        self.admit(context, &server, &request.method, request.params.as_ref(), || unknown_resource(&uri)).await?;
+        let params = rename(&request, &uri, &original, "uri")?;
+        let mut reply = self.forward(context, &server, plain(request, params)).await?;
+        self.note_read(context, &server, "resource", &uri, &reply).await;
+        if original != uri {
+            reply.outcome = reply.outcome.map(|result| contents_known_as(&result, &original, &uri));
+        }
+        Ok(reply)
+    }
+
+    /// The server that has a resource, waited for while servers are starting.
+    async fn await_resource(&self, uri: &str, context: &Context) -> Result<(Arc<Server>, String), Fault> {
+        if let Some(found) = self.find_resource(uri, &context.session.principal) {
+            return Ok(found);
+        }
+        self.wait_for_servers().await;
+        self.find_resource(uri, &context.session.principal).ok_or_else(|| unknown_resource(uri))
+    }
+
+    pub(super) async fn subscribe(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
+        let uri = text_of(&object_of(&request)?, "uri")?;
+        let (server, original) = self.await_resource(&uri, context).await?;
+        self.admit(context, &server, &request.method, request.params.as_ref(), || unknown_resource(&uri)).await?;
+        let hub = server.hub().await?;
+        let params = rename(&request, &uri, &original, "uri")?;
+        let state = ClientState::of(&context.session);
+        let key = (server.id().clone(), original.clone());
+        // Counted before it is noted: once it is noted, the end of the session takes it back.
+        let watched = server.watched.has(&original);
+        server.watched.add(&original);
+        match state.watch(key.clone()) {
+            Ok(false) if watched => {
+                server.watched.remove(&original);
+                return Ok(Ok(Raw::empty_object()).into());
+            }
+            Ok(_) => {}
+            Err(fault) => {
+                server.watched.remove(&original);
+                return Err(fault);
+            }
+        }
+        let mut begun = Begun { kernel: self, state: &state, key: Some(key.clone()) };
+        let outcome = server.ask_to_watch(&hub, &original, params).await;
+        begun.key = None;
+        match outcome {
+            Ok(result) => Ok(Ok(result).into()),
+            Err(outcome) => {
+                // Where the session has ended meanwhile, its end has taken it back.
+                if state.watches.lock().remove(&key) {
+                    server.watched.remove(&original);
+                }
+                match outcome {
+                    crate::server::CallOutcome::Refused(error) => Ok(Err(error).into()),
+                    crate::server::CallOutcome::Failed(error) => Err(failed(&server, error)),
+                }
+            }
+        }
+    }
+
+    pub(super) async fn unsubscribe(&self, context: &Context, request: &Request) -> Result<Reply, Fault> {
+        let uri = text_of(&object_of(request)?, "uri")?;
+        let (server, original) =
+            self.find_resource(&uri, &context.session.principal).ok_or_else(|| unknown_resource(&uri))?;
+        let known = ClientState::of(&context.session).watches.lock().remove(&(server.id().clone(), original.clone()));
+        if known {
+            server.unwatch_resource(&original).await;
+        } else {
+            self.admit(context, &server, &request.method, request.params.as_ref(), || unknown_resource(&uri)).await?;
+        }
+        Ok(Ok(Raw::empty_object()).into())
+    }
+
+    pub(super) async fn complete(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
+        let params = object_of(&request)?;
+        let reference = params.get("ref").ok_or_else(|| missing("ref"))?;
+        let reference = Object::open(&reference).map_err(malformed)?;
+        self.wait_for_servers().await;
+        let view = self.view();
+        let (key, named) = match reference.text("type").as_deref() {
+            Some("ref/prompt") => ("name", text_of(&reference, "name")?),
+            Some("ref/resource") => ("uri", text_of(&reference, "uri")?),
+            _ => return Err(Fault::new(FaultKind::InvalidParams, "`ref.type` is neither ref/prompt nor ref/resource")),
+        };
+        let route = match key {
+            "name" => view.directory.prompt(&named).ok_or_else(|| no_such_prompt(&named))?,
+            _ => view.directory.template(&named).ok_or_else(|| unknown_resource(&named))?,
+        };
+        let server = server_at(&view.servers, route.server)?;
+        let unknown = || if key == "name" { no_such_prompt(&named) } else { unknown_resource(&named) };
+        self.admit(context, &server, &request.method, request.params.as_ref(), unknown).await?;
+        let edited = if *named == *route.original {
+            request.params.clone()
+        } else {
+            let edit = Edit::of_optional(request.params.as_ref()).map_err(malformed)?;
+            let original = Raw::string(&route.original);
+            Some(edit.within("ref", |inner| inner.set(key, original)).map_err(malformed)?.finish())
+        };
+        self.forward(context, &server, plain(request, edited)).await
+    }
+
+    /// Writes down that somebody got a prompt or read a resource.
+    async fn note_read(&self, context: &Context, server: &Server, kind: &str, name: &str, reply: &Reply) {
+        let outcome = if reply.outcome.is_ok() { audit::result::SUCCESS } else { audit::result::FAILURE };
+        let event = audit::event_of(audit::event::READ, audit::principal(&context.session), outcome);
+        let event = audit::with(audit::about(event, server.id(), None), "kind", kind);
+        let name = switchboard_guard::redact::value(&Raw::string(name));
+        self.gate().audit.note(audit::with(event, "name", name)).await;
+    }
+}
+
+fn no_such_prompt(name: &str) -> Fault {
+    Fault::new(FaultKind::UnknownPrompt, format!("Unknown prompt: {name}"))
+}
+
+/// A subscription that is being made. If the client goes in the middle of it, it is taken back.
+struct Begun<'a> {
+    kernel: &'a Kernel,
+    state: &'a ClientState,
+    key: Option<(Arc<str>, String)>,
+}
+
+impl Drop for Begun<'_> {
+    fn drop(&mut self) {
+        let Some(key) = self.key.take() else { return };
+        // Where the session has ended meanwhile, its end has taken it back.
+        if self.state.watches.lock().remove(&key)
+            && let Some(server) = self.kernel.server(&key.0)
+        {
+            self.kernel.spawn(async move { server.unwatch_resource(&key.1).await });
+        }
+    }
+}
+
+fn unknown_resource(uri: &str) -> Fault {
+    Fault::new(FaultKind::UnknownResource, format!("Resource not found: {uri}"))
+        .with_member("uri", Raw::string(uri))
+        .suggest("where several servers are connected, `<server>+<uri>` names the server")
+}
+
+/// The contents of a resource under the URI that the client asked for.
+fn contents_known_as(result: &Raw, original: &str, known: &str) -> Raw {
+    let renamed = || {
+        let edit = Edit::of(result).ok()?;
+        let contents = edit.object().get("contents")?.elements()?;
+        let rename = |item: &Raw| {
+            let same = item.member("uri").and_then(|uri| uri.as_text()).as_deref() == Some(original);
+            if !same {
+                return item.clone();
+            }
+            Edit::of(item).map_or_else(|_| item.clone(), |edit| edit.set("uri", Raw::string(known)).finish())
+        };
+        let contents: Vec<Raw> = contents.iter().map(rename).collect();
+        Some(edit.set("contents", Raw::array(&contents)).finish())
+    };
+    renamed().unwrap_or_else(|| result.clone())
+}
