@@ -5,7 +5,6 @@ use std::path::Path;
 fn main() {
     println!("cargo::rustc-check-cfg=cfg(postgres_installed)");
     println!("cargo::rerun-if-env-changed=PATH");
-    println!("cargo::rerun-if-changed=build.rs");
     // Changes when the folder of PostgreSQL appears in it.
     for path in ["/usr/lib", "/usr/lib/postgresql"] {
         if Path::new(path).exists() {
