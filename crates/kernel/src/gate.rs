@@ -138,7 +138,7 @@ impl ToolPolicy {
     }
 
     /// What counts how long its calls take.
-    fn times(&self) -> Option<Arc<Durations>> {
+    pub(crate) fn times(&self) -> Option<Arc<Durations>> {
         let (name, timings) = self.timings.as_ref()?;
         Some(self.times.get_or_init(|| timings.of(name)).clone())
     }

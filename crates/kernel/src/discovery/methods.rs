@@ -9,9 +9,11 @@ use std::time::Instant;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use switchboard_catalog::{Hit, Search, Strategy, count_tokens};
+use switchboard_flow::latency::Durations;
 use switchboard_peer::{Context, Reply};
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::{EXTENSION_ID, Risk, method};
+use switchboard_protocol::proposals::manifest::declared::Operational;
 use switchboard_wire::{Edit, Object, Raw, Request};
 
 use super::Seen;
@@ -423,6 +425,16 @@ impl Kernel {
         shown.insert("relevance_score".to_owned(), json!((f64::from(hit.relevance) * 100.0).round() / 100.0));
         if let Some(security) = security {
             shown.insert("security".to_owned(), security);
+        }
+        // What a call costs and how long it takes, as far as anybody knows (proposal 3).
+        let said = Operational::of_tool(definition);
+        if let Some(cost) = &said.cost {
+            shown.insert("cost".to_owned(), json!(cost));
+        }
+        let times = view.directory.tool(&hit.id).and_then(|route| route.policy?.times());
+        let classed = times.map_or_else(|| Durations::default().class(said.latency), |times| times.class(said.latency));
+        if let Some(classed) = classed {
+            shown.insert("latency".to_owned(), json!(classed.class));
         }
         let reasons: Vec<String> = hit.reasons.iter().map(ToString::to_string).collect();
         shown.insert("matched".to_owned(), json!(reasons));

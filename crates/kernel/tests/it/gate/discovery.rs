@@ -29,7 +29,9 @@ fn servers() -> Vec<(&'static str, Arc<Script>)> {
         })
     };
     let danger = json!({"description": "Erase the whole disk", "security": {"risk_level": "dangerous"}});
-    let clock = vec![told("convert_time", "Convert a time from one time zone to another"), tool_with("erase", &danger)];
+    let mut convert = told("convert_time", "Convert a time from one time zone to another");
+    convert["_meta"] = json!({"cost": {"category": "free"}, "latency": "seconds"});
+    let clock = vec![convert, tool_with("erase", &danger)];
     let mail = vec![told("send_mail", "Send an e-mail with a subject and a body to somebody")];
     vec![
         ("clock", Script::new(Era::Legacy, clock.into_iter().chain(noise("bend")).collect())),
@@ -95,6 +97,7 @@ async fn a_plain_client_finds_and_calls_a_tool_that_was_not_in_its_list() {
         assert!(best["relevance_score"].as_f64().unwrap() > 0.5, "{best}");
         assert_eq!(best["security"]["risk_level"], "moderate");
         assert!(best["matched"].as_array().unwrap().len() > 1);
+        assert_eq!((&best["cost"]["category"], &best["latency"]), (&json!("free"), &json!("seconds")), "{best}");
         assert_eq!(result["structuredContent"]["total_available"], 57);
 
         // It is in the list now, it can be called by its name, and through the kernel's tool.
