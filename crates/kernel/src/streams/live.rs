@@ -331,10 +331,10 @@ impl Live {
             return Err(SendError::Full);
         }
         let notification = match self.form {
-            Form::Mgp => render::mgp_chunk(&reader.request.to_raw(), piece),
+            Form::Mgp => render::mgp_chunk(&reader.request.to_raw(), piece, self.shown(piece)),
             Form::Proposal { pieces: true } => {
-                let token = self.token_after(&state.stream);
-                render::proposal_chunk(&self.operation, piece.index, Some(&piece.content), token.as_deref())
+                let (token, content) = (self.token_after(&state.stream), self.shown(piece));
+                render::proposal_chunk(&self.operation, piece.index, Some(&content), token.as_deref())
             }
             Form::Proposal { pieces: false } | Form::Nothing => {
                 let Some(token) = reader.token.as_ref().filter(|_| state.counts && !state.native) else {
@@ -344,6 +344,11 @@ impl Live {
             }
         };
         reader.remote.notify(notification)
+    }
+
+    /// The content of a piece as the client gets it: with marks, where it is striking.
+    fn shown(&self, piece: &Piece) -> Raw {
+        self.kernel.look_at_piece(&self.server, &piece.content).unwrap_or_else(|| piece.content.clone())
     }
 
     /// Sends what the pace held back, until nothing waits.
@@ -464,22 +469,29 @@ impl Live {
         reply.ok()?.outcome.ok()?.member("partial_result")
     }
 
-    /// The result as the client gets it: complete, and with what is to be said about its pieces.
-    pub(super) fn conclude(self: &Arc<Self>, result: Raw) -> Raw {
-        let (came, sent) = {
-            let state = self.state.lock();
-            (state.stream.came(), state.stream.sent())
-        };
-        let Ok(mut edit) = Edit::of(&result) else { return result };
+    /// The result with what its pieces said, where it says nothing itself: who did not read them has the whole all the
+    /// same.
+    pub(super) fn made_whole(&self, result: Raw) -> Raw {
+        let came = self.state.lock().stream.came();
+        let Ok(edit) = Edit::of(&result) else { return result };
         let content = edit.object().get("content").and_then(|content| content.elements());
         if came > 0
             && content.is_none_or(|blocks| blocks.is_empty())
             && !edit.object().has("structuredContent")
             && let Some(content) = self.partial().and_then(|partial| partial.member("content"))
         {
-            // Who did not read the pieces has the whole all the same.
-            edit = edit.set("content", content);
+            return edit.set("content", content).finish();
         }
+        result
+    }
+
+    /// The result as the client gets it, with what is to be said about its pieces.
+    pub(super) fn conclude(self: &Arc<Self>, result: Raw) -> Raw {
+        let (came, sent) = {
+            let state = self.state.lock();
+            (state.stream.came(), state.stream.sent())
+        };
+        let Ok(edit) = Edit::of(&result) else { return result };
         match self.form {
             Form::Mgp if came > 0 => {
                 let took = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);

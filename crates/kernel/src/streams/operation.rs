@@ -106,7 +106,12 @@ impl Kernel {
     /// Makes a call, judges what it brought, and puts on record how it ended.
     pub(crate) async fn carry_out(&self, underway: Underway, live: Option<&Arc<Live>>) -> Result<Reply, Fault> {
         let Underway { context, view, server, route, request, params, name, permit } = underway;
-        let outcome = self.execute(&context, &view, &server, &route, request, &params, &name, live).await;
+        let mut outcome = self.execute(&context, &view, &server, &route, request, &params, &name, live).await;
+        if let (Ok(reply), Some(live)) = (&mut outcome, live)
+            && let Ok(result) = &mut reply.outcome
+        {
+            *result = live.made_whole(std::mem::replace(result, Raw::empty_object()));
+        }
         let outcome = self.look_at_result(&server, outcome).await;
         self.settle(permit, &outcome).await;
         let reply = outcome?;

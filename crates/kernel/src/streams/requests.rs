@@ -25,7 +25,14 @@ impl Kernel {
         let theirs = live.stop_at_server(context, &reason).await;
         let cancelled = !live.is_over();
         live.cancel.cancel();
-        let partial = theirs.or_else(|| live.partial());
+        let partial = match theirs.or_else(|| live.partial()) {
+            // What is too long, or cannot be judged, is left out.
+            Some(partial) => match self.look_at_result(&live.server, Ok(Ok(partial).into())).await {
+                Ok(reply) => reply.outcome.ok(),
+                Err(_) => None,
+            },
+            None => None,
+        };
         Ok(Edit::empty().set("cancelled", Raw::boolean(cancelled)).set_optional("partial_result", partial).finish())
     }
 

@@ -76,7 +76,8 @@ impl Streamer {
 
     fn tools() -> Value {
         let read = json!({"annotations": {"readOnlyHint": true}, "security": {"risk_level": "safe"}});
-        let names = ["think", "gappy", "measures", "steps", "bare", "foreign", "numbers", "burst", "stamps", "halfway"];
+        let names =
+            ["think", "gappy", "measures", "steps", "bare", "foreign", "numbers", "burst", "stamps", "halfway", "sly"];
         let mut tools: Vec<Value> = names.iter().map(|name| tool_with(name, &read)).collect();
         tools.push(tool_with("changes", &json!({"security": {"risk_level": "moderate"}})));
         tools.push(tool_with("asks", &read));
@@ -101,6 +102,11 @@ impl Streamer {
                 chunk(0, "Quantum computing is");
                 chunk(1, " a paradigm");
                 self.answer(whole)
+            }
+            "sly" => {
+                chunk(0, "plain");
+                chunk(1, "turned \u{202e}round");
+                self.answer(json!({"content": []}))
             }
             "bare" => {
                 chunk(0, "a");
