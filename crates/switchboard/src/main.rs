@@ -123,13 +123,15 @@ fn without_servers(work: impl Future<Output = Outcome>) -> Outcome {
 
 /// Runs a command that starts servers.
 fn with_servers(work: impl Future<Output = Outcome>) -> Outcome {
-    let installed = std::env::current_exe().and_then(|program| guardian::install(&program, &["guardian"]));
-    if let Err(error) = installed {
-        tracing::warn!(%error, "no guardian process: servers may outlive a sudden end of this one");
-    }
     match std::env::current_exe() {
-        Ok(program) => confine::install(program, &["confine"], reachable),
-        Err(error) => tracing::warn!(%error, "this program does not find itself: confined servers cannot be started"),
+        Ok(program) => {
+            guardian::install(&program, &["guardian"]);
+            confine::install(program, &["confine"], reachable);
+        }
+        Err(error) => tracing::warn!(
+            %error,
+            "this program does not find itself: confined servers cannot be started, others may outlive its sudden end"
+        ),
     }
     let runtime = runtime()?;
     let outcome = runtime.block_on(work);

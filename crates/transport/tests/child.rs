@@ -168,8 +168,7 @@ fn role_in_another_process() {
                 guardian::install(
                     "/usr/bin/env".as_ref(),
                     &["TEST_ROLE=guardian", own.to_str().unwrap(), "--exact", "role_in_another_process"],
-                )
-                .unwrap();
+                );
             }
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(async {

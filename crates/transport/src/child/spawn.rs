@@ -133,6 +133,7 @@ pub(super) async fn spawn(spec: &CommandSpec) -> Result<Child, SpawnError> {
     let (done, outcome) = oneshot::channel();
     let job: Job = Box::new(move || {
         let _context = runtime.enter();
+        guardian::ready();
         // Nobody waits any more: dropping the child kills it.
         let _unwanted = done.send(command.spawn());
     });
