@@ -34,6 +34,17 @@ pub(crate) fn wanted(loaded: &Loaded) -> bool {
     !named && loaded.config.settings.memory.enabled.unwrap_or(loaded.files.is_empty())
 }
 
+/// Says that a memory which was used before is not among the servers now, where nobody decided that.
+pub(crate) fn tell_if_left_out(loaded: &Loaded) {
+    let undecided = loaded.config.settings.memory.enabled.is_none();
+    if undecided && !wanted(loaded) && loaded.data_dir.join(FILE).exists() {
+        tracing::warn!(
+            "the built-in memory is not among the servers, because there is a configuration: `enabled = true` under \
+             `[memory]` adds it, `enabled = false` ends this message"
+        );
+    }
+}
+
 /// Where memories are kept: where `said` says, else where `[memory]` does, else in the database of everything if that is on
 /// a server, else in the data folder. A relative path starts there too.
 fn locate(loaded: &Loaded, said: Option<&str>) -> Result<Location, Failure> {

@@ -98,6 +98,7 @@ pub(crate) async fn run(common: &Common, options: &Serve) -> Outcome {
         ..HttpOptions::default()
     };
     let _control = Control::open(kernel.clone(), &loaded.data_dir);
+    memory::tell_if_left_out(&loaded);
     let memory = memory::start(&loaded)?;
     greet(common, address, fresh.as_deref(), &loaded, options.no_auth);
     let built_in = memory.iter().map(|memory| memory.spec.clone()).collect();

@@ -39,6 +39,7 @@ pub(crate) async fn run(common: &Common) -> Outcome {
     options.limits = specs::message_limits(&settings);
     options.concurrent_requests = settings.limits.session_requests;
     let _control = Control::open(kernel.clone(), &loaded.data_dir);
+    memory::tell_if_left_out(&loaded);
     let memory = memory::start(&loaded)?;
     let built_in = memory.iter().map(|memory| memory.spec.clone()).collect();
     let registered = workshop::kept(&loaded.data_dir);

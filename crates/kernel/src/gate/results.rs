@@ -69,22 +69,6 @@ impl Kernel {
     }
 }
 
-impl Kernel {
-    /// A piece of a result that is on its way to the client, with marks; `None` where there is nothing to be marked. What
-    /// stands across two pieces is seen when the whole is looked at.
-    pub(crate) fn look_at_piece(&self, server: &Server, content: &Raw) -> Option<Raw> {
-        if !self.gate().options().screen_results || server.trust() >= TrustLevel::Core {
-            return None;
-        }
-        let text = content.member("text")?.as_text()?;
-        if !screen::is_striking(&text) {
-            return None;
-        }
-        let marks = marks(&[("/text".to_owned(), text)]);
-        if marks.is_empty() { None } else { marked(content, &marks) }
-    }
-}
-
 /// Tells of the marks of a result in the event about its call.
 pub(super) fn note_marks(event: &mut AuditEvent, result: &Object) {
     let Some(marks) = result.get("_meta").and_then(|meta| meta.member(MARKS)?.elements()) else { return };

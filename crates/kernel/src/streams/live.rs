@@ -331,10 +331,10 @@ impl Live {
             return Err(SendError::Full);
         }
         let notification = match self.form {
-            Form::Mgp => render::mgp_chunk(&reader.request.to_raw(), piece, self.shown(piece)),
+            Form::Mgp => render::mgp_chunk(&reader.request.to_raw(), piece),
             Form::Proposal { pieces: true } => {
-                let (token, content) = (self.token_after(&state.stream), self.shown(piece));
-                render::proposal_chunk(&self.operation, piece.index, Some(&content), token.as_deref())
+                let token = self.token_after(&state.stream);
+                render::proposal_chunk(&self.operation, piece.index, Some(&piece.content), token.as_deref())
             }
             Form::Proposal { pieces: false } | Form::Nothing => {
                 let Some(token) = reader.token.as_ref().filter(|_| state.counts && !state.native) else {
@@ -344,11 +344,6 @@ impl Live {
             }
         };
         reader.remote.notify(notification)
-    }
-
-    /// The content of a piece as the client gets it: with marks, where it is striking.
-    fn shown(&self, piece: &Piece) -> Raw {
-        self.kernel.look_at_piece(&self.server, &piece.content).unwrap_or_else(|| piece.content.clone())
     }
 
     /// Sends what the pace held back, until nothing waits.

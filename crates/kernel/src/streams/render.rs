@@ -6,10 +6,10 @@ use switchboard_protocol::{mgp, proposals};
 use switchboard_wire::{Edit, Notification, Raw};
 
 /// A piece for a client that speaks MGP. What the server said beside it passes along.
-pub(super) fn mgp_chunk(request: &Raw, piece: &Piece, content: Raw) -> Notification {
+pub(super) fn mgp_chunk(request: &Raw, piece: &Piece) -> Notification {
     let edit = piece.said.as_ref().and_then(|said| Edit::of(said).ok()).unwrap_or_else(Edit::empty);
     let edit = edit.set("request_id", request.clone()).set("index", Raw::number(piece.index));
-    let edit = edit.set("content", content);
+    let edit = edit.set("content", piece.content.clone());
     let edit = if edit.object().has("done") { edit } else { edit.set("done", Raw::boolean(false)) };
     Notification::new(mgp::method::STREAM_CHUNK, Some(edit.finish()))
 }
@@ -113,7 +113,7 @@ mod tests {
         let text = raw(r#"{"type":"text","text":"a"}"#);
         let plain = Piece::new(3, text.clone());
         assert_eq!(
-            said(&mgp_chunk(&raw("20"), &plain, plain.content.clone())),
+            said(&mgp_chunk(&raw("20"), &plain)),
             (
                 "notifications/mgp.stream.chunk",
                 r#"{"request_id":20,"index":3,"content":{"type":"text","text":"a"},"done":false}"#
@@ -124,7 +124,7 @@ mod tests {
             ..plain
         };
         assert_eq!(
-            said(&mgp_chunk(&raw(r#""r""#), &more, more.content.clone())).1,
+            said(&mgp_chunk(&raw(r#""r""#), &more)).1,
             r#"{"request_id":"r","index":3,"content":{"type":"text","text":"a"},"done":false,"x":1.10}"#
         );
         assert_eq!(

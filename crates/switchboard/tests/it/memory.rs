@@ -59,6 +59,12 @@ fn a_configuration_decides_whether_there_is_a_memory() {
     let mut peer = home.connect();
     let said = peer.call("memory__get_memetic_status", &json!({})).unwrap();
     assert!(said.contains("\"space\":\"work\""), "{said}");
+    assert_eq!(peer.end().0, Some(0));
+    // One that was used is not left out without a word, unless that was decided.
+    for (said, told) in [("", true), ("[memory]\nenabled = false\n", false)] {
+        home.configure(&format!("{said}{}", server("one", &[])));
+        assert_eq!(home.run(&["stdio"]).stderr.contains("the built-in memory is not among the servers"), told);
+    }
     home.configure("[memory]\nenabled = 'yes'\n");
     assert!(home.run(&["tools"]).err(2).contains("enabled"));
     home.configure("[memory]\nspace = 'a b'\n");
