@@ -143,17 +143,8 @@ impl Kernel {
         if kind == ListKind::Tools {
             list = self.narrowed(context, &view, list).await;
         }
-        if kind == ListKind::Tools && self.shows_own_tools(context) {
-            list = with_own_tools(&list, &self.own_tools());
-        }
         if kind == ListKind::Tools {
-            let own = [
-                self.lifecycle_tools(context),
-                self.flow_tools(context),
-                self.manifest_tools(context),
-                self.registry_tools(context),
-            ];
-            let own = own.concat();
+            let own = [self.agreed_tools(context), self.manifest_tools(context)].concat();
             if !own.is_empty() {
                 list = with_own_tools(&list, &own);
             }
@@ -231,6 +222,15 @@ impl Kernel {
                 let _ = hub.remote().notify(notification.clone());
             }
         }
+    }
+
+    /// The kernel's own tools that belong to what was agreed on with a client.
+    pub(crate) fn agreed_tools(&self, context: &Context) -> Vec<Raw> {
+        let mut tools = if self.shows_own_tools(context) { self.own_tools() } else { Vec::new() };
+        tools.extend(self.lifecycle_tools(context));
+        tools.extend(self.flow_tools(context));
+        tools.extend(self.registry_tools(context));
+        tools
     }
 
     /// Whether a client sees the kernel's own tools: only one that asked for access control and may decide.

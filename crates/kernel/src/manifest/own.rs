@@ -27,12 +27,7 @@ impl Kernel {
     /// Every tool of the kernel that this client can call, listed or not.
     pub(super) async fn own_definitions(&self, context: &Context, view: &View) -> Vec<Raw> {
         let mut tools = self.finding_tools(context, view).await;
-        if self.shows_own_tools(context) {
-            tools.extend(self.own_tools());
-        }
-        tools.extend(self.lifecycle_tools(context));
-        tools.extend(self.flow_tools(context));
-        tools.extend(self.registry_tools(context));
+        tools.extend(self.agreed_tools(context));
         let text = |about: &str| json!({"type": "string", "description": about});
         let list = |about: &str| json!({"type": "array", "items": {"type": "string"}, "description": about});
         let check = json!({

@@ -1,13 +1,13 @@
 //! Streams and questions of servers through the real binary, with a kill in the middle.
 
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufRead as _, BufReader};
 use std::net::TcpStream;
 use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::serve::Served;
-use crate::support::{Home, LIMIT, until};
+use crate::serve::{Served, modern_meta};
+use crate::support::{Home, until};
 
 fn server(pause: &str) -> String {
     let program = Path::new(env!("CARGO_BIN_EXE_switchboard")).with_file_name("examples").join("streaming-server");
@@ -20,29 +20,13 @@ struct Reading(BufReader<TcpStream>);
 
 impl Reading {
     fn begin(served: &Served, token: &str, tool: &str, capabilities: &Value, meta: &[(&str, Value)]) -> Self {
-        let mut all = json!({
-            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
-            "io.modelcontextprotocol/clientCapabilities": capabilities,
-        });
+        let mut all = modern_meta(capabilities);
         for (key, value) in meta {
             all[*key] = value.clone();
         }
         let params = json!({"name": tool, "arguments": {}, "_mgp": {"stream": true}, "_meta": all});
         let body = json!({"jsonrpc": "2.0", "id": 20, "method": "tools/call", "params": params}).to_string();
-        let mut stream = TcpStream::connect(&served.address).unwrap();
-        stream.set_read_timeout(Some(LIMIT)).unwrap();
-        write!(
-            stream,
-            "POST /mcp HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nAuthorization: Bearer {token}\r\n\
-             Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\
-             MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: {tool}\r\n\
-             Content-Length: {}\r\n\r\n{body}",
-            served.address,
-            body.len(),
-        )
-        .unwrap();
-        Self(BufReader::new(stream))
+        Self(BufReader::new(served.send("POST", "/mcp", Some(token), &body)))
     }
 
     /// The next message, whether it comes as an event or as the whole answer.

@@ -1,36 +1,17 @@
 //! The operator's commands beside kernels that run: grants, held calls, changed definitions, the audit log.
 
-use std::io::{Read as _, Write as _};
-use std::net::TcpStream;
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::serve::Served;
-use crate::support::{Home, LIMIT, Peer, server, until};
+use crate::serve::{Served, modern_meta};
+use crate::support::{Home, Peer, server, until};
 
 /// A call of `echo` over HTTP: the text of the answer, or what went wrong.
 fn call(served: &Served, token: &str, text: &str) -> Result<String, String> {
-    let meta = json!({
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
-        "io.modelcontextprotocol/clientCapabilities": {},
-    });
-    let params = json!({"name": "echo", "arguments": {"text": text}, "_meta": meta});
+    let params = json!({"name": "echo", "arguments": {"text": text}, "_meta": modern_meta(&json!({}))});
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).to_string();
-    let mut stream = TcpStream::connect(&served.address).unwrap();
-    stream.set_read_timeout(Some(LIMIT)).unwrap();
-    write!(
-        stream,
-        "POST /mcp HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nAuthorization: Bearer {token}\r\n\
-         Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\
-         MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: echo\r\nContent-Length: {}\r\n\r\n{body}",
-        served.address,
-        body.len(),
-    )
-    .unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
+    let (_, answer) = served.http("POST", "/mcp", Some(token), &body);
     let begin = answer.find("{\"").unwrap_or_else(|| panic!("{answer}"));
     let end = answer.rfind('}').unwrap() + 1;
     let answer: Value = serde_json::from_str(&answer[begin..end]).unwrap_or_else(|error| panic!("{error}: {answer}"));

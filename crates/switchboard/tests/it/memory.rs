@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::serve::Served;
+use crate::serve::{Served, modern_meta};
 use crate::support::{Home, Peer, server, wait};
 
 fn connect(home: &Home, args: &[&str]) -> Peer {
@@ -121,20 +121,14 @@ fn over_http_a_token_is_asked_for() {
 
 /// What a principal asks of a kernel over HTTP, in the modern way, speaking MGP.
 fn ask(served: &Served, token: &str, method: &str, mut params: Value) -> Value {
-    let meta = json!({
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
-        "io.modelcontextprotocol/clientCapabilities": {
-            "extensions": {"dev.cloto/mgp": {"version": "0.3.0", "extensions": ["events"]}},
-        },
-        // Names that somebody might try to go by.
-        "principal": "ann", "contextgraph/principal": "ann", "dev.switchboard/principal": "ann",
-    });
-    let name = params["name"].as_str().or_else(|| params["uri"].as_str()).unwrap_or_default().to_owned();
-    params["_meta"] = meta;
+    let spoken = json!({"extensions": {"dev.cloto/mgp": {"version": "0.3.0", "extensions": ["events"]}}});
+    params["_meta"] = modern_meta(&spoken);
+    // Names that somebody might try to go by.
+    for key in ["principal", "contextgraph/principal", "dev.switchboard/principal"] {
+        params["_meta"][key] = json!("ann");
+    }
     let request = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
-    let named = if name.is_empty() { token.to_owned() } else { format!("{token}\r\nMcp-Name: {name}") };
-    let (_, body) = served.http("POST", "/mcp", Some(&named), &request.to_string());
+    let (_, body) = served.http("POST", "/mcp", Some(token), &request.to_string());
     // An answer with something before it is a stream.
     let text = body.lines().filter_map(|line| line.strip_prefix("data: ")).next_back().unwrap_or(&body).to_owned();
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {body}"))

@@ -8,6 +8,15 @@ use serde_json::{Value, json};
 
 use crate::support::{Home, LIMIT, lines_of, server, until, wait};
 
+/// What a client of the modern era says with each request.
+pub(crate) fn modern_meta(capabilities: &Value) -> Value {
+    json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": capabilities,
+    })
+}
+
 /// A running `serve`, and what it printed at its start.
 pub(crate) struct Served {
     child: Child,
@@ -29,34 +38,37 @@ impl Served {
     }
 
     pub(crate) fn http(&self, method: &str, path: &str, token: Option<&str>, body: &str) -> (u16, String) {
-        let mut stream = TcpStream::connect(&self.address).unwrap();
-        stream.set_read_timeout(Some(LIMIT)).unwrap();
-        let token = token.map_or_else(String::new, |token| format!("Authorization: Bearer {token}\r\n"));
-        write!(
-            stream,
-            "{method} {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n{token}Content-Type: application/json\r\n\
-             Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: {}\r\n\
-             Content-Length: {}\r\n\r\n{body}",
-            self.address,
-            serde_json::from_str::<Value>(body)
-                .map_or_else(|_| String::new(), |body| body["method"].as_str().unwrap().to_owned()),
-            body.len(),
-        )
-        .unwrap();
         let mut text = String::new();
-        stream.read_to_string(&mut text).unwrap();
+        self.send(method, path, token, body).read_to_string(&mut text).unwrap();
         let (head, body) = text.split_once("\r\n\r\n").unwrap();
         (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
     }
 
+    /// Sends a request with the headers of the modern era; the answer is to be read.
+    pub(crate) fn send(&self, method: &str, path: &str, token: Option<&str>, body: &str) -> TcpStream {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        stream.set_read_timeout(Some(LIMIT)).unwrap();
+        let token = token.map_or_else(String::new, |token| format!("Authorization: Bearer {token}\r\n"));
+        let message: Value = serde_json::from_str(body).unwrap_or_default();
+        let name = message["params"]["name"].as_str().or_else(|| message["params"]["uri"].as_str());
+        let name = name.map_or_else(String::new, |name| format!("Mcp-Name: {name}\r\n"));
+        write!(
+            stream,
+            "{method} {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n{token}Content-Type: application/json\r\n\
+             Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: {}\r\n\
+             {name}Content-Length: {}\r\n\r\n{body}",
+            self.address,
+            message["method"].as_str().unwrap_or_default(),
+            body.len(),
+        )
+        .unwrap();
+        stream
+    }
+
     /// The names of all tools, asked for in the modern way.
     pub(crate) fn tools(&self, token: Option<&str>) -> Result<Vec<String>, (u16, String)> {
-        let meta = json!({
-            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
-            "io.modelcontextprotocol/clientCapabilities": {},
-        });
-        let request = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": meta}});
+        let params = json!({"_meta": modern_meta(&json!({}))});
+        let request = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": params});
         let (status, body) = self.http("POST", "/mcp", token, &request.to_string());
         let tools =
             serde_json::from_str::<Value>(&body).ok().and_then(|answer| answer["result"]["tools"].as_array().cloned());
@@ -66,15 +78,9 @@ impl Served {
 
     /// The text that a tool answers with, called in the modern way.
     pub(crate) fn call(&self, tool: &str, token: &str) -> String {
-        let meta = json!({
-            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
-            "io.modelcontextprotocol/clientCapabilities": {},
-        });
-        let params = json!({"name": tool, "arguments": {}, "_meta": meta});
+        let params = json!({"name": tool, "arguments": {}, "_meta": modern_meta(&json!({}))});
         let request = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
-        let named = format!("{token}\r\nMcp-Name: {tool}");
-        let (_, body) = self.http("POST", "/mcp", Some(&named), &request.to_string());
+        let (_, body) = self.http("POST", "/mcp", Some(token), &request.to_string());
         let answer: Value = serde_json::from_str(&body).unwrap_or_else(|error| panic!("{error}: {body}"));
         answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
     }
@@ -250,21 +256,9 @@ fn a_second_signal_does_not_wait_for_calls_that_run() {
     let mut served = Served::start(&home, &["--no-auth"]);
     until(|| served.tools(None).ok().filter(|tools| !tools.is_empty())).expect("the server");
     // An open request keeps the drain from ending early.
-    let mut stream = TcpStream::connect(&served.address).unwrap();
-    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "slow", "arguments": {}, "_meta": {
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
-        "io.modelcontextprotocol/clientCapabilities": {},
-    }}});
-    let body = body.to_string();
-    write!(
-        stream,
-        "POST /mcp HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\
-         MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: slow\r\nContent-Length: {}\r\n\r\n{body}",
-        served.address,
-        body.len(),
-    )
-    .unwrap();
+    let params = json!({"name": "slow", "arguments": {}, "_meta": modern_meta(&json!({}))});
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+    let _stream = served.send("POST", "/mcp", None, &body.to_string());
     served.signal(rustix::process::Signal::TERM);
     let stopped = until(|| TcpStream::connect(&served.address).err());
     assert!(stopped.is_some(), "no more connections are taken");

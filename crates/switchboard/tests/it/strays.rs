@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::live::seen;
-use crate::serve::Served;
+use crate::serve::{Served, modern_meta};
 use crate::support::{Home, server, until};
 
 /// Texts that follow from a seed, so that a failure can be seen again.
@@ -24,11 +24,7 @@ fn each_caller_gets_its_own_answer() {
     ));
     let served = Served::start(&home, &["--no-auth"]);
     until(|| (served.http("GET", "/readyz", None, "").0 == 200).then_some(())).expect("ready");
-    let meta = json!({
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
-        "io.modelcontextprotocol/clientCapabilities": {},
-    });
+    let meta = modern_meta(&json!({}));
     std::thread::scope(|scope| {
         for seed in 1..=8 {
             let (served, meta) = (&served, &meta);
@@ -38,8 +34,7 @@ fn each_caller_gets_its_own_answer() {
                     // All of them use the same id, which is their right: each has a connection of its own.
                     let params = json!({"name": tool, "arguments": {"text": text}, "_meta": meta});
                     let request = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
-                    let named = format!("x\r\nMcp-Name: {tool}");
-                    let (_, body) = served.http("POST", "/mcp", Some(&named), &request.to_string());
+                    let (_, body) = served.http("POST", "/mcp", None, &request.to_string());
                     let answer: Value = serde_json::from_str(&body).unwrap_or_else(|error| panic!("{error}: {body}"));
                     assert_eq!(answer["id"], 1);
                     assert_eq!(answer["result"]["content"][0]["text"], text, "seed {seed}, call {number}: {answer}");

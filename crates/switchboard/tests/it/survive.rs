@@ -1,12 +1,12 @@
 //! Long calls that outlive the connection of their client, and the kernel itself, by their checkpoint tokens.
 
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufRead as _, BufReader};
 use std::net::TcpStream;
 
 use serde_json::{Value, json};
 
-use crate::serve::Served;
-use crate::support::{Home, LIMIT, server, until};
+use crate::serve::{Served, modern_meta};
+use crate::support::{Home, server, until};
 
 const WHOLE: &str = "<0><1><2><3><4><5><6><7><8><9>";
 const PIECE: &str = "notifications/stream_chunk";
@@ -45,29 +45,13 @@ struct Stream {
 
 impl Stream {
     fn open(served: &Served, method: &str, mut params: Value) -> Self {
-        let name = params["name"].as_str().map_or_else(String::new, |name| format!("Mcp-Name: {name}\r\n"));
         let token = params["_meta"]["checkpoint_token"].take();
-        params["_meta"] = json!({
-            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
-            "io.modelcontextprotocol/clientCapabilities": {"extensions": {"streaming": {}}},
-        });
+        params["_meta"] = modern_meta(&json!({"extensions": {"streaming": {}}}));
         if token.is_string() {
             params["_meta"]["checkpoint_token"] = token;
         }
         let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
-        let mut stream = TcpStream::connect(&served.address).unwrap();
-        stream.set_read_timeout(Some(LIMIT)).unwrap();
-        write!(
-            stream,
-            "POST /mcp HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nContent-Type: application/json\r\n\
-             Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: {method}\r\n\
-             {name}Content-Length: {}\r\n\r\n{body}",
-            served.address,
-            body.len(),
-        )
-        .unwrap();
-        Self { lines: BufReader::new(stream).lines() }
+        Self { lines: BufReader::new(served.send("POST", "/mcp", None, &body)).lines() }
     }
 
     fn call(served: &Served, token: Option<&Value>) -> Self {
