@@ -44,7 +44,9 @@ impl Kernel {
             Box::pin(self.wait_for_servers()).await;
             view = self.view();
             route = view.directory.tool(&name);
-        } else if Box::pin(self.comes_back(context, &view, route.as_ref(), &name)).await? {
+        } else if let Some((found, server)) = away(&view, route.as_ref())
+            && Box::pin(self.comes_back(context, server, found, &name)).await?
+        {
             // What is connected now may say other things of itself than what was: they count.
             view = self.view();
             route = view.directory.tool(&name);
@@ -173,20 +175,14 @@ impl Kernel {
         Ok(reply)
     }
 
-    /// Waits for a server that is on its way up, if this caller may use the tool at all; `false` if it is there.
+    /// Waits for a server that is on its way up; `false` if this caller may not use the tool anyway.
     async fn comes_back(
         &self,
         context: &Context,
-        view: &View,
-        route: Option<&Route>,
+        server: &Arc<Server>,
+        route: &Route,
         name: &str,
     ) -> Result<bool, Fault> {
-        let Some((route, server)) = route.and_then(|route| Some((route, view.servers.get(route.server)?))) else {
-            return Ok(false);
-        };
-        if server.hub_now().is_some() {
-            return Ok(false);
-        }
         let tables = self.tables().await?;
         if !self.access(&tables, &context.session, server, Some((&route.original, name))).allow {
             return Ok(false);
@@ -269,6 +265,13 @@ impl Kernel {
             None => no_such_tool(name),
         }
     }
+}
+
+/// The server of a tool, where it is not connected.
+fn away<'a>(view: &'a View, route: Option<&'a Route>) -> Option<(&'a Route, &'a Arc<Server>)> {
+    let route = route?;
+    let server = view.servers.get(route.server)?;
+    server.hub_now().is_none().then_some((route, server))
 }
 
 pub(crate) fn no_such_tool(name: &str) -> Fault {
