@@ -137,14 +137,23 @@ impl<'a> Scanner<'a> {
     #[inline]
     pub(crate) fn key(&mut self, at: usize) -> Option<(Key, usize)> {
         let (start, escapes) = (self.space(at), self.escapes);
-        let end = self.string(start)?;
-        let key = Key { place: start..end, escaped: self.escapes > escapes };
+        let end = self.key_string(start)?;
+        Some((Key { place: start..end, escaped: self.escapes > escapes }, self.colon(end)?))
+    }
+
+    fn key_string(&mut self, at: usize) -> Step {
+        let end = self.string(at)?;
         self.keys += 1;
         if self.keys > self.limits.keys {
             self.exceed(RefusalKind::TooManyKeys(self.limits.keys), end);
         }
-        let colon = self.space(end);
-        Some((key, self.expect(b':', colon)?))
+        Some(end)
+    }
+
+    #[inline]
+    fn colon(&mut self, at: usize) -> Step {
+        let at = self.space(at);
+        self.expect(b':', at)
     }
 
     /// One whole value; answers where it stands.
@@ -178,7 +187,10 @@ impl<'a> Scanner<'a> {
             };
             at = loop {
                 match part {
-                    Part::At(next) if open.last() => break self.key(next)?.1,
+                    Part::At(next) if open.last() => {
+                        let end = self.key_string(self.space(next))?;
+                        break self.colon(end)?;
+                    }
                     Part::At(next) => break next,
                     // What ends here is itself a part of what is around it.
                     Part::End(end) => {
@@ -324,8 +336,11 @@ impl Key {
     /// Whether this is the key `name`.
     #[inline]
     pub(crate) fn is(&self, name: &str, text: &[u8]) -> bool {
-        // Most keys differ in their length already. Escapes only make a key longer.
-        self.place.len() >= name.len() + 2 && *self.name(text) == *name.as_bytes()
+        if self.escaped {
+            return unescape(&text[self.place.clone()]) == name;
+        }
+        // Most keys differ in their length already.
+        self.place.len() == name.len() + 2 && between_quotes(&text[self.place.clone()]) == name.as_bytes()
     }
 }
 
