@@ -12,6 +12,7 @@ mod key;
 mod link;
 mod log;
 mod record;
+mod stamp;
 pub(crate) mod tables;
 mod verify;
 

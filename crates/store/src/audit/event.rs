@@ -1,14 +1,17 @@
 //! Audit events in the exact form of MGP 6.3, and their canonical text.
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::stamp::write_time;
 use crate::StoreError;
 use crate::canonical::{write_object, write_string};
+
+/// Room for the text of nearly every event.
+const USUAL: usize = 512;
 
 /// Who did it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,34 +59,49 @@ pub struct AuditEvent {
 impl AuditEvent {
     /// The event as `notifications/mgp.audit` carries it, with the time to the millisecond.
     pub fn canonical(&self) -> String {
+        let mut text = String::with_capacity(USUAL);
+        self.canonical_into(&mut text);
+        text
+    }
+
+    /// Writes [`canonical`](Self::canonical) text to the end of another.
+    pub fn canonical_into(&self, text: &mut String) {
+        self.canonical_as(&self.event_type, &self.result, text);
+    }
+
+    /// Writes the canonical text of an event that differs from this one in type and result alone.
+    pub fn canonical_as(&self, event_type: &str, result: &str, text: &mut String) {
         // The members in their canonical order, written without building a tree first: this is the hot path.
-        let mut text = String::with_capacity(320);
         text.push_str("{\"actor\":{\"id\":");
-        write_string(&self.actor.id, &mut text);
+        write_string(&self.actor.id, text);
         text.push_str(",\"type\":");
-        write_string(&self.actor.kind, &mut text);
+        write_string(&self.actor.kind, text);
         text.push_str("},\"details\":");
-        write_object(&self.details, &mut text);
+        write_object(&self.details, text);
         text.push_str(",\"event_type\":");
-        write_string(&self.event_type, &mut text);
+        write_string(event_type, text);
         text.push_str(",\"result\":");
-        write_string(&self.result, &mut text);
+        write_string(result, text);
         text.push_str(",\"target\":{");
-        let mut comma = "";
-        for (key, value) in [("server_id", &self.target.server_id), ("tool_name", &self.target.tool_name)] {
-            if let Some(value) = value {
-                let _ = write!(text, "{comma}\"{key}\":");
-                write_string(value, &mut text);
-                comma = ",";
-            }
+        if let Some(server) = &self.target.server_id {
+            text.push_str("\"server_id\":");
+            write_string(server, text);
         }
-        let _ = write!(text, "}},\"timestamp\":\"{:.3}\"", self.timestamp);
+        if let Some(tool) = &self.target.tool_name {
+            if self.target.server_id.is_some() {
+                text.push(',');
+            }
+            text.push_str("\"tool_name\":");
+            write_string(tool, text);
+        }
+        text.push_str("},\"timestamp\":\"");
+        write_time(self.timestamp, text);
+        text.push('"');
         if let Some(trace_id) = &self.trace_id {
             text.push_str(",\"trace_id\":");
-            write_string(trace_id, &mut text);
+            write_string(trace_id, text);
         }
         text.push('}');
-        text
     }
 
     pub(crate) fn prepare(self, limit: usize) -> Result<Prepared, StoreError> {
@@ -197,6 +215,15 @@ mod tests {
             assert_eq!(read.columns(), event.columns());
             assert_eq!(read.details, event.details);
         }
+    }
+
+    #[test]
+    fn an_event_under_another_name_is_a_changed_copy() {
+        let copy = AuditEvent { event_type: "com.example.\"x\"".to_owned(), result: "BLOCKED".to_owned(), ..event() };
+        let mut text = "before ".to_owned();
+        event().canonical_as(&copy.event_type, &copy.result, &mut text);
+        copy.canonical_into(&mut text);
+        assert_eq!(text, format!("before {0}{0}", copy.canonical()));
     }
 
     #[test]
