@@ -118,14 +118,20 @@ fn write_number(number: &Number, text: &mut String) {
     if let Some(integer) = number.as_u64() {
         write_integer(integer, text);
     } else if let Some(integer) = number.as_i64() {
-        // What is no u64 is negative.
-        text.push('-');
-        write_integer(integer.unsigned_abs(), text);
+        write_signed(integer, text);
     } else {
         // A number is an i64, a u64 or a finite f64.
         let written = write_float(number.as_f64().unwrap_or_default(), text);
         debug_assert!(written.is_ok(), "writing to a string cannot fail");
     }
+}
+
+/// As [`write_integer`], with a sign where there is one.
+pub(crate) fn write_signed(integer: i64, text: &mut String) {
+    if integer < 0 {
+        text.push('-');
+    }
+    write_integer(integer.unsigned_abs(), text);
 }
 
 /// Writes an integer, without the machinery of formatting.

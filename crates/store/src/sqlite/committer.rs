@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use rusqlite::{Connection, params};
+use rusqlite::Connection;
 
-use super::connection::{is_local, numbered, run, translate};
+use super::connection::{is_local, run, translate};
+use super::insert::Insert;
 use crate::audit::evidence::{Evidence, Ledger, Progress};
 use crate::audit::{Head, HeadKind, Link, Prepared, tables};
 use crate::sql::queue::{Committer, Done, Work};
@@ -19,12 +20,12 @@ pub(super) struct Writer {
     ledger: Ledger,
     evidence: Arc<Evidence>,
     options: Options,
-    insert: String,
+    insert: Insert,
 }
 
 impl Writer {
     pub(super) fn new(connection: Connection, ledger: Ledger, evidence: Arc<Evidence>, options: Options) -> Self {
-        Self { connection, ledger, evidence, options, insert: numbered(tables::INSERT) }
+        Self { connection, ledger, evidence, options, insert: Insert::new() }
     }
 
     fn write(&self, work: &Work, progress: &mut Progress) -> Result<Done, StoreError> {
@@ -46,33 +47,9 @@ impl Writer {
     }
 
     fn append(&self, events: &[Prepared], progress: &mut Progress) -> Result<Vec<Link>, StoreError> {
-        let mut end = self.end(progress)?;
-        let mut links = Vec::with_capacity(events.len());
-        let mut insert = self.connection.prepare_cached(&self.insert).map_err(translate)?;
-        for prepared in events {
-            let (time, columns, event) = (prepared.time(), prepared.columns(), prepared.text());
-            let next = end.next(time, event);
-            let seq = i64::try_from(next.seq).unwrap_or(i64::MAX);
-            let (previous, hash) = (end.hash.as_bytes(), next.hash.as_bytes());
-            insert
-                .execute(params![
-                    seq,
-                    time,
-                    event,
-                    previous,
-                    hash,
-                    columns.event_type,
-                    columns.actor,
-                    columns.server,
-                    columns.tool,
-                    columns.trace,
-                    columns.result
-                ])
-                .map_err(translate)?;
-            links.push(next);
-            end = next;
-        }
-        progress.appended(end, events);
+        let end = self.end(progress)?;
+        let links = self.insert.run(&self.connection, events, end)?;
+        progress.appended(links.last().copied().unwrap_or(end), events);
         Ok(links)
     }
 

@@ -72,7 +72,7 @@ pub(super) fn run(connection: &Connection, statement: &Statement) -> rusqlite::R
 }
 
 /// SQLite numbers `?1`, where the shared statements say `$1`; none of them has a dollar anywhere else.
-pub(super) fn numbered(sql: &str) -> String {
+fn numbered(sql: &str) -> String {
     sql.replace('$', "?")
 }
 

@@ -169,6 +169,32 @@ pub(crate) async fn old_records_can_be_removed_and_the_rest_verifies(fixture: &m
     assert_eq!((report.first, report.last), (53, 53));
 }
 
+/// Long appends are written in blocks: whichever length they have and whatever was before them, it is one chain.
+pub(crate) async fn appends_of_any_length_are_one_chain(fixture: &mut Fixture) {
+    let audit = fixture.store.audit();
+    let mut count = 0;
+    for everything_goes in [false, true] {
+        for length in [1, 2, 15, 16, 17, 18, 32, 33, 34, 100] {
+            if everything_goes {
+                audit.prune(at(i64::from(u16::MAX)), at(count)).await.unwrap();
+            }
+            let appended = audit.append(&events(count..count + length)).await.unwrap();
+            let expected: Vec<u64> = (count + 1..=count + length).map(|seq| seq.try_into().unwrap()).collect();
+            assert_eq!(appended.iter().map(|link| link.seq).collect::<Vec<_>>(), expected);
+            let after = Some(u64::try_from(count).unwrap());
+            let records = audit.query(&AuditFilter { after, ..AuditFilter::default() }, 1000).await.unwrap();
+            assert_eq!(records.len(), appended.len());
+            for ((record, link), number) in records.iter().zip(&appended).zip(count..) {
+                assert_eq!((record.seq, record.hash), (link.seq, link.hash));
+                assert_eq!(record.parse().unwrap(), event(number));
+            }
+            count += length;
+            let report = audit.verify(&[]).await.unwrap();
+            assert!(report.is_whole(), "{length}: {report:?}");
+        }
+    }
+}
+
 pub(crate) async fn odd_text_is_kept_and_found(fixture: &mut Fixture) {
     let audit = fixture.store.audit();
     let mut odd = event(1);
