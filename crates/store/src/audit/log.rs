@@ -26,8 +26,12 @@ impl AuditLog for Tables {
         })
     }
 
+    fn longest_event(&self) -> usize {
+        self.engine.options().event_bytes
+    }
+
     fn prepare(&self, event: AuditEvent) -> Result<Prepared, StoreError> {
-        event.prepare(self.engine.options().event_bytes)
+        event.prepare(self.longest_event())
     }
 
     fn append_prepared(&self, events: Vec<Prepared>) -> Answer<'_, Vec<Appended>> {
