@@ -1,13 +1,11 @@
 //! Audit events in the exact form of MGP 6.3, and their canonical text.
 
-use std::borrow::Cow;
-
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::columns::{Columns, searchable};
 use super::stamp::write_time;
-use crate::StoreError;
 use crate::canonical::{write_object, write_string};
 
 /// Room for the text of nearly every event.
@@ -104,14 +102,6 @@ impl AuditEvent {
         text.push('}');
     }
 
-    pub(crate) fn prepare(self, limit: usize) -> Result<Prepared, StoreError> {
-        let text = self.canonical();
-        if text.len() > limit {
-            return Err(StoreError::TooLarge { what: "an audit event", size: text.len(), limit });
-        }
-        Ok(Prepared { event: self, text })
-    }
-
     pub(crate) fn columns(&self) -> Columns<'_> {
         Columns {
             event_type: searchable(&self.event_type),
@@ -121,55 +111,6 @@ impl AuditEvent {
             trace: self.trace_id.as_deref().map(searchable),
             result: searchable(&self.result),
         }
-    }
-}
-
-/// The form in which a part can be searched: short enough for an index, and without NUL, which PostgreSQL has no text
-/// for. The event itself keeps every character.
-pub(crate) fn searchable(text: &str) -> Cow<'_, str> {
-    const LONGEST: usize = 512;
-    if text.len() <= LONGEST && !text.as_bytes().contains(&0) {
-        return text.into();
-    }
-    let mut short: String = text.chars().filter(|letter| *letter != '\0').collect();
-    short.truncate(short.floor_char_boundary(LONGEST));
-    short.into()
-}
-
-/// The parts of an event that can be searched. Verification compares them with the event.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Columns<'a> {
-    pub(crate) event_type: Cow<'a, str>,
-    pub(crate) actor: Cow<'a, str>,
-    pub(crate) server: Option<Cow<'a, str>>,
-    pub(crate) tool: Option<Cow<'a, str>>,
-    pub(crate) trace: Option<Cow<'a, str>>,
-    pub(crate) result: Cow<'a, str>,
-}
-
-/// An event that is ready to be linked into the chain: its text is made, and not too long.
-#[derive(Debug, Clone)]
-pub struct Prepared {
-    pub(crate) event: AuditEvent,
-    pub(crate) text: String,
-}
-
-impl Prepared {
-    /// The event in canonical JSON, as it will be hashed. One line.
-    #[must_use]
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-
-    /// The event itself.
-    #[must_use]
-    pub const fn event(&self) -> &AuditEvent {
-        &self.event
-    }
-
-    /// Microseconds since 1970.
-    pub(crate) fn time(&self) -> i64 {
-        self.event.timestamp.as_microsecond()
     }
 }
 
@@ -230,12 +171,5 @@ mod tests {
     fn whole_seconds_keep_their_milliseconds() {
         let event = AuditEvent { timestamp: "2026-02-27T12:00:00Z".parse().unwrap(), ..event() };
         assert!(event.canonical().contains("\"timestamp\":\"2026-02-27T12:00:00.000Z\""));
-    }
-
-    #[test]
-    fn an_event_beyond_the_limit_is_refused() {
-        let length = event().canonical().len();
-        assert!(event().prepare(length).is_ok());
-        assert!(matches!(event().prepare(length - 1), Err(StoreError::TooLarge { .. })));
     }
 }

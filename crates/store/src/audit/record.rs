@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::event::Columns;
+use super::columns::Columns;
 use super::link::envelope;
 use crate::sql::Row;
 use crate::{AuditEvent, Digest, StoreError};

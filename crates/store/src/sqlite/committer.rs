@@ -50,7 +50,7 @@ impl Writer {
         let mut links = Vec::with_capacity(events.len());
         let mut insert = self.connection.prepare_cached(&self.insert).map_err(translate)?;
         for prepared in events {
-            let (time, columns, event) = (prepared.time(), prepared.event.columns(), &prepared.text);
+            let (time, columns, event) = (prepared.time(), prepared.columns(), prepared.text());
             let next = end.next(time, event);
             let seq = i64::try_from(next.seq).unwrap_or(i64::MAX);
             let (previous, hash) = (end.hash.as_bytes(), next.hash.as_bytes());
