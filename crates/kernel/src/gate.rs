@@ -226,7 +226,8 @@ impl Attempt<'_> {
     }
 
     fn event(&self, event_type: &str, outcome: &str) -> AuditEvent {
-        let mut details = Map::new();
+        // Room for what a call says of itself in the end.
+        let mut details = Map::with_capacity(8);
         details.insert("risk_level".to_owned(), self.policy.assessment.risk.as_str().into());
         if let Some(intent) = self.metadata.intent() {
             // A model's words: secrets are taken out.

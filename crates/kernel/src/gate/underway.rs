@@ -150,7 +150,7 @@ impl Underway {
 
     /// The name of a call, unlike any other.
     pub(crate) fn name(&self, number: u64) -> String {
-        format!("{}.{number}", self.instance)
+        [&self.instance, ".", &number.to_string()].concat()
     }
 
     /// The intent of a call is on record.
