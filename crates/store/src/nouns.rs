@@ -14,6 +14,9 @@ pub trait AuditLog: Send + Sync {
     /// Appends events, in order and together. When this returns they are durable.
     fn append<'a>(&'a self, events: &'a [AuditEvent]) -> Answer<'a, Vec<Appended>>;
 
+    /// Bytes that the text of an event may have.
+    fn longest_event(&self) -> usize;
+
     /// Makes the text of an event, for [`AuditLog::append_prepared`].
     ///
     /// # Errors

@@ -106,23 +106,20 @@ impl Edit {
         let mut copied = 0;
         let mut written = 0usize;
         for (index, member) in object.members.iter().enumerate() {
-            let key = object.key_of(member);
-            let change = changes.iter().position(|(changed, _)| *changed == key);
+            let change = changes.iter().position(|(changed, _)| object.has_key(member, changed));
+            let from = if index == 0 { 0 } else { object.members[index - 1].end() };
+            let lead = &text[from.max(copied)..member.start()];
             match change {
                 None => {
-                    let from = if index == 0 { 0 } else { object.members[index - 1].whole.end };
-                    let lead = &text[from.max(copied)..member.whole.start];
                     append_lead(&mut out, lead, written, index);
-                    out.extend_from_slice(&text[member.whole.clone()]);
+                    out.extend_from_slice(&text[member.start()..member.end()]);
                     written += 1;
                 }
                 Some(place) => {
                     left[place] = false;
-                    let from = if index == 0 { 0 } else { object.members[index - 1].whole.end };
-                    let lead = &text[from.max(copied)..member.whole.start];
                     if let Some(value) = &changes[place].1 {
                         append_lead(&mut out, lead, written, index);
-                        out.extend_from_slice(&text[member.whole.start..member.value.start]);
+                        out.extend_from_slice(&text[member.start()..member.value.start]);
                         out.extend_from_slice(value.as_bytes());
                         written += 1;
                     } else if index == 0 {
@@ -130,7 +127,7 @@ impl Edit {
                     }
                 }
             }
-            copied = member.whole.end;
+            copied = member.end();
         }
         if object.members.is_empty() {
             copied = text.len() - 1;

@@ -16,7 +16,7 @@ impl Id {
     /// An id of our own.
     #[must_use]
     pub fn number(value: u64) -> Self {
-        Self(value.to_string().into())
+        Self(crate::raw::decimal(value))
     }
 
     /// An id of our own.
@@ -28,18 +28,25 @@ impl Id {
     /// Takes a string or an integer.
     #[must_use]
     pub fn from_raw(raw: &Raw) -> Option<Self> {
-        let text = raw.as_bytes();
-        let integer = |text: &[u8]| {
-            let digits = text.strip_prefix(b"-").unwrap_or(text);
-            !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
-        };
-        (text.first() == Some(&b'"') || integer(text)).then(|| Self(raw.bytes().clone()))
+        Self::is_one(raw.as_bytes()).then(|| Self(raw.bytes().clone()))
+    }
+
+    /// Whether this JSON text is an id.
+    pub(crate) fn is_one(text: &[u8]) -> bool {
+        let digits = text.strip_prefix(b"-").unwrap_or(text);
+        text.first() == Some(&b'"') || (!digits.is_empty() && digits.iter().all(u8::is_ascii_digit))
+    }
+
+    /// JSON text that [is one](Self::is_one).
+    pub(crate) const fn trusted(text: Bytes) -> Self {
+        Self(text)
     }
 
     /// The number, if this id is one that we could have given out.
     #[must_use]
     pub fn as_u64(&self) -> Option<u64> {
-        self.as_str().parse().ok()
+        let digit = |byte: u8| byte.is_ascii_digit().then(|| u64::from(byte - b'0'));
+        self.0.iter().try_fold(0u64, |number, &byte| number.checked_mul(10)?.checked_add(digit(byte)?))
     }
 
     /// The JSON text.

@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use bytes::Bytes;
 
-use crate::object::{scan_elements, unescape_key};
+use crate::object::scan_elements;
 use crate::raw::write_string;
-use crate::scan::Scanner;
+use crate::scan::{Key, Part, Scanner};
 use crate::skim::Skim;
 use crate::{ErrorObject, Id, Kind, Limits, Object, Raw, Refusal, RefusalKind};
 
@@ -60,6 +60,17 @@ impl Request {
     pub fn new(id: Id, method: impl Into<Box<str>>, params: Option<Raw>) -> Self {
         Self { id, method: method.into(), params, extra: Extra::default() }
     }
+
+    /// As [`Message::encode`].
+    #[must_use]
+    pub fn encode(&self) -> Bytes {
+        let length = ID.len() + self.id.as_bytes().len() + call_len(&self.method, self.params.as_ref());
+        write_message(length, &self.extra, |out| {
+            out.extend_from_slice(ID);
+            out.extend_from_slice(self.id.as_bytes());
+            write_call(out, &self.method, self.params.as_ref());
+        })
+    }
 }
 
 /// A message that wants no answer.
@@ -77,6 +88,13 @@ impl Notification {
     /// A notification without extra members.
     pub fn new(method: impl Into<Box<str>>, params: Option<Raw>) -> Self {
         Self { method: method.into(), params, extra: Extra::default() }
+    }
+
+    /// As [`Message::encode`].
+    #[must_use]
+    pub fn encode(&self) -> Bytes {
+        let length = call_len(&self.method, self.params.as_ref());
+        write_message(length, &self.extra, |out| write_call(out, &self.method, self.params.as_ref()))
     }
 }
 
@@ -102,6 +120,30 @@ impl Response {
     #[must_use]
     pub fn refusing(refusal: &Refusal) -> Self {
         Self::new(refusal.id.clone(), Err(refusal.to_error()))
+    }
+
+    /// As [`Message::encode`].
+    #[must_use]
+    pub fn encode(&self) -> Bytes {
+        let id = self.id.as_ref().map_or(&b"null"[..], Id::as_bytes);
+        let outcome = match &self.outcome {
+            Ok(result) => RESULT.len() + result.as_bytes().len(),
+            Err(error) => 64 + error.message.len() + error.data.as_ref().map_or(0, |data| data.as_bytes().len()),
+        };
+        write_message(ID.len() + id.len() + outcome, &self.extra, |out| {
+            out.extend_from_slice(ID);
+            out.extend_from_slice(id);
+            match &self.outcome {
+                Ok(result) => {
+                    out.extend_from_slice(RESULT);
+                    out.extend_from_slice(result.as_bytes());
+                }
+                Err(error) => {
+                    out.extend_from_slice(b",\"error\":");
+                    error.write(out);
+                }
+            }
+        })
     }
 }
 
@@ -139,7 +181,7 @@ impl Message {
         }
         let mut scanner = Scanner::new(&text, limits)?;
         let mut envelope = Envelope::default();
-        let scanned = envelope.scan(&text, &mut scanner).and_then(|()| scanner.end());
+        let scanned = envelope.scan(&text, &mut scanner);
         let judged = scanned
             .and_then(|()| scanner.exceeded.map_or(Ok(()), |(kind, at)| Err(Refusal::new(kind, at))))
             .and_then(|()| envelope.judge(&text));
@@ -150,55 +192,10 @@ impl Message {
     /// ends between their tokens become spaces: a message that came in many lines may leave where a line is a message.
     #[must_use]
     pub fn encode(&self) -> Bytes {
-        let mut out = Vec::with_capacity(64 + self.body_len());
-        out.extend_from_slice(b"{\"jsonrpc\":\"2.0\"");
-        let extra = match self {
-            Self::Request(request) => {
-                out.extend_from_slice(b",\"id\":");
-                out.extend_from_slice(request.id.as_bytes());
-                write_call(&mut out, &request.method, request.params.as_ref());
-                &request.extra
-            }
-            Self::Notification(notification) => {
-                write_call(&mut out, &notification.method, notification.params.as_ref());
-                &notification.extra
-            }
-            Self::Response(response) => {
-                out.extend_from_slice(b",\"id\":");
-                out.extend_from_slice(response.id.as_ref().map_or(b"null", Id::as_bytes));
-                match &response.outcome {
-                    Ok(result) => {
-                        out.extend_from_slice(b",\"result\":");
-                        out.extend_from_slice(result.as_bytes());
-                    }
-                    Err(error) => {
-                        out.extend_from_slice(b",\"error\":");
-                        error.write(&mut out);
-                    }
-                }
-                &response.extra
-            }
-        };
-        extra.write(&mut out);
-        out.push(b'}');
-        // Inside a string a line end is always escaped, so what is found here is white space.
-        let mut from = 0;
-        while let Some(at) = memchr::memchr2(b'\n', b'\r', &out[from..]) {
-            from += at;
-            out[from] = b' ';
-        }
-        out.into()
-    }
-
-    fn body_len(&self) -> usize {
-        let raw = |raw: Option<&Raw>| raw.map_or(0, |raw| raw.as_bytes().len());
         match self {
-            Self::Request(request) => request.method.len() + raw(request.params.as_ref()),
-            Self::Notification(notification) => notification.method.len() + raw(notification.params.as_ref()),
-            Self::Response(response) => match &response.outcome {
-                Ok(result) => result.as_bytes().len(),
-                Err(error) => error.message.len() + raw(error.data.as_ref()),
-            },
+            Self::Request(request) => request.encode(),
+            Self::Notification(notification) => notification.encode(),
+            Self::Response(response) => response.encode(),
         }
     }
 }
@@ -218,8 +215,8 @@ impl Incoming {
             return Err(Refusal::new(RefusalKind::TooLong(limits.bytes), limits.bytes));
         }
         let mut scanner = Scanner::new(&text, limits)?;
-        let ranges = scan_elements(&mut scanner, limits.batch)?;
-        scanner.end()?;
+        let elements = scan_elements(&mut scanner, limits.batch).filter(|(_, end)| scanner.end(*end).is_some());
+        let (ranges, _) = elements.ok_or_else(|| scanner.refusal())?;
         if ranges.is_empty() {
             return Err(Refusal::new(RefusalKind::Batch, 0));
         }
@@ -245,11 +242,39 @@ impl From<Response> for Message {
     }
 }
 
+const BEGIN: &[u8] = b"{\"jsonrpc\":\"2.0\"";
+const ID: &[u8] = b",\"id\":";
+const METHOD: &[u8] = b",\"method\":";
+const PARAMS: &[u8] = b",\"params\":";
+const RESULT: &[u8] = b",\"result\":";
+
+/// Writes the envelope around what `write` writes. `length` says how much that is, more or less; where it is exact, the
+/// buffer needs neither a copy nor a second allocation to become [`Bytes`].
+fn write_message(length: usize, extra: &Extra, write: impl FnOnce(&mut Vec<u8>)) -> Bytes {
+    let mut out = Vec::with_capacity(BEGIN.len() + length + 1);
+    out.extend_from_slice(BEGIN);
+    write(&mut out);
+    extra.write(&mut out);
+    out.push(b'}');
+    // Inside a string a line end is always escaped, so what is found here is white space.
+    let mut from = 0;
+    while let Some(at) = memchr::memchr2(b'\n', b'\r', &out[from..]) {
+        from += at;
+        out[from] = b' ';
+    }
+    out.into()
+}
+
+/// The length of what [`write_call`] writes where the method needs no escapes.
+fn call_len(method: &str, params: Option<&Raw>) -> usize {
+    METHOD.len() + method.len() + 2 + params.map_or(0, |params| PARAMS.len() + params.as_bytes().len())
+}
+
 fn write_call(out: &mut Vec<u8>, method: &str, params: Option<&Raw>) {
-    out.extend_from_slice(b",\"method\":");
+    out.extend_from_slice(METHOD);
     write_string(out, method);
     if let Some(params) = params {
-        out.extend_from_slice(b",\"params\":");
+        out.extend_from_slice(PARAMS);
         out.extend_from_slice(params.as_bytes());
     }
 }
@@ -263,7 +288,7 @@ struct Envelope {
     params: Option<Range<usize>>,
     result: Option<Range<usize>>,
     error: Option<Range<usize>>,
-    extra: Vec<(Range<usize>, Range<usize>)>,
+    extra: Vec<(Key, Range<usize>)>,
     /// The id stands twice, so nobody can say which one to answer under.
     ambiguous: bool,
     /// The text broke off inside the result or error.
@@ -271,73 +296,77 @@ struct Envelope {
 }
 
 impl Envelope {
+    /// Finds the members. Whatever the text is refused for, those in front of it are noted.
     fn scan(&mut self, text: &[u8], scanner: &mut Scanner<'_>) -> Result<(), Refusal> {
-        scanner.space();
-        if scanner.peek() != Some(b'{') {
+        let start = scanner.space(0);
+        if scanner.peek(start) != Some(b'{') {
             // Tell a well-formed value of another shape from text that is no JSON at all.
-            scanner.value()?;
-            scanner.end()?;
-            return Err(Refusal::new(RefusalKind::Shape, 0));
+            let other = scanner.value(start).and_then(|other| scanner.end(other.end));
+            return Err(other.map_or_else(|| scanner.refusal(), |_| Refusal::new(RefusalKind::Shape, 0)));
         }
-        scanner.expect(b'{')?;
-        scanner.enter();
-        scanner.space();
+        let (end, duplicate) = self.members(text, scanner, start + 1).ok_or_else(|| scanner.refusal())?;
+        if let Some(at) = duplicate.or_else(|| self.duplicate_extra(text)) {
+            return Err(Refusal::new(RefusalKind::DuplicateKey, at));
+        }
+        scanner.end(end).map(|_| ()).ok_or_else(|| scanner.refusal())
+    }
+
+    /// Notes each member; answers where they end, and where a key stands for the second time, unknown ones left out.
+    fn members(&mut self, text: &[u8], scanner: &mut Scanner<'_>, start: usize) -> Option<(usize, Option<usize>)> {
         let mut duplicate = None;
-        if !scanner.eat(b'}') {
-            loop {
-                let key = scanner.key()?;
-                let value = scanner.value().inspect_err(|_| {
-                    self.broken_answer = matches!(&*unescape_key(&text[key.clone()]), "result" | "error");
-                })?;
-                if !self.take(text, key.clone(), value) && duplicate.is_none() {
-                    duplicate = Some(key.start);
-                }
-                scanner.space();
-                if scanner.eat(b'}') {
-                    break;
-                }
-                scanner.expect(b',')?;
+        let mut part = scanner.enter(b'}', start);
+        loop {
+            let at = match part {
+                Part::At(at) => at,
+                Part::End(end) => return Some((end, duplicate)),
+            };
+            let (key, at) = scanner.key(at)?;
+            let Some(value) = scanner.value(at) else {
+                self.broken_answer = matches!(&*key.name(text), b"result" | b"error");
+                return None;
+            };
+            let (start, end) = (key.place.start, value.end);
+            if !self.take(text, key, value) {
+                duplicate.get_or_insert(start);
             }
-        }
-        scanner.leave();
-        match duplicate.or_else(|| self.duplicate_extra(text)) {
-            Some(at) => Err(Refusal::new(RefusalKind::DuplicateKey, at)),
-            None => Ok(()),
+            part = scanner.next(b'}', end)?;
         }
     }
 
     /// Where the key of an unknown member stands for the second time.
     fn duplicate_extra(&self, text: &[u8]) -> Option<usize> {
-        let key = |(key, _): &(Range<usize>, Range<usize>)| unescape_key(&text[key.clone()]);
-        let again = |index: usize| self.extra[index].0.start;
+        let again = |index: usize| self.extra[index].0.place.start;
         // A message may have very many members; comparing each with each is only for the few of an honest one.
         if self.extra.len() <= 8 {
             (1..self.extra.len())
-                .find(|&index| self.extra[..index].iter().any(|e| key(e) == key(&self.extra[index])))
+                .find(|&index| {
+                    self.extra[..index].iter().any(|(key, _)| key.name(text) == self.extra[index].0.name(text))
+                })
                 .map(again)
         } else {
             let mut seen = std::collections::HashSet::with_capacity(self.extra.len());
-            self.extra.iter().position(|member| !seen.insert(key(member))).map(again)
+            self.extra.iter().position(|(key, _)| !seen.insert(key.name(text))).map(again)
         }
     }
 
     /// Notes a member; `false` where its key stood before. Unknown ones are compared later.
-    fn take(&mut self, text: &[u8], key: Range<usize>, value: Range<usize>) -> bool {
-        let name = unescape_key(&text[key.clone()]);
-        let place = match &*name {
-            "jsonrpc" => &mut self.jsonrpc,
-            "id" => &mut self.id,
-            "method" => &mut self.method,
-            "params" => &mut self.params,
-            "result" => &mut self.result,
-            "error" => &mut self.error,
+    fn take(&mut self, text: &[u8], key: Key, value: Range<usize>) -> bool {
+        let place = match &*key.name(text) {
+            b"jsonrpc" => &mut self.jsonrpc,
+            b"id" => {
+                self.ambiguous = self.id.is_some();
+                &mut self.id
+            }
+            b"method" => &mut self.method,
+            b"params" => &mut self.params,
+            b"result" => &mut self.result,
+            b"error" => &mut self.error,
             _ => {
                 self.extra.push((key, value));
                 return true;
             }
         };
         let new = place.is_none();
-        self.ambiguous |= !new && &*name == "id";
         place.get_or_insert(value);
         new
     }
@@ -345,18 +374,20 @@ impl Envelope {
     fn judge(&self, text: &Bytes) -> Result<Message, Refusal> {
         let raw = |range: &Range<usize>| Raw::trusted(text.slice(range.clone()));
         let fail = |kind, range: &Option<Range<usize>>| Refusal::new(kind, range.as_ref().map_or(0, |r| r.start));
-        if self.jsonrpc.as_ref().and_then(|range| raw(range).as_text()).as_deref() != Some("2.0") {
+        let is_version = |range: &Range<usize>| {
+            let written = &text[range.clone()];
+            written == br#""2.0""# || (written.contains(&b'\\') && raw(range).as_text().as_deref() == Some("2.0"))
+        };
+        if !self.jsonrpc.as_ref().is_some_and(is_version) {
             return Err(fail(RefusalKind::Version, &self.jsonrpc));
         }
         let extra = self.extra(text);
         let id = match &self.id {
             None => None,
-            Some(range) => match Id::from_raw(&raw(range)) {
-                Some(id) => Some(id),
-                // Only an error about an unreadable message may carry a null id.
-                None if raw(range).kind() == Kind::Null && self.error.is_some() => None,
-                None => return Err(fail(RefusalKind::BadId, &self.id)),
-            },
+            Some(range) if Id::is_one(&text[range.clone()]) => Some(Id::trusted(text.slice(range.clone()))),
+            // Only an error about an unreadable message may carry a null id.
+            Some(range) if raw(range).kind() == Kind::Null && self.error.is_some() => None,
+            Some(_) => return Err(fail(RefusalKind::BadId, &self.id)),
         };
         match (&self.method, &self.result, &self.error) {
             (Some(range), None, None) => {
@@ -385,9 +416,8 @@ impl Envelope {
     }
 
     fn extra(&self, text: &Bytes) -> Extra {
-        let member = |(key, value): &(Range<usize>, Range<usize>)| {
-            (unescape_key(&text[key.clone()]).into(), Raw::trusted(text.slice(value.clone())))
-        };
+        let member =
+            |(key, value): &(Key, Range<usize>)| (key.text(text).into(), Raw::trusted(text.slice(value.clone())));
         Extra(self.extra.iter().map(member).collect())
     }
 

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::scan::Scanner;
-use crate::{Limits, Raw, Refusal, RefusalKind};
+use crate::scan::{Key, Part, Scanner};
+use crate::{Raw, Refusal, RefusalKind};
 
 /// One object, opened one level deep. No key stands twice.
 #[derive(Debug, Clone)]
@@ -16,12 +16,20 @@ pub struct Object {
 /// Where one member of an [`Object`] stands.
 #[derive(Debug, Clone)]
 pub struct Member {
-    /// Key and value together, from the key's quote to the value's end.
-    pub(crate) whole: Range<usize>,
-    pub(crate) key: Range<usize>,
+    pub(crate) key: Key,
     pub(crate) value: Range<usize>,
-    /// Whether the key is written with escapes.
-    pub(crate) escaped: bool,
+}
+
+impl Member {
+    /// Where it begins: at the key's quote.
+    pub(crate) const fn start(&self) -> usize {
+        self.key.place.start
+    }
+
+    /// Where it ends: with its value.
+    pub(crate) const fn end(&self) -> usize {
+        self.value.end
+    }
 }
 
 impl Object {
@@ -31,57 +39,20 @@ impl Object {
     /// The value is no object, or a key stands twice. Two readers may take different ones of two equal keys,
     /// so what was checked need not be what is done: such an object is never acted upon.
     pub fn open(raw: &Raw) -> Result<Self, Refusal> {
-        // The text was held to its limits when it was parsed; this pass only finds the members again.
-        const OPEN: &Limits =
-            &Limits { bytes: usize::MAX, depth: usize::MAX, keys: usize::MAX, number_length: usize::MAX, batch: 0 };
-        let mut scanner = Scanner::over_checked(raw.as_bytes(), OPEN);
-        let members = scan_members(&mut scanner)?;
-        let object = Self { raw: raw.clone(), members };
-        object.refuse_duplicates()?;
-        Ok(object)
-    }
-
-    fn refuse_duplicates(&self) -> Result<(), Refusal> {
-        let duplicate = |member: &Member| Err(Refusal::new(RefusalKind::DuplicateKey, member.key.start));
-        if self.members.len() <= 16 {
-            for (index, member) in self.members.iter().enumerate() {
-                if self.members[..index].iter().any(|earlier| self.have_one_key(earlier, member)) {
-                    return duplicate(member);
-                }
-            }
-        } else {
-            let mut seen = std::collections::HashSet::with_capacity(self.members.len());
-            for member in &self.members {
-                if !seen.insert(self.key_of(member)) {
-                    return duplicate(member);
-                }
-            }
+        let mut scanner = Scanner::over_checked(raw.as_bytes());
+        let members = scan_members(&mut scanner).ok_or_else(|| scanner.refusal())?;
+        match duplicate(&members, raw.as_bytes()) {
+            Some(again) => Err(Refusal::new(RefusalKind::DuplicateKey, again.start())),
+            None => Ok(Self { raw: raw.clone(), members }),
         }
-        Ok(())
     }
 
-    pub(crate) fn key_of(&self, member: &Member) -> Cow<'_, str> {
-        unescape_key(&self.raw.as_bytes()[member.key.clone()])
-    }
-
-    /// The bytes of a key where they are its text as they stand.
-    fn plain_key(&self, member: &Member) -> Option<&[u8]> {
-        let inner = &self.raw.as_bytes()[member.key.start + 1..member.key.end - 1];
-        (!member.escaped).then_some(inner)
-    }
-
-    fn have_one_key(&self, one: &Member, other: &Member) -> bool {
-        match (self.plain_key(one), self.plain_key(other)) {
-            (Some(one), Some(other)) => one == other,
-            _ => self.key_of(one) == self.key_of(other),
-        }
+    pub(crate) fn has_key(&self, member: &Member, key: &str) -> bool {
+        member.key.is(key, self.raw.as_bytes())
     }
 
     pub(crate) fn find(&self, key: &str) -> Option<&Member> {
-        self.members.iter().find(|member| match self.plain_key(member) {
-            Some(plain) => plain == key.as_bytes(),
-            None => self.key_of(member) == key,
-        })
+        self.members.iter().find(|member| self.has_key(member, key))
     }
 
     /// The whole of it, as it was written.
@@ -110,7 +81,7 @@ impl Object {
 
     /// Keys and values in their order.
     pub fn iter(&self) -> impl Iterator<Item = (Cow<'_, str>, Raw)> {
-        self.members.iter().map(|member| (self.key_of(member), self.raw.slice(member.value.clone())))
+        self.members.iter().map(|member| (member.key.text(self.raw.as_bytes()), self.raw.slice(member.value.clone())))
     }
 
     /// How many members there are.
@@ -142,10 +113,8 @@ impl Raw {
     /// The elements, where this is an array.
     #[must_use]
     pub fn elements(&self) -> Option<Vec<Self>> {
-        const OPEN: &Limits =
-            &Limits { bytes: usize::MAX, depth: usize::MAX, keys: usize::MAX, number_length: usize::MAX, batch: 0 };
-        let mut scanner = Scanner::over_checked(self.as_bytes(), OPEN);
-        let ranges = scan_elements(&mut scanner, usize::MAX).ok()?;
+        let mut scanner = Scanner::over_checked(self.as_bytes());
+        let (ranges, _) = scan_elements(&mut scanner, usize::MAX)?;
         Some(ranges.into_iter().map(|range| self.slice(range)).collect())
     }
 
@@ -164,64 +133,54 @@ impl Raw {
     }
 }
 
-/// The members of the object at the scanner's place.
-pub(crate) fn scan_members(scanner: &mut Scanner<'_>) -> Result<Vec<Member>, Refusal> {
-    scanner.space();
-    if !scanner.eat(b'{') {
-        return scanner.fail(RefusalKind::Shape);
+/// The members of the object that the text is; `None` where it is none.
+fn scan_members(scanner: &mut Scanner<'_>) -> Option<Vec<Member>> {
+    let start = scanner.space(0);
+    if scanner.peek(start) != Some(b'{') {
+        return scanner.stop(RefusalKind::Shape, start);
     }
-    scanner.enter();
     let mut members = Vec::with_capacity(6);
-    scanner.space();
-    if !scanner.eat(b'}') {
-        loop {
-            let key = scanner.key()?;
-            let value = scanner.value()?;
-            let escaped = scanner.has_escape(&key);
-            members.push(Member { whole: key.start..value.end, key, value, escaped });
-            scanner.space();
-            if scanner.eat(b'}') {
-                break;
-            }
-            scanner.expect(b',')?;
-        }
+    let mut part = scanner.enter(b'}', start + 1);
+    while let Part::At(at) = part {
+        let (key, at) = scanner.key(at)?;
+        let value = scanner.value(at)?;
+        part = scanner.next(b'}', value.end)?;
+        members.push(Member { key, value });
     }
-    scanner.leave();
-    Ok(members)
+    Some(members)
 }
 
-/// The elements of the array at the scanner's place, where there are at most `most`.
-pub(crate) fn scan_elements(scanner: &mut Scanner<'_>, most: usize) -> Result<Vec<Range<usize>>, Refusal> {
-    scanner.space();
-    if !scanner.eat(b'[') {
-        return scanner.fail(RefusalKind::Shape);
-    }
-    scanner.enter();
-    let mut elements = Vec::new();
-    scanner.space();
-    if !scanner.eat(b']') {
-        loop {
-            if elements.len() == most {
-                return scanner.fail(RefusalKind::Batch);
-            }
-            elements.push(scanner.value()?);
-            scanner.space();
-            if scanner.eat(b']') {
-                break;
-            }
-            scanner.expect(b',')?;
-        }
-    }
-    scanner.leave();
-    Ok(elements)
-}
-
-/// The text of a key, from its JSON text with quotes.
-pub(crate) fn unescape_key(text: &[u8]) -> Cow<'_, str> {
-    let inner = text.get(1..text.len().saturating_sub(1)).unwrap_or_default();
-    if inner.contains(&b'\\') {
-        Cow::Owned(serde_json::from_slice(text).unwrap_or_default())
+/// The first member whose key stood before.
+fn duplicate<'m>(members: &'m [Member], text: &[u8]) -> Option<&'m Member> {
+    // Comparing each with each is only for few: what arrives may have very many.
+    if members.len() <= 16 {
+        let stood_before = |&(index, member): &(usize, &Member)| {
+            members[..index].iter().any(|earlier| earlier.key.name(text) == member.key.name(text))
+        };
+        members.iter().enumerate().find(stood_before).map(|(_, member)| member)
     } else {
-        Cow::Borrowed(std::str::from_utf8(inner).unwrap_or_default())
+        let mut seen = std::collections::HashSet::with_capacity(members.len());
+        members.iter().find(|member| !seen.insert(member.key.name(text)))
+    }
+}
+
+/// The elements of the array that the text begins with, where there are at most `most`, and where it ends.
+pub(crate) fn scan_elements(scanner: &mut Scanner<'_>, most: usize) -> Option<(Vec<Range<usize>>, usize)> {
+    let start = scanner.space(0);
+    if scanner.peek(start) != Some(b'[') {
+        return scanner.stop(RefusalKind::Shape, start);
+    }
+    let mut elements = Vec::new();
+    let mut part = scanner.enter(b']', start + 1);
+    loop {
+        match part {
+            Part::End(end) => return Some((elements, end)),
+            Part::At(at) if elements.len() == most => return scanner.stop(RefusalKind::Batch, at),
+            Part::At(at) => {
+                let element = scanner.value(at)?;
+                part = scanner.next(b']', element.end)?;
+                elements.push(element);
+            }
+        }
     }
 }

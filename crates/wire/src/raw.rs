@@ -63,7 +63,7 @@ impl Raw {
     /// The JSON text of an unsigned integer.
     #[must_use]
     pub fn number(value: u64) -> Self {
-        Self(value.to_string().into())
+        Self(decimal(value))
     }
 
     /// `true` or `false`.
@@ -145,6 +145,19 @@ impl Raw {
         }
         std::str::from_utf8(inner).ok().map(str::to_owned)
     }
+}
+
+/// The digits of a number, in one allocation of their length.
+pub(crate) fn decimal(mut value: u64) -> Bytes {
+    let mut digits = [b'0'; 20];
+    let mut start = digits.len() - 1;
+    digits[start] += (value % 10) as u8;
+    while value >= 10 {
+        value /= 10;
+        start -= 1;
+        digits[start] += (value % 10) as u8;
+    }
+    Bytes::copy_from_slice(&digits[start..])
 }
 
 /// Appends `text` as a JSON string.

@@ -3,29 +3,35 @@
 //! A limit that is exceeded, or text that is no Unicode, does not stop the pass. It is remembered, so that an id
 //! which stands behind the offending part can still be read and answered.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::{Limits, Refusal, RefusalKind};
 
 pub(crate) struct Scanner<'a> {
     text: &'a [u8],
-    pub(crate) at: usize,
     limits: &'a Limits,
     depth: usize,
     keys: usize,
+    /// Escapes seen so far.
+    escapes: usize,
     /// The first thing to refuse the text for that did not stop the pass, and where it is.
     pub(crate) exceeded: Option<(RefusalKind, usize)>,
+    /// What stopped the pass, and where.
+    stopped: Option<(RefusalKind, usize)>,
 }
 
-type Step<T = ()> = Result<T, Refusal>;
+/// Where the pass goes on; `None` where it has stopped: [`Scanner::refusal`] says why. Every step is told where it
+/// begins, so that the place stays in a register all along.
+type Step = Option<usize>;
 
 impl<'a> Scanner<'a> {
     fn unchecked(text: &'a [u8], limits: &'a Limits) -> Self {
-        Self { text, at: 0, limits, depth: 0, keys: 0, exceeded: None }
+        Self { text, limits, depth: 0, keys: 0, escapes: 0, exceeded: None, stopped: None }
     }
 
     /// Begins a pass over text whose encoding is checked here, at once.
-    pub(crate) fn new(text: &'a [u8], limits: &'a Limits) -> Step<Self> {
+    pub(crate) fn new(text: &'a [u8], limits: &'a Limits) -> Result<Self, Refusal> {
         if text.starts_with(b"\xef\xbb\xbf") {
             return Err(Refusal::new(RefusalKind::ByteOrderMark, 0));
         }
@@ -37,280 +43,332 @@ impl<'a> Scanner<'a> {
     }
 
     /// A pass over text that was checked before and holds exactly one value.
-    pub(crate) fn over_checked(text: &'a [u8], limits: &'a Limits) -> Self {
-        Self::unchecked(text, limits)
+    pub(crate) fn over_checked(text: &'a [u8]) -> Self {
+        // The text was held to its limits when it was parsed; this pass only finds its parts again.
+        const OPEN: &Limits =
+            &Limits { bytes: usize::MAX, depth: usize::MAX, keys: usize::MAX, number_length: usize::MAX, batch: 0 };
+        Self::unchecked(text, OPEN)
     }
 
     /// Checks that `text` is one value within the limits; answers where it stands.
-    pub(crate) fn check(text: &[u8], limits: &Limits) -> Step<Range<usize>> {
+    pub(crate) fn check(text: &[u8], limits: &Limits) -> Result<Range<usize>, Refusal> {
         if text.len() > limits.bytes {
             return Err(Refusal::new(RefusalKind::TooLong(limits.bytes), limits.bytes));
         }
         let mut scanner = Scanner::new(text, limits)?;
-        let range = scanner.value()?;
-        scanner.end()?;
-        match scanner.exceeded {
-            Some((kind, at)) => Err(Refusal::new(kind, at)),
-            None => Ok(range),
+        let whole = scanner.value(0).filter(|range| scanner.end(range.end).is_some());
+        match (whole, scanner.exceeded) {
+            (None, _) => Err(scanner.refusal()),
+            (Some(_), Some((kind, at))) => Err(Refusal::new(kind, at)),
+            (Some(range), None) => Ok(range),
         }
     }
 
-    pub(crate) fn fail<T>(&self, kind: RefusalKind) -> Step<T> {
-        Err(Refusal::new(kind, self.at))
+    /// Why the pass has stopped.
+    pub(crate) fn refusal(&self) -> Refusal {
+        let (kind, at) = self.stopped.unwrap_or((RefusalKind::Syntax, self.text.len()));
+        Refusal::new(kind, at)
     }
 
-    fn exceed(&mut self, kind: RefusalKind) {
-        if self.exceeded.is_none() {
-            self.exceeded = Some((kind, self.at));
+    #[cold]
+    pub(crate) fn stop<T>(&mut self, kind: RefusalKind, at: usize) -> Option<T> {
+        self.stopped = Some((kind, at));
+        None
+    }
+
+    #[cold]
+    fn exceed(&mut self, kind: RefusalKind, at: usize) {
+        self.exceeded.get_or_insert((kind, at));
+    }
+
+    #[inline]
+    pub(crate) fn peek(&self, at: usize) -> Option<u8> {
+        self.text.get(at).copied()
+    }
+
+    #[inline]
+    pub(crate) fn space(&self, mut at: usize) -> usize {
+        while matches!(self.peek(at), Some(b' ' | b'\t' | b'\n' | b'\r')) {
+            at += 1;
         }
+        at
     }
 
-    pub(crate) fn peek(&self) -> Option<u8> {
-        self.text.get(self.at).copied()
-    }
-
-    pub(crate) fn space(&mut self) {
-        while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
-            self.at += 1;
-        }
-    }
-
-    pub(crate) fn eat(&mut self, byte: u8) -> bool {
-        let found = self.peek() == Some(byte);
-        self.at += usize::from(found);
-        found
-    }
-
-    pub(crate) fn expect(&mut self, byte: u8) -> Step {
-        if self.eat(byte) { Ok(()) } else { self.fail(RefusalKind::Syntax) }
+    #[inline]
+    fn expect(&mut self, byte: u8, at: usize) -> Step {
+        if self.peek(at) == Some(byte) { Some(at + 1) } else { self.stop(RefusalKind::Syntax, at) }
     }
 
     /// Only white space is left.
-    pub(crate) fn end(&mut self) -> Step {
-        self.space();
-        if self.at == self.text.len() { Ok(()) } else { self.fail(RefusalKind::Trailing) }
+    pub(crate) fn end(&mut self, at: usize) -> Step {
+        let at = self.space(at);
+        if at == self.text.len() { Some(at) } else { self.stop(RefusalKind::Trailing, at) }
     }
 
-    /// Whether the text in this place holds a backslash.
-    pub(crate) fn has_escape(&self, place: &Range<usize>) -> bool {
-        self.text[place.clone()].contains(&b'\\')
-    }
-
-    /// Enters an object or array whose bracket was eaten by the caller.
-    pub(crate) fn enter(&mut self) {
+    /// Enters an object or array, from behind its bracket.
+    #[inline]
+    pub(crate) fn enter(&mut self, closing: u8, at: usize) -> Part {
         self.depth += 1;
         if self.depth > self.limits.depth {
-            self.exceed(RefusalKind::TooDeep(self.limits.depth));
+            self.exceed(RefusalKind::TooDeep(self.limits.depth), at);
+        }
+        let at = self.space(at);
+        if self.peek(at) == Some(closing) { self.leave(at) } else { Part::At(at) }
+    }
+
+    /// Goes on from behind a part of an object or array.
+    #[inline]
+    pub(crate) fn next(&mut self, closing: u8, at: usize) -> Option<Part> {
+        let at = self.space(at);
+        match self.peek(at) {
+            Some(b',') => Some(Part::At(at + 1)),
+            Some(byte) if byte == closing => Some(self.leave(at)),
+            _ => self.stop(RefusalKind::Syntax, at),
         }
     }
 
-    pub(crate) fn leave(&mut self) {
+    #[inline]
+    fn leave(&mut self, at: usize) -> Part {
         self.depth -= 1;
+        Part::End(at + 1)
     }
 
-    /// A key and its colon; answers where the key's text stands, quotes included.
-    pub(crate) fn key(&mut self) -> Step<Range<usize>> {
-        self.space();
-        let range = self.string()?;
+    /// A key and its colon; answers also where its value is to be looked for.
+    #[inline]
+    pub(crate) fn key(&mut self, at: usize) -> Option<(Key, usize)> {
+        let (start, escapes) = (self.space(at), self.escapes);
+        let end = self.string(start)?;
+        let key = Key { place: start..end, escaped: self.escapes > escapes };
         self.keys += 1;
         if self.keys > self.limits.keys {
-            self.exceed(RefusalKind::TooManyKeys(self.limits.keys));
+            self.exceed(RefusalKind::TooManyKeys(self.limits.keys), end);
         }
-        self.space();
-        self.expect(b':')?;
-        Ok(range)
+        let colon = self.space(end);
+        Some((key, self.expect(b':', colon)?))
     }
 
     /// One whole value; answers where it stands.
-    pub(crate) fn value(&mut self) -> Step<Range<usize>> {
-        self.space();
-        let start = self.at;
-        let base = self.depth;
+    #[inline]
+    pub(crate) fn value(&mut self, at: usize) -> Option<Range<usize>> {
+        let start = self.space(at);
+        let end = match self.peek(start) {
+            Some(b'{' | b'[') => self.nested(start)?,
+            _ => self.scalar(start)?,
+        };
+        Some(start..end)
+    }
+
+    /// An object or array with all that is in it.
+    fn nested(&mut self, at: usize) -> Step {
         // One bit for each open bracket: set for an object. It costs an eighth of a byte a level, so depth
         // alone cannot exhaust memory, and there is no recursion that could exhaust the stack.
         let mut open = BitStack::default();
+        let mut at = at;
         loop {
-            self.space();
-            let Some(byte) = self.peek() else { return self.fail(RefusalKind::Syntax) };
-            let opened = match byte {
-                b'{' | b'[' => {
-                    self.at += 1;
-                    let object = byte == b'{';
-                    open.push(object);
-                    self.enter();
-                    self.space();
-                    let empty = self.eat(if object { b'}' } else { b']' });
-                    if empty {
-                        open.pop();
-                        self.leave();
-                    } else if object {
-                        self.key()?;
-                    }
-                    !empty
+            at = self.space(at);
+            let mut part = match self.peek(at) {
+                Some(bracket @ (b'{' | b'[')) => {
+                    open.push(bracket == b'{');
+                    self.enter(open.closing(), at + 1)
                 }
-                b'"' => {
-                    self.string()?;
-                    false
-                }
-                b't' => self.literal(b"true")?,
-                b'f' => self.literal(b"false")?,
-                b'n' => self.literal(b"null")?,
                 _ => {
-                    self.number()?;
-                    false
+                    let end = self.scalar(at)?;
+                    self.next(open.closing(), end)?
                 }
             };
-            if opened {
-                continue;
-            }
-            // A value ended: close what ends with it, or go on to the next one.
-            loop {
-                let Some(object) = open.last() else {
-                    debug_assert_eq!(self.depth, base);
-                    return Ok(start..self.at);
-                };
-                self.space();
-                if self.eat(b',') {
-                    if object {
-                        self.key()?;
+            at = loop {
+                match part {
+                    Part::At(next) if open.last() => break self.key(next)?.1,
+                    Part::At(next) => break next,
+                    // What ends here is itself a part of what is around it.
+                    Part::End(end) => {
+                        open.pop();
+                        if open.is_empty() {
+                            return Some(end);
+                        }
+                        part = self.next(open.closing(), end)?;
                     }
-                    break;
                 }
-                self.expect(if object { b'}' } else { b']' })?;
-                open.pop();
-                self.leave();
-            }
+            };
         }
     }
 
-    fn literal(&mut self, word: &[u8]) -> Step<bool> {
-        if !self.text[self.at..].starts_with(word) {
-            return self.fail(RefusalKind::Syntax);
+    /// A value that has no others in it.
+    #[inline]
+    fn scalar(&mut self, at: usize) -> Step {
+        match self.peek(at) {
+            Some(b'"') => self.string(at),
+            Some(b't') => self.literal(b"true", at),
+            Some(b'f') => self.literal(b"false", at),
+            Some(b'n') => self.literal(b"null", at),
+            _ => self.number(at),
         }
-        self.at += word.len();
-        Ok(false)
     }
 
-    fn digits(&mut self) -> Step {
-        let start = self.at;
-        while matches!(self.peek(), Some(b'0'..=b'9')) {
-            self.at += 1;
-        }
-        if self.at == start { self.fail(RefusalKind::Syntax) } else { Ok(()) }
+    #[inline]
+    fn literal<const N: usize>(&mut self, word: &[u8; N], at: usize) -> Step {
+        if self.text[at..].first_chunk() == Some(word) { Some(at + N) } else { self.stop(RefusalKind::Syntax, at) }
     }
 
-    fn number(&mut self) -> Step {
-        let start = self.at;
-        self.eat(b'-');
-        if !self.eat(b'0') {
-            self.digits()?;
+    fn digits(&mut self, start: usize) -> Step {
+        let mut at = start;
+        while matches!(self.peek(at), Some(b'0'..=b'9')) {
+            at += 1;
         }
-        if self.eat(b'.') {
-            self.digits()?;
-        }
-        if matches!(self.peek(), Some(b'e' | b'E')) {
-            self.at += 1;
-            if !self.eat(b'+') {
-                self.eat(b'-');
-            }
-            self.digits()?;
-        }
-        if self.at - start > self.limits.number_length {
-            self.exceed(RefusalKind::NumberTooLong(self.limits.number_length));
-        }
-        Ok(())
+        if at == start { self.stop(RefusalKind::Syntax, at) } else { Some(at) }
     }
 
-    /// A string with its quotes; answers where it stands.
-    pub(crate) fn string(&mut self) -> Step<Range<usize>> {
-        let start = self.at;
-        self.expect(b'"')?;
+    fn number(&mut self, start: usize) -> Step {
+        let mut at = start + usize::from(self.peek(start) == Some(b'-'));
+        at = if self.peek(at) == Some(b'0') { at + 1 } else { self.digits(at)? };
+        if self.peek(at) == Some(b'.') {
+            at = self.digits(at + 1)?;
+        }
+        if matches!(self.peek(at), Some(b'e' | b'E')) {
+            let signed = matches!(self.peek(at + 1), Some(b'+' | b'-'));
+            at = self.digits(at + 1 + usize::from(signed))?;
+        }
+        if at - start > self.limits.number_length {
+            self.exceed(RefusalKind::NumberTooLong(self.limits.number_length), at);
+        }
+        Some(at)
+    }
+
+    /// A string with its quotes.
+    #[inline]
+    fn string(&mut self, at: usize) -> Step {
+        let start = self.expect(b'"', at)?;
+        let end = start + plain_prefix(&self.text[start..]);
+        if self.peek(end) == Some(b'"') { Some(end + 1) } else { self.rest_of_string(end) }
+    }
+
+    /// The rest of a string that is no plain text. Apart, because nearly every string is.
+    #[cold]
+    fn rest_of_string(&mut self, mut at: usize) -> Step {
         loop {
-            self.at += plain_prefix(&self.text[self.at..]);
-            match self.peek() {
-                Some(b'"') => {
-                    self.at += 1;
-                    return Ok(start..self.at);
-                }
-                Some(b'\\') => {
-                    self.at += 1;
-                    self.escape()?;
-                }
-                _ => return self.fail(RefusalKind::Syntax),
+            match self.peek(at) {
+                Some(b'"') => return Some(at + 1),
+                Some(b'\\') => at = self.escape(at)?,
+                _ => return self.stop(RefusalKind::Syntax, at),
             }
+            at += plain_prefix(&self.text[at..]);
         }
     }
 
-    fn escape(&mut self) -> Step {
-        let Some(byte) = self.peek() else { return self.fail(RefusalKind::Syntax) };
-        self.at += 1;
-        match byte {
-            b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Ok(()),
-            b'u' => {
-                let begin = self.at - 2;
-                let whole = match self.hex4()? {
-                    0xd800..=0xdbff => self.low_half(),
-                    0xdc00..=0xdfff => false,
-                    _ => true,
-                };
-                if !whole && self.exceeded.is_none() {
-                    self.exceeded = Some((RefusalKind::Unicode, begin));
+    /// The escape that begins at `start`, and the second one where a character takes two.
+    fn escape(&mut self, start: usize) -> Step {
+        self.escapes += 1;
+        match self.peek(start + 1) {
+            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Some(start + 2),
+            Some(b'u') => {
+                let end = start + 6;
+                match self.hex4(start + 2) {
+                    Ok(0xd800..=0xdbff) if self.is_low_half(end) => return Some(end + 6),
+                    Ok(0xd800..=0xdfff) => self.exceed(RefusalKind::Unicode, start),
+                    Ok(_) => {}
+                    Err(wrong) => return self.stop(RefusalKind::Syntax, wrong),
                 }
-                Ok(())
+                Some(end)
             }
-            _ => {
-                self.at -= 1;
-                self.fail(RefusalKind::Syntax)
-            }
+            _ => self.stop(RefusalKind::Syntax, start + 1),
         }
     }
 
-    /// The second half of a character whose first half was read; stays where it is if something else follows.
-    fn low_half(&mut self) -> bool {
-        let start = self.at;
-        let found = self.eat(b'\\') && self.eat(b'u') && matches!(self.hex4(), Ok(0xdc00..=0xdfff));
-        if !found {
-            self.at = start;
-        }
-        found
+    /// Whether the second half of a character stands here.
+    fn is_low_half(&self, at: usize) -> bool {
+        self.text[at..].starts_with(b"\\u") && matches!(self.hex4(at + 2), Ok(0xdc00..=0xdfff))
     }
 
-    fn hex4(&mut self) -> Step<u16> {
-        let mut value = 0u16;
-        for _ in 0..4 {
-            let digit = self.peek().and_then(|byte| char::from(byte).to_digit(16));
-            let Some(digit) = digit else { return self.fail(RefusalKind::Syntax) };
-            value = value << 4 | u16::try_from(digit).unwrap_or_default();
-            self.at += 1;
-        }
-        Ok(value)
+    /// Four digits; the place of the first that is none otherwise.
+    fn hex4(&self, start: usize) -> Result<u16, usize> {
+        (start..start + 4).try_fold(0, |value, at| {
+            let digit = self.peek(at).and_then(|byte| char::from(byte).to_digit(16)).ok_or(at)?;
+            Ok(value << 4 | u16::try_from(digit).unwrap_or_default())
+        })
     }
 }
 
-/// How many bytes from the start are neither a quote, a backslash nor a control character.
-fn plain_prefix(text: &[u8]) -> usize {
-    const ONES: u64 = u64::from_ne_bytes([1; 8]);
-    const HIGH: u64 = ONES << 7;
-    // Eight bytes at a time: the high bit of a lane is set where the byte is special. Lanes above the first
-    // hit may lie because of borrows, so the first hit is found byte by byte.
-    let special = |word: u64| {
-        let zero = |v: u64| v.wrapping_sub(ONES) & !v;
-        (zero(word ^ (ONES * b'"' as u64))
-            | zero(word ^ (ONES * b'\\' as u64))
-            | (word.wrapping_sub(ONES * 0x20) & !word))
-            & HIGH
-            != 0
-    };
-    let mut at = 0;
-    for chunk in text.chunks_exact(8) {
-        let mut lanes = [0; 8];
-        lanes.copy_from_slice(chunk);
-        if special(u64::from_ne_bytes(lanes)) {
-            break;
-        }
-        at += 8;
+/// What comes next in an object or array.
+pub(crate) enum Part {
+    /// A member or element is to be looked for here.
+    At(usize),
+    /// Nothing: it ends here.
+    End(usize),
+}
+
+/// Where a key stands, quotes included.
+#[derive(Debug, Clone)]
+pub(crate) struct Key {
+    pub(crate) place: Range<usize>,
+    /// Whether it is written with escapes.
+    escaped: bool,
+}
+
+impl Key {
+    /// The text of the key, out of the text it stands in.
+    #[inline]
+    pub(crate) fn name<'t>(&self, text: &'t [u8]) -> Cow<'t, [u8]> {
+        key_name(&text[self.place.clone()], self.escaped)
     }
-    at + text[at..].iter().position(|&byte| byte == b'"' || byte == b'\\' || byte < 0x20).unwrap_or(text.len() - at)
+
+    /// The same, for those who need it as text.
+    pub(crate) fn text<'t>(&self, text: &'t [u8]) -> Cow<'t, str> {
+        let written = &text[self.place.clone()];
+        if self.escaped {
+            Cow::Owned(unescape(written))
+        } else {
+            Cow::Borrowed(std::str::from_utf8(between_quotes(written)).unwrap_or_default())
+        }
+    }
+
+    /// Whether this is the key `name`.
+    #[inline]
+    pub(crate) fn is(&self, name: &str, text: &[u8]) -> bool {
+        // Most keys differ in their length already. Escapes only make a key longer.
+        self.place.len() >= name.len() + 2 && *self.name(text) == *name.as_bytes()
+    }
+}
+
+/// The text of a key as it is written, with quotes.
+#[inline]
+pub(crate) fn key_name(written: &[u8], escaped: bool) -> Cow<'_, [u8]> {
+    if escaped { Cow::Owned(unescape(written).into_bytes()) } else { Cow::Borrowed(between_quotes(written)) }
+}
+
+/// The text of a string that is written with escapes; nothing where they stand for no text.
+fn unescape(written: &[u8]) -> String {
+    serde_json::from_slice(written).unwrap_or_default()
+}
+
+#[inline]
+fn between_quotes(written: &[u8]) -> &[u8] {
+    written.get(1..written.len().saturating_sub(1)).unwrap_or_default()
+}
+
+/// How many bytes from the start are neither a quote, a backslash nor a control character.
+#[inline]
+fn plain_prefix(text: &[u8]) -> usize {
+    let mut rest = text;
+    while let Some((word, behind)) = rest.split_first_chunk() {
+        let hits = special_lanes(u64::from_le_bytes(*word));
+        if hits != 0 {
+            return text.len() - rest.len() + (hits.trailing_zeros() / 8) as usize;
+        }
+        rest = behind;
+    }
+    let special = |&byte: &u8| matches!(byte, b'"' | b'\\' | 0..0x20);
+    text.len() - rest.len() + rest.iter().position(special).unwrap_or(rest.len())
+}
+
+/// Eight bytes at a time: the high bit of a lane is set where the byte is special. Lanes above the first hit may lie
+/// because of borrows; the first, which is the lowest, does not.
+#[inline]
+const fn special_lanes(word: u64) -> u64 {
+    const ONES: u64 = u64::from_ne_bytes([1; 8]);
+    // With this bit turned over, the quote stands right above the control characters, and they stay together.
+    let low = (word ^ (ONES * 2)).wrapping_sub(ONES * 0x21);
+    let backslash = (word ^ (ONES * b'\\' as u64)).wrapping_sub(ONES);
+    (low | backslash) & !word & (ONES << 7)
 }
 
 #[derive(Default)]
@@ -338,7 +396,17 @@ impl BitStack {
         }
     }
 
-    fn last(&self) -> Option<bool> {
-        (self.len > 0).then_some(self.top & 1 == 1)
+    /// The last bit; `false` where there is none.
+    const fn last(&self) -> bool {
+        self.top & 1 == 1
+    }
+
+    /// The bracket that closes what the last bit stands for.
+    const fn closing(&self) -> u8 {
+        if self.last() { b'}' } else { b']' }
+    }
+
+    const fn is_empty(&self) -> bool {
+        self.len == 0
     }
 }

@@ -1,7 +1,7 @@
 //! The envelope of a message that is too long to be kept: bytes in, in pieces of any size, and out comes the id to
 //! answer under, wherever in the message it stands. Checks no grammar and keeps nothing but short keys and the id.
 
-use crate::object::unescape_key;
+use crate::scan::key_name;
 use crate::{Id, Limits, Raw, Refusal, RefusalKind};
 
 /// Longer than any key of the envelope, also where each of its letters is escaped.
@@ -85,13 +85,13 @@ impl Skim {
     fn begin_value(&mut self) {
         self.place = Place::Value;
         // A key that was cut has lost its last quote and is none of these.
-        match &*unescape_key(&self.key) {
-            "id" => {
+        match &*key_name(&self.key, self.key.contains(&b'\\')) {
+            b"id" => {
                 self.ids += 1;
                 self.value = Some(Vec::new());
             }
-            "method" => self.method = true,
-            "result" | "error" => self.answer = true,
+            b"method" => self.method = true,
+            b"result" | b"error" => self.answer = true,
             _ => {}
         }
     }

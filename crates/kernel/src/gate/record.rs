@@ -116,17 +116,13 @@ impl Kernel {
         if effect == Effect::None {
             return Ok(begun(outcome, None));
         }
-        let call = audit.underway.begin();
+        let call = audit.underway.number();
         outcome.details.insert(audit::CALL.to_owned(), audit.underway.name(call).into());
-        let mut intent = outcome.clone();
         // From here on: an intent that was written has an end, even if its caller does not wait for the writing.
         let mut permit = begun(outcome, Some(call));
-        event::INTENT.clone_into(&mut intent.event_type);
-        result::PENDING.clone_into(&mut intent.result);
-        let written = if synced {
-            audit.record(intent).await.map(|seq| audit.underway.on_record(call, seq))
-        } else {
-            audit.intend(intent, call).await
+        let written = match &permit.0 {
+            Some(begun) => audit.intend(&begun.outcome, call, synced).await,
+            None => Ok(()),
         };
         match written {
             Ok(()) => Ok(permit),
@@ -187,13 +183,13 @@ impl Kernel {
         }
         if !audit.keeps() {
             let _ = audit.record(event).await;
-            return audit.underway.end(call);
+            return audit.underway.end([call]);
         }
         // In a task of its own: a caller that goes away now does not take the outcome along.
         let kernel = self.clone();
         let writing = tokio::spawn(async move {
             if kernel.gate().audit.record(event).await.is_ok() {
-                kernel.gate().audit.underway.end(call);
+                kernel.gate().audit.underway.end([call]);
             }
         });
         let _ = writing.await;

@@ -41,11 +41,12 @@ impl Kernel {
                 .from_server(server.id().as_ref())
                 .suggest("ask for less at a time, or let the operator raise `result_bytes` in [limits]"));
         }
-        if !options.screen_results || server.trust() >= TrustLevel::Core {
+        let trust = server.trust();
+        if !options.screen_results || trust >= TrustLevel::Core {
             return Ok(reply);
         }
         // Most results are plain data, and reading them would take longer than the call.
-        let glances = server.trust() >= TrustLevel::Standard;
+        let glances = trust >= TrustLevel::Standard;
         if glances && !screen::is_striking_json(result.as_str()) {
             return Ok(reply);
         }

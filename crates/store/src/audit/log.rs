@@ -30,12 +30,16 @@ impl AuditLog for Tables {
         })
     }
 
+    fn longest_event(&self) -> usize {
+        self.engine.options().event_bytes
+    }
+
     fn prepare(&self, event: AuditEvent) -> Result<Prepared, StoreError> {
         prepare(self, &event)
     }
 
     fn prepare_as(&self, event: &AuditEvent, event_type: &str, result: &str) -> Result<Prepared, StoreError> {
-        Prepared::new(event, event_type, result, self.engine.options().event_bytes)
+        Prepared::new(event, event_type, result, self.longest_event())
     }
 
     fn append_prepared(&self, events: Vec<Prepared>) -> Answer<'_, Vec<Appended>> {

@@ -193,6 +193,8 @@ fn invalid_utf8_is_refused_with_its_id() {
         let refusal = parse(&text).expect_err("not UTF-8");
         assert_eq!((refusal.kind, refusal.id), (RefusalKind::Unicode, None), "an id that is no text is not given back");
     }
+    let refusal = parse(b"{\"jsonrpc\":\"2.0\",\"\xff\":1,\"\xfe\":2,\"method\":\"m\"}").expect_err("not UTF-8");
+    assert_eq!(refusal.kind, RefusalKind::Unicode, "two keys that are no text are not one key");
 }
 
 #[test]
