@@ -21,8 +21,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use http::request::Parts;
-use http::{HeaderName, Method, Request, Response, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
 use switchboard_protocol::{Era, Revision};
 use switchboard_transport::http_server::{Answering, Body, Listener, Principal, Service, read_body};
@@ -148,43 +147,43 @@ impl std::fmt::Debug for HttpFace {
 impl Shared {
     async fn endpoint(self: Arc<Self>, request: Request<Incoming>, principal: Principal) -> Response<Body> {
         let (parts, body) = request.into_parts();
-        if parts.method == Method::POST {
-            return self.post(parts, body, principal).await;
+        let (method, headers) = (parts.method, Arc::new(parts.headers));
+        if method == Method::POST {
+            return self.post(headers, body, principal).await;
         }
-        let modern = header_text(&parts, &PROTOCOL_VERSION)
-            .is_some_and(|version| Revision::parse(version).is_some_and(|revision| revision.era() == Era::Modern));
-        match parts.method {
-            Method::GET if !modern => legacy::get(&self, &parts, &principal),
-            Method::DELETE if !modern => legacy::delete(&self, &parts, &principal),
+        let named = Named::of(&headers);
+        let modern = named.revision().is_some_and(|revision| revision.era() == Era::Modern);
+        match method {
+            Method::GET if !modern => legacy::get(&self, &headers, &named, &principal),
+            Method::DELETE if !modern => legacy::delete(&self, &named, &principal),
             _ => answer::method_not_allowed(if modern { "POST" } else { "GET, POST, DELETE" }),
         }
     }
 
-    async fn post(self: Arc<Self>, parts: Parts, body: Incoming, principal: Principal) -> Response<Body> {
-        let frame = match self.read(&parts, body).await {
+    async fn post(self: Arc<Self>, headers: Arc<HeaderMap>, body: Incoming, principal: Principal) -> Response<Body> {
+        let frame = match self.read(&headers, body).await {
             Ok(frame) => frame,
             Err(response) => return response,
         };
-        let version = header_text(&parts, &PROTOCOL_VERSION);
-        let in_session = parts.headers.contains_key(&SESSION_ID);
-        let modern = match (version.map(Revision::parse), &frame) {
-            (Some(Some(revision)), _) if revision.era() == Era::Modern => true,
+        let named = Named::of(&headers);
+        let modern = match (named.revision(), &frame) {
+            (Some(revision), _) if revision.era() == Era::Modern => true,
             // Whoever has a session opened it with `initialize`.
-            _ if in_session => false,
+            _ if named.session.is_some() => false,
             (_, Frame::One(message)) if modern::names_a_revision(message) => true,
-            (Some(None), Frame::One(Message::Request(_))) => true,
+            (None, Frame::One(Message::Request(_))) => named.version.is_some_and(|version| version.to_str().is_ok()),
             _ => false,
         };
         match frame {
-            Frame::One(message) if modern => modern::post(self, parts, message, principal).await,
+            Frame::One(message) if modern => modern::post(self, headers, message, principal).await,
             Frame::Batch(_) if modern => answer::refused(StatusCode::BAD_REQUEST, "this revision has no batches"),
-            frame => legacy::post(self, parts, frame, principal).await,
+            frame => legacy::post(self, &headers, named, frame, principal).await,
         }
     }
 
     /// Reads and parses the body of a POST.
-    async fn read(&self, parts: &Parts, body: Incoming) -> Result<Frame, Response<Body>> {
-        if !answer::is_json(&parts.headers) {
+    async fn read(&self, headers: &HeaderMap, body: Incoming) -> Result<Frame, Response<Body>> {
+        if !answer::is_json(headers) {
             return Err(answer::refused(
                 StatusCode::UNSUPPORTED_MEDIA_TYPE,
                 "the Content-Type must be application/json",
@@ -198,7 +197,19 @@ impl Shared {
     }
 }
 
-/// A header as text, where it stands exactly once.
-fn header_text<'a>(parts: &'a Parts, name: &HeaderName) -> Option<&'a str> {
-    parts.headers.get(name)?.to_str().ok()
+/// What the headers of a request name, each looked for once.
+struct Named<'a> {
+    version: Option<&'a HeaderValue>,
+    session: Option<&'a HeaderValue>,
+}
+
+impl<'a> Named<'a> {
+    fn of(headers: &'a HeaderMap) -> Self {
+        Self { version: headers.get(&PROTOCOL_VERSION), session: headers.get(&SESSION_ID) }
+    }
+
+    /// The revision, where one is named that we know.
+    fn revision(&self) -> Option<Revision> {
+        Revision::parse(self.version?.to_str().ok()?)
+    }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::future::Future;
 use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use http::header::{AUTHORIZATION, HOST, ORIGIN};
@@ -125,20 +125,47 @@ impl Access {
         }
     }
 
+    fn allows_host(&self, host: &HeaderValue) -> bool {
+        host.to_str().is_ok_and(|host| self.hosts.allows(host))
+    }
+}
+
+/// The rules at one connection.
+pub(super) struct Door {
+    access: Arc<Access>,
+    /// The first `Host` that was let in. Those that follow are the same, nearly always.
+    host: OnceLock<HeaderValue>,
+}
+
+impl Door {
+    pub(super) const fn new(access: Arc<Access>) -> Self {
+        Self { access, host: OnceLock::new() }
+    }
+
+    pub(super) fn access(&self) -> &Access {
+        &self.access
+    }
+
     /// Judges the head of a request.
     pub(super) fn admit(&self, uri: &Uri, headers: &HeaderMap, open: bool) -> Result<Admitted, Refused> {
         let host = single(headers, &HOST).ok_or(Refused::Host)?;
-        if !self.hosts.allows(host.to_str().map_err(|_| Refused::Host)?) {
-            return Err(Refused::Host);
+        if self.host.get() != Some(host) {
+            if !self.access.allows_host(host) {
+                return Err(Refused::Host);
+            }
+            // A copy: the value that came holds on to the whole head.
+            if let Ok(copy) = HeaderValue::from_bytes(host.as_bytes()) {
+                self.host.get_or_init(|| copy);
+            }
         }
         // A request line may name another host than the header does.
-        if uri.authority().is_some_and(|authority| !self.hosts.allows(authority.as_str())) {
+        if uri.authority().is_some_and(|authority| !self.access.hosts.allows(authority.as_str())) {
             return Err(Refused::Host);
         }
         if headers.contains_key(&ORIGIN) {
             let origin = single(headers, &ORIGIN).and_then(|origin| origin.to_str().ok()).ok_or(Refused::Origin)?;
             let name = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
-            if !name.is_some_and(|name| self.origins.allows(name)) {
+            if !name.is_some_and(|name| self.access.origins.allows(name)) {
                 return Err(Refused::Origin);
             }
         }
@@ -148,7 +175,7 @@ impl Access {
         } else {
             None
         };
-        match self.authenticate.check(token) {
+        match self.access.authenticate.check(token) {
             Checked::Later(asking) => Ok(Admitted::Later(Asking { asking, presented, open })),
             checked => settle(checked, presented, open).map(Admitted::Now),
         }
@@ -348,6 +375,26 @@ mod tests {
         assert!(!access.hosts.allows("192.168.7.9:7421"));
         let everywhere = Access::loopback("0.0.0.0:7420".parse().unwrap());
         assert!(!everywhere.hosts.allows("0.0.0.0:7420"));
+    }
+
+    #[test]
+    fn a_host_that_was_let_in_opens_the_door_for_no_other() {
+        let door = Door::new(Arc::new(Access::loopback("127.0.0.1:7420".parse().unwrap())));
+        let admits = |host: &'static str| {
+            let headers = HeaderMap::from_iter([(HOST, HeaderValue::from_static(host))]);
+            door.admit(&Uri::from_static("/mcp"), &headers, false).is_ok()
+        };
+        for (host, admitted) in [
+            ("evil.example", false),
+            ("localhost:1", true),
+            ("evil.example", false),
+            ("localhost:1", true),
+            ("LOCALHOST:1", true),
+            ("127.0.0.1", true),
+            ("localhost:1.evil.example", false),
+        ] {
+            assert_eq!(admits(host), admitted, "{host}");
+        }
     }
 
     #[test]

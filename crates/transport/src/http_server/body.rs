@@ -2,7 +2,8 @@
 
 use std::convert::Infallible;
 use std::fmt;
-use std::pin::Pin;
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, SystemTime};
 
@@ -58,8 +59,8 @@ impl Body {
         Self(Inner::Events(Box::new(Events { source: Box::new(source), keep_alive, quiet, ended: None })))
     }
 
-    /// The same body; a stream ends when the proof of its reader's identity does.
-    pub(super) fn while_good(mut self, reader: &Identity) -> Self {
+    /// Lets a stream end when the proof of its reader's identity does.
+    pub(super) fn end_with(&mut self, reader: &Identity) {
         if let Inner::Events(events) = &mut self.0 {
             let revoked = reader.ended.clone().cancelled_owned();
             let left = reader.expires_at.map(|end| end.duration_since(SystemTime::now()).unwrap_or_default());
@@ -71,7 +72,6 @@ impl Body {
                 }
             }));
         }
-        self
     }
 }
 
@@ -146,9 +146,13 @@ pub async fn read_body(body: Incoming, limit: usize, patience: Duration) -> Resu
     if body.size_hint().lower() > limit as u64 {
         return Err(ReadError::TooLarge(limit));
     }
-    match tokio::time::timeout(patience, collect(body, limit)).await {
-        Ok(read) => read,
-        Err(_) => Err(ReadError::TooSlow(patience)),
+    let mut collecting = pin!(collect(body, limit));
+    // Nearly every body is here already when it is asked for. Only the others are given a clock.
+    match poll_fn(|cx| Poll::Ready(collecting.as_mut().poll(cx))).await {
+        Poll::Ready(read) => read,
+        Poll::Pending => Box::pin(tokio::time::timeout(patience, collecting))
+            .await
+            .unwrap_or_else(|_| Err(ReadError::TooSlow(patience))),
     }
 }
 
@@ -180,7 +184,7 @@ async fn collect(mut body: Incoming, limit: usize) -> Result<Bytes, ReadError> {
 
 async fn next_data(body: &mut Incoming) -> Result<Option<Bytes>, ReadError> {
     loop {
-        let frame = std::future::poll_fn(|cx| Pin::new(&mut *body).poll_frame(cx)).await;
+        let frame = poll_fn(|cx| Pin::new(&mut *body).poll_frame(cx)).await;
         match frame.transpose().map_err(ReadError::Broken)? {
             None => return Ok(None),
             Some(frame) => {

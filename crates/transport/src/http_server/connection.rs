@@ -16,9 +16,9 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::admission::{Access, Admitted, Refused};
+use super::admission::{Access, Admitted, Asking, Door, Refused};
 use super::patient::Patient;
-use super::{Body, Limits, Service};
+use super::{Answering, Body, Limits, Principal, Service};
 
 /// How long to wait before accepting again after the system refused (out of file descriptors, mostly).
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
@@ -79,24 +79,30 @@ async fn run(
     _room: OwnedSemaphorePermit,
 ) {
     let Connection { stream, access, service } = connection;
+    let door = Door::new(access);
     let answer = service_fn(|request: Request<Incoming>| {
-        let admitted = access.admit(request.uri(), request.headers(), service.is_open(request.uri().path()));
-        let service = &service;
-        let access = &access;
+        // What is let in at once becomes the service's own future here, before anything is copied around.
+        let entry = match door.admit(request.uri(), request.headers(), service.is_open(request.uri().path())) {
+            Ok(Admitted::Now(principal)) => Entry::Open(service.call(request, principal.clone()), principal),
+            Ok(Admitted::Later(asking)) => Entry::Later(Box::new((asking, request))),
+            Err(refused) => Entry::Closed(refused),
+        };
+        let (service, access) = (&service, door.access());
         async move {
-            let admitted = match admitted {
-                Ok(Admitted::Now(principal)) => Ok(principal),
-                Ok(Admitted::Later(asking)) => asking.end().await,
-                Err(refused) => Err(refused),
-            };
-            Ok::<_, Infallible>(match admitted {
-                Ok(principal) => {
-                    let holder = principal.clone();
-                    let response = service.call(request, principal).await;
-                    response.map(|body| body.while_good(&holder))
+            let (answering, holder) = match entry {
+                Entry::Open(answering, holder) => (answering, holder),
+                Entry::Later(waiting) => {
+                    let (asking, request) = *waiting;
+                    match asking.end().await {
+                        Ok(principal) => (service.call(request, principal.clone()), principal),
+                        Err(refused) => return Ok(turn_away(refused, access.challenge(refused))),
+                    }
                 }
-                Err(refused) => turn_away(refused, access.challenge(refused)),
-            })
+                Entry::Closed(refused) => return Ok(turn_away(refused, access.challenge(refused))),
+            };
+            let mut response = answering.await;
+            response.body_mut().end_with(&holder);
+            Ok::<_, Infallible>(response)
         }
     });
     let io = TokioIo::new(Patient::new(stream, limits.write_timeout));
@@ -112,6 +118,15 @@ async fn run(
     if let Err(error) = served {
         tracing::debug!(%error, "a connection broke");
     }
+}
+
+/// A request at the door.
+enum Entry<'a> {
+    /// It is being answered, for whom.
+    Open(Answering<'a>, Principal),
+    /// It waits for what is asked elsewhere about its token.
+    Later(Box<(Asking, Request<Incoming>)>),
+    Closed(Refused),
 }
 
 /// The body is not read, so hyper closes the connection behind the answer where one is on its way.

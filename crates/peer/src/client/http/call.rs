@@ -1,11 +1,12 @@
 //! One call: sent, waited for, followed over broken streams, repeated once on a new session.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use ::http::StatusCode;
 use bytes::Bytes;
+use memchr::memmem::Finder;
 use switchboard_protocol::Era;
 use switchboard_protocol::mcp::method;
 use switchboard_protocol::mgp;
@@ -53,8 +54,8 @@ struct Timer {
     last: Instant,
     due: Instant,
     /// Questions that the server asked on the call's stream, and that we have not answered yet: for that long, it is
-    /// not the server that is silent.
-    questions: Arc<AtomicUsize>,
+    /// not the server that is silent. Nothing where it never asked.
+    questions: Option<Arc<AtomicUsize>>,
 }
 
 impl Timer {
@@ -62,7 +63,7 @@ impl Timer {
         let started = Instant::now();
         // Deadlines come from configurations: no number there may be too large for the clock.
         let (timeout, last) = (call.timeout.min(LONGEST), started + call.max_timeout.min(LONGEST));
-        Self { started, timeout, last, due: (started + timeout).min(last), questions: Arc::default() }
+        Self { started, timeout, last, due: (started + timeout).min(last), questions: None }
     }
 
     fn touch(&mut self) {
@@ -78,7 +79,8 @@ impl Timer {
     async fn over(&mut self) -> CallError {
         loop {
             tokio::time::sleep_until(self.due).await;
-            if self.due >= self.last || self.questions.load(Ordering::Relaxed) == 0 {
+            let asked = self.questions.as_ref().is_some_and(|questions| questions.load(Ordering::Relaxed) > 0);
+            if self.due >= self.last || !asked {
                 return CallError::Timeout(self.started.elapsed());
             }
             self.touch();
@@ -90,7 +92,8 @@ impl Timer {
 pub(super) struct Thinking(Arc<AtomicUsize>);
 
 impl Thinking {
-    fn new(questions: &Arc<AtomicUsize>) -> Self {
+    fn new(timer: &mut Timer) -> Self {
+        let questions = timer.questions.get_or_insert_default();
         questions.fetch_add(1, Ordering::Relaxed);
         Self(questions.clone())
     }
@@ -145,14 +148,14 @@ impl Http {
         }
         let timer = Timer::new(&call);
         let mut renewed = false;
-        let mut open = Open { id: 0, token: None, related: call.related, cancel: call.cancel, mail: None, timer };
+        let id = self.next_id.fetch_add(1, Ordering::Relaxed);
+        let mut open = Open { id, token: None, related: call.related, cancel: call.cancel, mail: None, timer };
+        let mut request = Request { id: Id::number(id), method: call.method, params: None, extra: call.extra };
         loop {
             let state = self.state();
-            open.mail = None;
-            open.id = self.next_id.fetch_add(1, Ordering::Relaxed);
             let (own, token) = own_token(open.id, call.params.as_ref());
             open.token = token;
-            let sent_params = match state.era() {
+            request.params = match state.era() {
                 Era::Legacy => own,
                 Era::Modern => Some(self.identity.stamp(own)),
             };
@@ -162,16 +165,11 @@ impl Http {
                     add(&mut headers, &call.headers)?;
                     headers
                 }
-                Era::Modern => self.modern_headers(&state, (&call.method, sent_params.as_ref()), &call.headers)?,
+                Era::Modern => {
+                    self.modern_headers(&state, (&request.method, request.params.as_ref()), &call.headers)?
+                }
             };
-            let request = Request {
-                id: Id::number(open.id),
-                method: call.method.clone(),
-                params: sent_params,
-                extra: call.extra.clone(),
-            };
-            let body = Message::from(request).encode();
-            match self.round(&state, &mut open, headers, body).await? {
+            match self.round(&state, &mut open, headers, request.encode()).await? {
                 Outcome::Answered(reply) => return Ok(reply),
                 Outcome::SessionLost if renewed => {
                     return Err(CallError::NotSent("the server loses every session at once".to_owned()));
@@ -179,6 +177,9 @@ impl Http {
                 Outcome::SessionLost => {
                     renewed = true;
                     Box::pin(open.guard(self.renew(state.generation))).await??;
+                    open.mail = None;
+                    open.id = self.next_id.fetch_add(1, Ordering::Relaxed);
+                    request.id = Id::number(open.id);
                 }
             }
         }
@@ -373,7 +374,7 @@ impl Http {
                 open.guard(told).await?;
             }
             Message::Request(request) => {
-                let thinking = Thinking::new(&open.timer.questions);
+                let thinking = Thinking::new(&mut open.timer);
                 self.requested(request, open.related.clone(), &open.cancel, Some(thinking));
             }
         }
@@ -428,9 +429,10 @@ impl Drop for Farewell<'_> {
 /// Gives a call its own progress token, so that two callers who chose the same one do not meet at the server.
 fn own_token(id: u64, params: Option<&Raw>) -> (Option<Raw>, Option<Raw>) {
     // Most calls have none, and looking for a word is much cheaper than looking for a member. An escape could hide it.
+    static TOKEN: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("progressToken"));
     let may_have = |params: &&Raw| {
         let text = params.as_bytes();
-        memchr::memmem::find(text, b"progressToken").is_some() || memchr::memmem::find(text, b"\\u").is_some()
+        TOKEN.find(text).is_some() || memchr::memchr_iter(b'\\', text).any(|at| text.get(at + 1) == Some(&b'u'))
     };
     let token = params.filter(may_have).and_then(|params| params.at(&["_meta", "progressToken"]));
     let (Some(given), Some(token)) = (params, token) else { return (params.cloned(), None) };

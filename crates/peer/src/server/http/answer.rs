@@ -96,9 +96,8 @@ pub(super) fn no_room(message: &str) -> Response<Body> {
 
 /// Whether the body is declared to be JSON. A web page can send any other type without asking first.
 pub(super) fn is_json(headers: &HeaderMap) -> bool {
-    let Some(value) = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()) else { return false };
-    let media = value.split_once(';').map_or(value, |(media, _)| media);
-    media.trim().eq_ignore_ascii_case("application/json")
+    let declared = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    declared.is_some_and(|text| media(text.as_bytes()).eq_ignore_ascii_case(b"application/json"))
 }
 
 /// Whether the client takes a stream of events. One that says nothing takes anything.
@@ -107,8 +106,15 @@ pub(super) fn accepts_events(headers: &HeaderMap) -> bool {
     if values.peek().is_none() {
         return true;
     }
-    values.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(',')).any(|part| {
-        let media = part.split_once(';').map_or(part, |(media, _)| media).trim();
-        ["text/event-stream", "text/*", "*/*"].iter().any(|accepted| media.eq_ignore_ascii_case(accepted))
-    })
+    let accepted = |media: &[u8]| {
+        [&b"text/event-stream"[..], b"text/*", b"*/*"].iter().any(|taken| media.eq_ignore_ascii_case(taken))
+    };
+    values
+        .filter_map(|value| value.to_str().ok())
+        .any(|text| text.as_bytes().split(|&byte| byte == b',').any(|part| accepted(media(part))))
+}
+
+/// A media type without its parameters.
+fn media(text: &[u8]) -> &[u8] {
+    text.split(|&byte| byte == b';').next().unwrap_or_default().trim_ascii()
 }

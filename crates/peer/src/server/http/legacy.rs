@@ -4,8 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use futures_util::future::join_all;
-use http::request::Parts;
-use http::{HeaderValue, Response, StatusCode};
+use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use switchboard_protocol::mcp::method;
 use switchboard_protocol::{Era, Revision};
 use switchboard_transport::http_server::{Body, Principal};
@@ -18,25 +17,31 @@ use super::channel::{Channel, SessionRemote};
 use super::exchange::{Answer, Exchange, Rules, Running, always_ok, run};
 use super::outlet::{Outlet, Way};
 use super::sessions::Live;
-use super::{LAST_EVENT_ID, PROTOCOL_VERSION, SESSION_ID, Shared, answer, header_text};
+use super::{LAST_EVENT_ID, Named, SESSION_ID, Shared, answer};
 use crate::{Caller, Context, Session};
 
 /// A message, or a batch.
-pub(super) async fn post(shared: Arc<Shared>, parts: Parts, frame: Frame, principal: Principal) -> Response<Body> {
+pub(super) async fn post(
+    shared: Arc<Shared>,
+    headers: &Arc<HeaderMap>,
+    named: Named<'_>,
+    frame: Frame,
+    principal: Principal,
+) -> Response<Body> {
     let request = match frame {
         Frame::One(Message::Request(request)) if &*request.method == method::INITIALIZE => {
-            return Box::pin(initialize(&shared, parts, request, principal)).await;
+            return Box::pin(initialize(&shared, headers, &named, request, principal)).await;
         }
         frame => frame,
     };
-    let live = match find(&shared, &parts, &principal) {
+    let live = match find(&shared, &named, &principal) {
         Ok(live) => live,
         Err(wrong) => return wrong.about(&request),
     };
     match request {
-        Frame::One(Message::Request(request)) => call(shared, live, parts, request).await,
+        Frame::One(Message::Request(request)) => call(shared, live, headers, request).await,
         Frame::One(Message::Notification(notification)) => {
-            Box::pin(notify(&shared, &live, parts, notification)).await;
+            Box::pin(notify(&shared, &live, headers.clone(), notification)).await;
             answer::status(StatusCode::ACCEPTED)
         }
         Frame::One(Message::Response(response)) => {
@@ -44,23 +49,28 @@ pub(super) async fn post(shared: Arc<Shared>, parts: Parts, frame: Frame, princi
             answer::status(StatusCode::ACCEPTED)
         }
         Frame::Batch(members) if live.session.caller().revision.has_batches() => {
-            Box::pin(batch(shared, live, parts, members)).await
+            Box::pin(batch(shared, live, headers, members)).await
         }
         Frame::Batch(_) => answer::refused(StatusCode::BAD_REQUEST, "this revision has no batches"),
     }
 }
 
 /// Opens the stream of what belongs to no request, or goes on with one that was interrupted.
-pub(super) fn get(shared: &Arc<Shared>, parts: &Parts, principal: &Principal) -> Response<Body> {
-    if !answer::accepts_events(&parts.headers) {
+pub(super) fn get(
+    shared: &Arc<Shared>,
+    headers: &HeaderMap,
+    named: &Named<'_>,
+    principal: &Principal,
+) -> Response<Body> {
+    if !answer::accepts_events(headers) {
         return answer::method_not_allowed("POST, DELETE");
     }
-    let live = match find(shared, parts, principal) {
+    let live = match find(shared, named, principal) {
         Ok(live) => live,
         Err(wrong) => return wrong.alone(),
     };
     let options = &shared.options;
-    let reader = match header_text(parts, &LAST_EVENT_ID) {
+    let reader = match headers.get(&LAST_EVENT_ID).and_then(|id| id.to_str().ok()) {
         Some(event_id) => match live.channel.find(event_id) {
             Some((log, number)) => log.read(Some(number)),
             None => return answer::refused(StatusCode::BAD_REQUEST, "nothing is kept of the stream of this event"),
@@ -72,8 +82,8 @@ pub(super) fn get(shared: &Arc<Shared>, parts: &Parts, principal: &Principal) ->
 }
 
 /// Ends the session.
-pub(super) fn delete(shared: &Arc<Shared>, parts: &Parts, principal: &Principal) -> Response<Body> {
-    match find(shared, parts, principal) {
+pub(super) fn delete(shared: &Arc<Shared>, named: &Named<'_>, principal: &Principal) -> Response<Body> {
+    match find(shared, named, principal) {
         Ok(live) => {
             shared.sessions.close(&live.session.id);
             answer::status(StatusCode::NO_CONTENT)
@@ -120,18 +130,22 @@ impl Wrong {
 }
 
 /// The session a request belongs to. Another principal's session does not exist.
-fn find(shared: &Shared, parts: &Parts, principal: &Principal) -> Result<Arc<Live>, Wrong> {
-    if let Some(version) = parts.headers.get(&PROTOCOL_VERSION) {
-        let known = version.to_str().ok().and_then(Revision::parse);
-        known.filter(|revision| revision.era() == Era::Legacy).ok_or(Wrong::Version)?;
+fn find(shared: &Shared, named: &Named<'_>, principal: &Principal) -> Result<Arc<Live>, Wrong> {
+    if named.version.is_some() {
+        named.revision().filter(|revision| revision.era() == Era::Legacy).ok_or(Wrong::Version)?;
     }
-    let id = parts.headers.get(&SESSION_ID).ok_or(Wrong::NoSession)?;
+    let id = named.session.ok_or(Wrong::NoSession)?;
     id.to_str().ok().and_then(|id| shared.sessions.find(id, principal)).ok_or(Wrong::UnknownSession)
 }
 
-async fn initialize(shared: &Arc<Shared>, parts: Parts, request: Request, principal: Principal) -> Response<Body> {
-    let known = |version: &str| Revision::parse(version).is_some();
-    if parts.headers.contains_key(&PROTOCOL_VERSION) && !header_text(&parts, &PROTOCOL_VERSION).is_some_and(known) {
+async fn initialize(
+    shared: &Arc<Shared>,
+    headers: &Arc<HeaderMap>,
+    named: &Named<'_>,
+    request: Request,
+    principal: Principal,
+) -> Response<Body> {
+    if named.version.is_some() && named.revision().is_none() {
         return Wrong::Version.about(&Frame::One(request.into()));
     }
     if !shared.sessions.has_room() {
@@ -144,7 +158,7 @@ async fn initialize(shared: &Arc<Shared>, parts: Parts, request: Request, princi
         // What is sent before the session is known to the client waits for it.
         remote: live.session.remote().clone(),
         cancel: CancellationToken::new(),
-        headers: Some(Arc::new(parts.headers)),
+        headers: Some(headers.clone()),
     };
     let (id, params) = (request.id.clone(), request.params.clone());
     let reply = shared.handler.request(context, request).await;
@@ -171,12 +185,12 @@ pub(super) fn new_session(shared: &Shared, principal: Principal, resumable: bool
     Live::new(session, channel)
 }
 
-async fn call(shared: Arc<Shared>, live: Arc<Live>, parts: Parts, request: Request) -> Response<Body> {
+async fn call(shared: Arc<Shared>, live: Arc<Live>, headers: &Arc<HeaderMap>, request: Request) -> Response<Body> {
     let caller = live.session.caller();
     let primes = caller.revision >= Revision::V2025_11_25;
-    let takes_events = answer::accepts_events(&parts.headers);
-    let outlet = Outlet::new(Way::Legacy { channel: live.channel.clone(), takes_events, polls: primes });
-    let Some(running) = start(&shared, &live, caller, &outlet, Some(Arc::new(parts.headers)), request) else {
+    let way = Way::Legacy { channel: live.channel.clone(), headers: Some(headers.clone()), polls: primes };
+    let outlet = Outlet::new(way);
+    let Some(running) = start(&shared, &live, caller, &outlet, headers.clone(), request) else {
         return answer::no_room("too many requests of this session run");
     };
     Exchange::new(shared, Rules::Legacy { primes }, outlet, running).respond().await
@@ -188,17 +202,18 @@ pub(super) fn start(
     live: &Arc<Live>,
     caller: Arc<Caller>,
     outlet: &Arc<Outlet>,
-    headers: Option<Arc<http::HeaderMap>>,
+    headers: Arc<HeaderMap>,
     request: Request,
 ) -> Option<Running> {
     let ticket = live.begin(request.id.clone(), outlet, shared.options.max_running)?;
     let cancel = outlet.cancel.clone();
+    let headers = Some(headers);
     let context = Context { session: live.session.clone(), caller, remote: outlet.clone(), cancel, headers };
     Some(run(shared.handler.clone(), context, request, move |_| drop(ticket), always_ok))
 }
 
 /// Takes a notification of a session: what concerns running requests is dealt with here.
-pub(super) async fn notify(shared: &Shared, live: &Arc<Live>, parts: Parts, mut notification: Notification) {
+pub(super) async fn notify(shared: &Shared, live: &Arc<Live>, headers: Arc<HeaderMap>, mut notification: Notification) {
     let mut handler = shared.handler.clone();
     match &*notification.method {
         method::CANCELLED => return live.cancel(notification.params.as_ref()),
@@ -215,7 +230,7 @@ pub(super) async fn notify(shared: &Shared, live: &Arc<Live>, parts: Parts, mut 
         caller: live.session.caller(),
         remote: live.session.remote().clone(),
         cancel: CancellationToken::new(),
-        headers: Some(Arc::new(parts.headers)),
+        headers: Some(headers),
     };
     handler.notification(context, notification).await;
 }
@@ -231,11 +246,10 @@ pub(super) fn take_answer(shared: &Shared, live: &Live, response: Answered) {
 async fn batch(
     shared: Arc<Shared>,
     live: Arc<Live>,
-    parts: Parts,
+    headers: &Arc<HeaderMap>,
     members: Vec<Result<Message, Refusal>>,
 ) -> Response<Body> {
-    let headers = Arc::new(parts.headers.clone());
-    let whole = Outlet::new(Way::Legacy { channel: live.channel.clone(), takes_events: false, polls: false });
+    let whole = Outlet::new(Way::session(&live.channel));
     let mut running: Vec<Running> = Vec::new();
     let mut ready: Vec<Raw> = Vec::new();
     let mut refuse = |id: Option<Id>, error: ErrorObject| {
@@ -249,14 +263,13 @@ async fn batch(
             }
             Ok(Message::Request(request)) => {
                 let id = request.id.clone();
-                let way = Way::Legacy { channel: live.channel.clone(), takes_events: false, polls: false };
-                let outlet = Outlet::new(way);
-                match start(&shared, &live, live.session.caller(), &outlet, Some(headers.clone()), request) {
+                let outlet = Outlet::new(Way::session(&live.channel));
+                match start(&shared, &live, live.session.caller(), &outlet, headers.clone(), request) {
                     Some(one) => running.push(Box::pin(unless_cancelled(one, outlet))),
                     None => refuse(Some(id), ErrorObject::new(code::INTERNAL_ERROR, "too many requests run")),
                 }
             }
-            Ok(Message::Notification(notification)) => notify(&shared, &live, parts.clone(), notification).await,
+            Ok(Message::Notification(notification)) => notify(&shared, &live, headers.clone(), notification).await,
             Ok(Message::Response(response)) => take_answer(&shared, &live, response),
             Err(refusal) if refusal.unanswerable => {}
             Err(refusal) => refuse(refusal.id.clone(), refusal.to_error()),

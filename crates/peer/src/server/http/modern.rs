@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use http::request::Parts;
 use http::{HeaderMap, HeaderName, Response, StatusCode};
 use switchboard_protocol::mcp::{header, meta, method};
 use switchboard_protocol::{Era, Revision};
@@ -31,37 +30,47 @@ pub(super) fn names_a_revision(message: &Message) -> bool {
     params.is_some_and(|params| params.at(&["_meta", meta::PROTOCOL_VERSION]).is_some())
 }
 
-pub(super) async fn post(shared: Arc<Shared>, parts: Parts, message: Message, principal: Principal) -> Response<Body> {
+pub(super) async fn post(
+    shared: Arc<Shared>,
+    headers: Arc<HeaderMap>,
+    message: Message,
+    principal: Principal,
+) -> Response<Body> {
     match message {
-        Message::Request(request) => match examine(&parts.headers, &request) {
-            Ok(caller) => call(shared, parts, caller, request, principal).await,
+        Message::Request(request) => match examine(&headers, &request) {
+            Ok(caller) => call(shared, headers, caller, request, principal).await,
             Err(refused) => answer::error(refused.status, request.id, refused.error),
         },
-        Message::Notification(notification) => Box::pin(notify(&shared, parts, notification, principal)).await,
+        Message::Notification(notification) => Box::pin(notify(&shared, headers, notification, principal)).await,
         Message::Response(_) => answer::refused(StatusCode::BAD_REQUEST, "clients of this revision send no responses"),
     }
 }
 
 async fn call(
     shared: Arc<Shared>,
-    parts: Parts,
+    headers: Arc<HeaderMap>,
     caller: Caller,
     request: Request,
     principal: Principal,
 ) -> Response<Body> {
-    let takes_events = answer::accepts_events(&parts.headers);
+    let takes_events = answer::accepts_events(&headers);
     let listens = listens(&request);
     if listens && !takes_events {
         let error = ErrorObject::new(code::INVALID_REQUEST, "this method is answered with text/event-stream only");
         return answer::error(StatusCode::NOT_ACCEPTABLE, request.id, error);
     }
     let outlet = Outlet::new(Way::Modern { takes_events, limits: shared.options.log });
-    let context = context(caller, outlet.clone(), outlet.cancel.clone(), parts.headers, principal);
+    let context = context(caller, outlet.clone(), outlet.cancel.clone(), headers, principal);
     let running = run(shared.handler.clone(), context, request, |_| {}, modern_status);
     Exchange::new(shared, Rules::Modern { listens }, outlet, running).respond().await
 }
 
-async fn notify(shared: &Shared, parts: Parts, notification: Notification, principal: Principal) -> Response<Body> {
+async fn notify(
+    shared: &Shared,
+    headers: Arc<HeaderMap>,
+    notification: Notification,
+    principal: Principal,
+) -> Response<Body> {
     // On this transport a request is cancelled by closing its stream.
     if &*notification.method != method::CANCELLED {
         let caller = Caller::from_request_meta(notification.params.as_ref()).unwrap_or_else(|| Caller {
@@ -70,7 +79,7 @@ async fn notify(shared: &Shared, parts: Parts, notification: Notification, princ
             capabilities: Raw::empty_object(),
         });
         let outlet = Outlet::new(Way::Modern { takes_events: false, limits: shared.options.log });
-        let context = context(caller, outlet, CancellationToken::new(), parts.headers, principal);
+        let context = context(caller, outlet, CancellationToken::new(), headers, principal);
         shared.handler.notification(context, notification).await;
     }
     answer::status(StatusCode::ACCEPTED)
@@ -81,13 +90,13 @@ fn context(
     caller: Caller,
     remote: Arc<dyn Remote>,
     cancel: CancellationToken,
-    headers: HeaderMap,
+    headers: Arc<HeaderMap>,
     principal: Principal,
 ) -> Context {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     let id = format!("request-{}", NEXT.fetch_add(1, Ordering::Relaxed));
     let session = Session::new(id.into(), principal, false, caller, remote.clone());
-    Context { caller: session.caller(), session, remote, cancel, headers: Some(Arc::new(headers)) }
+    Context { caller: session.caller(), session, remote, cancel, headers: Some(headers) }
 }
 
 /// A request that breaks the rules of the transport.

@@ -48,14 +48,14 @@ pub(super) async fn post(shared: &Arc<Shared>, request: Request<Incoming>, princ
     let Some(live) = shared.sessions.find(id, &principal) else {
         return answer::refused(StatusCode::NOT_FOUND, "there is no such session");
     };
-    let frame = match shared.read(&parts, body).await {
+    let headers = Arc::new(parts.headers);
+    let frame = match shared.read(&headers, body).await {
         Ok(frame) => frame,
         Err(response) => return response,
     };
     match frame {
         Frame::One(Message::Request(request)) => {
-            let way = Way::Legacy { channel: live.channel.clone(), takes_events: false, polls: false };
-            let outlet = Outlet::new(way);
+            let outlet = Outlet::new(Way::session(&live.channel));
             let Some(ticket) = live.begin(request.id.clone(), &outlet, shared.options.max_running) else {
                 return answer::no_room("too many requests of this session run");
             };
@@ -64,7 +64,7 @@ pub(super) async fn post(shared: &Arc<Shared>, request: Request<Incoming>, princ
                 caller: live.session.caller(),
                 remote: outlet.clone(),
                 cancel: outlet.cancel.clone(),
-                headers: Some(Arc::new(parts.headers)),
+                headers: Some(headers),
             };
             let opening = (&*request.method == method::INITIALIZE).then(|| request.params.clone());
             let (face, opened) = (shared.clone(), live.clone());
@@ -78,7 +78,7 @@ pub(super) async fn post(shared: &Arc<Shared>, request: Request<Incoming>, princ
             let exchange = Exchange::new(shared.clone(), Rules::Legacy { primes: false }, outlet, running);
             tokio::spawn(exchange.alone(Some(live.channel.clone())));
         }
-        Frame::One(Message::Notification(notification)) => notify(shared, &live, parts, notification).await,
+        Frame::One(Message::Notification(notification)) => notify(shared, &live, headers, notification).await,
         Frame::One(Message::Response(response)) => take_answer(shared, &live, response),
         Frame::Batch(_) => return answer::refused(StatusCode::BAD_REQUEST, "this revision has no batches"),
     }

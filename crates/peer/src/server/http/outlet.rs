@@ -4,13 +4,14 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
+use http::HeaderMap;
 use parking_lot::Mutex;
 use switchboard_wire::{Message, Notification};
 use tokio_util::sync::CancellationToken;
 
-use super::LogLimits;
 use super::channel::Channel;
 use super::log::EventLog;
+use super::{LogLimits, answer};
 use crate::{BoxFuture, Call, CallError, Remote, Reply, SendError};
 
 /// Where messages beside the answer may go.
@@ -18,12 +19,28 @@ pub(super) enum Way {
     /// Into a stream of their own if the client takes one, else into the session's.
     Legacy {
         channel: Arc<Channel>,
-        takes_events: bool,
+        /// The headers of the request, which say whether the client takes a stream. Most answers never need to know.
+        /// Nothing where there is to be none.
+        headers: Option<Arc<HeaderMap>>,
         /// Whether the client can come back for a stream that was closed before its first message.
         polls: bool,
     },
     /// Into a stream of their own or nowhere.
     Modern { takes_events: bool, limits: LogLimits },
+}
+
+impl Way {
+    /// Into the session's stream, for who gets no stream of its own.
+    pub(super) fn session(channel: &Arc<Channel>) -> Self {
+        Self::Legacy { channel: channel.clone(), headers: None, polls: false }
+    }
+
+    fn takes_events(&self) -> bool {
+        match self {
+            Self::Legacy { headers, .. } => headers.as_ref().is_some_and(|headers| answer::accepts_events(headers)),
+            Self::Modern { takes_events, .. } => *takes_events,
+        }
+    }
 }
 
 pub(super) struct Outlet {
@@ -58,11 +75,10 @@ impl Outlet {
     fn log(&self) -> Option<Arc<EventLog>> {
         let mut state = self.state.lock();
         if state.log.is_none() && !state.answered && !state.interrupted {
-            state.log = match &self.way {
-                Way::Legacy { channel, takes_events: true, .. } => Some(channel.new_log()),
-                Way::Modern { takes_events: true, limits } => Some(EventLog::new(0, false, *limits)),
-                _ => None,
-            };
+            state.log = self.way.takes_events().then(|| match &self.way {
+                Way::Legacy { channel, .. } => channel.new_log(),
+                Way::Modern { limits, .. } => EventLog::new(0, false, *limits),
+            });
             if state.log.is_some()
                 && let Some(waker) = state.waker.take()
             {
@@ -143,7 +159,7 @@ impl Remote for Outlet {
         let log = self.state.lock().log.clone();
         match (log, &self.way) {
             (Some(log), _) => log.unread_bytes(),
-            (None, Way::Legacy { channel, takes_events: false, .. }) => channel.main.unread_bytes(),
+            (None, Way::Legacy { channel, .. }) if !self.way.takes_events() => channel.main.unread_bytes(),
             (None, _) => 0,
         }
     }

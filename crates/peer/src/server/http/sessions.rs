@@ -17,7 +17,8 @@ use crate::{Caller, Handler, Session};
 pub(super) struct Live {
     pub(super) session: Arc<Session>,
     pub(super) channel: Arc<Channel>,
-    running: Mutex<HashMap<Id, Arc<Outlet>>>,
+    /// Requests that run, in the order they came. They are few, mostly.
+    running: Mutex<Vec<(Id, Arc<Outlet>)>>,
     /// Milliseconds between the table's beginning and the last traffic.
     seen: AtomicU64,
     /// The handler was told of it.
@@ -36,16 +37,17 @@ impl Live {
         if running.len() >= most {
             return None;
         }
-        running.insert(id.clone(), outlet.clone());
+        running.push((id, outlet.clone()));
         drop(running);
-        Some(Ticket { live: self.clone(), id, outlet: outlet.clone() })
+        Some(Ticket { live: self.clone(), outlet: outlet.clone() })
     }
 
-    /// The client no longer wants the answer to a request.
+    /// The client no longer wants the answer to a request. Where it used an id again, the last one is meant.
     pub(super) fn cancel(&self, params: Option<&Raw>) {
         let id = params.and_then(|params| params.member("requestId")).and_then(|raw| Id::from_raw(&raw));
-        let outlet = id.and_then(|id| self.running.lock().get(&id).cloned());
-        if let Some(outlet) = outlet {
+        let find =
+            |id: Id| self.running.lock().iter().rev().find(|(of, _)| *of == id).map(|(_, outlet)| outlet.clone());
+        if let Some(outlet) = id.and_then(find) {
             outlet.interrupt();
         }
     }
@@ -58,16 +60,14 @@ impl Live {
 /// Stands for a request that runs.
 pub(super) struct Ticket {
     live: Arc<Live>,
-    id: Id,
     outlet: Arc<Outlet>,
 }
 
 impl Drop for Ticket {
     fn drop(&mut self) {
         let mut running = self.live.running.lock();
-        // A client may have used the id again.
-        if running.get(&self.id).is_some_and(|outlet| Arc::ptr_eq(outlet, &self.outlet)) {
-            running.remove(&self.id);
+        if let Some(place) = running.iter().position(|(_, outlet)| Arc::ptr_eq(outlet, &self.outlet)) {
+            running.remove(place);
         }
     }
 }
@@ -133,7 +133,7 @@ impl Sessions {
 
     fn end(&self, live: &Live) {
         live.channel.close();
-        let running: Vec<_> = live.running.lock().values().cloned().collect();
+        let running: Vec<_> = live.running.lock().iter().map(|(_, outlet)| outlet.clone()).collect();
         for outlet in running {
             outlet.interrupt();
         }
