@@ -30,7 +30,6 @@ use std::sync::{Arc, LazyLock, OnceLock};
 
 use arc_swap::{ArcSwap, Guard};
 use jiff::Timestamp;
-use serde_json::Map;
 use switchboard_flow::latency::Durations;
 use switchboard_guard::access::Access;
 use switchboard_guard::arguments::{Checks, Violation};
@@ -43,6 +42,7 @@ use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::metadata::{Delegation, Metadata};
 use switchboard_protocol::mgp::security::ToolSecurity;
 use switchboard_protocol::mgp::{ApprovalPolicy, DefaultPolicy};
+use switchboard_store::Details;
 use switchboard_store::{Actor, AuditEvent, Digest, Store, Target};
 use switchboard_wire::{Edit, Object, Raw, Request};
 
@@ -227,23 +227,20 @@ impl Attempt<'_> {
 
     fn event(&self, event_type: &str, outcome: &str) -> AuditEvent {
         // Room for what a call says of itself in the end.
-        let mut details = Map::with_capacity(8);
-        details.insert("risk_level".to_owned(), self.policy.assessment.risk.as_str().into());
+        let mut details = Details::with_capacity(8);
+        details.insert("risk_level", self.policy.assessment.risk.as_str());
         if let Some(intent) = self.metadata.intent() {
             // A model's words: secrets are taken out.
             let intent: String = intent.chars().take(LONGEST_INTENT).collect();
-            details.insert("intent".to_owned(), switchboard_guard::redact::value(&Raw::string(&intent)));
+            details.insert("intent", switchboard_guard::redact::value(&Raw::string(&intent)));
         }
         AuditEvent {
             timestamp: Timestamp::now(),
-            trace_id: Some(self.trace.clone()),
-            event_type: event_type.to_owned(),
+            trace_id: Some(self.trace.clone().into()),
+            event_type: event_type.into(),
             actor: self.actor(),
-            target: Target {
-                server_id: Some(self.server.id().as_ref().to_owned()),
-                tool_name: Some(self.tool.to_owned()),
-            },
-            result: outcome.to_owned(),
+            target: Target { server_id: Some(self.server.id().as_ref().into()), tool_name: Some(self.tool.into()) },
+            result: outcome.into(),
             details,
         }
     }

@@ -5,6 +5,7 @@
 //! it, so that neither a cut nor an older copy goes unnoticed. What an event means is not known here (MGP 6.3, 6.4).
 
 mod columns;
+mod details;
 mod event;
 pub(crate) mod evidence;
 mod filter;
@@ -18,7 +19,8 @@ mod stamp;
 pub(crate) mod tables;
 mod verify;
 
-pub use event::{Actor, AuditEvent, Target};
+pub use details::Details;
+pub use event::{Actor, AuditEvent, Target, Text};
 pub use filter::{AuditFilter, Group};
 pub use head::{Head, HeadKind};
 pub use link::Appended;

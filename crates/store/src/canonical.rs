@@ -3,6 +3,7 @@
 //! Keys are ordered by their UTF-16 code units, strings escaped as little as possible, floats written as ECMAScript
 //! does. One deliberate difference: an integer beyond 2^53 keeps its digits, because the audit log must not round.
 
+use std::cmp::Ordering;
 use std::fmt::Write as _;
 
 use serde_json::{Map, Number, Value};
@@ -35,24 +36,20 @@ fn write_value(value: &Value, text: &mut String) {
     }
 }
 
-pub(crate) fn write_object(map: &Map<String, Value>, text: &mut String) {
+fn write_object(map: &Map<String, Value>, text: &mut String) {
+    let mut members: Vec<_> = map.iter().map(|(key, value)| (key.as_str(), value)).collect();
+    members.sort_unstable_by(|(one, _), (other, _)| order(one, other));
+    write_members(members, text);
+}
+
+/// Which of two keys comes first.
+pub(crate) fn order(one: &str, other: &str) -> Ordering {
     // Bytes and UTF-16 order ASCII alike, which is nearly every key there is.
-    if map.keys().all(|key| key.is_ascii()) {
-        if map.keys().is_sorted() {
-            return write_members(map, text);
-        }
-        let mut members: Vec<_> = map.iter().collect();
-        members.sort_unstable_by_key(|(key, _)| key.as_str());
-        write_members(members, text);
-    } else {
-        let mut members: Vec<_> = map.iter().collect();
-        members.sort_unstable_by(|(one, _), (other, _)| one.encode_utf16().cmp(other.encode_utf16()));
-        write_members(members, text);
-    }
+    if one.is_ascii() && other.is_ascii() { one.cmp(other) } else { one.encode_utf16().cmp(other.encode_utf16()) }
 }
 
 /// Writes members that are in order.
-fn write_members<'a>(members: impl IntoIterator<Item = (&'a String, &'a Value)>, text: &mut String) {
+pub(crate) fn write_members<'a>(members: impl IntoIterator<Item = (&'a str, &'a Value)>, text: &mut String) {
     text.push('{');
     for (index, (key, value)) in members.into_iter().enumerate() {
         if index > 0 {

@@ -15,10 +15,10 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use jiff::Timestamp;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use switchboard_peer::Session;
 use switchboard_protocol::fault::{Fault, FaultKind};
-use switchboard_store::{Actor, AuditEvent, Store, Target};
+use switchboard_store::{Actor, AuditEvent, Details, Store, Target};
 
 use super::hearers::{Hearer, Hearers};
 use super::underway::Underway;
@@ -150,11 +150,8 @@ impl Auditor {
     /// # Errors
     /// It cannot be written: the call must not be made.
     pub(crate) async fn intend(&self, outcome: &AuditEvent, call: u64, synced: bool) -> Result<(), Fault> {
-        let intent = || AuditEvent {
-            event_type: event::INTENT.to_owned(),
-            result: result::PENDING.to_owned(),
-            ..outcome.clone()
-        };
+        let intent =
+            || AuditEvent { event_type: event::INTENT.into(), result: result::PENDING.into(), ..outcome.clone() };
         let journal = self.underway.journal().filter(|_| {
             // The journal alone is no record. Whether the store takes something again is seen by asking it.
             !synced && self.underway.keeps() && self.store.as_ref().is_some_and(Store::takes_writes)
@@ -292,23 +289,23 @@ pub(crate) fn event_of(event_type: &str, actor: Actor, outcome: &str) -> AuditEv
     AuditEvent {
         timestamp: Timestamp::now(),
         trace_id: None,
-        event_type: event_type.to_owned(),
+        event_type: event_type.into(),
         actor,
         target: Target::default(),
-        result: outcome.to_owned(),
-        details: Map::new(),
+        result: outcome.into(),
+        details: Details::default(),
     }
 }
 
 /// The kernel as the one who did something.
 pub(crate) fn kernel() -> Actor {
-    Actor { kind: "kernel".to_owned(), id: "switchboard".to_owned() }
+    Actor { kind: "kernel".into(), id: "switchboard".into() }
 }
 
 /// The principal of a session as the one who did something.
 pub(crate) fn principal(session: &Session) -> Actor {
     let kind = if session.identity.admin { "user" } else { "agent" };
-    Actor { kind: kind.to_owned(), id: session.principal.as_ref().to_owned() }
+    Actor { kind: kind.into(), id: session.principal.as_ref().into() }
 }
 
 /// An event with one more detail.
@@ -320,12 +317,12 @@ pub(crate) fn with(mut event: AuditEvent, key: &str, value: impl Into<Value>) ->
         }
         value => value,
     };
-    event.details.insert(key.to_owned(), value);
+    event.details.insert(key, value);
     event
 }
 
 /// An event about a server, and a tool of it.
 pub(crate) fn about(mut event: AuditEvent, server: &str, tool: Option<&str>) -> AuditEvent {
-    event.target = Target { server_id: Some(server.to_owned()), tool_name: tool.map(ToOwned::to_owned) };
+    event.target = Target { server_id: Some(server.into()), tool_name: tool.map(Into::into) };
     event
 }

@@ -75,7 +75,7 @@ pub(super) fn note_marks(event: &mut AuditEvent, result: &Object) {
     let Some(marks) = result.get("_meta").and_then(|meta| meta.member(MARKS)?.elements()) else { return };
     let rule = |mark: &Raw| mark.member("rule").and_then(|rule| rule.as_text()).filter(|rule| rule.len() <= 64);
     let rules: Vec<Value> = marks.iter().take(MOST_MARKS).filter_map(rule).map(Value::from).collect();
-    event.details.insert("result_marks".to_owned(), rules.into());
+    event.details.insert("result_marks", rules);
 }
 
 /// The texts that a model will read, with where they stand.

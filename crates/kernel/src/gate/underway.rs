@@ -449,7 +449,11 @@ impl Dead {
         let record = store.audit().query(&filter, 1).await?.into_iter().next();
         let Some(intent) = record.and_then(|record| record.parse().ok()) else { return Ok(None) };
         let Some(name) = call_of(&intent, &self.instance) else { return Ok(None) };
-        let filter = AuditFilter { after: Some(seq), trace_id: intent.trace_id.clone(), ..AuditFilter::default() };
+        let filter = AuditFilter {
+            after: Some(seq),
+            trace_id: intent.trace_id.as_deref().map(ToOwned::to_owned),
+            ..AuditFilter::default()
+        };
         let later = store.audit().query(&filter, PAGE).await?;
         let same = |record: &AuditRecord| {
             record.parse().is_ok_and(|event| call_of(&event, &self.instance).as_ref() == Some(&name))
@@ -462,11 +466,11 @@ impl Dead {
 fn unknown(intent: AuditEvent, seq: u64) -> AuditEvent {
     let mut event = AuditEvent {
         timestamp: Timestamp::now(),
-        event_type: event::UNKNOWN_OUTCOME.to_owned(),
-        result: result::UNKNOWN.to_owned(),
+        event_type: event::UNKNOWN_OUTCOME.into(),
+        result: result::UNKNOWN.into(),
         ..intent
     };
-    event.details.insert("intent_seq".to_owned(), seq.into());
+    event.details.insert("intent_seq", seq);
     audit::with(event, "reason", "the kernel ended before the call did")
 }
 

@@ -2,23 +2,26 @@
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
 use super::columns::{Columns, searchable};
+use super::details::Details;
 use super::stamp::write_time;
-use crate::canonical::{write_object, write_string};
+use crate::canonical::{write_members, write_string};
 
 /// Room for the text of nearly every event.
 const USUAL: usize = 512;
+
+/// A text of an event. One of up to 24 bytes, as nearly all are, needs no memory of its own.
+pub type Text = compact_str::CompactString;
 
 /// Who did it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Actor {
     /// `agent`, `user`, `operator`, `kernel`, `delegated`...
     #[serde(rename = "type")]
-    pub kind: String,
+    pub kind: Text,
     /// The principal.
-    pub id: String,
+    pub id: Text,
 }
 
 /// What it was done to.
@@ -26,10 +29,10 @@ pub struct Actor {
 pub struct Target {
     /// The server, if one is concerned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub server_id: Option<String>,
+    pub server_id: Option<Text>,
     /// The tool, if one is concerned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tool_name: Option<String>,
+    pub tool_name: Option<Text>,
 }
 
 /// One audit event. Secrets must be gone from it before it comes here: what is appended cannot be taken back.
@@ -39,19 +42,19 @@ pub struct AuditEvent {
     pub timestamp: Timestamp,
     /// Joins the events of one call, across servers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub trace_id: Option<String>,
+    pub trace_id: Option<Text>,
     /// `TOOL_EXECUTED` and the like, or a reverse-domain name.
-    pub event_type: String,
+    pub event_type: Text,
     /// Who did it.
     pub actor: Actor,
     /// What it was done to.
     #[serde(default)]
     pub target: Target,
     /// `SUCCESS`, `FAILURE`, `BLOCKED`...
-    pub result: String,
+    pub result: Text,
     /// Anything else.
     #[serde(default)]
-    pub details: Map<String, Value>,
+    pub details: Details,
 }
 
 impl AuditEvent {
@@ -75,7 +78,7 @@ impl AuditEvent {
         text.push_str(",\"type\":");
         write_string(&self.actor.kind, text);
         text.push_str("},\"details\":");
-        write_object(&self.details, text);
+        write_members(self.details.iter(), text);
         text.push_str(",\"event_type\":");
         write_string(event_type, text);
         text.push_str(",\"result\":");
@@ -121,22 +124,16 @@ mod tests {
     use super::*;
 
     fn event() -> AuditEvent {
-        let Value::Object(details) =
-            json!({"risk_level": "dangerous", "duration_ms": 1200, "b": {"z": 1.5, "a": "\u{7}"}})
-        else {
-            unreachable!()
-        };
+        let details =
+            [("risk_level", json!("dangerous")), ("duration_ms", json!(1200)), ("b", json!({"z": 1.5, "a": "\u{7}"}))];
         AuditEvent {
             timestamp: "2026-02-27T12:00:00.123456Z".parse().unwrap(),
-            trace_id: Some("550e8400-e29b-41d4-a716-446655440000".to_owned()),
-            event_type: "TOOL_EXECUTED".to_owned(),
-            actor: Actor { kind: "agent".to_owned(), id: "agent.\"default\"\n".to_owned() },
-            target: Target {
-                server_id: Some("tool.terminal".to_owned()),
-                tool_name: Some("execute_command".to_owned()),
-            },
-            result: "SUCCESS".to_owned(),
-            details,
+            trace_id: Some("550e8400-e29b-41d4-a716-446655440000".into()),
+            event_type: "TOOL_EXECUTED".into(),
+            actor: Actor { kind: "agent".into(), id: "agent.\"default\"\n".into() },
+            target: Target { server_id: Some("tool.terminal".into()), tool_name: Some("execute_command".into()) },
+            result: "SUCCESS".into(),
+            details: details.into_iter().collect(),
         }
     }
 
@@ -144,7 +141,7 @@ mod tests {
     #[test]
     fn text_is_canonical_and_reads_back() {
         let full = event();
-        let bare = AuditEvent { trace_id: None, target: Target::default(), details: Map::new(), ..event() };
+        let bare = AuditEvent { trace_id: None, target: Target::default(), details: Details::default(), ..event() };
         let server = AuditEvent { target: Target { tool_name: None, ..event().target }, ..event() };
         let tool = AuditEvent { target: Target { server_id: None, ..event().target }, ..event() };
         for event in [full, bare, server, tool] {
@@ -160,8 +157,8 @@ mod tests {
 
     #[test]
     fn an_event_under_another_name_is_a_changed_copy() {
-        let copy = AuditEvent { event_type: "com.example.\"x\"".to_owned(), result: "BLOCKED".to_owned(), ..event() };
-        let mut text = "before ".to_owned();
+        let copy = AuditEvent { event_type: "com.example.\"x\"".into(), result: "BLOCKED".into(), ..event() };
+        let mut text = "before ".into();
         event().canonical_as(&copy.event_type, &copy.result, &mut text);
         copy.canonical_into(&mut text);
         assert_eq!(text, format!("before {0}{0}", copy.canonical()));

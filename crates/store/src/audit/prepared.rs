@@ -89,11 +89,11 @@ mod tests {
     fn event() -> AuditEvent {
         AuditEvent {
             timestamp: "2026-02-27T12:00:00.123456Z".parse().unwrap(),
-            trace_id: Some("550e8400-e29b-41d4-a716-446655440000".to_owned()),
-            event_type: "TOOL_EXECUTED".to_owned(),
-            actor: Actor { kind: "agent".to_owned(), id: "agent.\"default\"\n".to_owned() },
-            target: Target { server_id: Some("tool.terminal".to_owned()), tool_name: Some("run".to_owned()) },
-            result: "SUCCESS".to_owned(),
+            trace_id: Some("550e8400-e29b-41d4-a716-446655440000".into()),
+            event_type: "TOOL_EXECUTED".into(),
+            actor: Actor { kind: "agent".into(), id: "agent.\"default\"\n".into() },
+            target: Target { server_id: Some("tool.terminal".into()), tool_name: Some("run".into()) },
+            result: "SUCCESS".into(),
             details: serde_json::Map::new(),
         }
     }
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn another_type_and_result_take_the_place_of_its_own() {
-        let copy = AuditEvent { event_type: "com.example.other".to_owned(), result: "BLOCKED".to_owned(), ..event() };
+        let copy = AuditEvent { event_type: "com.example.other".into(), result: "BLOCKED".into(), ..event() };
         let prepared = Prepared::new(&event(), &copy.event_type, &copy.result, usize::MAX).unwrap();
         assert_eq!(prepared.text(), copy.canonical());
         assert_eq!(prepared.columns(), copy.columns());

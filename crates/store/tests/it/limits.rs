@@ -101,7 +101,7 @@ async fn what_is_too_large_is_refused() {
     let fixture = Fixture::sqlite(Options { event_bytes: 1000, group: 10, ..Options::default() }).await;
     let audit = fixture.store.audit();
     let mut large = event(0);
-    large.result = "x".repeat(1000);
+    large.result = "x".repeat(1000).into();
     assert!(matches!(audit.append(&[large]).await, Err(StoreError::TooLarge { .. })));
     assert!(matches!(audit.append(&events(0..11)).await, Err(StoreError::TooLarge { size: 11, limit: 10, .. })));
     assert_eq!(audit.append(&events(0..10)).await.unwrap().len(), 10);

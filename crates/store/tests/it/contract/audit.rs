@@ -198,15 +198,15 @@ pub(crate) async fn appends_of_any_length_are_one_chain(fixture: &mut Fixture) {
 pub(crate) async fn odd_text_is_kept_and_found(fixture: &mut Fixture) {
     let audit = fixture.store.audit();
     let mut odd = event(1);
-    odd.trace_id = Some(format!("a\0b{}", "é".repeat(3000)));
-    odd.actor.id = "'; DROP TABLE audit; --".to_owned();
-    odd.result = String::new();
+    odd.trace_id = Some(format!("a\0b{}", "é".repeat(3000)).into());
+    odd.actor.id = "'; DROP TABLE audit; --".into();
+    odd.result = String::new().into();
     audit.append(&[odd.clone(), event(2)]).await.unwrap();
-    let filter = AuditFilter { trace_id: odd.trace_id.clone(), ..AuditFilter::default() };
+    let filter = AuditFilter { trace_id: odd.trace_id.as_deref().map(ToOwned::to_owned), ..AuditFilter::default() };
     let found = audit.query(&filter, 10).await.unwrap();
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].parse().unwrap(), odd);
-    let filter = AuditFilter { actor: Some(odd.actor.id.clone()), ..AuditFilter::default() };
+    let filter = AuditFilter { actor: Some(odd.actor.id.to_string()), ..AuditFilter::default() };
     assert_eq!(audit.query(&filter, 10).await.unwrap().len(), 1);
     assert!(audit.verify(&[]).await.unwrap().is_whole());
 }
