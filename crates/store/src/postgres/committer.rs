@@ -321,7 +321,7 @@ async fn append(
         )
         .await
         .map_err(translate)?;
-    progress.appended(end, events);
+    progress.appended(end, time.into_iter());
     Ok(links)
 }
 

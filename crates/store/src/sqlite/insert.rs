@@ -36,7 +36,12 @@ impl Insert {
     }
 
     /// Adds records after `end`, and returns their links.
-    pub(super) fn run(&self, connection: &Connection, events: &[Prepared], end: Link) -> Result<Vec<Link>, StoreError> {
+    pub(super) fn run(
+        &self,
+        connection: &Connection,
+        events: &[&Prepared],
+        end: Link,
+    ) -> Result<Vec<Link>, StoreError> {
         let mut links = Vec::with_capacity(events.len());
         // The first row says its number, because the one before it may be gone.
         let (first, more) = events.split_at(events.len().min(1));
@@ -50,7 +55,7 @@ impl Insert {
     fn add_each(
         &self,
         connection: &Connection,
-        events: &[Prepared],
+        events: &[&Prepared],
         mut end: Link,
         links: &mut Vec<Link>,
     ) -> Result<Link, StoreError> {
@@ -72,7 +77,7 @@ impl Insert {
     fn add_blocks(
         &self,
         connection: &Connection,
-        blocks: &[[Prepared; ROWS]],
+        blocks: &[[&Prepared; ROWS]],
         mut end: Link,
         links: &mut Vec<Link>,
     ) -> Result<Link, StoreError> {
