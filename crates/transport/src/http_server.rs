@@ -7,8 +7,10 @@
 mod admission;
 mod body;
 mod connection;
+mod head_clock;
 mod identity;
 mod patient;
+mod woken;
 
 use std::future::Future;
 use std::net::SocketAddr;

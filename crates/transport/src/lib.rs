@@ -3,6 +3,7 @@
 //! This crate moves frames and enforces what must be enforced before a message is read: sizes, deadlines, hosts,
 //! origins, tokens, process groups. It deliberately knows no method, no session and no id.
 
+pub mod alarm;
 pub mod child;
 pub mod confine;
 pub mod http_client;

@@ -8,6 +8,7 @@ mod call;
 mod connect;
 mod inbound;
 mod mailbox;
+mod timer;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
@@ -19,6 +20,7 @@ use bytes::Bytes;
 use parking_lot::RwLock;
 use switchboard_protocol::mcp::{header, method};
 use switchboard_protocol::{Era, Revision};
+use switchboard_transport::alarm::Alarms;
 use switchboard_transport::http_client::{Answer, Body, HttpError, Target};
 use switchboard_wire::{Limits, Message, Notification, Raw};
 use tokio::sync::{mpsc, watch};
@@ -62,6 +64,8 @@ pub(super) struct Http {
     outbox: mpsc::Sender<Bytes>,
     running: inbound::Running,
     mailboxes: Arc<mailbox::Mailboxes>,
+    /// Timers of calls that have ended.
+    alarms: Alarms,
     closed: CancellationToken,
     stray_answers: AtomicU64,
 }
@@ -117,6 +121,7 @@ impl Http {
                 outbox,
                 running: inbound::Running::default(),
                 mailboxes: Arc::default(),
+                alarms: Alarms::default(),
                 closed: CancellationToken::new(),
                 stray_answers: AtomicU64::new(0),
                 target,

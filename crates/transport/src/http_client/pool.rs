@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use http::{HeaderMap, Method, Request, StatusCode, Uri};
+use http::{HeaderMap, HeaderName, Method, Request, StatusCode, Uri};
 use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::client::conn::http1::{self, SendRequest};
@@ -20,20 +20,22 @@ use super::{HttpError, HttpOptions};
 
 type Sender = SendRequest<Full<Bytes>>;
 
+const KEEP_ALIVE: HeaderName = HeaderName::from_static("keep-alive");
+
 /// How long a connection that was just given back may take to become ready again.
 const SETTLE: Duration = Duration::from_millis(200);
 
 /// Open connections to one origin.
 pub(super) struct Pool {
     base: Uri,
-    origin: Arc<str>,
     authority: String,
     options: HttpOptions,
     idle: Arc<Idle>,
 }
 
-/// The most recently used connection stands last.
+/// Those that nobody uses at the moment. The most recently used one stands last.
 struct Idle {
+    origin: String,
     kept: Mutex<VecDeque<Kept>>,
     max: usize,
 }
@@ -56,7 +58,6 @@ pub(super) struct Lease {
     sender: Sender,
     idle: Arc<Idle>,
     keep_for: Duration,
-    origin: Arc<str>,
 }
 
 impl Lease {
@@ -73,7 +74,13 @@ impl Lease {
     }
 
     pub(super) fn broken(&self, error: &hyper::Error) -> HttpError {
-        HttpError::Broken { origin: self.origin.as_ref().to_owned(), why: reason(error) }
+        self.idle.broken(error)
+    }
+}
+
+impl Idle {
+    fn broken(&self, error: &hyper::Error) -> HttpError {
+        HttpError::Broken { origin: self.origin.clone(), why: reason(error) }
     }
 }
 
@@ -98,12 +105,12 @@ impl Pool {
         let authority = url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
         let origin = format!("{}://{authority}", url.scheme());
         let base = Uri::try_from(format!("{origin}/")).map_err(|_| bad("the host is not valid"))?;
-        let idle = Arc::new(Idle { kept: Mutex::default(), max: options.max_idle.max(1) });
-        Ok(Self { base, origin: origin.into(), authority, options, idle })
+        let idle = Arc::new(Idle { origin, kept: Mutex::default(), max: options.max_idle.max(1) });
+        Ok(Self { base, authority, options, idle })
     }
 
     pub(super) fn origin(&self) -> &str {
-        &self.origin
+        &self.idle.origin
     }
 
     pub(super) fn authority(&self) -> &str {
@@ -132,7 +139,7 @@ impl Pool {
                 Ok(response) => return Ok(self.exchange(sender, response)),
                 Err(mut error) => match error.take_message() {
                     Some(unsent) => request = unsent,
-                    None => return Err(self.broken(error.error())),
+                    None => return Err(self.idle.broken(error.error())),
                 },
             }
         }
@@ -140,8 +147,8 @@ impl Pool {
         let mut sender = Box::pin(self.connect()).await?;
         match sender.try_send_request(request).await {
             Ok(response) => Ok(self.exchange(sender, response)),
-            Err(error) if error.message().is_some() => Err(HttpError::NotSent(self.origin.as_ref().to_owned())),
-            Err(error) => Err(self.broken(error.error())),
+            Err(error) if error.message().is_some() => Err(HttpError::NotSent(self.origin().to_owned())),
+            Err(error) => Err(self.idle.broken(error.error())),
         }
     }
 
@@ -149,12 +156,8 @@ impl Pool {
         let (head, body) = response.into_parts();
         let keep_for = keep_alive(&head.headers)
             .map_or(self.options.idle_timeout, |promised| promised.min(self.options.idle_timeout));
-        let lease = Lease { sender, idle: self.idle.clone(), keep_for, origin: self.origin.clone() };
+        let lease = Lease { sender, idle: self.idle.clone(), keep_for };
         Exchange { status: head.status, headers: head.headers, body, lease }
-    }
-
-    fn broken(&self, error: &hyper::Error) -> HttpError {
-        HttpError::Broken { origin: self.origin.as_ref().to_owned(), why: reason(error) }
     }
 
     /// A kept connection that can take a request.
@@ -184,7 +187,7 @@ impl Pool {
     }
 
     async fn connect(&self) -> Result<Sender, HttpError> {
-        let failed = |why: String| HttpError::Connect { origin: self.origin.as_ref().to_owned(), why };
+        let failed = |why: String| HttpError::Connect { origin: self.origin().to_owned(), why };
         let mut connector = match self.options.reach {
             Reach::Anywhere => ANYWHERE.clone(),
             Reach::Network => NETWORK.clone(),
@@ -209,7 +212,7 @@ impl Pool {
 
 /// The time a server promises to keep the connection, less a second, so that we are the first to give it up.
 fn keep_alive(headers: &HeaderMap) -> Option<Duration> {
-    let text = headers.get("keep-alive")?.to_str().ok()?;
+    let text = headers.get(KEEP_ALIVE)?.to_str().ok()?;
     let seconds = text.split(',').find_map(|part| part.trim().strip_prefix("timeout=")?.parse::<u64>().ok())?;
     Some(Duration::from_secs(seconds.saturating_sub(1)))
 }

@@ -10,14 +10,16 @@ use http::{HeaderValue, Request, Response};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::TokioIo;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::admission::{Access, Admitted, Asking, Door, Refused};
+use super::head_clock::HeadClock;
 use super::patient::Patient;
+use super::woken::Woken;
 use super::{Answering, Body, Limits, Principal, Service};
 
 /// How long to wait before accepting again after the system refused (out of file descriptors, mostly).
@@ -32,8 +34,6 @@ pub(super) async fn serve(
 ) {
     let room = Arc::new(Semaphore::new(limits.connections.min(Semaphore::MAX_PERMITS)));
     let connections = TaskTracker::new();
-    let mut http = http1::Builder::new();
-    http.timer(TokioTimer::new()).header_read_timeout(limits.head_timeout);
     let next = async || {
         let permit = room.clone().acquire_owned().await.ok()?;
         loop {
@@ -58,7 +58,7 @@ pub(super) async fn serve(
         let connection = Connection { stream, access: access.clone(), service: service.clone() };
         // A token of its own: waiting on the common one would make all connections share its lock.
         let ending = shutdown.child_token();
-        connections.spawn(run(connection, http.clone(), limits.clone(), ending, permit));
+        connections.spawn(run(connection, limits.clone(), ending, permit));
     }
     drop(listener);
     connections.close();
@@ -71,13 +71,7 @@ struct Connection {
     service: Arc<dyn Service>,
 }
 
-async fn run(
-    connection: Connection,
-    http: http1::Builder,
-    limits: Limits,
-    ending: CancellationToken,
-    _room: OwnedSemaphorePermit,
-) {
+async fn run(connection: Connection, limits: Limits, ending: CancellationToken, _room: OwnedSemaphorePermit) {
     let Connection { stream, access, service } = connection;
     let door = Door::new(access);
     let answer = service_fn(|request: Request<Incoming>| {
@@ -100,11 +94,13 @@ async fn run(
                 }
                 Entry::Closed(refused) => return Ok(turn_away(refused, access.challenge(refused))),
             };
-            let mut response = answering.await;
+            let mut response = Woken::new(answering).await;
             response.body_mut().end_with(&holder);
             Ok::<_, Infallible>(response)
         }
     });
+    let mut http = http1::Builder::new();
+    http.timer(HeadClock::default()).header_read_timeout(limits.head_timeout);
     let io = TokioIo::new(Patient::new(stream, limits.write_timeout));
     let mut serving = pin!(http.serve_connection(io, answer));
     let served = tokio::select! {

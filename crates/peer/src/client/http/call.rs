@@ -1,6 +1,6 @@
 //! One call: sent, waited for, followed over broken streams, repeated once on a new session.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
@@ -13,10 +13,10 @@ use switchboard_protocol::mgp;
 use switchboard_transport::http_client::{Answer, Body, EventStream, HttpError};
 use switchboard_wire::sse::Event;
 use switchboard_wire::{Edit, Id, Message, Notification, Raw, Request, Response};
-use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::mailbox::Mailbox;
+use super::timer::{Thinking, Timer};
 use super::{Http, State, add, bad_status, call_error, unauthorized};
 use crate::remote::time_to_answer;
 use crate::{Call, CallError, Handler, Remote as _, Reply};
@@ -26,11 +26,8 @@ const RETRY: Duration = Duration::from_secs(1);
 /// The most a server may ask us to wait.
 const MOST_RETRY: Duration = Duration::from_secs(300);
 
-/// No call waits longer than a year.
-const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
-
 /// What the pieces of one call share.
-pub(super) struct Open {
+pub(super) struct Open<'a> {
     pub(super) id: u64,
     /// The progress token that the caller chose; on the wire stands the id instead.
     pub(super) token: Option<Raw>,
@@ -38,7 +35,7 @@ pub(super) struct Open {
     pub(super) cancel: CancellationToken,
     /// What the server sends about this call elsewhere: on its own stream, or on one that was taken up again.
     mail: Option<Mailbox>,
-    timer: Timer,
+    timer: Timer<'a>,
 }
 
 /// What a call that waits came to see.
@@ -47,65 +44,7 @@ enum Came<T> {
     Mail(Message),
 }
 
-/// The deadline, which progress moves and the longest time bounds.
-struct Timer {
-    started: Instant,
-    timeout: Duration,
-    last: Instant,
-    due: Instant,
-    /// Questions that the server asked on the call's stream, and that we have not answered yet: for that long, it is
-    /// not the server that is silent. Nothing where it never asked.
-    questions: Option<Arc<AtomicUsize>>,
-}
-
-impl Timer {
-    fn new(call: &Call) -> Self {
-        let started = Instant::now();
-        // Deadlines come from configurations: no number there may be too large for the clock.
-        let (timeout, last) = (call.timeout.min(LONGEST), started + call.max_timeout.min(LONGEST));
-        Self { started, timeout, last, due: (started + timeout).min(last), questions: None }
-    }
-
-    fn touch(&mut self) {
-        self.touch_until(Duration::ZERO);
-    }
-
-    /// A sign of life that is good for some time.
-    fn touch_until(&mut self, more: Duration) {
-        self.due = (Instant::now() + self.timeout + more).min(self.last).max(self.due);
-    }
-
-    /// Waits for the end of the time.
-    async fn over(&mut self) -> CallError {
-        loop {
-            tokio::time::sleep_until(self.due).await;
-            let asked = self.questions.as_ref().is_some_and(|questions| questions.load(Ordering::Relaxed) > 0);
-            if self.due >= self.last || !asked {
-                return CallError::Timeout(self.started.elapsed());
-            }
-            self.touch();
-        }
-    }
-}
-
-/// Stands for a question that we have not answered yet.
-pub(super) struct Thinking(Arc<AtomicUsize>);
-
-impl Thinking {
-    fn new(timer: &mut Timer) -> Self {
-        let questions = timer.questions.get_or_insert_default();
-        questions.fetch_add(1, Ordering::Relaxed);
-        Self(questions.clone())
-    }
-}
-
-impl Drop for Thinking {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-impl Open {
+impl Open<'_> {
     /// Waits for `work`, or for mail, as long as the call may take.
     async fn wait<T>(&mut self, work: impl Future<Output = T>) -> Result<Came<T>, CallError> {
         let mail = async {
@@ -146,7 +85,7 @@ impl Http {
         if self.closed.is_cancelled() {
             return Err(CallError::NotSent("the connection is closed".to_owned()));
         }
-        let timer = Timer::new(&call);
+        let timer = Timer::new(&call, &self.alarms);
         let mut renewed = false;
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
         let mut open = Open { id, token: None, related: call.related, cancel: call.cancel, mail: None, timer };
@@ -189,7 +128,7 @@ impl Http {
     async fn round(
         &self,
         state: &State,
-        open: &mut Open,
+        open: &mut Open<'_>,
         headers: ::http::HeaderMap,
         body: Bytes,
     ) -> Result<Outcome, CallError> {
@@ -261,7 +200,7 @@ impl Http {
     }
 
     /// Reads events until the answer; takes a stream that broke up again where the server lets us.
-    async fn follow(&self, state: &State, open: &mut Open, events: Box<EventStream>) -> Result<Outcome, CallError> {
+    async fn follow(&self, state: &State, open: &mut Open<'_>, events: Box<EventStream>) -> Result<Outcome, CallError> {
         let mut cursor = Cursor::default();
         let mut stream = Some(events);
         let mut fruitless = 0u32;
@@ -329,7 +268,7 @@ impl Http {
     }
 
     /// Deals with one event of the call's stream.
-    async fn event(&self, open: &mut Open, event: Event) -> Result<Option<Reply>, CallError> {
+    async fn event(&self, open: &mut Open<'_>, event: Event) -> Result<Option<Reply>, CallError> {
         if event.data.is_empty() || event.event.as_deref().is_some_and(|kind| kind != "message") {
             return Ok(None);
         }
@@ -347,7 +286,7 @@ impl Http {
     }
 
     /// Deals with one message about the call, however it came.
-    async fn message(&self, open: &mut Open, message: Message) -> Result<Option<Reply>, CallError> {
+    async fn message(&self, open: &mut Open<'_>, message: Message) -> Result<Option<Reply>, CallError> {
         match message {
             Message::Response(response) => {
                 if response.id.as_ref().and_then(Id::as_u64) == Some(open.id) {
@@ -381,7 +320,7 @@ impl Http {
         Ok(None)
     }
 
-    fn open_mailbox(&self, open: &mut Open) {
+    fn open_mailbox(&self, open: &mut Open<'_>) {
         let (mailbox, was_early) = self.mailboxes.open(open.id);
         if was_early {
             // It was taken for one that nobody waits for.
@@ -443,7 +382,7 @@ fn own_token(id: u64, params: Option<&Raw>) -> (Option<Raw>, Option<Raw>) {
 }
 
 /// Progress under the caller's own token.
-fn own_progress(notification: Notification, open: &Open) -> Notification {
+fn own_progress(notification: Notification, open: &Open<'_>) -> Notification {
     let edited = notification.params.as_ref().zip(open.token.clone()).and_then(|(params, token)| {
         let edit = Edit::of(params).ok()?;
         let ours = edit.object().get("progressToken").as_ref().and_then(Id::from_raw).and_then(|id| id.as_u64());

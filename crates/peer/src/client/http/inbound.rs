@@ -10,7 +10,7 @@ use switchboard_wire::{ErrorObject, Id, Message, Notification, Request, Response
 use tokio_util::sync::CancellationToken;
 
 use super::Http;
-use super::call::Thinking;
+use super::timer::Thinking;
 use crate::Handler;
 
 /// Requests of the server that may run at once.
