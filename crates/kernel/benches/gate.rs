@@ -83,16 +83,16 @@ fn judge(directory: &Directory, grants: &AccessTable, decided: &[Decided], polic
     assert!(metadata.confirmation().token.is_none());
     let mut intent = AuditEvent {
         timestamp: now,
-        trace_id: metadata.trace_id(),
-        event_type: "dev.switchboard.tool_intent".to_owned(),
-        actor: Actor { kind: "agent".to_owned(), id: "ann".to_owned() },
-        target: Target { server_id: Some("tools17".to_owned()), tool_name: Some(route.original.to_string()) },
-        result: "PENDING".to_owned(),
-        details: serde_json::Map::new(),
+        trace_id: metadata.trace_id().map(Into::into),
+        event_type: "dev.switchboard.tool_intent".into(),
+        actor: Actor { kind: "agent".into(), id: "ann".into() },
+        target: Target { server_id: Some("tools17".into()), tool_name: Some(route.original.to_string().into()) },
+        result: "PENDING".into(),
+        details: switchboard_store::Details::default(),
     };
-    intent.details.insert("arguments_sha256".to_owned(), Digest::of(arguments.as_bytes()).to_string().into());
-    intent.details.insert("risk_level".to_owned(), tool.assessment.risk.as_str().into());
-    let outcome = AuditEvent { event_type: "TOOL_EXECUTED".to_owned(), result: "SUCCESS".to_owned(), ..intent.clone() };
+    intent.details.insert("arguments_sha256", Digest::of(arguments.as_bytes()).to_string());
+    intent.details.insert("risk_level", tool.assessment.risk.as_str());
+    let outcome = AuditEvent { event_type: "TOOL_EXECUTED".into(), result: "SUCCESS".into(), ..intent.clone() };
     intent.canonical().len() + outcome.canonical().len()
 }
 

@@ -8,7 +8,7 @@ mod repeat;
 use std::collections::HashMap;
 use std::future::Future;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
@@ -179,11 +179,9 @@ impl Kernel {
             ending: CancellationToken::new(),
         }));
         tokio::spawn(auditing);
-        let (telling, wanted) = (Arc::downgrade(&kernel.0), kernel.0.events.wanted());
-        kernel.0.gate.audit.tap(move |event| {
-            if wanted.load(Ordering::Relaxed) > 0
-                && let Some(shared) = telling.upgrade()
-            {
+        let telling = Arc::downgrade(&kernel.0);
+        kernel.0.gate.audit.tap(kernel.0.events.wanted(), move |event| {
+            if let Some(shared) = telling.upgrade() {
                 Self(shared).tell_on_bus(event);
             }
         });

@@ -33,7 +33,7 @@ impl Office {
     /// In the name of the person at the command line.
     #[must_use]
     pub fn of_operator(store: Store, name: &str) -> Self {
-        Self::new(store, Actor { kind: "operator".to_owned(), id: name.to_owned() })
+        Self::new(store, Actor { kind: "operator".into(), id: name.into() })
     }
 
     /// For what the kernel does by itself because the configuration says so.
@@ -66,7 +66,7 @@ impl Office {
 
     async fn write(&self, event_type: &str, target: Target, details: &[(&str, Value)]) -> Result<(), StoreError> {
         let mut event = AuditEvent { target, ..audit::event_of(event_type, self.actor.clone(), result::SUCCESS) };
-        event.details.extend(details.iter().map(|(key, value)| ((*key).to_owned(), value.clone())));
+        event.details.extend(details.iter().map(|(key, value)| (*key, value.clone())));
         self.store.audit().append(std::slice::from_ref(&event)).await.map(drop)
     }
 
@@ -77,7 +77,7 @@ impl Office {
     pub async fn answer_callback(&self, id: &str, answer: &RawValue) -> Result<Option<StoredCallback>, StoreError> {
         let answered = self.store.callbacks().answer(id, answer, self.name(), Timestamp::now()).await?;
         if let Some(callback) = &answered {
-            let target = Target { server_id: Some(callback.server.clone()), tool_name: None };
+            let target = Target { server_id: Some(callback.server.clone().into()), tool_name: None };
             let details = [("callback", Value::from(id)), ("type", Value::from(callback.kind.as_str()))];
             self.write(event::CALLBACK_ANSWERED, target, &details).await?;
         }
@@ -108,9 +108,10 @@ impl Office {
     /// # Errors
     /// The store takes nothing.
     pub async fn grant_access(&self, mut entry: AccessEntry) -> Result<AccessEntry, StoreError> {
-        entry.granted_by.clone_from(&self.actor.id);
+        entry.granted_by = self.actor.id.to_string();
         entry.granted_at = Timestamp::now();
-        let target = Target { server_id: Some(entry.server.clone()), tool_name: entry.tool.clone() };
+        let target =
+            Target { server_id: Some(entry.server.clone().into()), tool_name: entry.tool.as_deref().map(Into::into) };
         let shown = entry.scopes.as_ref().and_then(|scope| serde_json::from_str(scope.get()).ok());
         let details = [
             ("agent_id", entry.principal.clone().into()),
@@ -134,7 +135,10 @@ impl Office {
     pub async fn revoke_access(&self, selector: &AccessSelector) -> Result<Vec<AccessEntry>, StoreError> {
         let revoked = self.store.grants().revoke_access(selector).await?;
         for entry in &revoked {
-            let target = Target { server_id: Some(entry.server.clone()), tool_name: entry.tool.clone() };
+            let target = Target {
+                server_id: Some(entry.server.clone().into()),
+                tool_name: entry.tool.as_deref().map(Into::into),
+            };
             let details = [
                 ("agent_id", entry.principal.clone().into()),
                 ("permission", entry.permission.as_str().into()),
@@ -163,7 +167,7 @@ impl Office {
         // A narrower yes takes something back as well.
         let narrows = !granted || scope.is_some() || expires_at.is_some();
         let event_type = if granted { event::PERMISSION_GRANTED } else { event::PERMISSION_DENIED };
-        let target = Target { server_id: Some(server.to_owned()), tool_name: None };
+        let target = Target { server_id: Some(server.into()), tool_name: None };
         let shown = scope.as_ref().and_then(|scope| serde_json::from_str(scope.get()).ok()).unwrap_or(Value::Null);
         let details = [
             ("permission", permission.into()),
@@ -176,7 +180,7 @@ impl Office {
             server: server.to_owned(),
             permission: permission.to_owned(),
             decision,
-            granted_by: self.actor.id.clone(),
+            granted_by: self.actor.id.to_string(),
             granted_at: Timestamp::now(),
             expires_at,
             justification,
@@ -200,7 +204,7 @@ impl Office {
     ) -> Result<Vec<ServerPermission>, StoreError> {
         let revoked = self.store.grants().revoke_permission(server, permission).await?;
         for permission in &revoked {
-            let target = Target { server_id: Some(server.to_owned()), tool_name: None };
+            let target = Target { server_id: Some(server.into()), tool_name: None };
             let details = [("permission", permission.permission.clone().into())];
             self.write(event::PERMISSION_REVOKED, target, &details).await?;
         }
@@ -219,11 +223,13 @@ impl Office {
         reason: Option<String>,
         expires_at: Timestamp,
     ) -> Result<Vec<Approval>, StoreError> {
-        let decision = Decision { verdict, by: self.actor.id.clone(), reason, now: Timestamp::now(), expires_at };
+        let decision = Decision { verdict, by: self.actor.id.to_string(), reason, now: Timestamp::now(), expires_at };
         let decided = self.store.approvals().decide(ids, &decision).await?;
         for approval in &decided {
-            let target =
-                Target { server_id: Some(approval.held.server.clone()), tool_name: Some(approval.held.tool.clone()) };
+            let target = Target {
+                server_id: Some(approval.held.server.clone().into()),
+                tool_name: Some(approval.held.tool.clone().into()),
+            };
             let event_type = match verdict {
                 Verdict::Approve(_) => event::PERMISSION_GRANTED,
                 Verdict::Deny => event::PERMISSION_DENIED,
@@ -247,7 +253,7 @@ impl Office {
     pub async fn accept_definition(&self, server: &str, tool: &str, hash: Digest) -> Result<Option<Pin>, StoreError> {
         let accepted = self.store.pins().accept(server, tool, hash, &self.actor.id, Timestamp::now()).await?;
         if accepted.is_some() {
-            let target = Target { server_id: Some(server.to_owned()), tool_name: Some(tool.to_owned()) };
+            let target = Target { server_id: Some(server.into()), tool_name: Some(tool.into()) };
             let details = [("definition_sha256", hash.to_string().into())];
             self.write("dev.switchboard.definition_accepted", target, &details).await?;
         }
@@ -259,7 +265,7 @@ impl Office {
     /// # Errors
     /// The store takes nothing.
     pub async fn forget_definitions(&self, server: &str, tool: Option<&str>) -> Result<usize, StoreError> {
-        let target = Target { server_id: Some(server.to_owned()), tool_name: tool.map(ToOwned::to_owned) };
+        let target = Target { server_id: Some(server.into()), tool_name: tool.map(Into::into) };
         let count = self.store.pins().forget(server, tool).await?;
         if count > 0 {
             self.write("dev.switchboard.definition_forgotten", target, &[("count", count.into())]).await?;

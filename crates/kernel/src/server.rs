@@ -244,6 +244,14 @@ impl Server {
         required
     }
 
+    /// Whether it needs no permission, and the operator's configuration gives it none.
+    pub(crate) fn needs_and_has_none(&self) -> bool {
+        let policy = self.policy.load();
+        policy.permissions_required.is_empty()
+            && policy.permissions_granted.is_empty()
+            && self.declared.load().as_ref().is_none_or(|declared| declared.said.permissions_required.is_empty())
+    }
+
     /// Where its relative paths begin.
     pub(crate) fn base_directory(&self) -> String {
         let cwd = match &self.spec.target {

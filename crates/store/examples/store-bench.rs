@@ -7,8 +7,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use serde_json::{Map, Value, json};
-use switchboard_store::{Actor, AuditEvent, Location, Options, Store, StoreError, Target};
+use switchboard_store::{Actor, AuditEvent, Details, Location, Options, Store, StoreError, Target};
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
@@ -72,22 +71,22 @@ async fn run(location: &Location, callers: u64, events: u64) -> Result<(u64, Vec
 
 /// An event of about 400 bytes with a trace id that is spread like a random one.
 fn event(number: u64) -> AuditEvent {
-    let mut details = Map::new();
-    details.insert("risk_level".to_owned(), Value::from("dangerous"));
-    details.insert("duration_ms".to_owned(), json!(number % 1000));
-    details.insert("arguments_hash".to_owned(), Value::from("b94d27b9934d3e08a52e52d7da7dabfac484efe3"));
+    let mut details = Details::default();
+    details.insert("risk_level", "dangerous");
+    details.insert("duration_ms", number % 1000);
+    details.insert("arguments_hash", "b94d27b9934d3e08a52e52d7da7dabfac484efe3");
     let spread = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     AuditEvent {
         timestamp: Timestamp::from_microsecond(1_780_000_000_000_000 + (number & 0xffff_ffff) as i64)
             .unwrap_or(Timestamp::UNIX_EPOCH),
-        trace_id: Some(format!("{spread:016x}{:016x}", !spread)),
-        event_type: "TOOL_EXECUTED".to_owned(),
-        actor: Actor { kind: "agent".to_owned(), id: format!("agent.{}", number % 20) },
+        trace_id: Some(format!("{spread:016x}{:016x}", !spread).into()),
+        event_type: "TOOL_EXECUTED".into(),
+        actor: Actor { kind: "agent".into(), id: format!("agent.{}", number % 20).into() },
         target: Target {
-            server_id: Some(format!("server.{}", number % 30)),
-            tool_name: Some("execute_command".to_owned()),
+            server_id: Some(format!("server.{}", number % 30).into()),
+            tool_name: Some("execute_command".into()),
         },
-        result: "SUCCESS".to_owned(),
+        result: "SUCCESS".into(),
         details,
     }
 }

@@ -4,6 +4,8 @@
 //! it and that text. Heads (the hash at some sequence number, signed) are kept in the database and in a file outside of
 //! it, so that neither a cut nor an older copy goes unnoticed. What an event means is not known here (MGP 6.3, 6.4).
 
+mod columns;
+mod details;
 mod event;
 pub(crate) mod evidence;
 mod filter;
@@ -11,18 +13,22 @@ mod head;
 mod key;
 mod link;
 mod log;
+mod prepared;
 mod record;
+mod stamp;
 pub(crate) mod tables;
 mod verify;
 
-pub use event::{Actor, AuditEvent, Prepared, Target};
+pub use details::Details;
+pub use event::{Actor, AuditEvent, Target, Text};
 pub use filter::{AuditFilter, Group};
 pub use head::{Head, HeadKind};
 pub use link::Appended;
 pub use log::AuditExport;
+pub use prepared::Prepared;
 pub use record::AuditRecord;
 pub use verify::{Breach, Fault, Report};
 
 #[cfg(feature = "postgres")]
-pub(crate) use event::Columns;
+pub(crate) use columns::Columns;
 pub(crate) use link::Link;

@@ -3,6 +3,7 @@
 //! Keys are ordered by their UTF-16 code units, strings escaped as little as possible, floats written as ECMAScript
 //! does. One deliberate difference: an integer beyond 2^53 keeps its digits, because the audit log must not round.
 
+use std::cmp::Ordering;
 use std::fmt::Write as _;
 
 use serde_json::{Map, Number, Value};
@@ -35,12 +36,20 @@ fn write_value(value: &Value, text: &mut String) {
     }
 }
 
-pub(crate) fn write_object(map: &Map<String, Value>, text: &mut String) {
-    let mut members: Vec<_> = map.iter().collect();
-    members.sort_unstable_by(|(one, _), (other, _)| {
-        // Bytes and UTF-16 order ASCII alike, which is nearly every key there is.
-        if one.is_ascii() && other.is_ascii() { one.cmp(other) } else { one.encode_utf16().cmp(other.encode_utf16()) }
-    });
+fn write_object(map: &Map<String, Value>, text: &mut String) {
+    let mut members: Vec<_> = map.iter().map(|(key, value)| (key.as_str(), value)).collect();
+    members.sort_unstable_by(|(one, _), (other, _)| order(one, other));
+    write_members(members, text);
+}
+
+/// Which of two keys comes first.
+pub(crate) fn order(one: &str, other: &str) -> Ordering {
+    // Bytes and UTF-16 order ASCII alike, which is nearly every key there is.
+    if one.is_ascii() && other.is_ascii() { one.cmp(other) } else { one.encode_utf16().cmp(other.encode_utf16()) }
+}
+
+/// Writes members that are in order.
+pub(crate) fn write_members<'a>(members: impl IntoIterator<Item = (&'a str, &'a Value)>, text: &mut String) {
     text.push('{');
     for (index, (key, value)) in members.into_iter().enumerate() {
         if index > 0 {
@@ -57,11 +66,26 @@ pub(crate) fn write_object(map: &Map<String, Value>, text: &mut String) {
 pub(crate) fn write_string(string: &str, text: &mut String) {
     text.push('"');
     // Nearly every string there is.
-    if !string.bytes().any(|byte| byte < 0x20 || byte == b'"' || byte == b'\\') {
+    if is_plain(string.as_bytes()) {
         text.push_str(string);
-        text.push('"');
-        return;
+    } else {
+        write_escaped(string, text);
     }
+    text.push('"');
+}
+
+/// Whether a string needs no escape. It is looked at in blocks, whose bytes the compiler compares all at once.
+fn is_plain(bytes: &[u8]) -> bool {
+    const BLOCK: usize = 16;
+    let (blocks, rest) = bytes.as_chunks::<BLOCK>();
+    let mut last = [b' '; BLOCK];
+    last[..rest.len()].copy_from_slice(rest);
+    let escapes = |byte: &u8| u8::from(*byte < 0x20) | u8::from(*byte == b'"') | u8::from(*byte == b'\\');
+    blocks.iter().chain([&last]).all(|block| block.iter().fold(0, |found, byte| found | escapes(byte)) == 0)
+}
+
+#[cold]
+fn write_escaped(string: &str, text: &mut String) {
     let mut plain = 0;
     for (at, byte) in string.bytes().enumerate() {
         let escape = match byte {
@@ -85,19 +109,48 @@ pub(crate) fn write_string(string: &str, text: &mut String) {
         }
     }
     text.push_str(&string[plain..]);
-    text.push('"');
 }
 
 fn write_number(number: &Number, text: &mut String) {
-    let written = if let Some(integer) = number.as_i64() {
-        write!(text, "{integer}")
-    } else if let Some(integer) = number.as_u64() {
-        write!(text, "{integer}")
+    if let Some(integer) = number.as_u64() {
+        write_integer(integer, text);
+    } else if let Some(integer) = number.as_i64() {
+        write_signed(integer, text);
     } else {
         // A number is an i64, a u64 or a finite f64.
-        write_float(number.as_f64().unwrap_or_default(), text)
-    };
-    debug_assert!(written.is_ok(), "writing to a string cannot fail");
+        let written = write_float(number.as_f64().unwrap_or_default(), text);
+        debug_assert!(written.is_ok(), "writing to a string cannot fail");
+    }
+}
+
+/// As [`write_integer`], with a sign where there is one.
+pub(crate) fn write_signed(integer: i64, text: &mut String) {
+    if integer < 0 {
+        text.push('-');
+    }
+    write_integer(integer.unsigned_abs(), text);
+}
+
+/// Writes an integer, without the machinery of formatting.
+pub(crate) fn write_integer(mut integer: u64, text: &mut String) {
+    const LONGEST: usize = 20;
+    let mut digits = [0; LONGEST];
+    let mut first = LONGEST;
+    loop {
+        first -= 1;
+        digits[first] = digit(integer % 10);
+        integer /= 10;
+        if integer == 0 {
+            break;
+        }
+    }
+    // Digits are always text.
+    text.push_str(str::from_utf8(&digits[first..]).unwrap_or_default());
+}
+
+/// The last digit of a number.
+pub(crate) const fn digit(number: u64) -> u8 {
+    b'0' + (number % 10) as u8
 }
 
 /// ECMAScript's Number::toString: shortest digits that read back the same, exponent form outside 1e-7..1e21.

@@ -38,6 +38,11 @@ impl Digest {
         Some(Self(bytes.try_into().ok()?))
     }
 
+    /// 64 hexadecimal digits: what `to_string` says as well, in a fraction of the time.
+    pub fn to_hex(&self) -> String {
+        encode_hex(&self.0)
+    }
+
     /// From 64 hexadecimal digits.
     pub fn from_hex(text: &str) -> Option<Self> {
         Self::from_slice(&decode_hex(text)?)
@@ -57,10 +62,11 @@ impl fmt::Debug for Digest {
 }
 
 pub(crate) fn encode_hex(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    // Computed, not looked up: the compiler does many at once.
+    let digit = |nibble: u8| nibble + if nibble < 10 { b'0' } else { b'a' - 10 };
     let mut text = vec![0; 2 * bytes.len()];
     for (pair, byte) in text.as_chunks_mut::<2>().0.iter_mut().zip(bytes) {
-        *pair = [byte >> 4, byte & 15].map(|nibble| DIGITS[usize::from(nibble)]);
+        *pair = [byte >> 4, byte & 15].map(digit);
     }
     // Digits are always text.
     String::from_utf8(text).unwrap_or_default()
@@ -84,6 +90,7 @@ mod tests {
         let digest = Digest::of(b"abc");
         let hex = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
         assert_eq!(digest.to_string(), hex);
+        assert_eq!(digest.to_hex(), hex);
         assert_eq!(Digest::from_hex(hex), Some(digest));
         assert_eq!(Digest::of_parts(&[b"a", b"", b"bc"]), digest);
     }

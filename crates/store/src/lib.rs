@@ -12,7 +12,7 @@
 //! ```
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! use switchboard_store::{Actor, AuditEvent, Location, Options, Store, Target};
+//! use switchboard_store::{Actor, AuditEvent, Details, Location, Options, Store, Target};
 //!
 //! let directory = tempfile::tempdir()?;
 //! let location = Location::File(directory.path().join("switchboard.db"));
@@ -20,11 +20,11 @@
 //! let event = AuditEvent {
 //!     timestamp: "2026-02-27T12:00:00Z".parse()?,
 //!     trace_id: None,
-//!     event_type: "SERVER_CONNECTED".to_owned(),
-//!     actor: Actor { kind: "kernel".to_owned(), id: "switchboard".to_owned() },
-//!     target: Target { server_id: Some("files".to_owned()), tool_name: None },
-//!     result: "SUCCESS".to_owned(),
-//!     details: serde_json::Map::new(),
+//!     event_type: "SERVER_CONNECTED".into(),
+//!     actor: Actor { kind: "kernel".into(), id: "switchboard".into() },
+//!     target: Target { server_id: Some("files".into()), tool_name: None },
+//!     result: "SUCCESS".into(),
+//!     details: Details::default(),
 //! };
 //! let appended = store.audit().append(&[event]).await?;
 //! assert_eq!(appended[0].seq, 1);
@@ -60,8 +60,8 @@ mod tokens;
 pub use answer::Answer;
 pub use approvals::{Approval, ApprovalState, Claim, Claimed, Decision, Held, Refusal, Reuse, Ticket, Verdict};
 pub use audit::{
-    Actor, Appended, AuditEvent, AuditExport, AuditFilter, AuditRecord, Breach, Fault, Group, Head, HeadKind, Prepared,
-    Report, Target,
+    Actor, Appended, AuditEvent, AuditExport, AuditFilter, AuditRecord, Breach, Details, Fault, Group, Head, HeadKind,
+    Prepared, Report, Target, Text,
 };
 pub use callbacks::{CallbackState, StoredCallback};
 pub use canonical::canonical;

@@ -2,6 +2,7 @@
 
 mod committer;
 mod connection;
+mod insert;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

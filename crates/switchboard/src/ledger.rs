@@ -27,11 +27,11 @@ pub(crate) async fn write(
     let event = AuditEvent {
         timestamp: Timestamp::now(),
         trace_id: None,
-        event_type: event_type.to_owned(),
-        actor: Actor { kind: "operator".to_owned(), id: desk::operator() },
-        target: Target { server_id: server.map(ToOwned::to_owned), tool_name: None },
-        result: "SUCCESS".to_owned(),
-        details: details.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect(),
+        event_type: event_type.into(),
+        actor: Actor { kind: "operator".into(), id: desk::operator().into() },
+        target: Target { server_id: server.map(Into::into), tool_name: None },
+        result: "SUCCESS".into(),
+        details: details.iter().map(|(key, value)| (*key, value.clone())).collect(),
     };
     let written = store.audit().append(std::slice::from_ref(&event)).await;
     written.map(drop).map_err(|error| Failure::failed(format!("the audit log takes nothing: {}", chain(&error))))

@@ -6,27 +6,24 @@
 //! to the log. Text in an event is cut where it is long: whoever sends much must not keep an event, or those beside it,
 //! from being written.
 
-use std::collections::HashSet;
+mod pile;
+mod writing;
+
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use jiff::Timestamp;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use switchboard_peer::Session;
 use switchboard_protocol::fault::{Fault, FaultKind};
-use switchboard_store::{Actor, AuditEvent, Prepared, Store, Target};
-use tokio::sync::{Notify, mpsc, oneshot};
+use switchboard_store::{Actor, AuditEvent, Details, Store, Target};
 
 use super::hearers::{Hearer, Hearers};
-use super::journal::Page;
 use super::underway::Underway;
+use pile::{Pile, Waiting};
 
-/// Events that may wait to be written. Who comes later waits.
-const QUEUE: usize = 8_192;
-/// Events written together, at most.
-const GROUP: usize = 2_048;
-/// How long events that nobody waits for are gathered: the journal has them, and each sync costs as much as many calls.
-const GATHER: Duration = Duration::from_millis(150);
 /// How long the writing of what waits may take at the end.
 const FLUSH: Duration = Duration::from_secs(10);
 /// Bytes of one text in the details of an event.
@@ -88,9 +85,8 @@ pub(crate) mod result {
 /// Writes events.
 pub(crate) struct Auditor {
     store: Option<Store>,
-    soon: mpsc::Sender<Job>,
-    /// Somebody waits for what is gathered.
-    hurry: Arc<Notify>,
+    /// What is in the journal, and not yet in the store.
+    pile: Arc<Pile>,
     pub(crate) underway: Arc<Underway>,
     /// Servers that want to hear of events.
     hearers: Hearers,
@@ -98,39 +94,24 @@ pub(crate) struct Auditor {
     tap: OnceLock<Tap>,
 }
 
-type Tap = Box<dyn Fn(&AuditEvent) + Send + Sync>;
-
-enum Job {
-    Write(Box<Waiting>),
-    Flush(oneshot::Sender<()>),
+/// Somebody who hears of every event, while anybody wants to.
+struct Tap {
+    wanted: Arc<AtomicUsize>,
+    tell: Box<dyn Fn(&AuditEvent) + Send + Sync>,
 }
 
-/// An event on its way to the store.
-struct Waiting {
-    event: Prepared,
-    part: Part,
-    /// Where it stands in the journal.
-    page: Option<Page>,
-}
-
-/// What an event says of a call that may change something.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
-    None,
-    /// It is about to be made.
-    Begins(u64),
-    /// It is over.
-    Ends(u64),
+thread_local! {
+    /// Where the text of an intent is put together: it is in the journal a moment later.
+    static TEXT: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
 impl Auditor {
     /// An auditor, and the work that writes what is written soon. It ends with the auditor.
     pub(crate) fn new(store: Option<Store>) -> (Self, impl Future<Output = ()> + Send + 'static) {
-        let (soon, jobs) = mpsc::channel(QUEUE);
         let underway = Underway::new(store.as_ref());
-        let hurry = Arc::new(Notify::new());
-        let work = write_soon(store.clone(), jobs, hurry.clone(), underway.clone());
-        (Self { store, soon, hurry, underway, hearers: Hearers::default(), tap: OnceLock::new() }, work)
+        let pile = Arc::new(Pile::default());
+        let work = writing::write_always(store.clone(), pile.clone(), underway.clone());
+        (Self { store, pile, underway, hearers: Hearers::default(), tap: OnceLock::new() }, work)
     }
 
     /// Whether anything is kept.
@@ -144,7 +125,6 @@ impl Auditor {
     /// The store takes nothing: what the event is about must not happen.
     pub(crate) async fn record(&self, event: AuditEvent) -> Result<u64, Fault> {
         self.tell(&event);
-        log(&event);
         let Some(store) = &self.store else { return Ok(0) };
         let name = event.event_type.clone();
         let writing = async { store.audit().append_prepared(vec![store.audit().prepare(event)?]).await };
@@ -159,32 +139,47 @@ impl Auditor {
 
     /// Writes an event: to the journal now, to the store soon.
     pub(crate) async fn note(&self, event: AuditEvent) {
-        if let Some(job) = self.journaled(event, Part::None) {
-            // The other end is there as long as this one.
-            let _ = self.soon.send(job).await;
+        if let Some(waiting) = self.journaled(event, None) {
+            self.pile.add(waiting).await;
         }
     }
 
-    /// Writes down that a call is about to be made, where nobody says whether it changes something.
+    /// Writes down that a call is about to be made that ends, if all goes well, with this event: durably, or to the
+    /// journal. The store gets to know of it only if the call lasts.
     ///
     /// # Errors
-    /// Neither journal nor store takes anything: the call must not be made.
-    pub(crate) async fn intend(&self, event: AuditEvent, call: u64) -> Result<(), Fault> {
-        let Some(store) = &self.store else {
-            return self.record(event).await.map(drop);
-        };
-        if !self.underway.keeps() || !store.takes_writes() {
+    /// It cannot be written: the call must not be made.
+    pub(crate) async fn intend(&self, outcome: &AuditEvent, call: u64, synced: bool) -> Result<(), Fault> {
+        let intent =
+            || AuditEvent { event_type: event::INTENT.into(), result: result::PENDING.into(), ..outcome.clone() };
+        let journal = self.underway.journal().filter(|_| {
             // The journal alone is no record. Whether the store takes something again is seen by asking it.
-            let seq = self.record(event).await?;
+            !synced && self.underway.keeps() && self.store.as_ref().is_some_and(Store::takes_writes)
+        });
+        let Some(journal) = journal else {
+            self.underway.begin(call, None);
+            let seq = self.record(intent()).await?;
             self.underway.on_record(call, seq);
             self.underway.kept(true);
             return Ok(());
+        };
+        if self.is_heard() {
+            self.tell(&intent());
         }
-        let Some(job) = self.journaled(event, Part::Begins(call)) else { return Err(unwritable()) };
-        if matches!(&job, Job::Write(waiting) if waiting.page.is_none()) {
-            return Err(unwritable());
-        }
-        let _ = self.soon.send(job).await;
+        let written = TEXT.with_borrow_mut(|text| {
+            text.clear();
+            outcome.canonical_as(event::INTENT, result::PENDING, text);
+            if self.store.as_ref().is_some_and(|store| text.len() > store.audit().longest_event()) {
+                return Err(std::io::ErrorKind::FileTooLarge.into());
+            }
+            journal.write(text)
+        });
+        let line = written.map_err(|error| {
+            tracing::error!(%error, "the journal of the audit log takes nothing");
+            unwritable()
+        })?;
+        self.underway.begin(call, Some(line));
+        self.pile.stir();
         Ok(())
     }
 
@@ -195,28 +190,29 @@ impl Auditor {
 
     /// The same for the end of a call.
     pub(crate) fn note_end(&self, event: AuditEvent, call: Option<u64>) {
-        let Some(job) = self.journaled(event, call.map_or(Part::None, Part::Ends)) else { return };
-        if let Err(mpsc::error::TrySendError::Full(Job::Write(waiting))) = self.soon.try_send(job) {
+        let Some(waiting) = self.journaled(event, call) else { return self.underway.end(call) };
+        if let Err(waiting) = self.pile.try_add(waiting) {
             tracing::error!(event = waiting.event.text(), "the audit log is behind: this event is not in it");
-            self.forget(&waiting);
+            if let (Some(journal), Some(line)) = (self.underway.journal(), waiting.line) {
+                journal.settle(line);
+            }
         }
     }
 
     /// Writes down how a call ended that may have changed something: in the journal when this returns, whoever goes
     /// away meanwhile.
     pub(crate) async fn settle(&self, event: AuditEvent, call: u64) {
-        let Some(job) = self.journaled(event, Part::Ends(call)) else { return self.underway.end(call) };
-        if let Err(mpsc::error::TrySendError::Full(job)) = self.soon.try_send(job) {
+        let Some(waiting) = self.journaled(event, Some(call)) else { return self.underway.end([call]) };
+        if let Err(waiting) = self.pile.try_add(waiting) {
             // In a task of its own: a caller that goes away now does not take the outcome along.
-            let soon = self.soon.clone();
-            let _ = tokio::spawn(async move { soon.send(job).await.is_ok() }).await;
+            let pile = self.pile.clone();
+            let _ = tokio::spawn(async move { pile.add(waiting).await }).await;
         }
     }
 
     /// An event that stands in the journal, to be written to the store; `None` where there is none.
-    fn journaled(&self, event: AuditEvent, part: Part) -> Option<Job> {
+    fn journaled(&self, event: AuditEvent, ends: Option<u64>) -> Option<Waiting> {
         self.tell(&event);
-        log(&event);
         let event = match self.store.as_ref()?.audit().prepare(event) {
             Ok(event) => event,
             Err(error) => {
@@ -225,29 +221,19 @@ impl Auditor {
             }
         };
         let written = self.underway.journal().map(|journal| journal.write(event.text()));
-        let page = written.transpose().unwrap_or_else(|error| {
+        let line = written.transpose().unwrap_or_else(|error| {
             tracing::error!(%error, "the journal of the audit log takes nothing");
             None
         });
-        Some(Job::Write(Box::new(Waiting { event, part, page })))
-    }
-
-    fn forget(&self, waiting: &Waiting) {
-        if let (Some(journal), Some(page)) = (self.underway.journal(), waiting.page) {
-            journal.settle(page);
+        if let Some(call) = ends {
+            self.underway.over(call);
         }
+        Some(Waiting { event, ends, line })
     }
 
     /// Waits until what was to be written soon is written.
     pub(crate) async fn flush(&self) {
-        let (done, written) = oneshot::channel();
-        let flush = async {
-            if self.soon.send(Job::Flush(done)).await.is_ok() {
-                self.hurry.notify_one();
-                let _ = written.await;
-            }
-        };
-        let _ = tokio::time::timeout(FLUSH, flush).await;
+        let _ = tokio::time::timeout(FLUSH, self.pile.flush()).await;
     }
 
     /// Names the servers that hear of events from now on.
@@ -255,16 +241,29 @@ impl Auditor {
         self.hearers.set(hearers);
     }
 
-    /// Names who hears of every event from now on: once, at the beginning.
-    pub(crate) fn tap(&self, tap: impl Fn(&AuditEvent) + Send + Sync + 'static) {
-        let _ = self.tap.set(Box::new(tap));
+    /// Names who hears of every event from now on, while somebody wants to: once, at the beginning.
+    pub(crate) fn tap(&self, wanted: Arc<AtomicUsize>, tell: impl Fn(&AuditEvent) + Send + Sync + 'static) {
+        let _ = self.tap.set(Tap { wanted, tell: Box::new(tell) });
+    }
+
+    /// Whether anybody hears of events.
+    fn is_heard(&self) -> bool {
+        let tapped = self.tap.get().is_some_and(|tap| tap.wanted.load(Ordering::Relaxed) > 0);
+        tapped || !self.hearers.is_empty() || tracing::enabled!(target: "audit", tracing::Level::DEBUG)
     }
 
     fn tell(&self, event: &AuditEvent) {
-        if let Some(tap) = self.tap.get() {
-            tap(event);
+        if let Some(tap) = self.tap.get().filter(|tap| tap.wanted.load(Ordering::Relaxed) > 0) {
+            (tap.tell)(event);
         }
         self.hearers.tell(event);
+        log(event);
+    }
+}
+
+impl Drop for Auditor {
+    fn drop(&mut self) {
+        self.pile.close();
     }
 }
 
@@ -285,106 +284,28 @@ fn log(event: &AuditEvent) {
     );
 }
 
-async fn write_soon(store: Option<Store>, mut jobs: mpsc::Receiver<Job>, hurry: Arc<Notify>, underway: Arc<Underway>) {
-    if let (Some(store), Some(journal)) = (&store, underway.journal())
-        && let Ok(end) = store.audit().end().await
-    {
-        journal.begin(end.seq);
-    }
-    let mut group = Vec::with_capacity(GROUP);
-    loop {
-        group.clear();
-        if jobs.recv_many(&mut group, GROUP).await == 0 {
-            return;
-        }
-        // Whoever waits for none of these loses nothing by it, and one commit for many costs little more than for one.
-        if group.len() < GROUP {
-            let _ = tokio::time::timeout(GATHER, hurry.notified()).await;
-        }
-        while group.len() < GROUP
-            && let Ok(job) = jobs.try_recv()
-        {
-            group.push(job);
-        }
-        let (mut events, mut waiting) = (Vec::with_capacity(group.len()), Vec::new());
-        for job in group.drain(..) {
-            match job {
-                Job::Write(event) => events.push(*event),
-                Job::Flush(done) => waiting.push(done),
-            }
-        }
-        if let (Some(store), false) = (&store, events.is_empty()) {
-            write_group(store, events, &underway).await;
-        }
-        for done in waiting {
-            let _ = done.send(());
-        }
-    }
-}
-
-/// Writes events together.
-async fn write_group(store: &Store, group: Vec<Waiting>, underway: &Underway) {
-    // A call that was over before its intent was written has its outcome, and needs no intent beside it.
-    let over: HashSet<u64> = group
-        .iter()
-        .filter_map(|waiting| if let Part::Ends(call) = waiting.part { Some(call) } else { None })
-        .collect();
-    let (mut events, mut parts, mut pages) =
-        (Vec::with_capacity(group.len()), Vec::with_capacity(group.len()), Vec::new());
-    for Waiting { event, part, page } in group {
-        pages.extend(page);
-        if !matches!(part, Part::Begins(call) if over.contains(&call)) {
-            events.push(event);
-            parts.push(part);
-        }
-    }
-    let count = events.len();
-    match store.audit().append_prepared(events).await {
-        Ok(appended) => {
-            for (appended, part) in appended.iter().zip(&parts) {
-                match part {
-                    Part::None => {}
-                    Part::Begins(call) => underway.on_record(*call, appended.seq),
-                    Part::Ends(call) => underway.end(*call),
-                }
-            }
-            if let Some(last) = appended.last() {
-                underway.reached(last.seq);
-            }
-        }
-        Err(error) => {
-            underway.kept(false);
-            tracing::error!(%error, events = count, "events could not be written to the audit log");
-        }
-    }
-    if let Some(journal) = underway.journal() {
-        pages.into_iter().for_each(|page| journal.settle(page));
-        journal.turn(underway.last());
-    }
-}
-
 /// An event about nothing in particular yet.
 pub(crate) fn event_of(event_type: &str, actor: Actor, outcome: &str) -> AuditEvent {
     AuditEvent {
         timestamp: Timestamp::now(),
         trace_id: None,
-        event_type: event_type.to_owned(),
+        event_type: event_type.into(),
         actor,
         target: Target::default(),
-        result: outcome.to_owned(),
-        details: Map::new(),
+        result: outcome.into(),
+        details: Details::default(),
     }
 }
 
 /// The kernel as the one who did something.
 pub(crate) fn kernel() -> Actor {
-    Actor { kind: "kernel".to_owned(), id: "switchboard".to_owned() }
+    Actor { kind: "kernel".into(), id: "switchboard".into() }
 }
 
 /// The principal of a session as the one who did something.
 pub(crate) fn principal(session: &Session) -> Actor {
     let kind = if session.identity.admin { "user" } else { "agent" };
-    Actor { kind: kind.to_owned(), id: session.principal.as_ref().to_owned() }
+    Actor { kind: kind.into(), id: session.principal.as_ref().into() }
 }
 
 /// An event with one more detail.
@@ -396,12 +317,12 @@ pub(crate) fn with(mut event: AuditEvent, key: &str, value: impl Into<Value>) ->
         }
         value => value,
     };
-    event.details.insert(key.to_owned(), value);
+    event.details.insert(key, value);
     event
 }
 
 /// An event about a server, and a tool of it.
 pub(crate) fn about(mut event: AuditEvent, server: &str, tool: Option<&str>) -> AuditEvent {
-    event.target = Target { server_id: Some(server.to_owned()), tool_name: tool.map(ToOwned::to_owned) };
+    event.target = Target { server_id: Some(server.into()), tool_name: tool.map(Into::into) };
     event
 }

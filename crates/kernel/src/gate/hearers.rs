@@ -4,7 +4,7 @@
 //! others do at other servers is none of its business, unless the operator made it the place where events go.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parking_lot::RwLock;
 use switchboard_peer::Remote;
@@ -35,23 +35,36 @@ impl Hearer {
 
 /// All of them.
 #[derive(Default)]
-pub(crate) struct Hearers(RwLock<Vec<Hearer>>);
+pub(crate) struct Hearers {
+    all: RwLock<Vec<Hearer>>,
+    /// Whether there are any: most kernels have none, and every call asks.
+    some: AtomicBool,
+}
 
 impl Hearers {
     /// Who hears from now on. One that stays on the same connection goes on counting.
     pub(crate) fn set(&self, mut hearers: Vec<Hearer>) {
-        let mut now = self.0.write();
+        let mut now = self.all.write();
         for hearer in &mut hearers {
             if let Some(before) = now.iter().find(|before| Arc::ptr_eq(&before.remote, &hearer.remote)) {
                 hearer.seq = before.seq.clone();
             }
         }
+        self.some.store(!hearers.is_empty(), Ordering::Relaxed);
         *now = hearers;
+    }
+
+    /// Whether nobody hears.
+    pub(crate) fn is_empty(&self) -> bool {
+        !self.some.load(Ordering::Relaxed)
     }
 
     /// Tells those whom it concerns. Who does not read fast enough misses it.
     pub(crate) fn tell(&self, event: &AuditEvent) {
-        let hearers = self.0.read();
+        if self.is_empty() {
+            return;
+        }
+        let hearers = self.all.read();
         let mut concerned = hearers.iter().filter(|hearer| hearer.is_concerned(event)).peekable();
         if concerned.peek().is_none() {
             return;

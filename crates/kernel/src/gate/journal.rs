@@ -1,49 +1,49 @@
 //! Events on their way to the store, in a form that outlives this process.
 //!
 //! An event stands here before anybody hears of what it is about; the store takes it a moment later, with many others
-//! and durably. What stands here was handed to the operating system and not synced: it outlives the end of this process,
-//! however that comes, and not a power cut. Two files take turns, so that one can be emptied once the store has all of
-//! it. What the events mean is not known here, nor who reads them after a crash (see [`super::underway`]).
+//! and durably. What stands here is memory that the operating system shares with a file, not synced: it outlives the end
+//! of this process, however that comes, and not a power cut. Two files take turns, so that one can begin anew once the
+//! store has all of it. What the events mean is not known here, nor who reads them after a crash (see
+//! [`super::underway`]).
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, IoSlice, Write as _};
-use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
+mod sheet;
+
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use parking_lot::RwLock;
+use parking_lot::Mutex;
+
+use sheet::Sheet;
 
 /// Bytes in one file after which the other one's turn comes.
-const TURN: u64 = 2 << 20;
-/// Bytes that are read of one file after a crash, at most.
-const MOST_READ: u64 = 64 << 20;
+const TURN: usize = 2 << 20;
 /// How the names of the files end, before their number.
 const ENDING: &str = ".journal-";
-/// How a file begins: the record of the audit log after which everything in it comes.
-const AFTER: &str = "after ";
 
-/// The file that an event was written to.
+/// Where an event stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Page(usize);
-
-#[derive(Debug)]
-struct Sheet {
-    path: PathBuf,
-    /// Writes at the end, wherever that is.
-    end: File,
-    /// Writes the first line.
-    start: File,
-    bytes: AtomicU64,
-    /// Events that the store does not have yet.
-    waiting: AtomicU64,
+pub(super) struct Line {
+    page: usize,
+    at: usize,
+    length: usize,
 }
 
 /// The journal of one kernel.
 #[derive(Debug)]
 pub(super) struct Journal {
-    sheets: [Sheet; 2],
-    /// Which of them takes events. Who writes reads this; who changes it waits until nobody writes.
-    turn: RwLock<usize>,
+    paths: [PathBuf; 2],
+    sheets: Mutex<Sheets>,
+    /// Events in each file that the store does not have yet.
+    waiting: [AtomicU64; 2],
+}
+
+#[derive(Debug)]
+struct Sheets {
+    both: [Sheet; 2],
+    /// Which of them takes events.
+    turn: usize,
 }
 
 impl Journal {
@@ -52,93 +52,65 @@ impl Journal {
     /// # Errors
     /// The files cannot be made.
     pub(super) fn new(beside: &Path) -> io::Result<Self> {
-        Ok(Self { sheets: [Sheet::new(path_of(beside, 0))?, Sheet::new(path_of(beside, 1))?], turn: RwLock::new(0) })
+        let paths = [path_of(beside, 0), path_of(beside, 1)];
+        let both = [Sheet::new(&paths[0])?, Sheet::new(&paths[1])?];
+        Ok(Self { paths, sheets: Mutex::new(Sheets { both, turn: 0 }), waiting: Default::default() })
     }
 
-    /// Writes an event down: one line of text.
+    /// Writes an event down.
     ///
     /// # Errors
     /// The disk takes nothing.
-    pub(super) fn write(&self, text: &str) -> io::Result<Page> {
-        let turn = self.turn.read();
-        let sheet = &self.sheets[*turn];
-        let length = text.len() + 1;
-        // In one write: other threads write here as well, and each line has to stay whole.
-        let written = (&sheet.end).write_vectored(&[IoSlice::new(text.as_bytes()), IoSlice::new(b"\n")])?;
-        sheet.bytes.fetch_add(u64::try_from(written).unwrap_or(u64::MAX), Ordering::Relaxed);
-        if written < length {
-            // What is there of the line reads as nothing, if only it ends.
-            let _ = (&sheet.end).write_all(b"\n");
-            return Err(io::ErrorKind::StorageFull.into());
-        }
-        sheet.waiting.fetch_add(1, Ordering::Relaxed);
-        Ok(Page(*turn))
+    pub(super) fn write(&self, text: &str) -> io::Result<Line> {
+        let mut sheets = self.sheets.lock();
+        let page = sheets.turn;
+        let at = sheets.both[page].write(text)?;
+        self.waiting[page].fetch_add(1, Ordering::Relaxed);
+        Ok(Line { page, at, length: text.len() })
     }
 
-    /// The store has one more event of a file.
-    pub(super) fn settle(&self, page: Page) {
-        if let Some(sheet) = self.sheets.get(page.0) {
-            sheet.waiting.fetch_sub(1, Ordering::Relaxed);
+    /// The text of an event that the store does not have yet.
+    pub(super) fn text(&self, line: Line) -> Option<String> {
+        self.sheets.lock().both.get(line.page)?.text(line.at, line.length)
+    }
+
+    /// The store has an event, or needs it no more.
+    pub(super) fn settle(&self, line: Line) {
+        if let Some(waiting) = self.waiting.get(line.page) {
+            waiting.fetch_sub(1, Ordering::Relaxed);
         }
     }
 
     /// Lets the files change places where it is time. All that is written from now on comes after this record of the
     /// audit log.
     pub(super) fn turn(&self, after: u64) {
-        let now = *self.turn.read();
-        let next = 1 - now;
-        let (full, empty) = (&self.sheets[now], &self.sheets[next]);
-        if full.bytes.load(Ordering::Relaxed) < TURN || empty.waiting.load(Ordering::Relaxed) > 0 {
+        let mut sheets = self.sheets.lock();
+        let next = 1 - sheets.turn;
+        if sheets.both[sheets.turn].bytes() < TURN || self.waiting[next].load(Ordering::Relaxed) > 0 {
             return;
         }
-        let mut turn = self.turn.write();
-        match empty.begin(after) {
-            Ok(()) => *turn = next,
-            Err(error) => tracing::warn!(%error, "the journal of the audit log cannot be emptied yet"),
+        match sheets.both[next].begin(after) {
+            Ok(()) => sheets.turn = next,
+            Err(error) => tracing::warn!(%error, "the journal of the audit log cannot begin anew yet"),
         }
     }
 
     /// Says where the audit log ends, before the first event of this journal is in it.
     pub(super) fn begin(&self, after: u64) {
-        for sheet in &self.sheets {
-            let _ = sheet.start.write_all_at(first_line(after).as_bytes(), 0);
-        }
+        self.sheets.lock().both.iter_mut().for_each(|sheet| sheet.comes_after(after));
     }
 
     /// Removes the files: the store has everything.
     pub(super) fn remove(&self) {
-        for sheet in &self.sheets {
-            let _ = fs::remove_file(&sheet.path);
+        for path in &self.paths {
+            let _ = fs::remove_file(path);
         }
     }
 
     /// Whether the store has everything.
     pub(super) fn is_settled(&self) -> bool {
-        self.sheets.iter().all(|sheet| sheet.waiting.load(Ordering::Relaxed) == 0)
+        self.waiting.iter().all(|waiting| waiting.load(Ordering::Relaxed) == 0)
     }
-}
-
-impl Sheet {
-    fn new(path: PathBuf) -> io::Result<Self> {
-        let start = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path)?;
-        let end = OpenOptions::new().append(true).open(&path)?;
-        let sheet = Self { path, end, start, bytes: AtomicU64::new(0), waiting: AtomicU64::new(0) };
-        sheet.begin(0)?;
-        Ok(sheet)
-    }
-
-    fn begin(&self, after: u64) -> io::Result<()> {
-        let line = first_line(after);
-        self.start.set_len(0)?;
-        self.start.write_all_at(line.as_bytes(), 0)?;
-        self.bytes.store(u64::try_from(line.len()).unwrap_or_default(), Ordering::Relaxed);
-        Ok(())
-    }
-}
-
-/// Always of the same length, so that another number can take its place.
-fn first_line(after: u64) -> String {
-    format!("{AFTER}{after:020}\n")
 }
 
 fn path_of(beside: &Path, number: usize) -> PathBuf {
@@ -152,7 +124,7 @@ fn path_of(beside: &Path, number: usize) -> PathBuf {
 pub(super) struct Left {
     /// Everything in it comes after this record of the audit log.
     pub(super) after: u64,
-    /// The texts of the events, whether the store has them or not. The last one may be torn.
+    /// The texts of the events, whether the store has them or not.
     pub(super) lines: Vec<String>,
 }
 
@@ -161,29 +133,22 @@ pub(super) struct Left {
 /// # Errors
 /// A file is there and cannot be read.
 pub(super) fn read(beside: &Path) -> io::Result<Left> {
-    let mut after = u64::MAX;
-    let mut lines = Vec::new();
+    let mut left = Left { after: u64::MAX, lines: Vec::new() };
     for number in 0..2 {
-        let bytes = match File::open(path_of(beside, number)) {
-            Ok(file) => {
-                let mut bytes = Vec::new();
-                io::Read::read_to_end(&mut io::Read::take(file, MOST_READ), &mut bytes)?;
-                bytes
-            }
+        let (after, lines) = match sheet::read(&path_of(beside, number)) {
+            Ok(found) => found,
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             Err(error) => return Err(error),
         };
-        let text = String::from_utf8_lossy(&bytes);
-        let mut of_file = text.lines();
-        let first = of_file.next().and_then(|line| line.strip_prefix(AFTER)?.parse().ok());
-        // A file that says nothing of its beginning may begin anywhere.
-        let events: Vec<String> = of_file.map(ToOwned::to_owned).collect();
-        if !events.is_empty() {
-            after = after.min(first.unwrap_or(0));
-            lines.extend(events);
+        if !lines.is_empty() {
+            left.after = left.after.min(after);
+            left.lines.extend(lines);
         }
     }
-    Ok(Left { after: if lines.is_empty() { 0 } else { after }, lines })
+    if left.lines.is_empty() {
+        left.after = 0;
+    }
+    Ok(left)
 }
 
 /// Removes what [`read`] reads.
@@ -225,18 +190,18 @@ mod tests {
         let pages: Vec<_> = (0..3).map(|_| journal.write(&line).unwrap()).collect();
         journal.turn(10);
         let later = journal.write("later").unwrap();
-        assert_ne!(later, pages[0]);
+        assert_ne!(later.page, pages[0].page);
         // The first file is still needed: however long the second grows, it stays.
         let more: Vec<_> = (0..3).map(|_| journal.write(&line).unwrap()).collect();
         journal.turn(11);
-        assert!(more.iter().all(|page| *page == later));
-        assert_eq!(journal.write("again").unwrap(), later);
+        assert!(more.iter().all(|line| line.page == later.page));
+        assert_eq!(journal.write("again").unwrap().page, later.page);
         assert_eq!(read(&path).unwrap().lines.len(), 8);
-        for page in pages {
-            journal.settle(page);
+        for line in pages {
+            journal.settle(line);
         }
         journal.turn(12);
-        assert_ne!(journal.write("first again").unwrap(), later);
+        assert_ne!(journal.write("first again").unwrap().page, later.page);
         let left = read(&path).unwrap();
         assert_eq!((left.after, left.lines.len()), (10, 6));
         assert_eq!(left.lines[0], "first again");

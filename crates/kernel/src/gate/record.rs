@@ -62,8 +62,8 @@ impl Drop for Permit {
         if let Some(begun) = self.0.take() {
             let Begun { kernel, outcome, began, call, .. } = *begun;
             let mut event = ended(outcome, began);
-            event::UNKNOWN_OUTCOME.clone_into(&mut event.event_type);
-            result::UNKNOWN.clone_into(&mut event.result);
+            event.event_type = event::UNKNOWN_OUTCOME.into();
+            event.result = result::UNKNOWN.into();
             kernel.gate().audit.note_end(audit::with(event, "reason", "the caller went away"), call);
         }
     }
@@ -79,13 +79,13 @@ impl Kernel {
         }
         let details = &mut outcome.details;
         if let [first, ..] = assessment.validators.as_slice() {
-            details.insert("validator_applied".to_owned(), first.as_str().into());
+            details.insert("validator_applied", first.as_str());
         }
         if let Some(approval) = approval {
-            details.insert("approval".to_owned(), approval.into());
+            details.insert("approval", approval);
         }
         if self.approves_all() {
-            details.insert("approval_policy".to_owned(), ApprovalPolicy::AutoApprove.as_str().into());
+            details.insert("approval_policy", ApprovalPolicy::AutoApprove.as_str());
         }
         let times = attempt.policy.times();
         Ok(self.begin(outcome, assessment.effect).await?.timed(times))
@@ -93,15 +93,15 @@ impl Kernel {
 
     fn describe_arguments(&self, outcome: &mut AuditEvent, arguments: &Raw) {
         let details = &mut outcome.details;
-        details.insert("arguments_sha256".to_owned(), Digest::of(arguments.as_bytes()).to_string().into());
+        details.insert("arguments_sha256", Digest::of(arguments.as_bytes()).to_string());
         if !self.gate().options().audit_arguments {
             return;
         }
         let size = arguments.as_bytes().len();
         if size <= MOST_ARGUMENTS {
-            details.insert("arguments".to_owned(), switchboard_guard::redact::value(arguments));
+            details.insert("arguments", switchboard_guard::redact::value(arguments));
         } else {
-            details.insert("arguments_omitted_bytes".to_owned(), size.into());
+            details.insert("arguments_omitted_bytes", size);
         }
     }
 
@@ -116,17 +116,13 @@ impl Kernel {
         if effect == Effect::None {
             return Ok(begun(outcome, None));
         }
-        let call = audit.underway.begin();
-        outcome.details.insert(audit::CALL.to_owned(), audit.underway.name(call).into());
-        let mut intent = outcome.clone();
+        let call = audit.underway.number();
+        outcome.details.insert(audit::CALL, audit.underway.name(call));
         // From here on: an intent that was written has an end, even if its caller does not wait for the writing.
         let mut permit = begun(outcome, Some(call));
-        event::INTENT.clone_into(&mut intent.event_type);
-        result::PENDING.clone_into(&mut intent.result);
-        let written = if synced {
-            audit.record(intent).await.map(|seq| audit.underway.on_record(call, seq))
-        } else {
-            audit.intend(intent, call).await
+        let written = match &permit.0 {
+            Some(begun) => audit.intend(&begun.outcome, call, synced).await,
+            None => Ok(()),
         };
         match written {
             Ok(()) => Ok(permit),
@@ -134,8 +130,8 @@ impl Kernel {
                 // It may have been written all the same, just too late.
                 if let Some(begun) = permit.0.take() {
                     let mut event = ended(begun.outcome, begun.began);
-                    event::TOOL_BLOCKED.clone_into(&mut event.event_type);
-                    result::BLOCKED.clone_into(&mut event.result);
+                    event.event_type = event::TOOL_BLOCKED.into();
+                    event.result = result::BLOCKED.into();
                     audit.note_end(audit::with(event, "step", "audit"), Some(call));
                 }
                 Err(fault)
@@ -149,7 +145,7 @@ impl Kernel {
         let Some(begun) = permit.0.take() else { return };
         let Begun { outcome: event, began, call, synced, times, .. } = *begun;
         let mut event = ended(event, began);
-        let failed = || result::FAILURE.to_owned();
+        let failed = || result::FAILURE.into();
         match outcome {
             Ok(Reply { outcome: Ok(result), .. }) => {
                 // What is no object says nothing of how it went.
@@ -167,11 +163,11 @@ impl Kernel {
             }
             Ok(Reply { outcome: Err(error), .. }) => {
                 event.result = failed();
-                event.details.insert("error_code".to_owned(), error.code.into());
+                event.details.insert("error_code", error.code);
             }
             Err(fault) => {
                 event.result = failed();
-                event.details.insert("error".to_owned(), Value::from(fault.kind().as_str()));
+                event.details.insert("error", fault.kind().as_str());
             }
         }
         // What failed, or waits for somebody, says nothing of how long the tool takes.
@@ -187,13 +183,13 @@ impl Kernel {
         }
         if !audit.keeps() {
             let _ = audit.record(event).await;
-            return audit.underway.end(call);
+            return audit.underway.end([call]);
         }
         // In a task of its own: a caller that goes away now does not take the outcome along.
         let kernel = self.clone();
         let writing = tokio::spawn(async move {
             if kernel.gate().audit.record(event).await.is_ok() {
-                kernel.gate().audit.underway.end(call);
+                kernel.gate().audit.underway.end([call]);
             }
         });
         let _ = writing.await;
@@ -204,6 +200,6 @@ impl Kernel {
 fn ended(mut event: AuditEvent, began: Instant) -> AuditEvent {
     let took = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
     event.timestamp = Timestamp::now();
-    event.details.insert("duration_ms".to_owned(), took.into());
+    event.details.insert("duration_ms", took);
     event
 }

@@ -41,11 +41,12 @@ impl Kernel {
                 .from_server(server.id().as_ref())
                 .suggest("ask for less at a time, or let the operator raise `result_bytes` in [limits]"));
         }
-        if !options.screen_results || server.trust() >= TrustLevel::Core {
+        let trust = server.trust();
+        if !options.screen_results || trust >= TrustLevel::Core {
             return Ok(reply);
         }
         // Most results are plain data, and reading them would take longer than the call.
-        let glances = server.trust() >= TrustLevel::Standard;
+        let glances = trust >= TrustLevel::Standard;
         if glances && !screen::is_striking_json(result.as_str()) {
             return Ok(reply);
         }
@@ -74,7 +75,7 @@ pub(super) fn note_marks(event: &mut AuditEvent, result: &Object) {
     let Some(marks) = result.get("_meta").and_then(|meta| meta.member(MARKS)?.elements()) else { return };
     let rule = |mark: &Raw| mark.member("rule").and_then(|rule| rule.as_text()).filter(|rule| rule.len() <= 64);
     let rules: Vec<Value> = marks.iter().take(MOST_MARKS).filter_map(rule).map(Value::from).collect();
-    event.details.insert("result_marks".to_owned(), rules.into());
+    event.details.insert("result_marks", rules);
 }
 
 /// The texts that a model will read, with where they stand.

@@ -17,7 +17,7 @@ use crate::kernel::Kernel;
 impl Kernel {
     /// Where the arguments do not fit the schema, if that counts.
     pub(super) fn mismatch(&self, attempt: &Attempt<'_>) -> Option<Box<Mismatch>> {
-        let said = attempt.server.policy();
+        let said = attempt.server.policy_now();
         let counts = said.schemas.get(attempt.tool).copied().unwrap_or_else(|| self.gate().options().check_schemas);
         let schema = attempt.policy.schema().filter(|_| counts)?;
         schema.check(&attempt.arguments()).err()

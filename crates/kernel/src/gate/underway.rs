@@ -21,7 +21,7 @@ use switchboard_store::{AuditEvent, AuditFilter, AuditRecord, Digest, Store, Sto
 use tokio_util::sync::CancellationToken;
 
 use super::audit::{self, event, result};
-use super::journal::{self, Journal, Left};
+use super::journal::{self, Journal, Left, Line};
 
 /// How the names of the files end, before the name of the instance.
 const ENDING: &str = "kernel-";
@@ -45,11 +45,15 @@ struct Open {
     after: u64,
     /// Where its intent is, once that is known.
     intent: Option<u64>,
+    /// Where its intent stands in the journal, while the store may still want it.
+    line: Option<Line>,
 }
 
 #[derive(Debug, Default)]
 struct Calls {
     open: BTreeMap<u64, Open>,
+    /// How many of them have an intent that only the journal has.
+    unwritten: usize,
     /// The latest record known.
     last: u64,
 }
@@ -126,22 +130,31 @@ impl Underway {
         self.calls.lock().last
     }
 
-    /// Begins a call; its number.
-    pub(crate) fn begin(&self) -> u64 {
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
+    /// The number of a call that is about to begin.
+    pub(crate) fn number(&self) -> u64 {
+        self.next.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// The number that the next call gets.
+    pub(super) fn next(&self) -> u64 {
+        self.next.load(Ordering::Relaxed)
+    }
+
+    /// Begins a call. Its intent may stand in the journal.
+    pub(super) fn begin(&self, number: u64, line: Option<Line>) {
         let mut calls = self.calls.lock();
         let after = calls.last;
-        calls.open.insert(number, Open { after, intent: None });
-        number
+        calls.open.insert(number, Open { after, intent: None, line });
+        calls.unwritten += usize::from(line.is_some());
     }
 
     /// The name of a call, unlike any other.
     pub(crate) fn name(&self, number: u64) -> String {
-        format!("{}.{number}", self.instance)
+        [&self.instance, ".", &number.to_string()].concat()
     }
 
     /// The intent of a call is on record.
-    pub(crate) fn on_record(&self, number: u64, seq: u64) {
+    pub(super) fn on_record(&self, number: u64, seq: u64) {
         let mut calls = self.calls.lock();
         calls.last = calls.last.max(seq);
         if let Some(open) = calls.open.get_mut(&number) {
@@ -149,9 +162,40 @@ impl Underway {
         }
     }
 
-    /// The outcome of a call is on record, or there is nothing to be recorded.
-    pub(crate) fn end(&self, number: u64) {
-        self.calls.lock().open.remove(&number);
+    /// The end of a call stands in the journal: the store needs its intent no more.
+    pub(super) fn over(&self, number: u64) {
+        let mut calls = self.calls.lock();
+        let line = calls.open.get_mut(&number).and_then(|open| open.line.take());
+        calls.unwritten -= usize::from(line.is_some());
+        drop(calls);
+        if let (Some(journal), Some(line)) = (&self.journal, line) {
+            journal.settle(line);
+        }
+    }
+
+    /// Whether there are intents that only the journal has.
+    pub(super) fn has_unwritten(&self) -> bool {
+        self.calls.lock().unwritten > 0
+    }
+
+    /// The intents that only the journal has, of calls with lower numbers than this. The caller gives them to the store.
+    pub(super) fn lasting(&self, before: u64) -> Vec<(u64, Line)> {
+        let mut calls = self.calls.lock();
+        if calls.unwritten == 0 {
+            return Vec::new();
+        }
+        let lines = calls.open.range_mut(..before).filter_map(|(number, open)| Some((*number, open.line.take()?)));
+        let lasting: Vec<_> = lines.collect();
+        calls.unwritten -= lasting.len();
+        lasting
+    }
+
+    /// The outcomes of calls are on record, or there is nothing to be recorded.
+    pub(crate) fn end(&self, numbers: impl IntoIterator<Item = u64>) {
+        let mut calls = self.calls.lock();
+        for number in numbers {
+            calls.open.remove(&number);
+        }
     }
 
     /// How many calls are open.
@@ -405,7 +449,11 @@ impl Dead {
         let record = store.audit().query(&filter, 1).await?.into_iter().next();
         let Some(intent) = record.and_then(|record| record.parse().ok()) else { return Ok(None) };
         let Some(name) = call_of(&intent, &self.instance) else { return Ok(None) };
-        let filter = AuditFilter { after: Some(seq), trace_id: intent.trace_id.clone(), ..AuditFilter::default() };
+        let filter = AuditFilter {
+            after: Some(seq),
+            trace_id: intent.trace_id.as_deref().map(ToOwned::to_owned),
+            ..AuditFilter::default()
+        };
         let later = store.audit().query(&filter, PAGE).await?;
         let same = |record: &AuditRecord| {
             record.parse().is_ok_and(|event| call_of(&event, &self.instance).as_ref() == Some(&name))
@@ -418,11 +466,11 @@ impl Dead {
 fn unknown(intent: AuditEvent, seq: u64) -> AuditEvent {
     let mut event = AuditEvent {
         timestamp: Timestamp::now(),
-        event_type: event::UNKNOWN_OUTCOME.to_owned(),
-        result: result::UNKNOWN.to_owned(),
+        event_type: event::UNKNOWN_OUTCOME.into(),
+        result: result::UNKNOWN.into(),
         ..intent
     };
-    event.details.insert("intent_seq".to_owned(), seq.into());
+    event.details.insert("intent_seq", seq);
     audit::with(event, "reason", "the kernel ended before the call did")
 }
 
@@ -434,23 +482,27 @@ mod tests {
         Underway::new(None)
     }
 
+    fn begin(calls: &Underway) -> u64 {
+        let number = calls.number();
+        calls.begin(number, None);
+        number
+    }
+
     #[test]
     fn the_file_names_what_the_log_alone_would_not_tell() {
         let calls = underway();
         assert_eq!(calls.summary(), "0\n\n.\n");
-        let (one, two, three) = (calls.begin(), calls.begin(), calls.begin());
+        let [one, two, three] = [(); 3].map(|()| begin(&calls));
         calls.on_record(two, 7);
         // Two intents are on their way: they may be anywhere after the beginning.
         assert_eq!(calls.summary(), "0\n\n.\n");
         calls.on_record(one, 5);
         calls.on_record(three, 9);
         assert_eq!(calls.summary(), "9\n5 7 9\n.\n");
-        let four = calls.begin();
-        calls.end(two);
+        let four = begin(&calls);
+        calls.end([two]);
         assert_eq!(calls.summary(), "9\n5 9\n.\n");
-        for call in [one, three, four] {
-            calls.end(call);
-        }
+        calls.end([one, three, four]);
         assert_eq!((calls.summary().as_str(), calls.len()), ("9\n\n.\n", 0));
     }
 

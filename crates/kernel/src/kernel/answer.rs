@@ -184,7 +184,7 @@ impl Kernel {
         // Nobody here knows what it does, so it may change something.
         let event = audit::event_of(audit::event::PASSED, audit::principal(&context.session), audit::result::SUCCESS);
         let mut event = audit::with(audit::about(event, server.id(), None), "method", &*request.method);
-        event.trace_id = Some(gate::trace_of(&metadata));
+        event.trace_id = Some(gate::trace_of(&metadata).into());
         let permit = self.begin(event, Effect::Unsaid).await?;
         let params = request.params.clone();
         let outcome = self.forward(context, &server, plain(request, params)).await;

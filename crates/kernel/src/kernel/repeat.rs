@@ -96,7 +96,7 @@ impl Kernel {
         let note = |what: &str, wait: Duration| {
             let event = audit::event_of(event::RETRIED, audit::principal(&context.session), result::PENDING);
             let mut event = audit::with(audit::about(event, server.id(), Some(tool.name)), "attempt", again.tries + 1);
-            event.trace_id = Some(tool.trace.to_owned());
+            event.trace_id = Some(tool.trace.into());
             let event = audit::with(event, "decision", what);
             let event = audit::with(event, "wait_ms", crate::server::life::millis(wait));
             self.gate().audit.note_now(audit::with(event, "error", why.as_str()));

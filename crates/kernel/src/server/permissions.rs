@@ -70,7 +70,7 @@ impl Server {
                 server: self.id().as_ref().to_owned(),
                 permission: missing.permission.clone(),
                 decision: PermissionDecision::Deferred,
-                granted_by: audit::kernel().id,
+                granted_by: audit::kernel().id.into(),
                 granted_at: now,
                 expires_at: None,
                 justification: None,

@@ -16,7 +16,7 @@ use jiff::Timestamp;
 
 use super::key::AuditKey;
 use super::verify::{Breach, Fault};
-use super::{Head, HeadKind, Link, Prepared};
+use super::{Head, HeadKind, Link};
 use crate::{HeadPolicy, Mode, Options, StoreError, private};
 
 /// Length of the tip file. A head has less than 400 bytes.
@@ -137,10 +137,10 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    pub(crate) fn appended(&mut self, end: Link, events: &[Prepared]) {
+    /// Records with these times (microseconds) were added, and the chain ends here.
+    pub(crate) fn appended(&mut self, end: Link, times: impl Iterator<Item = i64>) {
         self.end = Some(end);
-        let latest = events.iter().map(Prepared::time).max();
-        self.time = self.time.max(latest.and_then(|time| Timestamp::from_microsecond(time).ok()));
+        self.time = self.time.max(times.max().and_then(|time| Timestamp::from_microsecond(time).ok()));
     }
 }
 

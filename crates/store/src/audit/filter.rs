@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::event::searchable;
+use super::columns::searchable;
 use super::record::COLUMNS;
 use crate::sql::{Statement, Value};
 

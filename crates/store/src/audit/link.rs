@@ -1,6 +1,7 @@
 //! One link of the chain: a sequence number and the hash of everything up to it.
 
 use crate::Digest;
+use crate::canonical::{write_integer, write_signed};
 
 /// Where a chain ends, or ended at some time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,15 +15,20 @@ impl Link {
     pub(crate) const GENESIS: Self = Self { seq: 0, hash: Digest::ZERO };
 
     /// The link after this one, for a record with this time (microseconds) and canonical event.
+    ///
+    /// What is hashed is the hash before and the canonical text of the record, `{"event":…,"seq":…,"time":…}`, whose
+    /// parts are not put together for it: this is the hot path.
     pub(crate) fn next(&self, time: i64, event: &str) -> Self {
         let seq = self.seq + 1;
-        Self { seq, hash: Digest::of_parts(&[self.hash.as_bytes(), envelope(seq, time, event).as_bytes()]) }
+        let mut rest = String::with_capacity(64);
+        rest.push_str(",\"seq\":");
+        write_integer(seq, &mut rest);
+        rest.push_str(",\"time\":");
+        write_signed(time, &mut rest);
+        rest.push('}');
+        let parts = [self.hash.as_bytes(), b"{\"event\":".as_slice(), event.as_bytes(), rest.as_bytes()];
+        Self { seq, hash: Digest::of_parts(&parts) }
     }
-}
-
-/// The canonical text of a record: what is hashed. The keys are in canonical order.
-pub(crate) fn envelope(seq: u64, time: i64, event: &str) -> String {
-    format!("{{\"event\":{event},\"seq\":{seq},\"time\":{time}}}")
 }
 
 /// Where an event ended up in the chain.

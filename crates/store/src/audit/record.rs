@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::event::Columns;
-use super::link::envelope;
+use super::Link;
+use super::columns::Columns;
 use crate::sql::Row;
 use crate::{AuditEvent, Digest, StoreError};
 
@@ -63,9 +63,10 @@ impl AuditRecord {
         )
     }
 
-    /// The text that was hashed together with the hash before.
-    pub(crate) fn hashed(&self) -> String {
-        envelope(self.seq, self.time.as_microsecond(), &self.event)
+    /// Whether the hash is that of the record.
+    pub(crate) fn hash_agrees(&self) -> bool {
+        let before = Link { seq: self.seq.saturating_sub(1), hash: self.previous };
+        before.next(self.time.as_microsecond(), &self.event).hash == self.hash
     }
 
     /// The event with its place in the chain, for people and programs that query the log.

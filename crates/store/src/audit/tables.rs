@@ -6,10 +6,6 @@ use super::{Head, HeadKind, Link};
 use crate::sql::{Row, Statement};
 use crate::{Digest, Mode, StoreError};
 
-pub(crate) const INSERT: &str = "INSERT INTO audit \
-    (seq, time, event, previous, hash, event_type, actor, server, tool, trace, result) \
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
-
 /// The present end of the chain.
 pub(crate) const TIP: &str = "SELECT seq, hash FROM audit_tip WHERE id = 1";
 

@@ -190,7 +190,7 @@ impl Verifier {
             Some(Fault::Missing)
         } else if record.previous != self.at.hash {
             Some(Fault::Unlinked)
-        } else if Digest::of_parts(&[record.previous.as_bytes(), record.hashed().as_bytes()]) != record.hash {
+        } else if !record.hash_agrees() {
             Some(Fault::Altered)
         } else if !record.columns_agree() {
             Some(Fault::Disagrees)

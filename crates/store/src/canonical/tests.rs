@@ -58,6 +58,24 @@ fn large_integers_keep_their_digits() {
     );
 }
 
+/// At every place of strings of every length around the size of a block.
+#[test]
+fn an_escape_is_seen_wherever_it_stands() {
+    for length in 1..=33 {
+        for at in 0..length {
+            for byte in 0..=0x7f_u8 {
+                for filler in [b' ', b'!', b'[', b']'] {
+                    let mut bytes = vec![filler; length];
+                    bytes[at] = byte;
+                    let string = String::from_utf8(bytes).unwrap();
+                    let needs = byte < 0x20 || byte == b'"' || byte == b'\\';
+                    assert_eq!(is_plain(string.as_bytes()), !needs, "{string:?}");
+                }
+            }
+        }
+    }
+}
+
 fn any_json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -83,6 +101,18 @@ proptest! {
         let once = canonical(&value);
         let read: Value = serde_json::from_str(&once).unwrap();
         prop_assert_eq!(canonical(&read), once);
+    }
+
+    /// The same text as that of another writer: serde_json escapes the same characters the same way.
+    #[test]
+    fn strings_are_escaped_like_those_of_others(string in any::<String>()) {
+        prop_assert_eq!(canonical(&Value::from(string.as_str())), serde_json::to_string(&string).unwrap());
+    }
+
+    #[test]
+    fn integers_are_written_like_those_of_others(one in any::<i64>(), other in any::<u64>(), shift in 0..64_u32) {
+        let (one, other) = (one >> shift, other >> shift);
+        prop_assert_eq!(canonical(&json!([one, other])), format!("[{one},{other}]"));
     }
 
     /// The order in which members were written is not part of the value.

@@ -295,7 +295,7 @@ async fn append(
     let before = end.hash;
     let mut links = Vec::with_capacity(events.len());
     for event in events {
-        end = end.next(event.time(), &event.text);
+        end = end.next(event.time(), event.text());
         links.push(end);
     }
     let seq: Vec<i64> = links.iter().map(|link| i64::try_from(link.seq).unwrap_or(i64::MAX)).collect();
@@ -304,7 +304,7 @@ async fn append(
         std::iter::once(before.as_bytes().as_slice()).chain(hash.iter().copied()).take(links.len()).collect();
     let time: Vec<i64> = events.iter().map(Prepared::time).collect();
     let event: Vec<&str> = events.iter().map(Prepared::text).collect();
-    let columns: Vec<Columns<'_>> = events.iter().map(|event| event.event.columns()).collect();
+    let columns: Vec<Columns<'_>> = events.iter().map(Prepared::columns).collect();
     let column = |of: for<'c> fn(&'c Columns<'_>) -> Option<&'c str>| columns.iter().map(of).collect::<Vec<_>>();
     let event_type = column(|columns| Some(&columns.event_type));
     let actor = column(|columns| Some(&columns.actor));
@@ -321,7 +321,7 @@ async fn append(
         )
         .await
         .map_err(translate)?;
-    progress.appended(end, events);
+    progress.appended(end, time.into_iter());
     Ok(links)
 }
 

@@ -24,6 +24,11 @@ pub(crate) enum Work {
 }
 
 impl Work {
+    /// Events to append; none for other work.
+    pub(crate) fn events(&self) -> &[Prepared] {
+        if let Self::Append(events) = self { events } else { &[] }
+    }
+
     fn weight(&self) -> usize {
         match self {
             Self::Append(events) => events.len(),

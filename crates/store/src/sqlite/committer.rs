@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use rusqlite::{Connection, params};
+use rusqlite::Connection;
 
-use super::connection::{is_local, numbered, run, translate};
+use super::connection::{is_local, run, translate};
+use super::insert::Insert;
 use crate::audit::evidence::{Evidence, Ledger, Progress};
 use crate::audit::{Head, HeadKind, Link, Prepared, tables};
 use crate::sql::queue::{Committer, Done, Work};
@@ -19,61 +20,42 @@ pub(super) struct Writer {
     ledger: Ledger,
     evidence: Arc<Evidence>,
     options: Options,
-    insert: String,
+    insert: Insert,
 }
 
 impl Writer {
     pub(super) fn new(connection: Connection, ledger: Ledger, evidence: Arc<Evidence>, options: Options) -> Self {
-        Self { connection, ledger, evidence, options, insert: numbered(tables::INSERT) }
+        Self { connection, ledger, evidence, options, insert: Insert::new() }
     }
 
-    fn write(&self, work: &Work, progress: &mut Progress) -> Result<Done, StoreError> {
-        match work {
-            Work::Append(events) => self.append(events, progress).map(Done::Appended),
-            Work::Execute(statements) => self.execute(statements).map(Done::Executed),
-            Work::Seal(now) => {
+    /// Does one piece of work, or several appends.
+    fn write(&self, works: &[Work], progress: &mut Progress) -> Result<Vec<Done>, StoreError> {
+        match works {
+            [Work::Execute(statements)] => Ok(vec![Done::Executed(self.execute(statements)?)]),
+            [Work::Seal(now)] => {
                 let end = self.end(progress)?;
-                self.sign(HeadKind::Grown, end, *now, progress)
+                Ok(vec![self.sign(HeadKind::Grown, end, *now, progress)?])
             }
-            Work::Prune { through, now } => {
+            [Work::Prune { through, now }] => {
                 let hash = self.one(&tables::hash_at(*through))?.digest()?;
                 self.run(&tables::remove_through(*through))?;
                 let end = self.end(progress)?;
                 progress.end = Some(end);
-                self.sign(HeadKind::Pruned, Link { seq: *through, hash }, *now, progress)
+                Ok(vec![self.sign(HeadKind::Pruned, Link { seq: *through, hash }, *now, progress)?])
             }
+            appends => self.append(appends, progress),
         }
     }
 
-    fn append(&self, events: &[Prepared], progress: &mut Progress) -> Result<Vec<Link>, StoreError> {
-        let mut end = self.end(progress)?;
-        let mut links = Vec::with_capacity(events.len());
-        let mut insert = self.connection.prepare_cached(&self.insert).map_err(translate)?;
-        for prepared in events {
-            let (time, columns, event) = (prepared.time(), prepared.event.columns(), &prepared.text);
-            let next = end.next(time, event);
-            let seq = i64::try_from(next.seq).unwrap_or(i64::MAX);
-            let (previous, hash) = (end.hash.as_bytes(), next.hash.as_bytes());
-            insert
-                .execute(params![
-                    seq,
-                    time,
-                    event,
-                    previous,
-                    hash,
-                    columns.event_type,
-                    columns.actor,
-                    columns.server,
-                    columns.tool,
-                    columns.trace,
-                    columns.result
-                ])
-                .map_err(translate)?;
-            links.push(next);
-            end = next;
-        }
-        progress.appended(end, events);
-        Ok(links)
+    /// Adds the events of all callers together, and tells each of its own.
+    fn append(&self, appends: &[Work], progress: &mut Progress) -> Result<Vec<Done>, StoreError> {
+        let events: Vec<&Prepared> = appends.iter().flat_map(Work::events).collect();
+        let end = self.end(progress)?;
+        let links = self.insert.run(&self.connection, &events, end)?;
+        progress.appended(links.last().copied().unwrap_or(end), events.iter().map(|event| event.time()));
+        let mut links = links.into_iter();
+        let own = |append: &Work| Done::Appended(links.by_ref().take(append.events().len()).collect());
+        Ok(appends.iter().map(own).collect())
     }
 
     /// Several statements are all or nothing, without taking the rest of the group with them.
@@ -118,11 +100,13 @@ impl Committer for Writer {
         let mut progress = Progress::default();
         let results = in_transaction(&self.connection, |_| {
             let mut results = Vec::with_capacity(group.len());
-            for work in group {
-                match self.write(work, &mut progress) {
+            let are_appends = |one: &Work, other: &Work| matches!((one, other), (Work::Append(_), Work::Append(_)));
+            for works in group.chunk_by(are_appends) {
+                match self.write(works, &mut progress) {
+                    Ok(done) => results.extend(done.into_iter().map(Ok)),
+                    Err(error) if is_local(&error) && matches!(works, [Work::Execute(_)]) => results.push(Err(error)),
                     // An append that failed half way has left rows behind: the group cannot stand.
-                    Err(error) if !is_local(&error) || !matches!(work, Work::Execute(_)) => return Err(error),
-                    result => results.push(result),
+                    Err(error) => return Err(error),
                 }
             }
             if let (Some(end), Some(time)) = (progress.end, progress.time) {

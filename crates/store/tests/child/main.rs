@@ -117,12 +117,12 @@ fn event(number: i64) -> AuditEvent {
     let Value::Object(details) = json!({ "number": number, "padding": "x".repeat(200) }) else { unreachable!() };
     AuditEvent {
         timestamp: Timestamp::from_second(1_780_000_000 + number).unwrap_or(Timestamp::MAX),
-        trace_id: Some(number.to_string()),
-        event_type: "TOOL_EXECUTED".to_owned(),
-        actor: Actor { kind: "agent".to_owned(), id: "agent".to_owned() },
+        trace_id: Some(number.to_string().into()),
+        event_type: "TOOL_EXECUTED".into(),
+        actor: Actor { kind: "agent".into(), id: "agent".into() },
         target: Target::default(),
-        result: "SUCCESS".to_owned(),
-        details,
+        result: "SUCCESS".into(),
+        details: details.into_iter().collect(),
     }
 }
 

@@ -30,6 +30,7 @@ pub(crate) const CASES: &[(&str, Case)] = cases![
     audit::many_callers_share_one_chain,
     audit::heads_are_signed_by_count_and_by_time,
     audit::old_records_can_be_removed_and_the_rest_verifies,
+    audit::appends_of_any_length_are_one_chain,
     audit::odd_text_is_kept_and_found,
     grants::are_put_listed_and_revoked,
     grants::allow_and_deny_stand_side_by_side,

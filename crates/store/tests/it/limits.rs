@@ -4,9 +4,9 @@ use std::process::Command;
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
-use switchboard_store::{Boundary, Location, Options, StoreError};
+use switchboard_store::{AuditFilter, Boundary, Location, Options, StoreError};
 
-use crate::sample::{Fixture, event, events};
+use crate::sample::{Fixture, at, event, events};
 
 /// A writer that stops before each commit until it is let through; dropping the gate opens it for good.
 fn gate(options: Options) -> (mpsc::Sender<()>, mpsc::Receiver<()>, Options) {
@@ -62,6 +62,48 @@ async fn a_full_queue_refuses_at_once_and_the_rest_shares_one_commit() {
     assert_eq!(fixture.store.audit().verify(&[]).await.unwrap().records, 8);
 }
 
+/// Appends that share a commit are written together, also around other work: each caller hears of its own records.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn callers_of_one_commit_hear_of_their_own_records() {
+    let (open, arrivals, options) = gate(Options::default());
+    let fixture = Fixture::sqlite(options).await;
+    let first = tokio::spawn({
+        let store = fixture.store.clone();
+        async move { store.audit().append(&[event(0)]).await }
+    });
+    tokio::task::block_in_place(|| arrivals.recv()).unwrap();
+    let append = |numbers: std::ops::Range<i64>| {
+        let store = fixture.store.clone();
+        Box::pin(async move { (numbers.clone(), store.audit().append(&events(numbers)).await) })
+    };
+    let mut before = [append(1..2), append(2..22), append(22..24)];
+    let mut other = Box::pin(fixture.store.latest_time(at(7)));
+    let mut after = [append(24..60), append(60..61)];
+    for call in &mut before {
+        assert!(futures_poll(call).await.is_none());
+    }
+    assert!(futures_poll(&mut other).await.is_none());
+    for call in &mut after {
+        assert!(futures_poll(call).await.is_none());
+    }
+    drop(open);
+    first.await.unwrap().unwrap();
+    for call in before.into_iter().chain(after) {
+        let (numbers, appended) = call.await;
+        let appended = appended.unwrap();
+        let filter = AuditFilter { after: numbers.start.try_into().ok(), ..AuditFilter::default() };
+        let records = fixture.store.audit().query(&filter, appended.len()).await.unwrap();
+        assert_eq!(records.len(), numbers.clone().count());
+        for ((record, link), number) in records.iter().zip(&appended).zip(numbers) {
+            assert_eq!((record.seq, record.hash), (link.seq, link.hash));
+            assert_eq!(record.parse().unwrap(), event(number));
+        }
+    }
+    assert_eq!(other.await.unwrap(), at(7));
+    assert!(arrivals.try_recv().is_ok() && arrivals.try_recv().is_err(), "one commit for all that waited");
+    assert!(fixture.store.audit().verify(&[]).await.unwrap().is_whole());
+}
+
 /// The result, if it is there without waiting.
 async fn futures_poll<F: Future + Unpin>(future: &mut F) -> Option<F::Output> {
     std::future::poll_fn(|context| match std::pin::Pin::new(&mut *future).poll(context) {
@@ -101,7 +143,7 @@ async fn what_is_too_large_is_refused() {
     let fixture = Fixture::sqlite(Options { event_bytes: 1000, group: 10, ..Options::default() }).await;
     let audit = fixture.store.audit();
     let mut large = event(0);
-    large.result = "x".repeat(1000);
+    large.result = "x".repeat(1000).into();
     assert!(matches!(audit.append(&[large]).await, Err(StoreError::TooLarge { .. })));
     assert!(matches!(audit.append(&events(0..11)).await, Err(StoreError::TooLarge { size: 11, limit: 10, .. })));
     assert_eq!(audit.append(&events(0..10)).await.unwrap().len(), 10);

@@ -126,3 +126,24 @@ async fn opening_beside_one_that_appends_is_no_breach() {
     let report = one.store.audit().verify(&[]).await.unwrap();
     assert!(report.is_whole(), "{report:?}");
 }
+
+/// A store of an earlier version goes on with the pages that it has.
+#[tokio::test]
+async fn a_store_with_other_pages_goes_on() {
+    let mut fixture = Fixture::sqlite(Options::default()).await;
+    fixture.store.audit().append(&events(0..30)).await.unwrap();
+    fixture.store.close().await.unwrap();
+    let Location::File(path) = fixture.location.clone() else { unreachable!() };
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    // Nothing but a copy without the log gets other pages.
+    connection.execute_batch("PRAGMA journal_mode = delete; PRAGMA page_size = 4096; VACUUM").unwrap();
+    drop(connection);
+    fixture.reopen().await;
+    fixture.store.audit().append(&events(30..90)).await.unwrap();
+    let report = fixture.store.audit().verify(&[]).await.unwrap();
+    assert!(report.is_whole(), "{report:?}");
+    assert_eq!(report.records, 90);
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    let size: i64 = connection.pragma_query_value(None, "page_size", |row| row.get(0)).unwrap();
+    assert_eq!(size, 4096);
+}

@@ -16,15 +16,15 @@ pub(crate) fn event(number: i64) -> AuditEvent {
     };
     AuditEvent {
         timestamp: at(number),
-        trace_id: Some(format!("trace-{}", number % 7)),
-        event_type: if number % 2 == 0 { "TOOL_EXECUTED" } else { "TOOL_BLOCKED" }.to_owned(),
-        actor: Actor { kind: "agent".to_owned(), id: format!("agent-{}", number % 3) },
+        trace_id: Some(format!("trace-{}", number % 7).into()),
+        event_type: if number % 2 == 0 { "TOOL_EXECUTED" } else { "TOOL_BLOCKED" }.into(),
+        actor: Actor { kind: "agent".into(), id: format!("agent-{}", number % 3).into() },
         target: Target {
-            server_id: (number % 5 != 0).then(|| format!("server-{}", number % 5)),
-            tool_name: (number % 5 > 1).then(|| "run".to_owned()),
+            server_id: (number % 5 != 0).then(|| format!("server-{}", number % 5).into()),
+            tool_name: (number % 5 > 1).then(|| "run".into()),
         },
-        result: if number % 2 == 0 { "SUCCESS" } else { "BLOCKED" }.to_owned(),
-        details,
+        result: if number % 2 == 0 { "SUCCESS" } else { "BLOCKED" }.into(),
+        details: details.into_iter().collect(),
     }
 }
 

@@ -37,8 +37,7 @@ async fn prune(office: &Office, keep_days: u64) {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::Map;
-    use switchboard_store::{Actor, AuditEvent, AuditFilter, Location, Options, Target};
+    use switchboard_store::{Actor, AuditEvent, AuditFilter, Details, Location, Options, Target};
 
     use super::*;
 
@@ -50,11 +49,11 @@ mod tests {
         let event = |event_type: &str, days: u32| AuditEvent {
             timestamp: Timestamp::now().checked_sub(DAY * days).unwrap(),
             trace_id: None,
-            event_type: event_type.to_owned(),
-            actor: Actor { kind: "agent".to_owned(), id: "a".to_owned() },
+            event_type: event_type.into(),
+            actor: Actor { kind: "agent".into(), id: "a".into() },
             target: Target::default(),
-            result: "SUCCESS".to_owned(),
-            details: Map::new(),
+            result: "SUCCESS".into(),
+            details: Details::default(),
         };
         store.audit().append(&[event("old", 31), event("young", 29)]).await.unwrap();
         let office = Office::of_kernel(store.clone());

@@ -365,11 +365,11 @@ async fn a_long_log_does_not_hold_up_the_start() {
     let store = open(directory.path()).await;
     let event = AuditEvent {
         timestamp: jiff::Timestamp::now(),
-        trace_id: Some("t".to_owned()),
-        event_type: INTENT.to_owned(),
-        actor: switchboard_store::Actor { kind: "agent".to_owned(), id: "ann".to_owned() },
+        trace_id: Some("t".into()),
+        event_type: INTENT.into(),
+        actor: switchboard_store::Actor { kind: "agent".into(), id: "ann".into() },
         target: switchboard_store::Target::default(),
-        result: "PENDING".to_owned(),
+        result: "PENDING".into(),
         details: [("call".to_owned(), json!("0123456789abcdef.7"))].into_iter().collect(),
     };
     let group = vec![event; 2_000];

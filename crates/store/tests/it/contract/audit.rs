@@ -169,18 +169,44 @@ pub(crate) async fn old_records_can_be_removed_and_the_rest_verifies(fixture: &m
     assert_eq!((report.first, report.last), (53, 53));
 }
 
+/// Long appends are written in blocks: whichever length they have and whatever was before them, it is one chain.
+pub(crate) async fn appends_of_any_length_are_one_chain(fixture: &mut Fixture) {
+    let audit = fixture.store.audit();
+    let mut count = 0;
+    for everything_goes in [false, true] {
+        for length in [1, 2, 15, 16, 17, 18, 32, 33, 34, 100] {
+            if everything_goes {
+                audit.prune(at(i64::from(u16::MAX)), at(count)).await.unwrap();
+            }
+            let appended = audit.append(&events(count..count + length)).await.unwrap();
+            let expected: Vec<u64> = (count + 1..=count + length).map(|seq| seq.try_into().unwrap()).collect();
+            assert_eq!(appended.iter().map(|link| link.seq).collect::<Vec<_>>(), expected);
+            let after = Some(u64::try_from(count).unwrap());
+            let records = audit.query(&AuditFilter { after, ..AuditFilter::default() }, 1000).await.unwrap();
+            assert_eq!(records.len(), appended.len());
+            for ((record, link), number) in records.iter().zip(&appended).zip(count..) {
+                assert_eq!((record.seq, record.hash), (link.seq, link.hash));
+                assert_eq!(record.parse().unwrap(), event(number));
+            }
+            count += length;
+            let report = audit.verify(&[]).await.unwrap();
+            assert!(report.is_whole(), "{length}: {report:?}");
+        }
+    }
+}
+
 pub(crate) async fn odd_text_is_kept_and_found(fixture: &mut Fixture) {
     let audit = fixture.store.audit();
     let mut odd = event(1);
-    odd.trace_id = Some(format!("a\0b{}", "é".repeat(3000)));
-    odd.actor.id = "'; DROP TABLE audit; --".to_owned();
-    odd.result = String::new();
+    odd.trace_id = Some(format!("a\0b{}", "é".repeat(3000)).into());
+    odd.actor.id = "'; DROP TABLE audit; --".into();
+    odd.result = String::new().into();
     audit.append(&[odd.clone(), event(2)]).await.unwrap();
-    let filter = AuditFilter { trace_id: odd.trace_id.clone(), ..AuditFilter::default() };
+    let filter = AuditFilter { trace_id: odd.trace_id.as_deref().map(ToOwned::to_owned), ..AuditFilter::default() };
     let found = audit.query(&filter, 10).await.unwrap();
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].parse().unwrap(), odd);
-    let filter = AuditFilter { actor: Some(odd.actor.id.clone()), ..AuditFilter::default() };
+    let filter = AuditFilter { actor: Some(odd.actor.id.to_string()), ..AuditFilter::default() };
     assert_eq!(audit.query(&filter, 10).await.unwrap().len(), 1);
     assert!(audit.verify(&[]).await.unwrap().is_whole());
 }

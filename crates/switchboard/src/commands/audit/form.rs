@@ -47,7 +47,7 @@ pub(super) fn line(record: &AuditRecord) -> String {
     let details = if event.details.is_empty() {
         String::new()
     } else {
-        format!(" {}", screen::brief(&cell(&Value::Object(event.details).to_string()), BRIEF))
+        format!(" {}", screen::brief(&cell(&Value::from(event.details).to_string()), BRIEF))
     };
     format!(
         "{:.3} {} {} {}{target}{details}",
@@ -61,9 +61,9 @@ pub(super) fn line(record: &AuditRecord) -> String {
 /// One event as a row of a table.
 pub(super) fn row(record: &AuditRecord) -> Result<String, StoreError> {
     let event = record.parse()?;
-    let details = if event.details.is_empty() { String::new() } else { Value::Object(event.details).to_string() };
+    let details = if event.details.is_empty() { String::new() } else { Value::from(event.details).to_string() };
     let cells = [
-        format!("{:.3}", event.timestamp),
+        format!("{:.3}", event.timestamp).into(),
         event.trace_id.unwrap_or_default(),
         event.event_type,
         event.actor.kind,
@@ -71,7 +71,7 @@ pub(super) fn row(record: &AuditRecord) -> Result<String, StoreError> {
         event.target.server_id.unwrap_or_default(),
         event.target.tool_name.unwrap_or_default(),
         event.result,
-        details,
+        details.into(),
     ];
     Ok(cells.iter().map(|text| field(text)).collect::<Vec<_>>().join(","))
 }
