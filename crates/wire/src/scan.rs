@@ -11,6 +11,8 @@ use crate::{Limits, Refusal, RefusalKind};
 pub(crate) struct Scanner<'a> {
     text: &'a [u8],
     limits: &'a Limits,
+    /// The text passed a check before: what is inside a value need not be looked at again.
+    checked: bool,
     depth: usize,
     keys: usize,
     /// Escapes seen so far.
@@ -26,8 +28,8 @@ pub(crate) struct Scanner<'a> {
 type Step = Option<usize>;
 
 impl<'a> Scanner<'a> {
-    fn unchecked(text: &'a [u8], limits: &'a Limits) -> Self {
-        Self { text, limits, depth: 0, keys: 0, escapes: 0, exceeded: None, stopped: None }
+    fn begin(text: &'a [u8], limits: &'a Limits, checked: bool) -> Self {
+        Self { text, limits, checked, depth: 0, keys: 0, escapes: 0, exceeded: None, stopped: None }
     }
 
     /// Begins a pass over text whose encoding is checked here, at once.
@@ -35,7 +37,7 @@ impl<'a> Scanner<'a> {
         if text.starts_with(b"\xef\xbb\xbf") {
             return Err(Refusal::new(RefusalKind::ByteOrderMark, 0));
         }
-        let mut scanner = Self::unchecked(text, limits);
+        let mut scanner = Self::begin(text, limits, false);
         if let Err(error) = std::str::from_utf8(text) {
             scanner.exceeded = Some((RefusalKind::Unicode, error.valid_up_to()));
         }
@@ -47,7 +49,7 @@ impl<'a> Scanner<'a> {
         // The text was held to its limits when it was parsed; this pass only finds its parts again.
         const OPEN: &Limits =
             &Limits { bytes: usize::MAX, depth: usize::MAX, keys: usize::MAX, number_length: usize::MAX, batch: 0 };
-        Self::unchecked(text, OPEN)
+        Self::begin(text, OPEN, true)
     }
 
     /// Checks that `text` is one value within the limits; answers where it stands.
@@ -161,10 +163,30 @@ impl<'a> Scanner<'a> {
     pub(crate) fn value(&mut self, at: usize) -> Option<Range<usize>> {
         let start = self.space(at);
         let end = match self.peek(start) {
+            Some(b'{' | b'[') if self.checked => self.skip(start)?,
             Some(b'{' | b'[') => self.nested(start)?,
             _ => self.scalar(start)?,
         };
         Some(start..end)
+    }
+
+    /// An object or array that was checked before: only strings can hold brackets that are none.
+    fn skip(&mut self, start: usize) -> Step {
+        let (mut at, mut open) = (start, 0);
+        loop {
+            match self.peek(at) {
+                Some(b'"') => {
+                    at = self.string(at)?;
+                    continue;
+                }
+                Some(b'{' | b'[') => open += 1,
+                Some(b'}' | b']') if open == 1 => return Some(at + 1),
+                Some(b'}' | b']') => open -= 1,
+                Some(_) => {}
+                None => return self.stop(RefusalKind::Syntax, at),
+            }
+            at += 1;
+        }
     }
 
     /// An object or array with all that is in it.
