@@ -47,6 +47,7 @@ impl Object {
         }
     }
 
+    #[inline]
     pub(crate) fn has_key(&self, member: &Member, key: &str) -> bool {
         member.key.is(key, self.raw.as_bytes())
     }

@@ -358,11 +358,8 @@ impl Key {
     /// Whether this is the key `name`.
     #[inline]
     pub(crate) fn is(&self, name: &str, text: &[u8]) -> bool {
-        if self.escaped {
-            return unescape(&text[self.place.clone()]) == name;
-        }
         // Most keys differ in their length already.
-        self.place.len() == name.len() + 2 && between_quotes(&text[self.place.clone()]) == name.as_bytes()
+        (self.escaped || self.place.len() == name.len() + 2) && *self.name(text) == *name.as_bytes()
     }
 }
 
