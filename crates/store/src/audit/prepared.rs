@@ -84,7 +84,7 @@ impl Prepared {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Actor, Target};
+    use crate::{Actor, Details, Target, Text};
 
     fn event() -> AuditEvent {
         AuditEvent {
@@ -94,7 +94,7 @@ mod tests {
             actor: Actor { kind: "agent".into(), id: "agent.\"default\"\n".into() },
             target: Target { server_id: Some("tool.terminal".into()), tool_name: Some("run".into()) },
             result: "SUCCESS".into(),
-            details: serde_json::Map::new(),
+            details: Details::default(),
         }
     }
 
@@ -110,8 +110,8 @@ mod tests {
         for server in parts.into_iter().chain([Some(long.as_str())]) {
             for tool in parts {
                 for trace in parts {
-                    let target = Target { server_id: server.map(str::to_owned), tool_name: tool.map(str::to_owned) };
-                    let event = AuditEvent { target, trace_id: trace.map(str::to_owned), ..event() };
+                    let target = Target { server_id: server.map(Text::from), tool_name: tool.map(Text::from) };
+                    let event = AuditEvent { target, trace_id: trace.map(Text::from), ..event() };
                     let prepared = prepared(&event, usize::MAX).unwrap();
                     assert_eq!(prepared.text(), event.canonical());
                     assert_eq!(prepared.columns(), event.columns());
