@@ -15,7 +15,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE, HOST, HeaderName, HeaderValue, LOCATION};
-use http::{HeaderMap, Method, StatusCode, Uri};
+use http::{HeaderMap, Method, Request, StatusCode, Uri};
+use http_body_util::Full;
 use url::Url;
 
 pub use self::error::HttpError;
@@ -94,6 +95,26 @@ impl Answer {
     }
 }
 
+/// A message that is ready to be sent. It is on the heap, because it passes through many futures before it leaves, and
+/// each of them would have room for all of it.
+#[derive(Debug, Clone)]
+pub struct Outgoing(Box<Request<Full<Bytes>>>);
+
+impl Outgoing {
+    fn new(method: Method, path: Uri, headers: HeaderMap, body: Bytes) -> Self {
+        let mut request = Request::new(Full::new(body));
+        *request.method_mut() = method;
+        *request.uri_mut() = path;
+        *request.headers_mut() = headers;
+        Self(Box::new(request))
+    }
+
+    /// The headers it is sent with.
+    pub fn headers_mut(&mut self) -> &mut HeaderMap {
+        self.0.headers_mut()
+    }
+}
+
 impl Target {
     /// A target from a URL of scheme `http` or `https`.
     ///
@@ -163,7 +184,13 @@ impl Target {
     /// # Errors
     /// No answer, or one that cannot be used. [`HttpError::was_sent`] says whether the server may have seen it.
     pub async fn post(&self, headers: HeaderMap, body: Bytes) -> Result<Answer, HttpError> {
-        self.exchange(Method::POST, headers, body).await
+        self.send(self.outgoing(headers, body)).await
+    }
+
+    /// The message that [`Target::post`] sends.
+    #[must_use]
+    pub fn outgoing(&self, headers: HeaderMap, body: Bytes) -> Outgoing {
+        Outgoing::new(Method::POST, self.path.clone(), headers, body)
     }
 
     /// Asks for a stream of events. `headers` must contain [`Target::headers`].
@@ -177,7 +204,7 @@ impl Target {
             let value = HeaderValue::try_from(id).map_err(|_| HttpError::BadHeader("last-event-id".to_owned()))?;
             headers.insert(HeaderName::from_static("last-event-id"), value);
         }
-        self.exchange(Method::GET, headers, Bytes::new()).await
+        self.send(Outgoing::new(Method::GET, self.path.clone(), headers, Bytes::new())).await
     }
 
     /// Asks for a document. `headers` must contain [`Target::headers`].
@@ -185,7 +212,7 @@ impl Target {
     /// # Errors
     /// As [`Target::post`].
     pub async fn get(&self, headers: HeaderMap) -> Result<Answer, HttpError> {
-        self.exchange(Method::GET, headers, Bytes::new()).await
+        self.send(Outgoing::new(Method::GET, self.path.clone(), headers, Bytes::new())).await
     }
 
     /// Deletes what the headers name. `headers` must contain [`Target::headers`].
@@ -194,12 +221,16 @@ impl Target {
     /// As [`Target::post`].
     pub async fn delete(&self, mut headers: HeaderMap) -> Result<StatusCode, HttpError> {
         headers.remove(CONTENT_TYPE);
-        Ok(self.exchange(Method::DELETE, headers, Bytes::new()).await?.status)
+        let request = Outgoing::new(Method::DELETE, self.path.clone(), headers, Bytes::new());
+        Ok(self.send(request).await?.status)
     }
 
-    async fn exchange(&self, method: Method, headers: HeaderMap, body: Bytes) -> Result<Answer, HttpError> {
-        let Exchange { status, headers, body, lease } =
-            self.pool.send(method, self.path.clone(), headers, body).await?;
+    /// Sends a message of this target.
+    ///
+    /// # Errors
+    /// As [`Target::post`].
+    pub async fn send(&self, message: Outgoing) -> Result<Answer, HttpError> {
+        let Exchange { status, headers, body, lease } = self.pool.send(message.0).await?;
         if status.is_redirection() && status != StatusCode::NOT_MODIFIED {
             let location = headers
                 .get(LOCATION)

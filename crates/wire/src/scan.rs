@@ -11,6 +11,8 @@ use crate::{Limits, Refusal, RefusalKind};
 pub(crate) struct Scanner<'a> {
     text: &'a [u8],
     limits: &'a Limits,
+    /// The text passed a check before: what is inside a value need not be looked at again.
+    checked: bool,
     depth: usize,
     keys: usize,
     /// Escapes seen so far.
@@ -26,8 +28,8 @@ pub(crate) struct Scanner<'a> {
 type Step = Option<usize>;
 
 impl<'a> Scanner<'a> {
-    fn unchecked(text: &'a [u8], limits: &'a Limits) -> Self {
-        Self { text, limits, depth: 0, keys: 0, escapes: 0, exceeded: None, stopped: None }
+    fn begin(text: &'a [u8], limits: &'a Limits, checked: bool) -> Self {
+        Self { text, limits, checked, depth: 0, keys: 0, escapes: 0, exceeded: None, stopped: None }
     }
 
     /// Begins a pass over text whose encoding is checked here, at once.
@@ -35,7 +37,7 @@ impl<'a> Scanner<'a> {
         if text.starts_with(b"\xef\xbb\xbf") {
             return Err(Refusal::new(RefusalKind::ByteOrderMark, 0));
         }
-        let mut scanner = Self::unchecked(text, limits);
+        let mut scanner = Self::begin(text, limits, false);
         if let Err(error) = std::str::from_utf8(text) {
             scanner.exceeded = Some((RefusalKind::Unicode, error.valid_up_to()));
         }
@@ -47,7 +49,7 @@ impl<'a> Scanner<'a> {
         // The text was held to its limits when it was parsed; this pass only finds its parts again.
         const OPEN: &Limits =
             &Limits { bytes: usize::MAX, depth: usize::MAX, keys: usize::MAX, number_length: usize::MAX, batch: 0 };
-        Self::unchecked(text, OPEN)
+        Self::begin(text, OPEN, true)
     }
 
     /// Checks that `text` is one value within the limits; answers where it stands.
@@ -137,14 +139,23 @@ impl<'a> Scanner<'a> {
     #[inline]
     pub(crate) fn key(&mut self, at: usize) -> Option<(Key, usize)> {
         let (start, escapes) = (self.space(at), self.escapes);
-        let end = self.string(start)?;
-        let key = Key { place: start..end, escaped: self.escapes > escapes };
+        let end = self.key_string(start)?;
+        Some((Key { place: start..end, escaped: self.escapes > escapes }, self.colon(end)?))
+    }
+
+    fn key_string(&mut self, at: usize) -> Step {
+        let end = self.string(at)?;
         self.keys += 1;
         if self.keys > self.limits.keys {
             self.exceed(RefusalKind::TooManyKeys(self.limits.keys), end);
         }
-        let colon = self.space(end);
-        Some((key, self.expect(b':', colon)?))
+        Some(end)
+    }
+
+    #[inline]
+    fn colon(&mut self, at: usize) -> Step {
+        let at = self.space(at);
+        self.expect(b':', at)
     }
 
     /// One whole value; answers where it stands.
@@ -152,10 +163,30 @@ impl<'a> Scanner<'a> {
     pub(crate) fn value(&mut self, at: usize) -> Option<Range<usize>> {
         let start = self.space(at);
         let end = match self.peek(start) {
+            Some(b'{' | b'[') if self.checked => self.skip(start)?,
             Some(b'{' | b'[') => self.nested(start)?,
             _ => self.scalar(start)?,
         };
         Some(start..end)
+    }
+
+    /// An object or array that was checked before: only strings can hold brackets that are none.
+    fn skip(&mut self, start: usize) -> Step {
+        let (mut at, mut open) = (start, 0);
+        loop {
+            match self.peek(at) {
+                Some(b'"') => {
+                    at = self.string(at)?;
+                    continue;
+                }
+                Some(b'{' | b'[') => open += 1,
+                Some(b'}' | b']') if open == 1 => return Some(at + 1),
+                Some(b'}' | b']') => open -= 1,
+                Some(_) => {}
+                None => return self.stop(RefusalKind::Syntax, at),
+            }
+            at += 1;
+        }
     }
 
     /// An object or array with all that is in it.
@@ -178,7 +209,10 @@ impl<'a> Scanner<'a> {
             };
             at = loop {
                 match part {
-                    Part::At(next) if open.last() => break self.key(next)?.1,
+                    Part::At(next) if open.last() => {
+                        let end = self.key_string(self.space(next))?;
+                        break self.colon(end)?;
+                    }
                     Part::At(next) => break next,
                     // What ends here is itself a part of what is around it.
                     Part::End(end) => {
@@ -324,8 +358,11 @@ impl Key {
     /// Whether this is the key `name`.
     #[inline]
     pub(crate) fn is(&self, name: &str, text: &[u8]) -> bool {
-        // Most keys differ in their length already. Escapes only make a key longer.
-        self.place.len() >= name.len() + 2 && *self.name(text) == *name.as_bytes()
+        if self.escaped {
+            return unescape(&text[self.place.clone()]) == name;
+        }
+        // Most keys differ in their length already.
+        self.place.len() == name.len() + 2 && between_quotes(&text[self.place.clone()]) == name.as_bytes()
     }
 }
 

@@ -21,7 +21,7 @@ use parking_lot::RwLock;
 use switchboard_protocol::mcp::{header, method};
 use switchboard_protocol::{Era, Revision};
 use switchboard_transport::alarm::Alarms;
-use switchboard_transport::http_client::{Answer, Body, HttpError, Target};
+use switchboard_transport::http_client::{Answer, Body, HttpError, Outgoing, Target};
 use switchboard_wire::{Limits, Message, Notification, Raw};
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
@@ -154,27 +154,22 @@ impl Http {
 
     /// Sends a message, with other credentials where the server wants them. A request that is refused for its
     /// credentials was not carried out, so it may be made again.
-    async fn post(&self, headers: HeaderMap, body: Bytes) -> Result<Answer, HttpError> {
+    async fn post(&self, message: Outgoing) -> Result<Answer, HttpError> {
         match &self.authorizer {
-            None => self.target.post(headers, body).await,
-            Some(authorizer) => Box::pin(self.post_authorized(authorizer.as_ref(), headers, body)).await,
+            None => self.target.send(message).await,
+            Some(authorizer) => Box::pin(self.post_authorized(authorizer.as_ref(), message)).await,
         }
     }
 
-    async fn post_authorized(
-        &self,
-        authorizer: &dyn Authorizer,
-        headers: HeaderMap,
-        body: Bytes,
-    ) -> Result<Answer, HttpError> {
+    async fn post_authorized(&self, authorizer: &dyn Authorizer, message: Outgoing) -> Result<Answer, HttpError> {
         let mut attempt = 0;
         loop {
             let used = authorizer.header();
-            let mut headers = headers.clone();
+            let mut message = message.clone();
             if let Some(header) = &used {
-                headers.insert(AUTHORIZATION, header.clone());
+                message.headers_mut().insert(AUTHORIZATION, header.clone());
             }
-            let answer = self.target.post(headers, body.clone()).await?;
+            let answer = self.target.send(message).await?;
             let refused = matches!(answer.status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
             if !refused || attempt >= MOST_AUTHORIZATIONS {
                 return Ok(answer);
@@ -212,7 +207,7 @@ impl Http {
                 }
             }
         };
-        let sent = tokio::time::timeout(DELIVERY, self.post(headers, message)).await;
+        let sent = tokio::time::timeout(DELIVERY, self.post(self.target.outgoing(headers, message))).await;
         let answer = sent.map_err(|_| CallError::Timeout(DELIVERY))?.map_err(call_error)?;
         refuse_status(&answer)
     }

@@ -104,11 +104,12 @@ impl HttpFace {
         self.shared.sessions.end_idle(idle)
     }
 
+    /// Everything but messages for the endpoint.
     async fn route(&self, request: Request<Incoming>, principal: Principal) -> Response<Body> {
         let options = &self.shared.options;
         let path = request.uri().path();
         if path == options.path {
-            return self.shared.clone().endpoint(request, principal).await;
+            return self.shared.endpoint(request.method(), request.headers(), &principal);
         }
         if let Some(old) = &options.old_sse {
             if path == old.stream_path {
@@ -127,6 +128,11 @@ impl HttpFace {
 
 impl Service for HttpFace {
     fn call(&self, request: Request<Incoming>, principal: Principal) -> Answering<'_> {
+        if request.method() == Method::POST && request.uri().path() == self.shared.options.path {
+            // Nearly every request is one of these: of its head, only the headers are carried on.
+            let (head, body) = request.into_parts();
+            return Box::pin(self.shared.clone().post(Arc::new(head.headers), body, principal));
+        }
         Box::pin(self.route(request, principal))
     }
 
@@ -145,21 +151,18 @@ impl std::fmt::Debug for HttpFace {
 }
 
 impl Shared {
-    async fn endpoint(self: Arc<Self>, request: Request<Incoming>, principal: Principal) -> Response<Body> {
-        let (parts, body) = request.into_parts();
-        let (method, headers) = (parts.method, Arc::new(parts.headers));
-        if method == Method::POST {
-            return self.post(headers, body, principal).await;
-        }
-        let named = Named::of(&headers);
+    /// A request without a message.
+    fn endpoint(self: &Arc<Self>, method: &Method, headers: &HeaderMap, principal: &Principal) -> Response<Body> {
+        let named = Named::of(headers);
         let modern = named.revision().is_some_and(|revision| revision.era() == Era::Modern);
-        match method {
-            Method::GET if !modern => legacy::get(&self, &headers, &named, &principal),
-            Method::DELETE if !modern => legacy::delete(&self, &named, &principal),
+        match *method {
+            Method::GET if !modern => legacy::get(self, headers, &named, principal),
+            Method::DELETE if !modern => legacy::delete(self, &named, principal),
             _ => answer::method_not_allowed(if modern { "POST" } else { "GET, POST, DELETE" }),
         }
     }
 
+    /// A message.
     async fn post(self: Arc<Self>, headers: Arc<HeaderMap>, body: Incoming, principal: Principal) -> Response<Body> {
         let frame = match self.read(&headers, body).await {
             Ok(frame) => frame,
@@ -177,7 +180,10 @@ impl Shared {
         match frame {
             Frame::One(message) if modern => modern::post(self, headers, message, principal).await,
             Frame::Batch(_) if modern => answer::refused(StatusCode::BAD_REQUEST, "this revision has no batches"),
-            frame => legacy::post(self, &headers, named, frame, principal).await,
+            frame if legacy::opens(&frame) => {
+                Box::pin(legacy::initialize(&self, &headers, &named, frame, principal)).await
+            }
+            frame => legacy::post(self, &headers, named, frame, &principal).await,
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderName, Method, Request, StatusCode, Uri};
+use http::{HeaderMap, HeaderName, Request, StatusCode, Uri};
 use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::client::conn::http1::{self, SendRequest};
@@ -121,31 +121,21 @@ impl Pool {
         &self.options
     }
 
-    pub(super) async fn send(
-        &self,
-        method: Method,
-        path: Uri,
-        headers: HeaderMap,
-        body: Bytes,
-    ) -> Result<Exchange, HttpError> {
-        let mut request = Request::new(Full::new(body));
-        *request.method_mut() = method;
-        *request.uri_mut() = path;
-        *request.headers_mut() = headers;
+    pub(super) async fn send(&self, mut request: Box<Request<Full<Bytes>>>) -> Result<Exchange, HttpError> {
         // A kept connection may have been closed by the server meanwhile. hyper hands the request back if not a byte
         // of it was written, and only then it is sent again, each time over another connection; the last is new.
         while let Some(mut sender) = self.take_idle().await {
-            match sender.try_send_request(request).await {
+            match sender.try_send_request(*request).await {
                 Ok(response) => return Ok(self.exchange(sender, response)),
                 Err(mut error) => match error.take_message() {
-                    Some(unsent) => request = unsent,
+                    Some(unsent) => *request = unsent,
                     None => return Err(self.idle.broken(error.error())),
                 },
             }
         }
         // Connecting is rare and takes a large future, which calls over kept connections need not carry.
         let mut sender = Box::pin(self.connect()).await?;
-        match sender.try_send_request(request).await {
+        match sender.try_send_request(*request).await {
             Ok(response) => Ok(self.exchange(sender, response)),
             Err(error) if error.message().is_some() => Err(HttpError::NotSent(self.origin().to_owned())),
             Err(error) => Err(self.idle.broken(error.error())),

@@ -245,3 +245,23 @@ fn members_and_elements() {
     assert!(Object::open(&raw(&format!("{{{}}}", many.join(",")))).is_ok());
     assert!(Object::open(&raw(&format!("{{{},\"7\":0}}", many.join(",")))).is_err());
 }
+
+#[test]
+fn a_bracket_in_a_string_is_none() {
+    for inner in [
+        r#"{"a":"}"}"#,
+        r#"{"}":{"]":["{"]}}"#,
+        r#"["]",["\"]"]]"#,
+        r#"["\\",{"\\\"}":[]}]"#,
+        r#"{ "n" : [ -1.5e3 , true , { } , [ ] , null ] }"#,
+        r#"[[[[]]],{"x":{"y":{}}}]"#,
+    ] {
+        let whole = raw(&format!(r#"{{"first":{inner} , "second":[{inner},2]}}"#));
+        let object = Object::open(&whole).expect("an object");
+        let members: Vec<_> = object.iter().map(|(key, value)| (key.into_owned(), value.as_str().to_owned())).collect();
+        let second = format!("[{inner},2]");
+        assert_eq!(members, [("first".to_owned(), inner.to_owned()), ("second".to_owned(), second)]);
+        let elements = whole.member("second").and_then(|second| second.elements()).expect("an array");
+        assert_eq!(elements.iter().map(Raw::as_str).collect::<Vec<_>>(), [inner, "2"]);
+    }
+}

@@ -5,12 +5,11 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use ::http::StatusCode;
-use bytes::Bytes;
 use memchr::memmem::Finder;
 use switchboard_protocol::Era;
 use switchboard_protocol::mcp::method;
 use switchboard_protocol::mgp;
-use switchboard_transport::http_client::{Answer, Body, EventStream, HttpError};
+use switchboard_transport::http_client::{Answer, Body, EventStream, HttpError, Outgoing};
 use switchboard_wire::sse::Event;
 use switchboard_wire::{Edit, Id, Message, Notification, Raw, Request, Response};
 use tokio_util::sync::CancellationToken;
@@ -81,65 +80,81 @@ enum Outcome {
 }
 
 impl Http {
-    pub(super) async fn ask(&self, call: Call) -> Result<Reply, CallError> {
-        if self.closed.is_cancelled() {
-            return Err(CallError::NotSent("the connection is closed".to_owned()));
-        }
+    pub(super) fn ask(&self, call: Call) -> impl Future<Output = Result<Reply, CallError>> + Send {
+        // The call is taken apart before there is a future, which would have room for the whole and for its parts.
         let timer = Timer::new(&call, &self.alarms);
-        let mut renewed = false;
+        let Call { method, params, extra, cancel, related, headers, .. } = call;
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
-        let mut open = Open { id, token: None, related: call.related, cancel: call.cancel, mail: None, timer };
-        let mut request = Request { id: Id::number(id), method: call.method, params: None, extra: call.extra };
-        loop {
-            let state = self.state();
-            let (own, token) = own_token(open.id, call.params.as_ref());
-            open.token = token;
-            request.params = match state.era() {
-                Era::Legacy => own,
-                Era::Modern => Some(self.identity.stamp(own)),
-            };
-            let headers = match state.era() {
-                Era::Legacy => {
-                    let mut headers = state.headers.clone();
-                    add(&mut headers, &call.headers)?;
-                    headers
-                }
-                Era::Modern => {
-                    self.modern_headers(&state, (&request.method, request.params.as_ref()), &call.headers)?
-                }
-            };
-            match self.round(&state, &mut open, headers, request.encode()).await? {
-                Outcome::Answered(reply) => return Ok(reply),
-                Outcome::SessionLost if renewed => {
-                    return Err(CallError::NotSent("the server loses every session at once".to_owned()));
-                }
-                Outcome::SessionLost => {
-                    renewed = true;
-                    Box::pin(open.guard(self.renew(state.generation))).await??;
-                    open.mail = None;
-                    open.id = self.next_id.fetch_add(1, Ordering::Relaxed);
-                    request.id = Id::number(open.id);
+        let mut open = Open { id, token: None, related, cancel, mail: None, timer };
+        let mut request = Request { id: Id::number(id), method, params: None, extra };
+        async move {
+            if self.closed.is_cancelled() {
+                return Err(CallError::NotSent("the connection is closed".to_owned()));
+            }
+            let mut renewed = false;
+            loop {
+                let state = self.state();
+                let (own, token) = own_token(open.id, params.as_ref());
+                open.token = token;
+                let message = self.message_for(&state, &mut request, own, &headers)?;
+                match self.round(&state, &mut open, message).await? {
+                    Outcome::Answered(reply) => return Ok(reply),
+                    Outcome::SessionLost if renewed => {
+                        return Err(CallError::NotSent("the server loses every session at once".to_owned()));
+                    }
+                    Outcome::SessionLost => {
+                        renewed = true;
+                        Box::pin(open.guard(self.renew(state.generation))).await??;
+                        open.mail = None;
+                        open.id = self.next_id.fetch_add(1, Ordering::Relaxed);
+                        request.id = Id::number(open.id);
+                    }
                 }
             }
         }
     }
 
-    /// Sends and follows one request. Every way out but an answer tells the server that nobody waits any more.
-    async fn round(
+    /// The message that makes a request, in the era of the server.
+    fn message_for(
         &self,
         state: &State,
-        open: &mut Open<'_>,
-        headers: ::http::HeaderMap,
-        body: Bytes,
-    ) -> Result<Outcome, CallError> {
+        request: &mut Request,
+        params: Option<Raw>,
+        more: &[(String, String)],
+    ) -> Result<Outgoing, CallError> {
+        let headers = match state.era() {
+            Era::Legacy => {
+                request.params = params;
+                let mut headers = state.headers.clone();
+                add(&mut headers, more)?;
+                headers
+            }
+            Era::Modern => {
+                request.params = Some(self.identity.stamp(params));
+                self.modern_headers(state, (&request.method, request.params.as_ref()), more)?
+            }
+        };
+        Ok(self.target.outgoing(headers, request.encode()))
+    }
+
+    /// Sends and follows one request. Every way out but an answer tells the server that nobody waits any more.
+    async fn round(&self, state: &State, open: &mut Open<'_>, message: Outgoing) -> Result<Outcome, CallError> {
         let mut farewell = Farewell { http: self, id: open.id, armed: state.era() == Era::Legacy };
         if state.era() == Era::Legacy && open.token.is_some() {
             self.open_mailbox(open);
         }
-        let mut posting = std::pin::pin!(self.post(headers, body));
-        let posted = loop {
+        let mut posting = std::pin::pin!(self.post(message));
+        let events = loop {
             match open.wait(posting.as_mut()).await? {
-                Came::Work(posted) => break posted,
+                Came::Work(Ok(Answer { body: Body::Events(events), .. })) => break events,
+                Came::Work(Ok(answer)) => {
+                    farewell.armed = false;
+                    return self.whole(state, open.id, &answer);
+                }
+                Came::Work(Err(error)) => {
+                    farewell.armed &= error.was_sent();
+                    return Err(call_error(error));
+                }
                 Came::Mail(message) => {
                     if let Some(reply) = Box::pin(self.message(open, message)).await? {
                         farewell.armed = false;
@@ -148,18 +163,8 @@ impl Http {
                 }
             }
         };
-        let answer = match posted {
-            Ok(answer) => answer,
-            Err(error) => {
-                farewell.armed &= error.was_sent();
-                return Err(call_error(error));
-            }
-        };
-        let outcome = match answer.body {
-            Body::Whole(_) => self.whole(state, open.id, &answer),
-            // A stream is the rarer way, and following it takes a large future.
-            Body::Events(events) => Box::pin(self.follow(state, open, events)).await,
-        };
+        // A stream is the rarer way, and following it takes a large future.
+        let outcome = Box::pin(self.follow(state, open, events)).await;
         // After a broken stream the server may still work on it.
         farewell.armed &= matches!(outcome, Err(CallError::Cancelled | CallError::Timeout(_) | CallError::Closed));
         outcome

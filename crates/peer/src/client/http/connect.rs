@@ -96,7 +96,7 @@ impl Http {
                 .map_err(|error| ConnectError::from_call(STEP, error))?;
             let (id, body) = self.first_request(method::DISCOVER, params);
             let asked = tokio::time::timeout(patience, async {
-                let answer = self.post(headers, body).await?;
+                let answer = self.post(self.target.outgoing(headers, body)).await?;
                 Ok::<_, ConnectError>((answer.status, self.first_answer(id, answer).await))
             });
             let modern_only = options.era == EraChoice::Modern;
@@ -142,7 +142,7 @@ impl Http {
         let generation = self.state().generation;
         let state = State::new(&self.target, None, None, generation);
         let asked = async {
-            let answer = self.post(state.headers.clone(), body).await?;
+            let answer = self.post(self.target.outgoing(state.headers.clone(), body)).await?;
             Ok::<_, ConnectError>((answer.status, self.first_answer(id, answer).await))
         };
         let (status, first) = tokio::time::timeout(options.start_timeout, asked)
@@ -172,7 +172,8 @@ impl Http {
     ) -> Result<(), ConnectError> {
         let state = State::new(&self.target, Some(revision), session, generation);
         let ready = Message::from(Notification::new(method::INITIALIZED, None)).encode();
-        let told = tokio::time::timeout(DELIVERY, self.post(state.headers.clone(), ready)).await;
+        let ready = self.target.outgoing(state.headers.clone(), ready);
+        let told = tokio::time::timeout(DELIVERY, self.post(ready)).await;
         let answer = told.map_err(|_| ConnectError::Timeout {
             step: method::INITIALIZED,
             after: DELIVERY,
@@ -194,7 +195,8 @@ impl Http {
         let (id, body) = self.first_request(method::INITIALIZE, self.identity.initialize(self.legacy_revision));
         let state = State::new(&self.target, None, None, lost);
         let asked = async {
-            let answer = self.post(state.headers.clone(), body).await.map_err(|error| failed(error.to_string()))?;
+            let message = self.target.outgoing(state.headers.clone(), body);
+            let answer = self.post(message).await.map_err(|error| failed(error.to_string()))?;
             Ok::<_, CallError>(self.first_answer(id, answer).await)
         };
         let first = tokio::time::timeout(DELIVERY, asked).await.map_err(|_| failed("no answer".to_owned()))??;

@@ -20,26 +20,28 @@ use super::sessions::Live;
 use super::{LAST_EVENT_ID, Named, SESSION_ID, Shared, answer};
 use crate::{Caller, Context, Session};
 
-/// A message, or a batch.
+/// Whether a message opens a session. Every other one belongs to a session already.
+pub(super) fn opens(frame: &Frame) -> bool {
+    matches!(frame, Frame::One(Message::Request(request)) if &*request.method == method::INITIALIZE)
+}
+
+/// A message of a session, or a batch.
 pub(super) async fn post(
     shared: Arc<Shared>,
     headers: &Arc<HeaderMap>,
     named: Named<'_>,
     frame: Frame,
-    principal: Principal,
+    principal: &Principal,
 ) -> Response<Body> {
-    let request = match frame {
-        Frame::One(Message::Request(request)) if &*request.method == method::INITIALIZE => {
-            return Box::pin(initialize(&shared, headers, &named, request, principal)).await;
-        }
-        frame => frame,
-    };
-    let live = match find(&shared, &named, &principal) {
+    let live = match find(&shared, &named, principal) {
         Ok(live) => live,
-        Err(wrong) => return wrong.about(&request),
+        Err(wrong) => return wrong.about(&frame),
     };
-    match request {
-        Frame::One(Message::Request(request)) => call(shared, live, headers, request).await,
+    match frame {
+        Frame::One(Message::Request(request)) => match call(shared, &live, headers, request) {
+            Ok(exchange) => exchange.respond().await,
+            Err(refused) => *refused,
+        },
         Frame::One(Message::Notification(notification)) => {
             Box::pin(notify(&shared, &live, headers.clone(), notification)).await;
             answer::status(StatusCode::ACCEPTED)
@@ -138,13 +140,15 @@ fn find(shared: &Shared, named: &Named<'_>, principal: &Principal) -> Result<Arc
     id.to_str().ok().and_then(|id| shared.sessions.find(id, principal)).ok_or(Wrong::UnknownSession)
 }
 
-async fn initialize(
-    shared: &Arc<Shared>,
+/// Opens a session.
+pub(super) async fn initialize(
+    shared: &Shared,
     headers: &Arc<HeaderMap>,
     named: &Named<'_>,
-    request: Request,
+    frame: Frame,
     principal: Principal,
 ) -> Response<Body> {
+    let Frame::One(Message::Request(request)) = frame else { return Wrong::NoSession.about(&frame) };
     if named.version.is_some() && named.revision().is_none() {
         return Wrong::Version.about(&Frame::One(request.into()));
     }
@@ -185,15 +189,20 @@ pub(super) fn new_session(shared: &Shared, principal: Principal, resumable: bool
     Live::new(session, channel)
 }
 
-async fn call(shared: Arc<Shared>, live: Arc<Live>, headers: &Arc<HeaderMap>, request: Request) -> Response<Body> {
+/// Begins to answer a request.
+fn call(
+    shared: Arc<Shared>,
+    live: &Arc<Live>,
+    headers: &Arc<HeaderMap>,
+    request: Request,
+) -> Result<Exchange, Box<Response<Body>>> {
     let caller = live.session.caller();
     let primes = caller.revision >= Revision::V2025_11_25;
     let way = Way::Legacy { channel: live.channel.clone(), headers: Some(headers.clone()), polls: primes };
     let outlet = Outlet::new(way);
-    let Some(running) = start(&shared, &live, caller, &outlet, headers.clone(), request) else {
-        return answer::no_room("too many requests of this session run");
-    };
-    Exchange::new(shared, Rules::Legacy { primes }, outlet, running).respond().await
+    let running = start(&shared, live, caller, &outlet, headers.clone(), request)
+        .ok_or_else(|| Box::new(answer::no_room("too many requests of this session run")))?;
+    Ok(Exchange::new(shared, Rules::Legacy { primes }, outlet, running))
 }
 
 /// Gives a request of a session to the handler; `None` where too many run already.

@@ -38,7 +38,10 @@ pub(super) async fn post(
 ) -> Response<Body> {
     match message {
         Message::Request(request) => match examine(&headers, &request) {
-            Ok(caller) => call(shared, headers, caller, request, principal).await,
+            Ok(caller) => match call(shared, headers, caller, request, principal) {
+                Ok(exchange) => exchange.respond().await,
+                Err(refused) => *refused,
+            },
             Err(refused) => answer::error(refused.status, request.id, refused.error),
         },
         Message::Notification(notification) => Box::pin(notify(&shared, headers, notification, principal)).await,
@@ -46,23 +49,24 @@ pub(super) async fn post(
     }
 }
 
-async fn call(
+/// Begins to answer a request.
+fn call(
     shared: Arc<Shared>,
     headers: Arc<HeaderMap>,
     caller: Caller,
     request: Request,
     principal: Principal,
-) -> Response<Body> {
+) -> Result<Exchange, Box<Response<Body>>> {
     let takes_events = answer::accepts_events(&headers);
     let listens = listens(&request);
     if listens && !takes_events {
         let error = ErrorObject::new(code::INVALID_REQUEST, "this method is answered with text/event-stream only");
-        return answer::error(StatusCode::NOT_ACCEPTABLE, request.id, error);
+        return Err(Box::new(answer::error(StatusCode::NOT_ACCEPTABLE, request.id, error)));
     }
     let outlet = Outlet::new(Way::Modern { takes_events, limits: shared.options.log });
     let context = context(caller, outlet.clone(), outlet.cancel.clone(), headers, principal);
     let running = run(shared.handler.clone(), context, request, |_| {}, modern_status);
-    Exchange::new(shared, Rules::Modern { listens }, outlet, running).respond().await
+    Ok(Exchange::new(shared, Rules::Modern { listens }, outlet, running))
 }
 
 async fn notify(
