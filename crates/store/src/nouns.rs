@@ -21,14 +21,7 @@ pub trait AuditLog: Send + Sync {
     ///
     /// # Errors
     /// The event is too large.
-    fn prepare(&self, event: AuditEvent) -> Result<Prepared, StoreError>;
-
-    /// As [`AuditLog::prepare`], for the event with this type and this result in place of its own: what happened twice,
-    /// as a call does that is intended and then over, needs one event.
-    ///
-    /// # Errors
-    /// The event is too large.
-    fn prepare_as(&self, event: &AuditEvent, event_type: &str, result: &str) -> Result<Prepared, StoreError>;
+    fn prepare(&self, event: &AuditEvent) -> Result<Prepared, StoreError>;
 
     /// As [`AuditLog::append`], for events whose text is made already.
     fn append_prepared(&self, events: Vec<Prepared>) -> Answer<'_, Vec<Appended>>;

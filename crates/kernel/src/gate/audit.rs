@@ -126,12 +126,11 @@ impl Auditor {
     pub(crate) async fn record(&self, event: AuditEvent) -> Result<u64, Fault> {
         self.tell(&event);
         let Some(store) = &self.store else { return Ok(0) };
-        let name = event.event_type.clone();
-        let writing = async { store.audit().append_prepared(vec![store.audit().prepare(event)?]).await };
+        let writing = async { store.audit().append_prepared(vec![store.audit().prepare(&event)?]).await };
         match writing.await {
             Ok(appended) => Ok(appended.last().map_or(0, |appended| appended.seq)),
             Err(error) => {
-                tracing::error!(%error, event = %name, "the audit log takes nothing");
+                tracing::error!(%error, event = %event.event_type, "the audit log takes nothing");
                 Err(unwritable().with_source(error))
             }
         }
@@ -213,7 +212,7 @@ impl Auditor {
     /// An event that stands in the journal, to be written to the store; `None` where there is none.
     fn journaled(&self, event: AuditEvent, ends: Option<u64>) -> Option<Waiting> {
         self.tell(&event);
-        let event = match self.store.as_ref()?.audit().prepare(event) {
+        let event = match self.store.as_ref()?.audit().prepare(&event) {
             Ok(event) => event,
             Err(error) => {
                 tracing::error!(%error, "an event could not be written to the audit log");

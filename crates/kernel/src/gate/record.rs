@@ -7,7 +7,6 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use serde_json::Value;
 use switchboard_flow::latency::Durations;
 use switchboard_guard::risk::Effect;
 use switchboard_peer::Reply;

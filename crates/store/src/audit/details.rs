@@ -128,7 +128,7 @@ mod tests {
             prop_assert_eq!(details.iter().count(), map.len());
             let value = Value::Object(map);
             prop_assert_eq!(serde_json::to_string(&details).unwrap(), crate::canonical(&value));
-            prop_assert_eq!(serde_json::from_value::<Details>(value.clone()).unwrap(), details.clone());
+            prop_assert_eq!(&serde_json::from_value::<Details>(value.clone()).unwrap(), &details);
             prop_assert_eq!(Value::from(details), value);
         }
     }

@@ -18,14 +18,10 @@ const PRUNE: u64 = 20_000;
 /// The most that one query returns.
 const LONGEST: usize = 10_000;
 
-fn prepare(tables: &Tables, event: &AuditEvent) -> Result<Prepared, StoreError> {
-    tables.prepare_as(event, &event.event_type, &event.result)
-}
-
 impl AuditLog for Tables {
     fn append<'a>(&'a self, events: &'a [AuditEvent]) -> Answer<'a, Vec<Appended>> {
         Box::pin(async move {
-            let prepared = events.iter().map(|event| prepare(self, event)).collect::<Result<_, _>>()?;
+            let prepared = events.iter().map(|event| self.prepare(event)).collect::<Result<_, _>>()?;
             self.append_prepared(prepared).await
         })
     }
@@ -34,12 +30,8 @@ impl AuditLog for Tables {
         self.engine.options().event_bytes
     }
 
-    fn prepare(&self, event: AuditEvent) -> Result<Prepared, StoreError> {
-        prepare(self, &event)
-    }
-
-    fn prepare_as(&self, event: &AuditEvent, event_type: &str, result: &str) -> Result<Prepared, StoreError> {
-        Prepared::new(event, event_type, result, self.longest_event())
+    fn prepare(&self, event: &AuditEvent) -> Result<Prepared, StoreError> {
+        Prepared::new(event, self.longest_event())
     }
 
     fn append_prepared(&self, events: Vec<Prepared>) -> Answer<'_, Vec<Appended>> {

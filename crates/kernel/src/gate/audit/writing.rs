@@ -87,7 +87,7 @@ async fn write(store: &Store, underway: &Underway, lasting: Vec<(u64, Line)>, en
 fn intent(store: &Store, underway: &Underway, line: Line) -> Option<Prepared> {
     let text = underway.journal()?.text(line)?;
     let event: AuditEvent = serde_json::from_str(&text).ok()?;
-    store.audit().prepare(event).ok()
+    store.audit().prepare(&event).ok()
 }
 
 /// Writes events together.
