@@ -212,7 +212,7 @@ pub(crate) struct Attempt<'a> {
     /// The same, as they came.
     pub(crate) raw: &'a Raw,
     pub(crate) metadata: &'a Metadata,
-    pub(crate) trace: String,
+    pub(crate) trace: &'a str,
 }
 
 impl Attempt<'_> {
@@ -236,7 +236,7 @@ impl Attempt<'_> {
         }
         AuditEvent {
             timestamp: Timestamp::now(),
-            trace_id: Some(self.trace.clone().into()),
+            trace_id: Some(self.trace.into()),
             event_type: event_type.into(),
             actor: self.actor(),
             target: Target { server_id: Some(self.server.id().as_ref().into()), tool_name: Some(self.tool.into()) },

@@ -54,7 +54,7 @@ impl Kernel {
         if limit {
             event = audit::with(event, "detail", "restart_limit_exceeded");
         }
-        self.gate().audit.note_now(event);
+        self.gate().audit.note_now(&event);
         self.tell_clients_of_state(server, from, to, why);
     }
 
@@ -365,7 +365,7 @@ impl Kernel {
 
     fn note_order(&self, server: &Server, context: &Context, what: &str) {
         let event = audit::event_of(event::SERVER_ORDER, audit::principal(&context.session), result::SUCCESS);
-        self.gate().audit.note_now(audit::with(audit::about(event, server.id(), None), "order", what));
+        self.gate().audit.note_now(&audit::with(audit::about(event, server.id(), None), "order", what));
     }
 
     fn list_servers(&self, context: &Context) -> Result<Value, Fault> {

@@ -10,6 +10,9 @@ mod operation;
 mod render;
 mod requests;
 
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
 use switchboard_peer::Context;
 use switchboard_protocol::mgp::{Extension, Metadata};
 use switchboard_protocol::proposals::{self, Proposal};
@@ -62,6 +65,8 @@ pub(crate) struct GoesOn {
 impl Wish {
     /// Reads it; `None` for a call that asks for nothing, which is most of them.
     pub(crate) fn of(context: &Context, server: &Server, params: &Raw, metadata: &Metadata) -> Option<Self> {
+        /// Looked for in every call: made once.
+        static PROGRESS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("progressToken"));
         let text = params.as_bytes();
         let said = |word: &[u8]| memchr::memmem::find(text, word).is_some();
         let capabilities = &context.caller.capabilities;
@@ -72,7 +77,7 @@ impl Wish {
             && metadata.wants_stream()
             && welcome::agreed_with(capabilities).is_some_and(|agreement| agreement.has(Extension::Streaming));
         let form = if by_mgp { Form::Mgp } else { form_of_proposals(capabilities, knows_more) };
-        let token = if said(b"progressToken") { params.at(&["_meta", "progressToken"]) } else { None };
+        let token = if PROGRESS.find(text).is_some() { params.at(&["_meta", "progressToken"]) } else { None };
         let resume = (matches!(form, Form::Proposal { .. }) && said(b"checkpoint_token"))
             .then(|| metadata.get("checkpoint_token").and_then(|token| token.as_text()))
             .flatten();

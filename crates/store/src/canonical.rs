@@ -44,8 +44,13 @@ fn write_object(map: &Map<String, Value>, text: &mut String) {
 
 /// Which of two keys comes first.
 pub(crate) fn order(one: &str, other: &str) -> Ordering {
-    // Bytes and UTF-16 order ASCII alike, which is nearly every key there is.
-    if one.is_ascii() && other.is_ascii() { one.cmp(other) } else { one.encode_utf16().cmp(other.encode_utf16()) }
+    // Bytes and UTF-16 order alike what differs first in a letter below U+E000, which is nearly every key there is.
+    const FIRST_OTHER: u8 = 0xee;
+    match one.bytes().zip(other.bytes()).find(|(one, other)| one != other) {
+        Some((one, other)) if one < FIRST_OTHER || other < FIRST_OTHER => one.cmp(&other),
+        Some(_) => one.encode_utf16().cmp(other.encode_utf16()),
+        None => one.len().cmp(&other.len()),
+    }
 }
 
 /// Writes members that are in order.

@@ -304,7 +304,7 @@ impl Kernel {
             params: &params,
             raw: &call,
             metadata: &metadata,
-            trace: String::new(),
+            trace: "",
         };
         if let Some(mismatch) = self.mismatch(&attempt) {
             return Ok(preflight::<&str>(false, &[], Some(&super::schema::told(&mismatch)), false));

@@ -138,7 +138,7 @@ impl Auditor {
 
     /// Writes an event: to the journal now, to the store soon.
     pub(crate) async fn note(&self, event: AuditEvent) {
-        if let Some(waiting) = self.journaled(event, None) {
+        if let Some(waiting) = self.journaled(&event, None) {
             self.pile.add(waiting).await;
         }
     }
@@ -183,12 +183,12 @@ impl Auditor {
     }
 
     /// The same from where nobody can wait: if too much waits already, the event goes to the log alone.
-    pub(crate) fn note_now(&self, event: AuditEvent) {
+    pub(crate) fn note_now(&self, event: &AuditEvent) {
         self.note_end(event, None);
     }
 
     /// The same for the end of a call.
-    pub(crate) fn note_end(&self, event: AuditEvent, call: Option<u64>) {
+    pub(crate) fn note_end(&self, event: &AuditEvent, call: Option<u64>) {
         let Some(waiting) = self.journaled(event, call) else { return self.underway.end(call) };
         if let Err(waiting) = self.pile.try_add(waiting) {
             tracing::error!(event = waiting.event.text(), "the audit log is behind: this event is not in it");
@@ -201,7 +201,7 @@ impl Auditor {
     /// Writes down how a call ended that may have changed something: in the journal when this returns, whoever goes
     /// away meanwhile.
     pub(crate) async fn settle(&self, event: AuditEvent, call: u64) {
-        let Some(waiting) = self.journaled(event, Some(call)) else { return self.underway.end([call]) };
+        let Some(waiting) = self.journaled(&event, Some(call)) else { return self.underway.end([call]) };
         if let Err(waiting) = self.pile.try_add(waiting) {
             // In a task of its own: a caller that goes away now does not take the outcome along.
             let pile = self.pile.clone();
@@ -210,9 +210,9 @@ impl Auditor {
     }
 
     /// An event that stands in the journal, to be written to the store; `None` where there is none.
-    fn journaled(&self, event: AuditEvent, ends: Option<u64>) -> Option<Waiting> {
-        self.tell(&event);
-        let event = match self.store.as_ref()?.audit().prepare(&event) {
+    fn journaled(&self, event: &AuditEvent, ends: Option<u64>) -> Option<Waiting> {
+        self.tell(event);
+        let event = match self.store.as_ref()?.audit().prepare(event) {
             Ok(event) => event,
             Err(error) => {
                 tracing::error!(%error, "an event could not be written to the audit log");

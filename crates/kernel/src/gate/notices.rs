@@ -40,18 +40,18 @@ impl Kernel {
             let event = audit::event_of(event::RISK_LEVEL_OVERRIDE, audit::kernel(), result::SUCCESS);
             let event = audit::about(event, server, Some(&route.original));
             let event = audit::with(event, "declared_risk", said.map_or(Value::Null, |risk| risk.as_str().into()));
-            self.tell_once(audit::with(event, "effective_risk", holds.as_str()));
+            self.tell_once(&audit::with(event, "effective_risk", holds.as_str()));
         }
         for hidden in &directory.hidden {
             let Some(other) = &hidden.conflicts_with else { continue };
             let event = audit::event_of(event::TOOL_NAME_CONFLICT, audit::kernel(), result::BLOCKED);
             let event = audit::about(event, &hidden.server, Some(&hidden.name));
-            self.tell_once(audit::with(event, "conflicts_with", other.as_str()));
+            self.tell_once(&audit::with(event, "conflicts_with", other.as_str()));
         }
     }
 
-    fn tell_once(&self, event: AuditEvent) {
-        if self.gate().told.first(&event) {
+    fn tell_once(&self, event: &AuditEvent) {
+        if self.gate().told.first(event) {
             self.gate().audit.note_now(event);
         }
     }

@@ -207,7 +207,7 @@ impl Kernel {
         tracing::warn!(server = %server.id(), tool = %shown.name, why, "a definition speaks to the model");
         let event = audit::event_of(event::MARKED, audit::kernel(), result::SUCCESS);
         let event = audit::with(audit::about(event, server.id(), Some(&shown.name)), "reason", why);
-        self.gate().audit.note_now(event);
+        self.gate().audit.note_now(&event);
     }
 
     async fn tell_of_quarantine(&self, server: &Server, shown: &Shown, why: &str) {

@@ -94,7 +94,7 @@ impl Kernel {
         let outcome = self.count(principal, attempt.server, Some(attempt.tool), true);
         if let Err(fault) = &outcome {
             let event = audit::with(attempt.event(event::TOOL_BLOCKED, result::BLOCKED), "step", "rate");
-            self.gate().audit.note_now(audit::with(event, "reason", fault.message()));
+            self.gate().audit.note_now(&audit::with(event, "reason", fault.message()));
         }
         outcome
     }

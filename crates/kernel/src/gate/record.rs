@@ -4,9 +4,10 @@
 //! says whether it does, both are in the journal by then. However the call ends, an outcome is written: when its caller
 //! goes away in the middle, that it is unknown.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use jiff::Timestamp;
+use memchr::memmem::Finder;
 use switchboard_flow::latency::Durations;
 use switchboard_guard::risk::Effect;
 use switchboard_peer::Reply;
@@ -19,6 +20,7 @@ use tokio::time::Instant;
 use super::Attempt;
 use super::audit::{self, event, result};
 use super::rates::Metered;
+use super::results::MARKS;
 use crate::bridge::{self, ResultType};
 use crate::kernel::Kernel;
 
@@ -63,7 +65,7 @@ impl Drop for Permit {
             let mut event = ended(outcome, began);
             event.event_type = event::UNKNOWN_OUTCOME.into();
             event.result = result::UNKNOWN.into();
-            kernel.gate().audit.note_end(audit::with(event, "reason", "the caller went away"), call);
+            kernel.gate().audit.note_end(&audit::with(event, "reason", "the caller went away"), call);
         }
     }
 }
@@ -131,7 +133,7 @@ impl Kernel {
                     let mut event = ended(begun.outcome, begun.began);
                     event.event_type = event::TOOL_BLOCKED.into();
                     event.result = result::BLOCKED.into();
-                    audit.note_end(audit::with(event, "step", "audit"), Some(call));
+                    audit.note_end(&audit::with(event, "step", "audit"), Some(call));
                 }
                 Err(fault)
             }
@@ -148,7 +150,9 @@ impl Kernel {
         match outcome {
             Ok(Reply { outcome: Ok(result), .. }) => {
                 // What is no object says nothing of how it went.
-                if let Ok(result) = Object::open(result) {
+                if says_more(result)
+                    && let Ok(result) = Object::open(result)
+                {
                     super::results::note_marks(&mut event, &result);
                     if result.get("isError").is_some_and(|flag| flag.as_bytes() == b"true") {
                         event.result = failed();
@@ -193,6 +197,16 @@ impl Kernel {
         });
         let _ = writing.await;
     }
+}
+
+/// Whether a result may hold more than its content: most do not, and need not be opened for it.
+fn says_more(result: &Raw) -> bool {
+    /// What is said of how a call went, and of what was found in its result.
+    static MORE: LazyLock<[Finder<'static>; 3]> =
+        LazyLock::new(|| ["\"isError\"", "\"resultType\"", MARKS].map(Finder::new));
+    let text = result.as_bytes();
+    // A key can be written with escapes.
+    memchr::memchr(b'\\', text).is_some() || MORE.iter().any(|word| word.find(text).is_some())
 }
 
 /// The event of something that is over.

@@ -89,7 +89,7 @@ impl Kernel {
             policy,
             params: &params,
             raw,
-            trace: trace.clone(),
+            trace: &trace,
             metadata: &metadata,
         };
         let (permit, cleaned) = match self.admit_tool(attempt).await? {

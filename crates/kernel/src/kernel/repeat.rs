@@ -99,7 +99,7 @@ impl Kernel {
             event.trace_id = Some(tool.trace.into());
             let event = audit::with(event, "decision", what);
             let event = audit::with(event, "wait_ms", crate::server::life::millis(wait));
-            self.gate().audit.note_now(audit::with(event, "error", why.as_str()));
+            self.gate().audit.note_now(&audit::with(event, "error", why.as_str()));
         };
         match decision {
             Decision::Again(wait) if server.may_repeat() => {

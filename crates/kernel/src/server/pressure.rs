@@ -148,7 +148,7 @@ impl Server {
         tracing::warn!(server = %self.id(), standing = standing.as_str(), "the breaker of a server has changed");
         let event = audit::event_of(event::BREAKER, audit::kernel(), result::SUCCESS);
         let event = audit::with(audit::about(event, self.id(), None), "breaker", standing.as_str());
-        kernel.gate().audit.note_now(event);
+        kernel.gate().audit.note_now(&event);
     }
 
     /// Whether the last call that was made got no answer, and none has had one since.

@@ -115,6 +115,15 @@ proptest! {
         prop_assert_eq!(canonical(&json!([one, other])), format!("[{one},{other}]"));
     }
 
+    /// Whatever two keys differ in.
+    #[test]
+    fn keys_are_in_the_order_of_utf16(
+        one in "[a\u{e9}\u{d7ff}\u{e000}\u{ff5e}\u{10000}\u{10ffff}]{0,3}",
+        other in "[a\u{e9}\u{d7ff}\u{e000}\u{ff5e}\u{10000}\u{10ffff}]{0,3}",
+    ) {
+        prop_assert_eq!(order(&one, &other), one.encode_utf16().cmp(other.encode_utf16()));
+    }
+
     /// The order in which members were written is not part of the value.
     #[test]
     fn does_not_see_member_order(members in prop::collection::btree_map(any::<String>(), any_json(), 0..8)) {
