@@ -76,8 +76,17 @@ impl Journal {
 
     /// The store has an event, or needs it no more.
     pub(super) fn settle(&self, line: Line) {
-        if let Some(waiting) = self.waiting.get(line.page) {
-            waiting.fetch_sub(1, Ordering::Relaxed);
+        self.settle_all([line]);
+    }
+
+    /// The same for many.
+    pub(super) fn settle_all(&self, lines: impl IntoIterator<Item = Line>) {
+        let mut settled = [0; 2];
+        for line in lines {
+            settled[line.page] += 1;
+        }
+        for (waiting, settled) in self.waiting.iter().zip(settled) {
+            waiting.fetch_sub(settled, Ordering::Relaxed);
         }
     }
 

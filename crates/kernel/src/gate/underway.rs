@@ -35,6 +35,8 @@ const PAGE: usize = 1_000;
 const NAMED: usize = 16_384;
 /// Events written together.
 const GROUP: usize = 256;
+/// Calls that are taken out of the book at once.
+const TOGETHER: usize = 32;
 /// The last line of a whole file.
 const END: &str = ".";
 
@@ -45,15 +47,13 @@ struct Open {
     after: u64,
     /// Where its intent is, once that is known.
     intent: Option<u64>,
-    /// Where its intent stands in the journal, while the store may still want it.
-    line: Option<Line>,
 }
 
 #[derive(Debug, Default)]
 struct Calls {
     open: BTreeMap<u64, Open>,
-    /// How many of them have an intent that only the journal has.
-    unwritten: usize,
+    /// Those that are not over and whose intent only the journal has, with where it stands there.
+    unwritten: BTreeMap<u64, Line>,
     /// The latest record known.
     last: u64,
 }
@@ -144,8 +144,10 @@ impl Underway {
     pub(super) fn begin(&self, number: u64, line: Option<Line>) {
         let mut calls = self.calls.lock();
         let after = calls.last;
-        calls.open.insert(number, Open { after, intent: None, line });
-        calls.unwritten += usize::from(line.is_some());
+        calls.open.insert(number, Open { after, intent: None });
+        if let Some(line) = line {
+            calls.unwritten.insert(number, line);
+        }
     }
 
     /// The name of a call, unlike any other.
@@ -164,10 +166,7 @@ impl Underway {
 
     /// The end of a call stands in the journal: the store needs its intent no more.
     pub(super) fn over(&self, number: u64) {
-        let mut calls = self.calls.lock();
-        let line = calls.open.get_mut(&number).and_then(|open| open.line.take());
-        calls.unwritten -= usize::from(line.is_some());
-        drop(calls);
+        let line = self.calls.lock().unwritten.remove(&number);
         if let (Some(journal), Some(line)) = (&self.journal, line) {
             journal.settle(line);
         }
@@ -175,26 +174,25 @@ impl Underway {
 
     /// Whether there are intents that only the journal has.
     pub(super) fn has_unwritten(&self) -> bool {
-        self.calls.lock().unwritten > 0
+        !self.calls.lock().unwritten.is_empty()
     }
 
     /// The intents that only the journal has, of calls with lower numbers than this. The caller gives them to the store.
     pub(super) fn lasting(&self, before: u64) -> Vec<(u64, Line)> {
         let mut calls = self.calls.lock();
-        if calls.unwritten == 0 {
-            return Vec::new();
-        }
-        let lines = calls.open.range_mut(..before).filter_map(|(number, open)| Some((*number, open.line.take()?)));
-        let lasting: Vec<_> = lines.collect();
-        calls.unwritten -= lasting.len();
-        lasting
+        let later = calls.unwritten.split_off(&before);
+        std::mem::replace(&mut calls.unwritten, later).into_iter().collect()
     }
 
     /// The outcomes of calls are on record, or there is nothing to be recorded.
     pub(crate) fn end(&self, numbers: impl IntoIterator<Item = u64>) {
-        let mut calls = self.calls.lock();
-        for number in numbers {
-            calls.open.remove(&number);
+        let mut numbers = numbers.into_iter().peekable();
+        while numbers.peek().is_some() {
+            // A few at a time: every call that begins or ends waits here.
+            let mut calls = self.calls.lock();
+            for number in numbers.by_ref().take(TOGETHER) {
+                calls.open.remove(&number);
+            }
         }
     }
 

@@ -77,7 +77,7 @@ async fn write(store: &Store, underway: &Underway, lasting: Vec<(u64, Line)>, en
         }
         write_group(store, underway, events, &thens).await;
         if let Some(journal) = underway.journal() {
-            lines.into_iter().for_each(|line| journal.settle(line));
+            journal.settle_all(lines);
             journal.turn(underway.last());
         }
     }
