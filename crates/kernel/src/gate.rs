@@ -42,8 +42,7 @@ use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::metadata::{Delegation, Metadata};
 use switchboard_protocol::mgp::security::ToolSecurity;
 use switchboard_protocol::mgp::{ApprovalPolicy, DefaultPolicy};
-use switchboard_store::Details;
-use switchboard_store::{Actor, AuditEvent, Digest, Store, Target};
+use switchboard_store::{Actor, AuditEvent, Details, Digest, Store, Target};
 use switchboard_wire::{Edit, Object, Raw, Request};
 
 use crate::kernel::Kernel;

@@ -182,7 +182,8 @@ impl Auditor {
         Ok(())
     }
 
-    /// The same from where nobody can wait: if too much waits already, the event goes to the log alone.
+    /// Writes an event as [`Auditor::note`] does, from where nobody can wait: if too much waits already, it goes to the
+    /// log alone.
     pub(crate) fn note_now(&self, event: &AuditEvent) {
         self.note_end(event, None);
     }

@@ -94,7 +94,7 @@ impl Kernel {
 
     fn describe_arguments(&self, outcome: &mut AuditEvent, arguments: &Raw) {
         let details = &mut outcome.details;
-        details.insert("arguments_sha256", Digest::of(arguments.as_bytes()).to_string());
+        details.insert("arguments_sha256", Digest::of(arguments.as_bytes()).to_hex());
         if !self.gate().options().audit_arguments {
             return;
         }

@@ -505,6 +505,30 @@ mod tests {
     }
 
     #[test]
+    fn only_intents_of_calls_that_last_are_given_to_the_store() {
+        let directory = tempfile::tempdir().unwrap();
+        let journal = Journal::new(&directory.path().join("kernel-x")).unwrap();
+        let calls = underway();
+        let [short, long, young] = ["short", "long", "young"].map(|text| {
+            let number = calls.number();
+            calls.begin(number, Some(journal.write(text).unwrap()));
+            number
+        });
+        calls.over(short);
+        let texts = |before| -> Vec<_> {
+            calls.lasting(before).into_iter().map(|(call, line)| (call, journal.text(line).unwrap())).collect()
+        };
+        assert_eq!(texts(young), [(long, "long".to_owned())]);
+        assert!(texts(young).is_empty(), "once");
+        assert!(calls.has_unwritten());
+        assert_eq!(texts(calls.next()), [(young, "young".to_owned())]);
+        assert!(!calls.has_unwritten());
+        assert_eq!(calls.len(), 3, "none is on record yet");
+        calls.end([short, long, young]);
+        assert_eq!(calls.len(), 0);
+    }
+
+    #[test]
     fn a_torn_file_says_nothing() {
         assert_eq!(read_summary("12\n3 4\n.\n"), Some((12, vec![3, 4])));
         assert_eq!(read_summary("12\n\n.\n9\n.\n"), Some((12, vec![])));

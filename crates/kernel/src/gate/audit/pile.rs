@@ -139,3 +139,66 @@ impl Pile {
         waiting.events.len() >= MANY || !waiting.flushes.is_empty() || waiting.closed
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use switchboard_store::{Location, Options, Store};
+
+    use super::*;
+    use crate::gate::audit::{event_of, kernel, result};
+
+    async fn waiting() -> (tempfile::TempDir, impl Fn(u64) -> Waiting) {
+        let directory = tempfile::tempdir().unwrap();
+        let location = Location::File(directory.path().join("store.db"));
+        let store = Store::open(&location, Options::default()).await.unwrap();
+        let event = event_of("com.example.event", kernel(), result::SUCCESS);
+        (directory, move |call| Waiting { event: store.audit().prepare(&event).unwrap(), ends: Some(call), line: None })
+    }
+
+    #[tokio::test]
+    async fn who_adds_too_much_waits_until_there_is_room() {
+        let (_directory, waiting) = waiting().await;
+        let pile = Arc::new(Pile::default());
+        for call in 0..MOST as u64 {
+            assert!(pile.try_add(waiting(call)).is_ok());
+        }
+        assert!(pile.try_add(waiting(0)).is_err(), "full");
+        let (adding, last) = (pile.clone(), waiting(MOST as u64));
+        let adding = tokio::spawn(async move { adding.add(last).await });
+        tokio::task::yield_now().await;
+        assert!(!adding.is_finished());
+        assert_eq!(pile.take(0).events.len(), MOST);
+        adding.await.unwrap();
+        assert_eq!(pile.take(0).events.iter().map(|one| one.ends).collect::<Vec<_>>(), [Some(MOST as u64)]);
+    }
+
+    /// Whatever there is to do, and whenever it comes: the writer is not left asleep.
+    #[tokio::test]
+    async fn the_writer_wakes_for_an_event_a_flush_a_close_and_for_work_elsewhere() {
+        let (_directory, waiting) = waiting().await;
+        let elsewhere = Arc::new(AtomicBool::new(false));
+        let wakers: [&dyn Fn(&Pile); 4] = [
+            &|pile| assert!(pile.try_add(waiting(1)).is_ok()),
+            &|pile| {
+                pile.waiting.lock().flushes.push(oneshot::channel().0);
+                pile.wake.notify_one();
+            },
+            &Pile::close,
+            &|pile| {
+                elsewhere.store(true, Ordering::Relaxed);
+                pile.stir();
+            },
+        ];
+        for wake in wakers {
+            let pile = Arc::new(Pile::default());
+            let (sleeping, there_is) = (pile.clone(), elsewhere.clone());
+            let sleeping = tokio::spawn(async move { sleeping.something(|| there_is.load(Ordering::Relaxed)).await });
+            tokio::task::yield_now().await;
+            assert!(!sleeping.is_finished());
+            wake(&pile);
+            tokio::time::timeout(Duration::from_secs(10), sleeping).await.expect("it wakes").unwrap();
+        }
+    }
+}
