@@ -5,8 +5,12 @@
 //! policy beyond this one: a request that never left may be sent again. Redirects are not followed, so that the
 //! credentials of a server reach no other.
 
+mod connection;
 mod error;
 mod events;
+mod framing;
+mod head;
+mod outgoing;
 mod pool;
 mod reach;
 
@@ -15,13 +19,15 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE, HOST, HeaderName, HeaderValue, LOCATION};
-use http::{HeaderMap, Method, Request, StatusCode, Uri};
-use http_body_util::Full;
+use http::{HeaderMap, Method, StatusCode, Uri};
 use url::Url;
 
 pub use self::error::HttpError;
 pub use self::events::EventStream;
-use self::pool::{Exchange, Pool};
+use self::head::Head;
+pub use self::head::Headers;
+pub use self::outgoing::Outgoing;
+use self::pool::Pool;
 pub use self::reach::Reach;
 
 /// Bounds on what one server may cost.
@@ -73,7 +79,7 @@ pub struct Answer {
     /// The status, never a redirect.
     pub status: StatusCode,
     /// The headers.
-    pub headers: HeaderMap,
+    pub headers: Headers,
     /// The body, by its content type.
     pub body: Body,
 }
@@ -88,30 +94,10 @@ pub enum Body {
 }
 
 impl Answer {
-    /// The text of a header, where it is there once and readable.
+    /// The text of a header, where it is there and readable.
     #[must_use]
     pub fn header(&self, name: &HeaderName) -> Option<&str> {
-        self.headers.get(name)?.to_str().ok()
-    }
-}
-
-/// A message that is ready to be sent. It is on the heap, because it passes through many futures before it leaves, and
-/// each of them would have room for all of it.
-#[derive(Debug, Clone)]
-pub struct Outgoing(Box<Request<Full<Bytes>>>);
-
-impl Outgoing {
-    fn new(method: Method, path: Uri, headers: HeaderMap, body: Bytes) -> Self {
-        let mut request = Request::new(Full::new(body));
-        *request.method_mut() = method;
-        *request.uri_mut() = path;
-        *request.headers_mut() = headers;
-        Self(Box::new(request))
-    }
-
-    /// The headers it is sent with.
-    pub fn headers_mut(&mut self) -> &mut HeaderMap {
-        self.0.headers_mut()
+        std::str::from_utf8(self.headers.get(name)?).ok()
     }
 }
 
@@ -189,8 +175,8 @@ impl Target {
 
     /// The message that [`Target::post`] sends.
     #[must_use]
-    pub fn outgoing(&self, headers: HeaderMap, body: Bytes) -> Outgoing {
-        Outgoing::new(Method::POST, self.path.clone(), headers, body)
+    pub fn outgoing(&self, headers: impl Into<Arc<HeaderMap>>, body: Bytes) -> Outgoing {
+        Outgoing::new(Method::POST, self.path.clone(), headers.into(), body)
     }
 
     /// Asks for a stream of events. `headers` must contain [`Target::headers`].
@@ -204,7 +190,7 @@ impl Target {
             let value = HeaderValue::try_from(id).map_err(|_| HttpError::BadHeader("last-event-id".to_owned()))?;
             headers.insert(HeaderName::from_static("last-event-id"), value);
         }
-        self.send(Outgoing::new(Method::GET, self.path.clone(), headers, Bytes::new())).await
+        self.send(Outgoing::new(Method::GET, self.path.clone(), headers.into(), Bytes::new())).await
     }
 
     /// Asks for a document. `headers` must contain [`Target::headers`].
@@ -212,7 +198,7 @@ impl Target {
     /// # Errors
     /// As [`Target::post`].
     pub async fn get(&self, headers: HeaderMap) -> Result<Answer, HttpError> {
-        self.send(Outgoing::new(Method::GET, self.path.clone(), headers, Bytes::new())).await
+        self.send(Outgoing::new(Method::GET, self.path.clone(), headers.into(), Bytes::new())).await
     }
 
     /// Deletes what the headers name. `headers` must contain [`Target::headers`].
@@ -221,7 +207,7 @@ impl Target {
     /// As [`Target::post`].
     pub async fn delete(&self, mut headers: HeaderMap) -> Result<StatusCode, HttpError> {
         headers.remove(CONTENT_TYPE);
-        let request = Outgoing::new(Method::DELETE, self.path.clone(), headers, Bytes::new());
+        let request = Outgoing::new(Method::DELETE, self.path.clone(), headers.into(), Bytes::new());
         Ok(self.send(request).await?.status)
     }
 
@@ -230,29 +216,20 @@ impl Target {
     /// # Errors
     /// As [`Target::post`].
     pub async fn send(&self, message: Outgoing) -> Result<Answer, HttpError> {
-        let Exchange { status, headers, body, lease } = self.pool.send(message.0).await?;
+        let (Head { status, framing, is_events, headers, .. }, lease) = self.pool.send(&message).await?;
         if status.is_redirection() && status != StatusCode::NOT_MODIFIED {
-            let location = headers
-                .get(LOCATION)
-                .map_or_else(String::new, |value| redact(&String::from_utf8_lossy(value.as_bytes())));
+            let location =
+                headers.get(&LOCATION).map_or_else(String::new, |value| redact(&String::from_utf8_lossy(value)));
             return Err(HttpError::Redirect { status: status.as_u16(), location });
         }
         let limit = self.pool.options().body_limit;
-        let body = if status.is_success() && is_event_stream(&headers) {
-            Body::Events(Box::new(EventStream::new(body, lease, limit)))
+        let body = if status.is_success() && is_events {
+            Body::Events(Box::new(EventStream::new(framing, lease, limit)))
         } else {
-            Body::Whole(events::read_whole(body, lease, limit).await?)
+            Body::Whole(events::read_whole(framing, lease, limit).await?)
         };
         Ok(Answer { status, headers, body })
     }
-}
-
-fn is_event_stream(headers: &HeaderMap) -> bool {
-    const EVENTS: &[u8] = b"text/event-stream";
-    headers.get(CONTENT_TYPE).is_some_and(|value| {
-        let value = value.as_bytes();
-        value.get(..EVENTS.len()).is_some_and(|start| start.eq_ignore_ascii_case(EVENTS))
-    })
 }
 
 /// A URL as it may be shown: without user info, query and fragment, which often carry tokens.

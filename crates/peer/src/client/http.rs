@@ -74,7 +74,7 @@ pub(super) struct Http {
 struct State {
     revision: Revision,
     /// Every header that does not change from request to request.
-    headers: HeaderMap,
+    headers: Arc<HeaderMap>,
     /// The legacy session, where the server keeps one.
     session: Option<HeaderValue>,
     /// Counts the sessions.
@@ -92,6 +92,7 @@ impl State {
         if let Some(session) = &session {
             headers.insert(SESSION_ID, session.clone());
         }
+        let headers = Arc::new(headers);
         Self { revision: revision.unwrap_or(Revision::LATEST_LEGACY), headers, session, generation }
     }
 
@@ -141,15 +142,15 @@ impl Http {
         state: &State,
         call: (&str, Option<&Raw>),
         more: &[(String, String)],
-    ) -> Result<HeaderMap, CallError> {
+    ) -> Result<Arc<HeaderMap>, CallError> {
         let bad = |name: &str| CallError::NotSent(format!("the header {name} has a value that HTTP does not allow"));
-        let mut headers = state.headers.clone();
+        let mut headers = HeaderMap::clone(&state.headers);
         for (name, value) in header::standard_headers(call.0, call.1) {
             let key = if name == header::METHOD { METHOD } else { NAME };
             headers.insert(key, HeaderValue::try_from(value).map_err(|_| bad(name))?);
         }
         add(&mut headers, more)?;
-        Ok(headers)
+        Ok(Arc::new(headers))
     }
 
     /// Sends a message, with other credentials where the server wants them. A request that is refused for its
@@ -185,7 +186,8 @@ impl Http {
     }
 
     /// Opens a stream with the credentials of now.
-    async fn get_events(&self, mut headers: HeaderMap, last: Option<&str>) -> Result<Answer, HttpError> {
+    async fn get_events(&self, state: &State, last: Option<&str>) -> Result<Answer, HttpError> {
+        let mut headers = HeaderMap::clone(&state.headers);
         if let Some(header) = self.authorizer.as_ref().and_then(|authorizer| authorizer.header()) {
             headers.insert(AUTHORIZATION, header);
         }
@@ -229,7 +231,7 @@ impl Http {
         self.closed.cancel();
         let state = self.state();
         if state.session.is_some() {
-            let mut headers = state.headers.clone();
+            let mut headers = HeaderMap::clone(&state.headers);
             if let Some(header) = self.authorizer.as_ref().and_then(|authorizer| authorizer.header()) {
                 headers.insert(AUTHORIZATION, header);
             }

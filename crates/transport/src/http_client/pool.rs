@@ -1,29 +1,24 @@
 //! Connections to one origin, kept open between requests.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, Weak};
 use std::time::{Duration, Instant};
 
-use bytes::Bytes;
-use http::{HeaderMap, HeaderName, Request, StatusCode, Uri};
-use http_body_util::Full;
-use hyper::body::Incoming;
-use hyper::client::conn::http1::{self, SendRequest};
+use http::Uri;
 use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy::connect::HttpConnector;
 use parking_lot::Mutex;
 use tower_service::Service as _;
 use url::Url;
 
+use super::connection::{Connection, Failure};
+use super::head::Head;
+use super::outgoing::Outgoing;
 use super::reach::{Reach, Resolver, out_of_reach};
 use super::{HttpError, HttpOptions};
 
-type Sender = SendRequest<Full<Bytes>>;
-
-const KEEP_ALIVE: HeaderName = HeaderName::from_static("keep-alive");
-
-/// How long a connection that was just given back may take to become ready again.
-const SETTLE: Duration = Duration::from_millis(200);
+/// How often unused connections are looked after.
+const SWEEP: Duration = Duration::from_secs(5);
 
 /// Open connections to one origin.
 pub(super) struct Pool {
@@ -33,54 +28,100 @@ pub(super) struct Pool {
     idle: Arc<Idle>,
 }
 
-/// Those that nobody uses at the moment. The most recently used one stands last.
+/// Those that nobody uses at the moment.
 struct Idle {
     origin: String,
-    kept: Mutex<VecDeque<Kept>>,
+    shelf: Mutex<Shelf>,
     max: usize,
 }
 
+#[derive(Default)]
+struct Shelf {
+    /// The most recently used one stands last.
+    kept: VecDeque<Kept>,
+    /// Whether a task looks after them.
+    is_swept: bool,
+}
+
+/// A connection is large, and changes hands often: it stays where it is on the heap.
 struct Kept {
-    sender: Sender,
+    connection: Box<Connection>,
     until: Instant,
 }
 
-/// The head of an answer, with the connection its body still occupies.
-pub(super) struct Exchange {
-    pub(super) status: StatusCode,
-    pub(super) headers: HeaderMap,
-    pub(super) body: Incoming,
-    pub(super) lease: Lease,
+impl Kept {
+    fn is_good(&mut self, now: Instant) -> bool {
+        self.until > now && self.connection.is_quiet()
+    }
 }
 
 /// A connection in use. Dropping it closes the connection; giving it back keeps it open.
 pub(super) struct Lease {
-    sender: Sender,
+    pub(super) connection: Box<Connection>,
     idle: Arc<Idle>,
     keep_for: Duration,
 }
 
 impl Lease {
     /// To be called when the body was read to its end.
-    pub(super) fn give_back(self) {
-        if self.keep_for.is_zero() || self.sender.is_closed() {
+    pub(super) fn give_back(mut self) {
+        if self.keep_for.is_zero() || !self.connection.is_quiet() {
             return;
         }
-        let mut kept = self.idle.kept.lock();
-        if kept.len() >= self.idle.max {
-            kept.pop_front();
-        }
-        kept.push_back(Kept { sender: self.sender, until: Instant::now() + self.keep_for });
+        self.connection.rest();
+        self.idle.keep(Kept { connection: self.connection, until: Instant::now() + self.keep_for });
     }
 
-    pub(super) fn broken(&self, error: &hyper::Error) -> HttpError {
-        self.idle.broken(error)
+    /// What a failure while the answer was read means.
+    pub(super) fn failed(&self, failure: Failure) -> HttpError {
+        self.idle.failed(failure)
     }
 }
 
 impl Idle {
-    fn broken(&self, error: &hyper::Error) -> HttpError {
-        HttpError::Broken { origin: self.origin.clone(), why: reason(error) }
+    fn failed(&self, failure: Failure) -> HttpError {
+        match failure {
+            Failure::Unsent => HttpError::NotSent(self.origin.clone()),
+            Failure::Broken(why) => HttpError::Broken { origin: self.origin.clone(), why },
+        }
+    }
+
+    fn keep(self: &Arc<Self>, kept: Kept) {
+        let mut shelf = self.shelf.lock();
+        if shelf.kept.len() >= self.max {
+            shelf.kept.pop_front();
+        }
+        shelf.kept.push_back(kept);
+        if !shelf.is_swept {
+            shelf.is_swept = true;
+            tokio::spawn(sweep(Arc::downgrade(self)));
+        }
+    }
+
+    /// A kept connection that can take a request.
+    fn take(&self) -> Option<Box<Connection>> {
+        let now = Instant::now();
+        loop {
+            let mut newest = self.shelf.lock().kept.pop_back()?;
+            if newest.is_good(now) {
+                return Some(newest.connection);
+            }
+        }
+    }
+}
+
+/// Closes connections that the server has closed, or that nobody has used for long, until there are none.
+async fn sweep(idle: Weak<Idle>) {
+    loop {
+        tokio::time::sleep(SWEEP).await;
+        let Some(idle) = idle.upgrade() else { return };
+        let mut shelf = idle.shelf.lock();
+        let now = Instant::now();
+        shelf.kept.retain_mut(|kept| kept.is_good(now));
+        if shelf.kept.is_empty() {
+            shelf.is_swept = false;
+            return;
+        }
     }
 }
 
@@ -105,7 +146,7 @@ impl Pool {
         let authority = url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
         let origin = format!("{}://{authority}", url.scheme());
         let base = Uri::try_from(format!("{origin}/")).map_err(|_| bad("the host is not valid"))?;
-        let idle = Arc::new(Idle { origin, kept: Mutex::default(), max: options.max_idle.max(1) });
+        let idle = Arc::new(Idle { origin, shelf: Mutex::default(), max: options.max_idle.max(1) });
         Ok(Self { base, authority, options, idle })
     }
 
@@ -121,97 +162,47 @@ impl Pool {
         &self.options
     }
 
-    pub(super) async fn send(&self, mut request: Box<Request<Full<Bytes>>>) -> Result<Exchange, HttpError> {
-        // A kept connection may have been closed by the server meanwhile. hyper hands the request back if not a byte
-        // of it was written, and only then it is sent again, each time over another connection; the last is new.
-        while let Some(mut sender) = self.take_idle().await {
-            match sender.try_send_request(*request).await {
-                Ok(response) => return Ok(self.exchange(sender, response)),
-                Err(mut error) => match error.take_message() {
-                    Some(unsent) => *request = unsent,
-                    None => return Err(self.idle.broken(error.error())),
-                },
+    /// Sends a request, and gives the head of its answer with the connection that the body still occupies.
+    pub(super) async fn send(&self, message: &Outgoing) -> Result<(Head, Lease), HttpError> {
+        // The server may have closed a kept connection meanwhile. A request of which it saw nothing is sent again, each
+        // time over another connection; the last is new.
+        while let Some(mut connection) = self.idle.take() {
+            match connection.ask(message).await {
+                Ok(head) => return Ok(self.lease(connection, head)),
+                Err(Failure::Unsent) => {}
+                Err(failure) => return Err(self.idle.failed(failure)),
             }
         }
         // Connecting is rare and takes a large future, which calls over kept connections need not carry.
-        let mut sender = Box::pin(self.connect()).await?;
-        match sender.try_send_request(*request).await {
-            Ok(response) => Ok(self.exchange(sender, response)),
-            Err(error) if error.message().is_some() => Err(HttpError::NotSent(self.origin().to_owned())),
-            Err(error) => Err(self.idle.broken(error.error())),
-        }
+        let mut connection = Box::pin(self.connect()).await?;
+        let head = connection.ask(message).await.map_err(|failure| self.idle.failed(failure))?;
+        Ok(self.lease(connection, head))
     }
 
-    fn exchange(&self, sender: Sender, response: http::Response<Incoming>) -> Exchange {
-        let (head, body) = response.into_parts();
-        let keep_for = keep_alive(&head.headers)
-            .map_or(self.options.idle_timeout, |promised| promised.min(self.options.idle_timeout));
-        let lease = Lease { sender, idle: self.idle.clone(), keep_for };
-        Exchange { status: head.status, headers: head.headers, body, lease }
+    fn lease(&self, connection: Box<Connection>, head: Head) -> (Head, Lease) {
+        let longest = if head.is_kept { self.options.idle_timeout } else { Duration::ZERO };
+        let keep_for = head.kept_for.map_or(longest, |promised| promised.min(longest));
+        (head, Lease { connection, idle: self.idle.clone(), keep_for })
     }
 
-    /// A kept connection that can take a request.
-    async fn take_idle(&self) -> Option<Sender> {
-        loop {
-            let mut candidate = self.pop()?;
-            if candidate.is_ready() {
-                return Some(candidate);
-            }
-            // Given back a moment ago: its task still has to notice that the answer was read.
-            if matches!(Box::pin(tokio::time::timeout(SETTLE, candidate.ready())).await, Ok(Ok(()))) {
-                return Some(candidate);
-            }
-        }
-    }
-
-    fn pop(&self) -> Option<Sender> {
-        let mut kept = self.idle.kept.lock();
-        let now = Instant::now();
-        while kept.front().is_some_and(|oldest| oldest.until <= now || oldest.sender.is_closed()) {
-            kept.pop_front();
-        }
-        // Prefer one that is ready: waiting for another costs more than looking.
-        let ready = kept.iter().rposition(|kept| kept.until > now && kept.sender.is_ready());
-        let place = ready.or_else(|| kept.iter().rposition(|kept| kept.until > now && !kept.sender.is_closed()))?;
-        kept.remove(place).map(|kept| kept.sender)
-    }
-
-    async fn connect(&self) -> Result<Sender, HttpError> {
+    async fn connect(&self) -> Result<Box<Connection>, HttpError> {
         let failed = |why: String| HttpError::Connect { origin: self.origin().to_owned(), why };
         let mut connector = match self.options.reach {
             Reach::Anywhere => ANYWHERE.clone(),
             Reach::Network => NETWORK.clone(),
             Reach::Public => PUBLIC.clone(),
         };
-        let connecting = async {
-            // The connector is always ready: it holds no queue.
-            let stream = connector.call(self.base.clone()).await.map_err(|error| failed(chain(&*error)))?;
-            http1::Builder::new().handshake(stream).await.map_err(|error| failed(reason(&error)))
-        };
-        let (sender, connection) = tokio::time::timeout(self.options.connect_timeout, connecting)
+        // The connector is always ready: it holds no queue.
+        let connecting = tokio::time::timeout(self.options.connect_timeout, connector.call(self.base.clone()));
+        let stream = connecting
             .await
-            .map_err(|_| failed(format!("no connection within {:?}", self.options.connect_timeout)))??;
-        tokio::spawn(async move {
-            if let Err(error) = connection.await {
-                tracing::debug!(error = %reason(&error), "a connection to a server ended badly");
-            }
-        });
-        Ok(sender)
+            .map_err(|_| failed(format!("no connection within {:?}", self.options.connect_timeout)))?
+            .map_err(|error| failed(chain(&*error)))?;
+        Ok(Box::new(Connection::new(stream)))
     }
 }
 
-/// The time a server promises to keep the connection, less a second, so that we are the first to give it up.
-fn keep_alive(headers: &HeaderMap) -> Option<Duration> {
-    let text = headers.get(KEEP_ALIVE)?.to_str().ok()?;
-    let seconds = text.split(',').find_map(|part| part.trim().strip_prefix("timeout=")?.parse::<u64>().ok())?;
-    Some(Duration::from_secs(seconds.saturating_sub(1)))
-}
-
-fn reason(error: &hyper::Error) -> String {
-    chain(error)
-}
-
-/// An error with its causes, which hyper keeps apart.
+/// An error with its causes, which connectors keep apart.
 fn chain(error: &(dyn std::error::Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut next = error.source();

@@ -55,7 +55,7 @@ async fn keep_listening(http: Weak<Http>, opened: oneshot::Sender<()>) {
             // Event ids of a session that is gone mean nothing to the next.
             cursor = Cursor::default();
         }
-        let answer = this.get_events(state.headers.clone(), cursor.last.as_deref()).await;
+        let answer = this.get_events(&state, cursor.last.as_deref()).await;
         // Whoever waits learns it by the sender's end.
         drop(first.take());
         match answer {

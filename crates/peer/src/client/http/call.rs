@@ -126,7 +126,9 @@ impl Http {
             Era::Legacy => {
                 request.params = params;
                 let mut headers = state.headers.clone();
-                add(&mut headers, more)?;
+                if !more.is_empty() {
+                    add(Arc::make_mut(&mut headers), more)?;
+                }
                 headers
             }
             Era::Modern => {
@@ -241,7 +243,7 @@ impl Http {
             fruitless = fruitless.saturating_add(1);
             let resume = async {
                 tokio::time::sleep(pause.min(MOST_RETRY)).await;
-                self.get_events(state.headers.clone(), Some(last)).await
+                self.get_events(state, Some(last)).await
             };
             let mut resume = std::pin::pin!(resume);
             let resumed = loop {

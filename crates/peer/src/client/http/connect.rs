@@ -221,7 +221,7 @@ impl Http {
         if matches!(answer.status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
             return First::Unauthorized(unauthorized(&answer));
         }
-        let session = answer.headers.get(SESSION_ID).cloned();
+        let session = answer.headers.get(&SESSION_ID).and_then(|value| HeaderValue::from_bytes(value).ok());
         let status_error = bad_status(&answer);
         let is_success = answer.status.is_success();
         let parsed = match answer.body {

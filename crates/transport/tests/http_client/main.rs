@@ -1,6 +1,8 @@
 //! The HTTP client against servers written byte by byte.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod life;
+
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
