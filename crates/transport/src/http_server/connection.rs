@@ -105,7 +105,7 @@ async fn run(connection: Connection, limits: Limits, ending: CancellationToken, 
     let mut serving = pin!(http.serve_connection(io, answer));
     let served = tokio::select! {
         biased;
-        served = serving.as_mut() => served,
+        served = Woken::new(serving.as_mut()) => served,
         () = ending.cancelled() => {
             serving.as_mut().graceful_shutdown();
             tokio::time::timeout(limits.grace, serving).await.unwrap_or(Ok(()))

@@ -1,14 +1,19 @@
 //! A future that is polled only when something it waits for has happened.
 //!
 //! A connection is woken for many reasons: bytes came, bytes went, hyper's own bookkeeping. The answer that runs in it
-//! is deep, and walking down to find that nothing has changed there costs as much as some of its steps.
+//! is deep, and walking down to find that nothing has changed there costs as much as some of its steps. And what a
+//! connection wakes itself for while it is polled (hyper does, for each body) is done at once, without another turn of
+//! the scheduler, which may call another thread for it.
 
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
 use parking_lot::Mutex;
+
+/// How often a future that keeps waking itself is polled before others have their turn.
+const MOST_TURNS: usize = 4;
 
 pub(super) struct Woken<F> {
     future: F,
@@ -18,9 +23,16 @@ pub(super) struct Woken<F> {
 
 /// What the future wakes.
 struct Bell {
-    rung: AtomicBool,
+    state: AtomicU8,
     task: Mutex<Option<Waker>>,
 }
+
+/// Nothing has happened since the last poll.
+const STILL: u8 = 0;
+/// Something has. A bit of its own: a bell can also ring while it is being answered.
+const RUNG: u8 = 1;
+/// The future is being polled.
+const POLLED: u8 = 2;
 
 impl Wake for Bell {
     fn wake(self: Arc<Self>) {
@@ -28,7 +40,7 @@ impl Wake for Bell {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        if !self.rung.swap(true, Ordering::AcqRel)
+        if self.state.fetch_or(RUNG, Ordering::AcqRel) == STILL
             && let Some(task) = &*self.task.lock()
         {
             task.wake_by_ref();
@@ -38,7 +50,7 @@ impl Wake for Bell {
 
 impl<F: Future + Unpin> Woken<F> {
     pub(super) fn new(future: F) -> Self {
-        let bell = Arc::new(Bell { rung: AtomicBool::new(true), task: Mutex::new(None) });
+        let bell = Arc::new(Bell { state: AtomicU8::new(RUNG), task: Mutex::new(None) });
         Self { future, waker: bell.clone().into(), bell }
     }
 }
@@ -48,6 +60,7 @@ impl<F: Future + Unpin> Future for Woken<F> {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.get_mut();
+        let state = &this.bell.state;
         // The task is noted before the bell is looked at: who rings it after the look finds the right task.
         {
             let mut task = this.bell.task.lock();
@@ -55,10 +68,21 @@ impl<F: Future + Unpin> Future for Woken<F> {
                 *task = Some(cx.waker().clone());
             }
         }
-        if !this.bell.rung.swap(false, Ordering::AcqRel) {
+        if state.compare_exchange(RUNG, POLLED, Ordering::AcqRel, Ordering::Acquire).is_err() {
             return Poll::Pending;
         }
-        Pin::new(&mut this.future).poll(&mut Context::from_waker(&this.waker))
+        for _ in 0..MOST_TURNS {
+            if let Poll::Ready(output) = Pin::new(&mut this.future).poll(&mut Context::from_waker(&this.waker)) {
+                return Poll::Ready(output);
+            }
+            if state.compare_exchange(POLLED, STILL, Ordering::AcqRel, Ordering::Acquire).is_ok() {
+                return Poll::Pending;
+            }
+            state.store(POLLED, Ordering::Release);
+        }
+        state.store(RUNG, Ordering::Release);
+        cx.waker().wake_by_ref();
+        Poll::Pending
     }
 }
 
@@ -67,6 +91,10 @@ mod tests {
     use std::future::poll_fn;
 
     use super::*;
+
+    fn bell(state: u8) -> Arc<Bell> {
+        Arc::new(Bell { state: AtomicU8::new(state), task: Mutex::new(None) })
+    }
 
     #[test]
     fn only_what_the_future_waits_for_makes_it_be_polled() {
@@ -77,18 +105,71 @@ mod tests {
             *seen = (seen.0 + 1, Some(cx.waker().clone()));
             if seen.0 < 3 { Poll::Pending } else { Poll::Ready(seen.0) }
         }));
-        let task = Arc::new(Bell { rung: AtomicBool::new(false), task: Mutex::new(None) });
+        let task = bell(STILL);
         let waker = Waker::from(task.clone());
         let mut poll = || Pin::new(&mut woken).poll(&mut Context::from_waker(&waker));
         let ring = || inner.lock().1.clone().map(Waker::wake);
         assert!(poll().is_pending() && poll().is_pending() && poll().is_pending());
         assert_eq!(inner.lock().0, 1);
         ring();
-        assert!(task.rung.swap(false, Ordering::AcqRel), "the task is woken");
+        assert_eq!(task.state.swap(STILL, Ordering::AcqRel), RUNG, "the task is woken");
         assert!(poll().is_pending());
         assert_eq!(inner.lock().0, 2);
         ring();
         ring();
         assert_eq!(poll(), Poll::Ready(3));
+    }
+
+    #[test]
+    fn what_wakes_itself_is_polled_at_once_but_not_for_ever() {
+        for turns in 1..10usize {
+            let mut polls = 0;
+            let mut woken = Woken::new(poll_fn(move |cx| {
+                polls += 1;
+                if polls < turns {
+                    cx.waker().wake_by_ref();
+                }
+                if polls == 10 { Poll::Ready(()) } else { Poll::Pending }
+            }));
+            let task = bell(STILL);
+            let waker = Waker::from(task.clone());
+            let mut visits = 0;
+            loop {
+                visits += 1;
+                assert!(Pin::new(&mut woken).poll(&mut Context::from_waker(&waker)).is_pending());
+                if task.state.swap(STILL, Ordering::AcqRel) == STILL {
+                    break;
+                }
+            }
+            assert_eq!(visits, turns.div_ceil(MOST_TURNS), "{turns} turns");
+            assert_eq!(woken.bell.state.load(Ordering::Acquire), STILL);
+        }
+    }
+
+    #[test]
+    fn nothing_that_happens_on_another_thread_is_missed() {
+        let steps = Arc::new(Mutex::new((0usize, None::<Waker>)));
+        let (seen, rung) = (steps.clone(), steps);
+        let ringing = std::thread::spawn(move || {
+            for step in 1..=20_000 {
+                let waker = {
+                    let mut rung = rung.lock();
+                    rung.0 = step;
+                    rung.1.take()
+                };
+                if let Some(waker) = waker {
+                    waker.wake();
+                }
+            }
+        });
+        let all = poll_fn(move |cx| {
+            let mut seen = seen.lock();
+            seen.1 = Some(cx.waker().clone());
+            if seen.0 == 20_000 { Poll::Ready(()) } else { Poll::Pending }
+        });
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let waiting = async { tokio::time::timeout(std::time::Duration::from_secs(20), Woken::new(all)).await };
+        runtime.block_on(waiting).unwrap();
+        ringing.join().unwrap();
     }
 }
