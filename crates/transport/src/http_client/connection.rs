@@ -219,7 +219,7 @@ impl<'a> Sending<'a> {
         let mut stream = Pin::new(stream);
         while matches!(self.state, State::Going) {
             let written = if self.left.has_remaining() {
-                poll_write_buf(stream.as_mut(), context, &mut self.left).map_ok(|length| length > 0)
+                self.write(stream.as_mut(), context).map_ok(|length| length > 0)
             } else {
                 // TLS keeps bytes back otherwise.
                 stream.as_mut().poll_flush(context).map_ok(|()| {
@@ -236,6 +236,18 @@ impl<'a> Sending<'a> {
             }
         }
         Ok(())
+    }
+
+    fn write(&mut self, stream: Pin<&mut TokioIo<Stream>>, context: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        if self.left.last_ref().has_remaining() {
+            return poll_write_buf(stream, context, &mut self.left);
+        }
+        // The system takes one piece in less time than a list of them.
+        let written = ready!(stream.poll_write(context, self.left.chunk()));
+        if let Ok(length) = written {
+            self.left.advance(length);
+        }
+        Poll::Ready(written)
     }
 
     /// Why no answer came.
