@@ -13,147 +13,48 @@ mod journal;
 pub(crate) mod lists;
 mod notices;
 pub(crate) mod pins;
+mod policy;
 pub(crate) mod rates;
 mod record;
 mod refused;
 mod results;
+mod rights;
 mod schema;
 pub(crate) mod scopes;
 mod tables;
 mod tokens;
 pub(crate) mod towards;
+mod trace;
 mod underway;
 mod world;
 
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, LazyLock, OnceLock};
+use std::sync::Arc;
 
 use arc_swap::{ArcSwap, Guard};
 use jiff::Timestamp;
-use switchboard_flow::latency::Durations;
-use switchboard_guard::access::Access;
 use switchboard_guard::arguments::{Checks, Violation};
-use switchboard_guard::code::Level;
-use switchboard_guard::permission::{self, Standing};
-use switchboard_guard::risk::{Assessment, ConfirmReason};
-use switchboard_guard::schema::Schema;
-use switchboard_peer::{Context, Reply, Session};
+use switchboard_guard::permission;
+use switchboard_guard::risk::ConfirmReason;
+use switchboard_peer::{Context, Reply};
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::metadata::{Delegation, Metadata};
 use switchboard_protocol::mgp::security::ToolSecurity;
 use switchboard_protocol::mgp::{ApprovalPolicy, DefaultPolicy};
-use switchboard_store::{Actor, AuditEvent, Details, Digest, Store, Target};
+use switchboard_store::{Actor, AuditEvent, Details, Store, Target};
 use switchboard_wire::{Edit, Object, Raw, Request};
 
 use crate::kernel::Kernel;
-use crate::manifest::times::Timings;
 use crate::server::Server;
 use crate::spec::GateOptions;
 use audit::{Auditor, event, result};
+pub use policy::{OWNER, ToolPolicy, default_policy};
 pub(crate) use record::Permit;
 use refused::{refusal, refused};
 pub(crate) use tables::{SETTLED, Tables, access_table};
+pub(crate) use trace::trace_of;
 
 /// Letters of an intent that are written to the audit log.
 const LONGEST_INTENT: usize = 1_000;
-
-/// The principal that a process on the same machine acts for: whoever started it.
-pub const OWNER: &str = "local";
-
-/// What a principal without a grant may do at a server: what was said for the server, else for all servers, else
-/// everything for the owner of this machine and nothing for others.
-#[must_use]
-pub fn default_policy(
-    principal: &str,
-    of_server: Option<DefaultPolicy>,
-    of_all: Option<DefaultPolicy>,
-) -> DefaultPolicy {
-    let own = if principal == OWNER { DefaultPolicy::OptOut } else { DefaultPolicy::OptIn };
-    of_server.or(of_all).unwrap_or(own)
-}
-
-/// What the gate knows of a tool.
-#[derive(Debug)]
-pub struct ToolPolicy {
-    /// What follows from everything that is said of it.
-    pub assessment: Assessment,
-    /// What the server says of it.
-    pub security: ToolSecurity,
-    /// The checks of its arguments, while no grant narrows them.
-    pub checks: Arc<Checks>,
-    code_level: Option<Level>,
-    input_schema: Option<Raw>,
-    schema: OnceLock<Schema>,
-    timings: Option<(Box<str>, Arc<Timings>)>,
-    times: OnceLock<Arc<Durations>>,
-}
-
-impl ToolPolicy {
-    /// What holds for a tool, by everything that is said of it.
-    #[must_use]
-    pub fn new(security: ToolSecurity, assessment: Assessment) -> Self {
-        let checks = Arc::new(Checks::new(&assessment.validators, &security, &[], "/"));
-        Self {
-            assessment,
-            security,
-            checks,
-            code_level: None,
-            input_schema: None,
-            schema: OnceLock::new(),
-            timings: None,
-            times: OnceLock::new(),
-        }
-    }
-
-    /// The same with the level of code safety that the operator says.
-    #[must_use]
-    pub fn with_code_level(self, level: Option<Level>) -> Self {
-        if level.is_none() {
-            return self;
-        }
-        let policy = Self { code_level: level, ..self };
-        Self { checks: Arc::new(policy.checks_within(&[], "/")), ..policy }
-    }
-
-    /// The checks of its arguments within the scopes of grants.
-    fn checks_within(&self, scopes: &[permission::Scope], base: &str) -> Checks {
-        let checks = Checks::new(&self.assessment.validators, &self.security, scopes, base);
-        match self.code_level {
-            Some(level) => checks.at_code_level(level),
-            None => checks,
-        }
-    }
-
-    /// The same with the schema of its arguments, as it was published.
-    #[must_use]
-    pub fn with_schema(self, schema: Option<Raw>) -> Self {
-        Self { input_schema: schema, ..self }
-    }
-
-    /// The same with the counters of its server's tools, and its name among them.
-    #[must_use]
-    pub fn timed_by(self, name: &str, timings: &Arc<Timings>) -> Self {
-        Self { timings: Some((name.into(), timings.clone())), ..self }
-    }
-
-    /// What counts how long its calls take.
-    pub(crate) fn times(&self) -> Option<Arc<Durations>> {
-        let (name, timings) = self.timings.as_ref()?;
-        Some(self.times.get_or_init(|| timings.of(name)).clone())
-    }
-
-    /// The schema, read when it is first asked for.
-    fn schema(&self) -> Option<&Schema> {
-        let raw = self.input_schema.as_ref()?;
-        Some(self.schema.get_or_init(|| {
-            let schema = Schema::read(raw);
-            for note in schema.notes() {
-                tracing::debug!(note, "part of a tool's schema is not checked");
-            }
-            schema
-        }))
-    }
-}
 
 /// The gate's own state.
 pub(crate) struct Gate {
@@ -275,107 +176,6 @@ impl Kernel {
         self.grants_changed();
     }
 
-    /// What may be used by whom, no older than a moment.
-    ///
-    /// # Errors
-    /// It cannot be known now.
-    pub(crate) async fn tables(&self) -> Result<Arc<Tables>, Fault> {
-        if let Some(tables) = self.gate().granted.now() {
-            return Ok(tables);
-        }
-        let (tables, changed) = Box::pin(self.gate().granted.fresh()).await?;
-        if changed {
-            self.grants_changed();
-        }
-        Ok(tables)
-    }
-
-    /// What a principal without a grant may do at a server.
-    pub(crate) fn default_for(&self, principal: &str, server: &Server) -> DefaultPolicy {
-        let policy = server.policy_now();
-        if let Some(owner) = &policy.only_for {
-            return if **owner == *principal { DefaultPolicy::OptOut } else { DefaultPolicy::OptIn };
-        }
-        default_policy(principal, policy.default_policy, self.gate().options().default_policy)
-    }
-
-    /// Whether a session may use a tool of a server; without a tool, the server as a whole.
-    pub(crate) fn access(
-        &self,
-        tables: &Tables,
-        session: &Session,
-        server: &Server,
-        tool: Option<(&str, &str)>,
-    ) -> Access {
-        let default = self.default_for(&session.principal, server);
-        // Where nothing ends by itself, it does not matter what time it is.
-        let now = if tables.anything_expires { self.gate().granted.time() } else { Timestamp::UNIX_EPOCH };
-        let original = tool.map(|(original, _)| original);
-        let mut access = tables.access.decide(&session.principal, server.id(), original, default, now);
-        access.allow = access.allow
-            && match tool {
-                Some((_, exposed)) => session.identity.covers_tool(server.id(), exposed),
-                // A token for single tools opens nothing else of their server.
-                None => session.identity.covers_whole_server(server.id()),
-            };
-        access
-    }
-
-    /// Whether a session has to do with a server at all: it may use it, or at least one of its tools.
-    pub(crate) fn knows_of(&self, tables: &Tables, session: &Session, server: &Server) -> bool {
-        if self.access(tables, session, server, None).allow {
-            return true;
-        }
-        let view = self.view();
-        view.directory.tools().any(|(id, exposed, route)| {
-            id == server.id() && self.access(tables, session, server, Some((&route.original, exposed))).allow
-        })
-    }
-
-    /// What a server has and lacks of the permissions it needs, and of those that a tool of it needs.
-    pub(crate) fn standing(&self, tables: &Tables, server: &Server, policy: Option<&ToolPolicy>) -> Standing {
-        let mut required = server.permissions_required();
-        if let Some(policy) = policy.filter(|_| server.speaks_mgp()) {
-            required.extend(policy.security.permissions.iter().cloned());
-        }
-        if required.is_empty() {
-            return Standing::default();
-        }
-        let policy = self.permission_policy(server);
-        permission::standing(&required, &policy, tables.permissions(server.id()), self.gate().granted.time())
-    }
-
-    /// Every permission that a server has, asked for or not.
-    pub(crate) fn held_permissions(&self, tables: &Tables, server: &Server) -> Vec<permission::Granted> {
-        let mut names = server.permissions_required();
-        names.extend(server.policy().permissions_granted.iter().map(|(name, _)| name.clone()));
-        let decided = tables.permissions(server.id());
-        if names.is_empty() && decided.is_empty() {
-            return Vec::new();
-        }
-        names.extend(decided.iter().map(|decided| decided.permission.clone()));
-        let policy = self.permission_policy(server);
-        permission::standing(&names, &policy, decided, self.gate().granted.time()).granted
-    }
-
-    fn permission_policy(&self, server: &Server) -> permission::Policy {
-        let options = self.gate().options();
-        let said = server.policy();
-        let configured = said.permissions_granted.iter().filter_map(|(permission, scope)| {
-            let scope = match scope {
-                None => None,
-                // A scope that cannot be read must not become none.
-                Some(raw) => Some(permission::Scope::read(raw).ok()?),
-            };
-            Some(permission::Granted { permission: permission.clone(), scope })
-        });
-        permission::Policy {
-            configured: configured.collect(),
-            exceptions: options.auto_approve_exceptions.clone(),
-            ..permission::Policy::new(options.approval_policy)
-        }
-    }
-
     /// Refuses what a principal may not use of a server, tool or not: prompts, resources, tasks, completions; and what
     /// it says beyond the scopes of the permissions that the server has.
     ///
@@ -413,39 +213,6 @@ impl Kernel {
         self.gate().audit.note(audit::with(event, "at", violation.pointer.clone())).await;
         let text = format!("refused by `{}` at {}: {}", violation.step, violation.pointer, violation.finding.message);
         Err(Fault::new(FaultKind::ValidationBlocked, text))
-    }
-
-    /// Whether a server has the permissions it needs, and those that a tool of it needs.
-    ///
-    /// # Errors
-    /// What it lacks.
-    pub(crate) fn has_permissions(
-        &self,
-        tables: &Tables,
-        server: &Server,
-        tool: Option<&ToolPolicy>,
-    ) -> Result<Standing, Fault> {
-        let of_tool = tool.is_some_and(|policy| !policy.security.permissions.is_empty());
-        if !of_tool && server.needs_and_has_none() && tables.permissions(server.id()).is_empty() {
-            // Nearly every server.
-            return Ok(Standing::default());
-        }
-        let standing = self.standing(tables, server, tool);
-        let Some(missing) = standing.missing.first() else {
-            // A grant that nobody asked for narrows as well: whoever gave it meant its limits.
-            return Ok(Standing { granted: self.held_permissions(tables, server), missing: Vec::new() });
-        };
-        let id = server.id();
-        let names: Vec<_> = standing.missing.iter().map(|missing| missing.permission.as_str()).collect();
-        let kind = match missing.why {
-            permission::Why::Denied | permission::Why::Unknown => FaultKind::PermissionDenied,
-            _ => FaultKind::PermissionPending,
-        };
-        let text = format!("server `{id}` lacks the permission {} ({})", names.join(", "), missing.why.as_str());
-        Err(Fault::new(kind, text).from_server(id.as_ref()).suggest(format!(
-            "the operator grants it with `switchboard grant --server {id} --permission {}`",
-            missing.permission
-        )))
     }
 
     /// Takes a call of a tool through the gate.
@@ -612,36 +379,6 @@ impl Kernel {
         let event = audit::with(event, "reason", fault.message());
         self.gate().audit.note(refused(event, &fault)).await;
         Some(refusal(attempt.context, &fault))
-    }
-}
-
-/// What ties the events of one call together: the caller's own trace, or a new one.
-pub(crate) fn trace_of(metadata: &Metadata) -> String {
-    metadata.trace_id().unwrap_or_else(new_trace)
-}
-
-/// A trace id in the form of W3C: 32 hexadecimal digits. Those made one after the other are neighbours, so that an
-/// index over them grows at its end. It need not be hard to guess.
-fn new_trace() -> String {
-    static PROCESS: LazyLock<String> = LazyLock::new(|| {
-        let token = switchboard_peer::random_token();
-        Digest::of(token.as_bytes()).to_string().chars().take(12).collect()
-    });
-    static COUNT: AtomicU32 = AtomicU32::new(0);
-    let count = u64::from(COUNT.fetch_add(1, Ordering::Relaxed));
-    // A negative time is before 1970: whatever digits that gives are as good as others.
-    let millis = Timestamp::now().as_millisecond().cast_unsigned();
-    let mut trace = String::with_capacity(32);
-    push_hex(&mut trace, millis, 12);
-    push_hex(&mut trace, count, 8);
-    trace.push_str(&PROCESS);
-    trace
-}
-
-/// Writes the last digits of a number: each call has one, and formatting costs ten times as much.
-fn push_hex(text: &mut String, number: u64, digits: u32) {
-    for place in (0..digits).rev() {
-        text.push(char::from(b"0123456789abcdef"[usize::from((number >> (4 * place)) as u8 & 0xf)]));
     }
 }
 

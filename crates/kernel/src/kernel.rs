@@ -4,6 +4,8 @@ mod answer;
 mod call;
 mod content;
 mod repeat;
+mod status;
+mod telling;
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -13,32 +15,26 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use parking_lot::Mutex;
-use switchboard_flow::lifecycle::State;
-use switchboard_peer::client::Disorder;
 use switchboard_peer::{Caller, Context, Reply, Session};
 use switchboard_protocol::Revision;
-use switchboard_protocol::mcp::method;
-use switchboard_protocol::mgp::TrustLevel;
-use switchboard_wire::{Limits, Notification};
+use switchboard_wire::Limits;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::callbacks::Callbacks;
 use crate::clients::{ClientState, level_index, level_name};
-use crate::directory::{Directory, Hidden, ListKind, Source};
+use crate::directory::{Directory, ListKind, Source};
 use crate::discovery::Discovery;
 use crate::events::Events;
 use crate::gate::Gate;
-use crate::listen::{Listeners, with_uri};
+use crate::listen::Listeners;
 use crate::manifest::Manifests;
 use crate::mentions::Mentions;
 use crate::parked::Parked;
 use crate::refusals::Refusals;
 use crate::registry::Registry;
-use crate::server::health::Health;
-use crate::server::stats::Activity;
-use crate::server::{Phase, Server};
+use crate::server::Server;
 use crate::spec::{KernelOptions, ServerSpec};
 use crate::streams::Streams;
 use crate::tasks::TaskBook;
@@ -46,6 +42,7 @@ use crate::welcome::{own_capabilities, own_info};
 
 pub(crate) use answer::{OF_MGP, object_of, plain, rendered, text_of};
 pub(crate) use call::no_such_tool;
+pub use status::ServerStatus;
 
 /// How often calls whose client did not come back are looked for.
 const SWEEP: Duration = Duration::from_secs(30);
@@ -100,47 +97,6 @@ pub(crate) struct View {
     pub(crate) directory: Directory,
     /// Counts the views.
     pub(crate) generation: u64,
-}
-
-/// What is known of one server.
-#[derive(Debug, Clone)]
-pub struct ServerStatus {
-    /// Its id.
-    pub id: Arc<str>,
-    /// Where it is in its life.
-    pub phase: Phase,
-    /// The revision spoken with it.
-    pub revision: Option<Revision>,
-    /// How many tools, prompts, resources and templates it has.
-    pub counts: [usize; 4],
-    /// Lists that could not be had.
-    pub problems: Vec<String>,
-    /// What of it is not shown.
-    pub hidden: Vec<Hidden>,
-    /// What of it is held back until a person accepts it.
-    pub held: usize,
-    /// How far it is trusted.
-    pub trust: TrustLevel,
-    /// Permissions it needs and lacks: until it has them, nothing of it can be used.
-    pub permissions_missing: Vec<String>,
-    /// `serverInfo`, as the server wrote it.
-    pub info: Option<switchboard_wire::Raw>,
-    /// Where it is in its life, in the words of MGP 11.2.
-    pub state: State,
-    /// How it is.
-    pub health: Health,
-    /// Whether calls to it are stopped for a while: `closed`, `open` or `half_open`.
-    pub breaker: &'static str,
-    /// How often it was started again.
-    pub restarts: u64,
-    /// How long it has been connected.
-    pub uptime: Duration,
-    /// Calls that run there.
-    pub pending: usize,
-    /// What was wrong with what it sent since it was connected.
-    pub disorder: Disorder,
-    /// What it has been doing.
-    pub activity: Activity,
 }
 
 impl Kernel {
@@ -299,42 +255,6 @@ impl Kernel {
         self.tell_changed(&changed);
     }
 
-    /// Grants have changed: everybody may see something else now.
-    pub(crate) fn grants_changed(&self) {
-        self.tell_changed(&ListKind::ALL);
-    }
-
-    fn tell_changed(&self, changed: &[ListKind]) {
-        let mut told = Vec::new();
-        for &kind in changed {
-            let name = match kind {
-                ListKind::Tools => method::TOOLS_LIST_CHANGED,
-                ListKind::Prompts => method::PROMPTS_LIST_CHANGED,
-                ListKind::Resources | ListKind::Templates => method::RESOURCES_LIST_CHANGED,
-            };
-            if told.contains(&name) {
-                continue;
-            }
-            told.push(name);
-            let notification = Notification::new(name, None);
-            for session in self.clients() {
-                let _ = session.remote().notify(notification.clone());
-            }
-            self.0.listeners.list_changed(kind, &notification);
-        }
-        if changed.contains(&ListKind::Tools) {
-            self.manifest_changed("tools");
-        }
-    }
-
-    /// Tells everybody who is this principal that a list has changed.
-    pub(crate) fn tell_principal(&self, principal: &str, kind: ListKind, notification: &Notification) {
-        for session in self.clients().iter().filter(|session| *session.principal == *principal) {
-            let _ = session.remote().notify(notification.clone());
-        }
-        self.0.listeners.list_changed_for(principal, kind, notification);
-    }
-
     /// Ends the kernel: streams are closed, calls get a moment to end, servers are stopped. Waits at most `patience`.
     pub async fn shut_down(&self, patience: Duration) {
         let view = {
@@ -365,44 +285,6 @@ impl Kernel {
         self.0.ending.cancel();
         self.0.gate.audit.flush().await;
         self.0.gate.audit.underway.close();
-    }
-
-    /// What is known of each server.
-    #[must_use]
-    pub fn status(&self) -> Vec<ServerStatus> {
-        let view = self.view();
-        let tables = self.0.gate.granted.latest();
-        let status = |server: &Arc<Server>| {
-            let hub = server.hub_now();
-            let hidden = view.directory.hidden.iter().filter(|hidden| hidden.server == *server.id());
-            let disorder = hub.as_ref().map(|hub| hub.connected.disorder()).unwrap_or_default();
-            ServerStatus {
-                id: server.id().clone(),
-                phase: server.phase(),
-                revision: hub.as_ref().map(|hub| hub.revision()),
-                counts: ListKind::ALL.map(|kind| server.count(kind)),
-                problems: server.problems(),
-                hidden: hidden.cloned().collect(),
-                held: server.quarantine().len(),
-                trust: server.trust(),
-                permissions_missing: self
-                    .standing(&tables, server, None)
-                    .missing
-                    .into_iter()
-                    .map(|missing| missing.permission)
-                    .collect(),
-                info: hub.and_then(|hub| hub.connected.server.info.clone()),
-                state: server.state(),
-                health: server.health(),
-                breaker: server.breaker().as_str(),
-                restarts: server.restarts(),
-                uptime: server.uptime(),
-                pending: server.using.pending(),
-                disorder,
-                activity: server.stats.snapshot(),
-            }
-        };
-        view.servers.iter().map(status).collect()
     }
 
     /// How many calls stream their results now, and how many bytes of pieces are kept.
@@ -587,99 +469,6 @@ impl Kernel {
     pub(crate) async fn only_client_of(&self, server: &Server) -> Option<Arc<Session>> {
         let tables = self.tables().await.ok()?;
         self.only_client().filter(|session| self.knows_of(&tables, session, server))
-    }
-
-    /// Takes a notification that is the kernel's own business; `false` for one that is the clients'.
-    pub(crate) fn take_notice(&self, server: &Arc<Server>, notification: &Notification) -> bool {
-        let text = |key: &str| notification.params.as_ref().and_then(|params| params.member(key)?.as_text());
-        match &*notification.method {
-            method::TOOLS_LIST_CHANGED => server.refresh_said(ListKind::Tools),
-            method::PROMPTS_LIST_CHANGED => server.refresh_said(ListKind::Prompts),
-            method::RESOURCES_LIST_CHANGED => server.refresh_said(ListKind::Resources),
-            method::RESOURCES_UPDATED => {
-                if let Some(uri) = text("uri") {
-                    self.resource_updated(server, &uri, notification);
-                }
-            }
-            method::TASKS_STATUS => {
-                let owners = text("taskId").map(|task| self.0.tasks.owners(&task, server.id())).unwrap_or_default();
-                // With two owners of one id nobody can say whose it is.
-                if let [owner] = owners.as_slice() {
-                    for session in self.clients().iter().filter(|session| session.principal == *owner) {
-                        let _ = session.remote().notify(notification.clone());
-                    }
-                }
-            }
-            // The modern form; nobody here asked for it.
-            "notifications/tasks" => {}
-            method::SUBSCRIPTIONS_ACKNOWLEDGED | method::CANCELLED => {}
-            // The kernel tells of states as it sees them.
-            switchboard_protocol::mgp::method::LIFECYCLE => server.says_of_itself(notification),
-            // A server's word about what happened is no record, and nobody shall take it for the kernel's.
-            switchboard_protocol::mgp::method::AUDIT => {}
-            switchboard_protocol::mgp::method::EVENT => self.take_event(server, notification),
-            switchboard_protocol::proposals::push::EVENT if server.pushes() => self.take_push(server, notification),
-            _ => return false,
-        }
-        true
-    }
-
-    fn resource_updated(&self, server: &Arc<Server>, uri: &str, notification: &Notification) {
-        if self.0.gate.granted.now().is_some() {
-            return self.tell_of_update(server, uri, notification);
-        }
-        // Nobody is told by what may have been taken back meanwhile.
-        let (kernel, server, uri, told) = (self.clone(), server.clone(), uri.to_owned(), notification.clone());
-        self.spawn(async move {
-            if kernel.tables().await.is_ok() {
-                kernel.tell_of_update(&server, &uri, &told);
-            }
-        });
-    }
-
-    fn tell_of_update(&self, server: &Arc<Server>, uri: &str, notification: &Notification) {
-        let view = self.view();
-        let index = view.servers.iter().position(|other| Arc::ptr_eq(other, server));
-        let known = index.map_or_else(|| uri.to_owned(), |index| view.directory.exposed_uri(index, uri));
-        let told = if known == uri { notification.clone() } else { with_uri(notification, &known) };
-        let key = (server.id().clone(), uri.to_owned());
-        let tables = self.0.gate.granted.latest();
-        let usable = self.standing(&tables, server, None).missing.is_empty();
-        let may_see = |session: &Session| usable && self.access(&tables, session, server, None).allow;
-        for session in self.clients().into_iter().filter(|session| may_see(session)) {
-            let watches =
-                session.existing_state::<ClientState>().is_some_and(|state| state.watches.lock().contains(&key));
-            if watches {
-                let _ = session.remote().notify(told.clone());
-            }
-        }
-        self.0.listeners.resource_updated(server.id(), uri, notification, may_see);
-    }
-
-    /// Passes a notification that belongs to no call to every legacy client, while all of them, and all who have calls
-    /// at the server, are one principal. What belongs to several could be anybody's.
-    pub(crate) fn tell_clients(&self, server: &Server, notification: &Notification) {
-        // What MGP defines is between a server and the kernel.
-        if notification.method.starts_with(OF_MGP) {
-            return;
-        }
-        let clients = self.clients();
-        let Some(first) = clients.first() else { return };
-        let alone = clients.iter().all(|session| session.principal == first.principal);
-        if !alone || !server.using.only_for(&first.principal) {
-            tracing::debug!(server = %server.id(), method = %notification.method, "nobody can say whose notice this is");
-            return;
-        }
-        // Who may use nothing of a server does not hear from it.
-        if !self.knows_of(&self.0.gate.granted.latest(), first, server) {
-            return;
-        }
-        let is_log = &*notification.method == method::LOG_MESSAGE;
-        for session in clients {
-            if !is_log || ClientState::of(&session).wants_log(notification) {
-                let _ = session.remote().notify(notification.clone());
-            }
-        }
     }
 }
 

@@ -4,17 +4,20 @@ mod gate;
 mod memory;
 mod registry;
 mod servers;
+mod tokens;
+mod tools;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 
-use crate::commands::token::Life;
 pub(crate) use gate::*;
 pub(crate) use memory::*;
 pub(crate) use registry::*;
 pub(crate) use servers::*;
+pub(crate) use tokens::*;
+pub(crate) use tools::*;
 
 const ABOUT: &str = "One door between AI clients and their MCP servers";
 
@@ -393,165 +396,6 @@ pub(crate) struct Trust {
     /// Take approvals back
     #[arg(long, requires = "names")]
     pub(crate) revoke: bool,
-}
-
-/// `tools`
-#[derive(Debug, Args)]
-pub(crate) struct Tools {
-    /// Only those of one server
-    #[arg(long, value_name = "ID")]
-    pub(crate) server: Option<String>,
-    /// Only names, one on each line
-    #[arg(long)]
-    pub(crate) names: bool,
-    /// What to do instead of listing them
-    #[command(subcommand)]
-    pub(crate) command: Option<ToolsCommand>,
-}
-
-/// `manifest`
-#[derive(Debug, Args)]
-pub(crate) struct Manifest {
-    /// Of this server alone
-    #[arg(value_name = "SERVER")]
-    pub(crate) server: Option<String>,
-    /// Only this tool; can be said more than once
-    #[arg(long, value_name = "NAME")]
-    pub(crate) tool: Vec<String>,
-    /// Ask no kernel that runs
-    #[arg(long)]
-    pub(crate) own: bool,
-}
-
-/// What `tools` does beside listing.
-#[derive(Debug, Subcommand)]
-pub(crate) enum ToolsCommand {
-    /// Find the tools that fit a request, with scores and reasons
-    Search(ToolsSearch),
-}
-
-/// `tools search`
-#[derive(Debug, Args)]
-pub(crate) struct ToolsSearch {
-    /// What the tool must do, in any words
-    #[arg(value_name = "QUERY", required_unless_present = "queries", conflicts_with = "queries")]
-    pub(crate) query: Vec<String>,
-    /// Search these tools and not those of the configured servers: JSON lines {id, server, name, description, inputSchema}
-    #[arg(long, value_name = "FILE")]
-    pub(crate) catalog: Option<PathBuf>,
-    /// Many queries at once: JSON lines {id, query}. Prints {id, ranked} for each
-    #[arg(long, value_name = "FILE", requires = "catalog")]
-    pub(crate) queries: Option<PathBuf>,
-    /// How many tools at most
-    #[arg(long, value_name = "COUNT", default_value_t = 5)]
-    pub(crate) top: usize,
-    /// By what they are found
-    #[arg(long, value_enum, default_value_t = SearchStrategy::Hybrid)]
-    pub(crate) strategy: SearchStrategy,
-    /// Order the best anew with a transformer from this folder (model.safetensors, vocab.txt, config.json)
-    #[arg(long, value_name = "FOLDER")]
-    pub(crate) model: Option<PathBuf>,
-    /// Only tools of this category (may be repeated)
-    #[arg(long, value_name = "NAME")]
-    pub(crate) category: Vec<String>,
-}
-
-/// By what tools are found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SearchStrategy {
-    /// Words and meaning together
-    Hybrid,
-    /// Words only
-    Keyword,
-    /// Meaning only
-    Semantic,
-    /// Everything in the categories
-    Category,
-}
-
-/// `call`
-#[derive(Debug, Args)]
-pub(crate) struct Call {
-    /// The tool, under the name that `switchboard tools` shows
-    pub(crate) tool: String,
-    /// One JSON object, or key=value words
-    pub(crate) arguments: Vec<String>,
-    /// Show the progress that the server reports, on standard error
-    #[arg(long)]
-    pub(crate) progress: bool,
-}
-
-/// `login`
-#[derive(Debug, Args)]
-pub(crate) struct Login {
-    /// The server's name
-    pub(crate) server: String,
-    /// Whose login it is; by default that of everybody who has none of their own
-    #[arg(long, value_name = "PRINCIPAL")]
-    pub(crate) principal: Option<String>,
-    /// Only print the address of the page
-    #[arg(long)]
-    pub(crate) no_browser: bool,
-    /// A client id that was registered beforehand, for authorization servers that register nobody by themselves
-    #[arg(long, value_name = "ID")]
-    pub(crate) client_id: Option<String>,
-    /// The variable of the environment with the password of that client
-    #[arg(long, value_name = "NAME", requires = "client_id")]
-    pub(crate) client_secret_env: Option<String>,
-    /// The port for the answer, where the authorization server was told one (http://127.0.0.1:PORT/callback)
-    #[arg(long, value_name = "PORT")]
-    pub(crate) port: Option<u16>,
-}
-
-/// `logout`
-#[derive(Debug, Args)]
-pub(crate) struct Logout {
-    /// The server's name
-    pub(crate) server: String,
-    /// Only the login of this principal; by default all
-    #[arg(long, value_name = "PRINCIPAL")]
-    pub(crate) principal: Option<String>,
-}
-
-/// `token`
-#[derive(Debug, Subcommand)]
-pub(crate) enum TokenCommand {
-    /// Make a token and show it, once
-    #[command(after_help = "\
-Scopes take away: without any, the token is good for all that its principal may do, but not for deciding for others.
-  admin        may grant, revoke and answer approvals
-  server:ID    only this server
-  tool:NAME    only this tool, under the name that clients see; a * at the end stands for any rest
-
-Examples:
-  switchboard token create laptop
-  switchboard token create ci --principal build-bot --scope server:git --scope 'tool:time__*' --expires 90d")]
-    Create(TokenCreate),
-    /// Show all tokens, without their secrets
-    #[command(after_help = "Example:\n  switchboard token list")]
-    List,
-    /// Revoke a token
-    #[command(after_help = "Example:\n  switchboard token revoke laptop")]
-    Revoke {
-        /// Its name
-        name: String,
-    },
-}
-
-/// `token create`
-#[derive(Debug, Args)]
-pub(crate) struct TokenCreate {
-    /// A name to know it by
-    pub(crate) name: String,
-    /// Whom it stands for; by default its name
-    #[arg(long, value_name = "PRINCIPAL")]
-    pub(crate) principal: Option<String>,
-    /// What it is limited to: admin, server:ID, tool:NAME
-    #[arg(long, value_name = "SCOPE")]
-    pub(crate) scope: Vec<String>,
-    /// How long it is good: 30d, 12h, 45m, never
-    #[arg(long, value_name = "TIME", default_value = "30d")]
-    pub(crate) expires: Life,
 }
 
 /// `check`

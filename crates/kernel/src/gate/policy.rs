@@ -1,0 +1,113 @@
+//! What the gate knows of a tool, and of a principal before anybody said something of it.
+
+use std::sync::{Arc, OnceLock};
+
+use switchboard_flow::latency::Durations;
+use switchboard_guard::arguments::Checks;
+use switchboard_guard::code::Level;
+use switchboard_guard::permission;
+use switchboard_guard::risk::Assessment;
+use switchboard_guard::schema::Schema;
+use switchboard_protocol::mgp::DefaultPolicy;
+use switchboard_protocol::mgp::security::ToolSecurity;
+use switchboard_wire::Raw;
+
+use crate::manifest::times::Timings;
+
+/// The principal that a process on the same machine acts for: whoever started it.
+pub const OWNER: &str = "local";
+
+/// What a principal without a grant may do at a server: what was said for the server, else for all servers, else
+/// everything for the owner of this machine and nothing for others.
+#[must_use]
+pub fn default_policy(
+    principal: &str,
+    of_server: Option<DefaultPolicy>,
+    of_all: Option<DefaultPolicy>,
+) -> DefaultPolicy {
+    let own = if principal == OWNER { DefaultPolicy::OptOut } else { DefaultPolicy::OptIn };
+    of_server.or(of_all).unwrap_or(own)
+}
+
+/// What the gate knows of a tool.
+#[derive(Debug)]
+pub struct ToolPolicy {
+    /// What follows from everything that is said of it.
+    pub assessment: Assessment,
+    /// What the server says of it.
+    pub security: ToolSecurity,
+    /// The checks of its arguments, while no grant narrows them.
+    pub checks: Arc<Checks>,
+    code_level: Option<Level>,
+    input_schema: Option<Raw>,
+    schema: OnceLock<Schema>,
+    timings: Option<(Box<str>, Arc<Timings>)>,
+    times: OnceLock<Arc<Durations>>,
+}
+
+impl ToolPolicy {
+    /// What holds for a tool, by everything that is said of it.
+    #[must_use]
+    pub fn new(security: ToolSecurity, assessment: Assessment) -> Self {
+        let checks = Arc::new(Checks::new(&assessment.validators, &security, &[], "/"));
+        Self {
+            assessment,
+            security,
+            checks,
+            code_level: None,
+            input_schema: None,
+            schema: OnceLock::new(),
+            timings: None,
+            times: OnceLock::new(),
+        }
+    }
+
+    /// The same with the level of code safety that the operator says.
+    #[must_use]
+    pub fn with_code_level(self, level: Option<Level>) -> Self {
+        if level.is_none() {
+            return self;
+        }
+        let policy = Self { code_level: level, ..self };
+        Self { checks: Arc::new(policy.checks_within(&[], "/")), ..policy }
+    }
+
+    /// The checks of its arguments within the scopes of grants.
+    pub(super) fn checks_within(&self, scopes: &[permission::Scope], base: &str) -> Checks {
+        let checks = Checks::new(&self.assessment.validators, &self.security, scopes, base);
+        match self.code_level {
+            Some(level) => checks.at_code_level(level),
+            None => checks,
+        }
+    }
+
+    /// The same with the schema of its arguments, as it was published.
+    #[must_use]
+    pub fn with_schema(self, schema: Option<Raw>) -> Self {
+        Self { input_schema: schema, ..self }
+    }
+
+    /// The same with the counters of its server's tools, and its name among them.
+    #[must_use]
+    pub fn timed_by(self, name: &str, timings: &Arc<Timings>) -> Self {
+        Self { timings: Some((name.into(), timings.clone())), ..self }
+    }
+
+    /// What counts how long its calls take.
+    pub(crate) fn times(&self) -> Option<Arc<Durations>> {
+        let (name, timings) = self.timings.as_ref()?;
+        Some(self.times.get_or_init(|| timings.of(name)).clone())
+    }
+
+    /// The schema, read when it is first asked for.
+    pub(super) fn schema(&self) -> Option<&Schema> {
+        let raw = self.input_schema.as_ref()?;
+        Some(self.schema.get_or_init(|| {
+            let schema = Schema::read(raw);
+            for note in schema.notes() {
+                tracing::debug!(note, "part of a tool's schema is not checked");
+            }
+            schema
+        }))
+    }
+}

@@ -1,0 +1,151 @@
+//! Who may use what, and what a server may do: grants and permissions, as they are now.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use switchboard_guard::access::Access;
+use switchboard_guard::permission::{self, Standing};
+use switchboard_peer::Session;
+use switchboard_protocol::fault::{Fault, FaultKind};
+use switchboard_protocol::mgp::DefaultPolicy;
+
+use super::policy::{ToolPolicy, default_policy};
+use super::tables::Tables;
+use crate::kernel::Kernel;
+use crate::server::Server;
+
+impl Kernel {
+    /// What may be used by whom, no older than a moment.
+    ///
+    /// # Errors
+    /// It cannot be known now.
+    pub(crate) async fn tables(&self) -> Result<Arc<Tables>, Fault> {
+        if let Some(tables) = self.gate().granted.now() {
+            return Ok(tables);
+        }
+        let (tables, changed) = Box::pin(self.gate().granted.fresh()).await?;
+        if changed {
+            self.grants_changed();
+        }
+        Ok(tables)
+    }
+
+    /// What a principal without a grant may do at a server.
+    pub(crate) fn default_for(&self, principal: &str, server: &Server) -> DefaultPolicy {
+        let policy = server.policy_now();
+        if let Some(owner) = &policy.only_for {
+            return if **owner == *principal { DefaultPolicy::OptOut } else { DefaultPolicy::OptIn };
+        }
+        default_policy(principal, policy.default_policy, self.gate().options().default_policy)
+    }
+
+    /// Whether a session may use a tool of a server; without a tool, the server as a whole.
+    pub(crate) fn access(
+        &self,
+        tables: &Tables,
+        session: &Session,
+        server: &Server,
+        tool: Option<(&str, &str)>,
+    ) -> Access {
+        let default = self.default_for(&session.principal, server);
+        // Where nothing ends by itself, it does not matter what time it is.
+        let now = if tables.anything_expires { self.gate().granted.time() } else { Timestamp::UNIX_EPOCH };
+        let original = tool.map(|(original, _)| original);
+        let mut access = tables.access.decide(&session.principal, server.id(), original, default, now);
+        access.allow = access.allow
+            && match tool {
+                Some((_, exposed)) => session.identity.covers_tool(server.id(), exposed),
+                // A token for single tools opens nothing else of their server.
+                None => session.identity.covers_whole_server(server.id()),
+            };
+        access
+    }
+
+    /// Whether a session has to do with a server at all: it may use it, or at least one of its tools.
+    pub(crate) fn knows_of(&self, tables: &Tables, session: &Session, server: &Server) -> bool {
+        if self.access(tables, session, server, None).allow {
+            return true;
+        }
+        let view = self.view();
+        view.directory.tools().any(|(id, exposed, route)| {
+            id == server.id() && self.access(tables, session, server, Some((&route.original, exposed))).allow
+        })
+    }
+
+    /// What a server has and lacks of the permissions it needs, and of those that a tool of it needs.
+    pub(crate) fn standing(&self, tables: &Tables, server: &Server, policy: Option<&ToolPolicy>) -> Standing {
+        let mut required = server.permissions_required();
+        if let Some(policy) = policy.filter(|_| server.speaks_mgp()) {
+            required.extend(policy.security.permissions.iter().cloned());
+        }
+        if required.is_empty() {
+            return Standing::default();
+        }
+        let policy = self.permission_policy(server);
+        permission::standing(&required, &policy, tables.permissions(server.id()), self.gate().granted.time())
+    }
+
+    /// Every permission that a server has, asked for or not.
+    pub(crate) fn held_permissions(&self, tables: &Tables, server: &Server) -> Vec<permission::Granted> {
+        let mut names = server.permissions_required();
+        names.extend(server.policy().permissions_granted.iter().map(|(name, _)| name.clone()));
+        let decided = tables.permissions(server.id());
+        if names.is_empty() && decided.is_empty() {
+            return Vec::new();
+        }
+        names.extend(decided.iter().map(|decided| decided.permission.clone()));
+        let policy = self.permission_policy(server);
+        permission::standing(&names, &policy, decided, self.gate().granted.time()).granted
+    }
+
+    fn permission_policy(&self, server: &Server) -> permission::Policy {
+        let options = self.gate().options();
+        let said = server.policy();
+        let configured = said.permissions_granted.iter().filter_map(|(permission, scope)| {
+            let scope = match scope {
+                None => None,
+                // A scope that cannot be read must not become none.
+                Some(raw) => Some(permission::Scope::read(raw).ok()?),
+            };
+            Some(permission::Granted { permission: permission.clone(), scope })
+        });
+        permission::Policy {
+            configured: configured.collect(),
+            exceptions: options.auto_approve_exceptions.clone(),
+            ..permission::Policy::new(options.approval_policy)
+        }
+    }
+
+    /// Whether a server has the permissions it needs, and those that a tool of it needs.
+    ///
+    /// # Errors
+    /// What it lacks.
+    pub(crate) fn has_permissions(
+        &self,
+        tables: &Tables,
+        server: &Server,
+        tool: Option<&ToolPolicy>,
+    ) -> Result<Standing, Fault> {
+        let of_tool = tool.is_some_and(|policy| !policy.security.permissions.is_empty());
+        if !of_tool && server.needs_and_has_none() && tables.permissions(server.id()).is_empty() {
+            // Nearly every server.
+            return Ok(Standing::default());
+        }
+        let standing = self.standing(tables, server, tool);
+        let Some(missing) = standing.missing.first() else {
+            // A grant that nobody asked for narrows as well: whoever gave it meant its limits.
+            return Ok(Standing { granted: self.held_permissions(tables, server), missing: Vec::new() });
+        };
+        let id = server.id();
+        let names: Vec<_> = standing.missing.iter().map(|missing| missing.permission.as_str()).collect();
+        let kind = match missing.why {
+            permission::Why::Denied | permission::Why::Unknown => FaultKind::PermissionDenied,
+            _ => FaultKind::PermissionPending,
+        };
+        let text = format!("server `{id}` lacks the permission {} ({})", names.join(", "), missing.why.as_str());
+        Err(Fault::new(kind, text).from_server(id.as_ref()).suggest(format!(
+            "the operator grants it with `switchboard grant --server {id} --permission {}`",
+            missing.permission
+        )))
+    }
+}

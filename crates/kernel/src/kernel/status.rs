@@ -1,0 +1,96 @@
+//! What is known of each server, for those who look after them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use switchboard_flow::lifecycle::State;
+use switchboard_peer::client::Disorder;
+use switchboard_protocol::Revision;
+use switchboard_protocol::mgp::TrustLevel;
+
+use super::Kernel;
+use crate::directory::{Hidden, ListKind};
+use crate::server::health::Health;
+use crate::server::stats::Activity;
+use crate::server::{Phase, Server};
+
+/// What is known of one server.
+#[derive(Debug, Clone)]
+pub struct ServerStatus {
+    /// Its id.
+    pub id: Arc<str>,
+    /// Where it is in its life.
+    pub phase: Phase,
+    /// The revision spoken with it.
+    pub revision: Option<Revision>,
+    /// How many tools, prompts, resources and templates it has.
+    pub counts: [usize; 4],
+    /// Lists that could not be had.
+    pub problems: Vec<String>,
+    /// What of it is not shown.
+    pub hidden: Vec<Hidden>,
+    /// What of it is held back until a person accepts it.
+    pub held: usize,
+    /// How far it is trusted.
+    pub trust: TrustLevel,
+    /// Permissions it needs and lacks: until it has them, nothing of it can be used.
+    pub permissions_missing: Vec<String>,
+    /// `serverInfo`, as the server wrote it.
+    pub info: Option<switchboard_wire::Raw>,
+    /// Where it is in its life, in the words of MGP 11.2.
+    pub state: State,
+    /// How it is.
+    pub health: Health,
+    /// Whether calls to it are stopped for a while: `closed`, `open` or `half_open`.
+    pub breaker: &'static str,
+    /// How often it was started again.
+    pub restarts: u64,
+    /// How long it has been connected.
+    pub uptime: Duration,
+    /// Calls that run there.
+    pub pending: usize,
+    /// What was wrong with what it sent since it was connected.
+    pub disorder: Disorder,
+    /// What it has been doing.
+    pub activity: Activity,
+}
+
+impl Kernel {
+    /// What is known of each server.
+    #[must_use]
+    pub fn status(&self) -> Vec<ServerStatus> {
+        let view = self.view();
+        let tables = self.0.gate.granted.latest();
+        let status = |server: &Arc<Server>| {
+            let hub = server.hub_now();
+            let hidden = view.directory.hidden.iter().filter(|hidden| hidden.server == *server.id());
+            let disorder = hub.as_ref().map(|hub| hub.connected.disorder()).unwrap_or_default();
+            ServerStatus {
+                id: server.id().clone(),
+                phase: server.phase(),
+                revision: hub.as_ref().map(|hub| hub.revision()),
+                counts: ListKind::ALL.map(|kind| server.count(kind)),
+                problems: server.problems(),
+                hidden: hidden.cloned().collect(),
+                held: server.quarantine().len(),
+                trust: server.trust(),
+                permissions_missing: self
+                    .standing(&tables, server, None)
+                    .missing
+                    .into_iter()
+                    .map(|missing| missing.permission)
+                    .collect(),
+                info: hub.and_then(|hub| hub.connected.server.info.clone()),
+                state: server.state(),
+                health: server.health(),
+                breaker: server.breaker().as_str(),
+                restarts: server.restarts(),
+                uptime: server.uptime(),
+                pending: server.using.pending(),
+                disorder,
+                activity: server.stats.snapshot(),
+            }
+        };
+        view.servers.iter().map(status).collect()
+    }
+}

@@ -1,0 +1,91 @@
+//! Looking at tools, finding and calling them.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+/// `tools`
+#[derive(Debug, Args)]
+pub(crate) struct Tools {
+    /// Only those of one server
+    #[arg(long, value_name = "ID")]
+    pub(crate) server: Option<String>,
+    /// Only names, one on each line
+    #[arg(long)]
+    pub(crate) names: bool,
+    /// What to do instead of listing them
+    #[command(subcommand)]
+    pub(crate) command: Option<ToolsCommand>,
+}
+
+/// `manifest`
+#[derive(Debug, Args)]
+pub(crate) struct Manifest {
+    /// Of this server alone
+    #[arg(value_name = "SERVER")]
+    pub(crate) server: Option<String>,
+    /// Only this tool; can be said more than once
+    #[arg(long, value_name = "NAME")]
+    pub(crate) tool: Vec<String>,
+    /// Ask no kernel that runs
+    #[arg(long)]
+    pub(crate) own: bool,
+}
+
+/// What `tools` does beside listing.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ToolsCommand {
+    /// Find the tools that fit a request, with scores and reasons
+    Search(ToolsSearch),
+}
+
+/// `tools search`
+#[derive(Debug, Args)]
+pub(crate) struct ToolsSearch {
+    /// What the tool must do, in any words
+    #[arg(value_name = "QUERY", required_unless_present = "queries", conflicts_with = "queries")]
+    pub(crate) query: Vec<String>,
+    /// Search these tools and not those of the configured servers: JSON lines {id, server, name, description, inputSchema}
+    #[arg(long, value_name = "FILE")]
+    pub(crate) catalog: Option<PathBuf>,
+    /// Many queries at once: JSON lines {id, query}. Prints {id, ranked} for each
+    #[arg(long, value_name = "FILE", requires = "catalog")]
+    pub(crate) queries: Option<PathBuf>,
+    /// How many tools at most
+    #[arg(long, value_name = "COUNT", default_value_t = 5)]
+    pub(crate) top: usize,
+    /// By what they are found
+    #[arg(long, value_enum, default_value_t = SearchStrategy::Hybrid)]
+    pub(crate) strategy: SearchStrategy,
+    /// Order the best anew with a transformer from this folder (model.safetensors, vocab.txt, config.json)
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) model: Option<PathBuf>,
+    /// Only tools of this category (may be repeated)
+    #[arg(long, value_name = "NAME")]
+    pub(crate) category: Vec<String>,
+}
+
+/// By what tools are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SearchStrategy {
+    /// Words and meaning together
+    Hybrid,
+    /// Words only
+    Keyword,
+    /// Meaning only
+    Semantic,
+    /// Everything in the categories
+    Category,
+}
+
+/// `call`
+#[derive(Debug, Args)]
+pub(crate) struct Call {
+    /// The tool, under the name that `switchboard tools` shows
+    pub(crate) tool: String,
+    /// One JSON object, or key=value words
+    pub(crate) arguments: Vec<String>,
+    /// Show the progress that the server reports, on standard error
+    #[arg(long)]
+    pub(crate) progress: bool,
+}
