@@ -4,18 +4,18 @@
 //! a call that is given up ends its connection at once.
 
 use std::future::poll_fn;
-use std::io;
-use std::pin::{Pin, pin};
+use std::io::{self, IoSlice};
+use std::pin::Pin;
 use std::task::{Context, Poll, Waker, ready};
 
-use bytes::buf::Chain;
 use bytes::{Buf as _, Bytes, BytesMut};
 use http::StatusCode;
 use hyper_rustls::MaybeHttpsStream;
 use hyper_util::rt::TokioIo;
 use tokio::io::AsyncWrite as _;
 use tokio::net::TcpStream;
-use tokio_util::io::{poll_read_buf, poll_write_buf};
+use tokio::task::coop;
+use tokio_util::io::poll_read_buf;
 
 use super::framing::{Framing, Next};
 use super::head::Head;
@@ -33,20 +33,39 @@ const MOST_READ: usize = 256 << 10;
 const SMALL: usize = 4 << 10;
 /// Memory that an unused connection may keep.
 const MOST_KEPT: usize = 64 << 10;
-/// Answers before the answer, such as 100.
-const MOST_INTERIM: usize = 16;
+/// What TLS puts into one record. A message of that size has left as a whole or not at all.
+const RECORD: usize = 16 << 10;
+/// Answers before the answer, such as 100 and 102. Some servers send one every few seconds.
+const MOST_INTERIM: usize = 1_000;
 
 pub(super) struct Connection {
     stream: TokioIo<Stream>,
     input: BytesMut,
+    /// The head of the request, and its body where that is small.
     output: Vec<u8>,
+    /// The body where it is large.
+    apart: Bytes,
+    /// How much of the two has been written.
+    written: usize,
+    sending: Sending,
     /// Room for the next read of a body whose length is not known. Doubled by each read that fills it.
     room: usize,
 }
 
+/// Where the request stands.
+enum Sending {
+    /// Some of it has to be written yet. The answer may have begun all the same.
+    Going,
+    Sent,
+    /// The server did not wait for the rest, and need not get it.
+    Refused,
+    /// Nothing more can be written. The server may have said why before it closed.
+    Stuck(io::Error),
+}
+
 /// Why there is no answer.
 pub(super) enum Failure {
-    /// The server saw nothing of the request.
+    /// The server saw no request.
     Unsent,
     /// It may have seen all of it.
     Broken(String),
@@ -58,93 +77,107 @@ impl From<&str> for Failure {
     }
 }
 
-impl From<io::Error> for Failure {
-    fn from(error: io::Error) -> Self {
-        Self::Broken(error.to_string())
-    }
-}
-
 impl Connection {
     pub(super) fn new(stream: Stream) -> Self {
-        Self { stream: TokioIo::new(stream), input: BytesMut::with_capacity(READ), output: Vec::new(), room: READ }
+        Self {
+            stream: TokioIo::new(stream),
+            input: BytesMut::with_capacity(READ),
+            output: Vec::new(),
+            apart: Bytes::new(),
+            written: 0,
+            sending: Sending::Sent,
+            room: READ,
+        }
     }
 
-    /// Whether it is open and nothing has come that nobody asked for.
+    /// Whether it can take a request: it is open, the last one has gone out, and nothing came that nobody asked for.
     pub(super) fn is_quiet(&mut self) -> bool {
-        if !self.input.is_empty() {
+        if !matches!(self.sending, Sending::Sent) || !self.input.is_empty() {
             return false;
         }
-        // Not for this task's waker, which may be long gone when something comes; and what the task has used up of its
-        // turn must not look like silence.
-        let looking = pin!(tokio::task::unconstrained(poll_fn(|context| self.poll_fill(context, 1))));
-        looking.poll(&mut Context::from_waker(Waker::noop())).is_pending()
+        self.input.reserve(1);
+        // Not for this task's waker, which may be long gone when something comes. A task that has used up its turn hears
+        // nothing, which is no silence; and a server may use it up, with TLS that says nothing.
+        let mut context = Context::from_waker(Waker::noop());
+        coop::has_budget_remaining()
+            && poll_read_buf(Pin::new(&mut self.stream), &mut context, &mut self.input).is_pending()
+            && coop::has_budget_remaining()
     }
 
-    /// Sends a request and reads the head of its answer.
+    /// Sends a request and reads the head of its answer. What is then left to be sent is sent while the body is read.
     pub(super) async fn ask(&mut self, message: &Outgoing) -> Result<Head, Failure> {
-        let mut output = std::mem::take(&mut self.output);
-        output.clear();
-        message.write_head(&mut output);
-        let mut apart = message.body();
-        if apart.len() <= SMALL {
-            output.extend_from_slice(apart);
-            apart = &[];
+        self.output.clear();
+        message.write_head(&mut self.output);
+        self.apart = message.body().clone();
+        if self.apart.len() <= SMALL {
+            self.output.extend_from_slice(&self.apart);
+            self.apart = Bytes::new();
         }
+        self.written = 0;
+        self.sending = Sending::Going;
         // The memory of the answer before is used again.
         self.input.reserve(READ);
-        let mut sending = Sending::new(output.as_slice().chain(apart));
         let mut interim = 0;
-        let mut head = poll_fn(|context| {
-            sending.go_on(&mut self.stream, context)?;
-            loop {
-                while let Some((head, length)) = Head::read(&self.input)? {
-                    self.input.advance(length);
-                    if !head.status.is_informational() {
-                        return Poll::Ready(Ok(head));
+        loop {
+            while let Some((head, length)) = Head::read(&self.input)? {
+                self.input.advance(length);
+                if !head.status.is_informational() {
+                    if matches!(self.sending, Sending::Going) && !head.status.is_success() {
+                        self.sending = Sending::Refused;
                     }
-                    interim += 1;
-                    if interim > MOST_INTERIM || head.status == StatusCode::SWITCHING_PROTOCOLS {
-                        return Poll::Ready(Err(Failure::from("the server answers what was not asked")));
-                    }
+                    return Ok(head);
                 }
-                match ready!(self.poll_fill(context, 1)) {
-                    Ok(0) => return Poll::Ready(Err(sending.failure("the connection closed before the answer came"))),
-                    Ok(_) => {}
-                    Err(error) => return Poll::Ready(Err(sending.failure(&error.to_string()))),
+                interim += 1;
+                if interim > MOST_INTERIM || head.status == StatusCode::SWITCHING_PROTOCOLS {
+                    return Err(Failure::from("the server answers what was not asked"));
                 }
             }
-        })
-        .await?;
-        // A server may refuse a message before it has read all of it; the rest would be taken for the next one.
-        head.is_kept &= matches!(sending.state, State::Sent);
-        self.output = output;
-        Ok(head)
+            if poll_fn(|context| self.poll_fill(context, 1)).await? == 0 {
+                return Err(self.failure("the connection closed before the answer came"));
+            }
+        }
     }
 
     /// Reads a body to its end; none where it is longer than `limit`.
     pub(super) async fn whole(&mut self, framing: &mut Framing, limit: usize) -> Result<Option<Bytes>, Failure> {
-        if let Framing::Length(length) = *framing {
+        let body = if let Framing::Length(length) = *framing {
             let Some(length) = usize::try_from(length).ok().filter(|length| *length <= limit) else { return Ok(None) };
             while self.input.len() < length {
                 self.fill(framing, length - self.input.len()).await?;
             }
             *framing = Framing::End;
-            if length > SMALL {
-                return Ok(Some(self.input.split_to(length).freeze()));
+            self.take(length)
+        } else {
+            let mut whole = BytesMut::new();
+            while let Some(piece) = self.piece(framing).await? {
+                if whole.len() + piece > limit {
+                    return Ok(None);
+                }
+                whole.extend_from_slice(self.input.get(..piece).unwrap_or_default());
+                self.input.advance(piece);
             }
+            whole.freeze()
+        };
+        // A server that thanks for what it has not read yet still wants it.
+        if matches!(self.sending, Sending::Going) {
+            poll_fn(|context| self.poll_send(context)).await?;
+        }
+        Ok(Some(body))
+    }
+
+    /// Takes a body that has come as a whole.
+    fn take(&mut self, length: usize) -> Bytes {
+        if length <= SMALL {
             let body = self.input.get(..length).map(Bytes::copy_from_slice).unwrap_or_default();
             self.input.advance(length);
-            return Ok(Some(body));
+            return body;
         }
-        let mut whole = BytesMut::new();
-        while let Some(piece) = self.piece(framing).await? {
-            if whole.len() + piece > limit {
-                return Ok(None);
-            }
-            whole.extend_from_slice(self.input.get(..piece).unwrap_or_default());
-            self.input.advance(piece);
+        let body = self.input.split_to(length).freeze();
+        if length > MOST_KEPT {
+            // What is left is part of the same memory, and would keep all of it.
+            self.input = BytesMut::from(&self.input[..]);
         }
-        Ok(Some(whole.freeze()))
+        body
     }
 
     /// Hands the next bytes of a body to `take`; whether there were any. Safe to give up and call again.
@@ -169,92 +202,87 @@ impl Connection {
     /// Waits for more bytes, of which about `more` are expected.
     async fn fill(&mut self, framing: &mut Framing, more: usize) -> Result<(), Failure> {
         let read = poll_fn(|context| self.poll_fill(context, more.min(MOST_READ))).await?;
-        if read >= self.room {
-            self.room = (2 * self.room).min(MOST_READ);
-        }
+        self.room = if read >= self.room { (2 * self.room).min(MOST_READ) } else { READ };
         if read == 0 && !framing.close() {
-            return Err(Failure::from("the connection closed in the middle of the answer"));
+            return Err(self.failure("the connection closed in the middle of the answer"));
         }
         Ok(())
     }
 
-    fn poll_fill(&mut self, context: &mut Context<'_>, more: usize) -> Poll<io::Result<usize>> {
+    /// Reads, and writes what there is to write: a server may wait for either.
+    fn poll_fill(&mut self, context: &mut Context<'_>, more: usize) -> Poll<Result<usize, Failure>> {
+        if matches!(self.sending, Sending::Going)
+            && let Poll::Ready(Err(failure)) = self.poll_send(context)
+        {
+            return Poll::Ready(Err(failure));
+        }
         self.input.reserve(more);
-        poll_read_buf(Pin::new(&mut self.stream), context, &mut self.input)
+        let read = ready!(poll_read_buf(Pin::new(&mut self.stream), context, &mut self.input));
+        Poll::Ready(read.map_err(|error| self.failure(&error.to_string())))
+    }
+
+    /// Writes what can be written now; ready when nothing is left to do. An error where the server saw no request.
+    fn poll_send(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Failure>> {
+        let length = self.output.len() + self.apart.len();
+        while matches!(self.sending, Sending::Going) {
+            let written = if self.written < length {
+                ready!(self.poll_write(context))
+            } else {
+                // TLS keeps bytes back otherwise.
+                ready!(Pin::new(&mut self.stream).poll_flush(context)).map(|()| 0)
+            };
+            let is_unsent = self.written == 0 && (length <= RECORD || !self.is_secret());
+            match written {
+                Ok(0) if self.written == length => self.sending = Sending::Sent,
+                Ok(0) | Err(_) if is_unsent => return Poll::Ready(Err(Failure::Unsent)),
+                Ok(0) => self.sending = Sending::Stuck(io::ErrorKind::WriteZero.into()),
+                Ok(more) => self.written += more,
+                Err(error) => self.sending = Sending::Stuck(error),
+            }
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_write(&mut self, context: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        let stream = Pin::new(&mut self.stream);
+        let head = self.output.get(self.written..).unwrap_or_default();
+        let body = self.apart.get(self.written.saturating_sub(self.output.len())..).unwrap_or_default();
+        // The system takes one piece in less time than a list of them.
+        match (head.is_empty(), body.is_empty()) {
+            (_, true) => stream.poll_write(context, head),
+            (true, false) => stream.poll_write(context, body),
+            (false, false) => stream.poll_write_vectored(context, &[IoSlice::new(head), IoSlice::new(body)]),
+        }
+    }
+
+    /// Whether it is encrypted.
+    fn is_secret(&self) -> bool {
+        matches!(self.stream.inner(), Stream::Https(_))
+    }
+
+    /// Why no answer came.
+    fn failure(&self, why: &str) -> Failure {
+        match &self.sending {
+            Sending::Stuck(error) => Failure::Broken(format!("{why}; {error}")),
+            Sending::Going | Sending::Sent | Sending::Refused => Failure::from(why),
+        }
     }
 
     /// Gives up memory that only a large message needed.
     pub(super) fn rest(&mut self) {
         self.room = READ;
+        self.apart = Bytes::new();
         if self.input.capacity() > MOST_KEPT {
             self.input = BytesMut::new();
         }
-        if self.output.capacity() > MOST_KEPT {
-            self.output = Vec::new();
-        }
     }
 }
 
-/// A request on its way out.
-struct Sending<'a> {
-    left: Chain<&'a [u8], &'a [u8]>,
-    length: usize,
-    state: State,
-}
-
-enum State {
-    Going,
-    Sent,
-    /// Nothing more can be written. The server may have said why before it closed.
-    Stuck(io::Error),
-}
-
-impl<'a> Sending<'a> {
-    fn new(message: Chain<&'a [u8], &'a [u8]>) -> Self {
-        Self { length: message.remaining(), left: message, state: State::Going }
-    }
-
-    /// Writes what can be written now. An error where not a byte of it can.
-    fn go_on(&mut self, stream: &mut TokioIo<Stream>, context: &mut Context<'_>) -> Result<(), Failure> {
-        let mut stream = Pin::new(stream);
-        while matches!(self.state, State::Going) {
-            let written = if self.left.has_remaining() {
-                self.write(stream.as_mut(), context).map_ok(|length| length > 0)
-            } else {
-                // TLS keeps bytes back otherwise.
-                stream.as_mut().poll_flush(context).map_ok(|()| {
-                    self.state = State::Sent;
-                    true
-                })
-            };
-            match written {
-                Poll::Ready(Ok(true)) => {}
-                Poll::Ready(_) if self.left.remaining() == self.length => return Err(Failure::Unsent),
-                Poll::Ready(Ok(false)) => self.state = State::Stuck(io::ErrorKind::WriteZero.into()),
-                Poll::Ready(Err(error)) => self.state = State::Stuck(error),
-                Poll::Pending => return Ok(()),
-            }
-        }
-        Ok(())
-    }
-
-    fn write(&mut self, stream: Pin<&mut TokioIo<Stream>>, context: &mut Context<'_>) -> Poll<io::Result<usize>> {
-        if self.left.last_ref().has_remaining() {
-            return poll_write_buf(stream, context, &mut self.left);
-        }
-        // The system takes one piece in less time than a list of them.
-        let written = ready!(stream.poll_write(context, self.left.chunk()));
-        if let Ok(length) = written {
-            self.left.advance(length);
-        }
-        Poll::Ready(written)
-    }
-
-    /// Why no answer came.
-    fn failure(&self, why: &str) -> Failure {
-        match &self.state {
-            State::Stuck(error) => Failure::Broken(format!("{why}; {error}")),
-            State::Going | State::Sent => Failure::from(why),
+impl Drop for Connection {
+    fn drop(&mut self) {
+        if self.is_secret() {
+            // So that the other side can tell the end from an accident. A socket that is full must not hold us up.
+            let _told = Pin::new(&mut self.stream).poll_shutdown(&mut Context::from_waker(Waker::noop()));
         }
     }
 }

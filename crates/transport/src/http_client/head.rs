@@ -89,6 +89,8 @@ struct Marks {
     length: Option<u64>,
     is_chunked: bool,
     is_kept: bool,
+    /// Whatever else is said of it.
+    is_closing: bool,
     kept_for: Option<Duration>,
     is_events: bool,
 }
@@ -98,11 +100,14 @@ impl Marks {
         let value = line.value.trim_ascii();
         let is = |name: &str| line.name.eq_ignore_ascii_case(name);
         if is("content-length") {
-            let length = whole_number(value).ok_or("the answer has a length that is no number")?;
-            if self.length.is_some_and(|before| before != length) {
-                return Err("the answer has two lengths");
+            // One that stands there twice was joined on the way.
+            for number in value.split(|&byte| byte == b',') {
+                let length = whole_number(number.trim_ascii()).ok_or("the answer has a length that is no number")?;
+                if self.length.is_some_and(|before| before != length) {
+                    return Err("the answer has two lengths");
+                }
+                self.length = Some(length);
             }
-            self.length = Some(length);
         } else if is("transfer-encoding") {
             // We ask for no other coding, and two of them would hide where the answer ends.
             if self.is_chunked || !value.eq_ignore_ascii_case(b"chunked") {
@@ -112,7 +117,7 @@ impl Marks {
         } else if is("connection") {
             for word in value.split(|&byte| byte == b',').map(<[u8]>::trim_ascii) {
                 if word.eq_ignore_ascii_case(b"close") {
-                    self.is_kept = false;
+                    self.is_closing = true;
                 } else if word.eq_ignore_ascii_case(b"keep-alive") {
                     self.is_kept = true;
                 }
@@ -128,14 +133,15 @@ impl Marks {
 
     /// How the body ends, and whether the connection can be used after it.
     fn framing(&self, status: StatusCode, is_current: bool) -> Result<(Framing, bool), &'static str> {
+        let is_kept = self.is_kept && !self.is_closing;
         if status.is_informational() || matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED) {
-            return Ok((Framing::End, self.is_kept));
+            return Ok((Framing::End, is_kept));
         }
         match (self.is_chunked, self.length) {
             (true, _) if !is_current => Err("the answer has chunks, which HTTP/1.0 does not know"),
             // Someone on the way may have gone by the length: what comes after is not to be trusted.
-            (true, length) => Ok((Framing::CHUNKS, self.is_kept && length.is_none())),
-            (false, Some(length)) => Ok((Framing::Length(length), self.is_kept)),
+            (true, length) => Ok((Framing::CHUNKS, is_kept && length.is_none())),
+            (false, Some(length)) => Ok((Framing::Length(length), is_kept)),
             (false, None) => Ok((Framing::UntilClose, false)),
         }
     }
@@ -175,6 +181,8 @@ mod tests {
         let cases = [
             ("HTTP/1.1 200 OK\r\nContent-Length: 5", Framing::Length(5), true),
             ("HTTP/1.1 200\r\ncontent-length:5\r\ncontent-length: 5", Framing::Length(5), true),
+            ("HTTP/1.1 200 OK\r\ncontent-length: 5, 5", Framing::Length(5), true),
+            ("HTTP/1.1 200 OK\r\nConnection: close, keep-alive\r\nContent-Length: 5", Framing::Length(5), false),
             ("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 5", Framing::Length(5), false),
             ("HTTP/1.1 200 OK\r\nConnection: x, Close\r\nContent-Length: 5", Framing::Length(5), false),
             ("HTTP/1.0 200 OK\r\nContent-Length: 5", Framing::Length(5), false),
@@ -196,7 +204,8 @@ mod tests {
     fn heads_that_leave_the_end_of_the_body_open_are_refused() {
         for head in [
             "HTTP/1.1 200 OK\r\ncontent-length: 5\r\ncontent-length: 6",
-            "HTTP/1.1 200 OK\r\ncontent-length: 5, 5",
+            "HTTP/1.1 200 OK\r\ncontent-length: 5, 6",
+            "HTTP/1.1 200 OK\r\ncontent-length: 5,",
             "HTTP/1.1 200 OK\r\ncontent-length: +5",
             "HTTP/1.1 200 OK\r\ncontent-length: -1",
             "HTTP/1.1 200 OK\r\ncontent-length: 99999999999999999999",

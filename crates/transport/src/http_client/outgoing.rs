@@ -26,7 +26,7 @@ impl Outgoing {
         Arc::make_mut(&mut self.headers)
     }
 
-    pub(super) fn body(&self) -> &[u8] {
+    pub(super) const fn body(&self) -> &Bytes {
         &self.body
     }
 

@@ -78,9 +78,10 @@ impl<F: Future + Unpin> Future for Woken<F> {
             if state.compare_exchange(POLLED, STILL, Ordering::AcqRel, Ordering::Acquire).is_ok() {
                 return Poll::Pending;
             }
-            state.store(POLLED, Ordering::Release);
+            // Not a mere store: what is seen of the world next must be no older than the ring that is forgotten here.
+            state.swap(POLLED, Ordering::AcqRel);
         }
-        state.store(RUNG, Ordering::Release);
+        state.swap(RUNG, Ordering::AcqRel);
         cx.waker().wake_by_ref();
         Poll::Pending
     }

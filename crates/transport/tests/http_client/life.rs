@@ -180,6 +180,45 @@ async fn a_refusal_before_the_whole_request_was_read_is_an_answer() {
     drop(stream);
 }
 
+/// Some servers greet before they read.
+#[tokio::test]
+async fn an_answer_that_begins_early_does_not_cut_the_request_off() {
+    let heads = [
+        "HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n",
+        "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n",
+        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n",
+    ];
+    for head in heads {
+        let (there, mut connections) = by_hand(HttpOptions::default()).await;
+        let large = Bytes::from(vec![b'x'; 32 << 20]);
+        let asking = async {
+            let answer = there.post(there.headers().clone(), large).await.unwrap();
+            let text = match answer.body {
+                Body::Whole(body) => String::from_utf8(body.to_vec()).unwrap(),
+                Body::Events(mut events) => format!("{:?}", events.next().await.unwrap().unwrap().data),
+            };
+            (answer.status.as_u16(), text)
+        };
+        let serving = async {
+            let mut stream = accept(&mut connections).await;
+            stream.read_u8().await.unwrap();
+            stream.write_all(head.as_bytes()).await.unwrap();
+            let_it_arrive().await;
+            let mut come = vec![0; 1 << 20];
+            let mut length = 0;
+            while length < 32 << 20 {
+                length += stream.read(&mut come).await.unwrap();
+            }
+            if head.contains("chunked") {
+                stream.write_all(b"9\r\ndata: 1\n\n\r\n0\r\n\r\n").await.unwrap();
+            }
+            stream
+        };
+        let ((status, text), _stream) = timeout(PATIENCE, async { tokio::join!(asking, serving) }).await.unwrap();
+        assert!(status == 202 || text.contains('1'), "{status} {text}");
+    }
+}
+
 #[tokio::test]
 async fn large_bodies_pass_both_ways_however_they_are_marked_off() {
     let (address, _) = serve("127.0.0.1:0", |seen| {
@@ -220,7 +259,7 @@ async fn what_comes_before_the_answer_is_passed_over() {
         assert_eq!(post(&there, "x").await.unwrap().1, "1");
     }
     assert_eq!(connections.load(std::sync::atomic::Ordering::SeqCst), 1);
-    for endless in ["HTTP/1.1 101 Switching\r\n\r\n".to_owned(), "HTTP/1.1 100 Continue\r\n\r\n".repeat(1000)] {
+    for endless in ["HTTP/1.1 101 Switching\r\n\r\n".to_owned(), "HTTP/1.1 100 Continue\r\n\r\n".repeat(2000)] {
         let (address, _) = serve("127.0.0.1:0", move |_| endless.clone()).await;
         let there = target(&format!("http://{address}/"), HttpOptions::default());
         let error = timeout(PATIENCE, post(&there, "x")).await.unwrap().unwrap_err();
