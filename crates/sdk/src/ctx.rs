@@ -13,15 +13,16 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use switchboard_peer::{Call, Caller, Context};
 use switchboard_protocol::mcp::{
-    CreateMessageParams, CreateMessageResult, ElicitParams, ElicitResult, InputRequest, ListRootsResult, LogMessage,
-    LoggingLevel, ProgressParams, RequestMeta, Root, method,
+    ContentBlock, CreateMessageParams, CreateMessageResult, ElicitParams, ElicitResult, InputRequest, ListRootsResult,
+    LogMessage, LoggingLevel, ProgressParams, RequestMeta, Root, method,
 };
-use switchboard_protocol::{Era, Revision};
+use switchboard_protocol::{Era, Revision, mgp};
 use switchboard_wire::{Edit, Kind, Notification, Raw};
 use tokio_util::sync::CancellationToken;
 
 use crate::ask::{Answer, Asked, Question, Readable, form, read};
 use crate::feed::SessionState;
+use crate::pieces::Pieces;
 use crate::rounds::Rounds;
 use crate::server::Server;
 use crate::{Error, task};
@@ -39,6 +40,8 @@ struct Inner {
     log_level: Option<LoggingLevel>,
     mode: RwLock<Mode>,
     progress: Mutex<Option<f64>>,
+    /// Where the client wants the result in pieces.
+    pieces: Option<Pieces>,
     /// Cancelled when the call is answered.
     over: CancellationToken,
 }
@@ -58,6 +61,17 @@ pub(crate) enum Mode {
 
 impl Ctx {
     pub(crate) fn new(server: Server, context: Context, meta: Option<Raw>, mode: Mode) -> Result<Self, Error> {
+        Self::with_pieces(server, context, meta, mode, None)
+    }
+
+    /// Of a call whose result may come in pieces.
+    pub(crate) fn with_pieces(
+        server: Server,
+        context: Context,
+        meta: Option<Raw>,
+        mode: Mode,
+        pieces: Option<Pieces>,
+    ) -> Result<Self, Error> {
         let view: RequestMeta = match &meta {
             Some(meta) => meta.view().map_err(|error| Error::invalid_params(format!("_meta: {error}")))?,
             None => RequestMeta::new(),
@@ -71,6 +85,7 @@ impl Ctx {
             log_level: view.log_level,
             mode: RwLock::new(mode),
             progress: Mutex::new(None),
+            pieces,
             over: CancellationToken::new(),
         })))
     }
@@ -214,6 +229,42 @@ impl Ctx {
         }
         params.message = message.map(ToOwned::to_owned);
         self.notify(method::PROGRESS, &params);
+    }
+
+    /// Whether the client wants the result in pieces (MGP 12) and the server declared
+    /// [`Extension::Streaming`](crate::mgp::Extension::Streaming).
+    #[must_use]
+    pub fn wants_pieces(&self) -> bool {
+        self.0.pieces.is_some()
+    }
+
+    /// Sends a piece of the result ahead. Does nothing for a client that does not want pieces; the result that the handler
+    /// returns in the end must therefore hold all of it.
+    ///
+    /// ```
+    /// # async fn example(ctx: switchboard_sdk::Ctx) -> Result<String, switchboard_sdk::Error> {
+    /// let mut all = String::new();
+    /// for word in ["one ", "two ", "three"] {
+    ///     ctx.piece(word);
+    ///     all.push_str(word);
+    /// }
+    /// Ok(all)
+    /// # }
+    /// ```
+    pub fn piece(&self, content: impl Into<ContentBlock>) {
+        if let Some(pieces) = &self.0.pieces
+            && let Ok(content) = Raw::from_value(&content.into())
+        {
+            self.notify(mgp::method::STREAM_CHUNK, &pieces.next(content));
+        }
+    }
+
+    /// The result as the client gets it.
+    pub(crate) fn conclude(&self, result: Raw) -> Raw {
+        match &self.0.pieces {
+            Some(pieces) => pieces.told_in(result),
+            None => result,
+        }
     }
 
     /// Sends a log message to the client, if it wants messages of this level. Never put secrets into one.

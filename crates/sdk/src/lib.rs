@@ -37,6 +37,7 @@ mod ctx;
 mod error;
 mod feed;
 mod page;
+mod pieces;
 mod prompt;
 mod resource;
 mod rounds;

@@ -11,12 +11,13 @@ use switchboard_protocol::mcp::{
     ReadResourceParams, Reference, meta, method,
 };
 use switchboard_protocol::{Era, Revision};
-use switchboard_wire::{Kind, Raw};
+use switchboard_wire::{Kind, Raw, Request};
 
 use super::Server;
 use super::handle::{method_not_found, view};
 use crate::clock;
 use crate::ctx::Mode;
+use crate::pieces::Pieces;
 use crate::prompt::Arguments;
 use crate::resource::{Cache, Reading};
 use crate::rounds::{Ran, Rounds, drive};
@@ -39,8 +40,8 @@ struct Round<'a> {
 }
 
 impl Server {
-    pub(super) async fn call_tool(&self, context: Context, params: Option<&Raw>) -> Result<Raw, Error> {
-        let raw = params;
+    pub(super) async fn call_tool(&self, context: Context, request: &Request) -> Result<Raw, Error> {
+        let raw = request.params.as_ref();
         let params: CallToolParams = view(raw)?;
         let entry = self.0.registry.read().tools.get(&params.name).cloned();
         let Some(entry) = entry else { return self.call_unlisted(context, raw, params).await };
@@ -70,9 +71,11 @@ impl Server {
         };
         let binding = self.bind(&context, &round);
         let mode = self.mode(&context, round, &binding)?;
-        let ctx = Ctx::new(self.clone(), context, meta, mode)?;
+        let pieces = Pieces::wanted_by(request, &self.options().mgp);
+        let ctx = Ctx::with_pieces(self.clone(), context, meta, mode, pieces)?;
         let work = (entry.tool.run)(ctx.clone(), arguments);
-        self.run(ctx, work, binding, |outcome| told_to_the_model(outcome, revision)).await
+        let told = ctx.clone();
+        self.run(ctx, work, binding, |outcome| Ok(told.conclude(told_to_the_model(outcome, revision)?))).await
     }
 
     /// A call of a tool that is not listed.

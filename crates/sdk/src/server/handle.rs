@@ -107,7 +107,7 @@ impl Server {
             (_, method::PROMPTS_LIST) => self.list_prompts(&context, params),
             (_, method::RESOURCES_LIST) => self.list_resources(&context, params),
             (_, method::RESOURCES_TEMPLATES_LIST) => self.list_templates(&context, params),
-            (_, method::TOOLS_CALL) => self.call_tool(context, params).await,
+            (_, method::TOOLS_CALL) => self.call_tool(context, &request).await,
             (_, method::PROMPTS_GET) => self.get_prompt(context, params).await,
             (_, method::RESOURCES_READ) => self.read_resource(context, params).await,
             (_, method::COMPLETE) => self.complete_argument(context, params).await,

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use switchboard_protocol::mcp::{CallToolResult, LoggingLevel};
+use switchboard_protocol::mgp::Extension;
 
 use super::*;
 use crate::{Error, Json, NoArgs, Prompt, Resource, ResourceTemplate, Tool, user};
@@ -214,6 +215,51 @@ async fn progress_and_log_messages() {
     let wrong = client(Revision::V2026_07_28).with_meta(json!({(meta::LOG_LEVEL): "loud"}));
     assert_eq!(code(wrong.tool("talk", json!({})).await), -32602);
     assert_eq!(code(client(Revision::V2025_06_18).call(method::SET_LEVEL, json!({"level": "loud"})).await), -32602);
+}
+
+#[tokio::test]
+async fn pieces_go_ahead_of_the_result_to_who_wants_them() {
+    const CHUNK: &str = "notifications/mgp.stream.chunk";
+    let think = || {
+        Tool::new::<NoArgs, String>("think").handler(|ctx, _| async move {
+            for piece in ["Quantum ", "computing"] {
+                ctx.piece(piece);
+            }
+            let later = ctx.clone();
+            tokio::spawn(async move {
+                later.cancelled().await;
+                later.piece("too late");
+            });
+            Ok(format!("Quantum computing {}", ctx.wants_pieces()))
+        })
+    };
+    let server = |extensions: &[Extension]| {
+        let silent = Tool::new::<NoArgs, String>("silent").handler(|_, _| async { Ok("all".to_owned()) });
+        Server::builder("t", "1").mgp(extensions).tool(think()).tool(silent).build().expect("a server")
+    };
+    for revision in Revision::ALL {
+        let client = Client::new(&server(&[Extension::Streaming]), revision, json!({}));
+        let cancel = CancellationToken::new();
+        let asked = json!({"name": "think", "_mgp": {"stream": true}});
+        let result = client.call_until(method::TOOLS_CALL, asked.clone(), cancel.clone()).await.expect("a result");
+        cancel.cancel();
+        tokio::task::yield_now().await;
+        let piece = |index: u64, text: &str| json!({"request_id": 7, "index": index, "content": {"type": "text", "text": text}, "done": false});
+        assert_eq!(client.far.told(CHUNK), [piece(0, "Quantum "), piece(1, "computing")], "{revision:?}");
+        assert_eq!(text(&result), "Quantum computing true");
+        assert_eq!(result["_mgp"]["chunks_sent"], 2);
+        assert!(result["_mgp"]["streamed"] == true && result["_mgp"]["duration_ms"].is_u64(), "{result}");
+
+        let client = Client::new(&server(&[Extension::Streaming]), revision, json!({}));
+        let whole = client.tool("think", json!({})).await.expect("a result");
+        let silent = json!({"name": "silent", "_mgp": {"stream": true}});
+        let silent = client.call(method::TOOLS_CALL, silent).await.expect("a result");
+        let undeclared = Client::new(&server(&[Extension::Audit]), revision, json!({}));
+        let unknown = undeclared.call(method::TOOLS_CALL, asked).await.expect("a result");
+        assert_eq!((text(&whole), text(&unknown)), ("Quantum computing false", "Quantum computing false"));
+        assert!([&whole, &silent, &unknown].iter().all(|result| result.get("_mgp").is_none()));
+        assert!(client.far.told(CHUNK).is_empty() && undeclared.far.told(CHUNK).is_empty());
+    }
 }
 
 #[tokio::test]
