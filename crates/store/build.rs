@@ -4,13 +4,9 @@ use std::path::Path;
 
 fn main() {
     println!("cargo::rustc-check-cfg=cfg(postgres_installed)");
-    println!("cargo::rerun-if-env-changed=PATH");
-    // Changes when the folder of PostgreSQL appears in it.
-    for path in ["/usr/lib", "/usr/lib/postgresql"] {
-        if Path::new(path).exists() {
-            println!("cargo::rerun-if-changed={path}");
-        }
-    }
+    // Each look builds everything anew. So not at every change of PATH, and at the folder around it only until it is there.
+    let watched = ["/usr/lib/postgresql", "/usr/lib", "build.rs"].into_iter().find(|path| Path::new(path).exists());
+    println!("cargo::rerun-if-changed={}", watched.unwrap_or("Cargo.toml"));
     let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let of_debian = versions.map(|version| version.path().join("bin"));
     let path = std::env::var_os("PATH").unwrap_or_default();

@@ -17,6 +17,7 @@ mod login;
 mod manifest;
 mod memory;
 mod orphans;
+mod postgres;
 mod search;
 mod serve;
 mod stdio;

@@ -8,19 +8,19 @@ use serde_json::{Value, json};
 use crate::serve::{Served, modern_meta};
 use crate::support::{Home, Peer, server, wait};
 
-fn connect(home: &Home, args: &[&str]) -> Peer {
+pub(crate) fn connect(home: &Home, args: &[&str]) -> Peer {
     let mut peer = Peer::start(home.command(args));
     peer.initialize();
     peer
 }
 
-fn store(peer: &mut Peer, content: &str) {
+pub(crate) fn store(peer: &mut Peer, content: &str) {
     let answer = peer.call("inject_context", &json!({"content": content, "rationale": "a test"})).unwrap();
     let answer: Value = serde_json::from_str(&answer).unwrap_or_else(|error| panic!("{error}: {answer}"));
     assert!(answer["fingerprintId"].is_string(), "{answer}");
 }
 
-fn found(peer: &mut Peer, query: &str) -> Vec<String> {
+pub(crate) fn found(peer: &mut Peer, query: &str) -> Vec<String> {
     let answer = peer.call("search_graph", &json!({"query": query, "includeContent": true})).unwrap();
     let answer: Value = serde_json::from_str(&answer).unwrap();
     answer["results"].as_array().unwrap().iter().map(|hit| hit["content"].as_str().unwrap().to_owned()).collect()
