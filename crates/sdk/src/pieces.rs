@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use switchboard_protocol::mgp::Extension;
 use switchboard_protocol::mgp::metadata::Metadata;
-use switchboard_protocol::mgp::stream::{StreamChunk, Streamed};
-use switchboard_wire::{Edit, Raw, Request};
+use switchboard_protocol::mgp::stream::{StreamChunk, with_pieces};
+use switchboard_wire::{Raw, Request};
 
 /// The pieces of one call.
 pub(crate) struct Pieces {
@@ -38,9 +38,6 @@ impl Pieces {
         if sent == 0 {
             return result;
         }
-        let took = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let said = Streamed::new(true).chunks_sent(sent).duration_ms(took);
-        let told = || Some(Edit::of(&result).ok()?.set("_mgp", Raw::from_value(&said).ok()?).finish());
-        told().unwrap_or(result)
+        with_pieces(result, sent, self.began.elapsed())
     }
 }

@@ -11,7 +11,7 @@ use switchboard_peer::{BoxFuture, Call, CallError, Context, Remote, Reply, SendE
 use switchboard_protocol::fault::Fault;
 use switchboard_protocol::mcp::method;
 use switchboard_protocol::mgp;
-use switchboard_protocol::mgp::stream::{StreamChunk, StreamProgress};
+use switchboard_protocol::mgp::stream::{StreamChunk, StreamProgress, with_pieces};
 use switchboard_protocol::proposals::streaming::{OperationChunk, OperationProgress, STREAM_CHUNK};
 use switchboard_wire::{Edit, Id, Notification, Raw};
 use tokio::sync::watch;
@@ -486,17 +486,10 @@ impl Live {
             let state = self.state.lock();
             (state.stream.came(), state.stream.sent())
         };
-        let Ok(edit) = Edit::of(&result) else { return result };
         match self.form {
-            Form::Mgp if came > 0 => {
-                let took = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
-                let said = |mgp: Edit| {
-                    let mgp = mgp.set("streamed", Raw::boolean(true)).set("chunks_sent", Raw::number(sent));
-                    if mgp.object().has("duration_ms") { mgp } else { mgp.set("duration_ms", Raw::number(took)) }
-                };
-                edit.within("_mgp", said).map_or(result, Edit::finish)
-            }
+            Form::Mgp if came > 0 => with_pieces(result, sent, self.began.elapsed()),
             Form::Proposal { pieces } => {
+                let Ok(edit) = Edit::of(&result) else { return result };
                 if pieces && came > 0 {
                     self.flush();
                     self.tell(render::proposal_chunk(&self.operation, came, None, None));
@@ -504,7 +497,7 @@ impl Live {
                 let operation = Raw::string(&self.operation);
                 edit.within("_meta", |meta| meta.set("operation_id", operation)).map_or(result, Edit::finish)
             }
-            Form::Mgp | Form::Nothing => edit.finish(),
+            Form::Mgp | Form::Nothing => result,
         }
     }
 

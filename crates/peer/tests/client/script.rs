@@ -1,5 +1,8 @@
 //! Servers whose every answer a test writes, and a handler that keeps what it gets.
 
+#[path = "../../../transport/tests/http_client/raw.rs"]
+mod raw;
+
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
@@ -138,16 +141,7 @@ impl Server {
 }
 
 async fn read_request(stream: &mut TcpStream) -> Option<Seen> {
-    let mut bytes = Vec::new();
-    let end = loop {
-        if let Some(at) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {
-            break at + 4;
-        }
-        if stream.read_buf(&mut bytes).await.ok()? == 0 {
-            return None;
-        }
-    };
-    let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
+    let (head, body) = raw::read_request(stream).await?;
     let mut lines = head.lines();
     let mut first = lines.next()?.split(' ');
     let (verb, path) = (first.next()?.to_owned(), first.next()?.to_owned());
@@ -155,14 +149,7 @@ async fn read_request(stream: &mut TcpStream) -> Option<Seen> {
         .filter_map(|line| line.split_once(": "))
         .map(|(name, value)| (name.to_ascii_lowercase(), value.to_owned()))
         .collect();
-    let length =
-        headers.iter().find(|(name, _)| name == "content-length").map_or(0, |(_, length)| length.parse().unwrap());
-    while bytes.len() < end + length {
-        if stream.read_buf(&mut bytes).await.ok()? == 0 {
-            return None;
-        }
-    }
-    let body = serde_json::from_slice(&bytes[end..end + length]).unwrap_or(Value::Null);
+    let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
     Some(Seen { verb, path, headers, body })
 }
 

@@ -5,7 +5,9 @@
 #[cfg(test)]
 mod tests;
 
-use switchboard_wire::{Kind, Raw};
+use std::time::Duration;
+
+use switchboard_wire::{Edit, Kind, Raw};
 
 view! { "snake_case";
     /// One piece of a result (MGP 12.4).
@@ -101,6 +103,18 @@ view! { "snake_case";
         /// How long it all took.
         duration_ms: u64,
     }
+}
+
+/// The final result of a call, with what is to be said about its pieces (MGP 12.5) beside what its server says there. A
+/// server knows better than who passes its result on how long it took.
+#[must_use]
+pub fn with_pieces(result: Raw, sent: u64, took: Duration) -> Raw {
+    let took = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+    let told = |mgp: Edit| {
+        let mgp = mgp.set("streamed", Raw::boolean(true)).set("chunks_sent", Raw::number(sent));
+        if mgp.object().has("duration_ms") { mgp } else { mgp.set("duration_ms", Raw::number(took)) }
+    };
+    Edit::of(&result).and_then(|edit| edit.within("_mgp", told)).map_or(result, Edit::finish)
 }
 
 /// The text of a content block that is text.

@@ -44,7 +44,7 @@ pub(super) struct Connection {
     /// The head of the request, and its body where that is small.
     output: Vec<u8>,
     /// The body where it is large.
-    apart: Bytes,
+    large_body: Bytes,
     /// How much of the two has been written.
     written: usize,
     sending: Sending,
@@ -83,7 +83,7 @@ impl Connection {
             stream: TokioIo::new(stream),
             input: BytesMut::with_capacity(READ),
             output: Vec::new(),
-            apart: Bytes::new(),
+            large_body: Bytes::new(),
             written: 0,
             sending: Sending::Sent,
             room: READ,
@@ -108,10 +108,10 @@ impl Connection {
     pub(super) async fn ask(&mut self, message: &Outgoing) -> Result<Head, Failure> {
         self.output.clear();
         message.write_head(&mut self.output);
-        self.apart = message.body().clone();
-        if self.apart.len() <= SMALL {
-            self.output.extend_from_slice(&self.apart);
-            self.apart = Bytes::new();
+        self.large_body = message.body().clone();
+        if self.large_body.len() <= SMALL {
+            self.output.extend_from_slice(&self.large_body);
+            self.large_body = Bytes::new();
         }
         self.written = 0;
         self.sending = Sending::Going;
@@ -146,7 +146,7 @@ impl Connection {
                 self.fill(framing, length - self.input.len()).await?;
             }
             *framing = Framing::End;
-            self.take(length)
+            self.take_whole(length)
         } else {
             let mut whole = BytesMut::new();
             while let Some(piece) = self.piece(framing).await? {
@@ -166,7 +166,7 @@ impl Connection {
     }
 
     /// Takes a body that has come as a whole.
-    fn take(&mut self, length: usize) -> Bytes {
+    fn take_whole(&mut self, length: usize) -> Bytes {
         if length <= SMALL {
             let body = self.input.get(..length).map(Bytes::copy_from_slice).unwrap_or_default();
             self.input.advance(length);
@@ -223,7 +223,7 @@ impl Connection {
 
     /// Writes what can be written now; ready when nothing is left to do. An error where the server saw no request.
     fn poll_send(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Failure>> {
-        let length = self.output.len() + self.apart.len();
+        let length = self.output.len() + self.large_body.len();
         while matches!(self.sending, Sending::Going) {
             let written = if self.written < length {
                 ready!(self.poll_write(context))
@@ -231,7 +231,7 @@ impl Connection {
                 // TLS keeps bytes back otherwise.
                 ready!(Pin::new(&mut self.stream).poll_flush(context)).map(|()| 0)
             };
-            let is_unsent = self.written == 0 && (length <= RECORD || !self.is_secret());
+            let is_unsent = self.written == 0 && (length <= RECORD || !self.is_encrypted());
             match written {
                 Ok(0) if self.written == length => self.sending = Sending::Sent,
                 Ok(0) | Err(_) if is_unsent => return Poll::Ready(Err(Failure::Unsent)),
@@ -246,7 +246,7 @@ impl Connection {
     fn poll_write(&mut self, context: &mut Context<'_>) -> Poll<io::Result<usize>> {
         let stream = Pin::new(&mut self.stream);
         let head = self.output.get(self.written..).unwrap_or_default();
-        let body = self.apart.get(self.written.saturating_sub(self.output.len())..).unwrap_or_default();
+        let body = self.large_body.get(self.written.saturating_sub(self.output.len())..).unwrap_or_default();
         // The system takes one piece in less time than a list of them.
         match (head.is_empty(), body.is_empty()) {
             (_, true) => stream.poll_write(context, head),
@@ -256,7 +256,7 @@ impl Connection {
     }
 
     /// Whether it is encrypted.
-    fn is_secret(&self) -> bool {
+    fn is_encrypted(&self) -> bool {
         matches!(self.stream.inner(), Stream::Https(_))
     }
 
@@ -269,9 +269,9 @@ impl Connection {
     }
 
     /// Gives up memory that only a large message needed.
-    pub(super) fn rest(&mut self) {
+    pub(super) fn shrink(&mut self) {
         self.room = READ;
-        self.apart = Bytes::new();
+        self.large_body = Bytes::new();
         if self.input.capacity() > MOST_KEPT {
             self.input = BytesMut::new();
         }
@@ -280,7 +280,7 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        if self.is_secret() {
+        if self.is_encrypted() {
             // So that the other side can tell the end from an accident. A socket that is full must not hold us up.
             let _told = Pin::new(&mut self.stream).poll_shutdown(&mut Context::from_waker(Waker::noop()));
         }

@@ -61,11 +61,12 @@ impl Head {
         };
         let status =
             response.code.and_then(|code| StatusCode::from_u16(code).ok()).ok_or("the answer has no status")?;
-        let mut marks = Marks { is_kept: response.version == Some(1), ..Marks::default() };
+        let is_1_1 = response.version == Some(1);
+        let mut marks = Marks { is_kept: is_1_1, ..Marks::default() };
         for line in response.headers.iter() {
             marks.note(line)?;
         }
-        let (framing, is_kept) = marks.framing(status, response.version == Some(1))?;
+        let (framing, is_kept) = marks.framing(status, is_1_1)?;
         let headers = Headers(input.get(..length).unwrap_or_default().into());
         let Marks { kept_for, is_events, .. } = marks;
         Ok(Some((Self { status, framing, is_kept, kept_for, is_events, headers }, length)))
@@ -132,13 +133,13 @@ impl Marks {
     }
 
     /// How the body ends, and whether the connection can be used after it.
-    fn framing(&self, status: StatusCode, is_current: bool) -> Result<(Framing, bool), &'static str> {
+    fn framing(&self, status: StatusCode, knows_chunks: bool) -> Result<(Framing, bool), &'static str> {
         let is_kept = self.is_kept && !self.is_closing;
         if status.is_informational() || matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED) {
             return Ok((Framing::End, is_kept));
         }
         match (self.is_chunked, self.length) {
-            (true, _) if !is_current => Err("the answer has chunks, which HTTP/1.0 does not know"),
+            (true, _) if !knows_chunks => Err("the answer has chunks, which HTTP/1.0 does not know"),
             // Someone on the way may have gone by the length: what comes after is not to be trusted.
             (true, length) => Ok((Framing::CHUNKS, is_kept && length.is_none())),
             (false, Some(length)) => Ok((Framing::Length(length), is_kept)),
@@ -246,6 +247,7 @@ mod tests {
         assert_eq!(head.as_ref().and_then(|head| head.kept_for), Some(Duration::from_secs(4)));
         assert!(!format!("{head:?}").contains("secret"));
     }
+
     proptest! {
         #[test]
         fn any_bytes_are_read_or_refused(start in "(HTTP/1\\.[01] [0-9]{3} ?[a-z]{0,3}\r\n)?", rest: Vec<u8>) {

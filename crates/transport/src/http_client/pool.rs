@@ -50,7 +50,7 @@ struct Kept {
 }
 
 impl Kept {
-    fn is_good(&mut self, now: Instant) -> bool {
+    fn is_usable(&mut self, now: Instant) -> bool {
         self.until > now && self.connection.is_quiet()
     }
 }
@@ -68,7 +68,7 @@ impl Lease {
         if self.keep_for.is_zero() || !self.connection.is_quiet() {
             return;
         }
-        self.connection.rest();
+        self.connection.shrink();
         self.idle.keep(Kept { connection: self.connection, until: Instant::now() + self.keep_for });
     }
 
@@ -103,7 +103,7 @@ impl Idle {
         let now = Instant::now();
         loop {
             let mut newest = self.shelf.lock().kept.pop_back()?;
-            if newest.is_good(now) {
+            if newest.is_usable(now) {
                 return Some(newest.connection);
             }
         }
@@ -117,7 +117,7 @@ async fn sweep(idle: Weak<Idle>) {
         let Some(idle) = idle.upgrade() else { return };
         let mut shelf = idle.shelf.lock();
         let now = Instant::now();
-        shelf.kept.retain_mut(|kept| kept.is_good(now));
+        shelf.kept.retain_mut(|kept| kept.is_usable(now));
         if shelf.kept.is_empty() {
             shelf.is_swept = false;
             return;

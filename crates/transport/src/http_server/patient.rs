@@ -53,11 +53,13 @@ impl AsyncWrite for Patient {
         cx: &mut Context<'_>,
         bufs: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        // A short answer comes as head and body. The system takes one piece in less time than two.
-        let mut joined = [0; SHORT];
-        let written = match join(bufs, &mut joined) {
-            Some(short) => Pin::new(&mut self.stream).poll_write(cx, short),
-            None => Pin::new(&mut self.stream).poll_write_vectored(cx, bufs),
+        let stream = Pin::new(&mut self.stream);
+        let written = if bufs.iter().map(|piece| piece.len()).sum::<usize>() > SHORT {
+            stream.poll_write_vectored(cx, bufs)
+        } else {
+            // A short answer comes as head and body. The system takes one piece in less time than two.
+            let mut joined = [0; SHORT];
+            stream.poll_write(cx, join(bufs, &mut joined))
         };
         self.watch(cx, written)
     }
@@ -75,12 +77,13 @@ impl AsyncWrite for Patient {
     }
 }
 
-/// Puts pieces behind each other, where there is room for all of them.
-fn join<'a>(pieces: &[IoSlice<'_>], room: &'a mut [u8]) -> Option<&'a [u8]> {
+/// Puts pieces behind each other, as far as there is room.
+fn join<'a>(pieces: &[IoSlice<'_>], room: &'a mut [u8]) -> &'a [u8] {
     let mut length = 0;
     for piece in pieces {
-        room.get_mut(length..length + piece.len())?.copy_from_slice(piece);
+        let Some(place) = room.get_mut(length..length + piece.len()) else { break };
+        place.copy_from_slice(piece);
         length += piece.len();
     }
-    room.get(..length)
+    room.get(..length).unwrap_or_default()
 }

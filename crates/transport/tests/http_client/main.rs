@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod life;
+mod raw;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use switchboard_transport::http_client::{Body, HttpError, HttpOptions, Target};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::io::AsyncWriteExt as _;
 use tokio::net::{TcpListener, TcpStream};
 
 /// One request as it came.
@@ -21,25 +22,8 @@ struct Seen {
 }
 
 async fn read_request(stream: &mut TcpStream) -> Option<Seen> {
-    let mut bytes = Vec::new();
-    let end = loop {
-        if let Some(at) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {
-            break at + 4;
-        }
-        if stream.read_buf(&mut bytes).await.ok()? == 0 {
-            return None;
-        }
-    };
-    let head = String::from_utf8_lossy(&bytes[..end]).to_ascii_lowercase();
-    let length: usize = head
-        .lines()
-        .find_map(|line| line.strip_prefix("content-length: "))
-        .map_or(0, |length| length.trim().parse().unwrap());
-    while bytes.len() < end + length {
-        stream.read_buf(&mut bytes).await.ok()?;
-    }
-    let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
-    Some(Seen { head, body: bytes[end..end + length].to_vec() })
+    let (head, body) = raw::read_request(stream).await?;
+    Some(Seen { head, body })
 }
 
 /// Answers every request with what `answer` gives, and counts connections.

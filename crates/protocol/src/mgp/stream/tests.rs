@@ -80,3 +80,19 @@ fn the_text_of_a_block() {
         assert_eq!(text_of(&raw(block)).as_deref(), text, "{block}");
     }
 }
+
+/// What a server says in `_mgp` itself stays, its own time as well.
+#[test]
+fn a_result_says_what_came_before_it() {
+    let took = Duration::from_millis(3200);
+    for (result, told) in [
+        (r#"{"content":[]}"#, r#"{"content":[],"_mgp":{"streamed":true,"chunks_sent":15,"duration_ms":3200}}"#),
+        (
+            r#"{"_mgp":{"own":1.10,"duration_ms":7}}"#,
+            r#"{"_mgp":{"own":1.10,"duration_ms":7,"streamed":true,"chunks_sent":15}}"#,
+        ),
+        ("[1]", "[1]"),
+    ] {
+        assert_eq!(with_pieces(raw(result), 15, took).as_str(), told);
+    }
+}
