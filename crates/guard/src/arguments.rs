@@ -55,6 +55,16 @@ impl World for NoWorld {
     }
 }
 
+/// Whether the key of a string says that it is a command, code or a path.
+#[must_use]
+pub(crate) fn is_code_or_path(key: &str) -> bool {
+    use role::Role;
+    matches!(
+        role::of(key),
+        Role::Command | Role::Commands | Role::CommandWords | Role::Script | Role::Code | Role::Path | Role::Sql
+    )
+}
+
 /// Everything that the arguments of one tool are held to.
 #[derive(Debug, Clone, Default)]
 pub struct Checks {

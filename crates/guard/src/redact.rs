@@ -1,12 +1,21 @@
-//! Taking secrets and control characters out of what people and logs are shown.
+//! Masking secrets in what is kept on record, and making every character visible in what people are shown.
+//!
+//! The two never meet: whoever decides about a call sees all of it ([`shown`]), and only a record or a log is masked
+//! ([`value`]). A mask says how many characters stand under it and covers a bounded number of them. Commands, code and
+//! paths are not masked: a record that hides them does not say what happened.
+
+use std::fmt::Write as _;
 
 use serde_json::Value;
-use switchboard_wire::Raw;
+use switchboard_wire::{Kind, Object, Raw};
 
+use crate::arguments::is_code_or_path;
 use crate::screen;
 
-/// What stands in place of a secret.
-pub const REDACTED: &str = "[redacted]";
+/// Characters of a value that are masked because of its name. A longer one is no password, and is masked by its shape.
+const MAX_NAMED_CHARS: usize = 1_024;
+/// Blanks in a row that are written out. More of them push what follows out of sight, and are counted instead.
+const MAX_BLANKS: usize = 16;
 
 /// Parts of a key's name that promise a secret.
 const SECRET_NAMES: [&str; 12] = [
@@ -24,31 +33,49 @@ const SECRET_NAMES: [&str; 12] = [
     "sessionkey",
 ];
 
-/// A value without the secrets in it: what stands under a telling name, and what looks like one by itself.
+/// What stands in place of a secret of so many characters.
+#[must_use]
+pub fn mask(text: &str) -> String {
+    format!("[{} characters masked]", text.chars().count())
+}
+
+/// A value for a record: what stands under a telling name is masked, and what looks like a secret by itself.
 #[must_use]
 pub fn value(raw: &Raw) -> Value {
     let mut value = raw.view().unwrap_or(Value::Null);
-    clean(&mut value);
+    clean(&mut value, false);
     value
 }
 
-fn clean(value: &mut Value) {
+/// `named`: the key promises a secret.
+fn clean(value: &mut Value, named: bool) {
     match value {
+        Value::String(text) if named && text.chars().count() <= MAX_NAMED_CHARS => *text = mask(text),
         Value::String(text) => {
             if let Some(clean) = without_secrets(text) {
                 *text = clean;
             }
         }
-        Value::Array(items) => items.iter_mut().for_each(clean),
+        Value::Number(number) if named => *value = Value::from(mask(&number.to_string())),
+        Value::Array(items) => items.iter_mut().for_each(|item| clean(item, named)),
         Value::Object(members) => {
             for (key, value) in members.iter_mut() {
-                if names_secret(key) && !matches!(value, Value::Null | Value::Bool(_)) {
-                    *value = Value::from(REDACTED);
+                if is_code_or_path(key) {
+                    clean_objects(value);
                 } else {
-                    clean(value);
+                    clean(value, named || names_secret(key));
                 }
             }
         }
+        _ => {}
+    }
+}
+
+/// Under a key for commands, code or paths only what has a key of its own is masked.
+fn clean_objects(value: &mut Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(clean_objects),
+        Value::Object(_) => clean(value, false),
         _ => {}
     }
 }
@@ -70,11 +97,90 @@ fn without_secrets(text: &str) -> Option<String> {
     let mut at = 0;
     for secret in secrets {
         clean.push_str(text.get(at..secret.place.start)?);
-        clean.push_str(REDACTED);
+        clean.push_str(&mask(text.get(secret.place.clone())?));
         at = secret.place.end;
     }
     clean.push_str(text.get(at..)?);
     Some(clean)
+}
+
+/// A value as a person is shown it before agreeing to it: JSON on several lines with every character that is sent.
+///
+/// Numbers keep their digits. What cannot be seen stands as `\u{200b}`, which is no escape of JSON, so that it cannot be
+/// taken for text that was written like that. `None` for a value in which a member stands twice: it has no one meaning.
+#[must_use]
+pub fn shown(raw: &Raw) -> Option<String> {
+    let mut out = String::with_capacity(raw.as_bytes().len() + 64);
+    show(raw, 0, &mut out)?;
+    Some(out)
+}
+
+fn show(raw: &Raw, depth: usize, out: &mut String) -> Option<()> {
+    let line = |out: &mut String, depth: usize| {
+        out.push('\n');
+        (0..depth).for_each(|_| out.push_str("  "));
+    };
+    match raw.kind() {
+        Kind::Object => {
+            let object = Object::open(raw).ok()?;
+            out.push('{');
+            for (index, (key, value)) in object.iter().enumerate() {
+                if index > 0 {
+                    out.push(',');
+                }
+                line(out, depth + 1);
+                show_string(&key, out);
+                out.push_str(": ");
+                show(&value, depth + 1, out)?;
+            }
+            if !object.is_empty() {
+                line(out, depth);
+            }
+            out.push('}');
+        }
+        Kind::Array => {
+            let items = raw.elements()?;
+            out.push('[');
+            for (index, item) in items.iter().enumerate() {
+                if index > 0 {
+                    out.push(',');
+                }
+                line(out, depth + 1);
+                show(item, depth + 1, out)?;
+            }
+            if !items.is_empty() {
+                line(out, depth);
+            }
+            out.push(']');
+        }
+        Kind::String => match raw.as_text() {
+            Some(text) => show_string(&text, out),
+            None => out.push_str(raw.as_str()),
+        },
+        Kind::Number | Kind::Bool | Kind::Null => out.push_str(raw.as_str()),
+    }
+    Some(())
+}
+
+fn show_string(text: &str, out: &mut String) {
+    let quoted = Raw::string(text);
+    let mut blanks = 0;
+    for c in quoted.as_str().chars() {
+        if c == ' ' {
+            blanks += 1;
+            continue;
+        }
+        write_blanks(std::mem::take(&mut blanks), out);
+        push_visible(c, out);
+    }
+}
+
+fn write_blanks(count: usize, out: &mut String) {
+    if count > MAX_BLANKS {
+        let _ = write!(out, "\\u{{20}}*{count}");
+    } else {
+        (0..count).for_each(|_| out.push(' '));
+    }
 }
 
 /// A text in which every character can be seen: control and hidden characters stand as their numbers.
@@ -82,16 +188,45 @@ fn without_secrets(text: &str) -> Option<String> {
 pub fn printable(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
-        let hidden = c.is_control() && c != '\n' && c != '\t'
-            || matches!(c, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-                | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}' | '\u{fe00}'..='\u{fe0f}');
-        if hidden {
-            shown.extend(c.escape_unicode());
-        } else {
+        if matches!(c, '\n' | '\t') {
             shown.push(c);
+        } else {
+            push_visible(c, &mut shown);
         }
     }
     shown
+}
+
+/// The same on one line: line breaks and tabs are written out as well.
+#[must_use]
+pub fn one_line(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' => shown.push_str("\\n"),
+            '\r' => shown.push_str("\\r"),
+            '\t' => shown.push_str("\\t"),
+            c => push_visible(c, &mut shown),
+        }
+    }
+    shown
+}
+
+fn push_visible(c: char, out: &mut String) {
+    if is_hidden(c) {
+        out.extend(c.escape_unicode());
+    } else {
+        out.push(c);
+    }
+}
+
+/// Characters that drive a terminal, reorder or join what stands beside them, or show as nothing or as a blank.
+fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{a0}' | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{1680}' | '\u{17b4}'
+            | '\u{17b5}' | '\u{180b}'..='\u{180f}' | '\u{2000}'..='\u{200f}' | '\u{2028}'..='\u{202f}'
+            | '\u{205f}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{e000}'..='\u{f8ff}' | '\u{fe00}'..='\u{fe0f}'
+            | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{10ffff}')
 }
 
 #[cfg(test)]
@@ -100,22 +235,75 @@ mod tests {
 
     use super::*;
 
+    fn raw(text: &str) -> Raw {
+        Raw::parse(text.to_owned(), &Limits::default()).unwrap()
+    }
+
     #[test]
-    fn secrets_go_by_name_and_by_shape() {
+    fn secrets_are_masked_by_name_and_by_shape_with_their_length() {
         for (given, expected) in [
-            (r#"{"api_key":"abc","n":1}"#, r#"{"api_key":"[redacted]","n":1}"#),
-            (r#"{"a":{"Authorization":["x"]}}"#, r#"{"a":{"Authorization":"[redacted]"}}"#),
+            (r#"{"api_key":"abc","n":1}"#, r#"{"api_key":"[3 characters masked]","n":1}"#),
+            (r#"{"a":{"Authorization":["x"]}}"#, r#"{"a":{"Authorization":["[1 characters masked]"]}}"#),
+            (r#"{"secret":{"pin":1234,"on":true}}"#, r#"{"secret":{"pin":"[4 characters masked]","on":true}}"#),
             (r#"{"max_tokens":5,"has_token":true}"#, r#"{"max_tokens":5,"has_token":true}"#),
-            (r#"{"url":"postgres://app:hunter22@db/x"}"#, r#"{"url":"[redacted]db/x"}"#),
+            (r#"{"url":"postgres://app:hunter22@db/x"}"#, r#"{"url":"postgres://app:[8 characters masked]@db/x"}"#),
             (r#"{"text":"nothing here"}"#, r#"{"text":"nothing here"}"#),
+            (r#"{"params":[{"token":"abc"},"ls"]}"#, r#"{"params":[{"token":"[3 characters masked]"},"ls"]}"#),
         ] {
-            let raw = Raw::parse(given.to_owned(), &Limits::default()).unwrap();
-            assert_eq!(value(&raw).to_string(), expected);
+            assert_eq!(value(&raw(given)).to_string(), expected);
         }
+    }
+
+    /// A record must say what ran. The first two are the attacks that hid their code as a password in a URL.
+    #[test]
+    fn commands_code_and_paths_are_never_masked() {
+        for given in [
+            r#"{"code":"const p=\"http://a:\";require(\"fs\").rmSync(process.env.HOME);globalThis.q=\"@\";console.log(1+1)"}"#,
+            r#"{"data":"p=\"x://a:\";open(chr(47)+\"home\",\"a\").write(\"evil\");q=\"@\""}"#,
+            r#"{"command":"curl -u a:b http://u:hunter22@h/ -H 'token=9fK2mQ7xT4bW8zR1'"}"#,
+            r#"{"secret":{"command":"rm -rf /","path":"/etc/shadow"}}"#,
+            r#"{"token_path":"/home/ann/.token"}"#,
+        ] {
+            assert_eq!(value(&raw(given)), raw(given).view::<Value>().unwrap(), "{given}");
+        }
+        // What is too long for a password is not hidden because of its name.
+        let long = format!(r#"{{"session_token":"{}"}}"#, "rm -rf / ;".repeat(200));
+        assert_eq!(value(&raw(&long)), raw(&long).view::<Value>().unwrap());
+    }
+
+    #[test]
+    fn who_decides_is_shown_every_character() {
+        for (given, expected) in [
+            ("{}", "{}"),
+            (r#"{"a":[],"b":{}}"#, "{\n  \"a\": [],\n  \"b\": {}\n}"),
+            (r#"{"session_token":"rm -rf /"}"#, "{\n  \"session_token\": \"rm -rf /\"\n}"),
+            (r#"["http://a:x;y@h"]"#, "[\n  \"http://a:x;y@h\"\n]"),
+            // Numbers keep their digits, and strings their meaning.
+            (r"[12345678901234567890123,1.10]", "[\n  12345678901234567890123,\n  1.10\n]"),
+            (
+                "[\"\\u0041\\u001b[2J\\u202e\\u200b\\u007f\\u00a0\"]",
+                "[\n  \"A\\u001b[2J\\u{202e}\\u{200b}\\u{7f}\\u{a0}\"\n]",
+            ),
+            // What was written like an escape is told from one.
+            (r#"["\\u{202e}"]"#, "[\n  \"\\\\u{202e}\"\n]"),
+        ] {
+            assert_eq!(shown(&raw(given)).as_deref(), Some(expected), "{given}");
+        }
+        assert_eq!(shown(&raw(r#"{"a":{"b":1,"b":2}}"#)), None);
+    }
+
+    #[test]
+    fn blanks_do_not_push_anything_out_of_sight() {
+        let wide = format!(r#"["ls{}; rm -rf ~"]"#, " ".repeat(4_000));
+        assert_eq!(shown(&raw(&wide)).as_deref(), Some("[\n  \"ls\\u{20}*4000; rm -rf ~\"\n]"));
+        let long = format!(r#"["{}"]"#, "x".repeat(1 << 16));
+        assert_eq!(shown(&raw(&long)).map(|text| text.matches('x').count()), Some(1 << 16));
     }
 
     #[test]
     fn what_cannot_be_seen_is_written_out() {
         assert_eq!(printable("a\u{1b}[2J\u{202e}b\n"), "a\\u{1b}[2J\\u{202e}b\n");
+        assert_eq!(one_line("a\r\nb\tc\u{9b}"), "a\\r\\nb\\tc\\u{9b}");
+        assert_eq!(printable("grüße 日本 👍"), "grüße 日本 👍");
     }
 }
