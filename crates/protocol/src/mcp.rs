@@ -24,6 +24,7 @@ mod prompt;
 mod resource;
 mod roots;
 mod sampling;
+pub mod strict;
 mod subscription;
 mod task;
 mod tool;
