@@ -134,6 +134,11 @@ where
 }
 
 impl Connection {
+    /// Whether a request of ours had this id.
+    fn was_sent(&self, id: u64) -> bool {
+        (1..self.next_id.load(Ordering::Relaxed)).contains(&id)
+    }
+
     /// Cancelled when the connection has ended.
     #[must_use]
     pub const fn closed(&self) -> &CancellationToken {

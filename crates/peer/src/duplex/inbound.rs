@@ -263,15 +263,10 @@ impl Inbound {
         let asks = time_to_answer(&notification);
         let handler = match named {
             Some(id) => {
-                match Id::from_raw(&id)
-                    .and_then(|id| id.as_u64())
-                    .and_then(|id| self.connection.pending.named(id, asks))
-                {
+                let id = Id::from_raw(&id).and_then(|id| id.as_u64());
+                match id.and_then(|id| self.connection.pending.named(id, asks)) {
                     Some(related) => related,
-                    None => {
-                        self.connection.stats().foreign_progress.fetch_add(1, Ordering::Relaxed);
-                        return;
-                    }
+                    None => return self.nobodys(id),
                 }
             }
             None => self.connection.pending.only_owner(),
@@ -286,14 +281,20 @@ impl Inbound {
         let token = params.as_ref().and_then(|params| params.get("progressToken"));
         let id = token.as_ref().and_then(Id::from_raw).and_then(|id| id.as_u64());
         let Some((token, related)) = id.and_then(|id| self.connection.pending.progress(id)) else {
-            self.connection.stats().foreign_progress.fetch_add(1, Ordering::Relaxed);
-            return;
+            return self.nobodys(id);
         };
         let edited = notification.params.as_ref().and_then(|params| Edit::of(params).ok());
         let params = edited.map(|edit| edit.set("progressToken", token).finish());
         let handler = related.unwrap_or_else(|| self.handler.clone());
         let context = self.context(None, self.connection.closed().child_token());
         handler.notification(context, Notification { params, ..notification }).await;
+    }
+
+    /// A message about a call that is not open. One about a call that has ended, or was cancelled, was under way.
+    fn nobodys(&self, id: Option<u64>) {
+        if !id.is_some_and(|id| self.connection.was_sent(id)) {
+            self.connection.stats().foreign_progress.fetch_add(1, Ordering::Relaxed);
+        }
     }
 
     fn response(&self, response: Response) {

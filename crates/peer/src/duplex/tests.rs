@@ -469,3 +469,26 @@ async fn a_call_waits_as_long_as_its_question_may_be_answered() {
     assert!(matches!(call.await.unwrap(), Err(CallError::Timeout(_))));
     assert!(began.elapsed() >= Duration::from_secs(70), "{:?}", began.elapsed());
 }
+
+#[tokio::test]
+async fn progress_of_a_call_that_has_ended_is_no_disorder() {
+    let (started, handler, mut far) = open(Role::Client);
+    let mut call = Call::new("x", Some(raw(r#"{"_meta":{"progressToken":"t"}}"#)));
+    call.cancel = CancellationToken::new();
+    let cancel = call.cancel.clone();
+    let connection = started.connection.clone();
+    let calling = tokio::spawn(async move { connection.request(call).await });
+    assert!(far.hear().await.contains("\"id\":1"));
+    cancel.cancel();
+    calling.await.unwrap().unwrap_err();
+    for named in [r#""progressToken":1"#, r#""progressToken":99"#] {
+        far.say(&format!(r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{{{named},"progress":1}}}}"#))
+            .await;
+    }
+    far.say(r#"{"jsonrpc":"2.0","method":"notifications/mgp.stream.progress","params":{"request_id":1,"progress":1}}"#)
+        .await;
+    // Handled in order: when this one has come, so have the others.
+    far.say(r#"{"jsonrpc":"2.0","method":"last"}"#).await;
+    handler.told.notified().await;
+    assert_eq!(started.connection.stats().foreign_progress.load(Ordering::Relaxed), 1, "only that of 99");
+}

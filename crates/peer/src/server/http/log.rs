@@ -185,11 +185,26 @@ impl EventLog {
         state.draining &= state.reader == 0;
         state.give_up_reader();
         state.attached = true;
-        let cursor = after.map_or(state.unread, |after| after.saturating_add(1).min(state.next)).max(state.first());
+        let wanted = after.map_or(state.unread, |after| after.saturating_add(1).min(state.next));
+        let cursor = wanted.max(state.first());
         let number = state.reader;
         drop(state);
-        Reader { log: self.clone(), number, cursor, priming: None, until: None }
+        let lost = cursor - wanted;
+        let priming = (lost > 0).then(|| encode(&Event { id: self.event_id(cursor - 1), ..gap(lost) }));
+        Reader { log: self.clone(), number, cursor, priming, until: None }
     }
+}
+
+/// What a reader that comes back too late is told of the events that nobody has any more: MCP has no other word for it.
+fn gap(lost: u64) -> Event {
+    let message = format!(
+        concat!(
+            r#"{{"jsonrpc":"2.0","method":"notifications/message","params":{{"level":"warning","logger":"switchboard","#,
+            r#""data":{{"kind":"events_lost","lost":{},"message":"events before this one are not kept any more"}}}}}}"#
+        ),
+        lost
+    );
+    Event { data: message.into(), ..Event::default() }
 }
 
 /// Reads a log for one HTTP answer.

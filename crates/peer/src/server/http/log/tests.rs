@@ -116,3 +116,34 @@ fn what_nobody_has_read_is_counted() {
         assert_eq!(log.unread_bytes(), all - event.len());
     }
 }
+
+#[test]
+fn a_reader_that_comes_back_too_late_is_told_what_it_missed() {
+    let log = EventLog::new(7, true, LIMITS);
+    let waker = noop_waker();
+    let mut cx = Context::from_waker(&waker);
+    let mut poll = |reader: &mut Reader| match reader.poll_event(&mut cx) {
+        Poll::Ready(Some(bytes)) => {
+            let mut decoder = Decoder::new(10_000);
+            decoder.push(&bytes);
+            let event = decoder.next_event().unwrap().unwrap();
+            Some((event.id.unwrap(), String::from_utf8(event.data.to_vec()).unwrap()))
+        }
+        _ => None,
+    };
+    let mut first = log.read(None);
+    for number in 1..=10 {
+        log.push(&Bytes::from(number.to_string())).unwrap();
+        assert_eq!(poll(&mut first), Some((format!("7-{number}"), number.to_string())));
+    }
+    log.push_answer(&Bytes::from_static(b"answer"));
+    // Of what was sent, the client got two.
+    let mut again = log.read(Some(2));
+    let (id, told) = poll(&mut again).unwrap();
+    assert!(told.contains(r#""kind":"events_lost","lost":3"#), "{told}");
+    assert_eq!(id, "7-5", "from here it can come back again");
+    let rest: Vec<String> = std::iter::from_fn(|| poll(&mut again)).map(|(_, text)| text).collect();
+    assert_eq!(rest, ["6", "7", "8", "9", "10", "answer"]);
+    let mut in_time = log.read(Some(5));
+    assert_eq!(poll(&mut in_time), Some(("7-6".to_owned(), "6".to_owned())), "nothing is missing");
+}
