@@ -1,7 +1,7 @@
 //! One stream of pieces: what of it is kept, what is due to be sent, what is missing (MGP 12, proposal 8).
 //!
 //! A stream serves all dialects: pieces have numbers, and whoever writes them for a peer gives the number its name.
-//! Pieces pass in the order in which they come. One that is missing is asked for, and nothing waits for it: the final
+//! Pieces pass as they come, and of those that wait the first goes first. One that is missing is asked for, and nothing waits for it: the final
 //! result is complete whatever became of the pieces. A piece stays until there is no room for it, for whoever did not
 //! get it. What is kept is bounded for each stream and, by a [`Ledger`], for all of them together.
 
@@ -148,7 +148,7 @@ pub struct Stream {
     /// Those before the farthest that were asked for.
     asked: u64,
     /// Numbers of pieces that wait to be sent.
-    due: VecDeque<u64>,
+    due: BTreeSet<u64>,
     /// Pieces before this number are not wanted: the reader has them.
     from: u64,
     /// Pieces before this number came in an earlier life.
@@ -171,7 +171,7 @@ impl Stream {
             whole: 0,
             ahead: BTreeSet::new(),
             asked: 0,
-            due: VecDeque::new(),
+            due: BTreeSet::new(),
             from: 0,
             begins: 0,
             sent: 0,
@@ -206,10 +206,23 @@ impl Stream {
         self.whole
     }
 
-    /// The server's own checkpoint, with the number of the first piece after it.
+    /// The number of the first piece that the reader was not sent: from here it can go on without missing anything.
     #[must_use]
-    pub fn checkpoint(&self) -> Option<(u64, &str)> {
-        self.checkpoint.as_ref().map(|(next, token)| (*next, token.as_str()))
+    pub fn unsent(&self) -> u64 {
+        self.due.first().map_or(self.whole, |first| self.whole.min(*first)).max(self.from)
+    }
+
+    /// The server's own checkpoint for a reader who has everything before `next`, with the number of the first piece
+    /// after it: never one behind pieces that the reader lacks.
+    #[must_use]
+    pub fn checkpoint(&self, next: u64) -> Option<(u64, &str)> {
+        // Where the server gave none at all, none need be looked for.
+        let (after, token) = self.checkpoint.as_ref()?;
+        if *after <= next {
+            return Some((*after, token));
+        }
+        let before = self.kept.iter().rev().filter(|piece| piece.index < next);
+        before.filter_map(|piece| Some((piece.index + 1, piece.checkpoint.as_deref()?))).max()
     }
 
     /// How many pieces were sent.
@@ -289,7 +302,7 @@ impl Stream {
         }
         self.bytes += weight;
         if piece.index >= self.from {
-            self.due.push_back(piece.index);
+            self.due.insert(piece.index);
         }
         self.kept.push_back(piece);
     }
@@ -300,19 +313,18 @@ impl Stream {
         let weight = piece.weight();
         self.bytes -= weight;
         self.ledger.give_back(weight);
-        if let Some(at) = self.due.iter().position(|index| *index == piece.index) {
-            self.due.remove(at);
+        if self.due.remove(&piece.index) {
             self.dropped += 1;
         }
     }
 
     /// The next piece that may be sent now. It counts as sent unless it is put back.
     pub fn next_due(&mut self, now: Instant) -> Option<Piece> {
-        let index = *self.due.front()?;
+        let index = *self.due.first()?;
         if !self.pace.passes(now) {
             return None;
         }
-        self.due.pop_front();
+        self.due.pop_first();
         // Who is behind wants the oldest, who is not the newest.
         let oldest = self.kept.front().filter(|piece| piece.index == index);
         let piece = oldest.or_else(|| self.kept.iter().rev().find(|piece| piece.index == index))?.clone();
@@ -322,7 +334,7 @@ impl Stream {
 
     /// Takes back a piece that could not be sent: it comes next.
     pub fn put_back(&mut self, index: u64) {
-        self.due.push_front(index);
+        self.due.insert(index);
         self.sent = self.sent.saturating_sub(1);
     }
 
@@ -338,7 +350,7 @@ impl Stream {
     /// the reader.
     #[must_use]
     pub fn wait(&self, now: Instant) -> Option<Duration> {
-        self.due.front()?;
+        self.due.first()?;
         self.pace.wait(now)
     }
 
@@ -357,11 +369,8 @@ impl Stream {
     pub fn read_from(&mut self, from: u64) -> Vec<u64> {
         self.from = from;
         self.due.clear();
-        let mut here: Vec<u64> = self.kept.iter().map(|piece| piece.index).filter(|index| *index >= from).collect();
-        here.sort_unstable();
-        let held: BTreeSet<u64> = here.iter().copied().collect();
-        self.due.extend(here);
-        (from..self.whole).filter(|index| !held.contains(index)).take(MOST_MISSING).collect()
+        self.due.extend(self.kept.iter().map(|piece| piece.index).filter(|index| *index >= from));
+        (from..self.whole).filter(|index| !self.due.contains(index)).take(MOST_MISSING).collect()
     }
 
     /// Pieces that somebody did not get. Those that have not come yet are left out.

@@ -196,3 +196,31 @@ proptest! {
         prop_assert_eq!(ledger.kept(), 0);
     }
 }
+
+proptest! {
+    #[test]
+    fn a_reader_that_goes_on_where_it_stopped_misses_nothing(
+        order in Just((0..24u64).collect::<Vec<_>>()).prop_shuffle(),
+        come in 1..24usize,
+        read in 0..24usize,
+    ) {
+        let (mut stream, now) = (stream(), Instant::now());
+        for index in &order[..come] {
+            let mut piece = piece(*index);
+            piece.checkpoint = (index % 3 == 0).then(|| format!("after-{index}"));
+            stream.take(piece);
+        }
+        let mut got: BTreeSet<u64> = (0..read).map_while(|_| stream.next_due(now)).map(|piece| piece.index).collect();
+        let next = stream.unsent();
+        prop_assert!((0..next).all(|index| got.contains(&index)), "{next} is behind what was not sent: {got:?}");
+        if let Some((after, token)) = stream.checkpoint(next) {
+            prop_assert!(after <= next, "{token} is behind {next}");
+        }
+        stream.read_from(next);
+        for index in &order[come..] {
+            stream.take(piece(*index));
+        }
+        got.extend(sent(&mut stream, now));
+        prop_assert_eq!(got, (0..24).collect::<BTreeSet<u64>>());
+    }
+}

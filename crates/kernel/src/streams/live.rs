@@ -293,11 +293,15 @@ impl Live {
         let _ = self.reader.load().remote.notify(notification);
     }
 
-    /// The checkpoint from which one goes on after everything that came without a gap.
+    /// The checkpoint from which the reader goes on after everything that it was sent.
     fn token_after(&self, stream: &Stream) -> Option<String> {
-        let inner = stream.checkpoint().map(|(next, token)| (next, token.to_owned()));
-        let checkpoint = Checkpoint { operation: self.operation.as_ref().to_owned(), next: stream.whole(), inner };
-        self.is_operation().then(|| checkpoint.sign(&self.key))
+        if !self.is_operation() {
+            return None;
+        }
+        let next = stream.unsent();
+        let inner = stream.checkpoint(next).map(|(next, token)| (next, token.to_owned()));
+        let checkpoint = Checkpoint { operation: self.operation.as_ref().to_owned(), next, inner };
+        Some(checkpoint.sign(&self.key))
     }
 
     /// Sends what is due, in its order, as far as the pace and the reader allow.
