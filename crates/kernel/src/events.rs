@@ -48,6 +48,8 @@ pub(crate) enum Dialect {
 /// Where the events of a subscription go.
 struct Listener {
     session: Arc<Session>,
+    /// What the subscriber calls the subscription.
+    name: Arc<str>,
     /// Where events are sent; none where they must be asked for.
     push: OnceLock<Arc<dyn Remote>>,
     /// The number of the last event that was sent.
@@ -169,7 +171,7 @@ impl Kernel {
         let deliveries = self.events().book.lock().offer(&offered, event, weight, may_hear);
         for delivery in deliveries {
             if let Some(listener) = listener(&delivery.id) {
-                listener.tell(&delivery.id, delivery.seq, event);
+                listener.tell(delivery.seq, event);
             }
         }
     }
@@ -197,7 +199,7 @@ impl Kernel {
             let listener = self.forget_listener(&id, &wanted);
             let Some(listener) = listener else { continue };
             if let Some(remote) = listener.push.get() {
-                let _ = remote.notify(listener.terminated(&id, reason));
+                let _ = remote.notify(listener.terminated(reason));
             }
         }
     }
@@ -225,15 +227,15 @@ impl Kernel {
 
 impl Listener {
     /// Sends an event, once. One that is too slow finds a gap in its numbers, and asks for what it missed.
-    fn tell(&self, id: &str, seq: u64, event: &Event) {
+    fn tell(&self, seq: u64, event: &Event) {
         let Some(remote) = self.push.get() else { return };
         if self.sent.fetch_max(seq, Ordering::AcqRel) < seq {
-            let _ = remote.notify(self.notification(id, seq, event));
+            let _ = remote.notify(self.notification(seq, event));
         }
     }
 
-    fn notification(&self, id: &str, seq: u64, event: &Event) -> Notification {
-        let said = self.said(id, seq, event);
+    fn notification(&self, seq: u64, event: &Event) -> Notification {
+        let said = self.said(seq, event);
         let name = match self.dialect {
             Dialect::Mgp => mgp::method::EVENT,
             Dialect::Proposal => push::EVENT,
@@ -242,7 +244,8 @@ impl Listener {
     }
 
     /// The event in the words of the subscription.
-    fn said(&self, id: &str, seq: u64, event: &Event) -> Raw {
+    fn said(&self, seq: u64, event: &Event) -> Raw {
+        let id = &*self.name;
         let at = format!("{:.3}", event.at);
         match self.dialect {
             Dialect::Mgp => {
@@ -266,7 +269,8 @@ impl Listener {
         }
     }
 
-    fn terminated(&self, id: &str, reason: &str) -> Notification {
+    fn terminated(&self, reason: &str) -> Notification {
+        let id = &*self.name;
         let at = format!("{:.3}", Timestamp::now());
         let notification = match self.dialect {
             Dialect::Mgp => {

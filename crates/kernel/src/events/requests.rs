@@ -29,9 +29,16 @@ const PAGE: u64 = 100;
 /// The most that are.
 const LARGEST_PAGE: u64 = 1_000;
 
+/// The longest name that a subscriber may choose.
+const MAX_NAME_BYTES: usize = 128;
+
 /// A subscription that was made.
 pub(crate) struct Made {
     pub(crate) id: Arc<str>,
+    /// What the subscriber calls it.
+    name: Arc<str>,
+    /// Servers that may tell of it by themselves: they were asked, and agree to nothing.
+    unasked: Vec<Arc<str>>,
     subscribed: Vec<String>,
     unsupported: Vec<String>,
     life: Option<Duration>,
@@ -45,6 +52,8 @@ pub(crate) struct Ask {
     pub(crate) server: Option<String>,
     /// In seconds.
     pub(crate) ttl: Option<u64>,
+    /// What the subscriber wants to call it.
+    pub(crate) name: Option<String>,
     pub(crate) dialect: Dialect,
     /// The stream of a modern client that the events go to, and what the subscription ends with then.
     pub(crate) stream: Option<(Raw, Arc<str>)>,
@@ -59,6 +68,7 @@ impl Kernel {
             filter: said.filter,
             server: said.server_id,
             ttl: said.ttl_seconds,
+            name: None,
             dialect: Dialect::Mgp,
             stream: None,
         };
@@ -73,18 +83,23 @@ impl Kernel {
             filter: said.filter,
             server: said.server,
             ttl: Some(said.ttl_seconds.unwrap_or(3_600)),
+            name: said.subscription_id,
             dialect: Dialect::Proposal,
             stream: None,
         };
         let made = self.make_subscription(context, ask).await?;
-        let (status, reason) = match (made.subscribed.is_empty(), made.unsupported.is_empty()) {
-            (true, _) => ("denied", Some("nobody has such events")),
+        let (status, reason) = match (made.subscribed.is_empty(), made.unasked.as_slice()) {
+            (true, []) => ("denied", Some("nobody has such events".to_owned())),
+            (true, unasked) => {
+                let text = format!("nobody has agreed to such events; {} may tell of some unasked", unasked.join(", "));
+                ("active", Some(text))
+            }
             (false, _) => ("active", None),
         };
         if status == "denied" {
-            self.drop_subscription(context, &made.id);
+            self.drop_subscription(context, &made.name);
         }
-        let mut answer = PushSubscribed::new(made.id.as_ref(), status).supported_events(made.subscribed);
+        let mut answer = PushSubscribed::new(made.name.as_ref(), status).supported_events(made.subscribed);
         if let Some(life) = made.life {
             answer = answer.expires_at(end_of(life));
         }
@@ -131,9 +146,16 @@ impl Kernel {
             server: ask.server.as_deref().map(Arc::from),
             life,
         };
-        let id: Arc<str> = format!("sub-{}", switchboard_peer::random_token()).into();
+        let (id, name): (Arc<str>, Arc<str>) = match ask.name {
+            Some(name) => (chosen(&session.principal, &name)?.into(), name.into()),
+            None => {
+                let id: Arc<str> = format!("sub-{}", switchboard_peer::random_token()).into();
+                (id.clone(), id)
+            }
+        };
         let listener = Listener {
             session: session.clone(),
+            name: name.clone(),
             push,
             sent: AtomicU64::new(0),
             stream: ask.stream.map(|(stream, _)| stream),
@@ -141,6 +163,10 @@ impl Kernel {
         };
         let life = {
             let mut book = self.events().book.lock();
+            if book.has(&id) {
+                let text = format!("you have a subscription `{name}` already");
+                return Err(Fault::new(FaultKind::InvalidParams, text).suggest("end it first, or choose another name"));
+            }
             let life = book.subscribe(id.clone(), wanted, Instant::now().into_std()).map_err(refused)?;
             self.events().listeners.lock().insert(id.clone(), Arc::new(listener));
             self.events().wanted.fetch_add(1, Ordering::Relaxed);
@@ -151,14 +177,12 @@ impl Kernel {
         let upstream = self.subscribe_upstream(&servers, &patterns).await;
         let ours =
             |pattern: &Pattern| ask.server.is_none() && own::CHANNELS.iter().any(|channel| pattern.matches(channel));
-        // Servers of proposal 15 are not asked; what they have shows when it comes.
-        let pushes = servers.iter().any(|server| server.pushes());
-        let has = |pattern: &Pattern| pushes || ours(pattern) || upstream.iter().any(|had| had == pattern.as_str());
+        let has = |pattern: &Pattern| ours(pattern) || upstream.had.iter().any(|had| had == pattern.as_str());
         let (subscribed, unsupported): (Vec<&Pattern>, Vec<&Pattern>) =
             patterns.iter().partition(|pattern| has(pattern));
         let names = |patterns: Vec<&Pattern>| patterns.iter().map(|pattern| pattern.as_str().to_owned()).collect();
         let (subscribed, unsupported) = (names(subscribed), names(unsupported));
-        Ok(Made { id, subscribed, unsupported, life, push: pushed })
+        Ok(Made { id, name, unasked: upstream.unasked, subscribed, unsupported, life, push: pushed })
     }
 
     /// Subscribes on behalf of a stream that a modern client opened.
@@ -173,6 +197,7 @@ impl Kernel {
             filter: said.filter,
             server: said.server_id,
             ttl: said.ttl_seconds,
+            name: None,
             dialect: Dialect::Mgp,
             stream: Some(stream),
         };
@@ -186,7 +211,7 @@ impl Kernel {
         let replayed = self.events().book.lock().replay(id, &principal, 0, usize::MAX, Instant::now().into_std());
         let _ = listener.push.set(remote);
         for (seq, event) in replayed.iter().flat_map(|replayed| &replayed.events) {
-            listener.tell(id, *seq, event);
+            listener.tell(*seq, event);
         }
     }
 
@@ -209,7 +234,7 @@ impl Kernel {
     pub(crate) fn unsubscribe_events(&self, context: &Context, params: &Raw) -> Result<Raw, Fault> {
         let said: UnsubscribeParams = read(params)?;
         if !self.drop_subscription(context, &said.subscription_id) {
-            return Err(self.no_subscription(&said.subscription_id));
+            return Err(self.no_subscription(context, &said.subscription_id));
         }
         Ok(Edit::empty()
             .set("subscription_id", Raw::string(&said.subscription_id))
@@ -217,28 +242,41 @@ impl Kernel {
             .finish())
     }
 
-    fn drop_subscription(&self, context: &Context, id: &str) -> bool {
-        let ended = self.events().book.lock().unsubscribe(id, &context.session.principal);
-        ended.is_some_and(|wanted| self.forget_listener(&id.into(), &wanted).is_some())
+    fn drop_subscription(&self, context: &Context, name: &str) -> bool {
+        let id = self.subscription_named(context, name);
+        let ended = self.events().book.lock().unsubscribe(&id, &context.session.principal);
+        ended.is_some_and(|wanted| self.forget_listener(&id, &wanted).is_some())
+    }
+
+    /// The subscription that a principal means by a name: one that it chose, or one that was given to it.
+    fn subscription_named(&self, context: &Context, name: &str) -> Arc<str> {
+        let own = own_name(&context.session.principal, name);
+        if self.events().book.lock().has(&own) { own.into() } else { name.into() }
     }
 
     /// Answers `mgp/events/replay`.
     pub(crate) fn replay_events(&self, context: &Context, params: &Raw) -> Result<Raw, Fault> {
         let said: ReplayParams = read(params)?;
-        let replayed = self.replayed(context, &said)?;
-        let listener = self.events().listeners.lock().get(said.subscription_id.as_str()).cloned();
-        let listener = listener.ok_or_else(|| self.no_subscription(&said.subscription_id))?;
-        let events = replayed.events.iter().map(|(seq, event)| listener.said(&said.subscription_id, *seq, event));
+        let id = self.subscription_named(context, &said.subscription_id);
+        let replayed = self.replayed(context, &id, &said)?;
+        let listener = self.events().listeners.lock().get(&id).cloned();
+        let listener = listener.ok_or_else(|| self.no_subscription(context, &said.subscription_id))?;
+        let events = replayed.events.iter().map(|(seq, event)| listener.said(*seq, event));
         written(&ReplayResult::new(events.collect::<Vec<_>>(), replayed.has_more, replayed.truncated))
     }
 
-    fn replayed(&self, context: &Context, said: &ReplayParams) -> Result<Replayed<switchboard_bus::Event>, Fault> {
+    fn replayed(
+        &self,
+        context: &Context,
+        id: &str,
+        said: &ReplayParams,
+    ) -> Result<Replayed<switchboard_bus::Event>, Fault> {
         let limit = said.limit.unwrap_or(PAGE).clamp(1, LARGEST_PAGE);
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         let (after, now) = (said.after_seq.unwrap_or(0), Instant::now().into_std());
         let mut book = self.events().book.lock();
-        let replayed = book.replay(&said.subscription_id, &context.session.principal, after, limit, now);
-        let known = book.has(&said.subscription_id);
+        let replayed = book.replay(id, &context.session.principal, after, limit, now);
+        let known = book.has(id);
         drop(book);
         let mut replayed = replayed.ok_or_else(|| if known { not_yours() } else { no_such(&said.subscription_id) })?;
         // What may not be heard any more is not told again either.
@@ -246,15 +284,16 @@ impl Kernel {
         Ok(replayed)
     }
 
-    fn no_subscription(&self, id: &str) -> Fault {
-        if self.events().book.lock().has(id) { not_yours() } else { no_such(id) }
+    fn no_subscription(&self, context: &Context, name: &str) -> Fault {
+        let id = self.subscription_named(context, name);
+        if self.events().book.lock().has(&id) { not_yours() } else { no_such(name) }
     }
 }
 
 impl Made {
     /// The answer in the words of MGP.
     pub(crate) fn to_mgp(&self) -> Result<Raw, Fault> {
-        let mut answer = SubscribeResult::new(self.subscribed.clone(), self.unsupported.clone(), self.id.as_ref())
+        let mut answer = SubscribeResult::new(self.subscribed.clone(), self.unsupported.clone(), self.name.as_ref())
             .channels(self.subscribed.clone());
         if let Some(life) = self.life {
             answer = answer.expires_at(end_of(life));
@@ -277,7 +316,20 @@ fn end_of(life: Duration) -> String {
 }
 
 fn no_such(id: &str) -> Fault {
-    Fault::new(FaultKind::UnknownTool, format!("there is no subscription `{id}`"))
+    Fault::new(FaultKind::UnknownSubscription, format!("there is no subscription `{id}`"))
+}
+
+/// The name of a subscription that its subscriber chose, as it is kept: others may choose the same.
+fn own_name(principal: &str, name: &str) -> String {
+    format!("{principal}\u{0}{name}")
+}
+
+fn chosen(principal: &str, name: &str) -> Result<String, Fault> {
+    if name.is_empty() || name.len() > MAX_NAME_BYTES || name.chars().any(char::is_control) {
+        let text = format!("`subscription_id` must be a name of at most {MAX_NAME_BYTES} bytes");
+        return Err(Fault::new(FaultKind::InvalidParams, text));
+    }
+    Ok(own_name(principal, name))
 }
 
 fn not_yours() -> Fault {

@@ -14,8 +14,8 @@ use switchboard_flow::subscription::{Pattern, Wanted};
 use switchboard_peer::{Call, Remote};
 use switchboard_protocol::mgp::event::{Event as MgpEvent, Severity, SubscribeResult};
 use switchboard_protocol::mgp::{Extension, method};
-use switchboard_protocol::proposals::push::PushEvent;
-use switchboard_wire::{Edit, Notification, Raw};
+use switchboard_protocol::proposals::push::{self, PushEvent, PushSubscribed};
+use switchboard_wire::{Edit, Notification, Raw, code};
 use tokio::time::Instant;
 
 use crate::kernel::Kernel;
@@ -65,32 +65,81 @@ struct At {
     wanted: usize,
 }
 
+/// In which words a server is asked for events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Words {
+    Mgp,
+    Proposal,
+}
+
+impl Words {
+    fn of(server: &Server) -> Option<Self> {
+        if server.agreed_on(Extension::Events) {
+            return Some(Self::Mgp);
+        }
+        server.pushes().then_some(Self::Proposal)
+    }
+}
+
+/// What a server says to being asked for events.
+enum Agreed {
+    /// It has them, and calls the subscription so.
+    Yes(String),
+    No,
+    /// It does not know the question, and may tell of events all the same.
+    Unasked,
+}
+
+/// What servers have of what somebody subscribes to.
+#[derive(Debug, Default)]
+pub(super) struct Upstream {
+    /// The patterns that some server agreed to.
+    pub(super) had: Vec<String>,
+    /// Servers that tell of events without being asked for them.
+    pub(super) unasked: Vec<Arc<str>>,
+}
+
 impl Kernel {
     /// Asks the servers that a subscription may be about for its patterns; answers which of them any server has.
-    pub(super) async fn subscribe_upstream(&self, servers: &[Arc<Server>], patterns: &[Pattern]) -> Vec<String> {
-        let asks = servers.iter().filter(|server| server.agreed_on(Extension::Events)).flat_map(|server| {
+    pub(super) async fn subscribe_upstream(&self, servers: &[Arc<Server>], patterns: &[Pattern]) -> Upstream {
+        let asked = servers.iter().filter_map(|server| Some((server, Words::of(server)?)));
+        let asks = asked.flat_map(|(server, words)| {
             patterns.iter().map(move |pattern| async move {
-                self.want_at(server, pattern.as_str()).await.then(|| pattern.as_str().to_owned())
+                (server, pattern, self.want_at(server, words, pattern.as_str()).await)
             })
         });
-        let mut had: Vec<String> = futures_util::future::join_all(asks).await.into_iter().flatten().collect();
-        had.sort();
-        had.dedup();
-        had
+        let mut upstream = Upstream::default();
+        for (server, pattern, agreed) in futures_util::future::join_all(asks).await {
+            match agreed {
+                Agreed::Yes(_) => upstream.had.push(pattern.as_str().to_owned()),
+                Agreed::No => {}
+                Agreed::Unasked => upstream.unasked.push(server.id().clone()),
+            }
+        }
+        upstream.had.sort();
+        upstream.had.dedup();
+        upstream.unasked.sort();
+        upstream.unasked.dedup();
+        upstream
     }
 
     /// Notes that one more wants a pattern at a server, which is asked if nobody wanted it before.
-    async fn want_at(&self, server: &Arc<Server>, pattern: &str) -> bool {
+    async fn want_at(&self, server: &Arc<Server>, words: Words, pattern: &str) -> Agreed {
         let key = (server.id().clone(), pattern.to_owned());
         let known = {
             let mut all = self.events().upstream.all.lock();
             let full = all.keys().filter(|(id, _)| id == server.id()).count() >= MOST;
             match all.get_mut(&key) {
+                Some(at) if at.theirs.is_some() => {
+                    at.wanted += 1;
+                    at.theirs.clone()
+                }
+                // It was asked before, and may have changed its mind.
                 Some(at) => {
                     at.wanted += 1;
-                    Some(at.theirs.is_some())
+                    None
                 }
-                None if full => return false,
+                None if full => return Agreed::No,
                 None => {
                     all.insert(key.clone(), At { theirs: None, wanted: 1 });
                     None
@@ -98,13 +147,12 @@ impl Kernel {
             }
         };
         if let Some(known) = known {
-            return known;
+            return Agreed::Yes(known);
         }
-        let Some(hub) = server.hub_now() else { return false };
-        let theirs = ask(hub.remote(), pattern).await;
-        let agreed = theirs.is_some();
-        if let Some(at) = self.events().upstream.all.lock().get_mut(&key) {
-            at.theirs = theirs;
+        let Some(hub) = server.hub_now() else { return Agreed::No };
+        let agreed = ask(hub.remote(), words, pattern).await;
+        if let (Agreed::Yes(theirs), Some(at)) = (&agreed, self.events().upstream.all.lock().get_mut(&key)) {
+            at.theirs = Some(theirs.clone());
         }
         agreed
     }
@@ -130,10 +178,12 @@ impl Kernel {
             });
         }
         for (id, theirs) in over {
-            let Some(hub) = self.server(&id).and_then(|server| server.hub_now()) else { continue };
+            let Some(server) = self.server(&id) else { continue };
+            let Some((hub, words)) = server.hub_now().zip(Words::of(&server)) else { continue };
             self.spawn(async move {
                 let params = Edit::empty().set("subscription_id", Raw::string(&theirs)).finish();
-                let mut call = Call::new(method::EVENTS_UNSUBSCRIBE, Some(params)).within(PATIENCE);
+                let name = if words == Words::Mgp { method::EVENTS_UNSUBSCRIBE } else { push::UNSUBSCRIBE };
+                let mut call = Call::new(name, Some(params)).within(PATIENCE);
                 call.max_timeout = PATIENCE;
                 let _ = hub.remote().request(call).await;
             });
@@ -152,13 +202,11 @@ impl Kernel {
             })
             .collect()
         };
-        if !server.agreed_on(Extension::Events) {
-            return;
-        }
+        let Some(words) = Words::of(server) else { return };
         for pattern in patterns {
-            let theirs = ask(remote, &pattern).await;
+            let Agreed::Yes(theirs) = ask(remote, words, &pattern).await else { continue };
             if let Some(at) = self.events().upstream.all.lock().get_mut(&(server.id().clone(), pattern)) {
-                at.theirs = theirs;
+                at.theirs = Some(theirs);
             }
         }
     }
@@ -208,7 +256,7 @@ impl Kernel {
         }
     }
 
-    /// Takes an event of a server that speaks proposal 15. Such a server is not asked: it tells what it has.
+    /// Takes an event of a server that speaks proposal 15. Such servers tell what they have, asked for or not.
     pub(crate) fn take_push(&self, server: &Arc<Server>, notification: &Notification) {
         if !self.events().are_wanted() || !self.events().upstream.may_tell(server.id()) {
             return;
@@ -230,15 +278,33 @@ impl Kernel {
     }
 }
 
-/// Asks a server for a pattern; what it calls the subscription, if it has such channels.
-async fn ask(remote: &Arc<dyn Remote>, pattern: &str) -> Option<String> {
-    let channels = Raw::array([&Raw::string(pattern)]);
-    let params = Edit::empty().set("channels", channels).finish();
-    let mut call = Call::new(method::EVENTS_SUBSCRIBE, Some(params)).within(PATIENCE);
+/// Asks a server for a pattern.
+async fn ask(remote: &Arc<dyn Remote>, words: Words, pattern: &str) -> Agreed {
+    let names = Raw::array([&Raw::string(pattern)]);
+    let (asked, member) = match words {
+        Words::Mgp => (method::EVENTS_SUBSCRIBE, "channels"),
+        Words::Proposal => (push::SUBSCRIBE, "events"),
+    };
+    let params = Edit::empty().set(member, names).finish();
+    let mut call = Call::new(asked, Some(params)).within(PATIENCE);
     call.max_timeout = PATIENCE;
-    let result = remote.request(call).await.ok()?.outcome.ok()?;
-    let agreed: SubscribeResult = result.view().ok()?;
-    (!agreed.subscribed.is_empty()).then_some(agreed.subscription_id)
+    let result = match remote.request(call).await.map(|reply| reply.outcome) {
+        Ok(Ok(result)) => result,
+        // The proposal leaves its methods open: a server may have none.
+        Ok(Err(error)) if words == Words::Proposal && error.code == code::METHOD_NOT_FOUND => return Agreed::Unasked,
+        Ok(Err(_)) | Err(_) => return Agreed::No,
+    };
+    let theirs = match words {
+        Words::Mgp => {
+            let agreed = result.view::<SubscribeResult>().ok();
+            agreed.filter(|agreed| !agreed.subscribed.is_empty()).map(|agreed| agreed.subscription_id)
+        }
+        Words::Proposal => {
+            let agreed = result.view::<PushSubscribed>().ok();
+            agreed.filter(|agreed| agreed.status == "active").map(|agreed| agreed.subscription_id)
+        }
+    };
+    theirs.map_or(Agreed::No, Agreed::Yes)
 }
 
 #[cfg(test)]

@@ -192,6 +192,8 @@ kinds! {
     UnknownResource = "unknown_resource", Client, Validation, -32002 / -32602 / None, "RESOURCE_NOT_FOUND" invalid_input;
     /// No such task.
     UnknownTask = "unknown_task", Client, Validation, -32602 / -32602 / None, "RESOURCE_NOT_FOUND" invalid_input;
+    /// No such subscription to events.
+    UnknownSubscription = "unknown_subscription", Client, Validation, -32602 / -32602 / Some(4001), "RESOURCE_NOT_FOUND" invalid_input;
     /// The arguments do not fit the tool's schema.
     InvalidArguments = "invalid_arguments", Client, Validation, -32602 / -32602 / Some(4000), "INVALID_INPUT" invalid_input;
     /// The tool is there, but switched off.

@@ -191,7 +191,7 @@ async fn a_server_that_asks_again_gets_the_recorded_answer() {
     call["arguments"]["again"] = true.into();
     ann.send_as(1, "tools/call", call).await.expect("a result");
     until("the answer once more", || server.answers.borrow().len() == 2).await;
-    assert_eq!(server.answers.borrow()[1]["response"], "blue");
+    assert_eq!(server.answers.borrow()[1].1["response"], "blue");
     assert_eq!(ann.ear.asked.lock().len(), 1, "the person was asked once");
 }
 

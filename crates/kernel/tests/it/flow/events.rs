@@ -266,3 +266,51 @@ async fn proposal_15() {
     }
     panic!("no event came");
 }
+
+#[tokio::test]
+async fn a_subscriber_may_name_its_subscription() {
+    let server = Streamer::new(Era::Legacy, true);
+    let kernel = kernel(&server, None).await;
+    let capabilities = json!({"extensions": ["subscribe_notify"]});
+    let ann = Client::new(&kernel, Identity::new("ann", Method::Token).into(), Era::Legacy, capabilities.clone()).await;
+    let bob = Client::new(&kernel, Identity::new("bob", Method::Token).into(), Era::Legacy, capabilities).await;
+    let asked = json!({"events": ["tool.completed"], "subscription_id": "mine"});
+    for client in [&ann, &bob] {
+        let answer = client.send_as(1, "events/subscribe", asked.clone()).await.expect("an answer");
+        assert_eq!((&answer["subscription_id"], &answer["status"]), (&json!("mine"), &json!("active")));
+    }
+    ann.send_as(1, "events/subscribe", asked).await.expect_err("there is one of that name");
+    ann.call("think", json!({})).await.expect("a result");
+    until("an event", || !ann.told("notifications/event").is_empty()).await;
+    assert_eq!(ann.told("notifications/event")[0]["subscription_id"], "mine");
+    assert!(bob.told("notifications/event").is_empty(), "not of his calls");
+    let named = json!({"subscription_id": "mine"});
+    ann.send_as(1, "events/poll", named.clone()).await.expect("events");
+    ann.send_as(1, "events/unsubscribe", named.clone()).await.expect("ended");
+    let over = ann.send_as(1, "events/poll", named.clone()).await.expect_err("over");
+    assert!(over.data.expect("data").as_str().contains("unknown_subscription"));
+    bob.send_as(1, "events/poll", named).await.expect("his own goes on");
+}
+
+#[tokio::test]
+async fn a_server_of_proposal_15_is_asked_for_its_events() {
+    let server = Streamer::new(Era::Legacy, false);
+    server.proposals.lock().push("subscribe_notify");
+    let kernel = kernel(&server, None).await;
+    let capabilities = json!({"extensions": ["subscribe_notify"]});
+    let ann = Client::new(&kernel, Identity::new("ann", Method::Token).into(), Era::Legacy, capabilities).await;
+    let answer = ann.send_as(1, "events/subscribe", json!({"events": ["build.failed", "no.such"]})).await;
+    let answer = answer.expect("an answer");
+    assert_eq!((&answer["status"], &answer["supported_events"]), (&json!("active"), &json!(["build.failed"])));
+    assert_eq!(server.heard("events/subscribe").len(), 2);
+    let denied = ann.send_as(1, "events/subscribe", json!({"events": ["no.such"]})).await.expect("an answer");
+    assert_eq!(denied["status"], "denied");
+    let said = json!({"type": "event", "subscription_id": "push-1", "event": "build.failed",
+        "timestamp": "2026-01-01T00:00:00Z", "payload": {"branch": "main"}});
+    let session = server.sessions.lock()[0].clone();
+    let _ = session.remote().notify(Notification::new("notifications/event", Some(raw(&said))));
+    until("the event", || !ann.told("notifications/event").is_empty()).await;
+    assert_eq!(ann.told("notifications/event")[0]["payload"]["branch"], "main");
+    ann.send_as(1, "events/unsubscribe", json!({"subscription_id": answer["subscription_id"]})).await.expect("ended");
+    until("the server hears of it", || !server.heard("events/unsubscribe").is_empty()).await;
+}

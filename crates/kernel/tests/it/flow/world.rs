@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use serde_json::{Value, json};
-use switchboard_kernel::{GateOptions, Kernel, KernelOptions, ServerPolicy};
+use switchboard_kernel::{GateOptions, Kernel, KernelOptions, ServerPolicy, ServerSpec, Sharing};
 use switchboard_peer::{BoxFuture, Call, Context, Handler, Reply, SendError, Session};
 use switchboard_protocol::Era;
 use switchboard_store::Store;
@@ -20,6 +20,10 @@ use crate::gate::world::{Client, open, open_house, raw, spec, tool_with};
 pub(crate) struct Streamer {
     era: Era,
     mgp: bool,
+    /// What it says that it speaks of MGP.
+    pub(crate) extensions: Mutex<Vec<&'static str>>,
+    /// What it says that it speaks of the proposals.
+    pub(crate) proposals: Mutex<Vec<&'static str>>,
     pub(crate) heard: Mutex<Vec<(String, Value)>>,
     pub(crate) sessions: Mutex<Vec<Arc<Session>>>,
     /// The next step of a call of `steps`.
@@ -29,7 +33,7 @@ pub(crate) struct Streamer {
     pub(crate) running: AtomicUsize,
     pub(crate) began: std::time::Instant,
     /// Answers to its questions.
-    pub(crate) answers: tokio::sync::watch::Sender<Vec<Value>>,
+    pub(crate) answers: tokio::sync::watch::Sender<Vec<(Arc<str>, Value)>>,
 }
 
 impl Streamer {
@@ -37,6 +41,8 @@ impl Streamer {
         Arc::new(Self {
             era,
             mgp,
+            extensions: Mutex::new(vec!["streaming", "progress", "bidirectional"]),
+            proposals: Mutex::default(),
             heard: Mutex::default(),
             sessions: Mutex::default(),
             step: Semaphore::new(0),
@@ -61,11 +67,14 @@ impl Streamer {
     fn greeting(&self) -> Value {
         let mut capabilities = json!({"tools": {}});
         if self.mgp {
-            let mgp = json!({"version": "0.3.0", "extensions": ["streaming", "progress", "bidirectional"]});
+            let mgp = json!({"version": "0.3.0", "extensions": *self.extensions.lock()});
             match self.era {
                 Era::Legacy => capabilities["mgp"] = mgp,
                 Era::Modern => capabilities["extensions"] = json!({"dev.cloto/mgp": mgp}),
             }
+        }
+        if !self.proposals.lock().is_empty() {
+            capabilities["extensions"] = json!(*self.proposals.lock());
         }
         match self.era {
             Era::Legacy => json!({"protocolVersion": "2025-11-25", "capabilities": capabilities,
@@ -152,24 +161,40 @@ impl Streamer {
                 self.answer(whole)
             }
             "asks" => {
-                let mut asked = params["arguments"]["question"].clone();
-                asked["request_id"] = id.clone();
+                // The same id may have been used before: only what comes from now on, on this connection, is an answer.
+                let before = self.answers.borrow().len();
+                let asked = about(&id, &params["arguments"]["question"]);
                 let waits = asked["type"] != "notification";
                 for _ in 0..params["arguments"]["times"].as_u64().unwrap_or(1) {
                     tell("notifications/mgp.callback.request", asked.clone());
                 }
                 let mut answers = self.answers.subscribe();
-                let ours = |answers: &Vec<Value>| {
-                    answers.iter().find(|answer| answer["callback_id"] == asked["callback_id"]).cloned()
+                // Requests of a modern kernel have no session in common.
+                let session = context.session.lasting.then(|| context.session.id.clone());
+                let ours = |answers: &Vec<(Arc<str>, Value)>, skip: usize| {
+                    let mut later =
+                        answers.iter().skip(before).filter(|(from, _)| session.as_ref().is_none_or(|own| own == from));
+                    let named = |(_, answer): &&(Arc<str>, Value)| answer["callback_id"] == asked["callback_id"];
+                    later.by_ref().filter(named).nth(skip).map(|(_, answer)| answer.clone())
                 };
-                if !waits {
+                if let Some(instead) = params["arguments"].get("instead") {
+                    tell("notifications/mgp.callback.request", about(&id, instead));
+                }
+                if !waits || params["arguments"]["leaves"] == true {
                     return self.answer(whole);
                 }
-                let answers = answers.wait_for(|answers| ours(answers).is_some()).await.expect("answers").clone();
+                let _ = answers.wait_for(|answers| ours(answers, 0).is_some()).await.expect("answers");
                 if params["arguments"]["again"] == true {
                     tell("notifications/mgp.callback.request", asked.clone());
+                    let _ = answers.wait_for(|answers| ours(answers, 1).is_some()).await.expect("answers");
                 }
-                self.answer(json!({"content": [], "answered": ours(&answers)}))
+                let first = ours(&self.answers.borrow(), 0);
+                let Some(then) = params["arguments"].get("then") else {
+                    return self.answer(json!({"content": [], "answered": first}));
+                };
+                tell("notifications/mgp.callback.request", about(&id, then));
+                let _ = answers.wait_for(|answers| ours(answers, 1).is_some()).await.expect("answers");
+                self.answer(json!({"content": [], "answered": first, "then": ours(&self.answers.borrow(), 1)}))
             }
             "burst" => {
                 let (count, size) = (number(params, "count"), number(params, "size"));
@@ -257,8 +282,16 @@ impl Handler for Streamer {
                 }
                 "mgp/events/unsubscribe" => self.answer(json!({})),
                 "mgp/callback/respond" => {
-                    self.answers.send_modify(|answers| answers.push(params));
+                    self.answers.send_modify(|answers| answers.push((context.session.id.clone(), params)));
                     self.answer(json!({}))
+                }
+                "events/subscribe" if !self.proposals.lock().is_empty() => {
+                    let known = params["events"] == json!(["build.failed"]);
+                    let status = if known { "active" } else { "denied" };
+                    self.answer(json!({"subscription_id": "push-1", "status": status}))
+                }
+                "events/unsubscribe" if !self.proposals.lock().is_empty() => {
+                    self.answer(json!({"status": "cancelled"}))
                 }
                 "subscriptions/listen" => {
                     context.cancel.cancelled().await;
@@ -280,6 +313,13 @@ impl Handler for Streamer {
     }
 }
 
+/// A question about this call.
+fn about(id: &Value, question: &Value) -> Value {
+    let mut question = question.clone();
+    question["request_id"] = id.clone();
+    question
+}
+
 fn number(params: &Value, key: &str) -> u64 {
     params["arguments"][key].as_u64().unwrap_or(1)
 }
@@ -294,11 +334,20 @@ pub(crate) async fn kernel_with(
     store: Option<Store>,
     change: impl FnOnce(&mut GateOptions),
 ) -> Kernel {
+    kernel_sharing(server, store, Sharing::Shared, change).await
+}
+
+pub(crate) async fn kernel_sharing(
+    server: &Arc<Streamer>,
+    store: Option<Store>,
+    sharing: Sharing,
+    change: impl FnOnce(&mut GateOptions),
+) -> Kernel {
     let mut gate = GateOptions { store, ..GateOptions::default() };
     open_house(&mut gate);
     change(&mut gate);
     let kernel = Kernel::new(KernelOptions { gate, ..KernelOptions::default() });
-    kernel.apply(vec![spec("s", server.clone(), ServerPolicy::default())]);
+    kernel.apply(vec![ServerSpec { sharing, ..spec("s", server.clone(), ServerPolicy::default()) }]);
     kernel.settled(Duration::from_secs(5)).await;
     kernel
 }
