@@ -1,8 +1,10 @@
 //! Questions of servers (MGP 13.4): which are open, which were answered, when to ask again, when to give up.
 //!
-//! A server that gets no answer asks again under the same id. Such a question is not put to anybody a second time: while
-//! it is open it is left alone, and once it was answered the recorded answer is given again. Towards a client that does
-//! not answer, it is the other way round: the question is put again a few times, under the same id.
+//! A question belongs to one [`Origin`]: one call of one principal. Within it, a server that gets no answer may ask again
+//! under the same id: while the question is open it is left alone, and once it was answered the recorded answer is given
+//! again. What the server asks under that id must be the same: another text is another question, and takes the place of
+//! the first. With the call, its questions and their answers end; nothing of them ever answers anybody else's. Towards a
+//! client that does not answer, the question is put again a few times, under the same id.
 
 #[cfg(test)]
 mod tests;
@@ -11,6 +13,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use sha2::{Digest as _, Sha256};
 use switchboard_protocol::mgp::callback::{ATTEMPTS, CallbackRequest, CallbackType, RETRY_MS, means_yes};
 use switchboard_wire::{Kind, Raw};
 
@@ -44,26 +47,51 @@ impl Default for Limits {
     }
 }
 
-/// One open question.
-#[derive(Debug, Clone)]
-pub struct Open {
+/// Where a question comes from, and who may answer it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin {
     /// Who asks.
     pub server: Arc<str>,
     /// Who may answer.
     pub principal: Arc<str>,
+    /// The call that it is about, or, outside of any call, the connection that it came on: by a number that is never
+    /// used twice while the process lives.
+    pub scope: u64,
+}
+
+/// One open question.
+#[derive(Debug, Clone)]
+pub struct Open {
+    /// Where it comes from.
+    pub origin: Origin,
     /// What is asked, as the server wrote it.
     pub request: CallbackRequest,
     /// Until when.
     pub deadline: Instant,
+    fingerprint: [u8; 32],
     attempts: u32,
     next: Instant,
+}
+
+/// An answer that is given again to a server that asks the same once more.
+#[derive(Debug)]
+struct Recorded {
+    origin: Origin,
+    callback_id: String,
+    fingerprint: [u8; 32],
+    answer: Raw,
 }
 
 /// What a question that came is.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Came {
-    /// A new one, under this id of ours.
-    New(Arc<str>),
+    /// A new one, under this id of ours. An open one that the server had under the same id is closed without an answer.
+    New {
+        /// The new one.
+        id: Arc<str>,
+        /// The one in whose place it comes.
+        replaces: Option<Arc<str>>,
+    },
     /// One that is open already.
     Open,
     /// One that was answered: the answer goes back once more.
@@ -102,51 +130,66 @@ pub enum Due {
 pub struct Table {
     limits: Limits,
     open: HashMap<Arc<str>, Open>,
-    /// By server and the server's own id.
-    theirs: HashMap<(Arc<str>, String), Arc<str>>,
-    answered: VecDeque<((Arc<str>, String), Raw)>,
+    answered: VecDeque<Recorded>,
 }
 
 impl Table {
     /// An empty one.
     #[must_use]
     pub fn new(limits: Limits) -> Self {
-        Self { limits, open: HashMap::new(), theirs: HashMap::new(), answered: VecDeque::new() }
+        Self { limits, open: HashMap::new(), answered: VecDeque::new() }
     }
 
     /// Takes a question of a server; `id` is what it will be called.
-    pub fn ask(
-        &mut self,
-        id: &str,
-        server: &Arc<str>,
-        principal: &Arc<str>,
-        request: CallbackRequest,
-        now: Instant,
-    ) -> Came {
-        let key = (server.clone(), request.callback_id.clone());
-        if self.theirs.contains_key(&key) {
+    pub fn ask(&mut self, id: &str, origin: Origin, request: CallbackRequest, now: Instant) -> Came {
+        let fingerprint = fingerprint(&request);
+        let named = |open: &Open| open.origin == origin && open.request.callback_id == request.callback_id;
+        let before = self.open.iter().find(|(_, open)| named(open));
+        let before = before.map(|(id, open)| (id.clone(), open.fingerprint == fingerprint));
+        if let Some((_, true)) = before {
             return Came::Open;
         }
-        if let Some((_, answer)) = self.answered.iter().find(|(answered, _)| *answered == key) {
-            return Came::Answered(answer.clone());
+        let is_same = |recorded: &Recorded| {
+            recorded.origin == origin
+                && recorded.callback_id == request.callback_id
+                && recorded.fingerprint == fingerprint
+        };
+        let replaces = before.map(|(id, _)| id);
+        if replaces.is_none()
+            && let Some(recorded) = self.answered.iter().find(|recorded| is_same(recorded))
+        {
+            return Came::Answered(recorded.answer.clone());
         }
-        let own = self.open.values().filter(|open| open.server == *server).count();
+        if let Some(old) = &replaces {
+            self.open.remove(old);
+        }
+        let own = self.open.values().filter(|open| open.origin.server == origin.server).count();
         if self.open.len() >= self.limits.open || own >= self.limits.of_server {
             return Came::TooMany;
         }
         let wait = request.timeout_ms.map_or(self.limits.usual, Duration::from_millis).min(self.limits.longest);
         let id: Arc<str> = id.into();
         let open = Open {
-            server: server.clone(),
-            principal: principal.clone(),
+            origin,
             request,
             deadline: now + wait,
+            fingerprint,
             attempts: 1,
             next: now + Duration::from_millis(RETRY_MS),
         };
-        self.theirs.insert(key, id.clone());
         self.open.insert(id.clone(), open);
-        Came::New(id)
+        Came::New { id, replaces }
+    }
+
+    /// A call, or a connection, has ended: its answers are forgotten. Gives the names of the questions that were open.
+    pub fn end(&mut self, scope: u64) -> Vec<Arc<str>> {
+        self.answered.retain(|recorded| recorded.origin.scope != scope);
+        let ended = self.open.iter().filter(|(_, open)| open.origin.scope == scope);
+        let ended: Vec<Arc<str>> = ended.map(|(id, _)| id.clone()).collect();
+        for id in &ended {
+            self.open.remove(id);
+        }
+        ended
     }
 
     /// Whether a question of this name is open, whoever may answer it.
@@ -163,7 +206,13 @@ impl Table {
 
     /// The open questions of a principal.
     pub fn open_for<'a>(&'a self, principal: &'a str) -> impl Iterator<Item = (&'a Arc<str>, &'a Open)> {
-        self.open.iter().filter(move |(_, open)| &*open.principal == principal)
+        self.open.iter().filter(move |(_, open)| &*open.origin.principal == principal)
+    }
+
+    /// One open question.
+    #[must_use]
+    pub fn get(&self, id: &str) -> Option<&Open> {
+        self.open.get(id)
     }
 
     /// Takes an answer. It stands, and the question is closed.
@@ -172,7 +221,7 @@ impl Table {
     /// It does not count.
     pub fn answer(&mut self, id: &str, principal: Option<&str>, answer: &Raw) -> Result<Open, NoAnswer> {
         let open = self.open.get(id).ok_or(NoAnswer::Unknown)?;
-        if principal.is_some_and(|principal| *open.principal != *principal) {
+        if principal.is_some_and(|principal| *open.origin.principal != *principal) {
             return Err(NoAnswer::Unknown);
         }
         fits(&open.request, answer, self.limits.answer_bytes)?;
@@ -182,12 +231,18 @@ impl Table {
     /// Closes a question with this answer, whatever it is.
     pub fn close(&mut self, id: &str, answer: &Raw) -> Option<Open> {
         let open = self.open.remove(id)?;
-        let key = (open.server.clone(), open.request.callback_id.clone());
-        self.theirs.remove(&key);
         if self.answered.len() >= self.limits.answered {
             self.answered.pop_front();
         }
-        self.answered.push_back((key, answer.detach()));
+        // A question has one answer: what was said to an earlier one under this id holds no more.
+        let callback_id = &open.request.callback_id;
+        self.answered.retain(|other| other.origin != open.origin || other.callback_id != *callback_id);
+        self.answered.push_back(Recorded {
+            origin: open.origin.clone(),
+            callback_id: open.request.callback_id.clone(),
+            fingerprint: open.fingerprint,
+            answer: answer.detach(),
+        });
         Some(open)
     }
 
@@ -205,6 +260,22 @@ impl Table {
         let next = if open.attempts < ATTEMPTS { open.next.min(open.deadline) } else { open.deadline };
         Some(Due::Wait(next))
     }
+}
+
+/// What tells two questions apart: everything that the one who answers can see. Which try it is, and for how long it
+/// is waited, changes nothing of what is asked.
+fn fingerprint(request: &CallbackRequest) -> [u8; 32] {
+    let mut asked = request.clone();
+    (asked.mgp, asked.timeout_ms, asked.request_id) = (None, None, None);
+    let text = Raw::from_value(&asked).unwrap_or_else(|_| Raw::empty_object());
+    Sha256::digest(text.as_bytes()).into()
+}
+
+/// The hash of what a question says to the one who answers it, as it is put on record.
+#[must_use]
+pub fn text_hash(request: &CallbackRequest) -> [u8; 32] {
+    let text = request.message.as_deref().or_else(|| request.messages.as_ref().map(Raw::as_str));
+    Sha256::digest(text.unwrap_or_default()).into()
 }
 
 /// Whether an answer can be given to this question.

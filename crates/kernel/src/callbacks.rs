@@ -2,9 +2,14 @@
 //!
 //! Policy answers where the operator wants nobody asked. Else the question is put to the one whose call it is: as an
 //! MGP callback, as an elicitation, or to its model; and beside that before the operator, through the store, from
-//! whatever process he answers. The first answer stands. Where nobody answers, the server learns that as well.
+//! whatever process he answers. The first answer stands, for this question of this call alone, and is put on record
+//! before the server gets it. Where nobody answers, the server learns that as well.
 
 mod forms;
+mod record;
+mod scope;
+
+pub(crate) use scope::{CallNames, CallQuestions, ConnectionQuestions, EndOfQuestions};
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,7 +19,7 @@ use jiff::{SignedDuration, Timestamp};
 use parking_lot::Mutex;
 use serde_json::json;
 use serde_json::value::RawValue;
-use switchboard_flow::callback::{Came, Due, Limits, NoAnswer, Open, Table, verdict};
+use switchboard_flow::callback::{Came, Due, Limits, NoAnswer, Open, Origin, Table, verdict};
 use switchboard_peer::{Call, Context, Handler, Remote};
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::callback::{CallbackRequest, CallbackResponse, CallbackType};
@@ -25,7 +30,7 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::gate::audit::{self, event, result};
+use crate::gate::Continued;
 use crate::kernel::Kernel;
 use crate::server::Server;
 use crate::welcome;
@@ -40,14 +45,59 @@ const NOBODY: &str = "";
 /// What is open.
 pub(crate) struct Callbacks {
     table: Mutex<Table>,
-    waiting: Mutex<HashMap<Arc<str>, oneshot::Sender<Answer>>>,
+    waiting: Mutex<HashMap<Arc<str>, Waiting>>,
+}
+
+/// What waits for the answer to one question.
+struct Waiting {
+    answer: oneshot::Sender<Answer>,
+    /// The call that it is about.
+    call: Option<Arc<CallNames>>,
 }
 
 /// An answer, and who gave it.
 #[derive(Debug, Clone)]
 struct Answer {
     said: Raw,
-    by: String,
+    by: By,
+}
+
+/// Who answered.
+#[derive(Debug, Clone)]
+enum By {
+    /// The operator's settings.
+    Policy,
+    /// A client of the principal, by `mgp/callback/respond`.
+    Client(Arc<str>),
+    /// The person or the model behind the client that made the call, asked in the words of MCP.
+    Asked(Arc<str>),
+    /// The operator, by this name.
+    Operator(String),
+}
+
+/// How a question ended.
+enum Ending {
+    Answered(Answer),
+    /// Nobody answered, and the server is told so.
+    Unanswered,
+    /// Nobody waits for an answer any more: the call is over, or the server asks something else in its place.
+    Void,
+}
+
+impl Callbacks {
+    /// A call, or a connection, has ended: so have its questions.
+    fn end(&self, scope: u64) {
+        let ended = self.table.lock().end(scope);
+        self.forget(&ended);
+    }
+
+    /// Whoever waits for the answers to these learns that there will be none.
+    fn forget(&self, ids: &[Arc<str>]) {
+        let mut waiting = self.waiting.lock();
+        for id in ids {
+            waiting.remove(id);
+        }
+    }
 }
 
 impl Default for Callbacks {
@@ -64,13 +114,16 @@ pub(crate) struct About {
     pub(crate) asker: Arc<dyn Handler>,
     /// The client's own id of it.
     pub(crate) request: Option<Id>,
+    /// What names it on the record.
+    pub(crate) call: Option<Arc<CallNames>>,
 }
 
 impl Kernel {
-    /// Takes a question of a server. `back` leads to the server.
+    /// Takes a question of a server, about one call or on one connection: `scope` says which. `back` leads to the server.
     pub(crate) fn take_callback(
         &self,
         server: &Arc<Server>,
+        scope: u64,
         about: Option<About>,
         back: &Arc<dyn Remote>,
         params: Option<&Raw>,
@@ -86,12 +139,17 @@ impl Kernel {
             return self.pass_notice(server, about.as_ref(), &request);
         }
         let principal = about.as_ref().map_or_else(|| NOBODY.into(), |about| about.client.session.principal.clone());
+        let origin = Origin { server: server.id().clone(), principal, scope };
         let id = switchboard_peer::random_token();
-        let came = self.callbacks().table.lock().ask(&id, server.id(), &principal, request.clone(), now());
+        let came = self.callbacks().table.lock().ask(&id, origin, request.clone(), now());
         match came {
-            Came::New(id) => {
+            Came::New { id, replaces } => {
+                self.callbacks().forget(replaces.as_slice());
+                let (sender, answered) = oneshot::channel();
+                let call = about.as_ref().and_then(|about| about.call.clone());
+                self.callbacks().waiting.lock().insert(id.clone(), Waiting { answer: sender, call });
                 let (kernel, server, back) = (self.clone(), server.clone(), back.clone());
-                self.spawn(async move { kernel.see_to(id, server, about, back, request).await });
+                self.spawn(async move { kernel.see_to(id, server, about, back, request, answered).await });
             }
             Came::Open => {}
             Came::Answered(answer) => self.give_back(back, &request.callback_id, answer),
@@ -125,27 +183,40 @@ impl Kernel {
         about: Option<About>,
         back: Arc<dyn Remote>,
         request: CallbackRequest,
+        answered: oneshot::Receiver<Answer>,
     ) {
-        let (sender, answered) = oneshot::channel();
-        self.callbacks().waiting.lock().insert(id.clone(), sender);
-        let answer = match self.by_policy(&request) {
-            Some(said) => Some(Answer { said: Raw::string(&said), by: "policy".to_owned() }),
+        let ending = match self.by_policy(&request) {
+            Some(said) => {
+                let said = Raw::string(&said);
+                let open = self.callbacks().table.lock().close(&id, &said).is_some();
+                if open { Ending::Answered(Answer { said, by: By::Policy }) } else { Ending::Void }
+            }
             None => self.wait_for_callback(&id, &server, about.as_ref(), &request, answered).await,
         };
         self.callbacks().waiting.lock().remove(&id);
-        let said = answer.as_ref().map_or_else(|| unanswered(&request), |answer| answer.said.clone());
-        let open = self.callbacks().table.lock().close(&id, &said);
+        let said = match &ending {
+            Ending::Answered(answer) => {
+                self.record_answer(&id, &server, about.as_ref(), &request, answer).await;
+                Some(answer.said.clone())
+            }
+            Ending::Unanswered => {
+                let said = unanswered(&request);
+                let open = self.callbacks().table.lock().close(&id, &said);
+                let cancelled = about.as_ref().is_some_and(|about| about.client.cancel.is_cancelled());
+                if open.is_some() && !cancelled {
+                    self.record_unanswered(&server, about.as_ref(), &request).await;
+                }
+                // Who waits for no answer might take it for one to its next question.
+                open.map(|_| said)
+            }
+            Ending::Void => None,
+        };
         if let Some(store) = self.gate().store() {
             let _ = store.callbacks().close(&id).await;
         }
-        let ended = about.as_ref().is_some_and(|about| about.client.cancel.is_cancelled());
-        if open.is_some() && answer.is_none() && !ended {
-            self.note_unanswered(&server, about.as_ref(), &request).await;
+        if let Some(said) = said {
+            self.give_back(&back, &request.callback_id, said);
         }
-        if let Some(answer) = &answer {
-            tracing::debug!(server = %server.id(), by = answer.by, "a server's question was answered");
-        }
-        self.give_back(&back, &request.callback_id, said);
     }
 
     /// What the operator's policy says without anybody being asked.
@@ -165,7 +236,7 @@ impl Kernel {
         about: Option<&About>,
         request: &CallbackRequest,
         mut answered: oneshot::Receiver<Answer>,
-    ) -> Option<Answer> {
+    ) -> Ending {
         let kept = self.put_before_operator(id, server, about, request).await;
         let by_callback = about.is_some_and(|about| speaks_callbacks(&about.client));
         if let Some(about) = about.filter(|_| by_callback) {
@@ -182,11 +253,12 @@ impl Kernel {
         loop {
             let due = self.callbacks().table.lock().due(id, now());
             let Some(due) = due else {
-                // The client has answered just now: what it said is on its way.
-                return tokio::time::timeout(LOOK, answered).await.ok()?.ok();
+                // The client has answered just now, and what it said is on its way; or nobody waits any more.
+                let answer = tokio::time::timeout(LOOK, answered).await;
+                return answer.ok().and_then(Result::ok).map_or(Ending::Void, Ending::Answered);
             };
             let wait = match due {
-                Due::TimedOut => return None,
+                Due::TimedOut => return Ending::Unanswered,
                 Due::Again(attempt) => {
                     if let Some(about) = about.filter(|_| by_callback) {
                         self.put_to_client(id, server, about, request, attempt);
@@ -197,24 +269,24 @@ impl Kernel {
             };
             let look = Instant::now() + LOOK;
             tokio::select! {
-                answer = &mut answered => return answer.ok(),
+                answer = &mut answered => return answer.map_or(Ending::Void, Ending::Answered),
                 said = &mut asking, if !asked => {
                     asked = true;
                     if let Some((said, about)) = said.zip(about) {
-                        let by = format!("user of {}", about.client.session.principal);
+                        let by = By::Asked(about.client.session.principal.clone());
                         if self.callbacks().table.lock().answer(id, None, &said).is_ok() {
-                            return Some(Answer { said, by });
+                            return Ending::Answered(Answer { said, by });
                         }
                     }
                 }
                 () = tokio::time::sleep_until(if kept { wait.min(look) } else { wait }) => {}
-                () = self.closing().cancelled() => return None,
-                // The call has ended: its questions have no meaning any more.
-                () = over.cancelled() => return None,
+                () = self.closing().cancelled() => return Ending::Unanswered,
+                // The client has taken its call back: nobody will answer.
+                () = over.cancelled() => return Ending::Unanswered,
             }
             if kept && let Some(answer) = self.operator_answer(id).await {
                 if self.callbacks().table.lock().answer(id, None, &answer.said).is_ok() {
-                    return Some(answer);
+                    return Ending::Answered(answer);
                 }
                 tracing::warn!(%id, "the operator's answer does not fit the question");
             }
@@ -265,14 +337,7 @@ impl Kernel {
     async fn operator_answer(&self, id: &str) -> Option<Answer> {
         let kept = self.gate().store()?.callbacks().get(id).await.ok()??;
         let said = Raw::parse(kept.answer?.get().to_owned(), &JsonLimits::default()).ok()?;
-        Some(Answer { said, by: kept.answered_by.unwrap_or_default() })
-    }
-
-    async fn note_unanswered(&self, server: &Server, about: Option<&About>, request: &CallbackRequest) {
-        let actor = about.map_or_else(audit::kernel, |about| audit::principal(&about.client.session));
-        let noted = audit::about(audit::event_of(event::CALLBACK_TIMEOUT, actor, result::FAILURE), server.id(), None);
-        let noted = audit::with(noted, "callback_id", request.callback_id.as_str());
-        self.gate().audit.note(audit::with(noted, "type", request.kind.as_str())).await;
+        Some(Answer { said, by: By::Operator(kept.answered_by.unwrap_or_default()) })
     }
 
     /// Gives a server the answer to its question.
@@ -297,33 +362,44 @@ impl Kernel {
     }
 
     /// Takes the answer of a client; `None` where no server of ours asked that.
-    pub(crate) fn answer_callback(&self, context: &Context, params: &Raw) -> Option<Result<Raw, Fault>> {
+    pub(crate) async fn answer_callback(&self, context: &Context, params: &Raw) -> Option<Result<Raw, Fault>> {
         let said: CallbackResponse = params.view().ok()?;
-        let mut table = self.callbacks().table.lock();
-        if !table.has(&said.callback_id) {
+        if !self.callbacks().table.lock().has(&said.callback_id) {
             return None;
         }
+        Some(self.take_answer(context, said).await)
+    }
+
+    async fn take_answer(&self, context: &Context, said: CallbackResponse) -> Result<Raw, Fault> {
+        let unknown = || Fault::new(FaultKind::UnknownResource, NoAnswer::Unknown.to_string());
         let principal = &context.session.principal;
-        let taken = table.answer(&said.callback_id, Some(principal), &said.response);
-        drop(table);
-        Some(match taken {
+        // Who may not make the call any more, or not with this token, has no say in it.
+        let server = self.callbacks().table.lock().get(&said.callback_id).map(|open| open.origin.server.clone());
+        let call = self.callbacks().waiting.lock().get(said.callback_id.as_str()).and_then(|open| open.call.clone());
+        let server = server.and_then(|id| self.server(&id)).ok_or_else(unknown)?;
+        if let Some(call) = call {
+            let tool = Continued { server: &server, tool: &call.tool, exposed: &call.exposed };
+            self.admit_continued(context, &tool, method::CALLBACK_RESPOND, unknown).await?;
+        }
+        let taken = self.callbacks().table.lock().answer(&said.callback_id, Some(principal), &said.response);
+        match taken {
             Ok(_) => {
                 let waiting = self.callbacks().waiting.lock().remove(said.callback_id.as_str());
-                let answer = Answer { said: said.response, by: format!("client of {principal}") };
+                let answer = Answer { said: said.response, by: By::Client(principal.clone()) };
                 if let Some(waiting) = waiting {
-                    let _ = waiting.send(answer);
+                    let _ = waiting.answer.send(answer);
                 }
                 Ok(Edit::empty().set("status", Raw::string("accepted")).finish())
             }
-            Err(why @ NoAnswer::Unknown) => Err(Fault::new(FaultKind::UnknownResource, why.to_string())),
+            Err(NoAnswer::Unknown) => Err(unknown()),
             Err(why) => Err(Fault::new(FaultKind::InvalidParams, why.to_string())),
-        })
+        }
     }
 
     /// Answers `mgp.events.pending_callbacks`.
     pub(crate) fn pending_callbacks(&self, context: &Context) -> Raw {
         let table = self.callbacks().table.lock();
-        let shown = |(id, open): (&Arc<str>, &Open)| forms::callback(id, &open.server, None, &open.request, 1);
+        let shown = |(id, open): (&Arc<str>, &Open)| forms::callback(id, &open.origin.server, None, &open.request, 1);
         let pending: Vec<Raw> = table.open_for(&context.session.principal).map(shown).collect();
         let count = u64::try_from(pending.len()).unwrap_or(u64::MAX);
         Edit::empty().set("pending", Raw::array(&pending)).set("count", Raw::number(count)).finish()

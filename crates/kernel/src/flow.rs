@@ -45,7 +45,7 @@ impl Kernel {
             push::SUBSCRIBE => self.subscribe_push(context, params).await,
             method::PENDING_CALLBACKS => Ok(self.pending_callbacks(context)),
             // Questions of the gate itself are answered at its desk.
-            method::CALLBACK_RESPOND => return self.answer_callback(context, params),
+            method::CALLBACK_RESPOND => return self.answer_callback(context, params).await,
             _ => return None,
         })
     }

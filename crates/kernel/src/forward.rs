@@ -14,6 +14,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::bridge::{self, ResultType};
+use crate::callbacks::{CallQuestions, EndOfQuestions};
 use crate::clients::ClientState;
 use crate::kernel::{Kernel, LEVEL_WAIT};
 use crate::parked::{Event, Running, ToTask};
@@ -29,6 +30,7 @@ const MOST_ROUNDS: usize = 16;
 const EVENTS: usize = 256;
 
 /// One request to be forwarded, in the server's own names.
+#[derive(Default)]
 pub(crate) struct Forward {
     pub(crate) method: Box<str>,
     pub(crate) params: Option<Raw>,
@@ -41,6 +43,8 @@ pub(crate) struct Forward {
     pub(crate) live: Option<Arc<Live>>,
     /// The client's own id of it.
     pub(crate) id: Option<Id>,
+    /// What the server asks about it.
+    pub(crate) questions: CallQuestions,
 }
 
 /// What a tool call has to do with tasks.
@@ -159,10 +163,14 @@ impl Kernel {
     ) -> Result<Reply, Fault> {
         let logs = LogWish::of(context, forward.params.as_ref());
         let (live, id) = (forward.live.take(), forward.id.take());
-        let related = Relay { kernel: self.clone(), server: server.clone(), client: context.clone(), logs, live, id };
-        let related = Arc::new(related);
+        let questions = std::mem::take(&mut forward.questions);
+        let goes_on = questions.is_shared();
+        let (kernel, server_, client) = (self.clone(), server.clone(), context.clone());
+        let related = Arc::new(Relay { kernel, server: server_, client, logs, live, id, questions });
+        let questions = &related.questions;
+        let _end = (!goes_on).then(|| EndOfQuestions { kernel: self, questions });
         let mut ticket = self.ticket(context, server, upstream, related.clone()).await;
-        let call = self.call(context, server, forward, related);
+        let call = self.call(context, server, forward, related.clone());
         let outcome = upstream.remote.request(call).await;
         match &outcome {
             Ok(_) => ticket.answered(),
@@ -215,6 +223,9 @@ impl Kernel {
     ) -> Result<Reply, Fault> {
         let level = ClientState::of(&context.session).level();
         let mut params = bridge::modern_params(forward.params.as_ref(), &context.caller, level).map_err(malformed)?;
+        // To the client, all rounds are one call.
+        let questions = forward.questions.clone().shared();
+        let _end = EndOfQuestions { kernel: self, questions: &questions };
         for _ in 0..MOST_ROUNDS {
             let round = Forward {
                 method: forward.method.clone(),
@@ -224,6 +235,7 @@ impl Kernel {
                 longest: forward.longest,
                 live: forward.live.clone(),
                 id: forward.id.clone(),
+                questions: questions.clone(),
             };
             let reply = self.pass(context, server, upstream, round).await?;
             let Ok(result) = &reply.outcome else { return Ok(reply) };
@@ -277,7 +289,8 @@ impl Kernel {
     ) -> Result<Reply, Fault> {
         let method = forward.method.clone();
         let params = forward.params.clone();
-        let running = match self.resumed(context, server, &method, params.as_ref()) {
+        let id = forward.id.clone();
+        let mut running = match self.resumed(context, server, &method, params.as_ref()) {
             Some(mut running) => {
                 // The pieces go to the request that goes on with the call.
                 if let (Some(before), Some(now)) = (&running.live, &forward.live) {
@@ -305,6 +318,7 @@ impl Kernel {
                 self.start(context, server, upstream, Forward { params, ..forward }).await
             }
         };
+        running.id = id;
         let done = self.pump(context, server, &method, params.as_ref(), running).await?;
         let mut reply = done.map_err(|error| failed(server, error))?;
         let visits = reply.outcome.as_ref().err().and_then(bridge::urls_to_visit);
@@ -327,16 +341,17 @@ impl Kernel {
         let owner = ClientState::of(&context.session).owner;
         let (live, id, client) = (forward.live.clone(), forward.id.clone(), context.clone());
         let pieces = live.clone();
-        let related =
-            ToTask { events: sender.clone(), kernel: self.clone(), server: server.clone(), owner, live, id, client };
-        let related = Arc::new(related);
+        let (events_, kernel, server_) = (sender.clone(), self.clone(), server.clone());
+        let questions = forward.questions.clone();
+        let related = Arc::new(ToTask { events: events_, kernel, server: server_, owner, live, id, client, questions });
         let mut ticket = self.ticket(context, server, upstream, related.clone()).await;
-        let mut call = self.call(context, server, forward, related);
+        let mut call = self.call(context, server, forward, related.clone());
         // The call ends when nobody is left to go on with it, not when this request ends.
         let end = CancellationToken::new();
         call.cancel = end.clone();
-        let (remote, server) = (upstream.remote.clone(), server.clone());
+        let (remote, server, kernel) = (upstream.remote.clone(), server.clone(), self.clone());
         self.spawn(async move {
+            let _end = EndOfQuestions { kernel: &kernel, questions: &related.questions };
             let done = remote.request(call).await;
             match &done {
                 Ok(_) => ticket.answered(),

@@ -7,6 +7,7 @@
 pub(crate) mod admin;
 pub(crate) mod audit;
 mod confirm;
+mod continued;
 pub(crate) mod exact;
 pub(crate) mod hearers;
 mod journal;
@@ -47,9 +48,11 @@ use crate::kernel::Kernel;
 use crate::server::Server;
 use crate::spec::GateOptions;
 use audit::{Auditor, event, result};
+pub(crate) use continued::{Continued, Continuing, tokens_of};
 pub use policy::{OWNER, ToolPolicy, default_policy};
 pub(crate) use record::Permit;
 use refused::{refusal, refused};
+pub(crate) use scopes::Presented;
 pub(crate) use tables::{SETTLED, Tables, access_table};
 pub(crate) use trace::trace_of;
 
@@ -198,7 +201,7 @@ impl Kernel {
             return Err(unknown());
         }
         let wanted = scopes::Wanted { server: server.id(), tool: None };
-        self.hold_to_scopes(&context.session.principal, &scopes::Presented::of(context, None), wanted)?;
+        self.hold_to_scopes(&context.session.principal, &Presented::of(context, None), wanted)?;
         let standing = self.has_permissions(&tables, server, None)?;
         self.meter_request(&context.session.principal, server)?;
         let mut scopes: Vec<_> = standing.granted.into_iter().filter_map(|granted| granted.scope).collect();

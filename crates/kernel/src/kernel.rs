@@ -41,7 +41,7 @@ use crate::tasks::TaskBook;
 use crate::welcome::{own_capabilities, own_info};
 
 pub(crate) use answer::{OF_MGP, object_of, plain, rendered, text_of};
-pub(crate) use call::no_such_tool;
+pub(crate) use call::{Called, no_such_tool};
 pub use status::ServerStatus;
 
 /// How often calls whose client did not come back are looked for.
@@ -171,6 +171,8 @@ impl Kernel {
             }
         });
         if let Some(store) = kernel.0.gate.store().cloned() {
+            let watching = kernel.clone();
+            kernel.spawn(async move { watching.watch_rights().await });
             let (underway, closing) = (kernel.0.gate.audit.underway.clone(), kernel.0.closing.clone());
             kernel.spawn(async move { underway.recover_always(&store, &closing).await });
         }

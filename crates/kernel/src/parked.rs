@@ -10,16 +10,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use sha2::{Digest, Sha256};
-use switchboard_peer::{BoxFuture, CallError, Context, Handler, Reply, random_token};
+use sha2::{Digest as _, Sha256};
+use switchboard_peer::{BoxFuture, CallError, Context, Handler, Reply, Session, random_token};
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mcp::method;
+use switchboard_protocol::mgp;
+use switchboard_store::Digest;
 use switchboard_wire::{Edit, ErrorObject, Id, Notification, Object, Raw, Request, code};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::bridge;
+use crate::callbacks::CallQuestions;
+use crate::gate::audit::{self, event, result};
+use crate::gate::{self, Continued, Continuing, Presented, Tables};
 use crate::kernel::Kernel;
 use crate::relay::{AboutCall, LogWish, cannot_answer};
 use crate::server::Server;
@@ -55,6 +60,8 @@ pub(crate) struct Running {
     pub(crate) _end: tokio_util::sync::DropGuard,
     /// What takes the pieces of its result, where they are wanted.
     pub(crate) live: Option<Arc<Live>>,
+    /// The client's own id of the request that goes on with it now.
+    pub(crate) id: Option<Id>,
     /// Questions that were put to the client, by the key they have there.
     open: HashMap<String, Question>,
     asked: u64,
@@ -62,7 +69,7 @@ pub(crate) struct Running {
 
 impl Running {
     pub(crate) fn new(events: mpsc::Receiver<Event>, end: CancellationToken) -> Self {
-        Self { events, _end: end.drop_guard(), live: None, open: HashMap::new(), asked: 0 }
+        Self { events, _end: end.drop_guard(), live: None, id: None, open: HashMap::new(), asked: 0 }
     }
 
     /// Answers the questions that the client has answered.
@@ -110,6 +117,11 @@ impl Running {
 struct Ticket {
     running: Running,
     principal: Arc<str>,
+    server: Arc<Server>,
+    /// The tool, as the server calls it, where it is a call of one.
+    tool: Option<String>,
+    session: Arc<Session>,
+    tokens: Presented,
     fingerprint: [u8; 32],
     until: Instant,
 }
@@ -147,6 +159,19 @@ impl Parked {
         fits.then(|| tickets.remove(token)).flatten().map(|ticket| ticket.running)
     }
 
+    /// Whether no call waits.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.tickets.lock().is_empty()
+    }
+
+    /// Ends the calls that wait and may not go on.
+    fn end_where(&self, ends: impl Fn(&Ticket) -> bool) -> Vec<Ticket> {
+        let mut tickets = self.tickets.lock();
+        let ended: Vec<String> =
+            tickets.iter().filter(|(_, ticket)| ends(ticket)).map(|(token, _)| token.clone()).collect();
+        ended.iter().filter_map(|token| tickets.remove(token)).collect()
+    }
+
     /// Ends all calls that wait.
     pub(crate) fn clear(&self) {
         let tickets = std::mem::take(&mut *self.tickets.lock());
@@ -173,6 +198,8 @@ pub(crate) struct ToTask {
     pub(crate) id: Option<Id>,
     /// Who made it.
     pub(crate) client: Context,
+    /// What the server asks about it.
+    pub(crate) questions: CallQuestions,
 }
 
 impl Handler for ToTask {
@@ -199,6 +226,7 @@ impl Handler for ToTask {
                 client: &self.client,
                 live: self.live.as_ref(),
                 id: self.id.as_ref(),
+                questions: &self.questions,
             };
             if let Some(notification) = about.left(self, &context, notification).await {
                 // A client that is slow to read loses notices, never the answer.
@@ -231,16 +259,17 @@ impl Kernel {
     pub(crate) async fn pump(
         &self,
         context: &Context,
-        server: &Server,
+        server: &Arc<Server>,
         method: &str,
         params: Option<&Raw>,
         mut running: Running,
     ) -> Result<Result<Reply, CallError>, Fault> {
         let logs = LogWish::of(context, params);
         let token = params.and_then(|params| params.at(&["_meta", "progressToken"]));
+        let id = running.id.clone();
         let tell = |notice: Notification| {
-            if let Some(notice) = for_this_request(notice, token.as_ref()).filter(|notice| logs.admits(context, notice))
-            {
+            let notice = for_this_request(notice, token.as_ref(), id.as_ref());
+            if let Some(notice) = notice.filter(|notice| logs.admits(context, notice)) {
                 let _ = context.remote.notify(notice);
             }
         };
@@ -283,7 +312,7 @@ impl Kernel {
     fn park(
         &self,
         context: &Context,
-        server: &Server,
+        server: &Arc<Server>,
         method: &str,
         params: Option<&Raw>,
         running: Running,
@@ -293,11 +322,36 @@ impl Kernel {
         let ticket = Ticket {
             running,
             principal: context.session.principal.clone(),
+            server: server.clone(),
+            tool: object.as_ref().filter(|_| method == method::TOOLS_CALL).and_then(|object| object.text("name")),
+            session: context.session.clone(),
+            tokens: gate::tokens_of(context, params),
             fingerprint: object.as_ref().map_or([0; 32], |object| fingerprint(server.id(), method, object)),
             until: Instant::now() + PATIENCE,
         };
         let token = self.parked().park(self.options().parked_calls, self.options().parked_calls_each, ticket)?;
+        self.watch_soon();
         Ok(bridge::input_required(&requests, Some(&token)))
+    }
+}
+
+impl Kernel {
+    /// Ends parked calls whose caller may not make them any more.
+    pub(crate) fn end_revoked_parked(&self, tables: &Tables) {
+        let may_not = |ticket: &Ticket| {
+            let who = Continuing { session: &ticket.session, tokens: &ticket.tokens };
+            match &ticket.tool {
+                Some(tool) => {
+                    !self.may_continue(tables, &who, &Continued { server: &ticket.server, tool, exposed: tool })
+                }
+                None => !self.access(tables, &ticket.session, &ticket.server, None).allow,
+            }
+        };
+        for ticket in self.parked().end_where(may_not) {
+            let event = audit::event_of(event::TOOL_BLOCKED, audit::principal(&ticket.session), result::BLOCKED);
+            let event = audit::about(event, ticket.server.id(), ticket.tool.as_deref());
+            self.gate().audit.note_now(&audit::with(audit::with(event, "step", "access"), "what", "parked"));
+        }
     }
 }
 
@@ -319,27 +373,81 @@ fn take_question(context: &Context, running: &mut Running, question: Question) {
 
 /// A notice of a call as the request that goes on with it may get it: progress only where this request asked for it,
 /// and under its own token.
-fn for_this_request(notice: Notification, token: Option<&Raw>) -> Option<Notification> {
-    if &*notice.method != method::PROGRESS {
-        return Some(notice);
-    }
-    let edit = Edit::of(notice.params.as_ref()?).ok()?.set("progressToken", token?.clone());
+fn for_this_request(notice: Notification, token: Option<&Raw>, id: Option<&Id>) -> Option<Notification> {
+    let (key, value) = match &*notice.method {
+        method::PROGRESS => ("progressToken", token?.clone()),
+        mgp::method::STREAM_PROGRESS => ("request_id", id?.to_raw()),
+        _ => return Some(notice),
+    };
+    let edit = Edit::of(notice.params.as_ref()?).ok()?.set(key, value);
     Some(Notification { params: Some(edit.finish()), ..notice })
 }
 
-/// What makes a request the same one: its server, its method and everything but the metadata and the input.
+/// Members that travel beside what is asked for: the kernel writes some of them anew into each request on its way to the
+/// server, and so may the client. What they say is judged at every request.
+const BESIDE: [&str; 12] = [
+    "_meta",
+    "_mgp",
+    "checkpoint_token",
+    "confirmation_token",
+    "delegation",
+    "inputResponses",
+    "intent",
+    "requestState",
+    "stream",
+    "trace_id",
+    "traceparent",
+    "user_confirmed",
+];
+
+/// What makes a request the same one: its server, its method and all that is asked for, however it is spelled.
 fn fingerprint(server: &str, method: &str, params: &Object) -> [u8; 32] {
+    let asked = params.iter().filter(|(key, _)| !BESIDE.contains(&&**key));
+    let mut asked: Vec<_> = asked
+        .map(|(key, value)| {
+            let digest = gate::exact::digest(&value).unwrap_or_else(|_| Digest::of(value.as_bytes()));
+            (key.into_owned(), digest)
+        })
+        .collect();
+    asked.sort_by(|(one, _), (other, _)| one.cmp(other));
     let mut hash = Sha256::new();
     hash.update(server);
     hash.update([0]);
     hash.update(method);
-    for (key, value) in params.iter() {
-        if !matches!(&*key, "_meta" | "inputResponses" | "requestState") {
-            hash.update([0]);
-            hash.update(key.as_bytes());
-            hash.update([0]);
-            hash.update(value.as_bytes());
-        }
+    for (key, digest) in asked {
+        hash.update([0]);
+        hash.update(key.as_bytes());
+        hash.update([0]);
+        hash.update(digest.as_bytes());
     }
     hash.finalize().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use switchboard_wire::Limits;
+
+    fn of(text: &str) -> [u8; 32] {
+        let raw = Raw::parse(text.to_owned(), &Limits::default()).unwrap();
+        fingerprint("s", method::TOOLS_CALL, &Object::open(&raw).unwrap())
+    }
+
+    #[test]
+    fn a_retry_is_the_same_request_whatever_travels_beside_it() {
+        let first = of(r#"{"name":"t","arguments":{"a":1,"b":"x"}}"#);
+        for same in [
+            r#"{"name":"t","arguments":{"a":1,"b":"x"},"trace_id":"of-the-kernel","_mgp":{"stream":true},"intent":"i"}"#,
+            r#"{"arguments":{ "b":"\u0078", "a":1 },"name":"t","_meta":{"progressToken":7},"requestState":"s","inputResponses":{}}"#,
+        ] {
+            assert_eq!(of(same), first, "{same}");
+        }
+        for other in [
+            r#"{"name":"u","arguments":{"a":1,"b":"x"}}"#,
+            r#"{"name":"t","arguments":{"a":2,"b":"x"}}"#,
+            r#"{"name":"t","arguments":{"a":1,"b":"x"},"task":{}}"#,
+        ] {
+            assert_ne!(of(other), first, "{other}");
+        }
+    }
 }

@@ -6,16 +6,18 @@ use std::time::Duration;
 use switchboard_peer::{BoxFuture, Call, CallError, Caller, Context, Handler, Remote, Reply};
 use switchboard_protocol::fault::{Fault, FaultKind, Rendering};
 use switchboard_protocol::mcp::{meta, method};
+use switchboard_protocol::mgp::Extension;
 use switchboard_protocol::{Era, Revision, mgp};
-use switchboard_wire::{ErrorObject, Id, Notification, Raw, Request, code};
+use switchboard_wire::{Edit, ErrorObject, Id, Notification, Raw, Request, code};
 
 use crate::bridge;
-use crate::callbacks::About;
+use crate::callbacks::{About, CallQuestions};
 use crate::clients::{ClientState, wants_log};
 use crate::gate::audit;
 use crate::kernel::Kernel;
 use crate::server::Server;
 use crate::streams::Live;
+use crate::welcome;
 
 /// Passes messages of one call to a client that may be asked, and notifications to any client.
 #[derive(Clone)]
@@ -29,6 +31,8 @@ pub(crate) struct Relay {
     pub(crate) live: Option<Arc<Live>>,
     /// The client's own id of the call.
     pub(crate) id: Option<Id>,
+    /// What the server asks about the call.
+    pub(crate) questions: CallQuestions,
 }
 
 /// Which log messages of a call reach the client.
@@ -92,6 +96,7 @@ impl Handler for Relay {
                 client: &self.client,
                 live: self.live.as_ref(),
                 id: self.id.as_ref(),
+                questions: &self.questions,
             };
             if let Some(notification) = about.left(self, &context, notification).await
                 && self.logs.admits(&self.client, &notification)
@@ -112,6 +117,8 @@ pub(crate) struct AboutCall<'a> {
     pub(crate) live: Option<&'a Arc<Live>>,
     /// The client's own id of it.
     pub(crate) id: Option<&'a Id>,
+    /// What the server asks about it.
+    pub(crate) questions: &'a CallQuestions,
 }
 
 impl AboutCall<'_> {
@@ -131,6 +138,7 @@ impl AboutCall<'_> {
         }
         let taken = match self.live {
             Some(live) => live.take(&context.remote, &notification),
+            None if &*notification.method == mgp::method::STREAM_PROGRESS => return self.progress(notification),
             // Where the client wants no pieces, nobody hears of them.
             None => notification.method.starts_with(mgp::method::OF_STREAMS),
         };
@@ -138,12 +146,28 @@ impl AboutCall<'_> {
             return None;
         }
         if &*notification.method == mgp::method::CALLBACK_REQUEST {
-            let about =
-                About { client: self.client.clone(), asker: Arc::new(asker.clone()), request: self.id.cloned() };
-            self.kernel.take_callback(self.server, Some(about), &context.remote, notification.params.as_ref());
+            let scope = self.questions.scope();
+            let about = About {
+                client: self.client.clone(),
+                asker: Arc::new(asker.clone()),
+                request: self.id.cloned(),
+                call: self.questions.call.clone(),
+            };
+            self.kernel.take_callback(self.server, scope, Some(about), &context.remote, notification.params.as_ref());
             return None;
         }
         (!self.kernel.take_notice(self.server, &notification)).then_some(notification)
+    }
+
+    /// How far a call is that does not stream (MGP 12.6), under the client's own id, where the client speaks of it.
+    fn progress(&self, notification: Notification) -> Option<Notification> {
+        let id = self.id?;
+        let agreed = welcome::agreed_with(&self.client.caller.capabilities)?;
+        if !agreed.has(Extension::Streaming) && !agreed.has(Extension::Progress) {
+            return None;
+        }
+        let edit = Edit::of(notification.params.as_ref()?).ok()?.set("request_id", id.to_raw());
+        Some(Notification { params: Some(edit.finish()), ..notification })
     }
 }
 

@@ -5,16 +5,18 @@
 //! operation. A call that asks for none of this has no entry here and pays nothing.
 
 mod book;
+mod in_flight;
 mod live;
 mod operation;
 mod render;
 mod requests;
+mod rights;
 
 use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 use switchboard_peer::Context;
-use switchboard_protocol::mgp::{Extension, Metadata};
+use switchboard_protocol::mgp::{Agreement, Extension, Metadata};
 use switchboard_protocol::proposals::{self, Proposal};
 use switchboard_wire::Raw;
 
@@ -43,6 +45,8 @@ pub(crate) enum Form {
 #[derive(Debug, Clone)]
 pub(crate) struct Wish {
     pub(crate) form: Form,
+    /// The client did not ask for pieces, and speaks of progress in the words of MGP all the same.
+    pub(crate) mgp_progress: bool,
     /// The token that the client gave for progress.
     pub(crate) token: Option<Raw>,
     /// The checkpoint from which an operation is to go on.
@@ -86,7 +90,9 @@ impl Wish {
         if only_token && (token.is_none() || !server.streams()) {
             return None;
         }
-        Some(Self { form, token, resume, goes_on: None })
+        let speaks = |agreement: Agreement| agreement.has(Extension::Streaming) || agreement.has(Extension::Progress);
+        let mgp_progress = only_token && knows_more && welcome::agreed_with(capabilities).is_some_and(speaks);
+        Some(Self { form, mgp_progress, token, resume, goes_on: None })
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod across;
 mod requests;
+mod rights;
 mod shape;
 
 use std::collections::HashMap;
@@ -24,10 +25,19 @@ const MOST: usize = 10_000;
 /// How long the result of a call that ended before it could become a task is kept.
 pub(crate) const FINISHED_KEPT: Duration = Duration::from_secs(600);
 
+/// The tool that a task runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TaskTool {
+    /// As its server calls it.
+    pub(crate) original: Arc<str>,
+    /// As its caller named it.
+    pub(crate) exposed: Arc<str>,
+}
+
 struct Entry {
     server: Arc<str>,
-    /// The tool that was called, as its caller named it.
-    tool: Option<Arc<str>>,
+    /// The tool that was called.
+    tool: Option<TaskTool>,
     named: Instant,
     /// The result, for a task that never was one at its server, and that server.
     finished: Option<(Raw, Arc<str>)>,
@@ -50,7 +60,7 @@ fn key(principal: &str, task: &str) -> Key {
 
 impl TaskBook {
     /// Notes a task that a server made for somebody.
-    pub(crate) fn note(&self, task: &str, server: &Arc<str>, principal: &str, tool: Option<&str>) {
+    pub(crate) fn note(&self, task: &str, server: &Arc<str>, principal: &str, tool: Option<TaskTool>) {
         self.insert(key(principal, task), server.clone(), tool, None);
     }
 
@@ -60,13 +70,13 @@ impl TaskBook {
     }
 
     /// Notes which tool such a call was of.
-    pub(crate) fn name_tool(&self, task: &str, principal: &str, tool: &str) {
+    pub(crate) fn name_tool(&self, task: &str, principal: &str, tool: TaskTool) {
         if let Some(entry) = self.tasks.lock().get_mut(&key(principal, task)) {
-            entry.tool.get_or_insert_with(|| tool.into());
+            entry.tool.get_or_insert(tool);
         }
     }
 
-    fn insert(&self, key: Key, server: Arc<str>, tool: Option<&str>, finished: Option<(Raw, Arc<str>)>) {
+    fn insert(&self, key: Key, server: Arc<str>, tool: Option<TaskTool>, finished: Option<(Raw, Arc<str>)>) {
         let mut tasks = self.tasks.lock();
         if tasks.len() >= MOST {
             let now = Instant::now();
@@ -76,7 +86,7 @@ impl TaskBook {
                 tasks.remove(&oldest);
             }
         }
-        tasks.insert(key, Entry { server, tool: tool.map(Arc::from), named: Instant::now(), finished, attended: None });
+        tasks.insert(key, Entry { server, tool, named: Instant::now(), finished, attended: None });
     }
 
     /// Forgets all of it; open requests for results end.
@@ -93,8 +103,8 @@ impl TaskBook {
         Some(entry.server.clone())
     }
 
-    /// The tool that a task runs, as its owner named it.
-    pub(crate) fn tool(&self, task: &str, principal: &str) -> Option<Arc<str>> {
+    /// The tool that a task runs.
+    pub(crate) fn tool(&self, task: &str, principal: &str) -> Option<TaskTool> {
         self.tasks.lock().get(&key(principal, task))?.tool.clone()
     }
 

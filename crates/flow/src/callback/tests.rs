@@ -6,30 +6,85 @@ fn request(id: &str, kind: CallbackType) -> CallbackRequest {
     CallbackRequest::new(id, kind)
 }
 
-fn table() -> (Table, Arc<str>, Arc<str>, Instant) {
-    (Table::new(Limits { of_server: 3, ..Limits::default() }), "s".into(), "ann".into(), Instant::now())
+fn table() -> (Table, Origin, Instant) {
+    (Table::new(Limits { of_server: 3, ..Limits::default() }), origin("s", "ann", 1), Instant::now())
+}
+
+fn origin(server: &str, principal: &str, scope: u64) -> Origin {
+    Origin { server: server.into(), principal: principal.into(), scope }
+}
+
+fn new(id: &str) -> Came {
+    Came::New { id: id.into(), replaces: None }
+}
+
+fn saying(id: &str, message: &str) -> CallbackRequest {
+    CallbackRequest::new(id, CallbackType::Confirmation).message(message)
 }
 
 #[test]
 fn a_question_that_comes_again_is_not_asked_again() {
-    let (mut table, server, ann, now) = table();
-    let ask = |table: &mut Table, server: &Arc<str>| {
-        table.ask("ours", server, &ann, request("cb-1", CallbackType::Input), now)
+    let (mut table, ours, now) = table();
+    let ask = |table: &mut Table| {
+        let mut again = request("cb-1", CallbackType::Input);
+        again.timeout_ms = Some(1);
+        table.ask("ours", ours.clone(), again, now)
     };
-    assert_eq!(ask(&mut table, &server), Came::New("ours".into()));
-    assert_eq!(ask(&mut table, &server), Came::Open);
-    let other: Arc<str> = "t".into();
-    assert_eq!(
-        table.ask("other", &other, &ann, request("cb-1", CallbackType::Input), now),
-        Came::New("other".into()),
-        "another server's ids are its own"
-    );
+    assert_eq!(table.ask("ours", ours.clone(), request("cb-1", CallbackType::Input), now), new("ours"));
+    assert_eq!(ask(&mut table), Came::Open);
     let answer = Raw::string("blue");
     assert_eq!(table.answer("ours", Some("bob"), &answer).err(), Some(NoAnswer::Unknown), "not his");
     let open = table.answer("ours", Some("ann"), &answer).expect("hers");
     assert_eq!(open.request.callback_id, "cb-1");
-    assert_eq!(ask(&mut table, &server), Came::Answered(answer.clone()));
+    assert_eq!(ask(&mut table), Came::Answered(answer.clone()));
     assert_eq!(table.answer("ours", Some("ann"), &answer).err(), Some(NoAnswer::Unknown), "the first answer stands");
+}
+
+#[test]
+fn an_answer_is_for_one_call_of_one_principal_at_one_server() {
+    for (other, why) in [
+        (origin("t", "ann", 1), "another server's ids are its own"),
+        (origin("s", "bob", 1), "another principal"),
+        (origin("s", "ann", 2), "another call"),
+    ] {
+        for answered in [false, true] {
+            let (mut table, ours, now) = table();
+            let _ = table.ask("ours", ours, saying("cb-1", "Delete one file?"), now);
+            if answered {
+                table.answer("ours", Some("ann"), &Raw::string("confirm")).expect("hers");
+            }
+            let came = table.ask("other", other.clone(), saying("cb-1", "Delete one file?"), now);
+            assert_eq!(came, new("other"), "{why}");
+        }
+    }
+}
+
+#[test]
+fn another_question_under_the_same_id_is_a_new_one() {
+    let (mut table, ours, now) = table();
+    let _ = table.ask("first", ours.clone(), saying("cb-1", "Delete one file?"), now);
+    let came = table.ask("second", ours.clone(), saying("cb-1", "Delete everything?"), now);
+    assert_eq!(came, Came::New { id: "second".into(), replaces: Some("first".into()) });
+    let yes = Raw::string("confirm");
+    assert_eq!(table.answer("first", Some("ann"), &yes).err(), Some(NoAnswer::Unknown), "its place is taken");
+    table.answer("second", Some("ann"), &yes).expect("open");
+    assert_eq!(table.ask("third", ours.clone(), saying("cb-1", "Delete one file?"), now), new("third"));
+    table.answer("third", Some("ann"), &Raw::string("cancel")).expect("open");
+    assert_eq!(table.ask("fourth", ours, saying("cb-1", "Delete everything?"), now), new("fourth"));
+}
+
+#[test]
+fn questions_and_answers_end_with_their_call() {
+    let (mut table, ours, now) = table();
+    let other = origin("s", "ann", 2);
+    let _ = table.ask("done", ours.clone(), saying("cb-1", "One?"), now);
+    table.answer("done", None, &Raw::string("confirm")).expect("open");
+    let _ = table.ask("open", ours.clone(), saying("cb-2", "Two?"), now);
+    let _ = table.ask("stays", other, saying("cb-2", "Two?"), now);
+    assert_eq!(table.end(1), [Arc::from("open")]);
+    assert!(table.has("stays") && !table.has("open"));
+    assert_eq!(table.answer("open", Some("ann"), &Raw::string("confirm")).err(), Some(NoAnswer::Unknown));
+    assert_eq!(table.ask("again", ours, saying("cb-1", "One?"), now), new("again"));
 }
 
 #[test]
@@ -47,20 +102,20 @@ fn answers_must_fit() {
         (CallbackType::LlmCompletion, None, object, true),
         (CallbackType::LlmCompletion, None, Raw::string("text"), false),
     ] {
-        let (mut table, server, ann, now) = table();
+        let (mut table, ours, now) = table();
         let mut asked = request("cb", kind);
         asked.options = options;
-        let _ = table.ask("ours", &server, &ann, asked, now);
+        let _ = table.ask("ours", ours, asked, now);
         assert_eq!(table.answer("ours", None, &answer).is_ok(), fits, "{kind} {:.40}", answer.as_str());
     }
 }
 
 #[test]
 fn it_is_put_again_three_times_and_then_given_up() {
-    let (mut table, server, ann, now) = table();
+    let (mut table, ours, now) = table();
     let mut asked = request("cb", CallbackType::Input);
     asked.timeout_ms = Some(12_000);
-    let _ = table.ask("ours", &server, &ann, asked, now);
+    let _ = table.ask("ours", ours, asked, now);
     let at = |seconds: u64| now + Duration::from_secs(seconds);
     assert_eq!(table.due("ours", now), Some(Due::Wait(at(5))));
     assert_eq!(table.due("ours", at(5)), Some(Due::Again(2)));
@@ -74,18 +129,17 @@ fn it_is_put_again_three_times_and_then_given_up() {
 
 #[test]
 fn nobody_asks_without_end() {
-    let (mut table, server, ann, now) = table();
+    let (mut table, ours, now) = table();
     let mut came = Vec::new();
     for number in 0..5 {
         let asked = request(&format!("cb-{number}"), CallbackType::Input);
-        came.push(table.ask(&format!("ours-{number}"), &server, &ann, asked, now));
+        came.push(table.ask(&format!("ours-{number}"), ours.clone(), asked, now));
     }
-    assert!(came[..3].iter().all(|came| matches!(came, Came::New(_))));
+    assert!(came[..3].iter().all(|came| matches!(came, Came::New { .. })));
     assert_eq!(came[3..], [Came::TooMany, Came::TooMany]);
     let mut long = request("long", CallbackType::Input);
     long.timeout_ms = Some(u64::MAX);
-    let other: Arc<str> = "t".into();
-    let _ = table.ask("long", &other, &ann, long, now);
+    let _ = table.ask("long", origin("t", "ann", 1), long, now);
     assert_eq!(table.due("long", now + Duration::from_secs(600)), Some(Due::TimedOut), "not for ever");
 }
 

@@ -13,9 +13,10 @@ use tokio::sync::{Mutex as AsyncMutex, oneshot};
 use tokio::time::Instant;
 
 use super::ClientState;
+use crate::callbacks::{About, CallQuestions, ConnectionQuestions};
 use crate::forward::send_level;
 use crate::kernel::Kernel;
-use crate::relay::Asked;
+use crate::relay::{Asked, LogWish, Relay};
 use crate::server::{Server, next_pause};
 
 /// One such connection, which may be lost and made again.
@@ -106,7 +107,8 @@ impl ClientState {
             return Err(unreachable(server, why).retry_after(millis(failures.pause - at.elapsed())));
         }
         let principal = session.upgrade().ok_or_else(session_over)?.principal.clone();
-        let handler = Arc::new(FromLink { kernel: kernel.clone(), server: server.clone(), session, owner: self.owner });
+        let (questions, owner) = (ConnectionQuestions::new(kernel), self.owner);
+        let handler = Arc::new(FromLink { kernel: kernel.clone(), server: server.clone(), session, owner, questions });
         let connected = match server.connect(caller, Some(&principal), handler, kernel).await {
             Ok(connected) => Arc::new(connected),
             Err(why) => {
@@ -170,6 +172,8 @@ struct FromLink {
     server: Arc<Server>,
     session: Weak<Session>,
     owner: u64,
+    /// What the server asks outside of any call.
+    questions: ConnectionQuestions,
 }
 
 impl FromLink {
@@ -179,6 +183,29 @@ impl FromLink {
         // The connection outlives the right to use it.
         let tables = self.kernel.gate().granted.latest();
         self.kernel.knows_of(&tables, &session, &self.server).then_some(session)
+    }
+
+    /// A question outside of any call is for the client whose connection it came on.
+    fn take_callback(&self, back: &Context, params: Option<&Raw>) {
+        let Some(session) = self.client() else { return };
+        let client = Context {
+            caller: session.caller(),
+            remote: session.remote().clone(),
+            session,
+            cancel: back.cancel.clone(),
+            headers: None,
+        };
+        let asker = Relay {
+            kernel: self.kernel.clone(),
+            server: self.server.clone(),
+            client: client.clone(),
+            logs: LogWish::Session,
+            live: None,
+            id: None,
+            questions: CallQuestions::default(),
+        };
+        let about = About { client, asker: Arc::new(asker), request: None, call: None };
+        self.kernel.take_callback(&self.server, self.questions.scope, Some(about), &back.remote, params);
     }
 }
 
@@ -211,6 +238,9 @@ impl Handler for FromLink {
             }
             if !is_task && let Some(related) = self.server.using.newest_of(self.owner) {
                 return related.notification(context, notification).await;
+            }
+            if &*notification.method == switchboard_protocol::mgp::method::CALLBACK_REQUEST {
+                return self.take_callback(&context, notification.params.as_ref());
             }
             if notification.method.starts_with(crate::kernel::OF_MGP) {
                 return;

@@ -47,6 +47,8 @@ pub(crate) mod event {
     pub(crate) const APPROVED: &str = "dev.switchboard.call_approved";
     /// The operator answered a question of a server.
     pub(crate) const CALLBACK_ANSWERED: &str = "dev.switchboard.callback_answered";
+    /// Somebody went on with an operation, or got its kept result.
+    pub(crate) const OPERATION_RESUMED: &str = "dev.switchboard.operation_resumed";
     /// A tool is not the one that was accepted.
     pub(crate) const QUARANTINED: &str = "dev.switchboard.definition_quarantined";
     /// A tool is described as if it gave orders to the model.

@@ -63,8 +63,8 @@ impl Wanted<'_> {
 }
 
 /// The tokens that a caller shows.
-#[derive(Default)]
-pub(super) struct Presented(Vec<String>);
+#[derive(Clone, Default)]
+pub(crate) struct Presented(Vec<String>);
 
 impl Presented {
     /// Those of a request, and those in the members beside its parameters.

@@ -18,17 +18,20 @@ use crate::directory::ListKind;
 use crate::forward::{Forward, malformed, send_level};
 use crate::gate::{self, audit};
 use crate::server::Server;
-use crate::{bridge, welcome};
+use crate::{bridge, names, welcome};
 
 /// How notifications of MGP begin.
 pub(crate) const OF_MGP: &str = "notifications/mgp.";
 
 impl Handler for Kernel {
-    fn request(&self, context: Context, request: Request) -> BoxFuture<'_, Reply> {
+    fn request(&self, mut context: Context, request: Request) -> BoxFuture<'_, Reply> {
         Box::pin(async move {
+            let _in_flight = self.streams().in_flight.begin(&mut context, &request);
             // What else the client speaks is looked up only where there is something to be said in it.
             let plain = Rendering::new(context.caller.revision, &request.method);
             let is_call = &*request.method == method::TOOLS_CALL;
+            // The kernel's own tools are refused in the words of the methods that they stand for.
+            let called = (is_call && context.caller.capabilities.as_bytes().len() > 2).then(|| request.params.clone());
             // Nearly all requests are tool calls. The rest has a future of its own, so that a call need not carry, and
             // have allocated and copied, the largest of them all.
             let answered = if is_call {
@@ -48,6 +51,9 @@ impl Handler for Kernel {
                 Ok(reply) => reply,
                 Err(fault) => {
                     tracing::debug!(session = %context.session.id, %fault, "refused");
+                    let called = called.flatten().and_then(|params| params.member("name")?.as_text());
+                    let own = called.filter(|name| name.starts_with(names::RESERVED));
+                    let plain = own.map_or(plain, |name| Rendering::new(context.caller.revision, &name));
                     told(&context, plain, is_call, &fault)
                 }
             }
@@ -301,15 +307,7 @@ pub(super) fn unknown_revision(request: &Request) -> Option<ErrorObject> {
 }
 
 pub(crate) fn plain(request: Request, params: Option<Raw>) -> Forward {
-    Forward {
-        method: request.method,
-        params,
-        extra: request.extra,
-        headers: Vec::new(),
-        longest: None,
-        live: None,
-        id: None,
-    }
+    Forward { method: request.method, params, extra: request.extra, ..Forward::default() }
 }
 
 pub(crate) fn object_of(request: &Request) -> Result<Object, Fault> {

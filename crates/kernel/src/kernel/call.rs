@@ -10,15 +10,34 @@ use switchboard_peer::{BoxFuture, Context, Reply};
 use switchboard_protocol::Era;
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mcp::{meta, method};
+use switchboard_protocol::mgp::Extension;
 use switchboard_wire::{Object, Request};
 
 use super::answer::{rename, server_at, unknown_revision};
 use super::{Kernel, View, object_of, repeat, text_of};
+use crate::callbacks::{CallNames, CallQuestions};
 use crate::directory::Route;
 use crate::forward::{Forward, TaskWish};
 use crate::gate::{self, Admission, Attempt};
 use crate::server::Server;
 use crate::streams::{Live, Underway, Wish};
+use crate::tasks::TaskTool;
+
+/// What a call is called: its tool, by the client, and its trace.
+#[derive(Clone, Copy)]
+pub(crate) struct Called<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) trace: &'a str,
+}
+
+impl Called<'_> {
+    /// What is known of a call whose server may ask about it.
+    fn questions(&self, server: &Server, route: &Route) -> CallQuestions {
+        let names = || CallNames { tool: route.original.clone(), exposed: self.name.into(), trace: self.trace.into() };
+        let call = server.agreed_on(Extension::Callbacks).then(|| Arc::new(names()));
+        CallQuestions::of(call)
+    }
+}
 
 impl Kernel {
     /// The call of a tool that a server named in the place of another.
@@ -62,7 +81,11 @@ impl Kernel {
             {
                 return answer;
             }
-            if let Some(answer) = Box::pin(self.flow_tool(context, &request.id, &name, params.get("arguments"))).await {
+            let flow = async {
+                let (context, request) = gate::scopes::lifted(context.clone(), request.clone());
+                self.flow_tool(&context, &request.id, &name, params.get("arguments")).await
+            };
+            if let Some(answer) = Box::pin(flow).await {
                 return answer;
             }
             if let Some(answer) = Box::pin(self.scope_tool(context, &name, &request)).await {
@@ -115,7 +138,7 @@ impl Kernel {
         if let Some(wish) = wish {
             let advice = intent.map(|intent| (context.clone(), server.clone(), name.clone(), intent));
             let context = context.clone();
-            let underway = Underway { context, view, server, route, request, params, name, permit };
+            let underway = Underway { context, view, server, route, request, params, name, trace, permit };
             let reply = Box::pin(self.call_streamed(underway, wish)).await?;
             return Ok(match advice {
                 Some((context, server, name, intent)) => {
@@ -125,14 +148,15 @@ impl Kernel {
             });
         }
         let again = repeat::Again::of(&server, &request);
-        let mut outcome = self.execute(context, &view, &server, &route, request, &params, &name, None).await;
+        let called = Called { name: &name, trace: &trace };
+        let mut outcome = self.execute(context, &view, &server, &route, request, &params, called, None).await;
         let mut instead = None;
         if let Some(mut again) = again.filter(|_| repeat::has_failed(&outcome) && !repeat::goes_on(&params)) {
             let tool = repeat::Tool { name: &route.original, policy, metadata: &metadata, trace: &trace };
             loop {
                 match Box::pin(self.after_failure(context, &server, &tool, &mut again, &outcome)).await {
                     repeat::Next::Call(request) => {
-                        let calling = self.execute(context, &view, &server, &route, *request, &params, &name, None);
+                        let calling = self.execute(context, &view, &server, &route, *request, &params, called, None);
                         outcome = Box::pin(calling).await;
                     }
                     repeat::Next::Tool(other) if fall_back => {
@@ -200,9 +224,10 @@ impl Kernel {
         route: &Route,
         request: Request,
         params: &Object,
-        name: &str,
+        called: Called<'_>,
         live: Option<&Arc<Live>>,
     ) -> Result<Reply, Fault> {
+        let name = called.name;
         let mut headers = Vec::new();
         if let Some(wanted) = &route.param_headers {
             let arguments = params.get("arguments");
@@ -220,8 +245,9 @@ impl Kernel {
         let longest = route.policy.as_deref().and_then(|policy| self.longest_by_scope(server, policy));
         let live = live.cloned();
         let id = Some(request.id);
-        let forward =
-            Forward { method: request.method, params: renamed, extra: request.extra, headers, longest, live, id };
+        let questions = called.questions(server, route);
+        let (method, extra) = (request.method, request.extra);
+        let forward = Forward { method, params: renamed, extra, headers, longest, live, id, questions };
         let wish = match (params.has("task"), route.needs_task) {
             (true, _) => TaskWish::Asked,
             (false, true) => TaskWish::Needed,
@@ -232,7 +258,8 @@ impl Kernel {
             wish => Box::pin(self.forward_task(context, server, forward, wish)).await?,
         };
         if asks_task {
-            self.note_task(context, server, name, &reply);
+            let tool = TaskTool { original: route.original.clone(), exposed: name.into() };
+            Box::pin(self.note_task(context, server, tool, &reply)).await;
         }
         self.note_mentions(context, view, server, &reply);
         Ok(reply)

@@ -9,12 +9,14 @@ use switchboard_wire::Notification;
 use super::{Kernel, OF_MGP};
 use crate::clients::ClientState;
 use crate::directory::ListKind;
+use crate::gate::Presented;
 use crate::listen::with_uri;
 use crate::server::Server;
 
 impl Kernel {
     /// Grants have changed: everybody may see something else now.
     pub(crate) fn grants_changed(&self) {
+        self.end_revoked();
         self.tell_changed(&ListKind::ALL);
     }
 
@@ -62,10 +64,14 @@ impl Kernel {
                 }
             }
             method::TASKS_STATUS => {
-                let owners = text("taskId").map(|task| self.0.tasks.owners(&task, server.id())).unwrap_or_default();
+                let task = text("taskId").unwrap_or_default();
+                let tables = self.0.gate.granted.latest();
+                let may_see =
+                    |session: &Session| self.may_see_task(session, &Presented::default(), &tables, server, &task);
                 // With two owners of one id nobody can say whose it is.
-                if let [owner] = owners.as_slice() {
-                    for session in self.clients().iter().filter(|session| session.principal == *owner) {
+                if let [owner] = self.0.tasks.owners(&task, server.id()).as_slice() {
+                    let own = |session: &&Arc<Session>| session.principal == *owner && may_see(session);
+                    for session in self.clients().iter().filter(own) {
                         let _ = session.remote().notify(notification.clone());
                     }
                 }

@@ -14,6 +14,7 @@ use tokio::time::Instant;
 
 use super::notices::FromServer;
 use super::{Declared, Hub, Lived, Server, describe};
+use crate::callbacks::ConnectionQuestions;
 use crate::clients::{level_index, level_name};
 use crate::directory::ListKind;
 use crate::forward::send_level;
@@ -35,7 +36,8 @@ impl Server {
     /// Connects and stays until the connection is lost.
     pub(super) async fn live(self: &Arc<Self>, kernel: &Kernel) -> Lived {
         let caller = kernel.own_caller();
-        let handler = Arc::new(FromServer { kernel: kernel.clone(), server: self.clone() });
+        let questions = ConnectionQuestions::new(kernel);
+        let handler = Arc::new(FromServer { kernel: kernel.clone(), server: self.clone(), questions });
         let connected = match self.connect(&caller, None, handler, kernel).await {
             Ok(connected) => connected,
             Err(error) => return Lived::Failed(error),

@@ -8,6 +8,7 @@ use switchboard_protocol::mgp;
 use switchboard_wire::{ErrorObject, Notification, Raw, Request, code};
 
 use super::{Server, Whose};
+use crate::callbacks::ConnectionQuestions;
 use crate::kernel::Kernel;
 use crate::relay::Asked;
 
@@ -15,6 +16,8 @@ use crate::relay::Asked;
 pub(crate) struct FromServer {
     pub(crate) kernel: Kernel,
     pub(crate) server: Arc<Server>,
+    /// What it asks outside of any call.
+    pub(crate) questions: ConnectionQuestions,
 }
 
 impl Handler for FromServer {
@@ -61,7 +64,7 @@ impl Handler for FromServer {
                 // It names no call, so only the operator can be asked.
                 Whose::Nobodys | Whose::Doubtful if &*notification.method == mgp::method::CALLBACK_REQUEST => {
                     let params = notification.params.as_ref();
-                    self.kernel.take_callback(&self.server, None, &context.remote, params);
+                    self.kernel.take_callback(&self.server, self.questions.scope, None, &context.remote, params);
                 }
                 Whose::Owners(related) => related.notification(context, notification).await,
                 Whose::Nobodys | Whose::Doubtful => self.kernel.tell_clients(&self.server, &notification),

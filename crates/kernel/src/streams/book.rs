@@ -9,9 +9,11 @@ use switchboard_flow::stream::{Bounds, Ledger};
 use switchboard_peer::Context;
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_wire::Raw;
+use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::Live;
+use super::in_flight::InFlightRequests;
 
 /// Streams that may be open at once. A call beyond that is answered without pieces.
 const MOST: usize = 32_768;
@@ -32,6 +34,10 @@ pub(super) struct Alone(Arc<str>);
 /// All calls that stream.
 pub(crate) struct Streams {
     pub(super) ledger: Arc<Ledger>,
+    /// Requests of clients that can take them back by `mgp/stream/cancel`, streamed or not.
+    pub(crate) in_flight: InFlightRequests,
+    /// Told when a stream begins.
+    pub(super) begun: Notify,
     open: Mutex<Open>,
 }
 
@@ -54,7 +60,12 @@ struct Open {
 
 impl Default for Streams {
     fn default() -> Self {
-        Self { ledger: Arc::new(Ledger::new(Bounds::default())), open: Mutex::default() }
+        Self {
+            ledger: Arc::new(Ledger::new(Bounds::default())),
+            in_flight: InFlightRequests::default(),
+            begun: Notify::new(),
+            open: Mutex::default(),
+        }
     }
 }
 
@@ -70,6 +81,8 @@ impl Streams {
         if live.is_operation() {
             open.by_operation.insert(live.operation.clone(), live.clone());
         }
+        drop(open);
+        self.begun.notify_one();
         true
     }
 
@@ -124,7 +137,7 @@ impl Streams {
         request: Option<&Raw>,
         operation: Option<&str>,
     ) -> Result<Arc<Live>, Fault> {
-        let unknown = || Fault::new(FaultKind::UnknownResource, "no such request of yours is under way");
+        let unknown = unknown_request;
         let open = self.open.lock();
         let principal = &context.session.principal;
         if let Some(operation) = operation {
@@ -172,6 +185,11 @@ impl Streams {
         self.open.lock().by_operation.get(operation).filter(|live| &*live.principal == principal).cloned()
     }
 
+    /// The calls that stream now.
+    pub(super) fn running(&self) -> Vec<Arc<Live>> {
+        self.open.lock().by_request.values().flatten().cloned().collect()
+    }
+
     /// How many calls stream now.
     pub(crate) fn count(&self) -> usize {
         self.open.lock().count
@@ -199,6 +217,11 @@ impl Open {
             }
         }
     }
+}
+
+/// There is no such request, or it is not this caller's.
+pub(super) fn unknown_request() -> Fault {
+    Fault::new(FaultKind::UnknownResource, "no such request of yours is under way")
 }
 
 fn forget_request(open: &mut Open, key: &Asked, live: &Arc<Live>) -> bool {

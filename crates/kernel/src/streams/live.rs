@@ -8,18 +8,21 @@ use arc_swap::ArcSwap;
 use parking_lot::Mutex;
 use switchboard_flow::stream::{Checkpoint, Found, Piece, Stream, Taken};
 use switchboard_peer::{BoxFuture, Call, CallError, Context, Remote, Reply, SendError, Session, random_token};
-use switchboard_protocol::fault::Fault;
+use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mcp::method;
 use switchboard_protocol::mgp;
 use switchboard_protocol::mgp::stream::{StreamChunk, StreamProgress, with_pieces};
 use switchboard_protocol::proposals::streaming::{OperationChunk, OperationProgress, STREAM_CHUNK};
+use switchboard_store::Digest;
 use switchboard_wire::{Edit, Id, Notification, Raw};
 use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::render::{self, Progress};
-use super::{Form, Wish};
+use super::{Form, Underway, Wish};
+use crate::forward::malformed;
+use crate::gate::{self, Continued, Presented};
 use crate::kernel::Kernel;
 use crate::server::Server;
 
@@ -35,12 +38,18 @@ const MOST_BACKLOG: usize = 128 << 10;
 pub(crate) struct Live {
     kernel: Kernel,
     pub(super) server: Arc<Server>,
+    /// The tool, as the server and as the client call it.
+    pub(super) tool: Arc<str>,
+    exposed: Box<str>,
+    /// What it was called with, where the client can come back for it.
+    pub(super) arguments: Option<Digest>,
     pub(super) principal: Arc<str>,
     /// What names the operation, where the client can come back for it.
     pub(super) operation: Arc<str>,
     /// Signs checkpoints.
     pub(super) key: Vec<u8>,
     form: Form,
+    mgp_progress: bool,
     /// Who reads now.
     reader: ArcSwap<Reader>,
     /// The request that went on with the call, where this one ended with a question.
@@ -49,6 +58,8 @@ pub(crate) struct Live {
     came_back: tokio::sync::Notify,
     /// Ends the call.
     pub(super) cancel: CancellationToken,
+    /// The right to use the tool was taken back while it ran.
+    revoked: AtomicBool,
     state: Mutex<State>,
     /// A task sends what the pace held back.
     pacing: AtomicBool,
@@ -60,9 +71,18 @@ pub(crate) struct Live {
 /// The request that the pieces go to.
 pub(super) struct Reader {
     pub(super) request: Id,
-    session: Arc<str>,
+    pub(super) session: Arc<Session>,
+    /// The session tokens that it shows.
+    pub(super) tokens: Presented,
     token: Option<Raw>,
     remote: Arc<dyn Remote>,
+}
+
+impl Reader {
+    pub(super) fn new(context: &Context, request: &Id, tokens: Presented, token: Option<&Raw>) -> Self {
+        let (session, remote) = (context.session.clone(), context.remote.clone());
+        Self { request: request.detach(), session, tokens, token: token.map(Raw::detach), remote }
+    }
 }
 
 struct State {
@@ -90,20 +110,12 @@ impl State {
 }
 
 impl Live {
-    pub(super) fn new(
-        kernel: &Kernel,
-        context: &Context,
-        server: &Arc<Server>,
-        request: &Id,
-        wish: &Wish,
-        stream: Stream,
-    ) -> Arc<Self> {
-        let reader = Reader {
-            request: request.detach(),
-            session: context.session.id.clone(),
-            token: wish.token.as_ref().map(Raw::detach),
-            remote: context.remote.clone(),
-        };
+    /// # Errors
+    /// The arguments hold a member twice.
+    pub(super) fn new(kernel: &Kernel, call: &Underway, wish: &Wish, stream: Stream) -> Result<Arc<Self>, Fault> {
+        let context = &call.context;
+        let tokens = gate::tokens_of(context, Some(call.params.raw()));
+        let reader = Reader::new(context, &call.request.id, tokens, wish.token.as_ref());
         let state = State { stream, theirs: None, native: false, counts: true, resting: None, rest: SHORTEST_REST };
         let (operation, key) = match &wish.goes_on {
             Some(goes_on) => (goes_on.operation.as_str().into(), goes_on.key.clone()),
@@ -112,22 +124,46 @@ impl Live {
         // The client's request is the call's life, unless the client can come back for it.
         let alone = matches!(wish.form, Form::Proposal { pieces: true });
         let cancel = if alone { CancellationToken::new() } else { context.cancel.child_token() };
-        Arc::new(Self {
+        let arguments = || call.params.get("arguments").unwrap_or_else(Raw::empty_object);
+        let arguments = alone.then(|| gate::exact::digest(&arguments())).transpose().map_err(malformed)?;
+        Ok(Arc::new(Self {
             kernel: kernel.clone(),
-            server: server.clone(),
+            server: call.server.clone(),
+            tool: call.route.original.clone(),
+            exposed: call.name.as_str().into(),
+            arguments,
             principal: context.session.principal.clone(),
             operation,
             key,
             form: wish.form,
+            mgp_progress: wish.mgp_progress,
             reader: ArcSwap::from_pointee(reader),
             next: OnceLock::new(),
             came_back: tokio::sync::Notify::new(),
             cancel,
+            revoked: AtomicBool::new(false),
             state: Mutex::new(state),
             pacing: AtomicBool::new(false),
             outcome: watch::Sender::new(None),
             began: Instant::now(),
-        })
+        }))
+    }
+
+    /// The tool whose call this is, for the gate.
+    pub(super) fn continued(&self) -> Continued<'_> {
+        Continued { server: &self.server, tool: &self.tool, exposed: &self.exposed }
+    }
+
+    /// Ends the call, because its reader may not use the tool any more.
+    pub(super) fn revoke(&self) {
+        self.revoked.store(true, Ordering::Release);
+        self.cancel.cancel();
+    }
+
+    /// Why the call was ended, where that was not its own doing.
+    pub(super) fn was_revoked(&self) -> Option<Fault> {
+        let text = "the right to use this tool was taken back while the call ran";
+        self.revoked.load(Ordering::Acquire).then(|| Fault::new(FaultKind::AccessDenied, text))
     }
 
     /// Whether the client can come back for it.
@@ -144,7 +180,7 @@ impl Live {
     }
 
     pub(super) fn is_of(&self, session: &Session) -> bool {
-        self.reader.load().session == session.id
+        self.reader.load().session.id == session.id
     }
 
     /// The token under which progress of the server comes: the client's, or one of ours so that it comes at all.
@@ -261,7 +297,7 @@ impl Live {
             let Some(value) = state.stream.advance(progress.value) else { return };
             progress.value = value;
             state.counts = false;
-            if state.native && !native && self.form == Form::Nothing {
+            if state.native && !native && self.form == Form::Nothing && !self.mgp_progress {
                 return;
             }
             self.token_after(&state.stream)
@@ -282,8 +318,12 @@ impl Live {
                 self.tell(render::mcp_progress(reader.token.as_ref(), &progress, operation));
             }
             Form::Nothing => {
-                if let Some(token) = &reader.token {
+                let native = self.state.lock().native;
+                if let Some(token) = reader.token.as_ref().filter(|_| !native) {
                     self.tell(render::mcp_progress(Some(token), &progress, None));
+                }
+                if self.mgp_progress {
+                    self.tell(render::mgp_progress(&reader.request.to_raw(), &progress));
                 }
             }
         }
@@ -411,13 +451,7 @@ impl Live {
     }
 
     /// Another request of the same client reads from now on, beginning with the piece of this number.
-    pub(super) fn attach(self: &Arc<Self>, context: &Context, request: &Id, token: Option<Raw>, from: u64) {
-        let reader = Reader {
-            request: request.detach(),
-            session: context.session.id.clone(),
-            token: token.map(|token| token.detach()),
-            remote: context.remote.clone(),
-        };
+    pub(super) fn attach(self: &Arc<Self>, reader: Reader, from: u64) {
         {
             let mut state = self.state.lock();
             self.reader.store(Arc::new(reader));

@@ -14,15 +14,15 @@ use switchboard_flow::stream::{Checkpoint, Stream};
 use switchboard_guard::risk::Effect;
 use switchboard_peer::{Context, Reply};
 use switchboard_protocol::fault::{Fault, FaultKind};
-use switchboard_protocol::proposals::streaming::Resume;
+use switchboard_protocol::proposals::streaming::{self, Resume};
 use switchboard_store::{Operation, OperationState, StoreError};
 use switchboard_wire::{Edit, Id, Limits, Object, Raw, Request};
 
 use super::live::{Reader, ToReader};
 use super::{Form, GoesOn, Live, Wish};
 use crate::directory::Route;
-use crate::gate::{self, Permit};
-use crate::kernel::{Kernel, View};
+use crate::gate::{self, Continued, Continuing, Permit};
+use crate::kernel::{Called, Kernel, View};
 use crate::server::Server;
 
 /// How long an operation goes on without anybody who reads it.
@@ -42,6 +42,7 @@ pub(crate) struct Underway {
     pub(crate) params: Object,
     /// The tool as the client named it.
     pub(crate) name: String,
+    pub(crate) trace: String,
     pub(crate) permit: Permit,
 }
 
@@ -72,7 +73,7 @@ impl Kernel {
             }
             None => Stream::new(ledger),
         };
-        let live = Live::new(self, &underway.context, &underway.server, &underway.request.id, &wish, stream);
+        let live = Live::new(self, &underway, &wish, stream)?;
         if !self.streams().add(&live) {
             // Pieces are a courtesy, the result is not.
             return self.carry_out(underway, None).await;
@@ -105,14 +106,18 @@ impl Kernel {
 
     /// Makes a call, judges what it brought, and puts on record how it ended.
     pub(crate) async fn carry_out(&self, underway: Underway, live: Option<&Arc<Live>>) -> Result<Reply, Fault> {
-        let Underway { context, view, server, route, request, params, name, permit } = underway;
-        let mut outcome = self.execute(&context, &view, &server, &route, request, &params, &name, live).await;
+        let Underway { context, view, server, route, request, params, name, trace, permit } = underway;
+        let called = Called { name: &name, trace: &trace };
+        let mut outcome = self.execute(&context, &view, &server, &route, request, &params, called, live).await;
         if let (Ok(reply), Some(live)) = (&mut outcome, live)
             && let Ok(result) = &mut reply.outcome
         {
             *result = live.made_whole(std::mem::replace(result, Raw::empty_object()));
         }
-        let outcome = self.look_at_result(&server, outcome).await;
+        let mut outcome = self.look_at_result(&server, outcome).await;
+        if let Some(fault) = live.and_then(|live| live.was_revoked()) {
+            outcome = Err(fault);
+        }
         self.settle(permit, &outcome).await;
         let reply = outcome?;
         if route.policy.as_ref().is_some_and(|policy| policy.assessment.confirm.is_some()) {
@@ -145,14 +150,13 @@ impl Kernel {
         let principal = &context.session.principal;
         if let Some(live) = self.streams().operation(principal, &claimed.operation) {
             let checkpoint = Checkpoint::open(&said.checkpoint_token, &live.key).map_err(|_| unknown_checkpoint())?;
-            let tables = self.tables().await?;
-            if !self.knows_of(&tables, &context.session, &live.server) {
-                return Err(unknown_checkpoint());
-            }
+            self.admit_continued(context, &live.continued(), streaming::RESUME, unknown_checkpoint).await?;
             let token = params.at(&["_meta", "progressToken"]);
-            return self.take_up(&live, context, request, token, checkpoint.next).await;
+            let reader = Reader::new(context, request, gate::tokens_of(context, Some(params)), token.as_ref());
+            return self.take_up(&live, context, reader, checkpoint.next).await;
         }
         let kept = self.kept_operation(principal, &said.checkpoint_token).await?.ok_or_else(unknown_checkpoint)?;
+        self.admit_kept(context, &kept.0).await?;
         match kept.0.result {
             Some(result) => written(&result),
             None => {
@@ -178,24 +182,29 @@ impl Kernel {
         let Ok(claimed) = Checkpoint::claimed(&token) else { return Ok(None) };
         let tables = self.tables().await?;
         let name = request.params.as_ref().and_then(|params| params.member("name")?.as_text()).unwrap_or_default();
-        if !self.access(&tables, &context.session, server, Some((&route.original, &name))).allow {
+        let tokens = gate::tokens_of(context, request.params.as_ref());
+        let who = Continuing { session: &context.session, tokens: &tokens };
+        if !self.may_continue(&tables, &who, &Continued { server, tool: &route.original, exposed: &name }) {
             // The gate says so, in its own words.
             return Ok(None);
         }
         let principal = &context.session.principal;
+        let arguments = gate::exact::digest(&arguments_of(request)).map_err(crate::forward::malformed)?;
         if let Some(live) = self.streams().operation(principal, &claimed.operation) {
             let checkpoint = Checkpoint::open(&token, &live.key).map_err(|_| unknown_checkpoint())?;
-            if live.server.id() != server.id() {
-                return Err(unknown_checkpoint());
+            let same = live.server.id() == server.id() && live.tool == route.original;
+            if !same || live.arguments != Some(arguments) {
+                return Err(of_another_call());
             }
-            return self.take_up(&live, context, &request.id, wish.token.clone(), checkpoint.next).await.map(Some);
+            let reader = Reader::new(context, &request.id, tokens, wish.token.as_ref());
+            return self.take_up(&live, context, reader, checkpoint.next).await.map(Some);
         }
         let (kept, checkpoint) = self.kept_operation(principal, &token).await?.ok_or_else(unknown_checkpoint)?;
-        let arguments = gate::exact::digest(&arguments_of(request)).map_err(crate::forward::malformed)?;
         if kept.server != **server.id() || kept.tool != *route.original || kept.arguments != arguments {
-            return Err(Fault::new(FaultKind::CheckpointNotFound, "this checkpoint is of another call"));
+            return Err(of_another_call());
         }
         if let Some(result) = &kept.result {
+            self.record_resumed(context, &kept.server, &kept.tool, &kept.id).await;
             return written(result).map(Some);
         }
         let reads = route.policy.as_ref().is_some_and(|policy| policy.assessment.effect == Effect::None);
@@ -211,16 +220,10 @@ impl Kernel {
         Ok(None)
     }
 
-    async fn take_up(
-        &self,
-        live: &Arc<Live>,
-        context: &Context,
-        request: &Id,
-        token: Option<Raw>,
-        from: u64,
-    ) -> Result<Reply, Fault> {
+    async fn take_up(&self, live: &Arc<Live>, context: &Context, reader: Reader, from: u64) -> Result<Reply, Fault> {
+        self.record_resumed(context, live.server.id(), &live.tool, &live.operation).await;
         let before = live.request_text();
-        live.attach(context, request, token, from);
+        live.attach(reader, from);
         self.streams().rename(live, &before);
         self.follow(live, context).await
     }
@@ -236,15 +239,14 @@ impl Kernel {
     }
 
     async fn write_begun(&self, live: &Live, underway: &Underway) -> Result<(), Fault> {
-        let Some(store) = self.gate().store() else { return Ok(()) };
+        let Some((store, arguments)) = self.gate().store().zip(live.arguments) else { return Ok(()) };
         let now = self.gate().granted.time();
-        let arguments = underway.params.get("arguments").unwrap_or_else(Raw::empty_object);
         let operation = Operation {
             id: live.operation.as_ref().to_owned(),
             principal: live.principal.as_ref().to_owned(),
             server: underway.server.id().as_ref().to_owned(),
             tool: underway.route.original.as_ref().to_owned(),
-            arguments: gate::exact::digest(&arguments).map_err(crate::forward::malformed)?,
+            arguments,
             key: live.key.clone(),
             state: OperationState::Running,
             result: None,
@@ -359,7 +361,11 @@ fn gone() -> Fault {
     Fault::new(FaultKind::OutcomeUnknown, "the operation ended without an outcome")
 }
 
-fn unknown_checkpoint() -> Fault {
+fn of_another_call() -> Fault {
+    Fault::new(FaultKind::CheckpointNotFound, "this checkpoint is of another call")
+}
+
+pub(super) fn unknown_checkpoint() -> Fault {
     Fault::new(FaultKind::CheckpointNotFound, "this checkpoint is unknown, too old, or not yours")
 }
 

@@ -8,6 +8,7 @@ use switchboard_protocol::mgp::method;
 use switchboard_protocol::mgp::stream::{StreamCancelParams, StreamGap, StreamPace};
 use switchboard_wire::{Edit, Notification, Raw};
 
+use super::book::unknown_request;
 use crate::kernel::Kernel;
 
 /// How long a server may take to say what it has of a call that was taken back.
@@ -19,7 +20,19 @@ impl Kernel {
     /// Answers `mgp/stream/cancel`: ends a call and gives what came of it.
     pub(crate) async fn cancel_stream(&self, context: &Context, params: &Raw) -> Result<Raw, Fault> {
         let said: StreamCancelParams = read(params)?;
-        let live = self.streams().find(context, said.request_id.as_ref(), said.operation_id.as_deref())?;
+        let live = match self.streams().find(context, said.request_id.as_ref(), said.operation_id.as_deref()) {
+            Ok(live) => live,
+            Err(fault) => {
+                // A call that does not stream has nothing to show, and ends all the same.
+                let ended = said.request_id.is_some_and(|id| self.streams().in_flight.cancel(context, &id));
+                return if ended {
+                    Ok(Edit::empty().set("cancelled", Raw::boolean(true)).finish())
+                } else {
+                    Err(fault)
+                };
+            }
+        };
+        self.admit_continued(context, &live.continued(), method::STREAM_CANCEL, unknown_request).await?;
         let reason: String =
             said.reason.unwrap_or_else(|| "cancelled".to_owned()).chars().take(LONGEST_REASON).collect();
         let theirs = live.stop_at_server(context, &reason).await;
@@ -44,6 +57,7 @@ impl Kernel {
             return Err(Fault::new(FaultKind::InvalidParams, "`max_chunks_per_second` is no number from 0 on"));
         }
         let live = self.streams().find(context, said.request_id.as_ref(), said.operation_id.as_deref())?;
+        self.admit_continued(context, &live.continued(), method::STREAM_PACE, unknown_request).await?;
         live.pace(context, per_second, said.reason.as_deref()).await;
         let word = if per_second == 0.0 { "paused" } else { "paced" };
         Ok(Edit::empty().set_optional("request_id", said.request_id).set(word, Raw::boolean(true)).finish())
@@ -72,7 +86,10 @@ impl Kernel {
             }
             method::STREAM_GAP => {
                 let Ok(said) = params.view::<StreamGap>() else { return };
-                if let Ok(live) = self.streams().find(context, Some(&said.request_id), None) {
+                let live = self.streams().find(context, Some(&said.request_id), None).ok();
+                let Some(live) = live else { return };
+                let tool = live.continued();
+                if self.admit_continued(context, &tool, method::STREAM_GAP, unknown_request).await.is_ok() {
                     live.send_again(&said.missing_indices);
                 }
             }

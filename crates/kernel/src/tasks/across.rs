@@ -64,15 +64,7 @@ impl Across<'_> {
     async fn ask(&self, asked: &str, params: Raw) -> Result<Reply, Fault> {
         let params = bridge::modern_params(Some(&params), &self.context.caller, None).map_err(malformed)?;
         let params = with_tasks_extension(&params).map_err(malformed)?;
-        let forward = Forward {
-            method: asked.into(),
-            params: Some(params),
-            extra: Default::default(),
-            headers: Vec::new(),
-            longest: None,
-            live: None,
-            id: None,
-        };
+        let forward = Forward { method: asked.into(), params: Some(params), ..Forward::default() };
         self.kernel.pass(self.context, self.server, self.upstream, forward).await
     }
 
@@ -95,6 +87,8 @@ impl Across<'_> {
         let deadline = Instant::now() + self.kernel.options().longest_call;
         let mut answered = HashSet::new();
         while Instant::now() < deadline {
+            // As often as the server is asked: what was taken back meanwhile is not waited for.
+            self.kernel.admit_task(self.context, self.server, id, method::TASKS_RESULT).await?;
             let task = match self.get_modern(id).await? {
                 Ok(task) => task,
                 Err(error) => return Ok(Err(error).into()),
@@ -166,15 +160,8 @@ impl Across<'_> {
 
     /// Asks a legacy server for the result of a task, in a task of its own.
     async fn fetch_result(&self, id: &str) -> crate::parked::Running {
-        let forward = Forward {
-            method: method::TASKS_RESULT.into(),
-            params: Some(shape::naming(id)),
-            extra: Default::default(),
-            headers: Vec::new(),
-            longest: None,
-            live: None,
-            id: None,
-        };
+        let forward =
+            Forward { method: method::TASKS_RESULT.into(), params: Some(shape::naming(id)), ..Forward::default() };
         self.kernel.start(self.context, self.server, self.upstream, forward).await
     }
 
@@ -195,15 +182,7 @@ impl Across<'_> {
     }
 
     async fn pass_plain(&self, asked: &str, id: &str) -> Result<Reply, Fault> {
-        let forward = Forward {
-            method: asked.into(),
-            params: Some(shape::naming(id)),
-            extra: Default::default(),
-            headers: Vec::new(),
-            longest: None,
-            live: None,
-            id: None,
-        };
+        let forward = Forward { method: asked.into(), params: Some(shape::naming(id)), ..Forward::default() };
         self.kernel.pass(self.context, self.server, self.upstream, forward).await
     }
 

@@ -8,10 +8,11 @@ use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mcp::method;
 use switchboard_wire::{Edit, Raw, Request};
 
-use super::{Across, finished_legacy, with_related_task};
+use super::{Across, TaskTool, finished_legacy, with_related_task};
 use crate::bridge;
 use crate::forward::Forward;
-use crate::kernel::{Kernel, View, object_of, plain, text_of};
+use crate::gate;
+use crate::kernel::{Kernel, object_of, plain, text_of};
 use crate::server::Server;
 
 impl Kernel {
@@ -20,7 +21,7 @@ impl Kernel {
         let task = text_of(&object_of(&request)?, "taskId")?;
         if let Some((result, origin)) = self.tasks().finished(&task, &context.session.principal) {
             let server = self.server(&origin).ok_or_else(|| unknown_task(&task))?;
-            self.admit_task(context, &self.view(), &server, &task).await?;
+            self.admit_task(context, &server, &task, &request.method).await?;
             let now = jiff::Timestamp::now().to_string();
             return Ok(Ok(match &*request.method {
                 method::TASKS_RESULT => with_related_task(&result, &task),
@@ -31,35 +32,22 @@ impl Kernel {
         if self.tasks().is_foreign(&task, &context.session.principal) {
             return Err(unknown_task(&task));
         }
-        let view = self.view();
-        let known = self.tasks().server(&task, &context.session.principal).and_then(|id| self.server(&id));
-        let server = known.or_else(|| view.directory.only().and_then(|index| view.servers.get(index).cloned()));
-        let server = server.ok_or_else(|| unknown_task(&task))?;
-        self.admit_task(context, &view, &server, &task).await?;
+        let server = self.server_of_task(context, &task).await?;
+        let asked = request.method.clone();
+        self.admit_task(context, &server, &task, &asked).await?;
         let upstream = self.upstream(context, &server).await?;
         let across = Across { kernel: self, context, server: &server, upstream: &upstream };
-        match (context.caller.era(), upstream.revision.era()) {
+        let reply = match (context.caller.era(), upstream.revision.era()) {
             (Era::Legacy, Era::Modern) => across.legacy_asks(&request.method, &task).await,
             (Era::Modern, Era::Legacy) => across.modern_asks(&request.method, &task, &object_of(&request)?).await,
             _ => {
                 let params = request.params.clone();
                 self.forward(context, &server, plain(request, params)).await
             }
-        }
-    }
-
-    /// A task is used by who may use the tool it runs; one whose tool is not known, by who may use the server.
-    async fn admit_task(&self, context: &Context, view: &View, server: &Server, task: &str) -> Result<(), Fault> {
-        let tool = self.tasks().tool(task, &context.session.principal);
-        let Some((exposed, route)) = tool.and_then(|tool| Some((tool.clone(), view.directory.tool(&tool)?))) else {
-            return self.admit(context, server, "task", None, || unknown_task(task)).await;
         };
-        let tables = self.tables().await?;
-        let access = self.access(&tables, &context.session, server, Some((&route.original, &exposed)));
-        if !access.allow {
-            return Err(unknown_task(task));
-        }
-        self.has_permissions(&tables, server, route.policy.as_deref()).map(drop)
+        // It may have waited long: what was taken back meanwhile is not given.
+        self.admit_task(context, &server, &task, &asked).await?;
+        reply
     }
 
     /// The tasks of all servers that can list them, and of those that cannot the ones that are remembered here.
@@ -80,30 +68,24 @@ impl Kernel {
         if let Some(server) = view.servers.first().filter(|server| view.servers.len() == 1 && can_list(server)) {
             let params = request.params.clone();
             let mut reply = self.forward(context, server, plain(request, params)).await?;
-            // What is known to be another's is none of this caller's business.
-            let mine = |task: &Raw| {
-                let id = task.member("taskId").and_then(|id| id.as_text());
-                id.is_none_or(|id| !self.tasks().is_foreign(&id, principal))
-            };
-            reply.outcome = reply.outcome.map(|result| only_tasks(&result, mine));
+            if let Ok(result) = &reply.outcome {
+                reply.outcome = Ok(self.own_tasks(context, server, result).await);
+            }
             return Ok(reply);
         }
-        let mine = self.tasks().of(principal);
+        let mut mine = self.tasks().of(principal);
+        let (session, tokens) = (&context.session, gate::tokens_of(context, None));
+        mine.retain(|(task, id)| {
+            let server = self.server(id);
+            server.is_some_and(|server| self.may_see_task(session, &tokens, &tables, &server, task))
+        });
         let of_one = |server: &Arc<Server>| {
             let (server, extra, asked) = (server.clone(), request.extra.clone(), request.method.clone());
             let mine: Vec<_> =
                 mine.iter().filter(|(_, owner)| owner == server.id()).map(|(id, _)| id.clone()).collect();
             async move {
                 if can_list(&server) {
-                    let forward = Forward {
-                        method: asked,
-                        params: None,
-                        extra,
-                        headers: Vec::new(),
-                        longest: None,
-                        live: None,
-                        id: None,
-                    };
+                    let forward = Forward { method: asked, params: None, extra, ..Forward::default() };
                     let listed = self.forward(context, &server, forward).await;
                     let Ok(Reply { outcome: Ok(result), .. }) = listed else { return Vec::new() };
                     let made = |task: &Raw| {
@@ -142,13 +124,15 @@ impl Kernel {
         Ok(Ok(Edit::empty().set("tasks", Raw::array(&tasks)).finish()).into())
     }
 
-    pub(crate) fn note_task(&self, context: &Context, server: &Server, tool: &str, reply: &Reply) {
+    /// Notes the task that an answer is about, where there is one.
+    pub(crate) async fn note_task(&self, context: &Context, server: &Server, tool: TaskTool, reply: &Reply) {
         let Ok(result) = &reply.outcome else { return };
         let id = result.at(&["task", "taskId"]).or_else(|| {
             (bridge::result_type(result) == bridge::ResultType::Task).then(|| result.member("taskId")).flatten()
         });
         let principal = &context.session.principal;
         let Some(id) = id.and_then(|id| id.as_text()) else { return };
+        self.write_task(&id, server, principal, &tool).await;
         if self.tasks().server(&id, principal).is_none() {
             self.tasks().note(&id, server.id(), principal, Some(tool));
         } else {
@@ -158,7 +142,7 @@ impl Kernel {
 }
 
 /// A list of tasks without those that do not pass.
-fn only_tasks(result: &Raw, passes: impl Fn(&Raw) -> bool) -> Raw {
+pub(super) fn only_tasks(result: &Raw, passes: impl Fn(&Raw) -> bool) -> Raw {
     let kept = || {
         let tasks = result.member("tasks")?.elements()?;
         let kept: Vec<&Raw> = tasks.iter().filter(|task| passes(task)).collect();
@@ -170,6 +154,6 @@ fn only_tasks(result: &Raw, passes: impl Fn(&Raw) -> bool) -> Raw {
     kept().unwrap_or_else(|| result.clone())
 }
 
-fn unknown_task(task: &str) -> Fault {
+pub(super) fn unknown_task(task: &str) -> Fault {
     Fault::new(FaultKind::UnknownTask, format!("Unknown task: {task}"))
 }

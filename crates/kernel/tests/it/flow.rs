@@ -1,8 +1,11 @@
 //! What runs over time: streams, events, questions of servers, and how refusals are told.
 
+mod answers;
 mod callbacks;
 mod errors;
 mod events;
+mod in_flight;
+mod resumed;
 mod streams;
 mod wire;
 mod world;

@@ -164,3 +164,57 @@ async fn results_of_tasks_end_with_the_grant() {
         assert!(ann.request(method, task.clone()).await.is_err(), "{method}");
     }
 }
+
+/// A call that waits for its client's input ends at its server when the right to make it ends.
+#[tokio::test]
+async fn a_parked_call_ends_with_the_grant() {
+    let script = Script::new(Era::Legacy, vec![tool("asks")]);
+    let house = House::new(&[("files", script.clone())]).await;
+    house.grant("ann", "files", None, true).await;
+    let ann = house.client_with(Era::Modern, "ann", json!({"elicitation": {"form": {}}})).await;
+    ann.call("asks", json!({})).await.unwrap();
+    house.office().revoke_access(&everything_of("ann")).await.unwrap();
+    let blocked = house.await_events("TOOL_BLOCKED", 1).await;
+    assert!(blocked.iter().any(|event| event.details.get("what").is_some_and(|what| what == "parked")), "{blocked:?}");
+}
+
+/// Whose a task is, and of which tool, is known after a restart as well.
+#[tokio::test]
+async fn a_task_stays_its_owners_and_its_tools_after_a_restart() {
+    let script = Script::new(Era::Modern, vec![tool("read"), tool("other")]);
+    script.capabilities.lock()["extensions"] = json!({"io.modelcontextprotocol/tasks": {}});
+    let task = json!({"resultType": "task", "taskId": "t-1", "status": "working"});
+    script.results.lock().insert("read".to_owned(), task);
+    let house = House::new(&[("files", script.clone())]).await;
+    for name in ["ann", "bob"] {
+        house.grant(name, "files", None, true).await;
+    }
+    let extension = json!({"extensions": {"io.modelcontextprotocol/tasks": {}}});
+    let ann = house.client_with(Era::Modern, "ann", extension.clone()).await;
+    assert_eq!(ann.call("read", json!({})).await.unwrap()["taskId"], "t-1");
+    house.kernel.shut_down(Duration::from_secs(5)).await;
+    let gate = switchboard_kernel::GateOptions {
+        store: Some(house.store.clone()),
+        ..switchboard_kernel::GateOptions::default()
+    };
+    let options = switchboard_kernel::KernelOptions { gate, ..switchboard_kernel::KernelOptions::default() };
+    let kernel = switchboard_kernel::Kernel::new(options);
+    kernel.apply(vec![super::world::spec("files", script.clone(), switchboard_kernel::ServerPolicy::default())]);
+    kernel.settled(Duration::from_secs(5)).await;
+    let identity = |name: &str| switchboard_peer::Identity::new(name, switchboard_peer::Method::Token).into();
+    let ann = super::world::Client::new(&kernel, identity("ann"), Era::Modern, extension.clone()).await;
+    let bob = super::world::Client::new(&kernel, identity("bob"), Era::Modern, extension).await;
+    let asked = || script.heard("tasks/get").len();
+    let named = json!({"taskId": "t-1"});
+    assert!(bob.request("tasks/get", named.clone()).await.is_err(), "not his");
+    assert_eq!(asked(), 0, "the server is not even asked");
+    let _ = ann.request("tasks/get", named.clone()).await;
+    assert_eq!(asked(), 1, "hers");
+    house.office().grant_access(entry("ann", "files", Some("read"), false)).await.unwrap();
+    for method in ["tasks/get", "tasks/update", "tasks/cancel"] {
+        assert!(ann.request(method, named.clone()).await.unwrap_err().message.contains("Unknown task"), "{method}");
+    }
+    assert_eq!(asked(), 1, "not any more");
+    let blocked = house.await_events("TOOL_BLOCKED", 3).await;
+    assert!(blocked.iter().any(|event| event.details["what"] == "tasks/get"), "{blocked:?}");
+}

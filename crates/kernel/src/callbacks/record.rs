@@ -1,0 +1,76 @@
+//! What is put on record of a server's question: who answered what, to which text, in which call.
+
+use switchboard_flow::callback::text_hash;
+use switchboard_protocol::mgp::callback::{CallbackRequest, CallbackType};
+use switchboard_store::{Actor, AuditEvent, Digest};
+
+use super::{About, Answer, By};
+use crate::gate::audit::{self, event, result};
+use crate::kernel::Kernel;
+use crate::server::Server;
+
+/// Letters of an answer that are written down.
+const MAX_ANSWER_CHARS: usize = 200;
+
+impl Kernel {
+    /// Puts an answer on record, before the server gets it.
+    pub(super) async fn record_answer(
+        &self,
+        id: &str,
+        server: &Server,
+        about: Option<&About>,
+        request: &CallbackRequest,
+        answer: &Answer,
+    ) {
+        let (actor, by) = match &answer.by {
+            By::Policy => (audit::kernel(), "policy"),
+            By::Client(principal) => (agent(principal), "client"),
+            By::Asked(principal) => (agent(principal), "person"),
+            By::Operator(name) => (Actor { kind: "user".into(), id: name.as_str().into() }, "operator"),
+        };
+        let actor = match (about, &answer.by) {
+            (Some(about), By::Client(_) | By::Asked(_)) => audit::principal(&about.client.session),
+            _ => actor,
+        };
+        let noted = audit::event_of(event::CALLBACK_ANSWERED, actor, result::SUCCESS);
+        let noted = audit::with(audit::with(described(noted, server, about, request), "callback", id), "by", by);
+        let noted = match request.kind {
+            // One of the words that the server offered.
+            CallbackType::Confirmation | CallbackType::Selection => {
+                let said: String = answer.said.as_text().unwrap_or_default().chars().take(MAX_ANSWER_CHARS).collect();
+                audit::with(noted, "answer", switchboard_guard::redact::printable(&said))
+            }
+            // What a person wrote may be a secret.
+            _ => audit::with(noted, "answer_sha256", Digest::of(answer.said.as_bytes()).to_hex()),
+        };
+        self.gate().audit.note(noted).await;
+    }
+
+    /// Puts on record that nobody answered in time.
+    pub(super) async fn record_unanswered(&self, server: &Server, about: Option<&About>, request: &CallbackRequest) {
+        let actor = about.map_or_else(audit::kernel, |about| audit::principal(&about.client.session));
+        let noted = audit::event_of(event::CALLBACK_TIMEOUT, actor, result::FAILURE);
+        self.gate().audit.note(described(noted, server, about, request)).await;
+    }
+}
+
+fn agent(principal: &str) -> Actor {
+    Actor { kind: "agent".into(), id: principal.into() }
+}
+
+/// An event with the question, and the call that it is about.
+fn described(event: AuditEvent, server: &Server, about: Option<&About>, request: &CallbackRequest) -> AuditEvent {
+    let call = about.and_then(|about| about.call.as_deref());
+    let mut event = audit::about(event, server.id(), call.map(|call| &*call.tool));
+    event.trace_id = call.map(|call| call.trace.as_ref().into());
+    let event = audit::with(event, "callback_id", request.callback_id.as_str());
+    let event = audit::with(event, "type", request.kind.as_str());
+    let hash = Digest::from_slice(&text_hash(request)).map(|digest| digest.to_hex()).unwrap_or_default();
+    let event = audit::with(event, "question_sha256", hash);
+    let Some(about) = about else { return event };
+    let event = audit::with(event, "principal", about.client.session.principal.as_ref());
+    match &about.request {
+        Some(id) => audit::with(event, "request_id", id.as_str()),
+        None => event,
+    }
+}

@@ -1,0 +1,92 @@
+//! What a question of a server belongs to: one call or, outside of any call, one connection.
+//!
+//! A scope has a number that is never given again while the process lives: a question is about one call, whoever reuses
+//! ids. With the call or the connection, everything that was asked and answered under it ends.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use crate::kernel::Kernel;
+
+static NEXT_SCOPE: AtomicU64 = AtomicU64::new(1);
+
+fn next_scope() -> u64 {
+    NEXT_SCOPE.fetch_add(1, Ordering::Relaxed)
+}
+
+/// What names a call of a tool on the record, and at the gate.
+#[derive(Debug)]
+pub(crate) struct CallNames {
+    /// The tool as the server calls it.
+    pub(crate) tool: Arc<str>,
+    /// The tool as the client calls it.
+    pub(crate) exposed: Box<str>,
+    pub(crate) trace: Box<str>,
+}
+
+/// The questions of one call. A call without any has no number, and pays nothing.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct CallQuestions {
+    scope: OnceLock<u64>,
+    /// Known where the server may ask.
+    pub(crate) call: Option<Arc<CallNames>>,
+}
+
+impl CallQuestions {
+    /// Those of a call that has a name.
+    pub(crate) fn of(call: Option<Arc<CallNames>>) -> Self {
+        Self { scope: OnceLock::new(), call }
+    }
+
+    /// The same for several requests to the server that are one call of the client.
+    pub(crate) fn shared(self) -> Self {
+        let _ = self.scope.set(next_scope());
+        self
+    }
+
+    /// Whether it belongs to several requests.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.scope.get().is_some()
+    }
+
+    pub(crate) fn scope(&self) -> u64 {
+        *self.scope.get_or_init(next_scope)
+    }
+
+    /// The call has ended.
+    pub(crate) fn end(&self, kernel: &Kernel) {
+        if let Some(scope) = self.scope.get() {
+            kernel.callbacks().end(*scope);
+        }
+    }
+}
+
+/// Ends the questions of a call, however the call ends.
+pub(crate) struct EndOfQuestions<'a> {
+    pub(crate) kernel: &'a Kernel,
+    pub(crate) questions: &'a CallQuestions,
+}
+
+impl Drop for EndOfQuestions<'_> {
+    fn drop(&mut self) {
+        self.questions.end(self.kernel);
+    }
+}
+
+/// The questions that come on one connection and are about no call.
+pub(crate) struct ConnectionQuestions {
+    kernel: Kernel,
+    pub(crate) scope: u64,
+}
+
+impl ConnectionQuestions {
+    pub(crate) fn new(kernel: &Kernel) -> Self {
+        Self { kernel: kernel.clone(), scope: next_scope() }
+    }
+}
+
+impl Drop for ConnectionQuestions {
+    fn drop(&mut self) {
+        self.kernel.callbacks().end(self.scope);
+    }
+}

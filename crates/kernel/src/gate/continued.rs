@@ -1,0 +1,104 @@
+//! What goes on with a call that was made before: taking up an operation, reading its pieces or its kept result, asking
+//! about its task, answering its questions.
+//!
+//! Each such request, and each stream while it runs, is judged as the call itself would be: access to the very tool, the
+//! permissions of its server and of the tool, the scopes of the tokens that are shown. What cannot be judged, because
+//! there is no such tool any more, does not go on.
+
+use switchboard_peer::{Context, Session};
+use switchboard_protocol::fault::Fault;
+use switchboard_wire::Raw;
+
+use super::audit::{self, event, result};
+use super::refused::refused;
+use super::scopes::{Presented, Wanted};
+use super::tables::Tables;
+use crate::directory::Route;
+use crate::kernel::{Kernel, View, no_such_tool};
+use crate::server::Server;
+
+/// The tool whose call goes on.
+#[derive(Clone, Copy)]
+pub(crate) struct Continued<'a> {
+    pub(crate) server: &'a Server,
+    /// As the server calls it.
+    pub(crate) tool: &'a str,
+    /// As the client called it; it may have another name by now.
+    pub(crate) exposed: &'a str,
+}
+
+/// Who goes on with a call: a session, and the tokens that it shows.
+pub(crate) struct Continuing<'a> {
+    pub(crate) session: &'a Session,
+    pub(crate) tokens: &'a Presented,
+}
+
+/// Why something may not go on.
+struct NotAllowed {
+    step: &'static str,
+    fault: Fault,
+}
+
+impl Kernel {
+    /// Judges a request that goes on with a call. A refusal is put on record.
+    ///
+    /// # Errors
+    /// `unknown` where the tool may not be used, as if there were nothing; else what is lacking.
+    pub(crate) async fn admit_continued(
+        &self,
+        context: &Context,
+        tool: &Continued<'_>,
+        what: &str,
+        unknown: impl FnOnce() -> Fault,
+    ) -> Result<(), Fault> {
+        let tokens = Presented::of(context, None);
+        let who = Continuing { session: &context.session, tokens: &tokens };
+        let tables = self.tables().await?;
+        let Err(refusal) = self.judge_continued(&tables, &who, tool) else { return Ok(()) };
+        let event = audit::event_of(event::TOOL_BLOCKED, audit::principal(&context.session), result::BLOCKED);
+        let event = audit::about(event, tool.server.id(), Some(tool.tool));
+        let event = audit::with(audit::with(event, "step", refusal.step), "what", what);
+        self.gate().audit.note(refused(event, &refusal.fault)).await;
+        Err(if refusal.step == "access" { unknown() } else { refusal.fault })
+    }
+
+    /// Whether a call may go on, by what is known at this moment.
+    pub(crate) fn may_continue(&self, tables: &Tables, who: &Continuing<'_>, tool: &Continued<'_>) -> bool {
+        self.judge_continued(tables, who, tool).is_ok()
+    }
+
+    fn judge_continued(&self, tables: &Tables, who: &Continuing<'_>, tool: &Continued<'_>) -> Result<(), NotAllowed> {
+        let at = |step: &'static str| move |fault: Fault| NotAllowed { step, fault };
+        let view = self.view();
+        let Some((exposed, route)) = named(&view, tool) else {
+            return Err(at("access")(no_such_tool(tool.exposed)));
+        };
+        let access = self.access(tables, who.session, tool.server, Some((tool.tool, &exposed)));
+        if !access.allow {
+            return Err(at("access")(no_such_tool(&exposed)));
+        }
+        let policy = route.policy.as_deref().ok_or_else(|| at("access")(no_such_tool(&exposed)))?;
+        self.has_permissions(tables, tool.server, Some(policy)).map_err(at("permissions"))?;
+        let wanted = Wanted { server: tool.server.id(), tool: Some((&exposed, policy)) };
+        self.hold_to_scopes(&who.session.principal, who.tokens, wanted).map_err(at("scopes"))
+    }
+}
+
+/// The tool under the name that clients know it by now.
+fn named(view: &View, tool: &Continued<'_>) -> Option<(String, Route)> {
+    let is_it = |route: &Route| {
+        let server = view.servers.get(route.server);
+        *route.original == *tool.tool && server.is_some_and(|server| server.id() == tool.server.id())
+    };
+    if let Some(route) = view.directory.tool(tool.exposed).filter(is_it) {
+        return Some((tool.exposed.to_owned(), route));
+    }
+    let mut tools = view.directory.tools();
+    let found = tools.find(|(id, _, route)| *id == tool.server.id() && *route.original == *tool.tool);
+    found.map(|(_, exposed, route)| (exposed.to_owned(), route.clone()))
+}
+
+/// The tokens that a call of a tool shows.
+pub(crate) fn tokens_of(context: &Context, params: Option<&Raw>) -> Presented {
+    Presented::of(context, params.and_then(|params| params.member("_meta")).as_ref())
+}

@@ -1,0 +1,83 @@
+//! The right to go on: what streams, what is parked and what was kept ends when its tool is taken from its caller.
+//!
+//! While anything streams or waits for its client, the grants are looked at as often as calls would have them looked at, so
+//! that nothing goes on for longer after a revocation than a new call would pass.
+
+use std::time::Duration;
+
+use switchboard_peer::Context;
+use switchboard_protocol::fault::Fault;
+use switchboard_protocol::proposals::streaming;
+use switchboard_store::Operation;
+
+use super::operation::unknown_checkpoint;
+use crate::gate::audit::{self, event, result};
+use crate::gate::{Continued, Continuing};
+use crate::kernel::Kernel;
+
+/// How often grants are looked at while something goes on: whoever revokes waits a little longer than this.
+const LOOK_INTERVAL: Duration = Duration::from_millis(200);
+
+impl Kernel {
+    /// Ends what its caller may not use any more, by what is known now.
+    pub(crate) fn end_revoked(&self) {
+        let tables = self.gate().granted.latest();
+        for live in self.streams().running() {
+            let reader = live.reader();
+            let who = Continuing { session: &reader.session, tokens: &reader.tokens };
+            if self.may_continue(&tables, &who, &live.continued()) {
+                continue;
+            }
+            live.revoke();
+            let event = audit::event_of(event::TOOL_BLOCKED, audit::principal(&reader.session), result::BLOCKED);
+            let event = audit::about(event, live.server.id(), Some(&live.tool));
+            let event = audit::with(audit::with(event, "step", "access"), "what", "stream");
+            self.gate().audit.note_now(&audit::with(event, "operation", live.operation.as_ref()));
+        }
+        self.end_revoked_parked(&tables);
+    }
+
+    /// Looks at the grants for as long as something goes on that they could end.
+    pub(crate) async fn watch_rights(&self) {
+        loop {
+            let idle = self.streams().count() == 0 && self.parked().is_empty();
+            tokio::select! {
+                () = self.closing().cancelled() => return,
+                () = self.streams().begun.notified(), if idle => {}
+                () = tokio::time::sleep(LOOK_INTERVAL), if !idle => {}
+            }
+            match self.gate().granted.again().await {
+                Ok(true) => self.grants_changed(),
+                // What ends by itself changes nothing in the store.
+                Ok(false) if self.gate().granted.latest().anything_expires => self.end_revoked(),
+                _ => {}
+            }
+        }
+    }
+
+    /// Wakes whoever watches, when something begins to go on.
+    pub(crate) fn watch_soon(&self) {
+        self.streams().begun.notify_one();
+    }
+
+    /// Judges whether somebody may have what was kept of an operation.
+    pub(super) async fn admit_kept(&self, context: &Context, kept: &Operation) -> Result<(), Fault> {
+        // After a restart the server, and with it the tool, may be still on its way.
+        self.wait_for_servers().await;
+        let server = self.server(&kept.server).ok_or_else(unknown_checkpoint)?;
+        let tool = Continued { server: &server, tool: &kept.tool, exposed: &kept.tool };
+        self.admit_continued(context, &tool, streaming::RESUME, unknown_checkpoint).await?;
+        if kept.result.is_some() {
+            self.record_resumed(context, &kept.server, &kept.tool, &kept.id).await;
+        }
+        Ok(())
+    }
+
+    /// Puts on record that somebody went on with an operation.
+    pub(super) async fn record_resumed(&self, context: &Context, server: &str, tool: &str, operation: &str) {
+        let actor = audit::principal(&context.session);
+        let event = audit::event_of(event::OPERATION_RESUMED, actor, result::SUCCESS);
+        let event = audit::with(audit::about(event, server, Some(tool)), "operation", operation);
+        self.gate().audit.note(event).await;
+    }
+}

@@ -1,0 +1,214 @@
+//! What goes on with a call that was made: for one principal, for one call, from where the reader stopped, and only for as
+//! long as its tool may be used.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use switchboard_kernel::{Kernel, Office};
+use switchboard_peer::{Identity, Method};
+use switchboard_protocol::Era;
+use switchboard_store::Store;
+
+use super::world::{Streamer, kernel, says, store};
+use crate::gate::world::{Client, ERAS, entry, events, until};
+
+const CHUNK: &str = "notifications/stream_chunk";
+
+async fn client(kernel: &Kernel, era: Era) -> Client {
+    let capabilities = json!({"extensions": ["streaming"]});
+    Client::new(kernel, Identity::new("ann", Method::Token).into(), era, capabilities).await
+}
+
+async fn step(server: &Streamer, client: &Client, expected: usize) {
+    server.step.add_permits(1);
+    until("a piece", || client.told(CHUNK).len() >= expected).await;
+}
+
+fn resume(piece: &Value) -> Value {
+    json!({"operation_id": piece["operation_id"], "checkpoint_token": piece["checkpoint_token"]})
+}
+
+fn sequences(client: &Client) -> Vec<u64> {
+    client
+        .told(CHUNK)
+        .iter()
+        .filter(|said| said["is_final"] == false)
+        .filter_map(|said| said["sequence"].as_u64())
+        .collect()
+}
+
+/// The operator takes a tool from ann; when this returns, it counts.
+async fn deny(store: &Store, tool: Option<&str>) {
+    let office = Office::of_operator(store.clone(), "olga");
+    office.grant_access(entry("ann", "s", tool, false)).await.expect("denied");
+}
+
+/// What was blocked, by the detail that names it.
+async fn blocked(store: &Store) -> Vec<String> {
+    let blocked = |event: &switchboard_store::AuditEvent| event.event_type == "TOOL_BLOCKED";
+    let what = |event: switchboard_store::AuditEvent| Some(event.details.get("what")?.as_str()?.to_owned());
+    events(store).await.into_iter().filter(blocked).filter_map(what).collect()
+}
+
+async fn is_blocked(store: &Store, what: &str) {
+    for _ in 0..200 {
+        if blocked(store).await.iter().any(|one| one == what) {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("{what} is not on record")
+}
+
+#[tokio::test]
+async fn a_checkpoint_never_points_behind_pieces_that_were_not_sent() {
+    let server = Streamer::new(Era::Legacy, true);
+    let kernel = kernel(&server, None).await;
+    let first = client(&kernel, Era::Modern).await;
+    let running = first.begin(1, &json!({"name": "steps", "arguments": {}}));
+    step(&server, &first, 1).await;
+    let token = first.told(CHUNK)[0].clone();
+    // The connection breaks, and the rest comes while nobody reads.
+    running.cancel.cancel();
+    running.answer.await.expect("no panic").expect_err("gone");
+    for _ in 0..3 {
+        server.step.add_permits(1);
+        server.stepped.acquire().await.expect("open").forget();
+    }
+    until("the call ends", || server.running.load(Ordering::SeqCst) == 0).await;
+    let second = client(&kernel, Era::Modern).await;
+    second.send_as(2, "operations/resume", resume(&token)).await.expect("a result");
+    assert_eq!(sequences(&second), [1, 2, 3]);
+    // It broke again after each of them.
+    for piece in second.told(CHUNK).iter().filter(|said| said["is_final"] == false) {
+        let next = piece["sequence"].as_u64().expect("a number") + 1;
+        let third = client(&kernel, Era::Modern).await;
+        third.send_as(3, "operations/resume", resume(piece)).await.expect("a result");
+        assert_eq!(sequences(&third), (next..4).collect::<Vec<_>>());
+    }
+}
+
+#[tokio::test]
+async fn a_checkpoint_is_of_one_call() {
+    let server = Streamer::new(Era::Legacy, true);
+    let kernel = kernel(&server, None).await;
+    let ann = client(&kernel, Era::Legacy).await;
+    ann.send_as(1, "tools/call", json!({"name": "think", "arguments": {"about": 1}})).await.expect("a result");
+    let token = ann.told(CHUNK)[0]["checkpoint_token"].clone();
+    let with = |name: &str, arguments: Value| json!({"name": name, "arguments": arguments, "_meta": {"checkpoint_token": token}});
+    for other in [with("think", json!({"about": 2})), with("bare", json!({"about": 1})), with("think", json!({}))] {
+        let refused = ann.send_as(2, "tools/call", other).await.expect_err("another call");
+        assert!(refused.message.contains("another call"), "{refused:?}");
+    }
+    let same = ann.send_as(3, "tools/call", with("think", json!({"about": 1}))).await.expect("its result");
+    assert_eq!(same["content"][0]["text"], "Quantum computing is a paradigm");
+    assert_eq!(server.heard("tools/call").len(), 1, "none of them was made");
+}
+
+#[tokio::test]
+async fn nothing_of_a_tool_goes_on_once_it_was_taken_back() {
+    for (era, tool) in ERAS.into_iter().flat_map(|era| [(era, Some("steps")), (era, None)]) {
+        let directory = tempfile::tempdir().expect("a directory");
+        let (server, store) = (Streamer::new(Era::Legacy, true), store(&directory).await);
+        let kernel = kernel(&server, Some(store.clone())).await;
+        let ann = client(&kernel, era).await;
+        // One has ended and its result is kept, one runs.
+        server.step.add_permits(4);
+        ann.send_as(1, "tools/call", json!({"name": "steps", "arguments": {"n": 1}})).await.expect("a result");
+        let ended = ann.told(CHUNK)[0].clone();
+        let before = ann.told(CHUNK).len();
+        let running = ann.begin(2, &json!({"name": "steps", "arguments": {"n": 2}}));
+        step(&server, &ann, before + 1).await;
+        let live = ann.told(CHUNK)[before].clone();
+        deny(&store, tool).await;
+        let error = running.answer.await.expect("no panic").expect_err("ended");
+        assert!(error.message.contains("taken back"), "{error:?}");
+        until("the server stops", || server.running.load(Ordering::SeqCst) == 0).await;
+        let told = ann.told(CHUNK).len();
+        let again = client(&kernel, era).await;
+        for piece in [&ended, &live] {
+            let refused = again.send_as(3, "operations/resume", resume(piece)).await.expect_err("not any more");
+            assert!(refused.data.expect("data").as_str().contains("checkpoint_not_found"));
+            let mut call = json!({"name": "steps", "arguments": {"n": 1}});
+            call["_meta"] = json!({"checkpoint_token": piece["checkpoint_token"]});
+            assert!(again.send_as(4, "tools/call", call).await.expect_err("unknown").message.contains("Unknown tool"));
+        }
+        assert_eq!((ann.told(CHUNK).len(), again.told(CHUNK).len()), (told, 0), "no piece comes after that");
+        is_blocked(&store, "stream").await;
+        is_blocked(&store, "operations/resume").await;
+    }
+}
+
+#[tokio::test]
+async fn a_stream_of_mgp_ends_with_the_right_to_its_tool() {
+    for era in ERAS {
+        let directory = tempfile::tempdir().expect("a directory");
+        let (server, store) = (Streamer::new(Era::Legacy, true), store(&directory).await);
+        let kernel = kernel(&server, Some(store.clone())).await;
+        let identity = Identity::new("ann", Method::Token);
+        let ann = Client::new(&kernel, identity.into(), era, says(era, &["streaming"])).await;
+        let running = ann.begin(20, &json!({"name": "steps", "arguments": {}, "_mgp": {"stream": true}}));
+        until("the call", || server.running.load(Ordering::SeqCst) == 1).await;
+        deny(&store, Some("steps")).await;
+        running.answer.await.expect("no panic").expect_err("ended");
+        until("the server stops", || server.running.load(Ordering::SeqCst) == 0).await;
+        for (method, params) in [
+            ("mgp/stream/cancel", json!({"request_id": 20})),
+            ("mgp/stream/pace", json!({"request_id": 20, "max_chunks_per_second": 1})),
+        ] {
+            assert_eq!(ann.send_as(21, method, params).await.expect_err("nothing there").code, 4004, "{method}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn kept_results_are_not_given_after_a_revocation_and_a_restart() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let server = Streamer::new(Era::Legacy, true);
+    let piece = {
+        let store = store(&directory).await;
+        let kernel = kernel(&server, Some(store.clone())).await;
+        let ann = client(&kernel, Era::Modern).await;
+        ann.send_as(1, "tools/call", json!({"name": "think", "arguments": {}})).await.expect("a result");
+        let piece = ann.told(CHUNK)[0].clone();
+        kernel.shut_down(Duration::from_secs(5)).await;
+        store.close().await.expect("closed");
+        piece
+    };
+    let store = store(&directory).await;
+    let kernel = kernel(&server, Some(store.clone())).await;
+    let ann = client(&kernel, Era::Modern).await;
+    let result = ann.send_as(2, "operations/resume", resume(&piece)).await.expect("hers");
+    assert_eq!(result["content"][0]["text"], "Quantum computing is a paradigm");
+    let resumed = |event: &switchboard_store::AuditEvent| event.event_type == "dev.switchboard.operation_resumed";
+    let bob = Client::new(
+        &kernel,
+        Identity::new("bob", Method::Token).into(),
+        Era::Modern,
+        json!({"extensions": ["streaming"]}),
+    )
+    .await;
+    bob.send_as(2, "operations/resume", resume(&piece)).await.expect_err("not his");
+    deny(&store, Some("think")).await;
+    let refused = ann.send_as(3, "operations/resume", resume(&piece)).await.expect_err("not any more");
+    assert!(refused.data.expect("data").as_str().contains("checkpoint_not_found"));
+    is_blocked(&store, "operations/resume").await;
+    assert_eq!(events(&store).await.iter().filter(|event| resumed(event)).count(), 1);
+}
+
+#[tokio::test]
+async fn a_narrowed_session_token_takes_up_nothing_beyond_its_scopes() {
+    let server = Streamer::new(Era::Legacy, true);
+    let kernel = kernel(&server, None).await;
+    let ann = client(&kernel, Era::Legacy).await;
+    ann.send_as(1, "tools/call", json!({"name": "think", "arguments": {}})).await.expect("a result");
+    let piece = ann.told(CHUNK)[0].clone();
+    let asked = json!({"requested_scopes": ["tool:bare"]});
+    let given = ann.send_as(2, "negotiate_scopes", asked).await.expect("scopes");
+    let token = given["session"]["token"].as_str().expect("a token").to_owned();
+    let mut params = resume(&piece);
+    params["_meta"] = json!({"session_token": token});
+    assert!(ann.send_as(3, "operations/resume", params).await.is_err(), "beyond its scopes");
+    ann.send_as(4, "operations/resume", resume(&piece)).await.expect("without it, as before");
+}
