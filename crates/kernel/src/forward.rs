@@ -339,15 +339,16 @@ impl Kernel {
     ) -> Running {
         let (sender, events) = mpsc::channel(EVENTS);
         let owner = ClientState::of(&context.session).owner;
-        let (live, id, client) = (forward.live.clone(), forward.id.clone(), context.clone());
+        // The call, and what the server asks about it, ends when nobody is left to go on with it, not with this request.
+        let end = CancellationToken::new();
+        let client = Context { cancel: end.clone(), ..context.clone() };
+        let (live, id) = (forward.live.clone(), forward.id.clone());
         let pieces = live.clone();
         let (events_, kernel, server_) = (sender.clone(), self.clone(), server.clone());
         let questions = forward.questions.clone();
         let related = Arc::new(ToTask { events: events_, kernel, server: server_, owner, live, id, client, questions });
         let mut ticket = self.ticket(context, server, upstream, related.clone()).await;
         let mut call = self.call(context, server, forward, related.clone());
-        // The call ends when nobody is left to go on with it, not when this request ends.
-        let end = CancellationToken::new();
         call.cancel = end.clone();
         let (remote, server, kernel) = (upstream.remote.clone(), server.clone(), self.clone());
         self.spawn(async move {

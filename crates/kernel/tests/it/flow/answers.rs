@@ -207,8 +207,12 @@ async fn a_modern_client_answers_a_server_that_is_sent_traces() {
     let capabilities = json!({"elicitation": {}});
     let ann = Client::new(&kernel, Identity::new("ann", Method::Token).into(), Era::Modern, capabilities).await;
     for mut call in [asks(&confirm("Continue?")), json!({"name": "halfway", "arguments": {}})] {
-        let first = ann.send_as(1, "tools/call", call.clone()).await.expect("a question");
+        let asking = ann.begin(1, &call);
+        let first = asking.answer.await.expect("no panic").expect("a question");
         assert_eq!(first["resultType"], "input_required", "{first}");
+        // On a pipe the first request is over with its answer; the call is not.
+        asking.cancel.cancel();
+        tokio::task::yield_now().await;
         let key = first["inputRequests"].as_object().expect("questions").keys().next().expect("one").clone();
         call["requestState"] = first["requestState"].clone();
         call["inputResponses"] = json!({key: {"action": "accept", "content": {"response": "confirm"}}});
