@@ -87,6 +87,7 @@ fn refused(location: &Location, error: &StoreError) -> Failure {
              to be continued, `switchboard restore` says so"
         }
         StoreError::Corrupt(_) => "; see `switchboard restore --help` for what to do with an older copy",
+        StoreError::ReadOnly => "; this user may not write there",
         StoreError::Full(_) => "; make room on the disk",
         StoreError::Unavailable(_) => "; is the database running, and may this machine reach it?",
         _ => "",

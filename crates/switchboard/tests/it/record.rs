@@ -39,7 +39,7 @@ fn a_call_that_nobody_saw_the_end_of_is_unknown() {
             let error = &answer["error"];
             let message = error["message"].as_str().unwrap();
             assert!(message.contains("whether the call was carried out is unknown"), "{id} {tool}: {answer}");
-            assert_eq!(error["data"]["retryable"], retryable, "{id} {tool}: {answer}");
+            assert_eq!(error["data"]["retryable"] == true, retryable, "{id} {tool}: {answer}");
         }
     }
     assert_eq!(peer.end().0, Some(0));
