@@ -21,6 +21,7 @@ const GATE: &[&str] = &[
     "session_ttl_ms",
     "audit_arguments",
     "sync_all_effects",
+    "reads_without_record",
     "audit_keep_days",
     "auto_approve_exceptions",
 ];
@@ -49,6 +50,8 @@ pub struct GateSettings {
     pub audit_arguments: bool,
     /// Whether a call waits for the disk wherever it may change something (`sync_all_effects`).
     pub sync_all_effects: bool,
+    /// Whether calls that only read go on where they cannot be put on record (`reads_without_record`).
+    pub reads_without_record: bool,
     /// After how many days audit events are removed; never if absent (`audit_keep_days`).
     pub audit_keep_days: Option<u64>,
     /// What `auto_approve` leaves to a person (`auto_approve_exceptions`).
@@ -67,6 +70,7 @@ impl Default for GateSettings {
             session_ttl: Duration::from_millis(3_600_000),
             audit_arguments: false,
             sync_all_effects: false,
+            reads_without_record: false,
             audit_keep_days: None,
             auto_approve_exceptions: vec!["filesystem.write".to_owned(), "network.outbound".to_owned()],
         }
@@ -186,6 +190,7 @@ pub(crate) fn read_gate(top: &Keys<'_>) -> Result<GateSettings, ConfigError> {
         ("demand_scopes", &mut gate.demand_scopes),
         ("audit_arguments", &mut gate.audit_arguments),
         ("sync_all_effects", &mut gate.sync_all_effects),
+        ("reads_without_record", &mut gate.reads_without_record),
     ] {
         *slot = keys.boolean(key)?.unwrap_or(*slot);
     }

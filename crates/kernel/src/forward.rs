@@ -1,5 +1,6 @@
 //! One request, from a client of either era to a server of either era, and its answer back.
 
+use std::error::Error as _;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -387,18 +388,28 @@ pub(crate) fn malformed(refusal: switchboard_wire::Refusal) -> Fault {
     Fault::new(FaultKind::InvalidParams, refusal.to_string()).with_source(refusal)
 }
 
+/// What nobody can tell of a call that was sent and not answered.
+const UNKNOWN: &str = "whether the call was carried out is unknown";
+
+/// Whether a call was sent and nobody saw how it ended.
+pub(crate) fn is_outcome_unknown(fault: &Fault) -> bool {
+    let cause = fault.source().and_then(|source| source.downcast_ref::<CallError>());
+    matches!(cause, Some(CallError::Timeout(_) | CallError::Cancelled | CallError::Closed | CallError::BadAnswer(_)))
+}
+
 /// What it means for the caller that a server gave no answer.
 pub(crate) fn failed(server: &Server, error: CallError) -> Fault {
     let id = server.id();
     let fault = match &error {
         CallError::Timeout(after) => {
-            Fault::new(FaultKind::Timeout, format!("server `{id}` gave no answer within {:.1} s", after.as_secs_f64()))
+            let after = after.as_secs_f64();
+            let text = format!("server `{id}` gave no answer within {after:.1} s; {UNKNOWN}");
+            Fault::new(FaultKind::Timeout, text)
         }
         CallError::Cancelled => Fault::new(FaultKind::Cancelled, "the call was cancelled"),
-        CallError::Closed => Fault::new(
-            FaultKind::UpstreamUnavailable,
-            format!("server `{id}` went away before it answered; whether the call was carried out is unknown"),
-        ),
+        CallError::Closed => {
+            Fault::new(FaultKind::UpstreamUnavailable, format!("server `{id}` went away before it answered; {UNKNOWN}"))
+        }
         CallError::NotSent(why) => {
             Fault::new(FaultKind::UpstreamUnavailable, format!("server `{id}` cannot be reached: {why}"))
         }

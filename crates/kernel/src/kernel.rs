@@ -3,7 +3,7 @@
 mod answer;
 mod call;
 mod content;
-mod repeat;
+pub(crate) mod repeat;
 mod status;
 mod telling;
 
@@ -175,6 +175,16 @@ impl Kernel {
             kernel.spawn(async move { watching.watch_rights().await });
             let (underway, closing) = (kernel.0.gate.audit.underway.clone(), kernel.0.closing.clone());
             kernel.spawn(async move { underway.recover_always(&store, &closing).await });
+            let looking = kernel.clone();
+            kernel.spawn(async move {
+                loop {
+                    looking.0.gate.granted.look_after_store().await;
+                    tokio::select! {
+                        () = looking.0.closing.cancelled() => break,
+                        () = tokio::time::sleep(LOOK) => {}
+                    }
+                }
+            });
         }
         kernel
     }
@@ -287,6 +297,12 @@ impl Kernel {
         self.0.ending.cancel();
         self.0.gate.audit.flush().await;
         self.0.gate.audit.underway.close();
+    }
+
+    /// Whether the store could be read and written when that was last tried, and what happens can be put on record.
+    #[must_use]
+    pub fn keeps_records(&self) -> bool {
+        self.0.gate.granted.store_is_usable() && self.0.gate.audit.is_keeping()
     }
 
     /// How many calls stream their results now, and how many bytes of pieces are kept.

@@ -353,13 +353,14 @@ impl Kernel {
         self.note_order(server, context, reason.as_str());
         let pending = server.using.pending();
         let usual = server.stats.snapshot().latency.quantile(0.99).unwrap_or_default();
-        let before = server.order(Order::Drain(after, reason, patience))?;
+        let state = server.state_when_drained(after);
+        server.order(Order::Drain(after, reason, patience))?;
         let estimated = if pending == 0 { Duration::ZERO } else { usual.min(patience) };
         Ok(json!({
             "accepted": true,
             "pending_requests": pending,
             "estimated_drain_ms": millis(estimated),
-            "state": before.as_str(),
+            "state": state.as_str(),
         }))
     }
 

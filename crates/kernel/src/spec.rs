@@ -251,6 +251,8 @@ pub struct GateOptions {
     pub audit_arguments: bool,
     /// Whether a call waits for the disk wherever it may change something, not only where somebody says that it does.
     pub sync_all_effects: bool,
+    /// Whether calls that only read go on where neither store nor journal can put them on record.
+    pub reads_without_record: bool,
 }
 
 impl Default for GateOptions {
@@ -270,6 +272,7 @@ impl Default for GateOptions {
             session_ttl: Duration::from_hours(1),
             audit_arguments: false,
             sync_all_effects: false,
+            reads_without_record: false,
         }
     }
 }

@@ -13,6 +13,7 @@ mod head;
 mod key;
 mod link;
 mod log;
+pub(crate) mod once;
 mod prepared;
 mod record;
 mod stamp;
@@ -27,7 +28,7 @@ pub use link::Appended;
 pub use log::AuditExport;
 pub use prepared::Prepared;
 pub use record::AuditRecord;
-pub use verify::{Breach, Fault, Report};
+pub use verify::{Breach, Fault, Report, Restored};
 
 #[cfg(feature = "postgres")]
 pub(crate) use columns::Columns;

@@ -88,6 +88,9 @@ pub enum StoreError {
     /// The database is damaged.
     #[error("the store is damaged: {0}; restore it from a copy")]
     Corrupt(String),
+    /// The file of the database was removed, or another one put in its place, while it was open.
+    #[error("the database {} was removed or replaced while it was in use; put it back, or start anew", .0.display())]
+    Gone(PathBuf),
     /// A value that a column cannot hold, such as a repeated unique name.
     #[error("refused by the store: {0}")]
     Conflict(String),
@@ -114,6 +117,7 @@ impl StoreError {
             Self::Engine(cause) => Self::Engine(cause.clone()),
             Self::Corrupt(what) => Self::Corrupt(what.clone()),
             Self::Conflict(what) => Self::Conflict(what.clone()),
+            Self::Gone(path) => Self::Gone(path.clone()),
             Self::ChainBroken(breach) => Self::ChainBroken(breach.clone()),
             Self::ReadOnly => Self::ReadOnly,
             Self::Closed => Self::Closed,

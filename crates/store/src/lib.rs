@@ -61,7 +61,7 @@ pub use answer::Answer;
 pub use approvals::{Approval, ApprovalState, Claim, Claimed, Decision, Held, Refusal, Reuse, Ticket, Verdict};
 pub use audit::{
     Actor, Appended, AuditEvent, AuditExport, AuditFilter, AuditRecord, Breach, Details, Fault, Group, Head, HeadKind,
-    Prepared, Report, Target, Text,
+    Prepared, Report, Restored, Target, Text,
 };
 pub use callbacks::{CallbackState, StoredCallback};
 pub use canonical::canonical;
@@ -71,7 +71,7 @@ pub use error::StoreError;
 pub use grants::{AccessEntry, AccessSelector, EntryType, Permission, PermissionDecision, ServerPermission, Snapshot};
 pub use nouns::{Approvals, AuditLog, Callbacks, Credentials, Grants, Operations, Pins, Tokens};
 pub use operations::{Operation, OperationState};
-pub use options::{Boundary, HeadPolicy, Mode, Options, Watcher};
+pub use options::{Boundary, Faults, HeadPolicy, Mode, Options, Watcher};
 pub use pins::{Observation, Observed, Pin, PinState};
 #[cfg(feature = "postgres")]
 pub use postgres::Dialer;

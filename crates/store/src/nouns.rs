@@ -26,6 +26,10 @@ pub trait AuditLog: Send + Sync {
     /// As [`AuditLog::append`], for events whose text is made already.
     fn append_prepared(&self, events: Vec<Prepared>) -> Answer<'_, Vec<Appended>>;
 
+    /// As [`AuditLog::append_prepared`], for events that may have been offered before: those that stand after this record
+    /// already, whether the offer was acknowledged or not, are not added again. Returns where each of them stands.
+    fn append_once(&self, events: Vec<Prepared>, after: u64) -> Answer<'_, Vec<Appended>>;
+
     /// Records that match, at most `limit` (and at most 10,000) of them.
     fn query<'a>(&'a self, filter: &'a AuditFilter, limit: usize) -> Answer<'a, Vec<AuditRecord>>;
 

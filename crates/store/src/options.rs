@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
+use crate::StoreError;
+
 /// What the store may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Mode {
@@ -55,6 +57,10 @@ pub enum Boundary {
 /// Called by the writer at each boundary: for fault tests.
 pub type Watcher = Arc<dyn Fn(Boundary) + Send + Sync>;
 
+/// Asked by the writer before and after each commit: an error that it returns is what the commit comes to. For fault
+/// tests: before the commit nothing was written, after it everything was.
+pub type Faults = Arc<dyn Fn(Boundary) -> Result<(), StoreError> + Send + Sync>;
+
 /// How to open a store. The defaults suit an embedded store.
 #[derive(Clone)]
 pub struct Options {
@@ -81,8 +87,13 @@ pub struct Options {
     pub write_deadline: Duration,
     /// Connections for reading.
     pub readers: usize,
+    /// How long a SQLite database is looked through for damaged pages when it is opened; not at all without. What is not
+    /// done by then is done behind the opening, and what is found closes the store for writing.
+    pub check: Option<Duration>,
     /// For fault tests.
     pub watcher: Option<Watcher>,
+    /// For fault tests.
+    pub faults: Option<Faults>,
 }
 
 impl Default for Options {
@@ -99,7 +110,9 @@ impl Default for Options {
             read_deadline: Duration::from_secs(30),
             write_deadline: Duration::from_secs(30),
             readers: 2,
+            check: None,
             watcher: None,
+            faults: None,
         }
     }
 }
@@ -109,6 +122,12 @@ impl Options {
         if let Some(watcher) = &self.watcher {
             watcher(boundary);
         }
+    }
+
+    /// The same, where a fault test can make the writer fail.
+    pub(crate) fn pass(&self, boundary: Boundary) -> Result<(), StoreError> {
+        self.reached(boundary);
+        self.faults.as_ref().map_or(Ok(()), |faults| faults(boundary))
     }
 }
 

@@ -38,6 +38,11 @@ pub(crate) trait Engine: Send + Sync + fmt::Debug {
         Box::pin(async move { writer(self.queue())?.submit(Work::Append(events)).await?.appended() })
     }
 
+    /// The same, for events of which some may stand after this record already.
+    fn append_once(&self, events: Vec<Prepared>, after: u64) -> Answer<'_, Vec<Link>> {
+        Box::pin(async move { writer(self.queue())?.submit(Work::AppendOnce { events, after }).await?.appended() })
+    }
+
     /// Signs a head for the present end of the chain, unless there is one.
     fn seal(&self, now: Timestamp) -> Answer<'_, Head> {
         Box::pin(async move { writer(self.queue())?.submit(Work::Seal(now)).await?.signed() })

@@ -5,7 +5,7 @@ mod connection;
 mod insert;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -17,7 +17,7 @@ use crate::audit::tables::{self, Found};
 use crate::sql::queue::Queue;
 use crate::sql::{Engine, Row, SCHEMA, Statement};
 use crate::{Answer, Mode, Options, StoreError, private};
-use committer::Writer;
+use committer::{DatabaseFile, Writer};
 use connection::{migrate, run, translate};
 
 const MIGRATIONS: [&str; SCHEMA as usize] = [
@@ -64,8 +64,11 @@ impl Sqlite {
         } else {
             let connection = connection::open(&path, &options, false)?;
             migrate(&connection, &MIGRATIONS, true)?;
+            let damage = look_for_damage(&connection, &path, &options)?;
             let ledger = settle(&connection, &evidence, options.mode)?;
-            Some(Queue::start(Writer::new(connection, ledger, evidence.clone(), options.clone()), &options)?)
+            let file = DatabaseFile::of(&path, damage)?;
+            let writer = Writer::new((connection, file), ledger, evidence.clone(), options.clone());
+            Some(Queue::start(writer, &options)?)
         };
         let permits = Arc::new(Semaphore::new(options.readers.max(1)));
         Ok(Self { path, options, evidence, queue, idle: Arc::default(), permits })
@@ -126,6 +129,30 @@ impl Engine for Sqlite {
             }
         })
     }
+}
+
+/// Looks for damaged pages, for as long as the opening may take; behind it for the rest. Where damage is found later is
+/// known to the writer from then on.
+fn look_for_damage(
+    connection: &Connection,
+    path: &Path,
+    options: &Options,
+) -> Result<Arc<OnceLock<String>>, StoreError> {
+    let damage = Arc::new(OnceLock::new());
+    if options.check.is_none() || connection::check(connection, options.check)? {
+        return Ok(damage);
+    }
+    let (path, options, found) = (path.to_owned(), options.clone(), damage.clone());
+    let looking = move || {
+        let looked =
+            connection::open(&path, &options, true).and_then(|connection| connection::check(&connection, None));
+        if let Err(StoreError::Corrupt(what)) = looked {
+            tracing::error!(what, "the database is damaged: nothing is written to it any more");
+            let _ = found.set(what);
+        }
+    };
+    let started = std::thread::Builder::new().name("store-check".to_owned()).spawn(looking);
+    started.map(|_| damage).map_err(|error| StoreError::Engine(Arc::new(error)))
 }
 
 /// How often a chain that looks broken is looked at again: another process may be at its first records, and the files

@@ -142,6 +142,13 @@ impl Store {
         rows.into_iter().flatten().next().map_or(Ok(now), |mut row| row.time())
     }
 
+    /// The latest time that was ever remembered. Writes nothing.
+    pub async fn remembered_time(&self) -> Result<Option<Timestamp>, StoreError> {
+        let ask = Statement::new("SELECT number FROM counters WHERE name = 'latest_time'", []);
+        let rows = self.tables.engine.read(ask).await?;
+        rows.into_iter().next().map(|mut row| row.time()).transpose()
+    }
+
     /// Whether the store takes writes: it is open for writing, and was not closed.
     #[must_use]
     pub fn takes_writes(&self) -> bool {

@@ -260,6 +260,16 @@ Examples:
   switchboard audit verify"
     )]
     Audit(AuditCommand),
+    /// Go on with an older copy of the database: accept the audit log as it is
+    #[command(after_help = "\
+After an older copy of the database was put in place (a backup, a standby that was behind), its audit log ends before the signed
+heads in the data folder say it should, and nothing is written to it. Stop all kernels, then say here that this copy is to be
+continued. The break stays visible: `audit verify` names it, who accepted it, and when. Records that were changed are not accepted.
+
+Examples:
+  switchboard restore
+  switchboard restore --yes --reason 'standby took over on 3 May'")]
+    Restore(Restore),
     /// Show and accept the definitions of tools that changed
     #[command(after_help = "\
 A tool whose definition changed is neither listed nor called until a person has accepted the new one.

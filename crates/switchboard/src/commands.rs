@@ -17,6 +17,7 @@ pub(crate) mod manifest;
 pub(crate) mod memory;
 pub(crate) mod pins;
 pub(crate) mod registry;
+pub(crate) mod restore;
 pub(crate) mod revoke;
 pub(crate) mod servers;
 pub(crate) mod token;

@@ -17,6 +17,9 @@ pub(crate) const LOGIN: &str = "dev.switchboard.login";
 /// That was taken back.
 pub(crate) const LOGOUT: &str = "dev.switchboard.logout";
 
+/// An operator accepted the audit log as it is, after its database was put back to an earlier moment.
+pub(crate) const LOG_RESTORED: &str = "dev.switchboard.log_restored";
+
 /// Writes down what the operator did. When this returns, it is durable.
 pub(crate) async fn write(
     store: &Store,

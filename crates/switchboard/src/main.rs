@@ -93,6 +93,7 @@ fn run(arguments: Arguments) -> Outcome {
         Command::Approvals { command } => without_servers(commands::approvals::run(&common, command.as_ref())),
         Command::Callbacks { command } => without_servers(commands::callbacks::run(&common, command.as_ref())),
         Command::Audit(command) => without_servers(commands::audit::run(&common, &command)),
+        Command::Restore(options) => without_servers(commands::restore::run(&common, &options)),
         Command::Pins { command } => without_servers(commands::pins::run(&common, command.as_ref())),
         Command::Registry(command) => without_servers(commands::registry::run(&common, command)),
         Command::Check(options) => commands::check::run(&options),

@@ -31,7 +31,7 @@ use crate::identity::oidc::Oidc;
 use crate::registry::publish::Publisher;
 use crate::screen::{note, out};
 use crate::signals::Signals;
-use crate::storage::open_store;
+use crate::storage::open_for_kernel;
 use crate::{memory, setup, specs, tokens, workshop};
 use counted::Counted;
 use probes::Probes;
@@ -70,7 +70,7 @@ pub(crate) async fn run(common: &Common, options: &Serve) -> Outcome {
     allow_files();
     let listener = bind(wanted).await?;
     let address = listener.address();
-    let store = open_store(&loaded).await?;
+    let store = open_for_kernel(&loaded).await?;
     let ended = CancellationToken::new();
     let (door, fresh) =
         if options.no_auth { (None, None) } else { admit(&loaded, options, &store, address, &ended).await? };

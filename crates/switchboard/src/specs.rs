@@ -229,6 +229,7 @@ pub(crate) fn kernel_options(settings: &Settings, store: Option<Store>) -> Kerne
             session_ttl: gate.session_ttl,
             audit_arguments: gate.audit_arguments,
             sync_all_effects: gate.sync_all_effects,
+            reads_without_record: gate.reads_without_record,
         },
         tools: tool_context(&settings.tools),
         ..usual

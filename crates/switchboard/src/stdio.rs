@@ -27,7 +27,7 @@ pub(crate) async fn run(common: &Common) -> Outcome {
         tracing::warn!("{}", setup::NO_SERVERS);
     }
     let settings = loaded.config.settings.clone();
-    let store = storage::open_store(&loaded).await?;
+    let store = storage::open_for_kernel(&loaded).await?;
     let following = CancellationToken::new();
     let keeper = Keeper::start(store.clone(), &loaded, following.clone()).await?;
     let mut kernel_options = specs::kernel_options(&settings, Some(store.clone()));

@@ -4,12 +4,16 @@
 //! kept in it is not known here.
 
 use std::path::Path;
+use std::time::Duration;
 
+use jiff::Timestamp;
 use switchboard_config::Loaded;
 use switchboard_store::{Location, Mode, Options, Store, StoreError};
 
 use crate::failure::{Failure, chain};
 
+/// How long a kernel looks for damage before it starts; the rest of a large database is looked through behind that.
+const CHECK: Duration = Duration::from_millis(400);
 /// The name of the embedded database in the data folder.
 const FILE: &str = "switchboard.db";
 
@@ -17,6 +21,16 @@ const FILE: &str = "switchboard.db";
 /// folder for its owner alone (0700), the files likewise (0600).
 pub(crate) async fn open_store(loaded: &Loaded) -> Result<Store, Failure> {
     open(loaded, Options::default()).await
+}
+
+/// The same for a kernel, which lives long: a database with damaged pages is refused.
+pub(crate) async fn open_for_kernel(loaded: &Loaded) -> Result<Store, Failure> {
+    open(loaded, Options { check: Some(CHECK), ..Options::default() }).await
+}
+
+/// The same for an operator who says that the audit log is to go on as it is, whatever its signed heads say.
+pub(crate) async fn open_to_restore(loaded: &Loaded, now: Timestamp) -> Result<Store, Failure> {
+    open(loaded, Options { mode: Mode::Restore { now }, ..Options::default() }).await
 }
 
 /// Opens the store for reading alone, also over an audit log that somebody changed. Heads signed with `keys` count
@@ -69,8 +83,11 @@ fn refused(location: &Location, error: &StoreError) -> Failure {
     let next = match error {
         StoreError::Busy(_) => "; another process holds it, try again",
         StoreError::ChainBroken(_) => {
-            "; nothing is written to it any more. Restore the folder from a copy, or find out who changed it"
+            "; nothing is written to it any more. Put the right database back, or find out who changed it; where an older copy is \
+             to be continued, `switchboard restore` says so"
         }
+        StoreError::Corrupt(_) => "; see `switchboard restore --help` for what to do with an older copy",
+        StoreError::ReadOnly => "; this user may not write there",
         StoreError::Full(_) => "; make room on the disk",
         StoreError::Unavailable(_) => "; is the database running, and may this machine reach it?",
         _ => "",
@@ -131,17 +148,17 @@ mod tests {
             let serving = serving.clone();
             tokio::spawn(async move {
                 for number in 0..40 {
-                    serving.latest_time(jiff::Timestamp::from_second(number).unwrap()).await.unwrap();
+                    serving.latest_time(Timestamp::from_second(number).unwrap()).await.unwrap();
                 }
             })
         };
         for number in 0..10 {
             let beside = open_store(&loaded).await.unwrap();
-            beside.latest_time(jiff::Timestamp::from_second(number).unwrap()).await.unwrap();
+            beside.latest_time(Timestamp::from_second(number).unwrap()).await.unwrap();
             beside.close().await.unwrap();
         }
         writing.await.unwrap();
-        assert_eq!(serving.latest_time(jiff::Timestamp::UNIX_EPOCH).await.unwrap().as_second(), 39);
+        assert_eq!(serving.latest_time(Timestamp::UNIX_EPOCH).await.unwrap().as_second(), 39);
     }
 
     #[tokio::test]

@@ -2,12 +2,15 @@
 //!
 //! What is said to change something is on disk before it happens and again when it is over. What may change something,
 //! without anybody saying so, is in the journal before it happens, and so is the end of every call before anybody hears
-//! of it; the store has it a moment later. The journal outlives the process, not a power cut. Without a store, events go
-//! to the log. Text in an event is cut where it is long: whoever sends much must not keep an event, or those beside it,
+//! of it; the store has it a moment later. The journal outlives the process, not a power cut. While the store takes
+//! nothing, what happened is kept in the journal and nothing that changes something begins; once the journal has no room
+//! either, nothing begins at all. Without a store, events go to the log. Text in an event is cut where it is long: whoever sends much must not keep an event, or those beside it,
 //! from being written.
 
-mod pile;
-mod writing;
+mod queue;
+#[cfg(test)]
+mod tests;
+mod writer;
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,11 +21,11 @@ use jiff::Timestamp;
 use serde_json::Value;
 use switchboard_peer::Session;
 use switchboard_protocol::fault::{Fault, FaultKind};
-use switchboard_store::{Actor, AuditEvent, Details, Store, Target};
+use switchboard_store::{Actor, AuditEvent, Details, Store, StoreError, Target};
 
 use super::hearers::{Hearer, Hearers};
 use super::underway::Underway;
-use pile::{Pile, Waiting};
+use queue::{AuditQueue, Then, Waiting};
 
 /// How long the writing of what waits may take at the end.
 const FLUSH: Duration = Duration::from_secs(10);
@@ -84,11 +87,20 @@ pub(crate) mod result {
     pub(crate) const UNKNOWN: &str = "UNKNOWN";
 }
 
+/// Whether an event takes room in the journal when little is left.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Room {
+    /// It tells of something that happened.
+    Needed,
+    /// Nothing happened: what is left is for those to whom something did.
+    IfPlenty,
+}
+
 /// Writes events.
 pub(crate) struct Auditor {
     store: Option<Store>,
     /// What is in the journal, and not yet in the store.
-    pile: Arc<Pile>,
+    queue: Arc<AuditQueue>,
     pub(crate) underway: Arc<Underway>,
     /// Servers that want to hear of events.
     hearers: Hearers,
@@ -111,9 +123,9 @@ impl Auditor {
     /// An auditor, and the work that writes what is written soon. It ends with the auditor.
     pub(crate) fn new(store: Option<Store>) -> (Self, impl Future<Output = ()> + Send + 'static) {
         let underway = Underway::new(store.as_ref());
-        let pile = Arc::new(Pile::default());
-        let work = writing::write_always(store.clone(), pile.clone(), underway.clone());
-        (Self { store, pile, underway, hearers: Hearers::default(), tap: OnceLock::new() }, work)
+        let queue = Arc::new(AuditQueue::default());
+        let work = writer::write_always(store.clone(), queue.clone(), underway.clone());
+        (Self { store, queue, underway, hearers: Hearers::default(), tap: OnceLock::new() }, work)
     }
 
     /// Whether anything is kept.
@@ -127,21 +139,47 @@ impl Auditor {
     /// The store takes nothing: what the event is about must not happen.
     pub(crate) async fn record(&self, event: AuditEvent) -> Result<u64, Fault> {
         self.tell(&event);
+        self.append(&event).await.map_err(|error| unwritable(Some(&error)).with_source(error))
+    }
+
+    async fn append(&self, event: &AuditEvent) -> Result<u64, StoreError> {
         let Some(store) = &self.store else { return Ok(0) };
-        let writing = async { store.audit().append_prepared(vec![store.audit().prepare(&event)?]).await };
-        match writing.await {
-            Ok(appended) => Ok(appended.last().map_or(0, |appended| appended.seq)),
-            Err(error) => {
-                tracing::error!(%error, event = %event.event_type, "the audit log takes nothing");
-                Err(unwritable().with_source(error))
-            }
-        }
+        let writing = async { store.audit().append_prepared(vec![store.audit().prepare(event)?]).await };
+        let appended = writing.await.inspect_err(|error| {
+            tracing::error!(%error, event = %event.event_type, "the audit log takes nothing");
+        })?;
+        Ok(appended.last().map_or(0, |appended| appended.seq))
+    }
+
+    /// Whether a call that only reads can be put on record when it is over.
+    ///
+    /// # Errors
+    /// It cannot: the store takes nothing, and the journal has no room left.
+    pub(crate) fn admit_read(&self) -> Result<(), Fault> {
+        let kept = match self.underway.journal() {
+            _ if self.store.is_none() => true,
+            Some(journal) => !journal.is_low(),
+            None => self.underway.is_kept(),
+        };
+        if kept { Ok(()) } else { Err(unwritable(None)) }
+    }
+
+    /// Whether what happens can be put on record now.
+    pub(crate) fn is_keeping(&self) -> bool {
+        self.store.is_none() || self.underway.is_kept() && self.admit_read().is_ok()
     }
 
     /// Writes an event: to the journal now, to the store soon.
     pub(crate) async fn note(&self, event: AuditEvent) {
-        if let Some(waiting) = self.journaled(&event, None) {
-            self.pile.add(waiting).await;
+        let Some(waiting) = self.journaled(&event, None, Room::IfPlenty) else { return };
+        match self.queue.try_add(waiting) {
+            Ok(()) => {}
+            Err(waiting) if waiting.line.is_some() && !self.underway.is_kept() => self.queue.add_line(waiting),
+            // Nothing happened that must be told: who was refused does not wait for the store to come back.
+            Err(_) if !self.underway.is_kept() => {
+                tracing::error!(event = %event.event_type, "neither store nor journal take this event");
+            }
+            Err(waiting) => self.queue.add(waiting).await,
         }
     }
 
@@ -155,13 +193,25 @@ impl Auditor {
             || AuditEvent { event_type: event::INTENT.into(), result: result::PENDING.into(), ..outcome.clone() };
         let journal = self.underway.journal().filter(|_| {
             // The journal alone is no record. Whether the store takes something again is seen by asking it.
-            !synced && self.underway.keeps() && self.store.as_ref().is_some_and(Store::takes_writes)
+            let keeps = self.underway.is_kept() && self.store.as_ref().is_some_and(Store::takes_writes);
+            !synced && keeps
         });
+        let journal = journal.filter(|journal| !journal.is_low());
         let Some(journal) = journal else {
             self.underway.begin(call, None);
-            let seq = self.record(intent()).await?;
+            let intent = intent();
+            self.tell(&intent);
+            let seq = self.append(&intent).await.map_err(|error| {
+                // One event that is too large says nothing of the others.
+                if !matches!(error, StoreError::TooLarge { .. }) {
+                    self.underway.kept(false);
+                }
+                unwritable(Some(&error)).with_source(error)
+            })?;
             self.underway.on_record(call, seq);
-            self.underway.kept(true);
+            if !self.underway.kept(true) {
+                self.queue.hurry();
+            }
             return Ok(());
         };
         if self.is_heard() {
@@ -177,65 +227,108 @@ impl Auditor {
         });
         let line = written.map_err(|error| {
             tracing::error!(%error, "the journal of the audit log takes nothing");
-            unwritable()
+            unwritable(None)
         })?;
         self.underway.begin(call, Some(line));
-        self.pile.stir();
+        self.queue.wake_writer();
         Ok(())
     }
 
     /// Writes an event as [`Auditor::note`] does, from where nobody can wait: if too much waits already, it goes to the
     /// log alone.
     pub(crate) fn note_now(&self, event: &AuditEvent) {
-        self.note_end(event, None);
+        self.note_at_once(event, None, Room::IfPlenty);
+    }
+
+    /// The same for a call that was not made after all.
+    pub(crate) fn note_not_made(&self, event: &AuditEvent, call: u64) {
+        self.note_at_once(event, Some(call), Room::IfPlenty);
     }
 
     /// The same for the end of a call.
     pub(crate) fn note_end(&self, event: &AuditEvent, call: Option<u64>) {
-        let Some(waiting) = self.journaled(event, call) else { return self.underway.end(call) };
-        if let Err(waiting) = self.pile.try_add(waiting) {
-            tracing::error!(event = waiting.event.text(), "the audit log is behind: this event is not in it");
-            if let (Some(journal), Some(line)) = (self.underway.journal(), waiting.line) {
-                journal.settle(line);
-            }
+        self.note_at_once(event, call, Room::Needed);
+    }
+
+    fn note_at_once(&self, event: &AuditEvent, call: Option<u64>, room: Room) {
+        let Some(waiting) = self.journaled(event, call, room) else { return self.underway.end(call) };
+        match self.queue.try_add(waiting) {
+            Ok(()) => {}
+            Err(waiting) if waiting.line.is_some() => self.queue.add_line(waiting),
+            Err(_) => tracing::error!(event = event.canonical(), "the audit log is behind: this event is not in it"),
         }
     }
 
-    /// Writes down how a call ended that may have changed something: in the journal when this returns, whoever goes
-    /// away meanwhile.
-    pub(crate) async fn settle(&self, event: AuditEvent, call: u64) {
-        let Some(waiting) = self.journaled(&event, Some(call)) else { return self.underway.end([call]) };
-        if let Err(waiting) = self.pile.try_add(waiting) {
+    /// Writes down how a call ended: in the journal when this returns, whoever goes away meanwhile. A call that only read
+    /// has no number.
+    pub(crate) async fn settle(&self, event: AuditEvent, call: Option<u64>) {
+        let Some(waiting) = self.journaled(&event, call, Room::Needed) else { return self.underway.end(call) };
+        self.keep(waiting).await;
+    }
+
+    /// The same for a call whose outcome is on disk when this returns. Where the store does not take it, it stands in the
+    /// journal, and the store gets it as soon as it takes something again.
+    pub(crate) async fn settle_synced(&self, event: AuditEvent, call: u64) {
+        self.tell(&event);
+        let known = self.underway.last();
+        let offered = self.underway.is_kept();
+        if offered && self.append(&event).await.is_ok() {
+            return self.underway.end([call]);
+        }
+        self.underway.kept(false);
+        let Some(waiting) = self.written_down(&event, Some(call), Room::Needed) else {
+            return self.underway.end([call]);
+        };
+        self.keep(Waiting { after: offered.then_some(known), ..waiting }).await;
+    }
+
+    /// Leaves an event to the writer.
+    async fn keep(&self, waiting: Waiting) {
+        let journaled = waiting.line.is_some();
+        if let Err(waiting) = self.queue.try_add(waiting) {
             // In a task of its own: a caller that goes away now does not take the outcome along.
-            let pile = self.pile.clone();
-            let _ = tokio::spawn(async move { pile.add(waiting).await }).await;
+            let queue = self.queue.clone();
+            let _ = tokio::spawn(async move { queue.add(waiting).await }).await;
+        }
+        if !journaled {
+            // Nothing but this process has it: the store is tried before anybody hears of it.
+            self.flush().await;
         }
     }
 
     /// An event that stands in the journal, to be written to the store; `None` where there is none.
-    fn journaled(&self, event: &AuditEvent, ends: Option<u64>) -> Option<Waiting> {
+    fn journaled(&self, event: &AuditEvent, ends: Option<u64>, room: Room) -> Option<Waiting> {
         self.tell(event);
-        let event = match self.store.as_ref()?.audit().prepare(event) {
-            Ok(event) => event,
+        self.written_down(event, ends, room)
+    }
+
+    fn written_down(&self, event: &AuditEvent, ends: Option<u64>, room: Room) -> Option<Waiting> {
+        let log = self.store.as_ref()?.audit();
+        // What happened is on record, if need be without what it happened with.
+        let prepared = match log.prepare(event).or_else(|_| log.prepare(&shortened(event))) {
+            Ok(prepared) => prepared,
             Err(error) => {
                 tracing::error!(%error, "an event could not be written to the audit log");
                 return None;
             }
         };
-        let written = self.underway.journal().map(|journal| journal.write(event.text()));
+        let journal = self.underway.journal().filter(|journal| room == Room::Needed || !journal.is_low());
+        let written = journal.map(|journal| journal.write(prepared.text()));
         let line = written.transpose().unwrap_or_else(|error| {
             tracing::error!(%error, "the journal of the audit log takes nothing");
             None
         });
-        if let Some(call) = ends {
+        // An intent in the journal is needed until its outcome stands there too.
+        if let Some(call) = ends.filter(|_| line.is_some()) {
             self.underway.over(call);
         }
-        Some(Waiting { event, ends, line })
+        let then = ends.map_or(Then::Nothing, Then::Ended);
+        Some(Waiting { event: Some(prepared), then, line, after: None })
     }
 
     /// Waits until what was to be written soon is written.
     pub(crate) async fn flush(&self) {
-        let _ = tokio::time::timeout(FLUSH, self.pile.flush()).await;
+        let _ = tokio::time::timeout(FLUSH, self.queue.flush()).await;
     }
 
     /// Names the servers that hear of events from now on.
@@ -265,14 +358,39 @@ impl Auditor {
 
 impl Drop for Auditor {
     fn drop(&mut self) {
-        self.pile.close();
+        self.queue.close();
     }
 }
 
-/// The fault of a call that would not be on record.
-fn unwritable() -> Fault {
-    Fault::new(FaultKind::ResourceExhausted, "the call cannot be put on record, so it is not made")
-        .suggest("make room on the disk, or see `switchboard doctor`")
+/// An event without what can be long in it.
+fn shortened(event: &AuditEvent) -> AuditEvent {
+    let kept = [CALL, "duration_ms", "error", "error_code", "step"];
+    let mut short = AuditEvent { details: Details::default(), ..event.clone() };
+    for key in kept {
+        if let Some(value) = event.details.get(key) {
+            short.details.insert(key, value.clone());
+        }
+    }
+    with(short, "details_omitted", true)
+}
+
+/// The fault of a call that would not be on record, with what can be done about it.
+fn unwritable(cause: Option<&StoreError>) -> Fault {
+    let advice = match cause {
+        Some(StoreError::Full(_)) => "make room on the disk",
+        Some(StoreError::Busy(_)) => "another process holds the database: end it, or try again",
+        Some(StoreError::Unavailable(_) | StoreError::Timeout | StoreError::Undetermined) => {
+            "the database does not answer: see that it runs; calls pass again as soon as it does"
+        }
+        Some(StoreError::ChainBroken(_)) => {
+            "the database is not the one that this kernel wrote to last: put that one back, or see `switchboard restore`"
+        }
+        Some(StoreError::Gone(_)) => "the file of the database was removed or replaced: put it back, then start anew",
+        Some(StoreError::Corrupt(_)) => "the database is damaged: restore a copy, see `switchboard restore`",
+        Some(StoreError::ReadOnly) => "the database takes no writes: see whether it is a standby",
+        _ => "see `switchboard doctor` and the log of the kernel",
+    };
+    Fault::new(FaultKind::ResourceExhausted, "the call cannot be put on record, so it is not made").suggest(advice)
 }
 
 fn log(event: &AuditEvent) {

@@ -22,6 +22,7 @@ use super::audit::{self, event, result};
 use super::rates::Metered;
 use super::results::MARKS;
 use crate::bridge::{self, ResultType};
+use crate::forward;
 use crate::kernel::Kernel;
 
 /// Bytes of arguments that are written to the audit log, where they are at all.
@@ -115,6 +116,9 @@ impl Kernel {
             Permit(Some(Box::new(Begun { kernel: self.clone(), outcome, began, call, synced, times: None })), None)
         };
         if effect == Effect::None {
+            if !self.gate().options().reads_without_record {
+                audit.admit_read()?;
+            }
             return Ok(begun(outcome, None));
         }
         let call = audit.underway.number();
@@ -133,15 +137,15 @@ impl Kernel {
                     let mut event = ended(begun.outcome, begun.began);
                     event.event_type = event::TOOL_BLOCKED.into();
                     event.result = result::BLOCKED.into();
-                    audit.note_end(&audit::with(event, "step", "audit"), Some(call));
+                    audit.note_not_made(&audit::with(event, "step", "audit"), call);
                 }
                 Err(fault)
             }
         }
     }
 
-    /// Writes down how a call ended. What cannot be written any more has happened all the same: the caller hears of it,
-    /// the operator's log says so, and the next call is refused.
+    /// Writes down how a call ended. What the store does not take has happened all the same: the caller hears of it, the
+    /// journal keeps it until the store takes it, and the next call that changes something is refused.
     pub(crate) async fn settle(&self, mut permit: Permit, outcome: &Result<Reply, Fault>) {
         let Some(begun) = permit.0.take() else { return };
         let Begun { outcome: event, began, call, synced, times, .. } = *begun;
@@ -169,7 +173,14 @@ impl Kernel {
                 event.details.insert("error_code", error.code);
             }
             Err(fault) => {
-                event.result = failed();
+                // A call that only reads has failed when nobody got to know what it read.
+                if call.is_some() && forward::is_outcome_unknown(fault) {
+                    event.event_type = event::UNKNOWN_OUTCOME.into();
+                    event.result = result::UNKNOWN.into();
+                    event = audit::with(event, "reason", fault.message());
+                } else {
+                    event.result = failed();
+                }
                 event.details.insert("error", fault.kind().as_str());
             }
         }
@@ -180,10 +191,7 @@ impl Kernel {
             times.note(began.elapsed());
         }
         let audit = &self.gate().audit;
-        let Some(call) = call else { return audit.note(event).await };
-        if !synced {
-            return audit.settle(event, call).await;
-        }
+        let Some(call) = call.filter(|_| synced) else { return audit.settle(event, call).await };
         if !audit.keeps() {
             let _ = audit.record(event).await;
             return audit.underway.end([call]);
@@ -191,9 +199,7 @@ impl Kernel {
         // In a task of its own: a caller that goes away now does not take the outcome along.
         let kernel = self.clone();
         let writing = tokio::spawn(async move {
-            if kernel.gate().audit.record(event).await.is_ok() {
-                kernel.gate().audit.underway.end([call]);
-            }
+            kernel.gate().audit.settle_synced(event, call).await;
         });
         let _ = writing.await;
     }

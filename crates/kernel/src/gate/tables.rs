@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
@@ -123,6 +123,8 @@ pub(crate) struct Granted {
     clocked: AtomicU64,
     /// The latest time ever seen, in microseconds: a clock that goes back revives nothing.
     latest: AtomicU64,
+    /// The store could be read and written when that was last tried.
+    usable: AtomicBool,
     looking: Mutex<()>,
 }
 
@@ -135,6 +137,7 @@ impl Granted {
             looked: AtomicU64::new(0),
             clocked: AtomicU64::new(0),
             latest: AtomicU64::new(0),
+            usable: AtomicBool::new(true),
             looking: Mutex::new(()),
         }
     }
@@ -178,18 +181,49 @@ impl Granted {
         let revision = store.grants().revision().await.map_err(unreadable)?;
         let before = self.tables.load_full();
         let first = self.looked.load(Ordering::Acquire) == 0;
+        if first {
+            let latest = store.remembered_time().await.map_err(unreadable)?;
+            self.note_time(latest.unwrap_or(Timestamp::UNIX_EPOCH));
+        } else if revision < before.revision {
+            // What was revoked since would be granted again.
+            return Err(Fault::new(FaultKind::ResourceExhausted, "grants cannot be read: the database fell back")
+                .suggest("it is older than what this kernel knows: put the right one back, or start anew on it"));
+        }
         let changed = first || before.revision != revision;
         if changed {
             let snapshot = store.grants().load().await.map_err(unreadable)?;
             self.tables.store(Arc::new(Tables::of(snapshot)));
         }
-        if self.age(&self.clocked).is_none_or(|age| age >= CLOCK) {
-            let latest = store.latest_time(Timestamp::now()).await.map_err(unreadable)?;
-            self.latest.fetch_max(u64::try_from(latest.as_microsecond()).unwrap_or(0), Ordering::AcqRel);
-            self.clocked.store(self.stamp(), Ordering::Release);
-        }
         self.looked.store(looked, Ordering::Release);
         Ok((self.tables.load_full(), changed && !first))
+    }
+
+    /// Looks whether the store can be read and written, and writes the latest time down where that is due. Not on the way
+    /// of a call: a store that is locked would hold up all of them.
+    pub(crate) async fn look_after_store(&self) {
+        let Some(store) = &self.store else { return };
+        if store.grants().revision().await.is_err() {
+            return self.usable.store(false, Ordering::Relaxed);
+        }
+        let due = self.age(&self.clocked).is_none_or(|age| age >= CLOCK);
+        if !due && self.usable.load(Ordering::Relaxed) {
+            return;
+        }
+        let written = store.latest_time(self.time()).await;
+        if let Ok(latest) = written {
+            self.note_time(latest);
+            self.clocked.store(self.stamp(), Ordering::Release);
+        }
+        self.usable.store(written.is_ok(), Ordering::Relaxed);
+    }
+
+    /// Whether the store could be read and written when that was last tried.
+    pub(crate) fn store_is_usable(&self) -> bool {
+        self.usable.load(Ordering::Relaxed)
+    }
+
+    fn note_time(&self, latest: Timestamp) {
+        self.latest.fetch_max(u64::try_from(latest.as_microsecond()).unwrap_or(0), Ordering::AcqRel);
     }
 
     /// The present time, which never goes back.

@@ -6,7 +6,7 @@
 //! few records after that point, and writes down that the outcome of what was open is unknown. Whether such a call had
 //! an effect is not known here, nor is it tried again.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
@@ -27,6 +27,10 @@ use super::journal::{self, Journal, Left, Line};
 const ENDING: &str = "kernel-";
 /// How often it is looked whether another kernel has died.
 const LOOK: Duration = Duration::from_secs(60);
+/// The same while the store does not answer.
+const LOOK_AGAIN: Duration = Duration::from_secs(2);
+/// How long after the last line of a journal the store may have got what stands in it.
+const TAKEN_WITHIN: Duration = Duration::from_mins(10);
 /// Records that are looked at for one kernel that died, at most.
 const SCAN: u64 = 100_000;
 /// Records in one page.
@@ -109,14 +113,14 @@ impl Underway {
         self.journal.as_ref()
     }
 
-    /// Whether what stands in the journal can be expected to get into the store.
-    pub(super) fn keeps(&self) -> bool {
-        self.journal.is_some() && self.keeping.load(Ordering::Relaxed)
+    /// Whether the store took what it was last given.
+    pub(super) fn is_kept(&self) -> bool {
+        self.keeping.load(Ordering::Relaxed)
     }
 
-    /// Whether the store took what it was given.
-    pub(super) fn kept(&self, well: bool) {
-        self.keeping.store(well, Ordering::Relaxed);
+    /// The store took what it was given, or did not. Whether it did before.
+    pub(super) fn kept(&self, well: bool) -> bool {
+        self.keeping.swap(well, Ordering::Relaxed)
     }
 
     /// The audit log is known to reach to here.
@@ -248,14 +252,18 @@ impl Underway {
     /// Looks after what other kernels on this store left open, now and then, until this one ends.
     pub(crate) async fn recover_always(&self, store: &Store, closing: &CancellationToken) {
         loop {
+            let mut pause = LOOK;
             match self.recover(store).await {
                 Ok(0) => {}
                 Ok(calls) => tracing::warn!(calls, "calls of a kernel that died ended without anybody knowing how"),
-                Err(error) => tracing::error!(%error, "open calls of kernels that died cannot be looked for"),
+                Err(error) => {
+                    tracing::error!(%error, "open calls of kernels that died cannot be looked for");
+                    pause = LOOK_AGAIN;
+                }
             }
             tokio::select! {
                 () = closing.cancelled() => return,
-                () = tokio::time::sleep(LOOK) => {}
+                () = tokio::time::sleep(pause) => {}
             }
         }
     }
@@ -360,23 +368,41 @@ impl Dead {
         let events = left.lines.iter().filter_map(|line| Some((line.as_str(), serde_json::from_str(line).ok()?)));
         let events: Vec<(&str, AuditEvent)> = events.collect();
         let mut ended: HashSet<String> = events.iter().filter_map(|(_, event)| self.ends(event)).collect();
-        let mut known: HashSet<Digest> = HashSet::new();
-        self.each_after(store, left.after, |record| {
-            known.insert(Digest::of(record.event.as_bytes()));
-            ended.extend(self.own(record).and_then(|event| self.ends(&event)));
-        })
-        .await?;
-        let missing: Vec<AuditEvent> = events
-            .into_iter()
-            .filter(|(line, event)| {
-                let over = event.event_type == event::INTENT
-                    && call_of(event, &self.instance).is_some_and(|call| ended.contains(&call));
-                !over && known.insert(Digest::of(line.as_bytes()))
-            })
-            .map(|(_, event)| event)
-            .collect();
+        // How often each text stands in the log: of two events with the same one, both must.
+        let mut known: HashMap<Digest, usize> = HashMap::new();
+        let end = store.audit().end().await?.seq;
+        // By time as well: other replicas may have added any number of records since.
+        let times = events.iter().map(|(_, event)| event.timestamp);
+        let until = times.clone().max().and_then(|last| last.checked_add(TAKEN_WITHIN).ok());
+        let mut filter = AuditFilter {
+            after: Some(left.after.min(end)),
+            through: Some(end),
+            since: times.min(),
+            until,
+            ..AuditFilter::default()
+        };
+        loop {
+            let page = store.audit().query(&filter, PAGE).await?;
+            for record in &page {
+                *known.entry(Digest::of(record.event.as_bytes())).or_default() += 1;
+                ended.extend(self.own(record).and_then(|event| self.ends(&event)));
+            }
+            filter.after = page.last().map(|last| last.seq);
+            if page.len() < PAGE {
+                break;
+            }
+        }
+        let missing = events.into_iter().filter(|(line, event)| {
+            let over = event.event_type == event::INTENT
+                && call_of(event, &self.instance).is_some_and(|call| ended.contains(&call));
+            let stands = known.get_mut(&Digest::of(line.as_bytes())).filter(|count| **count > 0);
+            !over && stands.map(|count| *count -= 1).is_none()
+        });
+        let missing: Vec<AuditEvent> = missing.map(|(_, event)| event).collect();
         for group in missing.chunks(GROUP) {
-            store.audit().append(group).await?;
+            let group = group.iter().map(|event| store.audit().prepare(event)).collect::<Result<_, _>>()?;
+            // An earlier try may have been given up while the store was still at it.
+            store.audit().append_once(group, end).await?;
         }
         if !missing.is_empty() {
             tracing::warn!(events = missing.len(), "events of a kernel that died came from its journal");

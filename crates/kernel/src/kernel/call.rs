@@ -178,7 +178,7 @@ impl Kernel {
                 return Ok(repeat::marked(reply, &tool));
             }
         }
-        let reply = outcome?;
+        let reply = outcome.map_err(|fault| repeat::told_of_unknown(&server, policy, &metadata, fault))?;
         self.discovery().used(&context.session.principal, &name);
         if policy.assessment.confirm.is_some() {
             self.remember_midway(context, server.id(), &params, &reply);

@@ -10,7 +10,7 @@ use std::time::Duration;
 use switchboard_flow::retry::{Decision, Failure, Repeating, Spacing, decide};
 use switchboard_guard::risk::Effect;
 use switchboard_peer::{CallError, Context, Reply};
-use switchboard_protocol::fault::{Fault, FaultKind};
+use switchboard_protocol::fault::{Fault, FaultKind, RetryAdvice};
 use switchboard_protocol::mcp::method;
 use switchboard_protocol::mgp::{Metadata, TrustLevel};
 use switchboard_protocol::proposals::{self, Proposal};
@@ -18,6 +18,7 @@ use switchboard_wire::{Edit, ErrorObject, Extra, Id, Object, Raw, Request};
 use tokio::time::Instant;
 
 use super::{Kernel, View};
+use crate::forward::is_outcome_unknown;
 use crate::gate::ToolPolicy;
 use crate::gate::audit::{self, event, result};
 use crate::server::Server;
@@ -76,6 +77,16 @@ fn repeating(server: &Server, policy: &ToolPolicy, metadata: &Metadata) -> Repea
         hub.is_some_and(|hub| proposals::declared(&hub.connected.server.capabilities).has(Proposal::Idempotency))
     };
     if keyed && knows(server) { Repeating::Harmless } else { Repeating::Harmful }
+}
+
+/// What the caller hears of a call that nobody saw the end of: where it is said to change something, making it again
+/// may do so twice, and nothing here suggests that.
+pub(crate) fn told_of_unknown(server: &Server, policy: &ToolPolicy, metadata: &Metadata, fault: Fault) -> Fault {
+    let harmful = || repeating(server, policy, metadata) == Repeating::Harmful;
+    if policy.assessment.effect != Effect::Said || !is_outcome_unknown(&fault) || !harmful() {
+        return fault;
+    }
+    fault.with_retry(RetryAdvice::NEVER).suggest("see whether it was done before you do it again")
 }
 
 impl Kernel {

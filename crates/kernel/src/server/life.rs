@@ -11,7 +11,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use switchboard_flow::lifecycle::{Action, After, Event, Lifecycle, Reason, State, Step};
 use switchboard_peer::Call;
-use switchboard_protocol::fault::{Fault, FaultKind};
+use switchboard_protocol::fault::{Fault, FaultKind, RetryAdvice};
 use switchboard_protocol::mgp::{Extension, method};
 use switchboard_wire::{Edit, Notification, Raw};
 use tokio::sync::{Notify, mpsc};
@@ -25,6 +25,8 @@ use crate::spec::Sharing;
 const ORDERS: usize = 16;
 /// Who calls a server that is started again sooner than this waits for it; who would wait longer is told when.
 const WORTH_WAITING: Duration = Duration::from_secs(1);
+/// How long draining is expected to take, at least.
+const SHORTEST_DRAIN: Duration = Duration::from_secs(1);
 /// How long a server may take to hear that it is to end.
 const TELL: Duration = Duration::from_secs(5);
 
@@ -102,6 +104,13 @@ impl Server {
         Ok(before)
     }
 
+    /// Where an order to drain leads to, as things are now.
+    pub(crate) fn state_when_drained(&self, after: After) -> State {
+        let mut machine = self.life.machine.lock().clone();
+        machine.on(Event::Drain(after), Duration::ZERO, 0);
+        machine.state()
+    }
+
     /// Refuses a new call while the calls that run are finished.
     ///
     /// # Errors
@@ -112,6 +121,11 @@ impl Server {
         }
         let fault = Fault::new(FaultKind::ServerDraining, format!("server `{}` takes no new calls", self.id()));
         let fault = fault.from_server(self.id().as_ref());
+        if self.life.machine.lock().is_stopped() {
+            // Nothing brings it back but a person.
+            let advice = format!("`switchboard servers start {}` starts it again", self.id());
+            return Err(fault.with_retry(RetryAdvice::NEVER).suggest(advice));
+        }
         Err(match self.life.wait() {
             Some(wait) => fault.retry_after(millis(wait).max(100)),
             None => fault,
@@ -154,7 +168,7 @@ impl Server {
         match self.life.wait() {
             Some(wait) => fault.retry_after(millis(wait).max(100)).suggest("`switchboard doctor` tells more"),
             // Nothing brings it back but a person.
-            None if down => fault.with_retry(switchboard_protocol::fault::RetryAdvice::NEVER).suggest(format!(
+            None if down => fault.with_retry(RetryAdvice::NEVER).suggest(format!(
                 "`switchboard doctor` tells more; `switchboard servers start {}` starts it",
                 self.id()
             )),
@@ -332,8 +346,11 @@ impl Server {
         kernel: &Kernel,
     ) {
         let Order::Drain(_, reason, patience) = order else { return };
-        let deadline = Instant::now() + patience;
-        *self.life.due.lock() = Some(deadline);
+        let now = Instant::now();
+        let deadline = now + patience;
+        // Calls that run take as long as calls usually do, and hardly ever as long as they may.
+        let usual = self.stats.snapshot().latency.quantile(0.99).unwrap_or_default();
+        *self.life.due.lock() = Some(now + usual.max(SHORTEST_DRAIN).min(patience));
         self.life.draining.store(true, Ordering::Relaxed);
         let finished = async {
             tokio::join!(self.tell_of_end(reason, patience), async {

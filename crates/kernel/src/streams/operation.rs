@@ -22,7 +22,7 @@ use super::live::{Reader, ToReader};
 use super::{Form, GoesOn, Live, Wish};
 use crate::directory::Route;
 use crate::gate::{self, Continued, Continuing, Permit};
-use crate::kernel::{Called, Kernel, View};
+use crate::kernel::{Called, Kernel, View, repeat};
 use crate::server::Server;
 
 /// How long an operation goes on without anybody who reads it.
@@ -107,6 +107,7 @@ impl Kernel {
     /// Makes a call, judges what it brought, and puts on record how it ended.
     pub(crate) async fn carry_out(&self, underway: Underway, live: Option<&Arc<Live>>) -> Result<Reply, Fault> {
         let Underway { context, view, server, route, request, params, name, trace, permit } = underway;
+        let metadata = gate::metadata_of(&request).ok();
         let called = Called { name: &name, trace: &trace };
         let mut outcome = self.execute(&context, &view, &server, &route, request, &params, called, live).await;
         if let (Ok(reply), Some(live)) = (&mut outcome, live)
@@ -119,7 +120,10 @@ impl Kernel {
             outcome = Err(fault);
         }
         self.settle(permit, &outcome).await;
-        let reply = outcome?;
+        let reply = outcome.map_err(|fault| match (&route.policy, &metadata) {
+            (Some(policy), Some(metadata)) => repeat::told_of_unknown(&server, policy, metadata, fault),
+            _ => fault,
+        })?;
         if route.policy.as_ref().is_some_and(|policy| policy.assessment.confirm.is_some()) {
             self.remember_midway(&context, server.id(), &params, &reply);
         }

@@ -9,6 +9,7 @@ mod life;
 mod lists;
 mod narrowed;
 mod negotiation;
+mod outage;
 mod permissions;
 mod pins;
 mod pressure;

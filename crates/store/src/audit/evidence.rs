@@ -7,6 +7,7 @@
 //! What this cannot see: someone who puts back the database, the heads and the tip of one and the same moment. Only a
 //! head that was kept elsewhere tells.
 
+use std::cmp::Ordering;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
@@ -17,7 +18,7 @@ use jiff::Timestamp;
 use super::key::AuditKey;
 use super::verify::{Breach, Fault};
 use super::{Head, HeadKind, Link};
-use crate::{HeadPolicy, Mode, Options, StoreError, private};
+use crate::{Digest, HeadPolicy, Mode, Options, StoreError, private};
 
 /// Length of the tip file. A head has less than 400 bytes.
 const TIP_BYTES: usize = 512;
@@ -49,6 +50,9 @@ impl Evidence {
             AuditKey::load(&key)?
         } else {
             private::directory(directory)?;
+            if key.exists() {
+                tracing::warn!(key = %key.display(), "the key of an earlier audit log is here, and that log is gone");
+            }
             AuditKey::load_or_new(&key)?
         };
         for path in [&heads, &tip] {
@@ -151,6 +155,8 @@ pub(crate) struct Ledger {
     tip: File,
     /// Sequence number and time of the last head.
     last: Option<(u64, Timestamp)>,
+    /// Where the chain ended when this writer last saw it: from there it has to go on.
+    end: Link,
     /// Heads that are in the database and could not be put on file yet. The newest suffices.
     owed: Option<Head>,
 }
@@ -176,7 +182,34 @@ impl Ledger {
         }
         let tip = open(&evidence.tip, false)?;
         let last = text[..whole].lines().next_back().and_then(Head::parse).map(|head| (head.seq, head.time));
-        Ok(Self { heads, tip, last, owed: None })
+        Ok(Self { heads, tip, last, end: Link::GENESIS, owed: None })
+    }
+
+    /// Whether a chain that ends here goes on from where this writer left it. Where others have added to it, only the
+    /// record with the number that is returned tells, see [`Ledger::agrees`].
+    ///
+    /// # Errors
+    /// It does not: an older copy of the database was put in its place, or another one.
+    pub(crate) fn follows(&self, tip: Link) -> Result<Option<u64>, StoreError> {
+        let breach = |seq, fault| Err(StoreError::ChainBroken(Breach { seq, fault }));
+        match tip.seq.cmp(&self.end.seq) {
+            Ordering::Less => breach(tip.seq + 1, Fault::Cut { reached: self.end.seq }),
+            Ordering::Equal if tip.hash != self.end.hash => breach(tip.seq, Fault::Rewritten { head: self.end.seq }),
+            Ordering::Equal => Ok(None),
+            Ordering::Greater => Ok((self.end.seq > 0).then_some(self.end.seq)),
+        }
+    }
+
+    /// Whether the record where this writer left the chain still has this hash; `None` where retention removed it.
+    ///
+    /// # Errors
+    /// It has another one.
+    pub(crate) fn agrees(&self, hash: Option<Digest>) -> Result<(), StoreError> {
+        if hash.is_some_and(|hash| hash != self.end.hash) {
+            let fault = Fault::Rewritten { head: self.end.seq };
+            return Err(StoreError::ChainBroken(Breach { seq: self.end.seq, fault }));
+        }
+        Ok(())
     }
 
     /// A signed head for the end of a group, if one is due.
@@ -206,6 +239,7 @@ impl Ledger {
 
     /// Puts on file what was committed. A failure here takes nothing back: it is tried again with the next commit.
     pub(crate) fn record(&mut self, end: Link, time: Timestamp, head: Option<Head>, evidence: &Evidence) {
+        self.end = end;
         if let Some(head) = head {
             self.last = Some((head.seq, head.time));
             self.owed = Some(head);

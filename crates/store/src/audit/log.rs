@@ -39,11 +39,19 @@ impl AuditLog for Tables {
             if events.is_empty() {
                 return Ok(Vec::new());
             }
-            let (size, limit) = (events.len(), self.engine.options().group);
-            if size > limit {
-                return Err(StoreError::TooLarge { what: "one append", size, limit });
-            }
+            self.check_size(&events)?;
             let links = self.engine.append(events).await?;
+            Ok(links.into_iter().map(Appended::from).collect())
+        })
+    }
+
+    fn append_once(&self, events: Vec<Prepared>, after: u64) -> Answer<'_, Vec<Appended>> {
+        Box::pin(async move {
+            if events.is_empty() {
+                return Ok(Vec::new());
+            }
+            self.check_size(&events)?;
+            let links = self.engine.append_once(events, after).await?;
             Ok(links.into_iter().map(Appended::from).collect())
         })
     }
@@ -141,6 +149,17 @@ impl AuditLog for Tables {
             }
             Ok(head)
         })
+    }
+}
+
+impl Tables {
+    /// Events that are appended together are one commit.
+    fn check_size(&self, events: &[Prepared]) -> Result<(), StoreError> {
+        let (size, limit) = (events.len(), self.engine.options().group);
+        if size > limit {
+            return Err(StoreError::TooLarge { what: "one append", size, limit });
+        }
+        Ok(())
     }
 }
 

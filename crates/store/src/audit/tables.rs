@@ -20,6 +20,12 @@ pub(crate) fn hash_at(seq: u64) -> Statement {
     Statement::new("SELECT hash FROM audit WHERE seq = $1", [seq.into()])
 }
 
+/// The records after this one, at most so many: where they stand and what they say.
+pub(crate) fn texts_after(seq: u64, most: usize) -> Statement {
+    let sql = format!("SELECT seq, hash, event FROM audit WHERE seq > $1 ORDER BY seq LIMIT {most}");
+    Statement::new(sql, [seq.into()])
+}
+
 pub(crate) fn remove_through(seq: u64) -> Statement {
     Statement::new("DELETE FROM audit WHERE seq <= $1", [seq.into()])
 }
@@ -116,12 +122,13 @@ pub(crate) fn settle(
     evidence: &Evidence,
 ) -> Result<Option<Head>, StoreError> {
     match (check(found, newest, may_join), mode) {
-        (Ok(()), _) => Ok(None),
-        (Err(_), Mode::Restore { now }) => {
+        // Also where the newest heads agree: older ones may not, after somebody has written on where a copy ended.
+        (_, Mode::Restore { now }) => {
             // The records that are there are the log now, whatever the tip says.
             let end = found.bounds.map_or(found.tip, |(_, last)| last);
             Ok(Some(Head::sign(HeadKind::Restored, end, now, &evidence.key)))
         }
+        (Ok(()), _) => Ok(None),
         (Err(breach), _) => Err(StoreError::ChainBroken(breach)),
     }
 }

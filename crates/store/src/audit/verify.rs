@@ -6,6 +6,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use jiff::Timestamp;
+
 use super::evidence::Gathered;
 use super::head::{Head, HeadKind};
 use super::{AuditRecord, Link};
@@ -88,14 +90,30 @@ pub struct Report {
     pub foreign: u64,
     /// Records after the last signed head: whole among themselves, but vouched for by nobody.
     pub unsealed: u64,
+    /// Breaks that an operator has accepted, in the order of the log.
+    pub restores: Vec<Restored>,
     /// The first bad record.
     pub breach: Option<Breach>,
+}
+
+/// A break in the log that an operator has accepted: from here on it is another log than it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Restored {
+    /// The last record that the operator accepted as it is.
+    pub seq: u64,
+    /// The first record that is not, or may not be, what it was.
+    pub from: u64,
+    /// How far the log once went.
+    pub reached: u64,
+    /// When it was accepted.
+    pub time: Timestamp,
 }
 
 impl Report {
     /// A report on a log that cannot even be walked.
     pub(crate) const fn broken(breach: Breach) -> Self {
-        Self { first: 0, last: 0, records: 0, heads: 0, foreign: 0, unsealed: 0, breach: Some(breach) }
+        let restores = Vec::new();
+        Self { first: 0, last: 0, records: 0, heads: 0, foreign: 0, unsealed: 0, restores, breach: Some(breach) }
     }
 
     /// Whether nothing is wrong.
@@ -107,8 +125,52 @@ impl Report {
 /// What a sequence number is expected to be.
 #[derive(Debug)]
 enum Mark {
-    Hash(Digest),
+    /// The chain had this hash there. Where an operator has accepted the log as it is up to a later record, that it has
+    /// another one now is part of what was accepted.
+    Hash(Digest, Option<u64>),
     Bad(Fault),
+}
+
+/// The evidence, in the order in which it was made.
+#[derive(Debug, Default)]
+struct Collected {
+    grown: Vec<(Link, Option<u64>)>,
+    /// Where retention has cut the log.
+    starts: Vec<Link>,
+    bad: Vec<(u64, Fault)>,
+    restores: Vec<Restored>,
+}
+
+impl Collected {
+    fn accept(&mut self, head: &Head) {
+        match head.kind {
+            HeadKind::Grown => {}
+            HeadKind::Restored => self.restore(head),
+            HeadKind::Pruned => self.starts.push(head.link()),
+        }
+        self.grown.push((head.link(), None));
+    }
+
+    /// What the evidence said until now counts no more where it disagrees with the log as it was accepted. The log up to
+    /// there is vouched for by this head: nothing in it can be changed behind its back.
+    fn restore(&mut self, head: &Head) {
+        let beyond = self.grown.iter().map(|(link, _)| link.seq).max().unwrap_or_default();
+        let from = self.bad.drain(..).map(|(seq, _)| seq).min().unwrap_or(u64::MAX).min(head.seq + 1);
+        self.grown.retain_mut(|(link, accepted)| {
+            accepted.get_or_insert(head.seq);
+            link.seq <= head.seq
+        });
+        self.starts.retain(|link| link.seq <= head.seq);
+        let restored = Restored { seq: head.seq, from, reached: beyond.max(head.seq), time: head.time };
+        // The same head is in the database and on file.
+        match self.restores.iter_mut().find(|other| other.seq == head.seq && other.time == head.time) {
+            Some(known) => {
+                known.from = known.from.min(restored.from);
+                known.reached = known.reached.max(restored.reached);
+            }
+            None => self.restores.push(restored),
+        }
+    }
 }
 
 /// The walk. Feed it every record in order, then [`Verifier::finish`].
@@ -125,25 +187,14 @@ pub(crate) struct Verifier {
 impl Verifier {
     /// `gathered` comes from the files outside of the database, `kept` from inside it or from elsewhere.
     pub(crate) fn new(gathered: Gathered, kept: &[Head], trusted: &[String]) -> Self {
-        let mut grown: Vec<Link> = Vec::new();
-        let mut start = Link::GENESIS;
-        let mut bad = Vec::new();
+        let mut collected = Collected::default();
         let mut foreign = 0;
-        let mut accept = |head: &Head, grown: &mut Vec<Link>| {
-            match head.kind {
-                HeadKind::Grown => {}
-                HeadKind::Restored => grown.retain(|link| link.seq <= head.seq),
-                HeadKind::Pruned if head.seq >= start.seq => start = head.link(),
-                HeadKind::Pruned => {}
-            }
-            grown.push(head.link());
-        };
         // Inside first: a head of an operator's restore, on file, then overrules what an old copy carries.
         for head in kept {
             if trusted.contains(&head.key) && head.is_genuine() {
-                accept(head, &mut grown);
+                collected.accept(head);
             } else if trusted.contains(&head.key) {
-                bad.push((head.seq, Fault::Forged));
+                collected.bad.push((head.seq, Fault::Forged));
             } else {
                 foreign += 1;
             }
@@ -151,30 +202,38 @@ impl Verifier {
         let lines = gathered.heads.len();
         for (line, head) in gathered.heads.into_iter().enumerate() {
             match head {
-                Some(head) if trusted.contains(&head.key) && head.is_genuine() => accept(&head, &mut grown),
-                Some(head) => bad.push((head.seq, Fault::Forged)),
+                Some(head) if trusted.contains(&head.key) && head.is_genuine() => collected.accept(&head),
+                Some(head) => collected.bad.push((head.seq, Fault::Forged)),
                 None => {
-                    let seq = grown.last().map_or(0, |link| link.seq);
-                    bad.push((seq, Fault::Unreadable { line: line + 1 }));
+                    let seq = collected.grown.last().map_or(0, |(link, _)| link.seq);
+                    collected.bad.push((seq, Fault::Unreadable { line: line + 1 }));
                 }
             }
         }
+        let start = |collected: &Collected| {
+            let last = collected.starts.iter().max_by_key(|link| link.seq);
+            last.copied().unwrap_or(Link::GENESIS)
+        };
+        let first = start(&collected).seq;
         match gathered.tip {
-            Some(tip) if tip.seq > 0 && lines == 0 => bad.push((start.seq, Fault::NoHeads)),
-            Some(tip) if trusted.contains(&tip.key) && tip.is_genuine() => accept(&tip, &mut grown),
-            Some(tip) => bad.push((tip.seq, Fault::Forged)),
-            None => bad.push((start.seq, Fault::NoHeads)),
+            Some(tip) if tip.seq > 0 && lines == 0 => collected.bad.push((first, Fault::NoHeads)),
+            Some(tip) if trusted.contains(&tip.key) && tip.is_genuine() => collected.accept(&tip),
+            Some(tip) => collected.bad.push((tip.seq, Fault::Forged)),
+            None => collected.bad.push((first, Fault::NoHeads)),
         }
+        let start = start(&collected);
+        let Collected { grown, bad, restores, .. } = collected;
         let mut marks: BTreeMap<u64, Vec<Mark>> = BTreeMap::new();
         let mut reached = 0;
-        for link in grown.into_iter().filter(|link| link.seq >= start.seq) {
+        for (link, accepted) in grown.into_iter().filter(|(link, _)| link.seq >= start.seq) {
             reached = reached.max(link.seq);
-            marks.entry(link.seq).or_default().push(Mark::Hash(link.hash));
+            marks.entry(link.seq).or_default().push(Mark::Hash(link.hash, accepted));
         }
         for (seq, fault) in bad {
             marks.entry(seq.max(start.seq)).or_default().push(Mark::Bad(fault));
         }
-        let report = Report { first: 0, last: start.seq, records: 0, heads: 0, foreign, unsealed: 0, breach: None };
+        let report =
+            Report { first: 0, last: start.seq, records: 0, heads: 0, foreign, unsealed: 0, restores, breach: None };
         let mut verifier = Self { at: start, vouched: start.seq, marks, reached, report };
         verifier.check_marks();
         verifier
@@ -221,7 +280,7 @@ impl Verifier {
             // Only bad heads beyond the end can be left.
             let fault = marks.into_iter().find_map(|mark| match mark {
                 Mark::Bad(fault) => Some(fault),
-                Mark::Hash(_) => None,
+                Mark::Hash(..) => None,
             });
             self.report.breach = fault.map(|fault| Breach { seq, fault });
         }
@@ -232,13 +291,19 @@ impl Verifier {
     fn check_marks(&mut self) {
         for mark in self.marks.remove(&self.at.seq).into_iter().flatten() {
             let fault = match mark {
-                Mark::Hash(hash) if hash == self.at.hash => {
+                Mark::Hash(hash, _) if hash == self.at.hash => {
                     self.report.heads += 1;
                     self.vouched = self.at.seq;
                     continue;
                 }
+                Mark::Hash(_, Some(accepted)) => {
+                    for restored in self.report.restores.iter_mut().filter(|restored| restored.seq == accepted) {
+                        restored.from = restored.from.min(self.vouched + 1);
+                    }
+                    continue;
+                }
                 // Everything since the last head that agreed is in doubt.
-                Mark::Hash(_) => Breach { seq: self.vouched + 1, fault: Fault::Rewritten { head: self.at.seq } },
+                Mark::Hash(_, None) => Breach { seq: self.vouched + 1, fault: Fault::Rewritten { head: self.at.seq } },
                 Mark::Bad(fault) => Breach { seq: self.at.seq, fault },
             };
             self.report.breach.get_or_insert(fault);

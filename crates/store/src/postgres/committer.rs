@@ -15,6 +15,7 @@ use tokio_postgres::{Client, Config};
 use super::connection::{parameters, rows, translate};
 use super::tls::MakeTls;
 use crate::audit::evidence::{Evidence, Ledger, Progress};
+use crate::audit::once::Once;
 use crate::audit::{Columns, Head, HeadKind, Link, Prepared, tables};
 use crate::sql::queue::{Committer, Done, Work};
 use crate::sql::{Row, Statement, Value};
@@ -123,10 +124,10 @@ impl Session {
                 },
             }
         }
-        self.options.reached(Boundary::AfterCommit);
+        let passed = self.options.pass(Boundary::AfterCommit);
         self.ledger.follow(progress, &self.evidence);
         self.options.reached(Boundary::AfterHeads);
-        Ok(results)
+        passed.map(|()| results)
     }
 
     async fn attempt(&mut self, group: &[Work], results: &mut Results, progress: &mut Progress) -> Result<(), Failure> {
@@ -190,7 +191,7 @@ impl Session {
                 progress.head = Some(head);
             }
         }
-        self.options.reached(Boundary::BeforeCommit);
+        self.options.pass(Boundary::BeforeCommit)?;
         *committing = Some(transaction);
         client.client.batch_execute("COMMIT").await.map_err(translate)
     }
@@ -198,16 +199,31 @@ impl Session {
     async fn write(&self, client: &Connection, work: &Work, progress: &mut Progress) -> Result<Done, StoreError> {
         match work {
             Work::Append(events) => {
-                let end = lock_end(client, progress).await?;
-                append(client, events, end, progress).await.map(Done::Appended)
+                let end = self.lock_end(client, progress).await?;
+                let events: Vec<&Prepared> = events.iter().collect();
+                append(client, &events, end, progress).await.map(Done::Appended)
+            }
+            Work::AppendOnce { events, after } => {
+                // Under the lock: a commit whose fate nobody knew is over by now.
+                let end = self.lock_end(client, progress).await?;
+                let mut once = Once::new(events, *after);
+                while let Some(page) = once.page() {
+                    if !once.look(run(client, &page).await?)? {
+                        break;
+                    }
+                }
+                let missing = once.missing();
+                let added =
+                    if missing.is_empty() { Vec::new() } else { append(client, &missing, end, progress).await? };
+                once.finish(added).map(Done::Appended)
             }
             Work::Execute(statements) => execute(client, statements).await.map(Done::Executed),
             Work::Seal(now) => {
-                let end = lock_end(client, progress).await?;
+                let end = self.lock_end(client, progress).await?;
                 self.sign(client, HeadKind::Grown, end, *now, progress).await
             }
             Work::Prune { through, now } => {
-                progress.end = Some(lock_end(client, progress).await?);
+                progress.end = Some(self.lock_end(client, progress).await?);
                 let hash = one(client, &tables::hash_at(*through)).await?.digest()?;
                 run(client, &tables::remove_through(*through)).await?;
                 self.sign(client, HeadKind::Pruned, Link { seq: *through, hash }, *now, progress).await
@@ -229,6 +245,26 @@ impl Session {
         Ok(Done::Signed(head))
     }
 
+    /// The end of the chain, locked until the group is committed.
+    async fn lock_end(&self, client: &Connection, progress: &Progress) -> Result<Link, StoreError> {
+        if let Some(end) = progress.end {
+            return Ok(end);
+        }
+        let lock = Statement::new("SELECT seq, hash FROM audit_tip WHERE id = 1 FOR UPDATE", []);
+        self.continued(client, &lock).await
+    }
+
+    /// The end of the chain, if it goes on from where this writer left it. A standby that took over may be behind, and
+    /// what is written to it would be lost to everybody who has the other one.
+    async fn continued(&self, client: &Connection, read: &Statement) -> Result<Link, StoreError> {
+        let tip = tables::read_link(one(client, read).await?)?;
+        if let Some(seq) = self.ledger.follows(tip)? {
+            let hash = run(client, &tables::hash_at(seq)).await?.into_iter().next().map(|mut row| row.digest());
+            self.ledger.agrees(hash.transpose()?)?;
+        }
+        Ok(tip)
+    }
+
     /// The connection, taken out; a new one if there is none or it is closed.
     async fn connected(&mut self) -> Result<Connection, StoreError> {
         if let Some(client) = self.client.take().filter(|client| !client.client.is_closed()) {
@@ -245,7 +281,12 @@ impl Session {
                 tracing::debug!(%error, "the writer's connection ended");
             }
         });
-        Ok(Connection { client, prepared: Mutex::default() })
+        let connection = Connection { client, prepared: Mutex::default() };
+        // Behind a new connection may be another database: nothing is written to one that fell back.
+        let tip = Statement::new(tables::TIP, []);
+        let looking = tokio::time::timeout(self.options.busy, self.continued(&connection, &tip));
+        looking.await.map_err(|error| StoreError::Unavailable(Arc::new(error)))??;
+        Ok(connection)
     }
 
     /// Whether a transaction was committed. `None` if the server cannot tell in time.
@@ -253,20 +294,25 @@ impl Session {
         let deadline = self.options.write_deadline;
         let asking = async {
             loop {
-                if let Ok(client) = self.connected().await {
-                    let ask = Statement::new("SELECT txid_status($1)", [Value::Integer(transaction)]);
-                    let status = match one(&client, &ask).await {
-                        Ok(mut row) => row.optional_text().ok()?,
-                        // Such as a server that never had this transaction.
-                        Err(error) if !error.is_transient() => return None,
-                        Err(_) => None,
-                    };
-                    self.client = Some(client);
-                    match status.as_deref() {
-                        Some("committed") => return Some(true),
-                        Some("aborted") => return Some(false),
-                        _ => {}
+                match self.connected().await {
+                    Ok(client) => {
+                        let ask = Statement::new("SELECT txid_status($1)", [Value::Integer(transaction)]);
+                        let status = match one(&client, &ask).await {
+                            Ok(mut row) => row.optional_text().ok()?,
+                            // Such as a server that never had this transaction.
+                            Err(error) if !error.is_transient() => return None,
+                            Err(_) => None,
+                        };
+                        self.client = Some(client);
+                        match status.as_deref() {
+                            Some("committed") => return Some(true),
+                            Some("aborted") => return Some(false),
+                            _ => {}
+                        }
                     }
+                    // Another database answers, which knows nothing of this transaction.
+                    Err(StoreError::ChainBroken(_)) => return None,
+                    Err(_) => {}
                 }
                 tokio::time::sleep(ASK_AGAIN).await;
             }
@@ -275,20 +321,9 @@ impl Session {
     }
 }
 
-/// The end of the chain, locked until the group is committed.
-async fn lock_end(client: &Connection, progress: &Progress) -> Result<Link, StoreError> {
-    match progress.end {
-        Some(end) => Ok(end),
-        None => {
-            let lock = Statement::new("SELECT seq, hash FROM audit_tip WHERE id = 1 FOR UPDATE", []);
-            tables::read_link(one(client, &lock).await?)
-        }
-    }
-}
-
 async fn append(
     client: &Connection,
-    events: &[Prepared],
+    events: &[&Prepared],
     mut end: Link,
     progress: &mut Progress,
 ) -> Result<Vec<Link>, StoreError> {
@@ -302,9 +337,9 @@ async fn append(
     let hash: Vec<&[u8]> = links.iter().map(|link| link.hash.as_bytes().as_slice()).collect();
     let previous: Vec<&[u8]> =
         std::iter::once(before.as_bytes().as_slice()).chain(hash.iter().copied()).take(links.len()).collect();
-    let time: Vec<i64> = events.iter().map(Prepared::time).collect();
-    let event: Vec<&str> = events.iter().map(Prepared::text).collect();
-    let columns: Vec<Columns<'_>> = events.iter().map(Prepared::columns).collect();
+    let time: Vec<i64> = events.iter().map(|event| event.time()).collect();
+    let event: Vec<&str> = events.iter().map(|event| event.text()).collect();
+    let columns: Vec<Columns<'_>> = events.iter().map(|event| event.columns()).collect();
     let column = |of: for<'c> fn(&'c Columns<'_>) -> Option<&'c str>| columns.iter().map(of).collect::<Vec<_>>();
     let event_type = column(|columns| Some(&columns.event_type));
     let actor = column(|columns| Some(&columns.actor));

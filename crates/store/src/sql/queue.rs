@@ -18,9 +18,18 @@ use crate::{Boundary, Options, StoreError};
 #[derive(Debug)]
 pub(crate) enum Work {
     Append(Vec<Prepared>),
+    /// Adds those of these events that do not stand after this record already. An offer whose fate is unknown is made
+    /// again like this: whatever became of it is settled by the time that this work is done.
+    AppendOnce {
+        events: Vec<Prepared>,
+        after: u64,
+    },
     Execute(Vec<Statement>),
     Seal(Timestamp),
-    Prune { through: u64, now: Timestamp },
+    Prune {
+        through: u64,
+        now: Timestamp,
+    },
 }
 
 impl Work {
@@ -31,7 +40,7 @@ impl Work {
 
     fn weight(&self) -> usize {
         match self {
-            Self::Append(events) => events.len(),
+            Self::Append(events) | Self::AppendOnce { events, .. } => events.len(),
             Self::Execute(statements) => statements.len(),
             Self::Seal(_) => 1,
             // Deletes an unknown number of rows: commits with what came before it.

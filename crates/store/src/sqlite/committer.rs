@@ -1,6 +1,9 @@
 //! The writer: one transaction per group, the chain continued inside it, the evidence written after it.
 
-use std::sync::Arc;
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
 use jiff::Timestamp;
 use rusqlite::Connection;
@@ -8,24 +11,57 @@ use rusqlite::Connection;
 use super::connection::{is_local, run, translate};
 use super::insert::Insert;
 use crate::audit::evidence::{Evidence, Ledger, Progress};
+use crate::audit::once::Once;
 use crate::audit::{Head, HeadKind, Link, Prepared, tables};
 use crate::sql::queue::{Committer, Done, Work};
 use crate::sql::{Row, Statement};
-use crate::{Boundary, Options, StoreError};
+use crate::{Boundary, Options, StoreError, private};
 
 /// Owns the connection that writes.
 #[derive(Debug)]
 pub(super) struct Writer {
     connection: Connection,
+    file: DatabaseFile,
     ledger: Ledger,
     evidence: Arc<Evidence>,
     options: Options,
     insert: Insert,
 }
 
+/// The file of the database, as it was when it was opened. SQLite goes on writing to a file that nobody can find any
+/// more; what is written there is gone with the process.
+#[derive(Debug)]
+pub(super) struct DatabaseFile {
+    path: PathBuf,
+    /// Device and inode.
+    identity: (u64, u64),
+    /// What is damaged in it, once that was found.
+    damage: Arc<OnceLock<String>>,
+}
+
+impl DatabaseFile {
+    pub(super) fn of(path: &Path, damage: Arc<OnceLock<String>>) -> Result<Self, StoreError> {
+        let found = fs::metadata(path).map_err(private::failed("find", path))?;
+        Ok(Self { path: path.to_owned(), identity: (found.dev(), found.ino()), damage })
+    }
+
+    fn check(&self) -> Result<(), StoreError> {
+        if let Some(damage) = self.damage.get() {
+            return Err(StoreError::Corrupt(damage.clone()));
+        }
+        let found = fs::metadata(&self.path).map(|found| (found.dev(), found.ino()));
+        if found.is_ok_and(|found| found == self.identity) { Ok(()) } else { Err(StoreError::Gone(self.path.clone())) }
+    }
+}
+
 impl Writer {
-    pub(super) fn new(connection: Connection, ledger: Ledger, evidence: Arc<Evidence>, options: Options) -> Self {
-        Self { connection, ledger, evidence, options, insert: Insert::new() }
+    pub(super) fn new(
+        (connection, file): (Connection, DatabaseFile),
+        ledger: Ledger,
+        evidence: Arc<Evidence>,
+        options: Options,
+    ) -> Self {
+        Self { connection, file, ledger, evidence, options, insert: Insert::new() }
     }
 
     /// Does one piece of work, or several appends.
@@ -43,17 +79,32 @@ impl Writer {
                 progress.end = Some(end);
                 Ok(vec![self.sign(HeadKind::Pruned, Link { seq: *through, hash }, *now, progress)?])
             }
+            [Work::AppendOnce { events, after }] => {
+                let mut once = Once::new(events, *after);
+                while let Some(page) = once.page() {
+                    if !once.look(self.run(&page)?)? {
+                        break;
+                    }
+                }
+                let missing = once.missing();
+                let added = if missing.is_empty() { Vec::new() } else { self.add(&missing, progress)? };
+                Ok(vec![Done::Appended(once.finish(added)?)])
+            }
             appends => self.append(appends, progress),
         }
+    }
+
+    fn add(&self, events: &[&Prepared], progress: &mut Progress) -> Result<Vec<Link>, StoreError> {
+        let end = self.end(progress)?;
+        let links = self.insert.run(&self.connection, events, end)?;
+        progress.appended(links.last().copied().unwrap_or(end), events.iter().map(|event| event.time()));
+        Ok(links)
     }
 
     /// Adds the events of all callers together, and tells each of its own.
     fn append(&self, appends: &[Work], progress: &mut Progress) -> Result<Vec<Done>, StoreError> {
         let events: Vec<&Prepared> = appends.iter().flat_map(Work::events).collect();
-        let end = self.end(progress)?;
-        let links = self.insert.run(&self.connection, &events, end)?;
-        progress.appended(links.last().copied().unwrap_or(end), events.iter().map(|event| event.time()));
-        let mut links = links.into_iter();
+        let mut links = self.add(&events, progress)?.into_iter();
         let own = |append: &Work| Done::Appended(links.by_ref().take(append.events().len()).collect());
         Ok(appends.iter().map(own).collect())
     }
@@ -81,7 +132,14 @@ impl Writer {
     fn end(&self, progress: &Progress) -> Result<Link, StoreError> {
         match progress.end {
             Some(end) => Ok(end),
-            None => tables::read_link(self.one(&Statement::new(tables::TIP, []))?),
+            None => {
+                let tip = tables::read_link(self.one(&Statement::new(tables::TIP, []))?)?;
+                if let Some(seq) = self.ledger.follows(tip)? {
+                    let hash = self.run(&tables::hash_at(seq))?.into_iter().next().map(|mut row| row.digest());
+                    self.ledger.agrees(hash.transpose()?)?;
+                }
+                Ok(tip)
+            }
         }
     }
 
@@ -97,6 +155,7 @@ impl Writer {
 
 impl Committer for Writer {
     fn commit(&mut self, group: &[Work]) -> Result<Vec<Result<Done, StoreError>>, StoreError> {
+        self.file.check()?;
         let mut progress = Progress::default();
         let results = in_transaction(&self.connection, |_| {
             let mut results = Vec::with_capacity(group.len());
@@ -118,13 +177,13 @@ impl Committer for Writer {
                     progress.head = Some(head);
                 }
             }
-            self.options.reached(Boundary::BeforeCommit);
+            self.options.pass(Boundary::BeforeCommit)?;
             Ok(results)
         })?;
-        self.options.reached(Boundary::AfterCommit);
+        let passed = self.options.pass(Boundary::AfterCommit);
         self.ledger.follow(progress, &self.evidence);
         self.options.reached(Boundary::AfterHeads);
-        Ok(results)
+        passed.map(|()| results)
     }
 }
 

@@ -1,7 +1,10 @@
 //! Connections, migrations, and the translation of values and errors.
 
-use std::path::Path;
-use std::sync::Arc;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
 
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags, ToSql};
@@ -20,9 +23,7 @@ const CHECKPOINT_BYTES: i64 = 16 * 1024 * 1024;
 const CACHE_KIBIBYTES: i64 = 16 * 1024;
 
 pub(super) fn open(path: &Path, options: &Options, read_only: bool) -> Result<Connection, StoreError> {
-    // Even a reader needs to write the shared memory of the log; `query_only` is what keeps it from the tables.
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags).map_err(translate)?;
+    let connection = if read_only { open_to_read(path)? } else { open_with(path, OpenFlags::SQLITE_OPEN_READ_WRITE)? };
     let prepare = || {
         connection.busy_timeout(options.busy)?;
         connection.set_prepared_statement_cache_capacity(64);
@@ -40,6 +41,76 @@ pub(super) fn open(path: &Path, options: &Options, read_only: bool) -> Result<Co
     };
     prepare().map_err(translate)?;
     Ok(connection)
+}
+
+fn open_with(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
+    Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX).map_err(translate)
+}
+
+/// Opens for reading, also where nothing may be written, such as in an auditor's copy.
+///
+/// A reader needs to write the shared memory of the log (`query_only` is what keeps it from the tables), or to find it
+/// there. Where the log is empty, which it is once the database was closed in good order, the database alone is read.
+fn open_to_read(path: &Path) -> Result<Connection, StoreError> {
+    let readable = |connection: Connection| {
+        let found = connection.query_row("SELECT COUNT(*) FROM sqlite_schema", [], |row| row.get::<_, i64>(0));
+        found.map(|_| connection).map_err(translate)
+    };
+    let opened = open_with(path, OpenFlags::SQLITE_OPEN_READ_WRITE).and_then(readable);
+    let Err(error) = opened else { return opened };
+    if !matches!(error, StoreError::Unavailable(_) | StoreError::ReadOnly) {
+        return Err(error);
+    }
+    if let Ok(connection) = open_with(path, OpenFlags::SQLITE_OPEN_READ_ONLY).and_then(readable) {
+        return Ok(connection);
+    }
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    if std::fs::metadata(log).is_ok_and(|log| log.len() > 0) {
+        return Err(error);
+    }
+    open_with(&immutable(path), OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI).and_then(readable)
+}
+
+/// The name by which SQLite opens a file that nobody changes: it looks for no log, and takes no locks.
+fn immutable(path: &Path) -> PathBuf {
+    let mut uri = OsString::from("file:");
+    for part in path.as_os_str().as_encoded_bytes() {
+        match part {
+            b'%' | b'?' | b'#' => uri.push(format!("%{part:02x}")),
+            other => uri.push(OsStr::from_bytes(&[*other])),
+        }
+    }
+    uri.push("?immutable=1");
+    uri.into()
+}
+
+/// Looks for damaged pages, at most for this long; whether all was looked at.
+///
+/// # Errors
+/// There are some.
+pub(super) fn check(connection: &Connection, limit: Option<Duration>) -> Result<bool, StoreError> {
+    let (done, waiting) = mpsc::channel::<()>();
+    let handle = connection.get_interrupt_handle();
+    let timer = limit.map(|limit| {
+        std::thread::spawn(move || {
+            if waiting.recv_timeout(limit) == Err(mpsc::RecvTimeoutError::Timeout) {
+                handle.interrupt();
+            }
+        })
+    });
+    let found = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0));
+    drop(done);
+    if let Some(timer) = timer {
+        // Before anything else is asked of the connection: a late interrupt must not hit it.
+        let _ = timer.join();
+    }
+    match found.map_err(translate) {
+        Ok(found) if found == "ok" => Ok(true),
+        Ok(found) => Err(StoreError::Corrupt(found)),
+        Err(StoreError::Timeout) => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 /// Brings the schema up to date, or checks that it is.
@@ -122,4 +193,22 @@ pub(super) fn translate(error: rusqlite::Error) -> StoreError {
 /// Whether an error concerns the statement alone, so that the rest of the group may go on.
 pub(super) const fn is_local(error: &StoreError) -> bool {
     matches!(error, StoreError::Conflict(_) | StoreError::Engine(_))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_of_any_name_is_opened_without_being_touched() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a?b#c%20 d.db");
+        let connection = Connection::open(&path).unwrap();
+        connection.execute_batch("PRAGMA journal_mode = wal; CREATE TABLE t (x); INSERT INTO t VALUES (7)").unwrap();
+        drop(connection);
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+        let connection = open_with(&immutable(&path), flags).unwrap();
+        assert_eq!(connection.query_row("SELECT x FROM t", [], |row| row.get::<_, i64>(0)).unwrap(), 7);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no log, no shared memory");
+    }
 }

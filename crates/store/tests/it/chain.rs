@@ -4,7 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
-use switchboard_store::{Breach, Digest, Fault, HeadPolicy, Location, Mode, Options, Report, Store, StoreError};
+use switchboard_store::{
+    Breach, Digest, Fault, HeadPolicy, Location, Mode, Options, Report, Restored, Store, StoreError,
+};
 
 use crate::sample::{Fixture, at, events};
 
@@ -161,7 +163,44 @@ async fn an_older_copy_is_found() {
     let report = verify(&fixture).await;
     assert!(report.is_whole(), "{report:?}");
     assert!(fs::read_to_string(place.join("store.audit-heads")).unwrap().contains("\"kind\":\"restored\""));
+    assert_eq!(report.restores, [Restored { seq: 30, from: 31, reached: 40, time: at(200) }], "the break is named");
+    // What was accepted vouches for all before it.
+    execute(&Connection::open(path(&fixture)).unwrap(), "UPDATE audit SET actor = 'nobody' WHERE seq = 14");
+    assert_eq!(verify(&fixture).await.breach, Some(Breach { seq: 14, fault: Fault::Disagrees }));
+    execute(&Connection::open(path(&fixture)).unwrap(), "UPDATE audit SET actor = 'agent-1' WHERE seq = 14");
     Store::open(&fixture.location, options()).await.unwrap().close().await.unwrap();
+}
+
+/// Somebody went on writing where an older copy ended, and the log forked: that too can be accepted, and is named.
+#[tokio::test]
+async fn a_fork_that_was_accepted_is_named_and_nothing_else_is() {
+    let other = tempfile::tempdir().unwrap();
+    let mut fixture = written().await;
+    let place = fixture.directory.path().to_owned();
+    let everything = ["store.db", "store.audit-tip", "store.audit-heads", "store.audit-key"];
+    copy(&place, other.path(), &everything);
+    fixture.reopen().await;
+    fixture.store.audit().append(&events(30..40)).await.unwrap();
+    fixture.store.audit().seal(at(100)).await.unwrap();
+    fixture.store.close().await.unwrap();
+    let elsewhere = Location::File(other.path().join("store.db"));
+    let forked = Store::open(&elsewhere, options()).await.unwrap();
+    forked.audit().append(&events(60..80)).await.unwrap();
+    forked.audit().seal(at(110)).await.unwrap();
+    forked.close().await.unwrap();
+    copy(other.path(), &place, &["store.db", "store.audit-tip"]);
+    let (heads, more) = (place.join("store.audit-heads"), other.path().join("store.audit-heads"));
+    let more = fs::read_to_string(more).unwrap().lines().last().unwrap().to_owned();
+    fs::write(&heads, format!("{}{more}\n", fs::read_to_string(&heads).unwrap())).unwrap();
+    let breach = verify(&fixture).await.breach.unwrap();
+    assert_eq!(breach.fault, Fault::Rewritten { head: 40 });
+    let restore = Options { mode: Mode::Restore { now: at(200) }, ..options() };
+    Store::open(&fixture.location, restore).await.unwrap().close().await.unwrap();
+    let report = verify(&fixture).await;
+    assert!(report.is_whole(), "{report:?}");
+    assert_eq!(report.restores, [Restored { seq: 50, from: breach.seq, reached: 50, time: at(200) }]);
+    execute(&Connection::open(path(&fixture)).unwrap(), "DELETE FROM audit WHERE seq > 45");
+    assert_eq!(verify(&fixture).await.breach, Some(Breach { seq: 46, fault: Fault::Cut { reached: 50 } }));
 }
 
 /// All of it put back to one moment: only a head that was kept elsewhere can tell.

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::time::Duration;
 
 use switchboard_store::{Location, Mode, Options, Store, StoreError};
 
@@ -146,4 +147,87 @@ async fn a_store_with_other_pages_goes_on() {
     let connection = rusqlite::Connection::open(&path).unwrap();
     let size: i64 = connection.pragma_query_value(None, "page_size", |row| row.get(0)).unwrap();
     assert_eq!(size, 4096);
+}
+
+/// An auditor's copy, which may not be written: it is read as it is, without a log beside it.
+#[tokio::test]
+async fn a_copy_that_may_not_be_written_is_read() {
+    let fixture = Fixture::sqlite(Options::default()).await;
+    fixture.store.audit().append(&events(0..30)).await.unwrap();
+    fixture.store.close().await.unwrap();
+    let Location::File(path) = &fixture.location else { unreachable!() };
+    let folder = fixture.directory.path();
+    let allow = |path: &std::path::Path, mode| {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    };
+    // What may be written is no question for root; a name with odd letters must be found all the same.
+    let odd = folder.join("a?b#c%20.db");
+    fs::copy(path, &odd).unwrap();
+    for end in ["key", "heads", "tip"] {
+        let name = |stem: &str| folder.join(format!("{stem}.audit-{end}"));
+        fs::copy(name("store"), name("a?b#c%20")).unwrap();
+    }
+    for file in fs::read_dir(folder).unwrap() {
+        allow(&file.unwrap().path(), 0o400);
+    }
+    allow(folder, 0o500);
+    for path in [path, &odd] {
+        let options = Options { mode: Mode::ReadOnly, ..Options::default() };
+        let store = Store::open(&Location::File(path.clone()), options).await.unwrap();
+        let report = store.audit().verify(&[]).await.unwrap();
+        assert!(report.is_whole() && report.records == 30, "{report:?}");
+        store.close().await.unwrap();
+    }
+    allow(folder, 0o700);
+}
+
+/// A file that is removed or replaced while the store is open takes nothing more.
+#[tokio::test]
+async fn a_file_that_was_removed_or_replaced_takes_nothing() {
+    for replaced in [false, true] {
+        let fixture = Fixture::sqlite(Options::default()).await;
+        fixture.store.audit().append(&events(0..3)).await.unwrap();
+        let Location::File(path) = &fixture.location else { unreachable!() };
+        let bytes = fs::read(path).unwrap();
+        fs::remove_file(path).unwrap();
+        if replaced {
+            fs::write(path, bytes).unwrap();
+        }
+        let refused = fixture.store.audit().append(&events(3..4)).await.unwrap_err();
+        assert!(matches!(refused, StoreError::Gone(_)), "{refused:?}");
+        assert!(fixture.store.latest_time(at(1)).await.is_err());
+    }
+}
+
+/// Damaged pages are found when the store is opened, or, in a large one, soon after.
+#[tokio::test]
+async fn damaged_pages_are_found() {
+    for limit in [Duration::from_secs(10), Duration::ZERO] {
+        let fixture = Fixture::sqlite(Options::default()).await;
+        for round in 0..10 {
+            fixture.store.audit().append(&events(round * 1_000..(round + 1) * 1_000)).await.unwrap();
+        }
+        fixture.store.close().await.unwrap();
+        let Location::File(path) = &fixture.location else { unreachable!() };
+        let mut bytes = fs::read(path).unwrap();
+        let middle = bytes.len() / 2 / 8192 * 8192;
+        bytes[middle..middle + 3 * 8192].fill(0x5a);
+        fs::write(path, bytes).unwrap();
+        let opened = Store::open(&fixture.location, Options { check: Some(limit), ..Options::default() }).await;
+        let error = match opened {
+            Err(error) => error,
+            Ok(store) => {
+                assert_eq!(limit, Duration::ZERO, "there was time to look");
+                let began = std::time::Instant::now();
+                loop {
+                    if let Err(error @ StoreError::Corrupt(_)) = store.latest_time(at(1)).await {
+                        break error;
+                    }
+                    assert!(began.elapsed() < Duration::from_secs(10), "it is found behind the opening");
+                    tokio::time::sleep(Duration::from_millis(10)).await;
+                }
+            }
+        };
+        assert!(matches!(error, StoreError::Corrupt(_)), "{error:?}");
+    }
 }

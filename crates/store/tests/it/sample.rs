@@ -60,6 +60,24 @@ impl Fixture {
         Self { store, location, options, directory }
     }
 
+    /// Puts the audit log back to where it ended with this record, as an older copy of the database would.
+    pub(crate) async fn cut_after(&self, seq: u64) {
+        let cut = format!(
+            "DELETE FROM audit WHERE seq > {seq}; DELETE FROM audit_heads WHERE seq > {seq}; \
+             UPDATE audit_tip SET seq = {seq}, hash = (SELECT hash FROM audit WHERE seq = {seq})"
+        );
+        match &self.location {
+            Location::File(path) => rusqlite::Connection::open(path).unwrap().execute_batch(&cut).unwrap(),
+            Location::Postgres(url) => {
+                let (client, connection) = tokio_postgres::connect(url, tokio_postgres::NoTls).await.unwrap();
+                let connection = tokio::spawn(connection);
+                client.batch_execute(&cut).await.unwrap();
+                drop(client);
+                connection.await.unwrap().unwrap();
+            }
+        }
+    }
+
     pub(crate) async fn reopen(&mut self) {
         self.store.close().await.unwrap();
         self.store = Store::open(&self.location, self.options.clone()).await.unwrap();

@@ -364,3 +364,14 @@ pub(crate) struct PinsAccept {
     #[arg(long, short)]
     pub(crate) yes: bool,
 }
+
+/// Accepts the audit log as it is.
+#[derive(Debug, Args)]
+pub(crate) struct Restore {
+    /// Why, for the record
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: Option<String>,
+    /// Do not ask
+    #[arg(long)]
+    pub(crate) yes: bool,
+}

@@ -14,6 +14,7 @@ use serde_json::json;
 use switchboard_store::{AuditFilter, AuditRecord, Head, Store};
 
 use super::desk::{Desk, minute};
+use super::restore;
 use crate::Outcome;
 use crate::arguments::{AuditCommand, Common, Prune, Query, Stats, Tail, Verify};
 use crate::failure::Failure;
@@ -101,6 +102,10 @@ async fn verify(common: &Common, options: &Verify) -> Outcome {
     let store = open_to_read(&loaded, keys).await?;
     let report = store.audit().verify(&heads).await.map_err(Failure::from);
     let key = store.audit_key().to_owned();
+    let mut breaks = Vec::new();
+    for restored in report.iter().flat_map(|report| &report.restores) {
+        breaks.push((*restored, restore::acceptance(&store, restored).await.unwrap_or_default()));
+    }
     let _ = store.close().await;
     let report = report?;
     if common.json {
@@ -112,6 +117,14 @@ async fn verify(common: &Common, options: &Verify) -> Outcome {
             "heads": report.heads,
             "unsealed": report.unsealed,
             "key": key,
+            "restores": breaks.iter().map(|(restored, accepted)| json!({
+                "from": restored.from,
+                "reached": restored.reached,
+                "continues_after": restored.seq,
+                "accepted_at": restored.time.to_string(),
+                "accepted_by": accepted.as_ref().map(|accepted| &accepted.by),
+                "reason": accepted.as_ref().and_then(|accepted| accepted.reason.as_deref()),
+            })).collect::<Vec<_>>(),
             "breach": report.breach.as_ref().map(|breach| json!({"seq": breach.seq, "why": breach.to_string()})),
         }));
     } else if report.is_whole() {
@@ -120,6 +133,9 @@ async fn verify(common: &Common, options: &Verify) -> Outcome {
             "{whole}: {} records (up to {}), {} signed heads agree, {} records after the last one",
             report.records, report.last, report.heads, report.unsealed
         ));
+        for (restored, accepted) in &breaks {
+            screen::out(restore::told(restored, accepted.as_ref()));
+        }
         if heads.is_empty() {
             screen::out("an older copy of the whole folder would look the same; heads kept elsewhere tell: see --help");
         }

@@ -2,7 +2,8 @@
 //!
 //! The store is asked twice a second whether a token was issued or revoked, by whichever process; a revocation is
 //! effective here after [`LOOK`] at the latest, and ends the streams that the token holds open. While the store cannot
-//! be asked, what was known last counts, but not for longer than [`BLIND`]: then nobody is let in.
+//! be asked, what was known last counts, but not for longer than [`BLIND`]: then nobody is let in, and who comes is told
+//! to come again, not that the token is wrong. Tokens that expired stay so when the clock goes back.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -30,6 +31,8 @@ const TOUCH: Duration = Duration::from_secs(60);
 pub(crate) struct TokenBook {
     store: Store,
     page: RwLock<Page>,
+    /// The latest time ever seen, in microseconds.
+    latest: AtomicI64,
 }
 
 struct Page {
@@ -50,7 +53,9 @@ impl TokenBook {
     /// Reads the tokens.
     pub(crate) async fn open(store: Store) -> Result<Arc<Self>, Failure> {
         let page = Page { revision: 0, asked: Instant::now(), tokens: HashMap::new() };
-        let book = Self { store, page: RwLock::new(page) };
+        // What the kernels on this store have seen of the time counts here too.
+        let latest = store.remembered_time().await?.unwrap_or(Timestamp::UNIX_EPOCH);
+        let book = Self { store, page: RwLock::new(page), latest: AtomicI64::new(latest.as_microsecond()) };
         book.read().await?;
         Ok(Arc::new(book))
     }
@@ -87,7 +92,7 @@ impl TokenBook {
         } else {
             self.read().await?;
         }
-        let now = Timestamp::now();
+        let now = self.time(Timestamp::now());
         for entry in self.page.read().tokens.values().filter(|entry| !entry.is_good(now)) {
             entry.principal.ended.cancel();
         }
@@ -99,7 +104,7 @@ impl TokenBook {
         // The revision first: a change in between makes the page look older than it is, and it is read again.
         let revision = self.store.tokens().revision().await?;
         let listed = self.store.tokens().list().await?;
-        let now = Timestamp::now();
+        let now = self.time(Timestamp::now());
         let mut page = self.page.write();
         let mut before = std::mem::take(&mut page.tokens);
         for token in listed.iter().filter(|token| token.is_valid(now)) {
@@ -132,12 +137,26 @@ impl TokenBook {
         }
     }
 
+    /// The present time, which never goes back.
+    fn time(&self, now: Timestamp) -> Timestamp {
+        let micros = now.as_microsecond();
+        let latest = self.latest.fetch_max(micros, Ordering::AcqRel);
+        if latest <= micros { now } else { Timestamp::from_microsecond(latest).unwrap_or(now) }
+    }
+
+    /// Whether a moment has passed, as far as was ever seen.
+    pub(super) fn is_past(&self, moment: SystemTime) -> bool {
+        Timestamp::try_from(moment).is_ok_and(|moment| moment <= self.time(Timestamp::now()))
+    }
+
+    /// The store was not asked for so long that nothing is known for certain.
+    fn is_blind(&self) -> bool {
+        self.page.read().asked.elapsed() > BLIND
+    }
+
     fn find(&self, secret: &str, now: Timestamp) -> Option<Principal> {
         let presented = Digest::of(secret.as_bytes());
         let page = self.page.read();
-        if page.asked.elapsed() > BLIND {
-            return None;
-        }
         // The table is searched by the hash of the secret. How long that takes tells nothing about a secret, because
         // nobody can choose a text by its hash.
         let (hash, entry) = page.tokens.get_key_value(&presented)?;
@@ -151,7 +170,11 @@ impl TokenBook {
 
 impl Authenticator for TokenBook {
     fn check(&self, token: Option<&str>) -> Checked {
-        token.and_then(|token| self.find(token, Timestamp::now())).map_or(Checked::Unknown, Checked::Known)
+        let Some(token) = token else { return Checked::Unknown };
+        if self.is_blind() {
+            return Checked::Unavailable;
+        }
+        self.find(token, self.time(Timestamp::now())).map_or(Checked::Unknown, Checked::Known)
     }
 }
 
@@ -223,6 +246,37 @@ mod tests {
         let before = Timestamp::from_millisecond(end.as_millisecond() - 1).unwrap();
         assert!(book.find(&secret, before).is_some());
         assert!(book.find(&secret, end).is_none());
+    }
+
+    #[tokio::test]
+    async fn a_clock_that_goes_back_revives_no_token() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = store(folder.path()).await;
+        let now = Timestamp::now();
+        let hour = |hours: i64| Timestamp::from_second(now.as_second() + hours * 3_600).unwrap();
+        let secret = token(&store, "short", &[], Some(hour(2))).await;
+        let book = TokenBook::open(store.clone()).await.unwrap();
+        assert!(book.find(&secret, book.time(now)).is_some());
+        assert!(book.find(&secret, book.time(hour(24))).is_none());
+        assert!(book.find(&secret, book.time(now)).is_none(), "the clock went back");
+        // A kernel wrote down what it saw; the next start knows it.
+        store.latest_time(hour(24)).await.unwrap();
+        let book = TokenBook::open(store).await.unwrap();
+        assert!(book.find(&secret, book.time(now)).is_none(), "after a restart");
+    }
+
+    #[tokio::test]
+    async fn without_the_store_a_token_is_not_wrong_but_cannot_be_looked_up() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = store(folder.path()).await;
+        let secret = token(&store, "good", &[], None).await;
+        let book = TokenBook::open(store).await.unwrap();
+        assert!(matches!(book.check(Some(&secret)), Checked::Known(_)));
+        tokio::time::pause();
+        tokio::time::advance(BLIND + Duration::from_secs(1)).await;
+        assert!(matches!(book.check(Some(&secret)), Checked::Unavailable));
+        assert!(matches!(book.check(Some("sb_other")), Checked::Unavailable));
+        assert!(matches!(book.check(None), Checked::Unknown));
     }
 
     #[tokio::test]

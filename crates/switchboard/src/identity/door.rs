@@ -18,8 +18,19 @@ pub(crate) struct Door {
 impl Authenticator for Door {
     fn check(&self, token: Option<&str>) -> Checked {
         match &self.provider {
-            Some(provider) if token.is_some_and(|token| !token.starts_with(PREFIX)) => provider.check(token),
+            Some(provider) if token.is_some_and(|token| !token.starts_with(PREFIX)) => {
+                still_good(self.tokens.clone(), provider.check(token))
+            }
             _ => self.tokens.check(token),
         }
+    }
+}
+
+/// A signed token that has expired stays so when the clock goes back.
+fn still_good(tokens: Arc<TokenBook>, checked: Checked) -> Checked {
+    match checked {
+        Checked::Known(principal) if principal.expires_at.is_some_and(|end| tokens.is_past(end)) => Checked::Unknown,
+        Checked::Later(asking) => Checked::Later(Box::pin(async move { still_good(tokens, asking.await) })),
+        checked => checked,
     }
 }

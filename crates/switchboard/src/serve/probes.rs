@@ -47,14 +47,16 @@ impl Probes {
         }
     }
 
-    /// Ready once every server has come up or failed: one that fails must not take the others out of service.
+    /// Ready once every server has come up or failed: one that fails must not take the others out of service. Not while
+    /// the store is away or full: then calls are refused.
     fn readiness(&self) -> Response<Body> {
         let servers = self.kernel.status();
         let starting = servers.iter().any(|server| server.phase == Phase::Starting);
         let ready = servers.iter().filter(|server| server.phase == Phase::Ready).count();
-        let starting = starting || self.kernel.is_draining();
-        let status = if starting { StatusCode::SERVICE_UNAVAILABLE } else { StatusCode::OK };
-        let body = json!({"ready": !starting, "servers": servers.len(), "connected": ready});
+        let store = self.kernel.keeps_records();
+        let is_ready = !starting && !self.kernel.is_draining() && store;
+        let status = if is_ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+        let body = json!({"ready": is_ready, "servers": servers.len(), "connected": ready, "store": store});
         let mut response = text(status, format!("{body}\n"));
         response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         response

@@ -152,6 +152,15 @@ impl Watched {
         if difference.is_empty() {
             return;
         }
+        // An editor that empties a file before it writes it, or a full disk: nobody has said that all of these go.
+        if !difference.removed.is_empty()
+            && let Some(file) = self.files.iter().find(|file| is_blank(file))
+        {
+            self.counts.refused.fetch_add(1, Ordering::Relaxed);
+            let file = file.display();
+            tracing::error!(%file, "this configuration file is empty; the servers stay as they are. A comment in it says none");
+            return;
+        }
         for problem in setup::problems(&loaded) {
             tracing::warn!("{problem}");
         }
@@ -202,6 +211,11 @@ impl Watched {
     fn stamps(&self) -> Vec<Stamp> {
         self.files.iter().map(|file| stamp(file)).collect()
     }
+}
+
+/// Whether a file is there and holds nothing at all.
+fn is_blank(file: &Path) -> bool {
+    std::fs::read_to_string(file).is_ok_and(|text| text.trim().is_empty())
 }
 
 fn stamp(file: &Path) -> Stamp {

@@ -18,6 +18,7 @@ mod manifest;
 mod memory;
 mod orphans;
 mod postgres;
+mod record;
 mod search;
 mod serve;
 mod stdio;

@@ -6,10 +6,16 @@
 #[path = "../../../store/tests/it/postgres/server.rs"]
 mod server;
 
+use std::collections::{HashMap, HashSet};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use serde_json::{Value, json};
 use server::Server;
 
 use crate::memory::{connect, found, store};
-use crate::support::Home;
+use crate::serve::{Served, modern_meta};
+use crate::support::{Home, server as entry, until};
 
 #[test]
 #[cfg_attr(not(postgres_installed), ignore = "no PostgreSQL here: install the Debian package postgresql")]
@@ -34,4 +40,72 @@ fn a_memory_in_postgres_is_shared_by_all_who_name_it() {
     other.run(&["audit", "verify"]).ok();
     let log = other.run(&["--json", "audit", "query"]).ok();
     assert!(log.contains("search_graph") && log.contains("inject_context"), "{log}");
+}
+
+/// The database is restarted while calls are made: all that was acknowledged is on record, once, and nothing was done
+/// that is not.
+#[test]
+#[cfg_attr(not(postgres_installed), ignore = "no PostgreSQL here: install the Debian package postgresql")]
+fn a_restart_of_the_database_under_load_loses_nothing() {
+    let mut database = Server::start();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let url = runtime.block_on(database.create_database("load"));
+    let home = Home::new();
+    let ledger = home.path("ledger").display().to_string();
+    let configuration =
+        format!("store = '{url}'\n[gate]\naudit_arguments = true\n{}", entry("one", &["--ledger", &ledger]));
+    home.configure(&configuration);
+    let served = Served::start(&home, &["--no-auth"]);
+    until(|| (served.http("GET", "/readyz", None, "").0 == 200).then_some(())).expect("ready");
+    let (stop, next, acknowledged) = (AtomicBool::new(false), AtomicU64::new(0), Mutex::new(Vec::new()));
+    let call = || {
+        let text = format!("key-{}", next.fetch_add(1, Ordering::Relaxed));
+        let params = json!({"name": "echo", "arguments": {"text": text}, "_meta": modern_meta(&json!({}))});
+        let request = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+        let answer = served.http("POST", "/mcp", None, &request.to_string()).1;
+        let answer: Value = serde_json::from_str(&answer).unwrap_or_default();
+        let done = answer["result"]["content"][0]["text"] == text.as_str();
+        if done {
+            acknowledged.lock().unwrap().push(text);
+        }
+        done
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..6 {
+            scope.spawn(|| {
+                while !stop.load(Ordering::Relaxed) {
+                    call();
+                }
+            });
+        }
+        for _ in 0..2 {
+            let before = acknowledged.lock().unwrap().len();
+            until(|| (acknowledged.lock().unwrap().len() > before + 50).then_some(())).expect("calls are made");
+            database.stop();
+            until(|| (served.http("GET", "/readyz", None, "").0 == 503).then_some(())).expect("it says so");
+            database.start_again();
+        }
+        let before = acknowledged.lock().unwrap().len();
+        until(|| (acknowledged.lock().unwrap().len() > before + 50).then_some(())).expect("calls are made again");
+        stop.store(true, Ordering::Relaxed);
+    });
+    served.end();
+    home.run(&["audit", "verify"]).ok();
+    let log = home.run(&["audit", "export", "--format", "jsonl"]).ok();
+    let mut outcomes: HashMap<String, Vec<String>> = HashMap::new();
+    for line in log.lines() {
+        let event: Value = serde_json::from_str(line).unwrap();
+        let Some(key) = event["details"]["arguments"]["text"].as_str() else { continue };
+        if event["event_type"] != "dev.switchboard.tool_intent" {
+            outcomes.entry(key.to_owned()).or_default().push(event["result"].as_str().unwrap().to_owned());
+        }
+    }
+    let acknowledged = acknowledged.into_inner().unwrap();
+    let once = |key: &&String| outcomes.get(*key).is_some_and(|ends| *ends == ["SUCCESS"]);
+    let lost: Vec<_> = acknowledged.iter().filter(|key| !once(key)).map(|key| (key, outcomes.get(key))).collect();
+    assert!(lost.is_empty(), "{} of {}: {lost:?}", lost.len(), acknowledged.len());
+    let done = std::fs::read_to_string(&ledger).unwrap();
+    let done: HashSet<&str> = done.lines().collect();
+    let unrecorded: Vec<_> = done.iter().filter(|key| !outcomes.contains_key(**key)).collect();
+    assert!(unrecorded.is_empty(), "done and not on record: {unrecorded:?}");
 }

@@ -31,6 +31,8 @@ pub enum Checked {
     Unknown,
     /// The token is genuine, and lacks a scope without which nobody is let in.
     Insufficient,
+    /// Whose it is cannot be told at present: what knows the tokens does not answer.
+    Unavailable,
     /// It has to be asked elsewhere first, keys of an identity provider mostly. Ends by itself.
     Later(Pin<Box<dyn Future<Output = Self> + Send>>),
 }
@@ -41,6 +43,7 @@ impl fmt::Debug for Checked {
             Self::Known(principal) => f.debug_tuple("Known").field(principal).finish(),
             Self::Unknown => f.write_str("Unknown"),
             Self::Insufficient => f.write_str("Insufficient"),
+            Self::Unavailable => f.write_str("Unavailable"),
             Self::Later(_) => f.write_str("Later"),
         }
     }
@@ -118,7 +121,7 @@ impl Access {
 
     pub(super) const fn challenge(&self, refused: Refused) -> Option<&HeaderValue> {
         match refused {
-            Refused::Host | Refused::Origin => None,
+            Refused::Host | Refused::Origin | Refused::Unavailable => None,
             Refused::NoToken => Some(&self.challenges.missing),
             Refused::Token => Some(&self.challenges.invalid),
             Refused::Scope => Some(&self.challenges.insufficient),
@@ -187,6 +190,7 @@ fn settle(checked: Checked, presented: bool, open: bool) -> Result<Principal, Re
         Checked::Known(principal) => Ok(principal),
         _ if open => Ok("".into()),
         Checked::Insufficient => Err(Refused::Scope),
+        Checked::Unavailable => Err(Refused::Unavailable),
         Checked::Unknown | Checked::Later(_) => Err(if presented { Refused::Token } else { Refused::NoToken }),
     }
 }
@@ -225,6 +229,7 @@ pub(super) enum Refused {
     NoToken,
     Token,
     Scope,
+    Unavailable,
 }
 
 impl Refused {
@@ -232,6 +237,7 @@ impl Refused {
         match self {
             Self::Host | Self::Origin | Self::Scope => StatusCode::FORBIDDEN,
             Self::NoToken | Self::Token => StatusCode::UNAUTHORIZED,
+            Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
         }
     }
 
@@ -242,6 +248,9 @@ impl Refused {
             Self::Origin => r#"{"jsonrpc":"2.0","error":{"code":-32600,"message":"this Origin is not allowed"}}"#,
             Self::NoToken | Self::Token => {
                 r#"{"jsonrpc":"2.0","error":{"code":-32600,"message":"a valid bearer token is needed"}}"#
+            }
+            Self::Unavailable => {
+                r#"{"jsonrpc":"2.0","error":{"code":-32000,"message":"tokens cannot be looked up now; try again later"}}"#
             }
             Self::Scope => r#"{"jsonrpc":"2.0","error":{"code":-32600,"message":"the token lacks a needed scope"}}"#,
         }

@@ -12,10 +12,10 @@ use serde_json::{Value, json};
 use switchboard_kernel::{GateOptions, Kernel, KernelOptions, ServerPolicy};
 use switchboard_peer::{BoxFuture, Context, Handler, Identity, Method, Reply};
 use switchboard_protocol::Era;
-use switchboard_store::{AuditEvent, AuditFilter, Store};
+use switchboard_store::{AuditEvent, AuditFilter, Boundary, Location, Options, Store, StoreError};
 use switchboard_wire::{ErrorObject, Notification, Request};
 
-use super::world::{Client, House, Script, open, open_house, raw, spec, tool, writing};
+use super::world::{Client, House, Script, open_house, raw, spec, tool, writing};
 
 /// The directory that the child works in. Only a child has it.
 const CHILD: &str = "SWITCHBOARD_TEST_CRASH_CHILD";
@@ -60,13 +60,28 @@ async fn kernel_on(store: &Store, server: Arc<dyn Handler>) -> Kernel {
     kernel
 }
 
+/// A store that takes nothing half of the time, and now and then takes something and does not say so.
+async fn flaky(directory: &Path) -> Store {
+    let began = Instant::now();
+    let faults = move |boundary| {
+        let failing = match began.elapsed().as_millis() / 20 % 4 {
+            1 => Some(Boundary::BeforeCommit),
+            3 => Some(Boundary::AfterCommit),
+            _ => None,
+        };
+        if failing == Some(boundary) { Err(StoreError::Undetermined) } else { Ok(()) }
+    };
+    let options = Options { faults: Some(Arc::new(faults)), ..Options::default() };
+    Store::open(&Location::File(directory.join("store.db")), options).await.unwrap()
+}
+
 /// What runs in the child: calls without end, until it is killed.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "started by the test below, to be killed"]
 async fn child() {
     let Some(directory) = std::env::var_os(CHILD) else { return };
     let directory = Path::new(&directory);
-    let store = open(directory).await;
+    let store = flaky(directory).await;
     let kernel = kernel_on(&store, Arc::new(Ledger(directory.join("ledger")))).await;
     let callers = (0..6).map(|caller| {
         let kernel = kernel.clone();
@@ -78,7 +93,11 @@ async fn child() {
                 let trace = format!("{}-{caller}-{call}", std::process::id());
                 let name = if call % 2 == 0 { "pay" } else { "work" };
                 let params = json!({"name": name, "arguments": {}, "_meta": {"trace_id": trace}});
-                let _ = client.request("tools/call", params).await;
+                if client.request("tools/call", params).await.is_ok() {
+                    let mut acknowledged =
+                        OpenOptions::new().append(true).create(true).open(directory.join("acknowledged")).unwrap();
+                    acknowledged.write_all(format!("{trace}\n").as_bytes()).unwrap();
+                }
             }
         }
     });
@@ -123,7 +142,11 @@ async fn log(store: &Store) -> Vec<AuditEvent> {
 async fn a_kill_at_any_moment_leaves_a_whole_record() {
     // Beside the ones that are killed, one kernel on the same store lives, and has a call open all the time.
     let script = Script::new(Era::Legacy, vec![writing("hang")]);
-    let house = House::with(&[("living", script.clone())], ServerPolicy::default, open_house).await;
+    let house = House::with(&[], ServerPolicy::default, open_house).await;
+    let mut living = spec("living", script.clone(), ServerPolicy::default());
+    living.call_timeout = Duration::from_secs(300);
+    house.kernel.apply(vec![living]);
+    house.kernel.settled(Duration::from_secs(5)).await;
     let directory = house.directory.path().to_owned();
     let ann = Arc::new(house.client(Era::Legacy, "ann").await);
     let context = ann.context();
@@ -181,6 +204,14 @@ async fn a_kill_at_any_moment_leaves_a_whole_record() {
     assert_eq!(open.len(), 1, "each intent has one outcome, but for the living one: {open:?}");
     assert_eq!(unrecorded(&events), Vec::<String>::new(), "done and not on record");
     assert_eq!(effects.iter().collect::<HashSet<_>>().len(), effects.len(), "nothing was done twice");
+    let mut succeeded: HashMap<&str, usize> = HashMap::new();
+    for event in events.iter().filter(|event| event.event_type == "TOOL_EXECUTED" && event.result == "SUCCESS") {
+        *succeeded.entry(event.trace_id.as_deref().unwrap_or_default()).or_default() += 1;
+    }
+    let acknowledged = lines(&directory.join("acknowledged"));
+    assert!(!acknowledged.is_empty());
+    let lost: Vec<_> = acknowledged.iter().filter(|trace| succeeded.get(trace.as_str()) != Some(&1)).collect();
+    assert_eq!(lost, Vec::<&String>::new(), "acknowledged and not on record once, of {}", acknowledged.len());
     cancel.cancel();
     assert!(living.await.unwrap().is_err());
     assert!(open_calls(&log(&house.store).await).is_empty());

@@ -44,11 +44,14 @@ async fn a_drained_server_finishes_what_runs_and_refuses_the_rest() {
         let answer = root.request("mgp/lifecycle/shutdown", json!({"server_id": "s", "timeout_ms": 20_000})).await;
         let answer = answer.unwrap();
         assert_eq!((&answer["accepted"], &answer["pending_requests"]), (&json!(true), &json!(1)));
+        assert_eq!(answer["state"], "draining", "the state it goes to");
         until("it drains", || state(&house.kernel) == State::Draining).await;
         let refused = ann.call("read", json!({})).await.unwrap_err();
         assert_eq!(refused.code, 2001, "{refused:?}");
-        let advice = refused.data.unwrap().at(&["_mgp", "retry_after_ms"]).unwrap();
-        assert!(advice.view::<u64>().unwrap() >= 100);
+        // An operator's stop is final: waiting does not help.
+        let data = refused.data.unwrap();
+        assert_eq!(data.at(&["_mgp", "retryable"]).unwrap().as_bytes(), b"false");
+        assert!(data.at(&["_mgp", "retry_after_ms"]).is_none());
         script.release.notify_one();
         waiting.await.unwrap().unwrap();
         until("it is down", || state(&house.kernel) == State::Disconnected).await;
@@ -68,6 +71,31 @@ async fn a_drained_server_finishes_what_runs_and_refuses_the_rest() {
         assert_eq!(on_record[0].details["previous_state"], "draining");
         assert_eq!(house.await_events("dev.switchboard.server_order", 2).await.len(), 2);
     }
+}
+
+/// A server that comes back after draining is worth waiting for: about as long as its calls take, not as long as they may.
+#[tokio::test]
+async fn who_calls_a_server_that_drains_to_start_again_is_told_a_sane_time() {
+    let script = Script::new(Era::Legacy, vec![tool("wait"), tool("read")]);
+    let house = house(&script).await;
+    let ann = Arc::new(house.client_with(Era::Legacy, "ann", speaks()).await);
+    let root = house.admin(Era::Modern, json!({})).await;
+    let waiting = tokio::spawn({
+        let ann = ann.clone();
+        async move { ann.call("wait", json!({})).await }
+    });
+    script.arrived.notified().await;
+    let params = json!({"server_id": "s", "reason": "configuration_change", "timeout_ms": 30_000});
+    assert_eq!(root.request("mgp/lifecycle/shutdown", params).await.unwrap()["state"], "draining");
+    until("it drains", || state(&house.kernel) == State::Draining).await;
+    let refused = ann.call("read", json!({})).await.unwrap_err();
+    let data = refused.data.unwrap();
+    assert_eq!(data.at(&["_mgp", "retryable"]).unwrap().as_bytes(), b"true");
+    let wait = data.at(&["_mgp", "retry_after_ms"]).unwrap().view::<u64>().unwrap();
+    assert!((100..=5_000).contains(&wait), "{wait}");
+    script.release.notify_one();
+    waiting.await.unwrap().unwrap();
+    until("it is back", || state(&house.kernel) == State::Connected).await;
 }
 
 #[tokio::test]

@@ -1,8 +1,9 @@
 //! The audit log.
 
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use switchboard_store::{AuditFilter, Group, HeadKind};
+use switchboard_store::{AuditFilter, Boundary, Breach, Fault, Group, HeadKind, Store, StoreError};
 
 use crate::sample::{Fixture, at, event, events};
 
@@ -209,4 +210,65 @@ pub(crate) async fn odd_text_is_kept_and_found(fixture: &mut Fixture) {
     let filter = AuditFilter { actor: Some(odd.actor.id.to_string()), ..AuditFilter::default() };
     assert_eq!(audit.query(&filter, 10).await.unwrap().len(), 1);
     assert!(audit.verify(&[]).await.unwrap().is_whole());
+}
+
+/// Whatever became of an offer: made again, each event stands in the log as often as it was offered.
+pub(crate) async fn what_is_offered_again_is_added_once(fixture: &mut Fixture) {
+    let log = fixture.store.audit();
+    let prepared = |numbers: &[i64]| numbers.iter().map(|number| log.prepare(&event(*number)).unwrap()).collect();
+    log.append(&events(0..3)).await.unwrap();
+    let first = log.append_prepared(prepared(&[3, 4, 4])).await.unwrap();
+    // Some are there, one of them twice; some are not; and what stands before the mark does not count.
+    let again = log.append_once(prepared(&[3, 5, 4, 0, 4, 4]), 3).await.unwrap();
+    assert_eq!(again.iter().map(|one| one.seq).collect::<Vec<_>>(), [4, 7, 5, 8, 6, 9]);
+    assert_eq!(again[0], first[0]);
+    // All are there, beyond one page of records.
+    let many: Vec<i64> = (10..1_500).collect();
+    log.append_prepared(prepared(&many)).await.unwrap();
+    let found = log.append_once(prepared(&many), 9).await.unwrap();
+    assert_eq!((found.len(), found.last().unwrap().seq), (1_490, 1_499));
+    assert_eq!(log.end().await.unwrap().seq, 1_499);
+    assert!(log.append_once(Vec::new(), 0).await.unwrap().is_empty());
+    assert!(log.verify(&[]).await.unwrap().is_whole());
+}
+
+pub(crate) async fn a_refused_group_leaves_nothing_and_an_unknown_one_is_recognised(fixture: &mut Fixture) {
+    let at_boundary = Arc::new(Mutex::new(None));
+    let asked = at_boundary.clone();
+    fixture.options.faults =
+        Some(Arc::new(
+            move |boundary| {
+                if *asked.lock().unwrap() == Some(boundary) { Err(StoreError::Undetermined) } else { Ok(()) }
+            },
+        ));
+    fixture.reopen().await;
+    let log = fixture.store.audit();
+    let offer = || vec![log.prepare(&event(1)).unwrap()];
+    for (boundary, stands) in [(Boundary::BeforeCommit, 0), (Boundary::AfterCommit, 1)] {
+        let end = log.end().await.unwrap().seq;
+        *at_boundary.lock().unwrap() = Some(boundary);
+        assert!(matches!(log.append_prepared(offer()).await, Err(StoreError::Undetermined)));
+        *at_boundary.lock().unwrap() = None;
+        assert_eq!(log.end().await.unwrap().seq, end + stands, "{boundary:?}");
+        assert_eq!(log.append_once(offer(), end).await.unwrap()[0].seq, end + 1);
+        assert_eq!(log.end().await.unwrap().seq, end + 1);
+    }
+    assert!(log.verify(&[]).await.unwrap().is_whole());
+}
+
+/// The database is put back behind what this writer wrote: it takes nothing, until what is there goes on from it again.
+pub(crate) async fn a_chain_that_fell_back_takes_nothing(fixture: &mut Fixture) {
+    fixture.store.audit().append(&events(0..10)).await.unwrap();
+    let other = Store::open(&fixture.location, fixture.options.clone()).await.unwrap();
+    fixture.store.audit().append(&events(10..20)).await.unwrap();
+    // Others may add to the chain.
+    other.audit().append(&events(20..22)).await.unwrap();
+    fixture.store.audit().append(&events(22..23)).await.unwrap();
+    fixture.cut_after(12).await;
+    let refused = fixture.store.audit().append(&events(30..31)).await.unwrap_err();
+    let expected = Breach { seq: 13, fault: Fault::Cut { reached: 23 } };
+    assert!(matches!(&refused, StoreError::ChainBroken(breach) if *breach == expected), "{refused:?}");
+    // Also where somebody else has written on beyond what was cut. `other` saw the chain up to its own last record.
+    assert!(other.audit().append(&events(31..32)).await.is_err());
+    other.close().await.unwrap();
 }

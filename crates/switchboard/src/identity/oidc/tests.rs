@@ -147,6 +147,7 @@ async fn check(provider: &Oidc, token: &str) -> Result<Principal, &'static str> 
             Checked::Known(principal) => return Ok(principal),
             Checked::Unknown => return Err("unknown"),
             Checked::Insufficient => return Err("insufficient"),
+            Checked::Unavailable => return Err("unavailable"),
             Checked::Later(asking) => checked = asking.await,
         }
     }

@@ -15,9 +15,12 @@ use std::sync::atomic::{Ordering, compiler_fence};
 use memmap2::{MmapMut, MmapOptions};
 
 /// Bytes of a new file.
-const FIRST: usize = 256 << 10;
+const FIRST: usize = 512 << 10;
 /// Bytes that a file has at most. The store is far behind when it comes to that.
 const MOST: usize = 64 << 20;
+/// Bytes that are always free behind the last event, as long as the disk has them: once they cannot be had any more,
+/// nothing new is begun, and what is under way can still write down how it ended.
+const HEADROOM: usize = 256 << 10;
 /// Bytes that a file keeps when it begins anew.
 const KEPT: usize = 4 << 20;
 /// Bytes that are made in the file at once.
@@ -36,21 +39,23 @@ const HEAD: usize = AFTER.len() + DIGITS + 1 + MARK + 1;
 const LABEL: usize = MARK + 1 + LENGTH + 1;
 
 #[derive(Debug)]
-pub(super) struct Sheet {
+pub(super) struct MmapSegment {
     file: File,
     memory: MmapMut,
     /// Where the next event goes.
     end: usize,
+    /// There is no more headroom, and the disk gives none.
+    low: bool,
     mark: String,
 }
 
-impl Sheet {
+impl MmapSegment {
     pub(super) fn new(path: &Path) -> io::Result<Self> {
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(true).mode(0o600).open(path)?;
         let memory = extended(&file, 0..FIRST)?;
-        let mut sheet = Self { file, memory, end: 0, mark: String::new() };
-        sheet.begin(0)?;
-        Ok(sheet)
+        let mut segment = Self { file, memory, end: 0, low: false, mark: String::new() };
+        segment.begin(0)?;
+        Ok(segment)
     }
 
     /// Begins anew: what stands here is needed no more.
@@ -64,6 +69,7 @@ impl Sheet {
             self.file.set_len(KEPT as u64)?;
         }
         self.end = HEAD;
+        self.low = false;
         self.comes_after(after);
         Ok(())
     }
@@ -84,8 +90,8 @@ impl Sheet {
         let at = self.end + LABEL;
         // A line's end behind it, for people who look at the file.
         let end = at + text.len() + 1;
-        if end > self.memory.len() {
-            self.grow(end)?;
+        if end + HEADROOM > self.memory.len() {
+            self.make_room(end)?;
         }
         self.memory[at..end - 1].copy_from_slice(text.as_bytes());
         self.memory[end - 1] = b'\n';
@@ -103,6 +109,25 @@ impl Sheet {
         label[..MARK].copy_from_slice(self.mark.as_bytes());
         self.end = end;
         Ok(at)
+    }
+
+    /// Whether nothing new should be begun.
+    pub(super) const fn is_low(&self) -> bool {
+        self.low
+    }
+
+    /// Looks again whether there is room for more.
+    pub(super) fn look_again(&mut self) {
+        if self.low {
+            let _ = self.make_room(self.end);
+        }
+    }
+
+    /// Makes the file longer where less than the headroom would be left behind this place.
+    fn make_room(&mut self, end: usize) -> io::Result<()> {
+        let grown = if end + HEADROOM > self.memory.len() { self.grow(end + HEADROOM) } else { Ok(()) };
+        self.low = grown.is_err();
+        if end > self.memory.len() { grown } else { Ok(()) }
     }
 
     /// The event of this length that stands there.
@@ -177,34 +202,34 @@ fn number(digits: &[u8]) -> Option<u64> {
 mod tests {
     use super::*;
 
-    fn sheet() -> (tempfile::TempDir, std::path::PathBuf, Sheet) {
+    fn segment() -> (tempfile::TempDir, std::path::PathBuf, MmapSegment) {
         let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("sheet");
-        let sheet = Sheet::new(&path).unwrap();
-        (directory, path, sheet)
+        let path = directory.path().join("segment");
+        let segment = MmapSegment::new(&path).unwrap();
+        (directory, path, segment)
     }
 
     #[test]
     fn what_is_left_from_before_reads_as_nothing() {
-        let (_directory, path, mut sheet) = sheet();
+        let (_directory, path, mut segment) = segment();
         for number in 0..10 {
-            sheet.write(&format!("before {number}")).unwrap();
+            segment.write(&format!("before {number}")).unwrap();
         }
-        sheet.begin(5).unwrap();
+        segment.begin(5).unwrap();
         assert_eq!(read(&path).unwrap(), (5, vec![]));
-        sheet.write("a").unwrap();
-        sheet.comes_after(6);
+        segment.write("a").unwrap();
+        segment.comes_after(6);
         assert_eq!(read(&path).unwrap(), (6, vec!["a".to_owned()]));
     }
 
     #[test]
     fn what_a_kill_left_half_done_reads_as_nothing() {
-        let (_directory, path, mut sheet) = sheet();
-        let before = sheet.write("the first").unwrap();
-        let start = sheet.end;
-        sheet.write("the second").unwrap();
-        let whole = sheet.memory[..sheet.end].to_vec();
-        assert_eq!(sheet.text(before, 9).as_deref(), Some("the first"));
+        let (_directory, path, mut segment) = segment();
+        let before = segment.write("the first").unwrap();
+        let start = segment.end;
+        segment.write("the second").unwrap();
+        let whole = segment.memory[..segment.end].to_vec();
+        assert_eq!(segment.text(before, 9).as_deref(), Some("the first"));
         assert_eq!(read(&path).unwrap().1.len(), 2);
         // The text, then the length, then the mark: it is an event with the last letter of the mark, not before.
         for missing in 1..=MARK {
@@ -216,10 +241,10 @@ mod tests {
 
     #[test]
     fn nothing_in_a_file_makes_reading_fail() {
-        let (_directory, _, mut sheet) = sheet();
-        sheet.write("one").unwrap();
-        sheet.write("two").unwrap();
-        let whole = sheet.memory[..sheet.end].to_vec();
+        let (_directory, _, mut segment) = segment();
+        segment.write("one").unwrap();
+        segment.write("two").unwrap();
+        let whole = segment.memory[..segment.end].to_vec();
         for cut in 0..whole.len() {
             let read = parse(&whole[..cut]).unwrap_or_default().1;
             assert!(read.iter().all(|line| line == "one" || line == "two"), "{cut}: {read:?}");
@@ -237,13 +262,13 @@ mod tests {
 
     #[test]
     fn a_file_grows_and_keeps_what_it_has() {
-        let (_directory, path, mut sheet) = sheet();
+        let (_directory, path, mut segment) = segment();
         let line = "x".repeat(100 << 10);
-        let places: Vec<_> = (0..8).map(|_| sheet.write(&line).unwrap()).collect();
-        assert!(sheet.memory.len() > FIRST);
-        assert!(places.iter().all(|at| sheet.text(*at, line.len()).as_deref() == Some(&*line)));
+        let places: Vec<_> = (0..8).map(|_| segment.write(&line).unwrap()).collect();
+        assert!(segment.memory.len() > FIRST);
+        assert!(places.iter().all(|at| segment.text(*at, line.len()).as_deref() == Some(&*line)));
         assert_eq!(read(&path).unwrap().1.len(), 8);
-        let error = sheet.write(&"x".repeat(MOST)).unwrap_err();
+        let error = segment.write(&"x".repeat(MOST)).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::StorageFull);
         assert_eq!(read(&path).unwrap().1.len(), 8);
     }

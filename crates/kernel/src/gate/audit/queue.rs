@@ -13,22 +13,41 @@ use tokio::sync::{Notify, oneshot};
 use crate::gate::journal::Line;
 
 /// Events that may wait. Who comes later waits.
-const MOST: usize = 8_192;
+const MAX_WAITING: usize = 8_192;
 /// Events for which the writer comes at once.
-const MANY: usize = 4_096;
+const WAKE_AT: usize = 4_096;
 
 /// An event on its way to the store.
 pub(super) struct Waiting {
-    pub(super) event: Prepared,
-    /// The call that it ends.
-    pub(super) ends: Option<u64>,
+    /// Its text; `None` where that is read from the journal when it is needed.
+    pub(super) event: Option<Prepared>,
+    pub(super) then: Then,
     /// Where it stands in the journal.
     pub(super) line: Option<Line>,
+    /// The store was offered it when its log ended with this record, and may have it.
+    pub(super) after: Option<u64>,
+}
+
+impl Waiting {
+    /// The same, its text left to the journal where it stands there.
+    pub(super) fn without_copy(self) -> Self {
+        Self { event: self.event.filter(|_| self.line.is_none()), ..self }
+    }
+}
+
+/// What becomes of an event once the store has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Then {
+    /// The intent of this call is on record.
+    Begun(u64),
+    /// The outcome of this call is.
+    Ended(u64),
+    Nothing,
 }
 
 /// What the writer takes at once.
 #[derive(Default)]
-pub(super) struct Taken {
+pub(super) struct Batch {
     pub(super) events: Vec<Waiting>,
     /// Who waits until all that was there is written.
     pub(super) flushes: Vec<oneshot::Sender<()>>,
@@ -37,28 +56,28 @@ pub(super) struct Taken {
 }
 
 #[derive(Default)]
-pub(super) struct Pile {
-    waiting: Mutex<Taken>,
+pub(super) struct AuditQueue {
+    waiting: Mutex<Batch>,
     /// The writer sleeps until there is something.
     asleep: AtomicBool,
     wake: Notify,
     room: Notify,
 }
 
-impl Pile {
+impl AuditQueue {
     /// Adds an event; gives it back where too many wait.
     pub(super) fn try_add(&self, event: Waiting) -> Result<(), Waiting> {
         let mut waiting = self.waiting.lock();
-        if waiting.events.len() >= MOST {
+        if waiting.events.len() >= MAX_WAITING {
             return Err(event);
         }
         waiting.events.push(event);
-        let many = waiting.events.len() == MANY;
+        let many = waiting.events.len() == WAKE_AT;
         drop(waiting);
         if many {
             self.wake.notify_one();
         }
-        self.stir();
+        self.wake_writer();
         Ok(())
     }
 
@@ -76,8 +95,19 @@ impl Pile {
         }
     }
 
+    /// Adds an event that stands in the journal, however many wait: only where it stands is kept.
+    pub(super) fn add_line(&self, event: Waiting) {
+        self.waiting.lock().events.push(event.without_copy());
+        self.wake_writer();
+    }
+
+    /// The writer should try now: the store takes something again.
+    pub(super) fn hurry(&self) {
+        self.wake.notify_one();
+    }
+
     /// There is something for the writer, here or elsewhere.
-    pub(super) fn stir(&self) {
+    pub(super) fn wake_writer(&self) {
         // Whoever is awake looks again before it sleeps.
         if self.asleep.load(Ordering::Relaxed) && self.asleep.swap(false, Ordering::AcqRel) {
             self.wake.notify_one();
@@ -119,14 +149,14 @@ impl Pile {
     }
 
     /// Takes all of it.
-    pub(super) fn take(&self, room_for: usize) -> Taken {
-        let fresh = Taken { events: Vec::with_capacity(room_for), ..Taken::default() };
+    pub(super) fn take(&self, room_for: usize) -> Batch {
+        let fresh = Batch { events: Vec::with_capacity(room_for), ..Batch::default() };
         let mut waiting = self.waiting.lock();
         let closed = waiting.closed;
-        let taken = std::mem::replace(&mut *waiting, Taken { closed, ..fresh });
+        let batch = std::mem::replace(&mut *waiting, Batch { closed, ..fresh });
         drop(waiting);
         self.room.notify_waiters();
-        taken
+        batch
     }
 
     fn is_empty(&self) -> bool {
@@ -136,7 +166,7 @@ impl Pile {
 
     fn is_urgent(&self) -> bool {
         let waiting = self.waiting.lock();
-        waiting.events.len() >= MANY || !waiting.flushes.is_empty() || waiting.closed
+        waiting.events.len() >= WAKE_AT || !waiting.flushes.is_empty() || waiting.closed
     }
 }
 
@@ -154,24 +184,30 @@ mod tests {
         let location = Location::File(directory.path().join("store.db"));
         let store = Store::open(&location, Options::default()).await.unwrap();
         let event = event_of("com.example.event", kernel(), result::SUCCESS);
-        (directory, move |call| Waiting { event: store.audit().prepare(&event).unwrap(), ends: Some(call), line: None })
+        (directory, move |call| Waiting {
+            event: store.audit().prepare(&event).ok(),
+            then: Then::Ended(call),
+            line: None,
+            after: None,
+        })
     }
 
     #[tokio::test]
     async fn who_adds_too_much_waits_until_there_is_room() {
         let (_directory, waiting) = waiting().await;
-        let pile = Arc::new(Pile::default());
-        for call in 0..MOST as u64 {
-            assert!(pile.try_add(waiting(call)).is_ok());
+        let queue = Arc::new(AuditQueue::default());
+        for call in 0..MAX_WAITING as u64 {
+            assert!(queue.try_add(waiting(call)).is_ok());
         }
-        assert!(pile.try_add(waiting(0)).is_err(), "full");
-        let (adding, last) = (pile.clone(), waiting(MOST as u64));
+        assert!(queue.try_add(waiting(0)).is_err(), "full");
+        let (adding, last) = (queue.clone(), waiting(MAX_WAITING as u64));
         let adding = tokio::spawn(async move { adding.add(last).await });
         tokio::task::yield_now().await;
         assert!(!adding.is_finished());
-        assert_eq!(pile.take(0).events.len(), MOST);
+        assert_eq!(queue.take(0).events.len(), MAX_WAITING);
         adding.await.unwrap();
-        assert_eq!(pile.take(0).events.iter().map(|one| one.ends).collect::<Vec<_>>(), [Some(MOST as u64)]);
+        let last: Vec<_> = queue.take(0).events.iter().map(|one| one.then).collect();
+        assert_eq!(last, [Then::Ended(MAX_WAITING as u64)]);
     }
 
     /// Whatever there is to do, and whenever it comes: the writer is not left asleep.
@@ -179,25 +215,25 @@ mod tests {
     async fn the_writer_wakes_for_an_event_a_flush_a_close_and_for_work_elsewhere() {
         let (_directory, waiting) = waiting().await;
         let elsewhere = Arc::new(AtomicBool::new(false));
-        let wakers: [&dyn Fn(&Pile); 4] = [
-            &|pile| assert!(pile.try_add(waiting(1)).is_ok()),
-            &|pile| {
-                pile.waiting.lock().flushes.push(oneshot::channel().0);
-                pile.wake.notify_one();
+        let wakers: [&dyn Fn(&AuditQueue); 4] = [
+            &|queue| assert!(queue.try_add(waiting(1)).is_ok()),
+            &|queue| {
+                queue.waiting.lock().flushes.push(oneshot::channel().0);
+                queue.wake.notify_one();
             },
-            &Pile::close,
-            &|pile| {
+            &AuditQueue::close,
+            &|queue| {
                 elsewhere.store(true, Ordering::Relaxed);
-                pile.stir();
+                queue.wake_writer();
             },
         ];
         for wake in wakers {
-            let pile = Arc::new(Pile::default());
-            let (sleeping, there_is) = (pile.clone(), elsewhere.clone());
+            let queue = Arc::new(AuditQueue::default());
+            let (sleeping, there_is) = (queue.clone(), elsewhere.clone());
             let sleeping = tokio::spawn(async move { sleeping.something(|| there_is.load(Ordering::Relaxed)).await });
             tokio::task::yield_now().await;
             assert!(!sleeping.is_finished());
-            wake(&pile);
+            wake(&queue);
             tokio::time::timeout(Duration::from_secs(10), sleeping).await.expect("it wakes").unwrap();
         }
     }
