@@ -101,6 +101,8 @@ pub struct Limits {
     pub connections: usize,
     /// Requests in flight per session (`session_requests`).
     pub session_requests: usize,
+    /// Bytes that all streams and bodies of clients over HTTP may hold together (`buffer_bytes`).
+    pub buffer_bytes: usize,
     /// Requests in flight per server (`server_requests`).
     pub server_requests: usize,
     /// How long a list waits for slow servers before it answers without them (`list_wait_ms`).
@@ -137,6 +139,7 @@ impl Default for Limits {
             sessions: 10_000,
             connections: 10_000,
             session_requests: 1_024,
+            buffer_bytes: 128 << 20,
             server_requests: 4_096,
             list_wait: Duration::from_millis(5_000),
             call_timeout: Duration::from_millis(60_000),

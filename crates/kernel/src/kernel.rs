@@ -6,6 +6,7 @@ mod content;
 pub(crate) mod repeat;
 mod status;
 mod telling;
+pub(crate) mod waiting;
 
 use std::collections::HashMap;
 use std::future::Future;

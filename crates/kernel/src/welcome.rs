@@ -11,7 +11,7 @@ use switchboard_protocol::{Era, Revision};
 use switchboard_wire::{Edit, Object, Raw};
 
 use crate::bridge;
-use crate::kernel::{Kernel, View};
+use crate::kernel::{Kernel, View, waiting};
 use crate::server::Server;
 
 /// The name the kernel goes by.
@@ -72,7 +72,7 @@ const DISCOVER_WAIT: Duration = Duration::from_secs(5);
 impl Kernel {
     /// Answers `initialize`.
     pub(crate) async fn initialize(&self, context: &Context, params: Option<&Raw>) -> Reply {
-        self.wait_for_servers().await;
+        self.wait_for_servers_within(waiting::hello_wait(self)).await;
         let asked = params.and_then(|params| params.member("protocolVersion")?.as_text());
         let revision = Revision::negotiate_legacy(asked.as_deref().unwrap_or_default());
         let view = self.view();
@@ -92,7 +92,7 @@ impl Kernel {
     /// Answers `server/discover`.
     pub(crate) async fn discover(&self, context: &Context) -> Reply {
         // A client takes silence for that of a legacy server.
-        self.wait_for_servers_within(self.options().list_wait.min(DISCOVER_WAIT)).await;
+        self.wait_for_servers_within(waiting::hello_wait(self).min(DISCOVER_WAIT)).await;
         let view = self.view();
         let greeting = self.greeting(context, &view).await;
         let said = Some(&context.caller.capabilities);

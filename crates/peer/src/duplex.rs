@@ -19,6 +19,7 @@ use switchboard_wire::{Edit, Id, Limits, Message, Notification, Raw, Request};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
+use crate::ids::Ids;
 use crate::{BoxFuture, Call, CallError, Caller, Context, Handler, Remote, Reply, SendError, Session};
 use pending::{Pending, Waiting};
 use writer::Writer;
@@ -87,7 +88,9 @@ pub struct Stats {
 pub struct Connection {
     writer: Writer,
     pending: Pending,
-    next_id: AtomicU64,
+    ids: Ids,
+    /// Cancelled when nothing more is to be read.
+    enough: CancellationToken,
     /// Cancelled when the connection has ended, for whatever reason.
     closed: CancellationToken,
     stats: Stats,
@@ -115,7 +118,8 @@ where
     let connection = Arc::new(Connection {
         writer: Writer::start(writer, options.queue, options.write_timeout, closed.clone()),
         pending: Pending::default(),
-        next_id: AtomicU64::new(1),
+        ids: Ids::default(),
+        enough: CancellationToken::new(),
         closed,
         stats: Stats::default(),
     });
@@ -136,7 +140,7 @@ where
 impl Connection {
     /// Whether a request of ours had this id.
     fn was_sent(&self, id: u64) -> bool {
-        (1..self.next_id.load(Ordering::Relaxed)).contains(&id)
+        self.ids.was_given(id)
     }
 
     /// Cancelled when the connection has ended.
@@ -162,6 +166,17 @@ impl Connection {
         self.closed.cancel();
     }
 
+    /// Ends the connection in good order: nothing more is read, requests that run are answered, within bounds, and what
+    /// waits is written. Done when [`Started::finished`] is cancelled and [`Connection::written`] has returned.
+    pub fn finish(&self) {
+        self.enough.cancel();
+    }
+
+    /// Waits until the connection has ended and everything that was to be said has been written, or cannot be.
+    pub async fn written(&self) {
+        self.writer.done().await;
+    }
+
     fn send(&self, message: &Message) -> Result<(), SendError> {
         self.writer.send(message.encode())
     }
@@ -180,9 +195,9 @@ impl Connection {
         if self.closed.is_cancelled() {
             return Err(CallError::NotSent("the connection is closed".to_owned()));
         }
-        let id = self.next_id.fetch_add(1, Ordering::Relaxed);
+        let (id, order) = self.ids.next();
         let (params, token) = Self::own_token(id, call.params);
-        let (waiting, mut answer) = Waiting::new(call.related, call.owner, token);
+        let (waiting, mut answer) = Waiting::new(call.related, (call.owner, order), token);
         let alive = waiting.alive.clone();
         if !self.pending.insert(id, waiting) {
             return Err(CallError::NotSent("too many calls wait for this server".to_owned()));

@@ -8,6 +8,7 @@
 pub mod client;
 mod context;
 pub mod duplex;
+mod ids;
 pub mod oauth;
 mod remote;
 pub mod server;

@@ -63,8 +63,7 @@ fn run(arguments: Arguments) -> Outcome {
     let Arguments { common, command } = arguments;
     let command = command.unwrap_or_else(|| Command::Serve(arguments::Serve::default()));
     if matches!(command, Command::Guardian) {
-        guardian::run(std::io::stdin().lock());
-        return Ok(());
+        return guardian::run().map_err(Failure::failed);
     }
     if let Command::Confine { socket } = &command {
         // Whoever gave the order is told over the socket; this is for those who run it by hand.

@@ -37,8 +37,13 @@ use counted::Counted;
 use probes::Probes;
 use reload::Reload;
 
-/// Lets this process have as many open files as it may: a connection is one, and the usual limit is far below ours.
-fn allow_files() {
+/// Files that are kept for servers, the store and connections of our own, whatever clients use up: a quarter of all,
+/// within these bounds.
+const RESERVED_FILES: std::ops::RangeInclusive<u64> = 64..=1024;
+
+/// Lets this process have as many open files as it may: a connection is one, and the usual limit is far below ours. Says
+/// how many connections that leaves room for.
+fn allow_files() -> usize {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     if current != maximum
@@ -46,8 +51,18 @@ fn allow_files() {
     {
         tracing::debug!(%error, ?current, "the limit of open files stays as it is");
     }
+    room_for(getrlimit(Resource::Nofile).current)
 }
 
+/// How many connections there may be with so many open files; none is no limit.
+fn room_for(files: Option<u64>) -> usize {
+    let Some(files) = files else { return usize::MAX };
+    let reserved = (files / 4).clamp(*RESERVED_FILES.start(), *RESERVED_FILES.end());
+    usize::try_from(files.saturating_sub(reserved).max(1)).unwrap_or(usize::MAX)
+}
+
+/// How long connections get to close after requests have ended.
+const CLOSING: Duration = Duration::from_secs(5);
 /// How long servers get to end after requests have, beyond what the slowest of them may take.
 const GOODBYE: Duration = Duration::from_secs(5);
 
@@ -67,7 +82,7 @@ pub(crate) async fn run(common: &Common, options: &Serve) -> Outcome {
              127.0.0.1, or say --allow-remote if that is what you want"
         )));
     }
-    allow_files();
+    let room = allow_files();
     let listener = bind(wanted).await?;
     let address = listener.address();
     let store = open_for_kernel(&loaded).await?;
@@ -94,6 +109,7 @@ pub(crate) async fn run(common: &Common, options: &Serve) -> Outcome {
         max_running: settings.limits.session_requests,
         session_idle: settings.limits.session_idle,
         max_request: settings.limits.call_timeout_max,
+        max_memory: settings.limits.buffer_bytes,
         shutdown: shutdown.clone(),
         ..HttpOptions::default()
     };
@@ -120,7 +136,12 @@ pub(crate) async fn run(common: &Common, options: &Serve) -> Outcome {
     }
     let face = Arc::new(HttpFace::new(face_options, handler).with_fallback(beside));
     let grace = settings.limits.shutdown_grace;
-    let limits = Limits { connections: settings.limits.connections, grace, ..Limits::default() };
+    let connections = settings.limits.connections.min(room);
+    if connections < settings.limits.connections {
+        let wanted = settings.limits.connections;
+        tracing::warn!(connections, wanted, "the system lets this process open few files: fewer connections are taken");
+    }
+    let limits = Limits { connections, grace, ..Limits::default() };
     let access = access(&settings, address, door)?;
     let listener = listener.with_limits(limits).with_access(access);
 
@@ -132,12 +153,22 @@ pub(crate) async fn run(common: &Common, options: &Serve) -> Outcome {
     }
     // Readiness goes first, and new calls are refused with a code that says why, while those that run go on.
     kernel.drain();
-    shutdown.cancel();
     reload.stop();
     let ending = async {
-        // Streams that clients keep open are ended by the shutdown; the limit is for those that do not react.
-        if tokio::time::timeout(grace * 2, serving).await.is_err() {
-            tracing::warn!("some connections did not end in time");
+        // The door stays open meanwhile: whoever comes is told.
+        let drained = async {
+            let is_quiet = tokio::time::timeout(grace, kernel.quiet(Duration::MAX)).await.is_ok();
+            if !is_quiet {
+                // Calls that outlast their time get an error, over connections that still work.
+                kernel.shut_down(goodbye(&settings)).await;
+            }
+            shutdown.cancel();
+            // Streams that clients keep open are ended by the shutdown; the limit is for those that do not react.
+            tokio::time::sleep(grace + CLOSING).await;
+        };
+        tokio::select! {
+            () = &mut serving => {}
+            () = drained => tracing::warn!("some connections did not end in time"),
         }
         kernel.shut_down(goodbye(&settings)).await;
         memory::close(memory.as_ref()).await;
@@ -267,6 +298,16 @@ fn greet(common: &Common, address: SocketAddr, fresh: Option<&str>, loaded: &Loa
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn some_files_are_kept_for_our_own_needs() {
+        for (files, connections) in
+            [(Some(256), 192), (Some(1024), 768), (Some(20_000), 18_976), (Some(70), 6), (Some(10), 1)]
+        {
+            assert_eq!(room_for(files), connections, "{files:?}");
+        }
+        assert_eq!(room_for(None), usize::MAX);
+    }
 
     #[test]
     fn names_of_the_configuration_are_let_in() {

@@ -1,6 +1,7 @@
 //! `switchboard stdio`: the kernel for the one client that started us. Standard output carries the protocol alone.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use switchboard_kernel::Kernel;
 use switchboard_peer::duplex::{self, Options, Role};
@@ -15,6 +16,9 @@ use crate::serve::goodbye;
 use crate::serve::reload::Reload;
 use crate::signals::Signals;
 use crate::{memory, setup, specs, storage, workshop};
+
+/// How long answers that are ready may take to reach the client at the end.
+const LAST_ANSWERS: Duration = Duration::from_secs(2);
 
 pub(crate) async fn run(common: &Common) -> Outcome {
     let mut signals = Signals::take()?;
@@ -46,17 +50,29 @@ pub(crate) async fn run(common: &Common) -> Outcome {
     let reload = Reload::start(kernel.clone(), keeper, sources, loaded, built_in);
     kernel.restore(registered);
     let started = duplex::start(tokio::io::stdin(), tokio::io::stdout(), options, Arc::new(kernel.clone()));
-    tokio::select! {
-        () = started.finished.cancelled() => {}
-        () = signals.next() => {
-            // What runs is finished first, within bounds.
-            kernel.drain();
-            kernel.quiet(settings.limits.shutdown_grace).await;
-            started.connection.close();
-        }
-    }
+    let signalled = tokio::select! {
+        () = started.finished.cancelled() => false,
+        () = signals.next() => true,
+    };
     reload.stop();
-    let ended = signals.unless_again(kernel.shut_down(goodbye(&settings))).await;
+    let ending = async {
+        if signalled {
+            // What runs is finished first, within bounds; what outlasts them is answered with an error.
+            kernel.drain();
+            let grace = settings.limits.shutdown_grace;
+            if tokio::time::timeout(grace, kernel.quiet(Duration::MAX)).await.is_err() {
+                kernel.shut_down(goodbye(&settings)).await;
+            }
+            started.connection.finish();
+            if tokio::time::timeout(LAST_ANSWERS, started.finished.cancelled()).await.is_err() {
+                started.connection.close();
+            }
+        }
+        // An answer that was waited for is written before anything else ends.
+        let _ = tokio::time::timeout(LAST_ANSWERS, started.connection.written()).await;
+        kernel.shut_down(goodbye(&settings)).await;
+    };
+    let ended = signals.unless_again(ending).await;
     memory::close(memory.as_ref()).await;
     following.cancel();
     let _ = store.close().await;

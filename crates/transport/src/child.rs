@@ -1,13 +1,12 @@
 //! Child processes that speak on their standard streams.
 //!
 //! This module decides how a process is started (argv only, a short list of environment variables, a session and
-//! process group of its own), how it is stopped (end of input, then TERM, then KILL, always to the whole group) and
+//! process group of its own), how it is stopped (end of input, then TERM, then KILL, always to all of its processes) and
 //! what is kept of its standard error. It deliberately knows nothing of what is said on the other two streams.
 //!
-//! What dies with us, and how: on an orderly end [`Child::stop`] and dropping a [`Child`] end the whole group. When we
-//! are killed without warning, Linux kills the direct child (parent-death signal), every reader of the child's input
-//! sees its end, and, where [`guardian::install`] was called, the guardian process kills the whole group. Left over is
-//! only a grandchild that ignores the end of its input *and* has moved to a group of its own.
+//! What dies with us, and how: on an orderly end [`Child::stop`] and dropping a [`Child`] end the whole group. Where [`guardian::install`] was called (Linux), each process is started by a guardian,
+//! which ends everything that descends from it, whatever group or session that is in, also when we are killed without
+//! warning. Without a guardian, Linux kills the direct child then, and every reader of the child's input sees its end.
 //!
 //! A process with a [`Profile`] is confined: see [`crate::confine`].
 
@@ -16,8 +15,11 @@ mod environment;
 pub mod guardian;
 #[cfg(unix)]
 mod pre_exec;
+mod running;
 mod spawn;
 mod stderr;
+#[cfg(target_os = "linux")]
+mod tree;
 
 use std::fmt;
 use std::path::PathBuf;
@@ -31,6 +33,9 @@ use tokio::sync::watch;
 use crate::confine::{ExitCause, Profile, Refusal};
 
 pub use self::stderr::StderrTail;
+
+/// How long the end of processes that were killed is waited for.
+const LAST_WAIT: Duration = Duration::from_secs(5);
 
 /// What to start, and with what.
 #[derive(Clone, Default)]
@@ -122,7 +127,7 @@ impl Default for StopGrace {
     }
 }
 
-/// A running process with its group. Dropping it kills the group at once.
+/// A running process with all that it started. Dropping it kills them at once.
 #[derive(Debug)]
 pub struct Child {
     /// The end to write to; taken by who speaks to the process.
@@ -190,7 +195,7 @@ impl Child {
         }
     }
 
-    /// Ends the process and all of its group: end of input, then TERM, then KILL. Returns when it is reaped.
+    /// Ends the process and all that it started: end of input, then TERM, then KILL. Returns when nothing is left.
     ///
     /// The end of input only reaches the process if `stdin` was not taken, or was dropped by who took it.
     pub async fn stop(mut self, grace: StopGrace) -> Option<ExitStatus> {
@@ -204,7 +209,8 @@ impl Child {
             self.group.signal(spawn::Blow::Kill);
         }
         self.confined.end_strays();
-        tokio::time::timeout(Duration::from_secs(5), self.wait()).await.ok().flatten()
+        let _gone = tokio::time::timeout(LAST_WAIT, self.group.emptied(&self.exit)).await;
+        tokio::time::timeout(LAST_WAIT, self.wait()).await.ok().flatten()
     }
 }
 

@@ -27,7 +27,7 @@ pub use self::events::EventStream;
 use self::head::Head;
 pub use self::head::Headers;
 pub use self::outgoing::Outgoing;
-use self::pool::Pool;
+use self::pool::{Lease, Pool};
 pub use self::reach::Reach;
 
 /// Bounds on what one server may cost.
@@ -82,6 +82,10 @@ pub struct Answer {
     pub headers: Headers,
     /// The body, by its content type.
     pub body: Body,
+    /// The connection that a whole body came over. It is kept for other requests only once somebody has seen that this is
+    /// the right answer: one that came twice would be taken for the answer to the next request.
+    connection: Option<Lease>,
+    limit: usize,
 }
 
 /// The body of an [`Answer`].
@@ -98,6 +102,45 @@ impl Answer {
     #[must_use]
     pub fn header(&self, name: &HeaderName) -> Option<&str> {
         std::str::from_utf8(self.headers.get(name)?).ok()
+    }
+
+    /// Keeps the connection for other requests: this was the answer to the one that was sent. Without this it is closed.
+    pub fn keep_connection(&mut self) {
+        if let Some(lease) = self.connection.take() {
+            lease.give_back();
+        }
+    }
+
+    /// The number of the message ([`Outgoing::tagged`]) that was answered before over this connection; 0 where there is
+    /// none.
+    #[must_use]
+    pub fn previous(&self) -> u64 {
+        self.connection.as_ref().map_or(0, |lease| lease.connection.previous())
+    }
+
+    /// The answer that comes after this one, which repeats an earlier one. The connection is closed afterwards.
+    ///
+    /// # Errors
+    /// None comes, or one that cannot be used.
+    pub async fn following(self) -> Result<Self, HttpError> {
+        let ended = || HttpError::Broken { origin: String::new(), why: "nothing comes behind a stream".to_owned() };
+        let (head, lease) = self.connection.ok_or_else(ended)?.next_head().await?;
+        Self::read(head, lease, self.limit).await
+    }
+
+    async fn read(head: Head, mut lease: Lease, limit: usize) -> Result<Self, HttpError> {
+        let Head { status, framing, is_events, headers, .. } = head;
+        if status.is_redirection() && status != StatusCode::NOT_MODIFIED {
+            let location =
+                headers.get(&LOCATION).map_or_else(String::new, |value| redact(&String::from_utf8_lossy(value)));
+            return Err(HttpError::Redirect { status: status.as_u16(), location });
+        }
+        if status.is_success() && is_events {
+            let body = Body::Events(Box::new(EventStream::new(framing, lease, limit)));
+            return Ok(Self { status, headers, body, connection: None, limit });
+        }
+        let body = Body::Whole(events::read_whole(framing, &mut lease, limit).await?);
+        Ok(Self { status, headers, body, connection: Some(lease), limit })
     }
 }
 
@@ -170,7 +213,7 @@ impl Target {
     /// # Errors
     /// No answer, or one that cannot be used. [`HttpError::was_sent`] says whether the server may have seen it.
     pub async fn post(&self, headers: HeaderMap, body: Bytes) -> Result<Answer, HttpError> {
-        self.send(self.outgoing(headers, body)).await
+        self.send_and_keep(self.outgoing(headers, body)).await
     }
 
     /// The message that [`Target::post`] sends.
@@ -190,7 +233,7 @@ impl Target {
             let value = HeaderValue::try_from(id).map_err(|_| HttpError::BadHeader("last-event-id".to_owned()))?;
             headers.insert(HeaderName::from_static("last-event-id"), value);
         }
-        self.send(Outgoing::new(Method::GET, self.path.clone(), headers.into(), Bytes::new())).await
+        self.send_and_keep(Outgoing::new(Method::GET, self.path.clone(), headers.into(), Bytes::new())).await
     }
 
     /// Asks for a document. `headers` must contain [`Target::headers`].
@@ -198,7 +241,7 @@ impl Target {
     /// # Errors
     /// As [`Target::post`].
     pub async fn get(&self, headers: HeaderMap) -> Result<Answer, HttpError> {
-        self.send(Outgoing::new(Method::GET, self.path.clone(), headers.into(), Bytes::new())).await
+        self.send_and_keep(Outgoing::new(Method::GET, self.path.clone(), headers.into(), Bytes::new())).await
     }
 
     /// Deletes what the headers name. `headers` must contain [`Target::headers`].
@@ -208,27 +251,24 @@ impl Target {
     pub async fn delete(&self, mut headers: HeaderMap) -> Result<StatusCode, HttpError> {
         headers.remove(CONTENT_TYPE);
         let request = Outgoing::new(Method::DELETE, self.path.clone(), headers.into(), Bytes::new());
-        Ok(self.send(request).await?.status)
+        Ok(self.send_and_keep(request).await?.status)
     }
 
-    /// Sends a message of this target.
+    /// Sends a message of this target. Whoever gets the answer looks whether it is the right one, and then says so with
+    /// [`Answer::keep_connection`].
     ///
     /// # Errors
     /// As [`Target::post`].
     pub async fn send(&self, message: Outgoing) -> Result<Answer, HttpError> {
-        let (Head { status, framing, is_events, headers, .. }, lease) = self.pool.send(&message).await?;
-        if status.is_redirection() && status != StatusCode::NOT_MODIFIED {
-            let location =
-                headers.get(&LOCATION).map_or_else(String::new, |value| redact(&String::from_utf8_lossy(value)));
-            return Err(HttpError::Redirect { status: status.as_u16(), location });
-        }
-        let limit = self.pool.options().body_limit;
-        let body = if status.is_success() && is_events {
-            Body::Events(Box::new(EventStream::new(framing, lease, limit)))
-        } else {
-            Body::Whole(events::read_whole(framing, lease, limit).await?)
-        };
-        Ok(Answer { status, headers, body })
+        let (head, lease) = self.pool.send(&message).await?;
+        Answer::read(head, lease, self.pool.options().body_limit).await
+    }
+
+    /// Sends a message whose answer nobody could mistake for another.
+    async fn send_and_keep(&self, message: Outgoing) -> Result<Answer, HttpError> {
+        let mut answer = self.send(message).await?;
+        answer.keep_connection();
+        Ok(answer)
     }
 }
 

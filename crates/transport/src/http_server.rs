@@ -24,7 +24,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 pub use admission::{Access, AllowList, Authenticator, BadEntry, Challenges, Checked};
-pub use body::{Body, EventSource, ReadError, read_body};
+pub use body::{Body, EventSource, ReadError, Room, read_body, read_body_into};
 pub use identity::{BadScope, Identity, Method, Principal, Scopes};
 
 /// The answer to one request, on its way.
@@ -45,13 +45,13 @@ pub trait Service: Send + Sync + 'static {
 /// The bounds of a listener.
 #[derive(Debug, Clone)]
 pub struct Limits {
-    /// Connections at one time. Further ones wait in the system's queue.
+    /// Connections at one time. Further ones are told to come back later.
     pub connections: usize,
     /// How long the head of a request may take, and how long a connection may be idle between two.
     pub head_timeout: Duration,
     /// How long the far side may let a write stand still.
     pub write_timeout: Duration,
-    /// How long requests that run may go on after the shutdown began.
+    /// How long requests that run may go on after the shutdown began. Then they are answered with an error.
     pub grace: Duration,
 }
 

@@ -6,5 +6,7 @@
 pub mod alarm;
 pub mod child;
 pub mod confine;
+#[cfg(target_os = "linux")]
+mod handover;
 pub mod http_client;
 pub mod http_server;

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{self, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::os::linux::net::SocketAddrExt as _;
-use std::os::unix::net::{SocketAddr, UnixStream};
+use std::os::unix::net::{SocketAddr, UnixDatagram, UnixStream};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -82,6 +82,12 @@ const TABLE: &[(&str, Attempt)] = &[
         let handle = call(libc::SYS_pidfd_open, &[victim(aims), 0])?;
         call(libc::SYS_pidfd_send_signal, &[handle, 9, 0, 0]).map(done)
     }),
+    ("kill_victim_by_owned_pipe", |aims| owner_signal(8, victim(aims))),
+    ("kill_victim_by_owned_pipe_ex", |aims| {
+        // The kind of owner, a process, and which.
+        let owner = [1, u32::try_from(victim(aims)).unwrap_or_default()];
+        owner_signal(15, address(&owner))
+    }),
     ("outlive_parent", |_| call(libc::SYS_prctl, &[1, 0]).map(done)),
     ("signal_parent", |_| call(libc::SYS_kill, &[parent(), 0]).map(done)),
     ("trace_victim", |aims| call(libc::SYS_ptrace, &[PTRACE_SEIZE, victim(aims), 0, 0]).map(done)),
@@ -143,6 +149,17 @@ const TABLE: &[(&str, Attempt)] = &[
         let name = SocketAddr::from_abstract_name(aims.text("abstract_name"))?;
         UnixStream::connect_addr(&name)?.write_all(b"escaped").map(done)
     }),
+    // A pair of datagram sockets can be aimed anew, at any socket with a path.
+    ("datagram_pair_send", |aims| UnixDatagram::pair()?.0.send_to(b"escaped", aims.text("datagram_path")).map(done)),
+    ("datagram_pair_connect", |aims| {
+        let (ours, _theirs) = UnixDatagram::pair()?;
+        ours.connect(aims.text("datagram_path"))?;
+        ours.send(b"escaped").map(done)
+    }),
+    ("raw_pair_send", |aims| pair_sends(aims, 3)),
+    ("datagram_pair_with_flags_sendmsg", |aims| pair_sends(aims, 2 | 0o2_000_000 | 0o4000)),
+    ("stream_pair_send", |aims| pair_sends(aims, 1)),
+    ("seqpacket_pair_connect", |aims| pair_connects(aims, 5)),
     ("listen", |_| TcpListener::bind("127.0.0.1:0").map(done)),
     ("raw_socket", |_| call(libc::SYS_socket, &[2, 3, 1]).map(done)),
     ("packet_socket", |_| call(libc::SYS_socket, &[17, 3, 0x0300]).map(done)),
@@ -252,6 +269,42 @@ fn list(folder: &str) -> io::Result<String> {
     let names: io::Result<Vec<String>> =
         fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect();
     Ok(names?.join(" "))
+}
+
+/// Lets the system send a signal for us, to the owner of a pipe that becomes readable.
+fn owner_signal(set_owner: usize, owner: usize) -> io::Result<String> {
+    const F_SETFL: usize = 4;
+    const F_SETSIG: usize = 10;
+    const NONBLOCK_AND_ASYNC: usize = 0o24000;
+    let mut ends = [0_u32; 2];
+    call(libc::SYS_pipe2, &[place(&mut ends), 0])?;
+    let (reader, writer) = (ends[0] as usize, ends[1] as usize);
+    call(libc::SYS_fcntl, &[reader, set_owner, owner])?;
+    call(libc::SYS_fcntl, &[reader, F_SETSIG, 9])?;
+    call(libc::SYS_fcntl, &[reader, F_SETFL, NONBLOCK_AND_ASYNC])?;
+    call(libc::SYS_write, &[writer, address(b"x"), 1]).map(done)
+}
+
+/// A pair of sockets of this kind, and the bytes of the address that one of them is to be aimed at.
+fn aimed_pair(aims: &Aims, kind: usize) -> io::Result<(usize, Vec<u8>)> {
+    let mut pair = [0_u32; 2];
+    call(libc::SYS_socketpair, &[1, kind, 0, place(&mut pair)])?;
+    let mut aim = 1_u16.to_ne_bytes().to_vec();
+    aim.extend_from_slice(c_text(aims.text("datagram_path"))?.as_bytes());
+    Ok((pair[0] as usize, aim))
+}
+
+fn pair_sends(aims: &Aims, kind: usize) -> io::Result<String> {
+    let (socket, aim) = aimed_pair(aims, kind)?;
+    let text = [address(b"escaped"), 7];
+    let message = [address(&aim[..]), aim.len(), address(&text), 1, 0, 0, 0];
+    call(libc::SYS_sendmsg, &[socket, address(&message), 0]).map(done)
+}
+
+fn pair_connects(aims: &Aims, kind: usize) -> io::Result<String> {
+    let (socket, aim) = aimed_pair(aims, kind)?;
+    call(libc::SYS_connect, &[socket, address(&aim[..]), aim.len()])?;
+    call(libc::SYS_sendto, &[socket, address(b"escaped"), 7]).map(done)
 }
 
 fn write(path: PathBuf) -> io::Result<String> {

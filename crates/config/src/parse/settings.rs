@@ -27,6 +27,7 @@ const LIMITS: &[&str] = &[
     "sessions",
     "connections",
     "session_requests",
+    "buffer_bytes",
     "server_requests",
     "list_wait_ms",
     "call_timeout_ms",
@@ -104,7 +105,7 @@ pub(super) fn read(top: &Keys<'_>, environment: &Environment) -> Result<Settings
 }
 
 fn read_limits(keys: &Keys<'_>, limits: &mut Limits) -> Result<(), ConfigError> {
-    let counts: [(&str, u64, u64, &mut usize); 9] = [
+    let counts: [(&str, u64, u64, &mut usize); 10] = [
         ("message_bytes", 1_024, 1 << 30, &mut limits.message_bytes),
         ("depth", 8, 512, &mut limits.depth),
         ("keys", 64, 10_000_000, &mut limits.keys),
@@ -113,6 +114,7 @@ fn read_limits(keys: &Keys<'_>, limits: &mut Limits) -> Result<(), ConfigError> 
         ("sessions", 1, 1_000_000, &mut limits.sessions),
         ("connections", 1, 1_000_000, &mut limits.connections),
         ("session_requests", 1, 1_000_000, &mut limits.session_requests),
+        ("buffer_bytes", 1 << 20, 1 << 40, &mut limits.buffer_bytes),
         ("server_requests", 1, 1_000_000, &mut limits.server_requests),
     ];
     for (key, from, to, limit) in counts {

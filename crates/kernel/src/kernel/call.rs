@@ -14,7 +14,7 @@ use switchboard_protocol::mgp::Extension;
 use switchboard_wire::{Object, Request};
 
 use super::answer::{rename, server_at, unknown_revision};
-use super::{Kernel, View, object_of, repeat, text_of};
+use super::{Kernel, View, object_of, repeat, text_of, waiting};
 use crate::callbacks::{CallNames, CallQuestions};
 use crate::directory::Route;
 use crate::forward::{Forward, TaskWish};
@@ -60,7 +60,7 @@ impl Kernel {
         let mut route = view.directory.tool(&name);
         if route.is_none() {
             // A client may call what it knows from before a restart, while the server is still coming up.
-            Box::pin(self.wait_for_servers()).await;
+            Box::pin(waiting::until_known(self, |view| view.directory.tool(&name).is_some())).await;
             view = self.view();
             route = view.directory.tool(&name);
         } else if let Some((found, server)) = away(&view, route.as_ref())

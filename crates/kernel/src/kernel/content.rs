@@ -7,7 +7,7 @@ use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_wire::{Edit, Object, Raw, Request};
 
 use super::answer::{missing, rename, server_at};
-use super::{Kernel, object_of, plain, text_of};
+use super::{Kernel, object_of, plain, text_of, waiting};
 use crate::clients::ClientState;
 use crate::forward::{failed, malformed};
 use crate::gate::audit;
@@ -19,7 +19,7 @@ impl Kernel {
         let mut view = self.view();
         let mut route = view.directory.prompt(&name);
         if route.is_none() {
-            self.wait_for_servers().await;
+            waiting::until_known(self, |view| view.directory.prompt(&name).is_some()).await;
             view = self.view();
             route = view.directory.prompt(&name);
         }
@@ -51,7 +51,7 @@ impl Kernel {
         if let Some(found) = self.find_resource(uri, &context.session.principal) {
             return Ok(found);
         }
-        self.wait_for_servers().await;
+        waiting::until_known(self, |_| self.find_resource(uri, &context.session.principal).is_some()).await;
         self.find_resource(uri, &context.session.principal).ok_or_else(|| unknown_resource(uri))
     }
 

@@ -28,6 +28,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::identity::Identity;
 use super::{Authorizer, ConnectOptions, Disorder, Refusal, Stopper};
+use crate::ids::Ids;
 use crate::{BoxFuture, Call, CallError, Caller, Context, Handler, Remote, Reply, SendError, Session};
 
 pub(super) use self::connect::connect;
@@ -60,7 +61,7 @@ pub(super) struct Http {
     /// Held while a lost session is replaced, so that it happens once.
     renewing: tokio::sync::Mutex<()>,
     renewals: watch::Sender<u64>,
-    next_id: AtomicU64,
+    ids: Ids,
     outbox: mpsc::Sender<Bytes>,
     running: inbound::Running,
     mailboxes: Arc<mailbox::Mailboxes>,
@@ -118,7 +119,7 @@ impl Http {
                 state: RwLock::new(Arc::new(State::new(&target, None, None, 0))),
                 renewing: tokio::sync::Mutex::default(),
                 renewals: watch::Sender::new(0),
-                next_id: AtomicU64::new(1),
+                ids: Ids::default(),
                 outbox,
                 running: inbound::Running::default(),
                 mailboxes: Arc::default(),
@@ -210,8 +211,10 @@ impl Http {
             }
         };
         let sent = tokio::time::timeout(DELIVERY, self.post(self.target.outgoing(headers, message))).await;
-        let answer = sent.map_err(|_| CallError::Timeout(DELIVERY))?.map_err(call_error)?;
-        refuse_status(&answer)
+        let mut answer = sent.map_err(|_| CallError::Timeout(DELIVERY))?.map_err(call_error)?;
+        refuse_status(&answer)?;
+        keep_unless_more_was_said(&mut answer);
+        Ok(())
     }
 
     fn count_stray(&self) {
@@ -308,6 +311,13 @@ fn add(headers: &mut HeaderMap, more: &[(String, String)]) -> Result<(), CallErr
         headers.insert(key, HeaderValue::try_from(value.as_str()).map_err(|_| bad())?);
     }
     Ok(())
+}
+
+/// Keeps the connection of what has no answer: a body that was not asked for may be the answer to something else.
+fn keep_unless_more_was_said(answer: &mut Answer) {
+    if matches!(&answer.body, Body::Whole(body) if body.is_empty()) {
+        answer.keep_connection();
+    }
 }
 
 /// What a failure of HTTP means for the call.

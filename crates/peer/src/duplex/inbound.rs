@@ -75,6 +75,7 @@ impl Inbound {
             let read = tokio::select! {
                 read = reader.read_buf(decoder.buffer()) => read,
                 () = closed.cancelled() => break,
+                () = self.connection.enough.cancelled() => break,
             };
             if !matches!(read, Ok(count) if count > 0) {
                 break;

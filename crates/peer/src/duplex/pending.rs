@@ -25,6 +25,8 @@ pub(super) struct Waiting {
     answer: oneshot::Sender<Result<Reply, CallError>>,
     related: Option<Arc<dyn Handler>>,
     owner: u64,
+    /// Its place in the order of calls.
+    order: u64,
     /// The token the caller chose for progress; on the wire stands the call's id instead.
     token: Option<Raw>,
     pub(super) alive: Arc<Alive>,
@@ -66,11 +68,11 @@ impl Alive {
 impl Waiting {
     pub(super) fn new(
         related: Option<Arc<dyn Handler>>,
-        owner: u64,
+        (owner, order): (u64, u64),
         token: Option<Raw>,
     ) -> (Self, oneshot::Receiver<Result<Reply, CallError>>) {
         let (answer, receiver) = oneshot::channel();
-        (Self { answer, related, owner, token, alive: Arc::default() }, receiver)
+        (Self { answer, related, owner, order, token, alive: Arc::default() }, receiver)
     }
 }
 
@@ -131,7 +133,8 @@ impl Pending {
 }
 
 fn only_owner(calls: &HashMap<u64, Waiting>) -> Option<Arc<dyn Handler>> {
-    let (_, newest) = calls.iter().filter(|(_, waiting)| waiting.related.is_some()).max_by_key(|(id, _)| **id)?;
+    let (_, newest) =
+        calls.iter().filter(|(_, waiting)| waiting.related.is_some()).max_by_key(|(_, waiting)| waiting.order)?;
     let alone = calls.values().all(|waiting| waiting.related.is_none() || waiting.owner == newest.owner);
     if alone { newest.related.clone() } else { None }
 }

@@ -17,6 +17,8 @@ const MOST_BYTES: usize = 64 << 20;
 pub(super) struct Writer {
     queue: mpsc::Sender<Bytes>,
     waiting: Arc<AtomicUsize>,
+    /// Cancelled when the task has ended.
+    done: CancellationToken,
 }
 
 impl Writer {
@@ -26,8 +28,18 @@ impl Writer {
     {
         let (sender, receiver) = mpsc::channel(queue.max(1));
         let waiting = Arc::new(AtomicUsize::new(0));
-        tokio::spawn(write_all(writer, receiver, waiting.clone(), timeout, closed));
-        Self { queue: sender, waiting }
+        let done = CancellationToken::new();
+        let (writing, end) = (write_all(writer, receiver, waiting.clone(), timeout, closed), done.clone().drop_guard());
+        tokio::spawn(async move {
+            let _end = end;
+            writing.await;
+        });
+        Self { queue: sender, waiting, done }
+    }
+
+    /// Waits until nothing more is written.
+    pub(super) async fn done(&self) {
+        self.done.cancelled().await;
     }
 
     /// Bytes that wait to be written.

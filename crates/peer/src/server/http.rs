@@ -11,6 +11,7 @@ mod channel;
 mod exchange;
 mod legacy;
 mod log;
+mod memory;
 mod modern;
 mod old_sse;
 mod options;
@@ -24,10 +25,11 @@ use std::time::Duration;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
 use switchboard_protocol::{Era, Revision};
-use switchboard_transport::http_server::{Answering, Body, Listener, Principal, Service, read_body};
+use switchboard_transport::http_server::{Answering, Body, Listener, Principal, Room, Service, read_body_into};
 use switchboard_wire::{Incoming as Frame, Message};
 
 use crate::Handler;
+use memory::Memory;
 pub use options::{HttpOptions, LogLimits, OldSse};
 use sessions::Sessions;
 
@@ -46,6 +48,8 @@ pub(super) struct Shared {
     options: HttpOptions,
     handler: Arc<dyn Handler>,
     sessions: Sessions,
+    /// What streams and bodies hold together.
+    memory: Arc<Memory>,
     stray_answers: AtomicU64,
 }
 
@@ -53,10 +57,10 @@ impl HttpFace {
     /// A face that gives what arrives to `handler`.
     pub fn new(options: HttpOptions, handler: Arc<dyn Handler>) -> Self {
         let sessions = Sessions::new(options.max_sessions, handler.clone());
-        Self {
-            shared: Arc::new(Shared { options, handler, sessions, stray_answers: AtomicU64::new(0) }),
-            fallback: None,
-        }
+        // The largest message must fit into what one principal gets.
+        let memory = Memory::new(options.max_memory.max(options.limits.bytes.saturating_mul(2)));
+        let stray_answers = AtomicU64::new(0);
+        Self { shared: Arc::new(Shared { options, handler, sessions, memory, stray_answers }), fallback: None }
     }
 
     /// The same face, with a service for every path that is not its own.
@@ -90,6 +94,12 @@ impl HttpFace {
     #[must_use]
     pub fn session_count(&self) -> usize {
         self.shared.sessions.len()
+    }
+
+    /// Bytes that streams and bodies hold together.
+    #[must_use]
+    pub fn memory_used(&self) -> usize {
+        self.shared.memory.used()
     }
 
     /// Answers of clients that nobody waited for: late, repeated, or never asked.
@@ -164,7 +174,7 @@ impl Shared {
 
     /// A message.
     async fn post(self: Arc<Self>, headers: Arc<HeaderMap>, body: Incoming, principal: Principal) -> Response<Body> {
-        let frame = match self.read(&headers, body).await {
+        let frame = match self.read(&headers, body, &principal).await {
             Ok(frame) => frame,
             Err(response) => return response,
         };
@@ -188,7 +198,7 @@ impl Shared {
     }
 
     /// Reads and parses the body of a POST.
-    async fn read(&self, headers: &HeaderMap, body: Incoming) -> Result<Frame, Response<Body>> {
+    async fn read(&self, headers: &HeaderMap, body: Incoming, reader: &Principal) -> Result<Frame, Response<Body>> {
         if !answer::is_json(headers) {
             return Err(answer::refused(
                 StatusCode::UNSUPPORTED_MEDIA_TYPE,
@@ -196,7 +206,8 @@ impl Shared {
             ));
         }
         let options = &self.options;
-        let text = read_body(body, options.limits.bytes, options.body_timeout)
+        let room = || Arc::new(self.memory.account(&reader.name)) as Arc<dyn Room>;
+        let text = read_body_into(body, options.limits.bytes, options.body_timeout, room)
             .await
             .map_err(|error| answer::unread(&error))?;
         Frame::parse(text, &options.limits).map_err(|refusal| answer::refusal(&refusal))

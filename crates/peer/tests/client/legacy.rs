@@ -188,27 +188,32 @@ async fn a_lost_session_is_replaced_once_and_no_caller_notices() {
 
 #[tokio::test]
 async fn a_stream_that_ends_early_is_taken_up_again() {
-    let server = Server::start(|seen, mut wire| async move {
-        match &*seen.what() {
-            "tools/call" => {
-                wire.begin_events().await;
-                wire.raw(b"id: e1\nretry: 30\ndata: \n\n").await;
-                None
-            }
-            "GET" if seen.header("last-event-id") == Some("e1") => {
-                wire.begin_events().await;
-                wire.raw(b"id: e2\ndata: \n\n").await;
-                None
-            }
-            "GET" if seen.header("last-event-id") == Some("e2") => {
-                wire.begin_events().await;
-                // The id of the call is 3: after the probe and `initialize`.
-                wire.event(&json!({"jsonrpc": "2.0", "id": 3, "result": {"late": true}})).await;
-                None
-            }
-            _ => {
-                routine(&seen, &mut wire).await;
-                Some(wire)
+    let asked = Arc::new(parking_lot::Mutex::new(Value::Null));
+    let server = Server::start(move |seen, mut wire| {
+        let asked = asked.clone();
+        async move {
+            match &*seen.what() {
+                "tools/call" => {
+                    *asked.lock() = seen.body["id"].clone();
+                    wire.begin_events().await;
+                    wire.raw(b"id: e1\nretry: 30\ndata: \n\n").await;
+                    None
+                }
+                "GET" if seen.header("last-event-id") == Some("e1") => {
+                    wire.begin_events().await;
+                    wire.raw(b"id: e2\ndata: \n\n").await;
+                    None
+                }
+                "GET" if seen.header("last-event-id") == Some("e2") => {
+                    wire.begin_events().await;
+                    let id = asked.lock().clone();
+                    wire.event(&json!({"jsonrpc": "2.0", "id": id, "result": {"late": true}})).await;
+                    None
+                }
+                _ => {
+                    routine(&seen, &mut wire).await;
+                    Some(wire)
+                }
             }
         }
     })

@@ -3,6 +3,7 @@
 
 mod legacy;
 mod modern;
+mod repeated;
 mod script;
 mod sse;
 mod stdio;

@@ -106,13 +106,17 @@ async fn idle_sessions_end_but_used_ones_do_not() {
 }
 
 #[tokio::test]
-async fn there_is_room_for_so_many() {
+async fn there_is_room_for_so_many_sessions_in_use() {
     let mut options = quick();
     options.max_sessions = 2;
     options.max_running = 1;
     let mut served = Served::with(options, |access| access).await;
     let session = served.session("2025-11-25").await;
-    served.session("2025-11-25").await;
+    let other = served.session("2025-11-25").await;
+    let (mut first, mut second) =
+        (Ask::get(&session).open(served.address).await, Ask::get(&other).open(served.address).await);
+    first.event().await.unwrap();
+    second.event().await.unwrap();
     let refused = initialize("2025-11-25").send(served.address).await;
     assert_eq!(refused.status, 503);
     // Those that are turned away together are told to come back one after the other.
@@ -122,6 +126,48 @@ async fn there_is_room_for_so_many() {
     let _running = call(&session, "quiet-gate").send_only(served.address).await;
     served.until(Seen::Started("quiet-gate".to_owned())).await;
     assert_eq!(call(&session, "echo").send(served.address).await.status, 503);
+}
+
+#[tokio::test]
+async fn the_session_that_was_idle_longest_makes_room() {
+    let mut options = quick();
+    options.max_sessions = 2;
+    let served = Served::with(options, |access| access).await;
+    let first = served.session("2025-11-25").await;
+    let second = served.session("2025-11-25").await;
+    // The first is used once more, at a later moment by a clock that counts milliseconds.
+    tokio::time::sleep(Duration::from_millis(5)).await;
+    assert_eq!(call(&first, "echo").send(served.address).await.status, 200);
+    let third = served.session("2025-11-25").await;
+    for (session, status) in [(&first, 200), (&second, 404), (&third, 200)] {
+        assert_eq!(call(session, "echo").send(served.address).await.status, status);
+    }
+}
+
+#[tokio::test]
+async fn one_principal_cannot_lock_out_another() {
+    let mut options = quick();
+    options.max_sessions = 8;
+    let served = Served::with(options, |access| access.authenticated(|token| token.map(Into::into))).await;
+    let open = |token: &'static str| initialize("2025-11-25").with("Authorization", &format!("Bearer {token}"));
+    let hold =
+        |session: String, token: &'static str| Ask::get(&session).with("Authorization", &format!("Bearer {token}"));
+    let mut streams = Vec::new();
+    // Two that take all they can get, and use it, so that nothing of it is idle.
+    for token in ["ann", "ann", "ann", "ann", "ann", "ann", "ann", "bob", "bob", "bob"] {
+        let opened = open(token).send(served.address).await;
+        if let Some(session) = opened.header("mcp-session-id") {
+            streams.push(hold(session.to_owned(), token).open(served.address).await);
+        }
+    }
+    assert_eq!(served.face.session_count(), 8);
+    for _ in 0..3 {
+        let owner = open("owner").send(served.address).await;
+        assert_eq!(owner.status, 200);
+        let ask = call(owner.header("mcp-session-id").unwrap(), "echo").with("Authorization", "Bearer owner");
+        assert_eq!(ask.send(served.address).await.status, 200);
+    }
+    assert_eq!(served.face.session_count(), 8);
 }
 
 #[tokio::test]

@@ -2,12 +2,12 @@
 
 use std::sync::atomic::Ordering;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use switchboard_peer::server::http::LogLimits;
 use switchboard_peer::{Call, CallError, SendError};
 
 use crate::client::{Ask, within};
-use crate::script::{Seen, Served, call, progress, quick};
+use crate::script::{Seen, Served, call, initialize, progress, quick};
 
 #[tokio::test]
 async fn the_first_notification_makes_a_stream() {
@@ -173,15 +173,39 @@ async fn what_nobody_reads_is_bounded() {
 }
 
 #[tokio::test]
-async fn a_slow_reader_is_given_up() {
+async fn a_burst_before_the_answer_loses_neither_the_answer_nor_what_was_taken() {
+    let served = Served::start().await;
+    let session = served.session("2025-11-25").await;
+    for ask in [call(&session, "burst"), Ask::modern("burst", json!({}))] {
+        let mut stream = ask.open(served.address).await;
+        let mut numbers = Vec::new();
+        let kept = loop {
+            let event = stream.event().await.expect("the stream ends with the answer");
+            if event.data.is_empty() {
+                continue;
+            }
+            let message: Value = serde_json::from_slice(&event.data).unwrap();
+            match message["params"]["progress"].as_u64() {
+                Some(number) => numbers.push(number),
+                None => break message["result"]["kept"].as_u64().unwrap(),
+            }
+        };
+        assert!(kept > 3_000, "{kept}");
+        assert_eq!(numbers, (0..kept).collect::<Vec<_>>());
+        assert!(stream.event().await.is_none());
+    }
+}
+
+#[tokio::test]
+async fn a_call_goes_on_without_what_its_reader_leaves_lying() {
     let mut served = Served::start().await;
-    // Modern: the stream is lost, and with it the request.
+    // Modern: what there is no room for is not kept, and the request ends with its client.
     let socket = Ask::modern("flood", json!({})).send_only(served.address).await;
     served.until(Seen::Started("flood".to_owned())).await;
-    served.until(Seen::Dropped("flood".to_owned())).await;
     // The bound of the log, and what the two ends of the socket and the writer hold.
     assert!(served.script.flooded.load(Ordering::Relaxed) < 2_000);
     drop(socket);
+    served.until(Seen::Dropped("flood".to_owned())).await;
     // Legacy: the request goes on, and what was not read waits for the client.
     let session = served.session("2025-11-25").await;
     let mut stream = call(&session, "flood").open(served.address).await;
@@ -192,6 +216,107 @@ async fn a_slow_reader_is_given_up() {
     let cancel = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#;
     Ask::post(cancel).in_session(&session).send(served.address).await;
     within(async { while again.event().await.is_some() {} }).await;
+}
+
+#[tokio::test]
+async fn streams_that_nobody_reads_keep_within_one_bound_and_give_it_back() {
+    let mut options = quick();
+    options.limits.bytes = 1 << 20;
+    options.max_memory = 4 << 20;
+    let mut served = Served::with(options, |access| access.authenticated(|token| token.map(Into::into))).await;
+    let opened = initialize("2025-11-25").with("Authorization", "Bearer ann").send(served.address).await;
+    let session = opened.header("mcp-session-id").unwrap().to_owned();
+    let mut stalled = Vec::new();
+    for _ in 0..20 {
+        let ask = call(&session, "flood").with("Authorization", "Bearer ann");
+        stalled.push(ask.send_only(served.address).await);
+        served.until(Seen::Started("flood".to_owned())).await;
+    }
+    let used = served.face.memory_used();
+    assert!((1 << 20..=2 << 20).contains(&used), "half of it is for one principal: {used}");
+    // Another one is not kept from its share.
+    let mut other = Ask::modern("burst", json!({})).with("Authorization", "Bearer bob").open(served.address).await;
+    while other.event().await.is_some() {}
+    drop(stalled);
+    let delete = Ask::new("DELETE", "/mcp").in_session(&session).with("Authorization", "Bearer ann");
+    assert_eq!(delete.send(served.address).await.status, 204);
+    within(async {
+        while served.face.memory_used() > 0 {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn streams_that_have_ended_are_trimmed_at_once() {
+    let mut options = quick();
+    options.kept_streams = 2;
+    let served = Served::with(options, |access| access).await;
+    let session = served.session("2025-11-25").await;
+    let mut used = Vec::new();
+    for _ in 0..6 {
+        let mut stream = call(&session, "burst").open(served.address).await;
+        while stream.event().await.is_some() {}
+        drop(stream);
+        used.push(served.face.memory_used());
+    }
+    // The last one is trimmed when its connection is seen to have gone.
+    within(async {
+        while served.face.memory_used() > used[1] + used[0] / 2 {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn bodies_that_are_held_open_keep_within_the_same_bound() {
+    use tokio::io::AsyncWriteExt as _;
+    let mut options = quick();
+    options.limits.bytes = 1 << 20;
+    options.max_memory = 4 << 20;
+    let served = Served::with(options, |access| access.authenticated(|token| token.map(Into::into))).await;
+    let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"echo","params":{{"text":"{}"}}}}"#, "x".repeat(900 << 10));
+    let half = |token: &str| {
+        let (head, half) = (served.address, &body[..body.len() / 2]);
+        let text = format!(
+            "POST /mcp HTTP/1.1\r\nHost: {head}\r\nContent-Type: application/json\r\nAuthorization: Bearer {token}\r\n\
+             Content-Length: {}\r\n\r\n{half}",
+            body.len()
+        );
+        async move {
+            let mut socket = tokio::net::TcpStream::connect(head).await.unwrap();
+            socket.write_all(text.as_bytes()).await.unwrap();
+            socket
+        }
+    };
+    let mut held = Vec::new();
+    for _ in 0..2 {
+        held.push(half("ann").await);
+    }
+    within(async {
+        while served.face.memory_used() < 1_800 << 10 {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+    // What does not fit is told to come back, and another principal is served meanwhile.
+    let ask = Ask::modern("echo", json!({"text": "x".repeat(900 << 10)}));
+    let (refused, served_other) =
+        tokio::join!(async { ask.clone().with("Authorization", "Bearer ann").send(served.address).await }, async {
+            ask.clone().with("Authorization", "Bearer bob").send(served.address).await
+        },);
+    assert_eq!((refused.status, served_other.status), (503, 200));
+    assert!(refused.header("retry-after").is_some());
+    drop(held);
+    within(async {
+        while served.face.memory_used() > 0 {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+    assert_eq!(ask.with("Authorization", "Bearer ann").send(served.address).await.status, 200);
 }
 
 #[tokio::test]

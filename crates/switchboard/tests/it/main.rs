@@ -6,6 +6,7 @@ mod auth;
 #[cfg(target_os = "linux")]
 mod confine;
 mod discovery;
+mod ending;
 mod faults;
 mod files;
 mod flow;

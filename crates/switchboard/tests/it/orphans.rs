@@ -73,3 +73,69 @@ fn none_after_a_command() {
     let pids: Vec<u32> = text.split(' ').map(|pid| pid.parse().unwrap()).collect();
     all_gone([pids[0], pids[1]]);
 }
+
+/// A kernel whose server has a process in another session, which ignores what it is told; the numbers of both.
+fn deserted(home: &Home, trust: &str) -> (crate::serve::Served, [u32; 2]) {
+    let file = home.path("project/pid");
+    let _old = std::fs::remove_file(&file);
+    let script = "(setsid sh -c 'trap \"\" HUP TERM; echo $$ > pid.half; mv pid.half pid; while :; do sleep 1000; done' \
+                  </dev/null >/dev/null 2>&1 &); exec \"$0\" --ignore-end";
+    let entry = format!("id = \"deserted\"\ncommand = \"sh\"\nargs = [\"-c\", {script:?}, {:?}]\n", faulty_server());
+    home.configure(&format!("[[servers]]\n{entry}{trust}\n"));
+    let served = crate::serve::Served::start(home, &["--no-auth"]);
+    let deserter = until(|| std::fs::read_to_string(&file).ok()?.trim().parse().ok()).expect("the number");
+    let (_, body) = served.http("POST", "/mcp", None, &pid_request());
+    let answer: serde_json::Value = serde_json::from_str(&body).unwrap();
+    let server = answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{answer}")).parse().unwrap();
+    assert!(is_alive(deserter) && is_alive(server));
+    (served, [server, deserter])
+}
+
+fn pid_request() -> String {
+    let params = json!({"name": "pid", "arguments": {}, "_meta": crate::serve::modern_meta(&json!({}))});
+    json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).to_string()
+}
+
+#[test]
+fn none_that_moved_to_another_session() {
+    let home = Home::new();
+    let (served, pids) = deserted(&home, "");
+    served.kill();
+    all_gone(pids);
+    let (served, pids) = deserted(&home, "");
+    served.end();
+    all_gone(pids);
+    let (served, pids) = deserted(&home, "");
+    home.run(&["servers", "stop", "deserted"]).ok();
+    all_gone(pids);
+    served.end();
+    let (served, pids) = deserted(&home, "");
+    home.run(&["servers", "restart", "deserted"]).ok();
+    all_gone(pids);
+    served.kill();
+}
+
+#[test]
+fn none_where_a_guardian_is_lost_and_a_new_one_takes_its_place() {
+    let home = Home::new();
+    let (served, pids) = deserted(&home, "");
+    let parent = |pid: u32| -> u32 {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+        stat.rsplit_once(')').unwrap().1.split_whitespace().nth(1).unwrap().parse().unwrap()
+    };
+    let guardian = parent(pids[0]);
+    assert_ne!(guardian, served.pid());
+    let process = rustix::process::Pid::from_raw(i32::try_from(guardian).unwrap()).unwrap();
+    rustix::process::kill_process(process, rustix::process::Signal::KILL).unwrap();
+    all_gone(pids);
+    // The server is started again, below a new one.
+    let again = until(|| {
+        let (_, body) = served.http("POST", "/mcp", None, &pid_request());
+        let answer: serde_json::Value = serde_json::from_str(&body).ok()?;
+        answer["result"]["content"][0]["text"].as_str()?.parse::<u32>().ok()
+    });
+    let again = again.expect("the server is back");
+    assert!(again != pids[0] && parent(again) != served.pid());
+    served.kill();
+    all_gone([again, again]);
+}

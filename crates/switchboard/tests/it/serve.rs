@@ -260,8 +260,9 @@ fn a_second_signal_does_not_wait_for_calls_that_run() {
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
     let _stream = served.send("POST", "/mcp", None, &body.to_string());
     served.signal(rustix::process::Signal::TERM);
-    let stopped = until(|| TcpStream::connect(&served.address).err());
-    assert!(stopped.is_some(), "no more connections are taken");
+    until(|| (served.http("GET", "/readyz", None, "").0 == 503).then_some(())).expect("no longer ready");
+    let began = std::time::Instant::now();
     served.signal(rustix::process::Signal::TERM);
     wait(&mut served.child);
+    assert!(began.elapsed() < std::time::Duration::from_secs(4), "{:?}", began.elapsed());
 }

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::process::{Command, ExitStatus};
+use std::process::ExitStatus;
 
+use super::running::Start;
 use super::{Child, CommandSpec, SpawnError};
 use crate::confine::{ExitCause, Refusal};
 
@@ -16,6 +17,16 @@ pub(super) enum Trouble {
     System(std::io::Error),
     /// Something cannot be enforced.
     Refused(Refusal),
+}
+
+/// The program itself, without a launcher.
+fn directly(spec: &CommandSpec, variables: Variables) -> Start {
+    Start {
+        program: (&spec.program).into(),
+        args: spec.args.iter().map(Into::into).collect(),
+        env: variables.into_iter().collect(),
+        cwd: spec.cwd.clone(),
+    }
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -71,22 +82,15 @@ mod linux {
             Ok(Self::ByLauncher(Box::new(Launch { launcher, control, profile, variables })))
         }
 
-        pub(in crate::child) const fn is_confined(&self) -> bool {
-            matches!(self, Self::ByLauncher(_))
-        }
-
-        /// The launcher gets no variable: some of those meant for the program could change what the launcher does.
-        pub(in crate::child) fn command(&self, spec: &CommandSpec) -> Command {
+        /// What is started. The launcher gets no variable: some of those meant for the program could change what the
+        /// launcher does.
+        pub(in crate::child) fn start(&self, spec: &CommandSpec, variables: Variables) -> Start {
             match self {
-                Self::Directly => {
-                    let mut command = Command::new(&spec.program);
-                    command.args(&spec.args);
-                    command
-                }
+                Self::Directly => directly(spec, variables),
                 Self::ByLauncher(launch) => {
-                    let mut command = Command::new(&launch.launcher.program);
-                    command.args(&launch.launcher.args).arg(launch.control.name()).env_clear();
-                    command
+                    let mut args: Vec<OsString> = launch.launcher.args.iter().map(Into::into).collect();
+                    args.push(launch.control.name().into());
+                    Start { program: launch.launcher.program.clone().into(), args, env: Vec::new(), cwd: None }
                 }
             }
         }
@@ -101,7 +105,7 @@ mod linux {
                 args: spec.args.iter().map(Into::into).collect(),
                 env: variables.into_iter().collect(),
                 cwd: spec.cwd.clone(),
-                parent: std::process::id(),
+                parent: child.group.parent(),
             };
             // A program that ends at once may have ended before we heard that it was started.
             let ended = async {
@@ -235,14 +239,8 @@ mod elsewhere {
             Ok(Self)
         }
 
-        pub(in crate::child) const fn is_confined(&self) -> bool {
-            false
-        }
-
-        pub(in crate::child) fn command(&self, spec: &CommandSpec) -> Command {
-            let mut command = Command::new(&spec.program);
-            command.args(&spec.args);
-            command
+        pub(in crate::child) fn start(&self, spec: &CommandSpec, variables: Variables) -> Start {
+            directly(spec, variables)
         }
 
         #[expect(clippy::unused_async, reason = "the other systems wait")]

@@ -1,4 +1,4 @@
-//! What the child does between fork and exec: the one place with `unsafe`.
+//! What a child does between fork and exec: the one place with `unsafe`.
 
 use std::io;
 use std::os::unix::process::CommandExt as _;
@@ -8,11 +8,26 @@ use std::process::Command;
 /// from it every file that is open here.
 pub(super) fn prepare(command: &mut Command) {
     let parent = rustix::process::getpid();
+    run_before(command, move || detach(parent));
+}
+
+/// Makes the child the leader of a session of its own and keeps from it every file that is open here, and lets it live on
+/// when we die.
+#[cfg(target_os = "linux")]
+pub(super) fn stand_apart(command: &mut Command) {
+    run_before(command, || {
+        rustix::process::setsid()?;
+        close_the_rest_with_exec();
+        Ok(())
+    });
+}
+
+fn run_before(command: &mut Command, step: impl FnMut() -> io::Result<()> + Send + Sync + 'static) {
     #[expect(unsafe_code, reason = "pre_exec is unsafe to call; nothing in the standard library does the same")]
     // SAFETY: the closure runs in the forked child of a process with threads, where only async-signal-safe calls are
-    // sound. It makes system calls only, takes no lock, allocates nothing and captures one integer.
+    // sound. Both steps above make system calls only, take no lock, allocate nothing and capture one integer at most.
     unsafe {
-        command.pre_exec(move || detach(parent));
+        command.pre_exec(step);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Starting a process from a thread that outlives it, and signals to its whole group.
 
-use std::process::{ExitStatus, Stdio};
+use std::process::ExitStatus;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::sync::{Arc, LazyLock};
@@ -10,12 +10,15 @@ use tokio::runtime::Handle;
 use tokio::sync::{oneshot, watch};
 
 use super::confined::{self, Trouble};
-use super::{Child, CommandSpec, SpawnError, StderrTail, environment, guardian, stderr};
+use super::running::{Running, Settled};
+use super::{Child, CommandSpec, SpawnError, StderrTail, environment, stderr};
 
-/// A process group, named by its leader.
+/// The processes of a server: a group, named by its leader, and where there is a guardian whatever has left the group.
 #[derive(Debug)]
 pub(super) struct Group {
     pid: u32,
+    #[cfg(target_os = "linux")]
+    guardian: Option<super::guardian::Line>,
     /// Nobody was left in the group: its number may belong to someone else by now.
     gone: AtomicBool,
     /// It was told to end.
@@ -46,17 +49,38 @@ impl Group {
         self.stopped.load(Ordering::Acquire)
     }
 
-    /// Signals the whole group; `false` if nobody is in it.
+    /// Who started the leader.
+    pub(super) fn parent(&self) -> u32 {
+        #[cfg(target_os = "linux")]
+        if let Some(guardian) = &self.guardian {
+            return guardian.pid;
+        }
+        std::process::id()
+    }
+
+    /// Signals all of them; `false` if nobody is left.
     #[cfg(unix)]
     pub(super) fn signal(&self, blow: Blow) -> bool {
         use rustix::process::{Signal, kill_process_group};
+        self.signalled.store(true, Ordering::Release);
+        #[cfg(target_os = "linux")]
+        if let Some(guardian) = &self.guardian {
+            let heard = match blow {
+                Blow::Term => guardian.term(),
+                Blow::Kill => guardian.kill(),
+                Blow::CpuTime => false,
+            };
+            // Asked twice to end, some programs leave their work undone.
+            if heard && blow == Blow::Term {
+                return true;
+            }
+        }
         let signal = match blow {
             Blow::Term => Signal::TERM,
             Blow::Kill => Signal::KILL,
             #[cfg(target_os = "linux")]
             Blow::CpuTime => Signal::XCPU,
         };
-        self.signalled.store(true, Ordering::Release);
         self.reaches(|group| kill_process_group(group, signal))
     }
 
@@ -69,19 +93,26 @@ impl Group {
     #[cfg(unix)]
     fn reaches(&self, send: impl FnOnce(rustix::process::Pid) -> rustix::io::Result<()>) -> bool {
         let Some(group) = i32::try_from(self.pid).ok().and_then(rustix::process::Pid::from_raw) else { return false };
-        if self.gone.load(Ordering::Acquire) {
+        #[cfg(target_os = "linux")]
+        let over = self.guardian.as_ref().is_some_and(|guardian| guardian.over.is_cancelled());
+        #[cfg(not(target_os = "linux"))]
+        let over = false;
+        if over || self.gone.load(Ordering::Acquire) {
             return false;
         }
         let reached = send(group).is_ok();
         if !reached {
             self.gone.store(true, Ordering::Release);
-            guardian::forget(self.pid);
         }
         reached
     }
 
-    /// Waits until nobody is left in the group.
+    /// Waits until nobody is left.
     pub(super) async fn emptied(&self, exit: &watch::Receiver<Option<ExitStatus>>) {
+        #[cfg(target_os = "linux")]
+        if let Some(guardian) = &self.guardian {
+            return guardian.over.cancelled().await;
+        }
         let mut exit = exit.clone();
         // The leader first: until it is reaped it counts as a member.
         let _ended = exit.wait_for(Option::is_some).await.map(|_| ());
@@ -89,6 +120,23 @@ impl Group {
         while self.reaches(rustix::process::test_kill_process_group) {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
+    }
+
+    /// The guardian has ended; `in_order` when nobody was left that it guarded.
+    #[cfg(target_os = "linux")]
+    pub(super) async fn guardian_ended(&self, in_order: bool) {
+        if !in_order {
+            // Its members are in the group still, or they are ours now.
+            self.reaches(|group| rustix::process::kill_process_group(group, rustix::process::Signal::KILL));
+        }
+        if let Some(guardian) = &self.guardian {
+            guardian.ended(in_order).await;
+        }
+    }
+
+    /// The leader has ended.
+    pub(super) fn leader_ended(&self) {
+        self.stopped.store(self.signalled.load(Ordering::Acquire), Ordering::Release);
     }
 }
 
@@ -116,53 +164,36 @@ pub(super) async fn spawn(spec: &CommandSpec) -> Result<Child, SpawnError> {
         .get(std::ffi::OsStr::new("PATH"))
         .map_or_else(|| "nowhere, PATH is not set".to_owned(), |path| path.to_string_lossy().into_owned());
     let plan = confined::Plan::of(spec, &variables)?;
-    let mut command = plan.command(spec);
-    if !plan.is_confined() {
-        command.env_clear().envs(variables);
-    }
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    if let Some(cwd) = spec.cwd.as_ref().filter(|_| !plan.is_confined()) {
-        command.current_dir(cwd);
-    }
-    #[cfg(unix)]
-    super::pre_exec::prepare(&mut command);
-    let mut command = tokio::process::Command::from(command);
-    command.kill_on_drop(true);
+    let start = plan.start(spec, variables);
 
     let runtime = Handle::current();
     let (done, outcome) = oneshot::channel();
     let job: Job = Box::new(move || {
         let _context = runtime.enter();
-        guardian::ready();
-        // Nobody waits any more: dropping the child kills it.
-        let _unwanted = done.send(command.spawn());
+        // Nobody waits any more: dropping what was started ends it.
+        let _unwanted = done.send(Running::start(&start));
     });
     let spawner = SPAWNER.as_ref().ok_or_else(|| failed("no thread could be started"))?;
     spawner.try_send(job).map_err(|_| failed("too many processes are being started at once"))?;
     let outcome = outcome.await.map_err(|_| failed("the thread that starts processes is gone"))?;
-    let mut process = outcome.map_err(|error| explain(spec, searched.clone(), &error))?;
-
-    let pid = process.id().ok_or_else(|| failed("it ended at once"))?;
-    guardian::watch(pid);
+    let running = outcome.map_err(|error| explain(spec, searched.clone(), &error))?;
+    let settled = running.settle().await.map_err(|error| explain(spec, searched.clone(), &error))?;
+    let Settled { pid, streams, ending, .. } = settled;
     let group = Arc::new(Group {
         pid,
+        #[cfg(target_os = "linux")]
+        guardian: settled.guardian,
         gone: AtomicBool::new(false),
         signalled: AtomicBool::new(false),
         stopped: AtomicBool::new(false),
     });
     let tail = StderrTail::default();
-    if let Some(stream) = process.stderr.take() {
+    if let Some(stream) = streams.stderr {
         tokio::spawn(stderr::drain(stream, tail.clone(), spec.program.clone(), pid));
     }
-    let (stdin, stdout) = (process.stdin.take(), process.stdout.take());
+    let (stdin, stdout) = (streams.stdin, streams.stdout);
     let (ended, exit) = watch::channel(None);
-    let watched = Arc::clone(&group);
-    tokio::spawn(async move {
-        // Owned by this task, so that it is always reaped.
-        let status = process.wait().await.unwrap_or_default();
-        watched.stopped.store(watched.signalled.load(Ordering::Acquire), Ordering::Release);
-        ended.send_replace(Some(status));
-    });
+    tokio::spawn(ending.follow(Arc::clone(&group), ended));
     // From here on dropping the child ends the process, whatever goes wrong.
     let mut child = Child { stdin, stdout, group, exit, stderr: tail, confined: confined::Confined::default() };
     child.confined = plan.hand_over(spec, &child).await.map_err(|trouble| match trouble {

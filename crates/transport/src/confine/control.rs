@@ -3,19 +3,15 @@
 //! The socket has an abstract name with random digits, so nothing is left on disk. The name is no secret: whoever
 //! connects must be the very process that we started.
 
-use std::io::{self, IoSlice, IoSliceMut, Read as _, Write as _};
-use std::mem::MaybeUninit;
+use std::io::{self, Read as _};
 use std::net::TcpListener;
-use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::fd::AsFd as _;
 use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 use std::time::Duration;
 
-use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
-};
-
-use super::order::{LONGEST, Order, Refusal, Report, Word};
+use super::order::{Order, Refusal, Report, Word};
+use crate::handover;
 
 /// The launcher has this long to apply a profile.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -82,11 +78,11 @@ fn random() -> io::Result<u128> {
 }
 
 fn converse(mut stream: UnixStream, order: &Order) -> io::Result<HandedOver> {
-    write(&mut stream, &serde_json::to_vec(order)?)?;
+    handover::send(&mut stream, &serde_json::to_vec(order)?, &[])?;
     let mut listener = None;
     let mut ready = false;
     loop {
-        let Some((message, socket)) = receive(&mut stream)? else {
+        let Some((message, mut sockets)) = handover::receive(&mut stream)? else {
             // The socket closes by itself when the launcher becomes the program.
             if ready {
                 return Ok(HandedOver::Started(listener));
@@ -94,7 +90,7 @@ fn converse(mut stream: UnixStream, order: &Order) -> io::Result<HandedOver> {
             return Err(io::Error::new(io::ErrorKind::BrokenPipe, "the launcher ended before it was ready"));
         };
         match serde_json::from_slice(&message)? {
-            Word::Listener => listener = socket.map(TcpListener::from),
+            Word::Listener => listener = sockets.pop().map(TcpListener::from),
             Word::Ready => ready = true,
             Word::NotStarted { code } => return Ok(HandedOver::NotStarted(io::Error::from_raw_os_error(code))),
             Word::Refused(refusal) => return Ok(HandedOver::Refused(refusal)),
@@ -116,60 +112,16 @@ impl Line {
     }
 
     pub(super) fn order(&mut self) -> io::Result<Order> {
-        let (message, _) = receive(&mut self.0)?.ok_or(io::ErrorKind::UnexpectedEof)?;
+        let (message, _) = handover::receive(&mut self.0)?.ok_or(io::ErrorKind::UnexpectedEof)?;
         Ok(serde_json::from_slice(&message)?)
     }
 
     pub(super) fn say(&mut self, word: &Word) -> io::Result<()> {
-        write(&mut self.0, &serde_json::to_vec(word)?)
+        handover::send(&mut self.0, &serde_json::to_vec(word)?, &[])
     }
 
     /// Gives a listening socket away.
     pub(super) fn give(&mut self, listener: &TcpListener) -> io::Result<()> {
-        let message = serde_json::to_vec(&Word::Listener)?;
-        let length = u32::try_from(message.len()).map_err(io::Error::other)?.to_be_bytes();
-        let sockets = [listener.as_fd()];
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
-        let mut extra = SendAncillaryBuffer::new(&mut space);
-        extra.push(SendAncillaryMessage::ScmRights(&sockets));
-        rustix::io::retry_on_intr(|| {
-            rustix::net::sendmsg(&self.0, &[IoSlice::new(&length)], &mut extra, SendFlags::NOSIGNAL)
-        })?;
-        self.0.write_all(&message)
+        handover::send(&mut self.0, &serde_json::to_vec(&Word::Listener)?, &[listener.as_fd()])
     }
-}
-
-fn write(stream: &mut UnixStream, message: &[u8]) -> io::Result<()> {
-    let length = u32::try_from(message.len()).map_err(io::Error::other)?;
-    stream.write_all(&length.to_be_bytes())?;
-    stream.write_all(message)
-}
-
-/// One message, with the socket that came with it; nothing at the end.
-fn receive(stream: &mut UnixStream) -> io::Result<Option<(Vec<u8>, Option<OwnedFd>)>> {
-    let mut length = [0; 4];
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
-    let mut extra = RecvAncillaryBuffer::new(&mut space);
-    // Calls with a deadline are not taken up again by the system after a signal, such as the end of another child.
-    let head = rustix::io::retry_on_intr(|| {
-        let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::WAITALL;
-        rustix::net::recvmsg(&*stream, &mut [IoSliceMut::new(&mut length)], &mut extra, flags)
-    })?;
-    if head.bytes == 0 {
-        return Ok(None);
-    }
-    if head.bytes != length.len() {
-        return Err(io::ErrorKind::UnexpectedEof.into());
-    }
-    let socket = extra.drain().find_map(|message| match message {
-        RecvAncillaryMessage::ScmRights(mut sockets) => sockets.next(),
-        _ => None,
-    });
-    let length = usize::try_from(u32::from_be_bytes(length)).map_err(io::Error::other)?;
-    if length > LONGEST {
-        return Err(io::Error::other("a message is too long"));
-    }
-    let mut message = vec![0; length];
-    stream.read_exact(&mut message)?;
-    Ok(Some((message, socket)))
 }

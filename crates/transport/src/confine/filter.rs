@@ -209,11 +209,15 @@ fn refused(profile: &Profile, pid: u64) -> Result<Rules, seccompiler::Error> {
         {
             add(call, vec![vec![not(0, pid)?]])?;
         }
+        // The owner of a file is sent signals of the caller's choice when the file becomes readable.
+        add(libc::SYS_fcntl, vec![vec![is(1, SET_OWNER)?, not(2, 0)?, not(2, pid)?], vec![is(1, SET_OWNER_EX)?]])?;
+        add(libc::SYS_ioctl, vec![vec![is(1, SET_SOCKET_OWNER)?], vec![is(1, SET_SOCKET_GROUP)?]])?;
     }
     Ok(rules)
 }
 
-/// Which sockets cannot be made. Pairs of connected ones are no way out and stay.
+/// Which sockets cannot be made. Pairs of streams and of sequenced packets are connected for good and stay; a pair of
+/// datagram sockets can be aimed anew, at any socket with a path (and the system takes a raw one for a datagram one).
 fn sockets(profile: &Profile) -> Result<Rules, seccompiler::Error> {
     let chain = if profile.network == NetworkAccess::None && profile.violation == Violation::Kill {
         Vec::new()
@@ -231,12 +235,23 @@ fn sockets(profile: &Profile) -> Result<Rules, seccompiler::Error> {
             vec![is(0, NETLINK)?, not(2, NETLINK_ROUTE)?],
         ]
     };
-    let chain = chain.into_iter().map(SeccompRule::new).collect::<Result<Vec<_>, _>>()?;
-    Ok(Rules::from([(libc::SYS_socket, chain)]))
+    let mut pairs = vec![vec![not(0, UNIX)?]];
+    for refused in (0..=KIND).filter(|kind| ![STREAM, SEQPACKET].contains(kind)) {
+        pairs.push(vec![kind(refused)?]);
+    }
+    let rules = |chain: Vec<Vec<SeccompCondition>>| chain.into_iter().map(SeccompRule::new).collect();
+    let rules: [Result<Vec<_>, _>; 2] = [rules(chain), rules(pairs)];
+    let [sockets, pairs] = rules;
+    Ok(Rules::from([(libc::SYS_socket, sockets?), (libc::SYS_socketpair, pairs?)]))
 }
 
 const TIOCSTI: u64 = 0x5412;
 const TIOCLINUX: u64 = 0x541c;
+/// `F_SETOWN`, `F_SETOWN_EX`, `FIOSETOWN`, `SIOCSPGRP`.
+const SET_OWNER: u64 = 8;
+const SET_OWNER_EX: u64 = 15;
+const SET_SOCKET_OWNER: u64 = 0x8901;
+const SET_SOCKET_GROUP: u64 = 0x8902;
 const SHARED_ANONYMOUS: u64 = 0x21;
 /// Counted as a stack, so not counted at all.
 const GROWS_DOWN: u64 = 0x100;
@@ -245,10 +260,12 @@ const KILL: u64 = 9;
 const THREAD: u64 = 0x0001_0000;
 /// Mount, cgroup, uts, ipc, user, pid, network. The one of time shares its bit with a signal number of old.
 const NAMESPACES: &[u64] = &[0x0002_0000, 0x0200_0000, 0x0400_0000, 0x0800_0000, 0x1000_0000, 0x2000_0000, 0x4000_0000];
+const UNIX: u64 = 1;
 const INET: u64 = 2;
 const INET6: u64 = 10;
 const NETLINK: u64 = 16;
 const NETLINK_ROUTE: u64 = 0;
+const STREAM: u64 = 1;
 const RAW: u64 = 3;
 const SEQPACKET: u64 = 5;
 const PACKET: u64 = 10;

@@ -9,10 +9,6 @@ use serde::{Deserialize, Serialize};
 #[cfg(target_os = "linux")]
 use super::profile::Profile;
 
-/// The longest message between the two.
-#[cfg(target_os = "linux")]
-pub(crate) const LONGEST: usize = 8 << 20;
-
 #[cfg(target_os = "linux")]
 /// What the launcher is told. Variables may be secrets: they travel over the socket and are never shown.
 #[derive(Serialize, Deserialize)]

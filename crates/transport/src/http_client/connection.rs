@@ -48,6 +48,8 @@ pub(super) struct Connection {
     /// How much of the two has been written.
     written: usize,
     sending: Sending,
+    /// The number of the message that was sent last, and of the one before it.
+    tags: [u64; 2],
     /// Room for the next read of a body whose length is not known. Doubled by each read that fills it.
     room: usize,
 }
@@ -86,6 +88,7 @@ impl Connection {
             large_body: Bytes::new(),
             written: 0,
             sending: Sending::Sent,
+            tags: [0; 2],
             room: READ,
         }
     }
@@ -115,8 +118,19 @@ impl Connection {
         }
         self.written = 0;
         self.sending = Sending::Going;
+        self.tags = [message.tag(), self.tags[0]];
         // The memory of the answer before is used again.
         self.input.reserve(READ);
+        self.head().await
+    }
+
+    /// The number of the message whose answer came before this one.
+    pub(super) const fn previous(&self) -> u64 {
+        self.tags[1]
+    }
+
+    /// Reads the head of the next answer.
+    pub(super) async fn head(&mut self) -> Result<Head, Failure> {
         let mut interim = 0;
         loop {
             while let Some((head, length)) = Head::read(&self.input)? {

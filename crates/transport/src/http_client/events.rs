@@ -9,12 +9,10 @@ use super::HttpError;
 use super::framing::Framing;
 use super::pool::Lease;
 
-/// Reads a body to its end, then gives the connection back.
-pub(super) async fn read_whole(mut framing: Framing, mut lease: Lease, limit: usize) -> Result<Bytes, HttpError> {
+/// Reads a body to its end.
+pub(super) async fn read_whole(mut framing: Framing, lease: &mut Lease, limit: usize) -> Result<Bytes, HttpError> {
     let body = lease.connection.whole(&mut framing, limit).await.map_err(|failure| lease.failed(failure))?;
-    let body = body.ok_or(HttpError::TooLarge(limit))?;
-    lease.give_back();
-    Ok(body)
+    body.ok_or(HttpError::TooLarge(limit))
 }
 
 /// Events of a stream, one after the other. Dropping it closes the stream's connection.

@@ -14,11 +14,23 @@ pub struct Outgoing {
     path: Uri,
     headers: Arc<HeaderMap>,
     body: Bytes,
+    tag: u64,
 }
 
 impl Outgoing {
     pub(super) const fn new(method: Method, path: Uri, headers: Arc<HeaderMap>, body: Bytes) -> Self {
-        Self { method, path, headers, body }
+        Self { method, path, headers, body, tag: 0 }
+    }
+
+    /// The same message under a number by which its sender knows it; 0 is none.
+    #[must_use]
+    pub const fn tagged(mut self, tag: u64) -> Self {
+        self.tag = tag;
+        self
+    }
+
+    pub(super) const fn tag(&self) -> u64 {
+        self.tag
     }
 
     /// The headers it is sent with.

@@ -62,6 +62,12 @@ pub(super) struct Lease {
     keep_for: Duration,
 }
 
+impl std::fmt::Debug for Lease {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Lease").field("origin", &self.idle.origin).finish_non_exhaustive()
+    }
+}
+
 impl Lease {
     /// To be called when the body was read to its end.
     pub(super) fn give_back(mut self) {
@@ -70,6 +76,14 @@ impl Lease {
         }
         self.connection.shrink();
         self.idle.keep(Kept { connection: self.connection, until: Instant::now() + self.keep_for });
+    }
+
+    /// Reads the head of another answer.
+    pub(super) async fn next_head(mut self) -> Result<(Head, Self), HttpError> {
+        let head = self.connection.head().await.map_err(|failure| self.failed(failure))?;
+        // Whoever answers twice is not asked again over the same connection.
+        self.keep_for = Duration::ZERO;
+        Ok((head, self))
     }
 
     /// What a failure while the answer was read means.

@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::fmt;
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, SystemTime};
 
@@ -17,6 +18,12 @@ use super::Identity;
 
 /// Proofs that last longer are taken to last as long as a stream does.
 const LONGEST: Duration = Duration::from_secs(366 * 24 * 60 * 60);
+
+/// How long a body that was announced waits for memory, and how often it looks.
+const WAIT_FOR_ROOM: Duration = Duration::from_secs(5);
+const LOOK_FOR_ROOM: Duration = Duration::from_millis(20);
+/// What a body of unknown length takes at once.
+const STEP: usize = 64 << 10;
 
 /// Where the events of a stream come from. Dropped when the far side has gone.
 pub trait EventSource: Send {
@@ -133,9 +140,67 @@ pub enum ReadError {
     /// It took too long.
     #[error("the body did not arrive within {0:?}")]
     TooSlow(Duration),
+    /// Too much is held in memory already.
+    #[error("too much is being received at the moment")]
+    NoRoom,
     /// The connection broke.
     #[error("the connection broke while the body was read")]
     Broken(#[source] hyper::Error),
+}
+
+/// Where the memory for bodies comes from.
+pub trait Room: Send + Sync + 'static {
+    /// Takes so many bytes; `false` where they are not to be had now.
+    fn take(&self, bytes: usize) -> bool;
+
+    /// Gives them back.
+    fn give_back(&self, bytes: usize);
+}
+
+/// Memory that was taken, until this is dropped.
+struct Taken {
+    room: Arc<dyn Room>,
+    bytes: usize,
+}
+
+impl Taken {
+    fn more(&mut self, bytes: usize) -> bool {
+        let taken = self.room.take(bytes);
+        if taken {
+            self.bytes += bytes;
+        }
+        taken
+    }
+
+    /// Takes so many bytes, waiting a moment for others to give theirs back.
+    async fn wait_for(&mut self, bytes: usize) -> Result<(), ReadError> {
+        let began = Instant::now();
+        while !self.more(bytes) {
+            if began.elapsed() >= WAIT_FOR_ROOM {
+                return Err(ReadError::NoRoom);
+            }
+            tokio::time::sleep(LOOK_FOR_ROOM).await;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Taken {
+    fn drop(&mut self) {
+        self.room.give_back(self.bytes);
+    }
+}
+
+/// A body with the memory that was taken for it: given back when the last part of it is dropped.
+struct Counted {
+    whole: BytesMut,
+    _taken: Taken,
+}
+
+impl AsRef<[u8]> for Counted {
+    fn as_ref(&self) -> &[u8] {
+        &self.whole
+    }
 }
 
 /// Reads the body of a request, of at most `limit` bytes and within `patience`.
@@ -143,10 +208,34 @@ pub enum ReadError {
 /// # Errors
 /// The body is too large, too slow, or never ends.
 pub async fn read_body(body: Incoming, limit: usize, patience: Duration) -> Result<Bytes, ReadError> {
+    read_body_into(body, limit, patience, || Arc::new(Unlimited)).await
+}
+
+/// As much as is asked for.
+struct Unlimited;
+
+impl Room for Unlimited {
+    fn take(&self, _bytes: usize) -> bool {
+        true
+    }
+
+    fn give_back(&self, _bytes: usize) {}
+}
+
+/// The same. A body that does not come in one piece takes its memory from `room`, for as long as any part of it is used.
+///
+/// # Errors
+/// As [`read_body`], or there is no room for it.
+pub async fn read_body_into(
+    body: Incoming,
+    limit: usize,
+    patience: Duration,
+    room: impl FnOnce() -> Arc<dyn Room>,
+) -> Result<Bytes, ReadError> {
     if body.size_hint().lower() > limit as u64 {
         return Err(ReadError::TooLarge(limit));
     }
-    let mut collecting = pin!(collect(body, limit));
+    let mut collecting = pin!(collect(body, limit, room));
     // Nearly every body is here already when it is asked for. Only the others are given a clock.
     match poll_fn(|cx| Poll::Ready(collecting.as_mut().poll(cx))).await {
         Poll::Ready(read) => read,
@@ -156,7 +245,7 @@ pub async fn read_body(body: Incoming, limit: usize, patience: Duration) -> Resu
     }
 }
 
-async fn collect(mut body: Incoming, limit: usize) -> Result<Bytes, ReadError> {
+async fn collect(mut body: Incoming, limit: usize, room: impl FnOnce() -> Arc<dyn Room>) -> Result<Bytes, ReadError> {
     let Some(first) = next_data(&mut body).await? else { return Ok(Bytes::new()) };
     if first.len() > limit {
         return Err(ReadError::TooLarge(limit));
@@ -165,21 +254,34 @@ async fn collect(mut body: Incoming, limit: usize) -> Result<Bytes, ReadError> {
     if body.is_end_stream() {
         return Ok(first);
     }
-    let Some(second) = next_data(&mut body).await? else { return Ok(first) };
-    let expected = first.len().saturating_add(usize::try_from(body.size_hint().lower()).unwrap_or(0));
-    let mut whole = BytesMut::with_capacity(expected.saturating_add(second.len()).min(limit));
+    let rest = usize::try_from(body.size_hint().lower()).unwrap_or(0);
+    Box::pin(collect_rest(body, first, rest, limit, room())).await
+}
+
+async fn collect_rest(
+    mut body: Incoming,
+    first: Bytes,
+    rest: usize,
+    limit: usize,
+    room: Arc<dyn Room>,
+) -> Result<Bytes, ReadError> {
+    let mut taken = Taken { room, bytes: 0 };
+    // What is announced is waited for before it is read: bodies that are half here would wait for each other.
+    taken.wait_for(first.len() + rest).await?;
+    let mut whole = BytesMut::with_capacity((first.len() + rest).min(limit));
     whole.extend_from_slice(&first);
-    let mut piece = second;
-    loop {
-        if whole.len() + piece.len() > limit {
+    drop(first);
+    while let Some(piece) = next_data(&mut body).await? {
+        let length = whole.len() + piece.len();
+        if length > limit {
             return Err(ReadError::TooLarge(limit));
         }
-        whole.extend_from_slice(&piece);
-        match next_data(&mut body).await? {
-            Some(next) => piece = next,
-            None => return Ok(whole.freeze()),
+        if length > taken.bytes && !taken.more((length - taken.bytes).max(STEP)) {
+            return Err(ReadError::NoRoom);
         }
+        whole.extend_from_slice(&piece);
     }
+    Ok(Bytes::from_owner(Counted { whole, _taken: taken }))
 }
 
 async fn next_data(body: &mut Incoming) -> Result<Option<Bytes>, ReadError> {

@@ -71,6 +71,8 @@ pub(crate) const ATTEMPTS: &[(&str, Witness, Alone)] = &[
     ("kill_victim", KILLED, Works),
     ("kill_victim_by_thread", KILLED, Works),
     ("kill_victim_by_handle", KILLED, Works),
+    ("kill_victim_by_owned_pipe", Itself, Works),
+    ("kill_victim_by_owned_pipe_ex", Itself, Works),
     ("outlive_parent", Itself, Works),
     ("signal_parent", Itself, Works),
     ("trace_victim", Itself, Unknown),
@@ -96,6 +98,12 @@ pub(crate) const ATTEMPTS: &[(&str, Witness, Alone)] = &[
     ("udp_send", REACHED, Works),
     ("unix_connect", REACHED, Works),
     ("abstract_connect", REACHED, Works),
+    ("datagram_pair_send", REACHED, Works),
+    ("datagram_pair_connect", REACHED, Works),
+    ("raw_pair_send", REACHED, Works),
+    ("datagram_pair_with_flags_sendmsg", REACHED, Works),
+    ("stream_pair_send", REACHED, Unknown),
+    ("seqpacket_pair_connect", REACHED, Unknown),
     ("listen", Itself, Works),
     ("raw_socket", Itself, WorksForRoot),
     ("packet_socket", Itself, WorksForRoot),
@@ -149,6 +157,8 @@ pub(crate) async fn attempt_all(trust: TrustLevel) -> Vec<&'static str> {
         let witness = match (trust, *name) {
             // What a standard server may do is no escape.
             (TrustLevel::Standard, "run_what_was_written" | "preload_into_child") => continue,
+            // Its own children may own a pipe. Landlock keeps the signal from others.
+            (TrustLevel::Standard, "kill_victim_by_owned_pipe" | "kill_victim_by_owned_pipe_ex") => KILLED,
             (TrustLevel::Standard, "fork_bomb" | "threads") => More(192),
             (TrustLevel::Standard, "memory") => More(512),
             (TrustLevel::Standard, "open_files") => More(4096),

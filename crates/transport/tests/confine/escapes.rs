@@ -64,10 +64,9 @@ async fn a_process_that_ignores_its_warning_is_ended_when_its_time_is_used_up() 
 async fn granted_hosts_open_no_other_way() {
     install();
     let hosts = Grant { permission: "network.outbound".to_owned(), scope: vec!["example.com".to_owned()] };
-    for (name, witness, _) in ATTEMPTS
-        .iter()
-        .filter(|(name, ..)| ["_connect", "_socket", "udp_send", "listen"].iter().any(|end| name.ends_with(end)))
-    {
+    for (name, witness, _) in ATTEMPTS.iter().filter(|(name, ..)| {
+        ["_connect", "_socket", "_send", "_sendmsg", "listen"].iter().any(|end| name.ends_with(end))
+    }) {
         let mut scene = Scene::new();
         let program = scene.path("program/hostile-server").display().to_string();
         let profile = scene.decide(TrustLevel::Standard, std::slice::from_ref(&hosts), &program, &[]);

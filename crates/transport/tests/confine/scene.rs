@@ -5,7 +5,7 @@ use std::io::{self, Read as _, Write as _};
 use std::net::{IpAddr, TcpListener, UdpSocket};
 use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
-use std::os::unix::net::{SocketAddr, UnixListener};
+use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -40,6 +40,7 @@ pub(crate) struct Scene {
     tcp: TcpListener,
     udp: UdpSocket,
     unix: UnixListener,
+    datagrams: UnixDatagram,
     hidden: UnixListener,
     hidden_name: String,
 }
@@ -78,9 +79,11 @@ impl Scene {
         let unix = UnixListener::bind(at("outside/socket")).unwrap();
         tcp.set_nonblocking(true).unwrap();
         udp.set_nonblocking(true).unwrap();
+        let datagrams = UnixDatagram::bind(at("outside/datagrams")).unwrap();
+        datagrams.set_nonblocking(true).unwrap();
         unix.set_nonblocking(true).unwrap();
         hidden.set_nonblocking(true).unwrap();
-        Self { folder, victim, tcp, udp, unix, hidden, hidden_name }
+        Self { folder, victim, tcp, udp, unix, datagrams, hidden, hidden_name }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -91,7 +94,7 @@ impl Scene {
         let text = |name: &str| self.path(name).display().to_string();
         format!(
             r#"{{"ssh_key":{:?},"home_file":{:?},"home":{:?},"data_file":{:?},"outside":{:?},"outside_file":{:?},
-            "outside_program":{:?},"unix_path":{:?},"abstract_name":{:?},"victim":{},"tcp_port":{},"udp_port":{},
+            "outside_program":{:?},"unix_path":{:?},"datagram_path":{:?},"abstract_name":{:?},"victim":{},"tcp_port":{},"udp_port":{},
             "processes":300,"megabytes":300,"files":5000}}"#,
             text("home/.ssh/id_secret"),
             text("home/notes.txt"),
@@ -101,6 +104,7 @@ impl Scene {
             text("outside/file"),
             text("outside/hostile-server"),
             text("outside/socket"),
+            text("outside/datagrams"),
             self.hidden_name,
             self.victim.id(),
             self.tcp.local_addr().unwrap().port(),
@@ -175,7 +179,10 @@ impl Scene {
     pub(crate) fn reached(&self) -> bool {
         let mut buffer = [0; 16];
         let unix = [&self.unix, &self.hidden].iter().any(|listener| listener.accept().is_ok());
-        self.tcp.accept().is_ok() || self.udp.recv(&mut buffer).is_ok() || unix
+        self.tcp.accept().is_ok()
+            || self.udp.recv(&mut buffer).is_ok()
+            || self.datagrams.recv(&mut buffer).is_ok()
+            || unix
     }
 
     pub(crate) fn is_untouched(&self, name: &str) -> bool {

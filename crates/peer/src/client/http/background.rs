@@ -14,7 +14,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use super::Http;
-use super::call::Cursor;
+use super::call::{Cursor, TURN};
 
 /// The longest pause between two attempts to open the stream.
 const MOST_PAUSE: Duration = Duration::from_secs(30);
@@ -98,10 +98,15 @@ async fn keep_listening(http: Weak<Http>, opened: oneshot::Sender<()>) {
 /// Reads a stream to its end; `true` if anything came.
 async fn read(http: &Weak<Http>, mut events: Box<EventStream>, cursor: &mut Cursor) -> bool {
     let mut any = false;
+    let mut taken = 0u32;
     loop {
         match events.next().await {
             Ok(Some(event)) => {
                 any = true;
+                taken = taken.wrapping_add(1);
+                if taken % TURN == 0 {
+                    tokio::task::yield_now().await;
+                }
                 cursor.note(&event);
                 let Some(http) = http.upgrade() else { return any };
                 http.unsolicited(event).await;

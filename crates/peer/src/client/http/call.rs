@@ -25,6 +25,11 @@ const RETRY: Duration = Duration::from_secs(1);
 /// The most a server may ask us to wait.
 const MOST_RETRY: Duration = Duration::from_secs(300);
 
+/// Answers to the call before that are passed over.
+const MAX_REPEATED: usize = 8;
+/// So many events of one stream are taken before others get their turn: whoever is told of them must be able to keep up.
+pub(super) const TURN: u32 = 32;
+
 /// What the pieces of one call share.
 pub(super) struct Open<'a> {
     pub(super) id: u64,
@@ -77,6 +82,8 @@ enum Outcome {
     Answered(Reply),
     /// The server does not know the session any more, and did nothing.
     SessionLost,
+    /// This was the answer to the call before, once more. That to this call is still to come.
+    Repeated,
 }
 
 impl Http {
@@ -84,7 +91,7 @@ impl Http {
         // The call is taken apart before there is a future, which would have room for the whole and for its parts.
         let timer = Timer::new(&call, &self.alarms);
         let Call { method, params, extra, cancel, related, headers, .. } = call;
-        let id = self.next_id.fetch_add(1, Ordering::Relaxed);
+        let (id, _) = self.ids.next();
         let mut open = Open { id, token: None, related, cancel, mail: None, timer };
         let mut request = Request { id: Id::number(id), method, params: None, extra };
         async move {
@@ -96,9 +103,11 @@ impl Http {
                 let state = self.state();
                 let (own, token) = own_token(open.id, params.as_ref());
                 open.token = token;
-                let message = self.message_for(&state, &mut request, own, &headers)?;
+                let message = self.message_for(&state, &mut request, own, &headers)?.tagged(open.id);
                 match self.round(&state, &mut open, message).await? {
                     Outcome::Answered(reply) => return Ok(reply),
+                    // Dealt with where it is found.
+                    Outcome::Repeated => return Err(CallError::Closed),
                     Outcome::SessionLost if renewed => {
                         return Err(CallError::NotSent("the server loses every session at once".to_owned()));
                     }
@@ -106,7 +115,7 @@ impl Http {
                         renewed = true;
                         Box::pin(open.guard(self.renew(state.generation))).await??;
                         open.mail = None;
-                        open.id = self.next_id.fetch_add(1, Ordering::Relaxed);
+                        open.id = self.ids.next().0;
                         request.id = Id::number(open.id);
                     }
                 }
@@ -149,9 +158,17 @@ impl Http {
         let events = loop {
             match open.wait(posting.as_mut()).await? {
                 Came::Work(Ok(Answer { body: Body::Events(events), .. })) => break events,
-                Came::Work(Ok(answer)) => {
+                Came::Work(Ok(mut answer)) => {
                     farewell.armed = false;
-                    return self.whole(state, open.id, &answer);
+                    return match self.whole(state, open.id, &mut answer) {
+                        Ok(Outcome::Repeated) => {
+                            farewell.armed = state.era() == Era::Legacy;
+                            let outcome = Box::pin(self.after_repeated(state, open, answer)).await;
+                            farewell.armed &= outcome.is_err();
+                            outcome
+                        }
+                        outcome => outcome,
+                    };
                 }
                 Came::Work(Err(error)) => {
                     farewell.armed &= error.was_sent();
@@ -172,8 +189,29 @@ impl Http {
         outcome
     }
 
-    /// An answer that came whole.
-    fn whole(&self, state: &State, id: u64, answer: &Answer) -> Result<Outcome, CallError> {
+    /// Goes on reading behind answers that came twice, so that they cost no other call.
+    async fn after_repeated(
+        &self,
+        state: &State,
+        open: &mut Open<'_>,
+        mut answer: Answer,
+    ) -> Result<Outcome, CallError> {
+        for _ in 0..MAX_REPEATED {
+            answer = open.guard(answer.following()).await?.map_err(call_error)?;
+            if matches!(answer.body, Body::Events(_)) {
+                let Body::Events(events) = answer.body else { break };
+                return self.follow(state, open, events).await;
+            }
+            match self.whole(state, open.id, &mut answer)? {
+                Outcome::Repeated => {}
+                outcome => return Ok(outcome),
+            }
+        }
+        Err(CallError::BadAnswer("the answer to another call".to_owned()))
+    }
+
+    /// An answer that came whole. Only one that is ours leaves the connection open for other calls.
+    fn whole(&self, state: &State, id: u64, answer: &mut Answer) -> Result<Outcome, CallError> {
         let status = answer.status;
         if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
             return Err(unauthorized(answer));
@@ -201,7 +239,14 @@ impl Http {
         };
         if !ours {
             self.count_stray();
+            let before = answer.previous();
+            if before != 0 && response.id.as_ref().and_then(Id::as_u64) == Some(before) {
+                return Ok(Outcome::Repeated);
+            }
             return Err(CallError::BadAnswer("the answer to another call".to_owned()));
+        }
+        if response.id.is_some() {
+            answer.keep_connection();
         }
         Ok(Outcome::Answered(Reply { outcome: response.outcome, extra: response.extra }))
     }
@@ -211,6 +256,7 @@ impl Http {
         let mut cursor = Cursor::default();
         let mut stream = Some(events);
         let mut fruitless = 0u32;
+        let mut taken = 0;
         if state.era() == Era::Legacy && open.mail.is_none() {
             self.open_mailbox(open);
         }
@@ -231,7 +277,14 @@ impl Http {
                 };
                 match reply {
                     Some(reply) => return Ok(Outcome::Answered(reply)),
-                    None if stream.is_some() => continue,
+                    None if stream.is_some() => {
+                        taken += 1;
+                        if taken == TURN {
+                            taken = 0;
+                            tokio::task::yield_now().await;
+                        }
+                        continue;
+                    }
                     None => {}
                 }
             }

@@ -1,7 +1,6 @@
 //! The era probe and the handshake over HTTP, and a new session in place of one that was lost.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use ::http::{HeaderValue, StatusCode};
@@ -174,12 +173,13 @@ impl Http {
         let ready = Message::from(Notification::new(method::INITIALIZED, None)).encode();
         let ready = self.target.outgoing(state.headers.clone(), ready);
         let told = tokio::time::timeout(DELIVERY, self.post(ready)).await;
-        let answer = told.map_err(|_| ConnectError::Timeout {
+        let mut answer = told.map_err(|_| ConnectError::Timeout {
             step: method::INITIALIZED,
             after: DELIVERY,
             stderr: String::new(),
         })??;
         refuse_status(&answer).map_err(|error| ConnectError::from_call(method::INITIALIZED, error))?;
+        super::keep_unless_more_was_said(&mut answer);
         *self.state.write() = Arc::new(state);
         self.session.introduce(handshake::as_caller(revision, profile));
         Ok(())
@@ -212,21 +212,28 @@ impl Http {
     }
 
     fn first_request(&self, method: &'static str, params: Raw) -> (u64, Bytes) {
-        let id = self.next_id.fetch_add(1, Ordering::Relaxed);
+        let (id, _) = self.ids.next();
         (id, Message::from(Request::new(Id::number(id), method, Some(params))).encode())
     }
 
     /// Reads the answer to a request of the handshake, whole or from a stream.
-    async fn first_answer(&self, id: u64, answer: Answer) -> First {
+    async fn first_answer(&self, id: u64, mut answer: Answer) -> First {
         if matches!(answer.status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
             return First::Unauthorized(unauthorized(&answer));
         }
         let session = answer.headers.get(&SESSION_ID).and_then(|value| HeaderValue::from_bytes(value).ok());
         let status_error = bad_status(&answer);
         let is_success = answer.status.is_success();
-        let parsed = match answer.body {
-            Body::Whole(body) => Message::parse(body, &self.limits),
-            Body::Events(mut events) => loop {
+        let ours = |found: &Option<Id>| found.as_ref().is_none_or(|found| found.as_u64() == Some(id));
+        let parsed = match &mut answer.body {
+            Body::Whole(body) => {
+                let parsed = Message::parse(body.clone(), &self.limits);
+                if matches!(&parsed, Ok(Message::Response(response)) if ours(&response.id)) {
+                    answer.keep_connection();
+                }
+                parsed
+            }
+            Body::Events(events) => loop {
                 let event = match events.next().await {
                     Ok(Some(event)) => event,
                     Ok(None) => return First::Nothing(CallError::Closed),
@@ -243,9 +250,7 @@ impl Http {
             },
         };
         match parsed {
-            Ok(Message::Response(response)) if response.id.as_ref().is_none_or(|found| found.as_u64() == Some(id)) => {
-                First::Answer(response.outcome, session)
-            }
+            Ok(Message::Response(response)) if ours(&response.id) => First::Answer(response.outcome, session),
             Ok(_) => First::Nothing(CallError::BadAnswer("a message that is no answer to it".to_owned())),
             Err(_) if !is_success => First::Nothing(status_error),
             Err(refusal) => First::Nothing(CallError::BadAnswer(refusal.to_string())),

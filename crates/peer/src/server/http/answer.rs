@@ -70,6 +70,9 @@ pub(super) fn refusal(refusal: &Refusal) -> Response<Body> {
 
 /// The answer to a body that could not be read.
 pub(super) fn unread(error: &ReadError) -> Response<Body> {
+    if matches!(error, ReadError::NoRoom) {
+        return no_room(&error.to_string());
+    }
     let status = match error {
         ReadError::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
         ReadError::TooSlow(_) => StatusCode::REQUEST_TIMEOUT,

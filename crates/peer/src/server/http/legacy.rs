@@ -152,8 +152,8 @@ pub(super) async fn initialize(
     if named.version.is_some() && named.revision().is_none() {
         return Wrong::Version.about(&Frame::One(request.into()));
     }
-    if !shared.sessions.has_room() {
-        return answer::no_room("there are too many sessions");
+    if !shared.sessions.has_room(&principal.name) {
+        return answer::no_room("there are too many sessions, and all of them are in use");
     }
     let live = new_session(shared, principal, true);
     let context = Context {
@@ -171,7 +171,7 @@ pub(super) async fn initialize(
     let mut response = answer::json(answer.status, answer.body);
     if let Some(caller) = agreed {
         if !shared.sessions.insert(&live) {
-            return answer::no_room("there are too many sessions");
+            return answer::no_room("there are too many sessions, and all of them are in use");
         }
         shared.sessions.open(&live, caller);
         if let Ok(id) = HeaderValue::from_str(&live.session.id) {
@@ -183,7 +183,7 @@ pub(super) async fn initialize(
 
 /// A session that no client knows of yet.
 pub(super) fn new_session(shared: &Shared, principal: Principal, resumable: bool) -> Arc<Live> {
-    let channel = Channel::new(&shared.options, resumable);
+    let channel = Channel::new(&shared.options, resumable, shared.memory.account(&principal.name));
     let remote = Arc::new(SessionRemote(channel.clone()));
     let session = Session::new(crate::random_token().into(), principal, true, Caller::unknown(), remote);
     Live::new(session, channel)

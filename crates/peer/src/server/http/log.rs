@@ -1,27 +1,51 @@
 //! The events of one stream: a bounded log with at most one reader.
 //!
 //! The log is the queue of a slow reader and the memory for one that comes back, in one. Writers never wait: where
-//! there is no room left for what nobody has read, the reader is given up and the writer is told.
+//! there is no room left for what nobody has read, the writer is told, and the event is not kept. The stream of a call goes
+//! on all the same, to its answer, for which there is always room. The reader of a stream that lasts is given up then, so
+//! that it learns that it missed something; but not before it had the time to read.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::task::{Context, Poll, Waker};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use parking_lot::Mutex;
-use switchboard_transport::http_server::EventSource;
+use switchboard_transport::http_server::{EventSource, Room as _};
 use switchboard_wire::sse::{Event, encode};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
 use super::LogLimits;
+use super::channel::Channel;
+use super::memory::Account;
 use crate::SendError;
+
+/// A reader that has not come for anything in this time is slow.
+const SLOW: Duration = Duration::from_secs(1);
+/// A reader that is there may fall behind by so many times the events that are kept otherwise: whoever sends a burst does
+/// not wait for it.
+const BURST: usize = 8;
+/// What an event costs beside its bytes.
+const EVENT_OVERHEAD: usize = 64;
+
+/// What kind of stream a log is for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Kind {
+    /// Whether a reader can come back for what it missed.
+    pub(super) resumable: bool,
+    /// Whether it has no answer that ends it.
+    pub(super) lasts: bool,
+}
 
 pub(super) struct EventLog {
     /// Names the stream within its session; part of the ids of its events.
     pub(super) id: u64,
-    resumable: bool,
+    kind: Kind,
     limits: LogLimits,
+    account: Account,
+    /// Who keeps it, to be told when nobody needs it any more.
+    keeper: Weak<Channel>,
     /// Cancelled when a log that cannot be resumed has lost its reader.
     pub(super) lost: CancellationToken,
     state: Mutex<State>,
@@ -41,6 +65,8 @@ struct State {
     attached: bool,
     /// The reader is to end once it has read everything.
     draining: bool,
+    /// Since when the reader has not come; nothing if it came since this was last looked at.
+    away: Option<Instant>,
     waker: Option<Waker>,
 }
 
@@ -49,10 +75,17 @@ impl State {
         self.next - self.events.len() as u64
     }
 
-    fn drop_first(&mut self) {
+    fn drop_first(&mut self, account: &Account) {
         if let Some(event) = self.events.pop_front() {
             self.bytes -= event.len();
+            account.give_back(event.len() + EVENT_OVERHEAD);
         }
+    }
+
+    /// Whether the reader had the time to read and did not.
+    fn is_slow(&mut self) -> bool {
+        let now = Instant::now();
+        now.duration_since(*self.away.get_or_insert(now)) >= SLOW
     }
 
     fn wake(&mut self) {
@@ -69,7 +102,7 @@ impl State {
 }
 
 impl EventLog {
-    pub(super) fn new(id: u64, resumable: bool, limits: LogLimits) -> Arc<Self> {
+    pub(super) fn new(id: u64, kind: Kind, limits: LogLimits, account: Account, keeper: Weak<Channel>) -> Arc<Self> {
         let state = State {
             events: VecDeque::new(),
             bytes: 0,
@@ -79,13 +112,15 @@ impl EventLog {
             reader: 0,
             attached: false,
             draining: false,
+            away: None,
             waker: None,
         };
-        Arc::new(Self { id, resumable, limits, lost: CancellationToken::new(), state: Mutex::new(state) })
+        let lost = CancellationToken::new();
+        Arc::new(Self { id, kind, limits, account, keeper, lost, state: Mutex::new(state) })
     }
 
     fn event_id(&self, number: u64) -> Option<String> {
-        self.resumable.then(|| format!("{}-{number}", self.id))
+        self.kind.resumable.then(|| format!("{}-{number}", self.id))
     }
 
     /// Adds a message.
@@ -113,17 +148,36 @@ impl EventLog {
         }
         event.id = self.event_id(state.next);
         let event = encode(&event);
-        let full = |state: &State| {
-            state.events.len() >= self.limits.events
-                || (!state.events.is_empty() && state.bytes + event.len() > self.limits.bytes)
+        let cost = event.len() + EVENT_OVERHEAD;
+        let over = |state: &State, events: usize| {
+            state.events.len() >= events || (!state.events.is_empty() && state.bytes + event.len() > self.limits.bytes)
         };
-        while full(&state) && state.first() < state.unread {
-            state.drop_first();
+        while over(&state, self.limits.events) && state.first() < state.unread {
+            state.drop_first(&self.account);
         }
-        if full(&state) && !always {
-            if state.attached {
+        let mut full = false;
+        if !always && over(&state, self.limits.events) {
+            // The first reader of an answer is about to come.
+            let is_read = state.attached || (state.reader == 0 && !self.kind.lasts);
+            full = !is_read
+                || over(&state, self.limits.events.saturating_mul(BURST))
+                || (self.kind.lasts && state.is_slow());
+        }
+        if always {
+            self.account.take_always(cost);
+        } else if !full {
+            while !self.account.take(cost) {
+                if state.first() >= state.unread || state.events.is_empty() {
+                    full = true;
+                    break;
+                }
+                state.drop_first(&self.account);
+            }
+        }
+        if full {
+            if state.attached && self.kind.lasts {
                 state.give_up_reader();
-                if !self.resumable {
+                if !self.kind.resumable {
                     self.lost.cancel();
                 }
             }
@@ -141,6 +195,15 @@ impl EventLog {
         let mut state = self.state.lock();
         state.finished = true;
         state.wake();
+        drop(state);
+        self.not_needed();
+    }
+
+    /// Lets whoever keeps it look whether that has to go on.
+    fn not_needed(&self) {
+        if let Some(keeper) = self.keeper.upgrade() {
+            keeper.trim();
+        }
     }
 
     pub(super) fn is_finished(&self) -> bool {
@@ -166,7 +229,7 @@ impl EventLog {
     pub(super) fn forget_read(&self) {
         let mut state = self.state.lock();
         while state.first() < state.unread && !state.events.is_empty() {
-            state.drop_first();
+            state.drop_first(&self.account);
         }
         state.events.shrink_to_fit();
     }
@@ -185,6 +248,7 @@ impl EventLog {
         state.draining &= state.reader == 0;
         state.give_up_reader();
         state.attached = true;
+        state.away = None;
         let wanted = after.map_or(state.unread, |after| after.saturating_add(1).min(state.next));
         let cursor = wanted.max(state.first());
         let number = state.reader;
@@ -241,13 +305,14 @@ impl EventSource for Reader {
         if state.reader != self.number {
             return Poll::Ready(None);
         }
+        state.away = None;
         let place = self.cursor.saturating_sub(state.first());
         let event = usize::try_from(place).ok().and_then(|place| state.events.get(place)).cloned();
         if let Some(event) = event {
             self.cursor = self.cursor.max(state.first()) + 1;
             state.unread = state.unread.max(self.cursor);
-            if !self.log.resumable {
-                state.drop_first();
+            if !self.log.kind.resumable {
+                state.drop_first(&self.log.account);
             }
             return Poll::Ready(Some(event));
         }
@@ -264,15 +329,26 @@ impl EventSource for Reader {
     }
 }
 
+impl Drop for EventLog {
+    fn drop(&mut self) {
+        let state = self.state.get_mut();
+        self.account.give_back(state.bytes + state.events.len() * EVENT_OVERHEAD);
+    }
+}
+
 impl Drop for Reader {
     fn drop(&mut self) {
         let mut state = self.log.state.lock();
         if state.reader == self.number {
             state.attached = false;
             state.waker = None;
+            let finished = state.finished;
             drop(state);
-            if !self.log.resumable {
+            if !self.log.kind.resumable {
                 self.log.lost.cancel();
+            }
+            if finished {
+                self.log.not_needed();
             }
         }
     }

@@ -63,14 +63,15 @@ fn call(
         let error = ErrorObject::new(code::INVALID_REQUEST, "this method is answered with text/event-stream only");
         return Err(Box::new(answer::error(StatusCode::NOT_ACCEPTABLE, request.id, error)));
     }
-    let outlet = Outlet::new(Way::Modern { takes_events, limits: shared.options.log });
+    let way = Way::Modern { takes_events, listens, principal: principal.name.clone(), shared: shared.clone() };
+    let outlet = Outlet::new(way);
     let context = context(caller, outlet.clone(), outlet.cancel.clone(), headers, principal);
     let running = run(shared.handler.clone(), context, request, |_| {}, modern_status);
     Ok(Exchange::new(shared, Rules::Modern { listens }, outlet, running))
 }
 
 async fn notify(
-    shared: &Shared,
+    shared: &Arc<Shared>,
     headers: Arc<HeaderMap>,
     notification: Notification,
     principal: Principal,
@@ -82,7 +83,10 @@ async fn notify(
             info: None,
             capabilities: Raw::empty_object(),
         });
-        let outlet = Outlet::new(Way::Modern { takes_events: false, limits: shared.options.log });
+        let (principal_name, shared) = (principal.name.clone(), shared.clone());
+        let way =
+            Way::Modern { takes_events: false, listens: false, principal: principal_name, shared: shared.clone() };
+        let outlet = Outlet::new(way);
         let context = context(caller, outlet, CancellationToken::new(), headers, principal);
         shared.handler.notification(context, notification).await;
     }

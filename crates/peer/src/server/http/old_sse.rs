@@ -21,7 +21,7 @@ pub(super) fn open(shared: &Arc<Shared>, method: &Method, principal: &Principal)
     };
     let live = new_session(shared, principal.clone(), false);
     if !shared.sessions.insert(&live) {
-        return answer::no_room("there are too many sessions");
+        return answer::no_room("there are too many sessions, and all of them are in use");
     }
     let id = live.session.id.clone();
     let main = &live.channel.main;
@@ -49,7 +49,7 @@ pub(super) async fn post(shared: &Arc<Shared>, request: Request<Incoming>, princ
         return answer::refused(StatusCode::NOT_FOUND, "there is no such session");
     };
     let headers = Arc::new(parts.headers);
-    let frame = match shared.read(&headers, body).await {
+    let frame = match shared.read(&headers, body, &principal).await {
         Ok(frame) => frame,
         Err(response) => return response,
     };

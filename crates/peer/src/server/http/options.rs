@@ -16,7 +16,7 @@ pub struct HttpOptions {
     pub limits: Limits,
     /// How long the body of a request may take to arrive.
     pub body_timeout: Duration,
-    /// Lasting sessions at one time. Further ones are told to come back later.
+    /// Lasting sessions at one time; those of one principal three quarters of it. The one that was idle longest makes room.
     pub max_sessions: usize,
     /// How long a session without traffic, stream and running request is kept.
     pub session_idle: Duration,
@@ -30,6 +30,9 @@ pub struct HttpOptions {
     pub keep_alive: Duration,
     /// How long a client should wait before it comes back for a stream that was closed.
     pub retry: Duration,
+    /// Bytes that all streams and bodies may hold together; those of one principal half of it. At least twice the largest
+    /// message.
+    pub max_memory: usize,
     /// Bounds on the events that are kept for one stream.
     pub log: LogLimits,
     /// Streams of one session that are kept for resumption after they ended.
@@ -54,6 +57,7 @@ impl Default for HttpOptions {
             cancel_grace: Duration::from_secs(5),
             keep_alive: Duration::from_secs(15),
             retry: Duration::from_secs(1),
+            max_memory: 128 << 20,
             log: LogLimits::default(),
             kept_streams: 16,
             kept_for: Duration::from_secs(300),
@@ -78,7 +82,8 @@ impl Default for OldSse {
 }
 
 /// Bounds on the events that are kept for one stream, whether they wait to be read or to be asked for again. A
-/// single event larger than `bytes` is kept alone. The answer that ends a stream is always kept.
+/// single event larger than `bytes` is kept alone. The answer that ends a stream is always kept. For a reader that is there
+/// eight times as many may wait, within `bytes`.
 #[derive(Debug, Clone, Copy)]
 pub struct LogLimits {
     /// How many.

@@ -1,6 +1,6 @@
 //! What a handler sends beside the answer to one request. The first message turns the answer into a stream.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
@@ -10,8 +10,8 @@ use switchboard_wire::{Message, Notification};
 use tokio_util::sync::CancellationToken;
 
 use super::channel::Channel;
-use super::log::EventLog;
-use super::{LogLimits, answer};
+use super::log::{EventLog, Kind};
+use super::{Shared, answer};
 use crate::{BoxFuture, Call, CallError, Remote, Reply, SendError};
 
 /// Where messages beside the answer may go.
@@ -26,7 +26,7 @@ pub(super) enum Way {
         polls: bool,
     },
     /// Into a stream of their own or nowhere.
-    Modern { takes_events: bool, limits: LogLimits },
+    Modern { takes_events: bool, listens: bool, principal: Arc<str>, shared: Arc<Shared> },
 }
 
 impl Way {
@@ -77,7 +77,10 @@ impl Outlet {
         if state.log.is_none() && !state.answered && !state.interrupted {
             state.log = self.way.takes_events().then(|| match &self.way {
                 Way::Legacy { channel, .. } => channel.new_log(),
-                Way::Modern { limits, .. } => EventLog::new(0, false, *limits),
+                Way::Modern { listens, principal, shared, .. } => {
+                    let kind = Kind { resumable: false, lasts: *listens };
+                    EventLog::new(0, kind, shared.options.log, shared.memory.account(principal), Weak::new())
+                }
             });
             if state.log.is_some()
                 && let Some(waker) = state.waker.take()

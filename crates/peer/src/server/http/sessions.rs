@@ -73,10 +73,71 @@ impl Drop for Ticket {
 }
 
 pub(super) struct Sessions {
-    table: RwLock<HashMap<Arc<str>, Arc<Live>>>,
+    table: RwLock<Table>,
     most: usize,
     handler: Arc<dyn Handler>,
     began: Instant,
+}
+
+#[derive(Default)]
+struct Table {
+    by_id: HashMap<Arc<str>, Arc<Live>>,
+    /// How many sessions each principal has.
+    counts: HashMap<Arc<str>, usize>,
+}
+
+impl Table {
+    fn insert(&mut self, live: Arc<Live>) {
+        *self.counts.entry(live.session.principal.clone()).or_default() += 1;
+        self.by_id.insert(live.session.id.clone(), live);
+    }
+
+    fn remove(&mut self, id: &str) -> Option<Arc<Live>> {
+        let live = self.by_id.remove(id)?;
+        let principal = &live.session.principal;
+        if let Some(count) = self.counts.get_mut(principal) {
+            *count -= 1;
+            if *count == 0 {
+                self.counts.remove(principal);
+            }
+        }
+        Some(live)
+    }
+
+    fn count(&self, principal: &str) -> usize {
+        self.counts.get(principal).copied().unwrap_or(0)
+    }
+
+    /// Whose session has to go for another one of `principal`; nothing if there is room. A principal with less than
+    /// others never makes way for them.
+    fn who_gives_way(&self, principal: &Arc<str>, most: usize) -> Option<Arc<str>> {
+        if self.count(principal) >= most_of_one(most) {
+            return Some(principal.clone());
+        }
+        if self.by_id.len() < most {
+            return None;
+        }
+        let largest = self.counts.iter().max_by_key(|(_, count)| **count);
+        let larger = largest.filter(|(_, count)| **count > self.count(principal) + 1);
+        Some(larger.map_or_else(|| principal.clone(), |(name, _)| name.clone()))
+    }
+
+    /// The session of a principal that was idle longest. One in use goes only where `in_use` says so.
+    fn longest_idle(&self, principal: &str, in_use: bool) -> Option<Arc<Live>> {
+        let mut found: Option<(u64, &Arc<Live>)> = None;
+        for live in self.by_id.values().filter(|live| &*live.session.principal == principal) {
+            let seen = live.seen.load(Ordering::Relaxed);
+            if found.is_none_or(|(oldest, _)| seen < oldest) && (in_use || !live.is_busy()) {
+                found = Some((seen, live));
+            }
+        }
+        found.map(|(_, live)| live.clone())
+    }
+}
+
+/// How many of the sessions one principal may have.
+const fn most_of_one(most: usize) -> usize {
+    if most < 4 { most } else { most / 4 * 3 }
 }
 
 impl Sessions {
@@ -89,31 +150,50 @@ impl Sessions {
     }
 
     pub(super) fn len(&self) -> usize {
-        self.table.read().len()
+        self.table.read().by_id.len()
     }
 
-    pub(super) fn has_room(&self) -> bool {
-        self.len() < self.most
+    /// Whether another session of this principal would be taken in.
+    pub(super) fn has_room(&self, principal: &Arc<str>) -> bool {
+        let table = self.table.read();
+        match table.who_gives_way(principal, self.most) {
+            None => true,
+            Some(other) if other != *principal => true,
+            Some(own) => table.longest_idle(&own, false).is_some(),
+        }
     }
 
     /// The session of that id, if it is the principal's own. Another token of the same principal must have the same
     /// rights: what a session was opened with is what it has.
     pub(super) fn find(&self, id: &str, principal: &Principal) -> Option<Arc<Live>> {
         let own = |live: &&Arc<Live>| live.session.identity.same_rights(principal);
-        let live = self.table.read().get(id).filter(own).cloned()?;
+        let live = self.table.read().by_id.get(id).filter(own).cloned()?;
         live.seen.store(self.now(), Ordering::Relaxed);
         Some(live)
     }
 
-    /// Takes a session in; `false` where there is no room.
+    /// Takes a session in; `false` where there is no room. The session that was idle longest makes room: one of the same
+    /// principal where that has as many as it may, else one of the principal that has the most.
     pub(super) fn insert(&self, live: &Arc<Live>) -> bool {
         live.seen.store(self.now(), Ordering::Relaxed);
+        let principal = &live.session.principal;
         let mut table = self.table.write();
-        let room = table.len() < self.most;
-        if room {
-            table.insert(live.session.id.clone(), live.clone());
+        let mut gone = None;
+        if let Some(other) = table.who_gives_way(principal, self.most) {
+            // Whoever has more than the others cannot keep them out by using all of it.
+            let in_use = other != *principal;
+            let idle =
+                table.longest_idle(&other, false).or_else(|| table.longest_idle(&other, true).filter(|_| in_use));
+            let Some(idle) = idle else { return false };
+            gone = table.remove(&idle.session.id);
         }
-        room
+        table.insert(live.clone());
+        drop(table);
+        if let Some(gone) = gone {
+            tracing::debug!(session = &*gone.session.id, "a session makes room for another");
+            self.end(&gone);
+        }
+        true
     }
 
     /// The handshake is done.
@@ -149,7 +229,7 @@ impl Sessions {
 
     /// Drops what is kept for clients that did not come back.
     pub(super) fn forget_streams(&self, after: Duration) {
-        for live in self.table.read().values().filter(|live| self.quiet_for(live, after)) {
+        for live in self.table.read().by_id.values().filter(|live| self.quiet_for(live, after)) {
             live.channel.forget_ended();
         }
     }
@@ -158,7 +238,7 @@ impl Sessions {
         let stale = |live: &Arc<Live>| self.quiet_for(live, idle) && !live.is_busy();
         let ended: Vec<_> = {
             let mut table = self.table.write();
-            let ids: Vec<_> = table.iter().filter(|(_, live)| stale(live)).map(|(id, _)| id.clone()).collect();
+            let ids: Vec<_> = table.by_id.iter().filter(|(_, live)| stale(live)).map(|(id, _)| id.clone()).collect();
             ids.iter().filter_map(|id| table.remove(id)).collect()
         };
         for live in &ended {
@@ -168,7 +248,7 @@ impl Sessions {
     }
 
     pub(super) fn close_all(&self) {
-        let all: Vec<_> = self.table.write().drain().map(|(_, live)| live).collect();
+        let all: Vec<_> = std::mem::take(&mut *self.table.write()).by_id.into_values().collect();
         for live in &all {
             self.end(live);
         }

@@ -87,21 +87,32 @@ async fn a_head_that_never_ends_is_given_up() {
 }
 
 #[tokio::test]
-async fn connections_over_the_limit_wait_their_turn() {
+async fn connections_over_the_limit_are_told_to_come_back() {
     let (address, answers, shutdown) = start(Limits { connections: 1, ..Limits::default() }, None).await;
     let mut first = TcpStream::connect(address).await.unwrap();
     first.write_all(REQUEST).await.unwrap();
     read_answer(&mut first).await;
-    let mut second = TcpStream::connect(address).await.unwrap();
-    second.write_all(REQUEST).await.unwrap();
     for calls in 2..5 {
+        let mut second = TcpStream::connect(address).await.unwrap();
+        second.write_all(REQUEST).await.unwrap();
+        let mut told = String::new();
+        tokio::time::timeout(PATIENCE, second.read_to_string(&mut told)).await.expect("told").unwrap();
+        assert!(told.starts_with("HTTP/1.1 503 ") && told.contains("retry-after: "), "{told}");
         first.write_all(REQUEST).await.unwrap();
         read_answer(&mut first).await;
         assert_eq!(answers.calls.load(Ordering::SeqCst), calls);
     }
     drop(first);
-    read_answer(&mut second).await;
-    assert_eq!(answers.calls.load(Ordering::SeqCst), 5);
+    // The end of the first is noticed in its own time.
+    loop {
+        let mut third = TcpStream::connect(address).await.unwrap();
+        third.write_all(REQUEST).await.unwrap();
+        let mut head = [0; 12];
+        third.read_exact(&mut head).await.unwrap();
+        if &head == b"HTTP/1.1 200" {
+            break;
+        }
+    }
     shutdown.cancel();
 }
 

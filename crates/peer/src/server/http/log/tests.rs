@@ -5,8 +5,14 @@ use proptest::prelude::*;
 use switchboard_wire::sse::Decoder;
 
 use super::*;
+use crate::server::http::memory::Memory;
 
 const LIMITS: LogLimits = LogLimits { events: 6, bytes: 400 };
+const CALL: Kind = Kind { resumable: true, lasts: false };
+
+fn log(id: u64, kind: Kind, limits: LogLimits) -> Arc<EventLog> {
+    EventLog::new(id, kind, limits, Memory::new(1 << 20).account(&"ann".into()), Weak::new())
+}
 
 #[derive(Debug, Clone)]
 enum Step {
@@ -56,7 +62,7 @@ impl Client {
 proptest! {
     #[test]
     fn nothing_accepted_is_lost_or_repeated(steps in proptest::collection::vec(step(), 0..200)) {
-        let log = EventLog::new(3, true, LIMITS);
+        let log = log(3, CALL, LIMITS);
         let mut client = Client { log: log.clone(), reader: None, last: 0, got: Vec::new() };
         let mut accepted = Vec::new();
         for (number, step) in steps.into_iter().enumerate() {
@@ -72,7 +78,7 @@ proptest! {
                 Step::Forget => log.forget_read(),
             }
             let state = log.state.lock();
-            prop_assert!(state.events.len() <= LIMITS.events);
+            prop_assert!(state.events.len() <= LIMITS.events * BURST);
             prop_assert!(state.bytes <= LIMITS.bytes || state.events.len() == 1);
             prop_assert_eq!(state.bytes, state.events.iter().map(Bytes::len).sum::<usize>());
         }
@@ -89,21 +95,96 @@ proptest! {
 
 #[test]
 fn a_log_that_cannot_be_resumed_tells_when_its_reader_is_lost() {
-    let log = EventLog::new(0, false, LIMITS);
-    let reader = log.read(None);
-    assert!(!log.lost.is_cancelled());
-    drop(reader);
-    assert!(log.lost.is_cancelled());
-    let log = EventLog::new(0, false, LIMITS);
+    for lasts in [false, true] {
+        let log = log(0, Kind { resumable: false, lasts }, LIMITS);
+        let reader = log.read(None);
+        assert!(!log.lost.is_cancelled());
+        drop(reader);
+        assert!(log.lost.is_cancelled());
+    }
+}
+
+fn read_all(reader: &mut Reader) -> Vec<String> {
+    let mut all = Vec::new();
+    while let Poll::Ready(Some(bytes)) = reader.poll_event(&mut Context::from_waker(&noop_waker())) {
+        all.push(String::from_utf8_lossy(&bytes).into_owned());
+    }
+    all
+}
+
+#[test]
+fn the_stream_of_a_call_gets_its_answer_whatever_came_before_it() {
+    for resumable in [false, true] {
+        let log = log(0, Kind { resumable, lasts: false }, LIMITS);
+        let mut reader = log.read(None);
+        let kept = (0..10_000).filter(|_| log.push(&"x".into()).is_ok()).count();
+        // It had no chance to read anything yet.
+        assert!(kept > LIMITS.events && kept < 100, "{kept}");
+        assert!(!log.lost.is_cancelled());
+        log.push_answer(&"the answer".into());
+        log.finish();
+        let all = read_all(&mut reader);
+        assert_eq!(all.len(), kept + 1);
+        assert!(all.last().unwrap().contains("the answer"));
+    }
+}
+
+#[test]
+fn the_reader_of_a_stream_that_lasts_learns_that_it_missed_something() {
+    for resumable in [false, true] {
+        let log = log(0, Kind { resumable, lasts: true }, LIMITS);
+        let mut reader = log.read(None);
+        for _ in 0..LIMITS.events * 2 {
+            log.push(&"x".into()).unwrap();
+        }
+        assert_eq!(read_all(&mut reader).len(), LIMITS.events * 2, "it had no time to read, so it is not slow");
+        while log.push(&"x".into()).is_ok() {}
+        assert!(!log.is_attached());
+        assert_eq!(log.lost.is_cancelled(), !resumable);
+        let ended = reader.poll_event(&mut Context::from_waker(&noop_waker()));
+        assert!(matches!(ended, Poll::Ready(None)));
+    }
+}
+
+#[test]
+fn a_reader_that_has_had_its_time_is_slow() {
+    let log = log(0, Kind { resumable: false, lasts: true }, LIMITS);
     let _reader = log.read(None);
-    while log.push(&"x".into()).is_ok() {}
-    assert!(log.lost.is_cancelled());
+    while log.state.lock().events.len() < LIMITS.events {
+        log.push(&"x".into()).unwrap();
+    }
+    log.push(&"x".into()).unwrap();
+    log.state.lock().away = Instant::now().checked_sub(SLOW);
+    assert!(log.push(&"x".into()).is_err() && log.lost.is_cancelled());
+}
+
+#[test]
+fn all_logs_together_keep_within_one_bound() {
+    let memory = Memory::new(100_000);
+    let account = |name: &str| memory.account(&name.into());
+    let mut logs = Vec::new();
+    for number in 0..100 {
+        let limits = LogLimits { events: 512, bytes: 1 << 20 };
+        let log = EventLog::new(number, CALL, limits, account("ann"), Weak::new());
+        while log.push(&Bytes::from(vec![b'x'; 500])).is_ok() {}
+        logs.push(log);
+    }
+    assert!((40_000..=50_000).contains(&memory.used()), "{}", memory.used());
+    // What was read makes room for what was not.
+    read_all(&mut logs[0].read(None));
+    assert!(logs[0].push(&"x".into()).is_ok());
+    // Answers are kept all the same, and others are not kept from their share.
+    logs[99].push_answer(&"the answer".into());
+    let other = EventLog::new(0, CALL, LIMITS, account("bob"), Weak::new());
+    other.push(&"x".into()).unwrap();
+    drop((logs, other));
+    assert_eq!(memory.used(), 0);
 }
 
 #[test]
 fn what_nobody_has_read_is_counted() {
     for resumable in [false, true] {
-        let log = EventLog::new(1, resumable, LogLimits { events: 6, bytes: 4_000 });
+        let log = log(1, Kind { resumable, lasts: false }, LogLimits { events: 6, bytes: 4_000 });
         let mut reader = log.read(None);
         assert_eq!(log.unread_bytes(), 0);
         for _ in 0..3 {
@@ -119,7 +200,7 @@ fn what_nobody_has_read_is_counted() {
 
 #[test]
 fn a_reader_that_comes_back_too_late_is_told_what_it_missed() {
-    let log = EventLog::new(7, true, LIMITS);
+    let log = log(7, CALL, LIMITS);
     let waker = noop_waker();
     let mut cx = Context::from_waker(&waker);
     let mut poll = |reader: &mut Reader| match reader.poll_event(&mut cx) {
