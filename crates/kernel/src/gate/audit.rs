@@ -6,6 +6,7 @@
 //! to the log. Text in an event is cut where it is long: whoever sends much must not keep an event, or those beside it,
 //! from being written.
 
+mod decisions;
 mod pile;
 mod writing;
 
@@ -19,6 +20,7 @@ use serde_json::Value;
 use switchboard_peer::Session;
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_store::{Actor, AuditEvent, Details, Store, Target};
+use tokio::sync::Notify;
 
 use super::hearers::{Hearer, Hearers};
 use super::underway::Underway;
@@ -73,6 +75,30 @@ pub(crate) mod event {
     pub(crate) const READ: &str = "dev.switchboard.content_read";
     /// Somebody searched for tools, or asked for some.
     pub(crate) const TOOLS_SOUGHT: &str = "dev.switchboard.tools_sought";
+    /// The operator accepted the definition of a tool.
+    pub(crate) const DEFINITION_ACCEPTED: &str = "dev.switchboard.definition_accepted";
+    /// The operator wants definitions taken as at first sight.
+    pub(crate) const DEFINITION_FORGOTTEN: &str = "dev.switchboard.definition_forgotten";
+    /// Old records were removed.
+    pub(crate) const AUDIT_PRUNED: &str = "dev.switchboard.audit_pruned";
+
+    /// What is written by whoever decides, and told from the log. The last four are of the program around the kernel:
+    /// who may come in, and in whose name servers are used.
+    pub(crate) const DECISIONS: [&str; 13] = [
+        PERMISSION_GRANTED,
+        PERMISSION_DENIED,
+        PERMISSION_REVOKED,
+        ACCESS_GRANTED,
+        ACCESS_REVOKED,
+        CALLBACK_ANSWERED,
+        DEFINITION_ACCEPTED,
+        DEFINITION_FORGOTTEN,
+        AUDIT_PRUNED,
+        "dev.switchboard.token_issued",
+        "dev.switchboard.token_revoked",
+        "dev.switchboard.login",
+        "dev.switchboard.logout",
+    ];
 }
 
 /// What an event says of how something ended.
@@ -94,6 +120,8 @@ pub(crate) struct Auditor {
     hearers: Hearers,
     /// Hears of every event as well.
     tap: OnceLock<Tap>,
+    /// Somebody decided in this process.
+    decided: Notify,
 }
 
 /// Somebody who hears of every event, while anybody wants to.
@@ -113,7 +141,10 @@ impl Auditor {
         let underway = Underway::new(store.as_ref());
         let pile = Arc::new(Pile::default());
         let work = writing::write_always(store.clone(), pile.clone(), underway.clone());
-        (Self { store, pile, underway, hearers: Hearers::default(), tap: OnceLock::new() }, work)
+        (
+            Self { store, pile, underway, hearers: Hearers::default(), tap: OnceLock::new(), decided: Notify::new() },
+            work,
+        )
     }
 
     /// Whether anything is kept.
@@ -286,11 +317,11 @@ fn log(event: &AuditEvent) {
     );
 }
 
-/// An event about nothing in particular yet.
+/// An event about nothing in particular yet, with the trace of the request that is being answered.
 pub(crate) fn event_of(event_type: &str, actor: Actor, outcome: &str) -> AuditEvent {
     AuditEvent {
         timestamp: Timestamp::now(),
-        trace_id: None,
+        trace_id: Some(super::trace::current().into()),
         event_type: event_type.into(),
         actor,
         target: Target::default(),

@@ -29,6 +29,8 @@ pub enum Checked {
     /// Nobody's.
     #[default]
     Unknown,
+    /// The token was good, and its time is over.
+    Expired,
     /// The token is genuine, and lacks a scope without which nobody is let in.
     Insufficient,
     /// It has to be asked elsewhere first, keys of an identity provider mostly. Ends by itself.
@@ -40,6 +42,7 @@ impl fmt::Debug for Checked {
         match self {
             Self::Known(principal) => f.debug_tuple("Known").field(principal).finish(),
             Self::Unknown => f.write_str("Unknown"),
+            Self::Expired => f.write_str("Expired"),
             Self::Insufficient => f.write_str("Insufficient"),
             Self::Later(_) => f.write_str("Later"),
         }
@@ -120,7 +123,7 @@ impl Access {
         match refused {
             Refused::Host | Refused::Origin => None,
             Refused::NoToken => Some(&self.challenges.missing),
-            Refused::Token => Some(&self.challenges.invalid),
+            Refused::Token | Refused::Expired => Some(&self.challenges.invalid),
             Refused::Scope => Some(&self.challenges.insufficient),
         }
     }
@@ -187,6 +190,7 @@ fn settle(checked: Checked, presented: bool, open: bool) -> Result<Principal, Re
         Checked::Known(principal) => Ok(principal),
         _ if open => Ok("".into()),
         Checked::Insufficient => Err(Refused::Scope),
+        Checked::Expired => Err(Refused::Expired),
         Checked::Unknown | Checked::Later(_) => Err(if presented { Refused::Token } else { Refused::NoToken }),
     }
 }
@@ -224,6 +228,7 @@ pub(super) enum Refused {
     Origin,
     NoToken,
     Token,
+    Expired,
     Scope,
 }
 
@@ -231,18 +236,24 @@ impl Refused {
     pub(super) const fn status(self) -> StatusCode {
         match self {
             Self::Host | Self::Origin | Self::Scope => StatusCode::FORBIDDEN,
-            Self::NoToken | Self::Token => StatusCode::UNAUTHORIZED,
+            Self::NoToken | Self::Token | Self::Expired => StatusCode::UNAUTHORIZED,
         }
     }
 
-    /// A JSON-RPC error without an id, as MCP has it for a request that was not read.
+    /// A JSON-RPC error without an id, as MCP has it for a request that was not read. What the client speaks is not known
+    /// yet: about credentials it gets the codes of MGP 14.3, for which MCP has none.
     pub(super) const fn body(self) -> &'static str {
         match self {
             Self::Host => r#"{"jsonrpc":"2.0","error":{"code":-32600,"message":"this Host is not served here"}}"#,
             Self::Origin => r#"{"jsonrpc":"2.0","error":{"code":-32600,"message":"this Origin is not allowed"}}"#,
-            Self::NoToken | Self::Token => {
-                r#"{"jsonrpc":"2.0","error":{"code":-32600,"message":"a valid bearer token is needed"}}"#
-            }
+            Self::NoToken | Self::Token => concat!(
+                r#"{"jsonrpc":"2.0","error":{"code":1002,"message":"a valid bearer token is needed","#,
+                r#""data":{"kind":"auth_required","_mgp":{"category":"security","retryable":false}}}}"#
+            ),
+            Self::Expired => concat!(
+                r#"{"jsonrpc":"2.0","error":{"code":1003,"message":"the bearer token has expired","#,
+                r#""data":{"kind":"auth_expired","_mgp":{"category":"security","retryable":false}}}}"#
+            ),
             Self::Scope => r#"{"jsonrpc":"2.0","error":{"code":-32600,"message":"the token lacks a needed scope"}}"#,
         }
     }
