@@ -409,6 +409,20 @@ mod tests {
     }
 
     #[test]
+    fn who_shows_no_good_token_is_told_why_by_the_codes_of_mgp() {
+        for (checked, presented, code) in [
+            (Checked::Unknown, false, r#""code":1002"#),
+            (Checked::Unknown, true, r#""code":1002"#),
+            (Checked::Expired, true, r#""code":1003"#),
+        ] {
+            let refused = settle(checked, presented, false).unwrap_err();
+            assert_eq!(refused.status(), StatusCode::UNAUTHORIZED);
+            assert!(refused.body().contains(code) && refused.body().contains(r#""_mgp":{"category":"security""#));
+        }
+        assert!(settle(Checked::Expired, true, true).is_ok(), "what is open to all asks for no token");
+    }
+
+    #[test]
     fn bearer_tokens() {
         for (value, token) in [
             ("Bearer abc", Some("abc")),
