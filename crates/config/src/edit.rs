@@ -257,6 +257,7 @@ fn block(entry: &ServerEntry) -> String {
     }
     for (name, tool) in &entry.tools {
         out.push_str(&format!("\n[servers.tools.{}]\n", string(name)));
+        put(&mut out, "enabled", tool.enabled.map(|flag| flag.to_string()));
         put(&mut out, "risk", tool.risk.map(|word| string(word.as_str())));
         put(&mut out, "validator", tool.validator.map(|word| string(word.as_str())));
         put(&mut out, "confirm", tool.confirm.map(|flag| flag.to_string()));

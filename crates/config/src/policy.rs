@@ -25,7 +25,7 @@ const GATE: &[&str] = &[
     "audit_keep_days",
     "auto_approve_exceptions",
 ];
-const TOOL: &[&str] = &["risk", "validator", "code_level", "confirm", "schema", "rates"];
+const TOOL: &[&str] = &["enabled", "risk", "validator", "code_level", "confirm", "schema", "rates"];
 /// MGP 7.2.
 const CODE_LEVELS: &[&str] = &["unrestricted", "standard", "strict", "readonly"];
 
@@ -80,6 +80,8 @@ impl Default for GateSettings {
 /// What is said of one tool.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ToolEntry {
+    /// Whether it can be used at all; it can if absent.
+    pub enabled: Option<bool>,
     /// Its risk, whatever the server says.
     pub risk: Option<Risk>,
     /// The one check of its arguments.
@@ -210,6 +212,7 @@ pub(crate) fn read_tools(server: &Keys<'_>) -> Result<BTreeMap<String, ToolEntry
         let keys = Keys { table, place: "[servers.tools]", known: TOOL, ..*server };
         keys.refuse_unknown()?;
         let entry = ToolEntry {
+            enabled: keys.boolean("enabled")?,
             risk: keys.word("risk", Risk::WORDS, Risk::from_word)?,
             validator: keys.word("validator", ValidatorName::WORDS, ValidatorName::from_word)?,
             confirm: keys.boolean("confirm")?,
@@ -272,6 +275,7 @@ pub(crate) fn covered(
                 vec![json!(name), json!(tool.risk.map(Risk::as_str)), json!(tool.validator.map(ValidatorName::as_str))];
             said.push(json!(tool.confirm));
             // Only where something is said, so that earlier approvals stay good.
+            said.extend(tool.enabled.map(|enabled| json!({ "enabled": enabled })));
             said.extend(tool.schema.map(|schema| json!({ "schema": schema })));
             said.extend(tool.code_level.as_ref().map(|level| json!({ "code_level": level })));
             Value::Array(said)

@@ -9,7 +9,11 @@ use std::time::Duration;
 use switchboard_protocol::proposals::manifest::LatencyClass;
 
 /// The upper ends of the sizes, in milliseconds; what is longer falls into one more.
-const ENDS: [u64; 13] = [1, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 60_000, 180_000, 600_000];
+/// Up to half a minute each is at most twice the one before, mostly half as long again: so near is what is told of a time.
+const ENDS: [u64; 31] = [
+    1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1_000, 1_500, 2_000, 3_000, 5_000, 7_000,
+    10_000, 15_000, 20_000, 30_000, 60_000, 120_000, 300_000, 600_000,
+];
 /// Sizes.
 const SIZES: usize = ENDS.len() + 1;
 /// Where seconds begin, and where minutes do.
@@ -146,8 +150,9 @@ mod tests {
         assert_eq!(after(&[]).measured(), None);
         assert_eq!(after(&[1]).measured(), Some(Measured { calls: 1, p50_ms: 1, p95_ms: 1 }));
         let mut times = vec![2; 18];
-        times.extend([500, 700_000]);
-        assert_eq!(after(&times).measured(), Some(Measured { calls: 20, p50_ms: 3, p95_ms: 1_000 }));
+        times.extend([650, 700_000]);
+        assert_eq!(after(&times).measured(), Some(Measured { calls: 20, p50_ms: 2, p95_ms: 700 }));
+        assert_eq!(after(&[1_100; 9]).measured().map(|measured| measured.p50_ms), Some(1_500));
     }
 
     #[test]

@@ -13,14 +13,16 @@ mod rejection;
 mod spelling;
 
 pub(crate) use imports::imports;
-pub use rejection::{Rejection, Violation};
+pub(crate) use rejection::names;
+pub use rejection::{Bounds, Rejection, Violation};
 
 use crate::{Finding, Verdict};
 
 /// The most bytes of source that are read (MGP 7.3).
 pub const MAX_BYTES: usize = 10_000;
-/// What `strict` and `readonly` let a Python program import (MGP 7.3).
-pub const STRICT_IMPORTS: [&str; 6] = ["asyncio", "json", "httpx", "os", "datetime", "typing"];
+/// What `strict` and `readonly` let a Python program import (MGP 7.3, and what later versions added).
+pub const STRICT_IMPORTS: [&str; 12] =
+    ["asyncio", "json", "httpx", "os", "datetime", "time", "math", "re", "hashlib", "base64", "urllib", "typing"];
 
 /// The language of the source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -92,7 +94,10 @@ pub fn check(language: Language, level: Level, source: &str) -> Verdict {
 /// As [`check`].
 pub fn review(language: Language, level: Level, source: &str) -> Result<(), Rejection> {
     let findings = findings(language, level, source);
-    if findings.is_empty() { Ok(()) } else { Err(Rejection::new(language, level, &findings)) }
+    if findings.is_empty() {
+        return Ok(());
+    }
+    Err(Rejection::new(&findings, Bounds::default().hints(language, level, source)))
 }
 
 /// Every reason to refuse `source`.

@@ -166,6 +166,21 @@ pub fn standing<R: AsRef<str>>(required: &[R], policy: &Policy, decided: &[Decid
     standing
 }
 
+/// Whether the policy alone decided about a permission, the way it stands: nobody configured it, and nobody said a word
+/// that counts.
+#[must_use]
+pub fn is_by_policy(permission: &str, policy: &Policy, decided: &[Decided], now: Timestamp) -> bool {
+    let asks_nobody = matches!(policy.approval, ApprovalPolicy::DenyAll | ApprovalPolicy::ConfigOnly);
+    let counts = |decided: &&Decided| {
+        same(&decided.permission, permission)
+            && decided.expires_at.is_none_or(|end| now < end)
+            && (decided.decision == Decision::Denied || decided.decision == Decision::Approved && !asks_nobody)
+    };
+    let configured = policy.configured.iter().any(|granted| same(&granted.permission, permission));
+    let said = configured || decided.iter().any(|one| counts(&one));
+    !said && name::read(permission).is_ok() && (asks_nobody || policy.approves(permission))
+}
+
 fn decide(permission: &str, policy: &Policy, decided: &[Decided], now: Timestamp) -> Result<Option<Scope>, Why> {
     let about = || decided.iter().filter(|decided| same(&decided.permission, permission));
     let in_force = |decision| {

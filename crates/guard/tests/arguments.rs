@@ -249,6 +249,18 @@ fn code() {
             (json!({"code": "import socket"}), refused("/code")),
         ],
     );
+    // What is told would really pass, at this tool.
+    let tool = json!({"security": {"code_safety": {"level": "strict", "language": "python", "max_code_size_bytes": 300,
+        "blocked_imports": ["re"], "allowed_imports": ["json", "statistics", "math", "re"]}}});
+    let narrow = checks(&[CodeSafety], &tool, &[]);
+    for program in ["import datetime".to_owned(), "x".repeat(800)] {
+        let rejection = check(&narrow, &json!({"code": program})).unwrap_err().rejection.unwrap();
+        let hints = rejection.view::<Value>().unwrap()["hints"].clone();
+        let expected =
+            json!({"max_code_size_bytes": 300, "blocked_imports": ["re"], "allowed_imports": ["json", "math"]});
+        assert_eq!(hints, expected, "{program}");
+        assert!(check(&narrow, &json!({"code": "import json, math"})).is_ok());
+    }
     let violation = check(&checks(&[CodeSafety], &json!({}), &[]), &json!({"code": "import subprocess"})).unwrap_err();
     let rejection: Value = violation.rejection.unwrap().view().unwrap();
     assert_eq!(rejection["status"], "rejected");

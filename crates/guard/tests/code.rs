@@ -1,6 +1,7 @@
 //! Programs that are refused and programs that are accepted, and what no program may do to the reader.
 
 use proptest::prelude::*;
+use serde_json::json;
 use switchboard_guard::code::{self, Language, Level, MAX_BYTES};
 
 fn cases(file: &str) -> impl Iterator<Item = &str> {
@@ -88,15 +89,31 @@ fn a_finding_says_where_and_what_instead() {
 
 #[test]
 fn a_rejection_lets_its_author_correct_the_program() {
-    let rejection = code::review(Language::Python, Level::Strict, "import csv\neval('1')").unwrap_err();
-    assert_eq!(rejection.violations.len(), 2);
+    let program = "import csv\neval('1')\nimport subprocess";
+    let rejection = code::review(Language::Python, Level::Strict, program).unwrap_err();
+    assert_eq!(rejection.violations.len(), 3);
     let json = rejection.to_json();
     assert_eq!(json["status"], "rejected");
     assert_eq!(json["violations"][1], "line 2: `builtins.eval` runs text or data as code");
     assert_eq!(json["details"][0]["line"], 1);
     assert_eq!(json["hints"]["max_code_size_bytes"], 10_000);
-    assert!(json["hints"]["allowed_imports"].as_array().unwrap().contains(&"httpx".into()));
-    assert!(json["hints"]["blocked_imports"].as_array().unwrap().contains(&"subprocess".into()));
+    assert_eq!(json["hints"]["blocked_imports"], json!(["subprocess"]), "what was tried, and no list of all");
+    let allowed = json["hints"]["allowed_imports"].as_array().unwrap();
+    assert_eq!(allowed.len(), 12);
+    for module in allowed {
+        let program = format!("import {}", module.as_str().unwrap());
+        for level in [Level::Strict, Level::Readonly] {
+            assert_eq!(code::check(Language::Python, level, &program), Ok(()), "{program}");
+        }
+    }
+    let standard = code::review(Language::Python, Level::Standard, "eval('1')").unwrap_err().to_json();
+    assert_eq!(standard["hints"], json!({"max_code_size_bytes": 10_000}), "where nothing is listed, nothing is told");
+    let script = code::review(Language::JavaScript, Level::Strict, "require('child_process')").unwrap_err().to_json();
+    assert_eq!(script["hints"]["blocked_imports"], json!(["child_process"]));
+    for module in script["hints"]["allowed_imports"].as_array().unwrap() {
+        let program = format!("import x from '{}'", module.as_str().unwrap());
+        assert_eq!(code::check(Language::JavaScript, Level::Strict, &program), Ok(()), "{program}");
+    }
     assert!(code::review(Language::Python, Level::Strict, "import json").is_ok());
 }
 

@@ -13,6 +13,7 @@ use switchboard_protocol::mcp::header::ParamHeaders;
 use switchboard_protocol::mcp::method;
 use switchboard_protocol::mgp::security::{ToolSecurity, security_object};
 use switchboard_protocol::mgp::{EXTENSION_ID, TrustLevel};
+use switchboard_protocol::proposals::manifest::declared::Operational;
 use switchboard_wire::{Edit, Object, Raw};
 
 use crate::gate::ToolPolicy;
@@ -142,6 +143,8 @@ pub struct Hidden {
     pub why: String,
     /// The tool it cannot be told from, where that is why.
     pub conflicts_with: Option<String>,
+    /// Whether the operator wants it so.
+    pub disabled: bool,
 }
 
 /// Which list.
@@ -235,6 +238,7 @@ impl Directory {
             name: name.to_owned(),
             why: why.into(),
             conflicts_with: None,
+            disabled: false,
         });
     }
 
@@ -257,6 +261,11 @@ impl Directory {
                 }
                 if let Some(why) = source.held(kind, &original) {
                     self.hide(&source.id, &original, why.clone());
+                    continue;
+                }
+                if kind == ListKind::Tools && source.policy.disabled.contains(&original) {
+                    self.hide(&source.id, &original, "it is switched off in the configuration");
+                    self.hidden.last_mut().into_iter().for_each(|hidden| hidden.disabled = true);
                     continue;
                 }
                 let exposed = if alone { original.clone() } else { names::expose(&source.id, &original) };
@@ -515,9 +524,17 @@ impl Source {
         let assessment = risk::assess(&security, name, &word, self.trust, self.mgp);
         ToolPolicy::new(security, assessment)
             .with_schema(definition.member("inputSchema"))
+            .with_longest_input(longest_input(definition))
             .with_code_level(self.policy.code_levels.get(name).copied())
             .timed_by(name, &self.timings)
     }
+}
+
+/// The most bytes that the arguments of a tool may have, as it says itself. Few tools do, and reading all that they say is
+/// not for nothing.
+fn longest_input(definition: &Raw) -> Option<u64> {
+    memchr::memmem::find(definition.as_bytes(), b"max_input_size_bytes")?;
+    Operational::of_tool(definition).max_input_size_bytes
 }
 
 /// The way to something that is no tool.

@@ -7,8 +7,8 @@
 //! - `index.rs` keeps the catalog in step with the directory. - `lists.rs` decides what is listed. - `methods.rs` answers
 //!   `mgp/tools/*` and the tools `mgp.tools.*`. - `describe.rs` says what the kernel's own tools are.
 //!
-//! What is loaded belongs to a principal and not to a connection: it survives reconnecting, and the list of a modern
-//! client, which may not depend on its connection, does not.
+//! What is loaded belongs to a session (MGP 16.7): two agents of one user do not fill each other's lists. Clients without
+//! sessions have only their principal to be known by: what is loaded belongs to that, and survives reconnecting.
 
 mod describe;
 mod index;
@@ -21,6 +21,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 pub use switchboard_catalog::{Budget, Judge, Level};
 use switchboard_catalog::{Found, Search, Session};
+use switchboard_peer::Session as Client;
 use switchboard_wire::Raw;
 
 pub(crate) use describe::CALL;
@@ -68,18 +69,34 @@ impl ToolContext {
 #[derive(Default)]
 pub(crate) struct Discovery {
     index: Index,
-    sessions: Mutex<HashMap<Arc<str>, Kept>>,
+    principals: Mutex<HashMap<Arc<str>, Kept>>,
 }
 
 /// The tools of one principal.
 #[derive(Default)]
 struct Kept {
-    session: Session,
+    /// What is loaded, by session; under no name for requests without one.
+    sessions: HashMap<Option<Arc<str>>, Session>,
     /// What the principal saw when it last asked: told apart by where the list is in memory, so that a list which has not
     /// changed is not read again.
     seen: Option<Arc<Seen>>,
+    /// The tools that are always listed, and what they cost.
+    pinned: Vec<(String, usize)>,
     /// Counts uses, to forget the principal that was away longest.
     used: u64,
+}
+
+impl Kept {
+    /// What is loaded in a session.
+    fn session(&mut self, session: &Client, budget: Budget) -> &mut Session {
+        let key = session.lasting.then(|| session.id.clone());
+        let pinned = &self.pinned;
+        self.sessions.entry(key).or_insert_with(|| {
+            let mut fresh = Session::new(budget);
+            fresh.pin(pinned.clone());
+            fresh
+        })
+    }
 }
 
 /// What a principal may see, read once.
@@ -105,17 +122,28 @@ impl Seen {
 
 impl Discovery {
     /// Does something with what is kept for a principal.
-    fn with<T>(&self, principal: &Arc<str>, budget: Budget, work: impl FnOnce(&mut Kept) -> T) -> T {
-        let mut sessions = self.sessions.lock();
-        let now = sessions.values().map(|kept| kept.used).max().unwrap_or(0) + 1;
-        if sessions.len() >= MOST_PRINCIPALS && !sessions.contains_key(principal) {
-            let oldest = sessions.iter().min_by_key(|(_, kept)| kept.used).map(|(name, _)| Arc::clone(name));
-            oldest.map(|oldest| sessions.remove(&oldest));
+    fn kept<T>(&self, principal: &Arc<str>, work: impl FnOnce(&mut Kept) -> T) -> T {
+        let mut principals = self.principals.lock();
+        let now = principals.values().map(|kept| kept.used).max().unwrap_or(0) + 1;
+        if principals.len() >= MOST_PRINCIPALS && !principals.contains_key(principal) {
+            let oldest = principals.iter().min_by_key(|(_, kept)| kept.used).map(|(name, _)| Arc::clone(name));
+            oldest.map(|oldest| principals.remove(&oldest));
         }
-        let fresh = || Kept { session: Session::new(budget), ..Kept::default() };
-        let kept = sessions.entry(Arc::clone(principal)).or_insert_with(fresh);
+        let kept = principals.entry(Arc::clone(principal)).or_default();
         kept.used = now;
         work(kept)
+    }
+
+    /// Does something with what is loaded in a session.
+    fn with<T>(&self, session: &Client, budget: Budget, work: impl FnOnce(&mut Session) -> T) -> T {
+        self.kept(&session.principal, |kept| work(kept.session(session, budget)))
+    }
+
+    /// A session has ended, and what was loaded in it with it.
+    pub(crate) fn forget(&self, session: &Client) {
+        if let Some(kept) = self.principals.lock().get_mut(&session.principal) {
+            kept.sessions.remove(&Some(session.id.clone()));
+        }
     }
 
     /// Searches the catalog as it is.
@@ -123,10 +151,12 @@ impl Discovery {
         self.index.search(search, visible)
     }
 
-    /// Notes that a principal used a tool, where anything is kept for it.
-    pub(crate) fn used(&self, principal: &str, tool: &str) {
-        if let Some(kept) = self.sessions.lock().get_mut(principal) {
-            kept.session.touch(tool);
+    /// Notes that a tool was used, where anything is kept for its user.
+    pub(crate) fn used(&self, session: &Client, tool: &str) {
+        if let Some(kept) = self.principals.lock().get_mut(&session.principal)
+            && let Some(loaded) = kept.sessions.get_mut(&session.lasting.then(|| session.id.clone()))
+        {
+            loaded.touch(tool);
         }
     }
 }

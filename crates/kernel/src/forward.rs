@@ -110,7 +110,7 @@ impl Kernel {
         let outcome = self.forward_now(context, server, forward).await;
         server.stats.note(began.elapsed(), outcome.as_ref().err());
         server.note_outcome(trial, &outcome, self);
-        outcome
+        outcome.map(|reply| if reply.outcome.is_ok() { reply } else { crate::kernel::stamped(reply, server) })
     }
 
     async fn forward_now(&self, context: &Context, server: &Arc<Server>, forward: Forward) -> Result<Reply, Fault> {
@@ -151,7 +151,7 @@ impl Kernel {
         };
         server.stats.note(began.elapsed(), outcome.as_ref().err());
         server.note_outcome(trial, &outcome, self);
-        outcome
+        outcome.map(|reply| if reply.outcome.is_ok() { reply } else { crate::kernel::stamped(reply, server) })
     }
 
     /// Client and server speak the same era: the request passes as it is.
@@ -412,6 +412,15 @@ pub(crate) fn failed(server: &Server, error: CallError) -> Fault {
         }
         CallError::NotSent(why) => {
             Fault::new(FaultKind::UpstreamUnavailable, format!("server `{id}` cannot be reached: {why}"))
+        }
+        CallError::Gateway(status @ (408 | 504)) => Fault::new(
+            FaultKind::UpstreamTimeout,
+            format!(
+                "server `{id}` did not answer in time (HTTP {status}); whether the call was carried out is unknown"
+            ),
+        ),
+        CallError::Gateway(status) => {
+            Fault::new(FaultKind::UpstreamUnavailable, format!("server `{id}` cannot be reached (HTTP {status})"))
         }
         CallError::Unauthorized { status, .. } => {
             Fault::new(FaultKind::UpstreamError, format!("server `{id}` refused our credentials (HTTP {status})"))

@@ -18,6 +18,7 @@ mod policy;
 pub(crate) mod rates;
 mod record;
 mod refused;
+mod replay;
 mod results;
 mod rights;
 mod schema;
@@ -54,7 +55,7 @@ pub(crate) use record::Permit;
 use refused::{refusal, refused};
 pub(crate) use scopes::Presented;
 pub(crate) use tables::{SETTLED, Tables, access_table};
-pub(crate) use trace::trace_of;
+pub(crate) use trace::{trace_of, within as within_trace};
 
 /// Letters of an intent that are written to the audit log.
 const LONGEST_INTENT: usize = 1_000;
@@ -214,7 +215,7 @@ impl Kernel {
         let event = audit::with(audit::about(event, server.id(), None), "what", what);
         let event = audit::with(event, "rule", violation.finding.rule);
         self.gate().audit.note(audit::with(event, "at", violation.pointer.clone())).await;
-        let text = format!("refused by `{}` at {}: {}", violation.step, violation.pointer, violation.finding.message);
+        let text = refused_by(&violation);
         Err(Fault::new(FaultKind::ValidationBlocked, text))
     }
 
@@ -296,7 +297,7 @@ impl Kernel {
         let event = audit::with(event, "rule", violation.finding.rule);
         let event = audit::with(event, "at", violation.pointer.clone());
         let kind = if code { FaultKind::CodeSafetyViolation } else { FaultKind::ValidationBlocked };
-        let text = format!("refused by `{}` at {}: {}", violation.step, violation.pointer, violation.finding.message);
+        let text = refused_by(&violation);
         let mut fault = Fault::new(kind, text);
         if let Some(suggestion) = &violation.finding.suggestion {
             fault = fault.suggest(suggestion.clone());
@@ -383,6 +384,13 @@ impl Kernel {
         self.gate().audit.note(refused(event, &fault)).await;
         Some(refusal(attempt.context, &fault))
     }
+}
+
+/// What a check refused, where, and why.
+fn refused_by(violation: &Violation) -> String {
+    let Violation { step, pointer, finding, .. } = violation;
+    let place = if pointer.is_empty() { String::new() } else { format!(" at {pointer}") };
+    format!("refused by `{step}`{place}: {}", finding.message)
 }
 
 /// The metadata of a request whose parameters are open.

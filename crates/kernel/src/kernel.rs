@@ -6,6 +6,7 @@ mod content;
 pub(crate) mod repeat;
 mod status;
 mod telling;
+mod told;
 pub(crate) mod waiting;
 
 use std::collections::HashMap;
@@ -41,14 +42,17 @@ use crate::streams::Streams;
 use crate::tasks::TaskBook;
 use crate::welcome::{own_capabilities, own_info};
 
-pub(crate) use answer::{OF_MGP, object_of, plain, rendered, text_of};
+pub(crate) use answer::{OF_MGP, object_of, plain, text_of};
 pub(crate) use call::{Called, no_such_tool};
 pub use status::ServerStatus;
+pub(crate) use told::{readable, rendered, rendering_for, stamped};
 
 /// How often calls whose client did not come back are looked for.
 const SWEEP: Duration = Duration::from_secs(30);
 /// How often what is long over is removed from the store.
 const FORGET: Duration = Duration::from_secs(600);
+/// How often it is looked whether tools became slower or faster.
+const TIMES: Duration = Duration::from_secs(5);
 /// How often changed grants are looked for while clients are connected.
 const LOOK: Duration = Duration::from_secs(1);
 /// Nothing waits longer than a year.
@@ -145,6 +149,7 @@ impl Kernel {
         let sweeper = kernel.clone();
         kernel.spawn(async move {
             let mut swept = tokio::time::Instant::now();
+            let mut timed = swept;
             let mut forgot = None;
             loop {
                 // Without a store nothing is granted by others.
@@ -153,11 +158,14 @@ impl Kernel {
                     () = sweeper.0.closing.cancelled() => break,
                     () = tokio::time::sleep(pause) => {}
                 }
+                if timed.elapsed() >= TIMES {
+                    timed = tokio::time::Instant::now();
+                    sweeper.look_at_times();
+                }
                 if swept.elapsed() >= SWEEP {
                     swept = tokio::time::Instant::now();
                     sweeper.0.parked.sweep();
                     sweeper.0.streams.sweep();
-                    sweeper.look_at_times();
                     if forgot.is_none_or(|at: tokio::time::Instant| at.elapsed() >= FORGET) {
                         forgot = Some(swept);
                         sweeper.forget_old().await;
@@ -186,6 +194,8 @@ impl Kernel {
                     }
                 }
             });
+            let deciding = kernel.clone();
+            kernel.spawn(async move { deciding.0.gate.audit.tell_decisions(&deciding.0.closing).await });
         }
         kernel
     }
@@ -260,6 +270,9 @@ impl Kernel {
             .collect();
         let directory = Directory::build(&sources);
         self.tell_of_tools(&directory);
+        for server in &servers {
+            server.note_needs_of_tools(&directory);
+        }
         let differs = |kind: &ListKind| said.contains(kind) || !directory.same(&old.directory, *kind);
         let changed: Vec<_> = ListKind::ALL.into_iter().filter(differs).collect();
         let generation = old.generation + 1;

@@ -89,7 +89,7 @@ impl Kernel {
 
     async fn get_manifest(&self, context: &Context, params: &Raw, form: Form) -> Result<Raw, Fault> {
         let asked: ManifestParams =
-            params.view().map_err(|error| Fault::new(FaultKind::InvalidParams, error.to_string()))?;
+            params.view().map_err(|error| Fault::new(FaultKind::InvalidParams, crate::kernel::readable(&error)))?;
         self.wait_for_servers().await;
         let view = self.view();
         let server = self.whose(context, &view, asked.server_id.as_deref()).await?;

@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use switchboard_guard::access::Access;
-use switchboard_protocol::mgp::DefaultPolicy;
+use switchboard_protocol::mgp::{ApprovalPolicy, DefaultPolicy};
 use switchboard_store::{
     AccessEntry, AccessSelector, Actor, Approval, AuditEvent, Decision, Digest, Head, PermissionDecision, Pin, Reuse,
     ServerPermission, Store, StoreError, StoredCallback, Target, Verdict,
@@ -68,6 +68,21 @@ impl Office {
         let mut event = AuditEvent { target, ..audit::event_of(event_type, self.actor.clone(), result::SUCCESS) };
         event.details.extend(details.iter().map(|(key, value)| (*key, value.clone())));
         self.store.audit().append(std::slice::from_ref(&event)).await.map(drop)
+    }
+
+    /// Puts on record what was done in this name outside of the kernel: who may come in, and in whose name servers are
+    /// used.
+    ///
+    /// # Errors
+    /// The store takes nothing.
+    pub async fn note(
+        &self,
+        event_type: &str,
+        server: Option<&str>,
+        details: &[(&str, Value)],
+    ) -> Result<(), StoreError> {
+        let target = Target { server_id: server.map(Into::into), tool_name: None };
+        self.write(event_type, target, details).await
     }
 
     /// Answers a question of a server. `None` if it was answered before, or is over.
@@ -193,6 +208,29 @@ impl Office {
         Ok(())
     }
 
+    /// Puts on record what a policy decided about a permission that a server needs. It stands in no table: another
+    /// policy decides otherwise.
+    ///
+    /// # Errors
+    /// The store takes nothing.
+    pub(crate) async fn note_permission(
+        &self,
+        server: &str,
+        permission: &str,
+        approved: bool,
+        policy: ApprovalPolicy,
+    ) -> Result<(), StoreError> {
+        let event_type = if approved { event::PERMISSION_GRANTED } else { event::PERMISSION_DENIED };
+        let decision = if approved { PermissionDecision::Approved } else { PermissionDecision::Denied };
+        let target = Target { server_id: Some(server.into()), tool_name: None };
+        let details = [
+            ("permission", permission.into()),
+            ("decision", decision.as_str().into()),
+            ("policy", policy.as_str().into()),
+        ];
+        self.write(event_type, target, &details).await
+    }
+
     /// Forgets what was decided about the permissions of a server: one, or all.
     ///
     /// # Errors
@@ -255,7 +293,7 @@ impl Office {
         if accepted.is_some() {
             let target = Target { server_id: Some(server.into()), tool_name: Some(tool.into()) };
             let details = [("definition_sha256", hash.to_string().into())];
-            self.write("dev.switchboard.definition_accepted", target, &details).await?;
+            self.write(event::DEFINITION_ACCEPTED, target, &details).await?;
         }
         Ok(accepted)
     }
@@ -268,7 +306,7 @@ impl Office {
         let target = Target { server_id: Some(server.into()), tool_name: tool.map(Into::into) };
         let count = self.store.pins().forget(server, tool).await?;
         if count > 0 {
-            self.write("dev.switchboard.definition_forgotten", target, &[("count", count.into())]).await?;
+            self.write(event::DEFINITION_FORGOTTEN, target, &[("count", count.into())]).await?;
         }
         Ok(count)
     }
@@ -281,7 +319,7 @@ impl Office {
         let pruned = self.store.audit().prune(until, Timestamp::now()).await?;
         if let Some(head) = &pruned {
             let details = [("before", until.to_string().into()), ("through", head.seq.into())];
-            self.write("dev.switchboard.audit_pruned", Target::default(), &details).await?;
+            self.write(event::AUDIT_PRUNED, Target::default(), &details).await?;
         }
         Ok(pruned)
     }

@@ -82,6 +82,12 @@ impl Kernel {
         rejection.remediation_hint = Some(STOP.to_owned());
         let details = Edit::of_optional(rejection.details.as_ref());
         rejection.details = details.ok().map(|details| details.set("repeated", Raw::number(count.into())).finish());
+        // Nor does it help in the words of MGP.
+        let said = rejection.recovery.as_ref().and_then(|said| Edit::of(said).ok());
+        rejection.recovery = said.map(|said| {
+            let said = ["retry_after_ms", "retry_strategy", "max_retries"].into_iter().fold(said, Edit::remove);
+            said.set("retryable", Raw::boolean(false)).finish()
+        });
         let told = crate::bridge::for_era(rejection.to_result(), context.caller.era());
         // What else was said to the client, in its own dialect, stays.
         let more = answer.member("error");

@@ -149,7 +149,14 @@ pub(crate) struct Server {
     /// the client has got another one, to the server that takes this one's place.
     links: Mutex<Option<Vec<Arc<Connected>>>>,
     personal: personal::Personal,
+    /// Its tools that need permissions of their own, and which.
+    tools_need: ArcSwap<ToolNeeds>,
+    /// That changed.
+    needs_changed: Notify,
 }
+
+/// Tools, and the permissions that each needs beyond those of its server.
+pub(crate) type ToolNeeds = Vec<(String, Vec<String>)>;
 
 impl Server {
     /// A server that is not started yet. One that takes the place of another shows that one's lists until it has its
@@ -184,6 +191,8 @@ impl Server {
             using: Arc::default(),
             links: Mutex::new(Some(Vec::new())),
             personal: personal::Personal::default(),
+            tools_need: ArcSwap::default(),
+            needs_changed: Notify::new(),
         })
     }
 

@@ -1,6 +1,6 @@
 //! What the kernel is told about a server, from whatever configuration it came.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -61,6 +61,8 @@ pub struct ServerPolicy {
     pub permissions_granted: Vec<(String, Option<Raw>)>,
     /// What is said of single tools, by the server's own names.
     pub tools: HashMap<String, OperatorWord>,
+    /// Tools that nobody can use, by the server's own names.
+    pub disabled: HashSet<String>,
     /// Tools whose arguments are, or are not, held against their schema, whatever holds for the others.
     pub schemas: HashMap<String, bool>,
     /// How code in the arguments of single tools is judged (MGP 7.2), whatever the server says.
@@ -99,6 +101,7 @@ impl Default for ServerPolicy {
             permissions_required: Vec::new(),
             permissions_granted: Vec::new(),
             tools: HashMap::new(),
+            disabled: HashSet::new(),
             schemas: HashMap::new(),
             code_levels: HashMap::new(),
             audit_sink: false,

@@ -32,10 +32,11 @@ pub(crate) const MGP_OFFERED: [Extension; 11] = [
     Extension::Callbacks,
 ];
 /// What of MGP the kernel speaks with clients.
-pub(crate) const MGP_SPOKEN: [Extension; 12] = [
+pub(crate) const MGP_SPOKEN: [Extension; 14] = [
     Extension::ToolSecurity,
     Extension::Permissions,
     Extension::AccessControl,
+    Extension::Audit,
     Extension::CodeSafety,
     Extension::ErrorHandling,
     Extension::Lifecycle,
@@ -45,6 +46,7 @@ pub(crate) const MGP_SPOKEN: [Extension; 12] = [
     Extension::Events,
     Extension::ToolDiscovery,
     Extension::Discovery,
+    Extension::Delegation,
 ];
 
 /// The proposals that the kernel speaks with clients.

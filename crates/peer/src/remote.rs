@@ -117,6 +117,9 @@ pub enum CallError {
     /// The far side answered with something that is no answer.
     #[error("the answer cannot be read: {0}")]
     BadAnswer(String),
+    /// What stands before the far side got no answer from it in time, or did not reach it (HTTP 408, 502, 503, 504).
+    #[error("what stands before the far side has no answer (HTTP {0})")]
+    Gateway(u16),
     /// The far side wants other credentials.
     #[error("the far side refused the credentials (HTTP {status})")]
     Unauthorized {

@@ -7,6 +7,7 @@
 //! Follows MGP section 14 (codes, recovery fields), the error codes of each MCP revision, the codes of MCPL, and
 //! proposal 11 (structured errors).
 
+mod advice;
 mod kind;
 mod render;
 #[cfg(test)]
@@ -51,6 +52,8 @@ struct Inner {
     members: Vec<(Cow<'static, str>, Raw)>,
     origin: Option<String>,
     upstream: Option<ErrorObject>,
+    /// Whether the server's own error is in the words of MGP.
+    in_mgp: bool,
     source: Option<Arc<dyn Error + Send + Sync>>,
 }
 
@@ -71,6 +74,7 @@ impl Fault {
             members: Vec::new(),
             origin: None,
             upstream: None,
+            in_mgp: false,
             source: None,
         }))
     }
@@ -80,10 +84,15 @@ impl Fault {
         Self::new(FaultKind::Internal, "internal error").with_source(source)
     }
 
-    /// A server's own error, to be passed on as it came.
+    /// A server's own error, to be passed on as it came. `in_mgp` says whether MGP was agreed on with that server, so
+    /// that its numbers are MGP's. What the error says of getting over it is taken over; where it says nothing, nothing
+    /// is promised.
     #[must_use]
-    pub fn upstream(server_id: impl Into<String>, error: ErrorObject) -> Self {
-        let mut fault = Self::new(FaultKind::UpstreamError, error.message.clone()).from_server(server_id);
+    pub fn upstream(server_id: impl Into<String>, in_mgp: bool, error: ErrorObject) -> Self {
+        let kind = FaultKind::of_server(error.code, in_mgp);
+        let mut fault = Self::new(kind, error.message.clone()).on_side(Side::Server).from_server(server_id);
+        advice::take_over(&mut fault.0, &error);
+        fault.0.in_mgp = in_mgp;
         fault.0.upstream = Some(error);
         fault
     }
@@ -257,6 +266,12 @@ impl Fault {
     #[must_use]
     pub fn structured(&self) -> Raw {
         render::structured(self)
+    }
+
+    /// The number of MGP 14.3 and the recovery fields of 14.5, as they stand in `_mgp` of a result.
+    #[must_use]
+    pub fn recovery(&self) -> Raw {
+        render::recovery(self)
     }
 
     /// Writes the fault in the peer's dialect.

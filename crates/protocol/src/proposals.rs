@@ -203,11 +203,11 @@ impl Consequence {
     }
 }
 
-/// A failure of the call itself as proposal 11 wants it: a result with the error object in `error`. `None` for what
-/// is wrong with the message, which stays an error of the protocol.
+/// A failure of the call itself as proposal 11 wants it: a result with the error object in `error`, whether it is ours or
+/// the server's. `None` for what is wrong with the message, which stays an error of the protocol.
 #[must_use]
 pub fn failure_result(fault: &Fault) -> Option<Raw> {
-    if !fault.kind().is_about_the_call() || fault.upstream_error().is_some() {
+    if !fault.kind().is_about_the_call() {
         return None;
     }
     let error = fault.structured();

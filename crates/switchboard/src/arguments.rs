@@ -480,6 +480,7 @@ mod tests {
             ("switchboard login a --client-secret-env C", false),
             ("switchboard logout a", true),
             ("switchboard token create a --scope admin --scope server:b --expires never", true),
+            ("switchboard token create a --expires 2026-12-01", true),
             ("switchboard token create a --expires soon", false),
             ("switchboard token create", false),
             ("switchboard token list --json", true),

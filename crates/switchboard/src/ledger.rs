@@ -1,9 +1,9 @@
 //! Changes of identities on the audit log: who may come in, and in whose name servers are used. Secrets are never part
 //! of it.
 
-use jiff::Timestamp;
 use serde_json::Value;
-use switchboard_store::{Actor, AuditEvent, Store, Target};
+use switchboard_kernel::Office;
+use switchboard_store::Store;
 
 use crate::commands::desk;
 use crate::failure::{Failure, chain};
@@ -27,15 +27,7 @@ pub(crate) async fn write(
     server: Option<&str>,
     details: &[(&str, Value)],
 ) -> Result<(), Failure> {
-    let event = AuditEvent {
-        timestamp: Timestamp::now(),
-        trace_id: None,
-        event_type: event_type.into(),
-        actor: Actor { kind: "operator".into(), id: desk::operator().into() },
-        target: Target { server_id: server.map(Into::into), tool_name: None },
-        result: "SUCCESS".into(),
-        details: details.iter().map(|(key, value)| (*key, value.clone())).collect(),
-    };
-    let written = store.audit().append(std::slice::from_ref(&event)).await;
-    written.map(drop).map_err(|error| Failure::failed(format!("the audit log takes nothing: {}", chain(&error))))
+    let office = Office::of_operator(store.clone(), &desk::operator());
+    let written = office.note(event_type, server, details).await;
+    written.map_err(|error| Failure::failed(format!("the audit log takes nothing: {}", chain(&error))))
 }

@@ -141,7 +141,9 @@ fn policy(server: &Server, settings: &Settings) -> ServerPolicy {
         Some((name.clone(), Level::from_name(level)))
     });
     let schemas = server.entry.tools.iter().filter_map(|(name, tool)| Some((name.clone(), tool.schema?)));
+    let disabled = server.entry.tools.iter().filter(|(_, tool)| tool.enabled == Some(false));
     ServerPolicy {
+        disabled: disabled.map(|(name, _)| name.clone()).collect(),
         trust: server.trust_level(),
         default_policy: server.entry.default_policy,
         permissions_required: mgp.map(|mgp| mgp.permissions_required.clone()).unwrap_or_default(),

@@ -119,7 +119,8 @@ impl Workshop {
         if name.is_empty() {
             return Err(format!("the operator wants no {key} here"));
         }
-        let found = find(name, &std::env::var_os("PATH").unwrap_or_default());
+        let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.parent().is_some());
+        let found = find(name, &std::env::var_os("PATH").unwrap_or_default(), home.as_deref());
         let found = found.ok_or_else(|| {
             format!("there is no program `{name}` for {key} on this machine; the operator names one with `{key}` of `[discovery.create]`")
         })?;
@@ -239,11 +240,24 @@ impl Builder for Workshop {
 
 /// A program by its name or path. One that is a script is passed over: what version managers put in the way of an
 /// interpreter starts other programs first, and a confined server may start none.
-fn find(name: &str, path: &std::ffi::OsStr) -> Option<PathBuf> {
+fn find(name: &str, path: &std::ffi::OsStr, home: Option<&Path>) -> Option<PathBuf> {
     if name.contains('/') {
         return Some(PathBuf::from(name)).filter(|file| file.is_file());
     }
-    std::env::split_paths(path).map(|folder| folder.join(name)).find(|file| file.is_file() && !is_script(file))
+    // One in the home folder, where version managers keep theirs, has its library there too, which a confined server
+    // does not see: it is taken only where there is no other.
+    let in_home = |file: &PathBuf| {
+        let real = std::fs::canonicalize(file).unwrap_or_else(|_| file.clone());
+        home.is_some_and(|home| real.starts_with(home) || file.starts_with(home))
+    };
+    let usual = ["/usr/local/bin", "/usr/bin", "/bin"].map(PathBuf::from);
+    let mut found: Vec<PathBuf> = std::env::split_paths(path)
+        .chain(usual)
+        .map(|folder| folder.join(name))
+        .filter(|file| file.is_file() && !is_script(file))
+        .collect();
+    found.sort_by_key(in_home);
+    found.into_iter().next()
 }
 
 fn is_script(file: &Path) -> bool {
@@ -265,8 +279,17 @@ mod tests {
             std::fs::write(place.join("tongue"), text).unwrap();
         }
         let path = std::env::join_paths([&shims, &real]).unwrap();
-        assert_eq!(find("tongue", &path), Some(real.join("tongue")));
-        assert_eq!(find("other", &path), None);
+        assert_eq!(find("tongue", &path, None), Some(real.join("tongue")));
+        assert_eq!(find("other", &path, None), None);
+        // What stands in the home folder gives way to what does not, whatever comes first.
+        let system = folder.path().join("system");
+        std::fs::create_dir(&system).unwrap();
+        std::fs::write(system.join("tongue"), "\x7fELF").unwrap();
+        let both = std::env::join_paths([&real, &system]).unwrap();
+        let home = std::fs::canonicalize(&real).unwrap();
+        assert_eq!(find("tongue", &both, Some(&home)), Some(system.join("tongue")));
+        assert_eq!(find("tongue", &both, None), Some(real.join("tongue")));
+        assert_eq!(find("tongue", &path, Some(&home)), Some(real.join("tongue")), "better than none");
     }
 
     #[test]

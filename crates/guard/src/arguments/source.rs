@@ -6,7 +6,7 @@ use super::role::Role;
 use super::walk::{Reason, Refused, refused};
 use super::{Checks, SCOPE};
 use crate::Finding;
-use crate::code::{self, Language, Level, MAX_BYTES, Rejection};
+use crate::code::{self, Bounds, Language, Level, MAX_BYTES, Rejection};
 
 /// How code is judged for one tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,14 +15,10 @@ pub struct CodeRules {
     pub level: Level,
     /// The language, where the tool runs only one.
     pub language: Option<Language>,
-    /// The most bytes.
-    pub max_bytes: usize,
-    /// What may not be imported besides what never may.
-    pub blocked_imports: Vec<String>,
+    /// The size, and what may be imported.
+    pub bounds: Bounds,
     /// Text that may not occur.
     pub blocked_patterns: Vec<String>,
-    /// What alone may be imported at the strict levels, within what those allow.
-    pub allowed_imports: Option<Vec<String>>,
 }
 
 impl Default for CodeRules {
@@ -42,18 +38,21 @@ impl CodeRules {
         Self {
             level: level.max(Level::Standard),
             language: declared.and_then(|declared| declared.language.as_deref()).and_then(Language::from_name),
-            max_bytes: size.min(MAX_BYTES),
-            blocked_imports: declared.map(|declared| declared.blocked_imports.clone()).unwrap_or_default(),
+            bounds: Bounds {
+                max_bytes: size.min(MAX_BYTES),
+                blocked_imports: declared.map(|declared| declared.blocked_imports.clone()).unwrap_or_default(),
+                allowed_imports: declared.and_then(|declared| declared.allowed_imports.clone()),
+            },
             blocked_patterns: declared.map(|declared| declared.blocked_patterns.clone()).unwrap_or_default(),
-            allowed_imports: declared.and_then(|declared| declared.allowed_imports.clone()),
         }
     }
 
     /// What these rules add to those of the language.
     fn findings(&self, language: Language, level: Level, source: &str) -> Vec<Finding> {
         let mut findings = Vec::new();
-        if source.len() > self.max_bytes {
-            let message = format!("{} bytes of code, of which at most {} are read", source.len(), self.max_bytes);
+        let most = self.bounds.max_bytes;
+        if source.len() > most {
+            let message = format!("{} bytes of code, of which at most {most} are read", source.len());
             findings.push(Finding::new("code-size", message).suggest("split the program into smaller ones"));
         }
         for pattern in self.blocked_patterns.iter().filter(|pattern| !pattern.is_empty()) {
@@ -61,14 +60,13 @@ impl CodeRules {
                 findings.push(Finding::new("blocked-pattern", format!("Blocked pattern: '{pattern}'")));
             }
         }
-        let limited = self.allowed_imports.as_ref().filter(|_| level >= Level::Strict);
-        if self.blocked_imports.is_empty() && limited.is_none() {
+        let limited = self.bounds.allowed_imports.as_ref().filter(|_| level >= Level::Strict);
+        if self.bounds.blocked_imports.is_empty() && limited.is_none() {
             return findings;
         }
         for import in code::imports(language, source) {
-            let root = import.split(['.', '/']).next().unwrap_or(&import);
-            let listed = |list: &[String]| list.iter().any(|name| *name == import || name == root);
-            if listed(&self.blocked_imports) || limited.is_some_and(|allowed| !listed(allowed)) {
+            let listed = |list: &[String]| code::names(list, &import);
+            if listed(&self.bounds.blocked_imports) || limited.is_some_and(|allowed| !listed(allowed)) {
                 findings.push(Finding::new("blocked-import", format!("Blocked import: '{import}'")));
             }
         }
@@ -134,13 +132,13 @@ fn whole_program(checks: &Checks, text: &str, language: Option<Language>) -> Res
         if findings.is_empty() {
             accepted = true;
         } else if languages.len() == 1 || findings.iter().any(|finding| finding.rule != "code-syntax") {
-            return Err(rejected(checks, *language, findings));
+            return Err(rejected(checks, *language, text, findings));
         } else if unreadable.is_none() {
             unreadable = Some((*language, findings));
         }
     }
     match unreadable {
-        Some((language, findings)) if !accepted => Err(rejected(checks, language, findings)),
+        Some((language, findings)) if !accepted => Err(rejected(checks, language, text, findings)),
         _ => Ok(()),
     }
 }
@@ -157,7 +155,7 @@ fn hidden_program(checks: &Checks, role: Role, text: &str, language: Option<Lang
     for language in candidates(language).iter().filter(|language| **language != Language::Shell) {
         let findings = findings(checks, *language, program);
         if findings.iter().any(|finding| finding.rule != "code-syntax") {
-            return Err(rejected(checks, *language, findings));
+            return Err(rejected(checks, *language, text, findings));
         }
     }
     Ok(())
@@ -192,8 +190,8 @@ fn findings(checks: &Checks, language: Language, text: &str) -> Vec<Finding> {
     findings
 }
 
-fn rejected(checks: &Checks, language: Language, mut findings: Vec<Finding>) -> Refused {
-    let rejection = Rejection::new(language, level(checks), &findings);
+fn rejected(checks: &Checks, language: Language, text: &str, mut findings: Vec<Finding>) -> Refused {
+    let rejection = Rejection::new(&findings, checks.rules.bounds.hints(language, level(checks), text));
     let finding = findings.swap_remove(0);
     Box::new(Reason { step: "code_safety", pointer: String::new(), finding, rejection: Some(Box::new(rejection)) })
 }

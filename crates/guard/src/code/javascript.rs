@@ -6,6 +6,8 @@
 mod fold;
 mod rules;
 
+pub(super) use rules::STRICT_MODULES;
+
 use std::collections::HashMap;
 
 use oxc_allocator::Allocator;
@@ -267,6 +269,11 @@ impl<'s> Reader<'s> {
             self.refuse(span, "code-dynamic", "the constructor of functions runs text as code".to_owned());
         }
     }
+}
+
+/// Whether a module may be imported at no level.
+pub(super) fn is_blocked(import: &str) -> bool {
+    rules::refused(&module_path(import)).is_some()
 }
 
 /// Modules are known under their bare name, with and without `node:`.

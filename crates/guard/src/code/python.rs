@@ -31,9 +31,9 @@ const MOST_STEPS: usize = 400_000;
 /// The most findings that are told.
 const MOST_FINDINGS: usize = 20;
 
-/// The modules that may not be imported.
-pub(super) fn blocked_imports() -> impl Iterator<Item = &'static str> {
-    rules::blocked_modules()
+/// Whether a module may be imported at no level.
+pub(super) fn is_blocked(import: &str) -> bool {
+    rules::module(import).is_some()
 }
 
 /// Every reason to refuse the program.

@@ -67,7 +67,8 @@ const COMMANDS_ALONE: &[&str] = &["shell", "bash", "zsh", "sh", "terminal", "cmd
 /// Words that add nothing to a name.
 const FILLERS: &[&str] = &["tool", "mcp", "a", "the", "in", "on"];
 /// Arguments that can only be a command line.
-const COMMAND_ARGUMENTS: &[&str] = &["command_line", "commandline", "shell_command", "bash_command"];
+const COMMAND_ARGUMENTS: &[&str] =
+    &["command_line", "commandline", "shell_command", "bash_command", "cli_command", "terminal_command"];
 /// Arguments that are a command line if the name speaks of running or of a shell; elsewhere `command` may be the name
 /// of an action, as in editors.
 const LIKELY_COMMAND_ARGUMENTS: &[&str] = &["command", "commands", "cmd"];
@@ -96,6 +97,8 @@ const EVALUATING: &[&str] = &["evaluate", "eval"];
 /// Arguments that hold code.
 const CODE_ARGUMENTS: &[&str] =
     &["code", "script", "source_code", "python_code", "javascript", "js", "function", "program", "snippet"];
+/// Arguments that can only be code: nobody names the language of a text that is looked at.
+const SURE_CODE_ARGUMENTS: &[&str] = &["python_code", "javascript_code", "js_code", "typescript_code", "python_script"];
 /// Words for opening what a URL names.
 const FETCHING: &[&str] =
     &["fetch", "browse", "download", "crawl", "scrape", "navigate", "curl", "wget", "http", "https", "webhook", "goto"];
@@ -137,7 +140,8 @@ fn runs_code(words: &[String], arguments: &[String]) -> bool {
     let evaluates = has(words, EVALUATING) && (has(words, CODES) || has(arguments, CODE_ARGUMENTS));
     let runs = has(words, RUNNING) && (has(words, CODES) || has(arguments, CODE_ARGUMENTS));
     let interprets = has(words, &["repl", "interpreter"]) || has(arguments, &["code"]) && has(arguments, &["language"]);
-    !looks(words) && (evaluates || runs || interprets)
+    let takes_code = has(arguments, SURE_CODE_ARGUMENTS);
+    !looks(words) && (evaluates || runs || interprets || takes_code)
 }
 
 fn looks(words: &[String]) -> bool {

@@ -6,14 +6,14 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use switchboard_catalog::{Level, count_tokens};
+use switchboard_catalog::{Level, Session, count_tokens};
 use switchboard_peer::Context;
 use switchboard_protocol::fault::Fault;
 use switchboard_protocol::mcp::method;
 use switchboard_protocol::mgp::Extension;
 use switchboard_wire::{Edit, Notification, Raw};
 
-use super::{Kept, Seen, describe};
+use super::{Seen, describe};
 use crate::directory::ListKind;
 use crate::kernel::{Kernel, View};
 
@@ -68,21 +68,25 @@ impl Kernel {
         tools
     }
 
-    fn speaks_discovery(&self, context: &Context) -> bool {
+    pub(super) fn speaks_discovery(&self, context: &Context) -> bool {
         let agreed = crate::welcome::agreed_with(&context.caller.capabilities);
         agreed.is_some_and(|agreed| agreed.has(Extension::ToolDiscovery))
     }
 
     fn level_for(&self, context: &Context, list: &Raw) -> (Level, Arc<Seen>) {
         let seen = self.seen(&context.session.principal, list);
-        let said = self.options().tools.level_of(&context.session.principal);
-        (said.unwrap_or(if seen.fits { Level::All } else { Level::Hybrid }), seen)
+        (self.level_of(&context.session.principal, &seen), seen)
+    }
+
+    fn level_of(&self, principal: &str, seen: &Seen) -> Level {
+        let said = self.options().tools.level_of(principal);
+        said.unwrap_or(if seen.fits { Level::All } else { Level::Hybrid })
     }
 
     /// The tools of a list by name. Read once for as long as the list is the same.
     pub(crate) fn seen(&self, principal: &Arc<str>, list: &Raw) -> Arc<Seen> {
         let options = &self.options().tools;
-        let known = self.discovery().with(principal, options.budget, |kept| kept.seen.clone());
+        let known = self.discovery().kept(principal, |kept| kept.seen.clone());
         if let Some(seen) = known.filter(|seen| seen.is_of(list)) {
             return seen;
         }
@@ -105,14 +109,18 @@ impl Kernel {
             .pinned_of(principal)
             .filter_map(|name| seen.tools.get(name).map(|raw| (name.clone(), count_tokens(raw.as_str()))))
             .collect();
-        self.discovery().with(principal, options.budget, |kept| {
+        self.discovery().kept(principal, |kept| {
             kept.seen = Some(seen.clone());
-            let refused = kept.session.pin(pinned);
+            kept.pinned = pinned;
+            let refused = Session::new(options.budget).pin(kept.pinned.clone());
             if !refused.is_empty() {
                 tracing::warn!(?refused, "pinned tools that do not fit into their reserve are not listed");
             }
             let tools = &seen.tools;
-            kept.session.retain(|name| tools.contains_key(name));
+            for session in kept.sessions.values_mut() {
+                session.pin(kept.pinned.clone());
+                session.retain(|name| tools.contains_key(name));
+            }
         });
         seen
     }
@@ -120,19 +128,27 @@ impl Kernel {
     /// Pinned and loaded tools of a client, as far as it may see them.
     fn held_tools(&self, context: &Context, seen: &Seen) -> Vec<Raw> {
         let budget = self.options().tools.budget;
-        let names = |kept: &mut Kept| -> Vec<String> {
-            let mut cached: Vec<String> = kept.session.cached().map(str::to_owned).collect();
+        let names = |session: &mut Session| -> Vec<String> {
+            let mut cached: Vec<String> = session.cached().map(str::to_owned).collect();
             // In the order of their names and not of their use: a list that changes with each call cannot be kept.
             cached.sort_unstable();
-            kept.session.pinned().map(str::to_owned).chain(cached).collect()
+            session.pinned().map(str::to_owned).chain(cached).collect()
         };
-        let names = self.discovery().with(&context.session.principal, budget, names);
+        let names = self.discovery().with(&context.session, budget, names);
         names.iter().filter_map(|name| seen.tools.get(name)).cloned().collect()
     }
 
-    /// Tells the connections of a principal that its list has changed.
-    pub(super) fn tell_of_loaded(&self, principal: &Arc<str>) {
+    /// Tells a client that its list has changed, where what is loaded stands in it.
+    pub(super) fn tell_of_loaded(&self, context: &Context, seen: &Seen) {
+        let session = &context.session;
+        if self.level_of(&session.principal, seen) != Level::Hybrid {
+            return;
+        }
         let notification = Notification::new(method::TOOLS_LIST_CHANGED, None);
-        self.tell_principal(principal, ListKind::Tools, &notification);
+        if session.lasting {
+            let _ = session.remote().notify(notification);
+        } else {
+            self.listeners().list_changed_for(&session.principal, ListKind::Tools, &notification);
+        }
     }
 }

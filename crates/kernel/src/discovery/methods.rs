@@ -29,6 +29,8 @@ const MOST_RESULTS: usize = 50;
 const RESULTS: usize = 5;
 /// A tool that fits a capability less than this does not have it.
 const FITS: f32 = 0.35;
+/// Letters of the reason of a request.
+const LONGEST_REASON: usize = 64;
 /// Capabilities in one request.
 const MOST_CAPABILITIES: usize = 16;
 
@@ -47,6 +49,8 @@ struct Discover {
     strategy: Option<String>,
     max_results: Option<usize>,
     filter: Filter,
+    /// Whether what is found is loaded.
+    load: Option<bool>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -55,11 +59,27 @@ struct Filter {
     categories: Vec<String>,
     risk_level_max: Option<String>,
     server_id: Option<String>,
+    status: Option<String>,
+}
+
+/// Which servers' tools are wanted (`filter.status`): of those that are connected, of the others, or all.
+fn status_wanted(word: Option<&str>) -> Result<Option<bool>, Fault> {
+    match word {
+        None | Some("all") => Ok(None),
+        Some("connected") => Ok(Some(true)),
+        Some("disconnected") => Ok(Some(false)),
+        Some(_) => {
+            let text = "`filter.status` is none of `connected`, `disconnected` and `all`";
+            Err(Fault::new(FaultKind::InvalidParams, text))
+        }
+    }
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Wanted {
+    /// Why the agent asks, in a word of its own.
+    reason: Option<String>,
     context: String,
     requirements: Requirements,
     create: Option<Written>,
@@ -83,6 +103,11 @@ struct Evict {
 impl Kernel {
     /// Answers one of the methods.
     pub(crate) async fn discovery_request(&self, context: &Context, name: &str, params: &Raw) -> Result<Raw, Fault> {
+        if self.is_draining() {
+            // What it finds could not be called.
+            let text = "Switchboard is ending: no tools can be found or loaded here any more";
+            return Err(Fault::new(FaultKind::DiscoveryUnavailable, text));
+        }
         self.wait_for_servers().await;
         let view = self.view();
         match name {
@@ -153,6 +178,7 @@ impl Kernel {
             return Err(Fault::new(FaultKind::InvalidParams, "`query` is missing: say what the tool must do"));
         }
         let limit = risk_limit(asked.filter.risk_level_max.as_deref(), "filter.risk_level_max")?;
+        let status = status_wanted(asked.filter.status.as_deref())?;
         let seen = self.seen_now(context, view).await?;
         let top = asked.max_results.unwrap_or(RESULTS).clamp(1, MOST_RESULTS);
         let search = Search::new(asked.query.as_str()).top(top).by(strategy.unwrap_or_default());
@@ -162,16 +188,20 @@ impl Kernel {
             seen.tools.contains_key(name)
                 && limit.is_none_or(|limit| risk_of(view, name).is_some_and(|risk| risk <= limit))
                 && server.is_none_or(|server| server_of(view, name).as_deref() == Some(server))
+                && status.is_none_or(|connected| is_connected(view, name) == connected)
         };
         let found = self.find(view, &seen, &search, &fits).await;
         let written: Vec<(String, Value, usize)> =
             found.hits.iter().filter_map(|hit| self.found(view, &seen, hit)).collect();
         let budget = self.options().tools.budget;
-        let count = self.discovery().with(&context.session.principal, budget, |kept| {
-            kept.session.fitting(written.iter().map(|(_, _, tokens)| *tokens))
-        });
+        let count = self
+            .discovery()
+            .with(&context.session, budget, |kept| kept.fitting(written.iter().map(|(_, _, tokens)| *tokens)));
         let names: Vec<String> = written[..count].iter().map(|(name, _, _)| name.clone()).collect();
-        self.load(context, &seen, &names);
+        // Who agreed on finding tools asks for those it wants to keep. Others have no other way to see them in their list.
+        if asked.load.unwrap_or(!self.speaks_discovery(context)) {
+            self.load(context, &seen, &names);
+        }
         self.note_sought(context, method::TOOLS_DISCOVER, &asked.query, &names).await;
         let omitted = written.len() - count;
         let tools: Vec<Value> = written.into_iter().take(count).map(|(_, tool, _)| tool).collect();
@@ -193,7 +223,13 @@ impl Kernel {
     }
 
     async fn request_tools(&self, context: &Context, view: &Arc<View>, asked: Wanted) -> Result<Raw, Fault> {
-        let Wanted { context: about, requirements, create } = asked;
+        let Wanted { reason, context: about, requirements, create } = asked;
+        if reason.is_some_and(|word| !is_word(&word)) {
+            let text = format!(
+                "`reason` is a word of 1 to {LONGEST_REASON} characters of a-z 0-9 _, such as `capability_gap`"
+            );
+            return Err(Fault::new(FaultKind::InvalidParams, text));
+        }
         if let Some(written) = create {
             return Box::pin(self.create_tool(context, written)).await;
         }
@@ -211,6 +247,8 @@ impl Kernel {
         let waiting = self.waiting_for_permission(context, view).await?;
         let types = [requirements.input_types, requirements.output_types].concat().join(" ");
         let (mut hits, mut pending, mut unavailable): (Vec<Hit>, Vec<Value>, Vec<String>) = Default::default();
+        // Whether something can be had only once somebody has agreed.
+        let mut waits_alone = false;
         for capability in wanted {
             let words = format!("{} {types}", capability.replace(['_', '-', '.'], " "));
             let search = Search::new(words.trim()).top(1);
@@ -224,16 +262,22 @@ impl Kernel {
             if own.is_none() && limit.is_some() {
                 own = best(&|name| seen.tools.contains_key(name)).await;
             }
-            if let Some(hit) = own {
-                if !hits.iter().any(|other| other.id == hit.id) {
-                    hits.push(hit);
-                }
-            } else if let Some(hit) = best(&|name| waiting.iter().any(|(waiting, _)| waiting == name)).await {
+            let waits = best(&|name| waiting.iter().any(|(waiting, _)| waiting == name)).await;
+            // One that fits better, and waits for a permission, is worth knowing of even where another can be had.
+            let better = |hit: &Hit| own.as_ref().is_none_or(|own| hit.relevance > own.relevance);
+            if let Some(hit) = waits.as_ref().filter(|hit| better(hit)) {
                 let missing = waiting.iter().find(|(name, _)| **name == *hit.id).map(|(_, missing)| missing);
                 pending.push(json!({
                     "name": &*hit.id, "server_id": &*hit.server, "capability": capability,
                     "permissions_missing": missing,
                 }));
+            }
+            if let Some(hit) = own {
+                if !hits.iter().any(|other| other.id == hit.id) {
+                    hits.push(hit);
+                }
+            } else if waits.is_some() {
+                waits_alone = true;
             } else {
                 unavailable.push(capability);
             }
@@ -241,20 +285,23 @@ impl Kernel {
         let names: Vec<String> = hits.iter().map(|hit| hit.id.to_string()).collect();
         let added = self.load(context, &seen, &names);
         self.note_sought(context, method::TOOLS_REQUEST, &sought, &names).await;
-        let status = match (hits.is_empty(), pending.is_empty(), unavailable.is_empty()) {
-            (false, true, true) => "fulfilled",
+        // What did not fit is there, and can be called; it is not loaded.
+        let budget = self.options().tools.budget;
+        let (hits, beyond): (Vec<Hit>, Vec<Hit>) =
+            self.discovery().with(&context.session, budget, |kept| hits.into_iter().partition(|hit| kept.has(&hit.id)));
+        let status = match (hits.is_empty(), !waits_alone, unavailable.is_empty()) {
+            (false, true, true) if beyond.is_empty() => "fulfilled",
             (false, _, _) => "partial",
             (true, false, _) => "pending_approval",
+            (true, true, _) if !beyond.is_empty() => "partial",
             (true, true, _) => "unavailable",
         };
         let creation = if unavailable.is_empty() { None } else { self.how_to_create(&context.session) };
         let status = if creation.is_some() && status == "unavailable" { "creating" } else { status };
         let tools: Vec<Value> =
             hits.iter().filter_map(|hit| self.found(view, &seen, hit)).map(|(_, tool, _)| tool).collect();
-        let budget = self.options().tools.budget;
-        let count = self.discovery().with(&context.session.principal, budget, |kept| {
-            kept.session.pinned().count() + kept.session.cached().count()
-        });
+        let count =
+            self.discovery().with(&context.session, budget, |kept| kept.pinned().count() + kept.cached().count());
         let mut answer = json!({
             "status": status,
             "tools_loaded": tools,
@@ -264,6 +311,10 @@ impl Kernel {
         });
         if let Some(creation) = creation {
             answer["creation"] = creation;
+        }
+        if !beyond.is_empty() {
+            let names: Vec<&str> = beyond.iter().map(|hit| &*hit.id).collect();
+            answer["tools_not_loaded"] = json!({"names": names, "why": "they do not fit into the budget of the cache"});
         }
         if !pending.is_empty() {
             answer["tools_pending"] = Value::Array(pending);
@@ -285,9 +336,8 @@ impl Kernel {
         let Some((_, tool, _)) = self.found(&view, &seen, &hit) else { return Ok(None) };
         let added = self.load(context, &seen, &[name.to_owned()]);
         let budget = self.options().tools.budget;
-        let count = self.discovery().with(&context.session.principal, budget, |kept| {
-            kept.session.pinned().count() + kept.session.cached().count()
-        });
+        let count =
+            self.discovery().with(&context.session, budget, |kept| kept.pinned().count() + kept.cached().count());
         Ok(Some((tool, added, count)))
     }
 
@@ -301,8 +351,8 @@ impl Kernel {
         let list = self.visible(context, view, ListKind::Tools).await?;
         self.seen(&context.session.principal, &list);
         let budget = self.options().tools.budget;
-        let answer = self.discovery().with(&context.session.principal, budget, |kept| {
-            let session = &kept.session;
+        let answer = self.discovery().with(&context.session, budget, |kept| {
+            let session = &*kept;
             json!({
                 "pinned": session.pinned().collect::<Vec<_>>(),
                 "cached": session.cached().collect::<Vec<_>>(),
@@ -316,14 +366,14 @@ impl Kernel {
 
     async fn evict_tools(&self, context: &Context, view: &Arc<View>, asked: &Evict) -> Result<Raw, Fault> {
         let list = self.visible(context, view, ListKind::Tools).await?;
-        self.seen(&context.session.principal, &list);
+        let seen = self.seen(&context.session.principal, &list);
         let budget = self.options().tools.budget;
-        let (outcome, total) = self.discovery().with(&context.session.principal, budget, |kept| {
-            let outcome = kept.session.evict(asked.tools.iter().map(String::as_str));
-            (outcome, kept.session.total_tokens())
+        let (outcome, total) = self.discovery().with(&context.session, budget, |kept| {
+            let outcome = kept.evict(asked.tools.iter().map(String::as_str));
+            (outcome, kept.total_tokens())
         });
         if !outcome.evicted.is_empty() {
-            self.tell_of_loaded(&context.session.principal);
+            self.tell_of_loaded(context, &seen);
         }
         written_as_raw(&json!({
             "evicted": outcome.evicted,
@@ -388,23 +438,23 @@ impl Kernel {
         Ok(waiting)
     }
 
-    /// Loads tools for a principal, and tells its connections. Returns the tokens that were added.
+    /// Loads tools in a session, and tells it. Returns the tokens that were added.
     fn load(&self, context: &Context, seen: &Seen, names: &[String]) -> usize {
         let budget = self.options().tools.budget;
-        let (added, changed) = self.discovery().with(&context.session.principal, budget, |kept| {
+        let (added, changed) = self.discovery().with(&context.session, budget, |kept| {
             let (mut added, mut changed) = (0, false);
             // The best last: of what does not fit, the worst goes first.
             for name in names.iter().rev() {
                 let Some(definition) = seen.tools.get(name) else { continue };
-                let before = kept.session.has(name);
-                let loaded = kept.session.load(name, count_tokens(definition.as_str()));
+                let before = kept.has(name);
+                let loaded = kept.load(name, count_tokens(definition.as_str()));
                 added += loaded.added;
                 changed |= loaded.kept != before || !loaded.evicted.is_empty();
             }
             (added, changed)
         });
         if changed {
-            self.tell_of_loaded(&context.session.principal);
+            self.tell_of_loaded(context, seen);
         }
         added
     }
@@ -447,6 +497,16 @@ fn risk_of(view: &View, name: &str) -> Option<Risk> {
     Some(view.directory.tool(name)?.policy?.assessment.risk)
 }
 
+fn is_word(word: &str) -> bool {
+    (1..=LONGEST_REASON).contains(&word.len())
+        && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
+}
+
+fn is_connected(view: &View, name: &str) -> bool {
+    let server = view.directory.tool(name).and_then(|route| view.servers.get(route.server));
+    server.is_some_and(|server| server.hub_now().is_some())
+}
+
 fn server_of(view: &View, name: &str) -> Option<String> {
     let route = view.directory.tool(name)?;
     Some(view.servers.get(route.server)?.id().to_string())
@@ -459,7 +519,7 @@ fn risk_limit(word: Option<&str>, key: &str) -> Result<Option<Risk>, Fault> {
 }
 
 fn read<T: serde::de::DeserializeOwned>(params: &Raw) -> Result<T, Fault> {
-    params.view().map_err(|error| Fault::new(FaultKind::InvalidParams, error.to_string()))
+    params.view().map_err(|error| Fault::new(FaultKind::InvalidParams, crate::kernel::readable(&error)))
 }
 
 fn written_as_raw(answer: &Value) -> Result<Raw, Fault> {

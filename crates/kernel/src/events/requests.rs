@@ -9,6 +9,7 @@ use switchboard_flow::subscription::{Filter, Pattern, Replayed, Wanted};
 use switchboard_peer::{Context, Remote};
 use switchboard_protocol::Era;
 use switchboard_protocol::fault::{Fault, FaultKind};
+use switchboard_protocol::mgp::Extension;
 use switchboard_protocol::mgp::event::{
     ReplayParams, ReplayResult, SubscribeParams, SubscribeResult, UnsubscribeParams,
 };
@@ -62,6 +63,11 @@ pub(crate) struct Ask {
 impl Kernel {
     /// Answers `mgp/events/subscribe`.
     pub(crate) async fn subscribe_events(&self, context: &Context, params: &Raw) -> Result<Raw, Fault> {
+        // What is sent unasked is only for who agreed on it (MGP 2.4).
+        if !crate::welcome::agreed_with(&context.caller.capabilities).is_some_and(|said| said.has(Extension::Events)) {
+            let text = "events of MGP are for clients that declare its extension `events` or `bidirectional`";
+            return Err(Fault::new(FaultKind::MethodNotFound, text));
+        }
         let said: SubscribeParams = read(params)?;
         let ask = Ask {
             channels: said.channels,
@@ -337,7 +343,7 @@ fn not_yours() -> Fault {
 }
 
 fn read<T: serde::de::DeserializeOwned>(params: &Raw) -> Result<T, Fault> {
-    params.view().map_err(|error| Fault::new(FaultKind::InvalidParams, error.to_string()))
+    params.view().map_err(|error| Fault::new(FaultKind::InvalidParams, crate::kernel::readable(&error)))
 }
 
 fn written<T: serde::Serialize>(answer: &T) -> Result<Raw, Fault> {

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use switchboard_guard::permission::Scope;
+use switchboard_guard::scope::missing_scopes;
 use switchboard_peer::{Context, Reply};
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::access::{
@@ -44,6 +45,7 @@ impl Kernel {
             name @ (method::ACCESS_QUERY | method::ACCESS_GRANT | method::ACCESS_REVOKE) => {
                 self.access_request(context, name, &params(), Form::Method).await
             }
+            method::AUDIT_REPLAY => Box::pin(self.replay_audit(context, &params())).await,
             name if crate::discovery::is_method(name) => self.discovery_request(context, name, &params()).await,
             name if crate::registry::is_method(name) => Box::pin(self.registry_request(context, name, &params())).await,
             proposals::RECOMMEND_SERVERS if self.view().directory.tool(proposals::RECOMMEND_SERVERS).is_none() => {
@@ -97,6 +99,10 @@ impl Kernel {
             return Some(answer);
         }
         // What is not listed to a client does not exist for it.
+        if self.shows_audit(context) && method::tool_of(method::AUDIT_REPLAY).as_deref() == Some(name) {
+            let answer = Box::pin(self.replay_audit(context, &arguments.unwrap_or_else(Raw::empty_object))).await;
+            return Some(answer.map(|raw| Ok(crate::bridge::for_era(tool_result(&raw), context.caller.era())).into()));
+        }
         if !self.shows_own_tools(context) {
             return None;
         }
@@ -214,6 +220,10 @@ impl Kernel {
         let expires_at = params.expires_at.as_deref().map(str::parse).transpose();
         let expires_at =
             expires_at.map_err(|_| Fault::new(FaultKind::InvalidParams, "`expires_at` is no time in RFC 3339"))?;
+        if expires_at.is_some_and(|end: jiff::Timestamp| end <= self.gate().granted.time()) {
+            // It would take the place of one that counts.
+            return Err(Fault::new(FaultKind::InvalidParams, "`expires_at` is over already"));
+        }
         let entry = switchboard_store::AccessEntry {
             principal: params.agent_id.clone(),
             server: params.server_id.clone(),
@@ -282,13 +292,24 @@ impl Kernel {
             let missing: Vec<_> = standing.missing.iter().map(|missing| missing.permission.as_str()).collect();
             return Ok(preflight(false, &missing, Some(&reason), false));
         }
-        // `scopes_held` is a claim. What is held is known from the session.
+        // `scopes_held` is a claim. What is held is known from the session, and goes first.
         let presented = Presented::of(context, object.get("_meta").as_ref());
         let wanted = Wanted { server: server.id(), tool: Some((&name, policy)) };
         if let Err(fault) = self.hold_to_scopes(&context.session.principal, &presented, wanted) {
             let missing = fault.details().and_then(|details| details.member("missing_scopes")?.elements());
             let missing: Vec<_> = missing.iter().flatten().filter_map(Raw::as_text).collect();
             return Ok(preflight(false, &missing, Some(fault.message()), false));
+        }
+        // Without a token a claim can narrow: who asks what a session with these scopes could do is told what it would lack.
+        if presented.is_empty()
+            && let Some(claimed) = object.get("scopes_held").and_then(|held| held.elements())
+        {
+            let held: Vec<String> = claimed.iter().filter_map(Raw::as_text).collect();
+            let missing = missing_scopes(&policy.assessment.scopes, &held);
+            if !missing.is_empty() {
+                let reason = format!("`scopes_held` lacks {}", missing.join(", "));
+                return Ok(preflight(false, &missing, Some(&reason), false));
+            }
         }
         let call = Edit::empty()
             .set("name", Raw::string(&name))
@@ -343,6 +364,7 @@ impl Kernel {
 
     /// Takes over what was just decided.
     async fn look_again(&self) -> Result<(), Fault> {
+        self.gate().audit.look_for_decisions();
         if self.gate().granted.again().await? {
             self.grants_changed();
         }
@@ -367,7 +389,7 @@ pub(crate) fn tool_result(answer: &Raw) -> Raw {
 }
 
 fn read<T: serde::de::DeserializeOwned>(params: &Raw) -> Result<T, Fault> {
-    params.view().map_err(|error| Fault::new(FaultKind::InvalidParams, error.to_string()))
+    params.view().map_err(|error| Fault::new(FaultKind::InvalidParams, crate::kernel::readable(&error)))
 }
 
 fn written<T: serde::Serialize>(answer: &T) -> Result<Raw, Fault> {

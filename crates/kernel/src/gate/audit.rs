@@ -7,6 +7,7 @@
 //! either, nothing begins at all. Without a store, events go to the log. Text in an event is cut where it is long: whoever sends much must not keep an event, or those beside it,
 //! from being written.
 
+mod decisions;
 mod queue;
 #[cfg(test)]
 mod tests;
@@ -22,6 +23,7 @@ use serde_json::Value;
 use switchboard_peer::Session;
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_store::{Actor, AuditEvent, Details, Store, StoreError, Target};
+use tokio::sync::Notify;
 
 use super::hearers::{Hearer, Hearers};
 use super::underway::Underway;
@@ -76,6 +78,30 @@ pub(crate) mod event {
     pub(crate) const READ: &str = "dev.switchboard.content_read";
     /// Somebody searched for tools, or asked for some.
     pub(crate) const TOOLS_SOUGHT: &str = "dev.switchboard.tools_sought";
+    /// The operator accepted the definition of a tool.
+    pub(crate) const DEFINITION_ACCEPTED: &str = "dev.switchboard.definition_accepted";
+    /// The operator wants definitions taken as at first sight.
+    pub(crate) const DEFINITION_FORGOTTEN: &str = "dev.switchboard.definition_forgotten";
+    /// Old records were removed.
+    pub(crate) const AUDIT_PRUNED: &str = "dev.switchboard.audit_pruned";
+
+    /// What is written by whoever decides, and told from the log. The last four are of the program around the kernel:
+    /// who may come in, and in whose name servers are used.
+    pub(crate) const DECISIONS: [&str; 13] = [
+        PERMISSION_GRANTED,
+        PERMISSION_DENIED,
+        PERMISSION_REVOKED,
+        ACCESS_GRANTED,
+        ACCESS_REVOKED,
+        CALLBACK_ANSWERED,
+        DEFINITION_ACCEPTED,
+        DEFINITION_FORGOTTEN,
+        AUDIT_PRUNED,
+        "dev.switchboard.token_issued",
+        "dev.switchboard.token_revoked",
+        "dev.switchboard.login",
+        "dev.switchboard.logout",
+    ];
 }
 
 /// What an event says of how something ended.
@@ -106,6 +132,8 @@ pub(crate) struct Auditor {
     hearers: Hearers,
     /// Hears of every event as well.
     tap: OnceLock<Tap>,
+    /// Somebody decided in this process.
+    decided: Notify,
 }
 
 /// Somebody who hears of every event, while anybody wants to.
@@ -125,7 +153,8 @@ impl Auditor {
         let underway = Underway::new(store.as_ref());
         let queue = Arc::new(AuditQueue::default());
         let work = writer::write_always(store.clone(), queue.clone(), underway.clone());
-        (Self { store, queue, underway, hearers: Hearers::default(), tap: OnceLock::new() }, work)
+        let (hearers, tap, decided) = (Hearers::default(), OnceLock::new(), Notify::new());
+        (Self { store, queue, underway, hearers, tap, decided }, work)
     }
 
     /// Whether anything is kept.
@@ -404,11 +433,11 @@ fn log(event: &AuditEvent) {
     );
 }
 
-/// An event about nothing in particular yet.
+/// An event about nothing in particular yet, with the trace of the request that is being answered.
 pub(crate) fn event_of(event_type: &str, actor: Actor, outcome: &str) -> AuditEvent {
     AuditEvent {
         timestamp: Timestamp::now(),
-        trace_id: None,
+        trace_id: Some(super::trace::current().into()),
         event_type: event_type.into(),
         actor,
         target: Target::default(),

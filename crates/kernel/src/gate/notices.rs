@@ -8,6 +8,7 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 use switchboard_store::{AuditEvent, Digest};
 
+use super::Gate;
 use super::audit::{self, event, result};
 use crate::directory::Directory;
 use crate::kernel::Kernel;
@@ -19,15 +20,26 @@ const MOST: usize = 100_000;
 #[derive(Debug, Default)]
 pub(crate) struct Told(Mutex<HashSet<Digest>>);
 
+impl Gate {
+    /// Whether something is told for the first time, for as long as this process remembers.
+    pub(crate) fn is_news(&self, said: &[&str]) -> bool {
+        self.told.is_new(Digest::of(json!(said).to_string().as_bytes()))
+    }
+}
+
 impl Told {
     /// Whether this is new.
     fn first(&self, event: &AuditEvent) -> bool {
         let said = json!([event.event_type, event.target.server_id, event.target.tool_name, event.details]);
+        self.is_new(Digest::of(said.to_string().as_bytes()))
+    }
+
+    fn is_new(&self, said: Digest) -> bool {
         let mut told = self.0.lock();
         if told.len() >= MOST {
             told.clear();
         }
-        told.insert(Digest::of(said.to_string().as_bytes()))
+        told.insert(said)
     }
 }
 

@@ -40,6 +40,8 @@ pub struct ToolPolicy {
     pub checks: Arc<Checks>,
     code_level: Option<Level>,
     input_schema: Option<Raw>,
+    /// The most bytes that its arguments may have, as it says itself (proposal 10).
+    longest_input: Option<u64>,
     schema: OnceLock<Schema>,
     timings: Option<(Box<str>, Arc<Timings>)>,
     times: OnceLock<Arc<Durations>>,
@@ -56,6 +58,7 @@ impl ToolPolicy {
             checks,
             code_level: None,
             input_schema: None,
+            longest_input: None,
             schema: OnceLock::new(),
             timings: None,
             times: OnceLock::new(),
@@ -85,6 +88,17 @@ impl ToolPolicy {
     #[must_use]
     pub fn with_schema(self, schema: Option<Raw>) -> Self {
         Self { input_schema: schema, ..self }
+    }
+
+    /// The same with the most bytes that its arguments may have.
+    #[must_use]
+    pub fn with_longest_input(self, longest: Option<u64>) -> Self {
+        Self { longest_input: longest, ..self }
+    }
+
+    /// The most bytes that its arguments may have, where it says so.
+    pub(super) const fn longest_input(&self) -> Option<u64> {
+        self.longest_input
     }
 
     /// The same with the counters of its server's tools, and its name among them.

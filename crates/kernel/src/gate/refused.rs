@@ -5,29 +5,31 @@
 use serde_json::Value;
 use switchboard_peer::{Context, Reply};
 use switchboard_protocol::fault::Fault;
+use switchboard_protocol::mcp::method;
 use switchboard_protocol::mgp::envelope::Rejection;
-use switchboard_protocol::proposals::{self, Proposal};
 use switchboard_store::AuditEvent;
-use switchboard_wire::{Edit, Raw};
+use switchboard_wire::Edit;
 
 use super::audit;
 
 /// The answer to a call that was refused for what it is.
 pub(crate) fn refusal(context: &Context, fault: &Fault) -> Reply {
-    let result = match Rejection::of_fault(fault) {
-        Some(rejection) => with_structured(context, fault, rejection.to_result()),
-        None => return Err(crate::kernel::rendered(context, fault)).into(),
-    };
-    Ok(crate::bridge::for_era(result, context.caller.era())).into()
+    match Rejection::of_fault(fault) {
+        Some(rejection) => rejection_of(context, fault, rejection),
+        None => Err(crate::kernel::rendered(context, fault)).into(),
+    }
 }
 
-/// A rejection with the error of proposal 11 beside it, for a client that speaks it.
-fn with_structured(context: &Context, fault: &Fault, result: Raw) -> Raw {
-    let capabilities = &context.caller.capabilities;
-    if capabilities.as_bytes().len() <= 2 || !proposals::declared(capabilities).has(Proposal::StructuredErrors) {
-        return result;
+/// A rejection as an answer: with the number and the recovery fields of MGP, and the error of proposal 11, for a client
+/// that speaks them.
+pub(super) fn rejection_of(context: &Context, fault: &Fault, mut rejection: Rejection) -> Reply {
+    let spoken = crate::kernel::rendering_for(context, method::TOOLS_CALL);
+    rejection.recovery = spoken.mgp.then(|| fault.recovery());
+    let mut result = rejection.to_result();
+    if let (true, Ok(edit)) = (spoken.structured, Edit::of(&result)) {
+        result = edit.set("error", fault.structured()).finish();
     }
-    Edit::of(&result).map_or(result, |edit| edit.set("error", fault.structured()).finish())
+    Ok(crate::bridge::for_era(result, context.caller.era())).into()
 }
 
 /// An event with what its fault says to the model: the code of the rejection, and whether trying again can help.

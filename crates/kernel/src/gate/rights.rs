@@ -7,7 +7,7 @@ use switchboard_guard::access::Access;
 use switchboard_guard::permission::{self, Standing};
 use switchboard_peer::Session;
 use switchboard_protocol::fault::{Fault, FaultKind};
-use switchboard_protocol::mgp::DefaultPolicy;
+use switchboard_protocol::mgp::{ApprovalPolicy, DefaultPolicy};
 
 use super::policy::{ToolPolicy, default_policy};
 use super::tables::Tables;
@@ -74,15 +74,34 @@ impl Kernel {
 
     /// What a server has and lacks of the permissions it needs, and of those that a tool of it needs.
     pub(crate) fn standing(&self, tables: &Tables, server: &Server, policy: Option<&ToolPolicy>) -> Standing {
+        let of_tool = policy.filter(|_| server.speaks_mgp()).map_or(&[][..], |policy| &policy.security.permissions);
+        self.standing_with(tables, server, of_tool)
+    }
+
+    /// What a server has and lacks of the permissions it needs, and of some others.
+    pub(crate) fn standing_with(&self, tables: &Tables, server: &Server, others: &[String]) -> Standing {
         let mut required = server.permissions_required();
-        if let Some(policy) = policy.filter(|_| server.speaks_mgp()) {
-            required.extend(policy.security.permissions.iter().cloned());
-        }
+        required.extend(others.iter().cloned());
         if required.is_empty() {
             return Standing::default();
         }
         let policy = self.permission_policy(server);
         permission::standing(&required, &policy, tables.permissions(server.id()), self.gate().granted.time())
+    }
+
+    /// The tools of a server that lack permissions which the server itself does not need, and which these are.
+    pub(crate) fn tools_lacking(&self, tables: &Tables, server: &Server) -> Vec<(String, Vec<String>)> {
+        let needs = server.tools_need();
+        if needs.is_empty() {
+            return Vec::new();
+        }
+        let (policy, now) = (self.permission_policy(server), self.gate().granted.time());
+        let lacking = |(tool, permissions): &(String, Vec<String>)| {
+            let standing = permission::standing(permissions, &policy, tables.permissions(server.id()), now);
+            let missing: Vec<_> = standing.missing.into_iter().map(|missing| missing.permission).collect();
+            (!missing.is_empty()).then(|| (tool.clone(), missing))
+        };
+        needs.iter().filter_map(lacking).collect()
     }
 
     /// Every permission that a server has, asked for or not.
@@ -98,7 +117,7 @@ impl Kernel {
         permission::standing(&names, &policy, decided, self.gate().granted.time()).granted
     }
 
-    fn permission_policy(&self, server: &Server) -> permission::Policy {
+    pub(crate) fn permission_policy(&self, server: &Server) -> permission::Policy {
         let options = self.gate().options();
         let said = server.policy();
         let configured = said.permissions_granted.iter().filter_map(|(permission, scope)| {
@@ -143,9 +162,20 @@ impl Kernel {
             _ => FaultKind::PermissionPending,
         };
         let text = format!("server `{id}` lacks the permission {} ({})", names.join(", "), missing.why.as_str());
-        Err(Fault::new(kind, text).from_server(id.as_ref()).suggest(format!(
-            "the operator grants it with `switchboard grant --server {id} --permission {}`",
-            missing.permission
-        )))
+        Err(Fault::new(kind, text).from_server(id.as_ref()).suggest(self.how_to_grant(id, missing)))
+    }
+
+    /// What gives a server a permission that it lacks.
+    fn how_to_grant(&self, server: &str, missing: &permission::Missing) -> String {
+        let name = &missing.permission;
+        let asks_nobody =
+            matches!(self.gate().options().approval_policy, ApprovalPolicy::DenyAll | ApprovalPolicy::ConfigOnly);
+        if missing.why == permission::Why::Unknown {
+            format!("there is no permission `{name}`, so nobody can grant it: the server's author has to name another")
+        } else if asks_nobody {
+            format!("the operator lists `{name}` in `permissions_granted` of server `{server}` in the configuration")
+        } else {
+            format!("the operator grants it with `switchboard grant --server {server} --permission {name}`")
+        }
     }
 }

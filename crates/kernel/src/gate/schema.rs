@@ -4,9 +4,10 @@
 //! else is spent on it. Servers' schemas are not always true, so the operator can switch this off, for all tools or
 //! for one.
 
+use switchboard_guard::Finding;
 use switchboard_guard::schema::Mismatch;
 use switchboard_peer::Reply;
-use switchboard_protocol::fault::FaultKind;
+use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::envelope::{Rejection, RejectionCode};
 use switchboard_wire::{Edit, Raw};
 
@@ -17,6 +18,14 @@ use crate::kernel::Kernel;
 impl Kernel {
     /// Where the arguments do not fit the schema, if that counts.
     pub(super) fn mismatch(&self, attempt: &Attempt<'_>) -> Option<Box<Mismatch>> {
+        if let Some(longest) = attempt.policy.longest_input() {
+            let size = u64::try_from(attempt.arguments().as_bytes().len()).unwrap_or(u64::MAX);
+            let text = format!("they have {size} bytes, of which the tool takes at most {longest}");
+            let finding = Finding::new("max_input_size_bytes", text);
+            if size > longest {
+                return Some(Box::new(Mismatch { pointer: String::new(), finding }));
+            }
+        }
         let said = attempt.server.policy_now();
         let counts = said.schemas.get(attempt.tool).copied().unwrap_or_else(|| self.gate().options().check_schemas);
         let schema = attempt.policy.schema().filter(|_| counts)?;
@@ -34,14 +43,14 @@ impl Kernel {
         rejection.violations = vec![told(&mismatch)];
         rejection.remediation_hint =
             Some(format!("call `{}` with arguments that fit its inputSchema", attempt.exposed));
-        let details = Edit::empty()
-            .set("kind", Raw::string(FaultKind::InvalidArguments.as_str()))
-            .set("rule", Raw::string(rule))
-            .set("at", Raw::string(&mismatch.pointer));
-        rejection.details = Some(details.finish());
+        let details = || Edit::empty().set("rule", Raw::string(rule)).set("at", Raw::string(&mismatch.pointer));
+        let mut fault = Fault::new(FaultKind::InvalidArguments, told(&mismatch)).with_details(details().finish());
+        if let Some(hint) = &rejection.remediation_hint {
+            fault = fault.suggest(hint.clone());
+        }
+        rejection.details = Some(details().set("kind", Raw::string(fault.kind().as_str())).finish());
         self.gate().audit.note(super::refused::rejected(event, &rejection)).await;
-        let result = crate::bridge::for_era(rejection.to_result(), attempt.context.caller.era());
-        Some(Ok(result).into())
+        Some(super::refused::rejection_of(attempt.context, &fault, rejection))
     }
 }
 

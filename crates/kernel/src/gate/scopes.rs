@@ -155,12 +155,23 @@ impl Kernel {
 
     /// The same for a call of a tool; the answer to the client where it is refused.
     pub(super) async fn check_scopes(&self, attempt: &Attempt<'_>) -> Option<Reply> {
-        let presented = Presented::of(attempt.context, attempt.params.get("_meta").as_ref());
+        let meta = attempt.params.get("_meta");
+        let mut presented = Presented::of(attempt.context, meta.as_ref());
+        presented.0.extend(meta.as_ref().and_then(|meta| self.nobodys_token(meta)));
         let wanted = Wanted { server: attempt.server.id(), tool: Some((attempt.exposed, attempt.policy)) };
         let fault = self.hold_to_scopes(&attempt.context.session.principal, &presented, wanted).err()?;
         let event = audit::with(attempt.event(event::TOOL_BLOCKED, result::BLOCKED), "step", "scopes");
         self.gate().audit.note(refused(audit::with(event, "reason", fault.message()), &fault)).await;
         Some(refusal(attempt.context, &fault))
+    }
+
+    /// A token under the common name that is not ours, where no server gives any: whoever shows it means it to narrow
+    /// the call, and it is good for nothing.
+    fn nobodys_token(&self, meta: &Raw) -> Option<String> {
+        let token = meta.member(MEMBER)?.as_text().filter(|token| !token.starts_with(tokens::PREFIX))?;
+        let view = self.view();
+        let gives = view.directory.tools().any(|(_, _, route)| &*route.original == proposals::NEGOTIATE_SCOPES);
+        (!gives).then_some(token)
     }
 
     /// Whether the tokens that a caller shows cover something of a server; without any, whether none is demanded.
@@ -198,7 +209,7 @@ impl Kernel {
     /// The request is malformed, or there is no room for another token.
     pub(super) async fn negotiate_scopes(&self, context: &Context, params: &Raw) -> Result<Raw, Fault> {
         let invalid = |text: String| Fault::new(FaultKind::InvalidParams, text);
-        let asked: ScopeNegotiationParams = params.view().map_err(|error| invalid(error.to_string()))?;
+        let asked: ScopeNegotiationParams = params.view().map_err(|error| invalid(crate::kernel::readable(&error)))?;
         let longest = self.gate().options().session_ttl;
         let life = asked.ttl_seconds.map_or(longest, |seconds| Duration::from_secs(seconds).min(longest));
         if life.is_zero() {

@@ -13,7 +13,7 @@ use arc_swap::ArcSwap;
 use jiff::Timestamp;
 use serde_json::value::RawValue;
 use switchboard_guard::access::{Access, AccessTable, Rule};
-use switchboard_guard::permission::{Decided, Decision, Scope};
+use switchboard_guard::permission::{self, Decided, Decision, Scope};
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_store::{AccessEntry, Permission, PermissionDecision, ServerPermission, Snapshot, Store};
 use switchboard_wire::{Limits, Raw};
@@ -39,6 +39,8 @@ pub(crate) struct Tables {
     /// Whether any of it ends by itself.
     pub(crate) anything_expires: bool,
     permissions: HashMap<String, Vec<Decided>>,
+    /// The same as they are kept, with who decided.
+    decisions: Vec<ServerPermission>,
 }
 
 impl Tables {
@@ -61,12 +63,22 @@ impl Tables {
                 .collect(),
             entries: snapshot.access,
             permissions,
+            decisions: snapshot.permissions,
         }
     }
 
     /// What narrows the grant that decided, if anything does.
     pub(crate) fn limits(&self, access: &Access) -> Option<&Scope> {
         self.limits.get(access.rule?)?.as_ref()
+    }
+
+    /// What a person decided about a permission of a server, as it is kept.
+    pub(crate) fn decision(&self, server: &str, permission: &str) -> Option<&ServerPermission> {
+        let same = |word: &str| {
+            word == permission || permission::name::read(word).is_ok_and(|known| known.canonical == permission)
+        };
+        let about = |one: &&ServerPermission| one.server == server && same(&one.permission);
+        self.decisions.iter().filter(about).rfind(|one| one.decision != PermissionDecision::Deferred)
     }
 
     /// What was decided about the permissions of a server.

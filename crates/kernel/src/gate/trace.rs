@@ -1,11 +1,33 @@
-//! Names of calls, by which their events are found.
+//! Names of requests, by which their events are found.
+//!
+//! A call of a tool carries its trace with it. What else is done for a request runs [`within`] the trace of that request,
+//! so that every event that is made meanwhile belongs to it. What the kernel does by itself has a trace of its own.
 
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, LazyLock};
 
 use jiff::Timestamp;
-use switchboard_protocol::mgp::metadata::Metadata;
+use switchboard_protocol::mgp::metadata::{Metadata, usable_trace_id};
 use switchboard_store::Digest;
+use switchboard_wire::Raw;
+
+tokio::task_local! {
+    /// The trace of the request that is being answered.
+    static CURRENT: Arc<str>;
+}
+
+/// Does something for a request: events that are made meanwhile have its trace. `asked` are the parameters of a method, or
+/// the arguments of a tool, of the kernel's own; some name the trace there (MGP 16.6).
+pub(crate) async fn within<W: Future>(metadata: &Metadata, asked: Option<&Raw>, work: W) -> W::Output {
+    let named = |key: &str| asked?.member(key)?.as_text().filter(|id| usable_trace_id(id));
+    let told = metadata.trace_id().or_else(|| named("task_trace_id")).or_else(|| named("trace_id"));
+    CURRENT.scope(told.unwrap_or_else(new_trace).into(), work).await
+}
+
+/// The trace of the request that is being answered, or a new one.
+pub(crate) fn current() -> String {
+    CURRENT.try_with(|trace| trace.as_ref().to_owned()).unwrap_or_else(|_| new_trace())
+}
 
 /// What ties the events of one call together: the caller's own trace, or a new one.
 pub(crate) fn trace_of(metadata: &Metadata) -> String {

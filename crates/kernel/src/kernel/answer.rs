@@ -8,10 +8,10 @@ use switchboard_peer::{BoxFuture, Context, Handler, Reply, Session};
 use switchboard_protocol::fault::{Fault, FaultKind, Rendering};
 use switchboard_protocol::mcp::{meta, method};
 use switchboard_protocol::mgp::{self, Extension, TrustLevel};
-use switchboard_protocol::proposals::{self, Proposal};
 use switchboard_protocol::{Era, Revision};
 use switchboard_wire::{Edit, ErrorObject, Notification, Object, Raw, Request};
 
+use super::told::{told, with_error};
 use super::{Kernel, LEVEL_WAIT};
 use crate::clients::{ClientState, level_index};
 use crate::directory::ListKind;
@@ -39,15 +39,19 @@ impl Handler for Kernel {
             } else {
                 Box::pin(async {
                     let (context, request) = gate::scopes::lifted(context.clone(), request);
-                    self.answer(&context, request).await
+                    let metadata = gate::metadata_of(&request).unwrap_or_default();
+                    let params = request.params.clone();
+                    gate::within_trace(&metadata, params.as_ref(), self.answer(&context, request)).await
                 })
                 .await
             };
             match answered {
                 Ok(Reply { outcome: Err(error), extra }) => {
-                    // A server's own error passes; only a code that the client's revision forbids is changed.
-                    Reply { outcome: Err(Fault::upstream("", error).render(&in_dialects_of(&context, plain))), extra }
+                    // A server's own error passes, with what the client's dialects want beside it.
+                    let told = Box::pin(self.tell_failure(&context, plain, is_call, error)).await;
+                    Reply { extra, ..told }
                 }
+                Ok(reply) if is_call => with_error(&context, reply),
                 Ok(reply) => reply,
                 Err(fault) => {
                     tracing::debug!(session = %context.session.id, %fault, "refused");
@@ -80,6 +84,7 @@ impl Handler for Kernel {
 
     fn closed(&self, session: &Arc<Session>) {
         self.0.clients.lock().remove(&session.id);
+        self.discovery().forget(session);
         self.end_subscriptions_of(&session.id);
         self.session_ended(&session.id);
         if let Some(state) = session.existing_state::<ClientState>() {
@@ -236,6 +241,7 @@ impl Kernel {
         tools.extend(self.lifecycle_tools(context));
         tools.extend(self.flow_tools(context));
         tools.extend(self.registry_tools(context));
+        tools.extend(self.audit_tools(context));
         tools
     }
 
@@ -245,45 +251,6 @@ impl Kernel {
             && welcome::agreed_with(&context.caller.capabilities)
                 .is_some_and(|agreement| agreement.has(Extension::AccessControl))
     }
-}
-
-/// How faults are written for a client.
-fn rendering_for(context: &Context, method: &str) -> Rendering {
-    in_dialects_of(context, Rendering::new(context.caller.revision, method))
-}
-
-/// The same with everything that was agreed on with the client.
-fn in_dialects_of(context: &Context, rendering: Rendering) -> Rendering {
-    let capabilities = &context.caller.capabilities;
-    if capabilities.as_bytes().len() <= 2 {
-        return rendering;
-    }
-    let structured = proposals::declared(capabilities).has(Proposal::StructuredErrors);
-    rendering.with_mgp(welcome::agreed_with(capabilities).is_some()).with_structured(structured)
-}
-
-/// A fault as a client's answer. What is wrong with the call itself, and not with its form, is a result for a client of
-/// proposal 11.
-fn told(context: &Context, plain: Rendering, is_call: bool, fault: &Fault) -> Reply {
-    let rendering = in_dialects_of(context, plain);
-    let failure = if is_call && rendering.structured { proposals::failure_result(fault) } else { None };
-    match failure {
-        Some(result) => {
-            let said = fault.render(&rendering);
-            // Who speaks MGP as well finds its code and its recovery fields where results have such things.
-            let mgp = said.data.as_ref().and_then(|data| data.member("_mgp")).filter(|_| rendering.mgp);
-            let code = Raw::from_value(&said.code).ok().filter(|_| rendering.mgp);
-            let mgp = mgp.and_then(|mgp| Some(Edit::of(&mgp).ok()?.set_optional("code", code).finish()));
-            let result = Edit::of(&result).map_or(result, |edit| edit.set_optional("_mgp", mgp).finish());
-            Ok(bridge::for_era(result, context.caller.era())).into()
-        }
-        None => Err(fault.render(&rendering)).into(),
-    }
-}
-
-/// A fault as a client's error.
-pub(crate) fn rendered(context: &Context, fault: &Fault) -> ErrorObject {
-    fault.render(&rendering_for(context, method::TOOLS_CALL))
 }
 
 /// A list of tools with the kernel's own at its end.

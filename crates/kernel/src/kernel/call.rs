@@ -11,7 +11,7 @@ use switchboard_protocol::Era;
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mcp::{meta, method};
 use switchboard_protocol::mgp::Extension;
-use switchboard_wire::{Object, Request};
+use switchboard_wire::{Object, Raw, Request};
 
 use super::answer::{rename, server_at, unknown_revision};
 use super::{Kernel, View, object_of, repeat, text_of, waiting};
@@ -76,22 +76,9 @@ impl Kernel {
             {
                 return Box::pin(self.call_found(context, request)).await;
             }
-            if name.starts_with(crate::names::RESERVED)
-                && let Some(answer) = Box::pin(self.own_tool(context, &name, params.get("arguments"))).await
-            {
-                return answer;
-            }
-            let flow = async {
-                let (context, request) = gate::scopes::lifted(context.clone(), request.clone());
-                self.flow_tool(&context, &request.id, &name, params.get("arguments")).await
-            };
-            if let Some(answer) = Box::pin(flow).await {
-                return answer;
-            }
-            if let Some(answer) = Box::pin(self.scope_tool(context, &name, &request)).await {
-                return answer;
-            }
-            return Err(self.unknown_tool(context, &name).await);
+            let arguments = params.get("arguments");
+            let answering = self.answer_as_tool(context, &name, &request, arguments.clone());
+            return Box::pin(gate::within_trace(&metadata, arguments.as_ref(), answering)).await;
         };
         let server = server_at(&view.servers, route.server)?;
         let (Some(policy), Some(raw)) = (&route.policy, &request.params) else {
@@ -179,7 +166,7 @@ impl Kernel {
             }
         }
         let reply = outcome.map_err(|fault| repeat::told_of_unknown(&server, policy, &metadata, fault))?;
-        self.discovery().used(&context.session.principal, &name);
+        self.discovery().used(&context.session, &name);
         if policy.assessment.confirm.is_some() {
             self.remember_midway(context, server.id(), &params, &reply);
         }
@@ -187,6 +174,32 @@ impl Kernel {
             Some(intent) => Ok(Box::pin(self.advised(context, &server, &name, &intent, reply)).await),
             None => Ok(reply),
         }
+    }
+
+    /// Answers the call of a tool that is the kernel's own, or says why there is none of this name.
+    async fn answer_as_tool(
+        &self,
+        context: &Context,
+        name: &str,
+        request: &Request,
+        arguments: Option<Raw>,
+    ) -> Result<Reply, Fault> {
+        if name.starts_with(crate::names::RESERVED)
+            && let Some(answer) = Box::pin(self.own_tool(context, name, arguments.clone())).await
+        {
+            return answer;
+        }
+        let flow = async {
+            let (context, request) = gate::scopes::lifted(context.clone(), request.clone());
+            self.flow_tool(&context, &request.id, name, arguments).await
+        };
+        if let Some(answer) = Box::pin(flow).await {
+            return answer;
+        }
+        if let Some(answer) = Box::pin(self.scope_tool(context, name, request)).await {
+            return answer;
+        }
+        Err(self.unknown_tool(context, name).await)
     }
 
     /// Makes the call that `mgp.tools.call` stands for. It passes the gate under the tool's own name.
@@ -270,17 +283,25 @@ impl Kernel {
         let view = self.view();
         let Ok(tables) = self.tables().await else { return no_such_tool(name) };
         let alone = view.servers.len() == 1;
-        let held = view.directory.hidden.iter().find(|hidden| {
-            let server = self.server(&hidden.server);
+        let hidden = view.directory.hidden.iter().filter(|hidden| {
             let exposed = crate::names::expose(&hidden.server, &hidden.name);
-            (exposed == name || alone && hidden.name == name)
-                && server.is_some_and(|server| {
-                    server.quarantine().contains_key(&hidden.name)
-                        && self.access(&tables, &context.session, &server, Some((&hidden.name, name))).allow
-                })
+            let may =
+                |server: Arc<Server>| self.access(&tables, &context.session, &server, Some((&hidden.name, name))).allow;
+            (exposed == name || alone && hidden.name == name) && self.server(&hidden.server).is_some_and(may)
         });
-        if let Some(held) = held {
-            return Fault::new(FaultKind::DefinitionHeld, format!("`{name}` is held back: {}", held.why));
+        for hidden in hidden {
+            let quarantined =
+                || self.server(&hidden.server).is_some_and(|server| server.quarantine().contains_key(&hidden.name));
+            let (kind, text) = if hidden.disabled {
+                (FaultKind::ToolDisabled, format!("`{name}` cannot be used: {}", hidden.why))
+            } else if hidden.conflicts_with.is_some() {
+                (FaultKind::ToolNameConflict, format!("`{name}` cannot be used: {}", hidden.why))
+            } else if quarantined() {
+                (FaultKind::DefinitionHeld, format!("`{name}` is held back: {}", hidden.why))
+            } else {
+                continue;
+            };
+            return Fault::new(kind, text).from_server(hidden.server.as_ref());
         }
         let may_have = |server: &&Arc<Server>| {
             server.is_unknown()

@@ -35,6 +35,8 @@ pub struct ServerStatus {
     pub trust: TrustLevel,
     /// Permissions it needs and lacks: until it has them, nothing of it can be used.
     pub permissions_missing: Vec<String>,
+    /// Tools of it that need permissions of their own and lack them: the rest of it can be used.
+    pub tools_lacking: Vec<(String, Vec<String>)>,
     /// `serverInfo`, as the server wrote it.
     pub info: Option<switchboard_wire::Raw>,
     /// Where it is in its life, in the words of MGP 11.2.
@@ -80,6 +82,7 @@ impl Kernel {
                     .into_iter()
                     .map(|missing| missing.permission)
                     .collect(),
+                tools_lacking: self.tools_lacking(&tables, server),
                 info: hub.and_then(|hub| hub.connected.server.info.clone()),
                 state: server.state(),
                 health: server.health(),

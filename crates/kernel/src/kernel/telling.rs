@@ -43,14 +43,6 @@ impl Kernel {
         }
     }
 
-    /// Tells everybody who is this principal that a list has changed.
-    pub(crate) fn tell_principal(&self, principal: &str, kind: ListKind, notification: &Notification) {
-        for session in self.clients().iter().filter(|session| *session.principal == *principal) {
-            let _ = session.remote().notify(notification.clone());
-        }
-        self.0.listeners.list_changed_for(principal, kind, notification);
-    }
-
     /// Takes a notification that is the kernel's own business; `false` for one that is the clients'.
     pub(crate) fn take_notice(&self, server: &Arc<Server>, notification: &Notification) -> bool {
         let text = |key: &str| notification.params.as_ref().and_then(|params| params.member(key)?.as_text());

@@ -208,7 +208,7 @@ mod tests {
         assert_eq!(tool.latency, Some(LatencyClass::Instant));
         let basis = tool.latency_basis.unwrap();
         assert_eq!((basis.source.as_str(), basis.declared), ("measured", Some(LatencyClass::Minutes)));
-        assert_eq!((basis.calls, basis.p50_ms), (Some(8), Some(10)));
+        assert_eq!((basis.calls, basis.p50_ms), (Some(8), Some(5)));
         assert_eq!((tool.name.as_str(), tool.call_name.as_deref()), ("git__read_file", Some("git__readFile")));
     }
 

@@ -166,8 +166,9 @@ impl Kernel {
             justification: None,
             lifetime: Lifetime::Session,
         };
-        let created = audit::about(event(event::TOOL_CREATED_DYNAMIC, result::SUCCESS), &id, Some(&written.name));
-        self.gate().audit.record(created).await?;
+        // On record before it runs. That it runs is on record once it does.
+        let begun = audit::about(event(event::TOOL_CREATED_DYNAMIC, result::PENDING), &id, Some(&written.name));
+        self.gate().audit.record(begun).await?;
         if let Err(why) = self.start_registered(context, registration, approval, rules.most).await? {
             let failed = audit::about(event(event::TOOL_CREATED_DYNAMIC, result::FAILURE), &id, Some(&written.name));
             self.gate().audit.note(audit::with(failed, "reason", why.as_str())).await;
@@ -186,6 +187,8 @@ impl Kernel {
                 "status": "rejected", "reason": "The tool cannot be shown", "violations": [why], "hints": {},
             }));
         };
+        let created = audit::about(event(event::TOOL_CREATED_DYNAMIC, result::SUCCESS), &id, Some(&written.name));
+        self.gate().audit.note(created).await;
         Ok(json!({
             "status": "fulfilled",
             "created": true,

@@ -100,7 +100,7 @@ struct Found {
 
 impl Kernel {
     pub(crate) async fn recommend_servers(&self, context: &Context, params: &Raw) -> Result<Raw, Fault> {
-        let asked: Asked = params.view().map_err(|error| invalid(error.to_string()))?;
+        let asked: Asked = params.view().map_err(|error| invalid(crate::kernel::readable(&error)))?;
         let needed = if asked.capability_needed.trim().is_empty() { asked.task } else { asked.capability_needed };
         if needed.trim().is_empty() || needed.len() > LONGEST {
             return Err(invalid(format!("`capability_needed` is 1 to {LONGEST} bytes: what the server must do")));

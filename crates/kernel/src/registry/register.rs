@@ -76,7 +76,7 @@ impl Kernel {
             self.note_refused(context, method::DISCOVERY_REGISTER, None, &fault).await;
             return Err(fault);
         };
-        let asked: Asked = params.view().map_err(|error| invalid(error.to_string()))?;
+        let asked: Asked = params.view().map_err(|error| invalid(crate::kernel::readable(&error)))?;
         let registration = registration(asked, rules, &context.session)?;
         let registered = |registration: &Registration| matches!(registration.run, Run::Command(_));
         if self.registry().is_taken(&registration.id) {
@@ -245,7 +245,7 @@ impl Kernel {
     }
 
     pub(super) async fn deregister_server(&self, context: &Context, params: &Raw) -> Result<Value, Fault> {
-        let asked: Gone = params.view().map_err(|error| invalid(error.to_string()))?;
+        let asked: Gone = params.view().map_err(|error| invalid(crate::kernel::readable(&error)))?;
         let session = &context.session;
         let unknown = || Fault::new(FaultKind::UnknownResource, format!("there is no server `{}`", asked.id));
         let Some(registration) = self.registry().find(&asked.id) else {

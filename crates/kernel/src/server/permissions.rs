@@ -2,37 +2,100 @@
 //!
 //! A server is told what was decided; it decides nothing. What it lacks stays closed until the operator says yes.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use switchboard_guard::permission::{Granted, Missing, Standing, Why};
+use switchboard_guard::permission::{self, Granted, Missing, Standing, Why};
 use switchboard_peer::Call;
 use switchboard_peer::client::Target;
 use switchboard_protocol::mgp::permission::PermissionNames;
 use switchboard_protocol::mgp::{ApprovalPolicy, Extension};
 use switchboard_store::{PermissionDecision, ServerPermission};
 use switchboard_transport::confine::ExitCause;
-use switchboard_wire::{Edit, Raw};
+use switchboard_wire::{Edit, Limits, Raw};
 
-use super::{Hub, Server};
-use crate::gate::audit;
+use super::{Hub, Server, ToolNeeds};
+use crate::directory::Directory;
+use crate::gate::{Tables, audit};
 use crate::kernel::Kernel;
+use crate::office::Office;
 
 /// How often it is looked whether the operator has decided.
 const LOOK: Duration = Duration::from_secs(1);
 /// How long a server may take to hear of a decision.
 const TELL: Duration = Duration::from_secs(5);
 
+/// Permissions of single tools that are asked for, all tools of a server together.
+const MOST_NEEDS: usize = 256;
+/// Tools that a question names.
+const MOST_NAMED: usize = 8;
+
 /// How long a process whose output has ended may take to end itself. It is not started again before.
 const LAST_BREATH: Duration = Duration::from_millis(500);
 
 impl Server {
-    /// Tells a server that speaks of permissions to wait for those it lacks; what was decided by then.
+    /// Notes which of its tools need permissions of their own.
+    pub(crate) fn note_needs_of_tools(&self, directory: &Directory) {
+        let mut needs = ToolNeeds::new();
+        let mut count = 0;
+        if self.speaks_mgp() {
+            for (_, _, route) in directory.tools().filter(|(id, _, _)| *id == self.id()) {
+                let Some(policy) = &route.policy else { continue };
+                let permissions: Vec<_> =
+                    policy.security.permissions.iter().take(MOST_NEEDS - count).cloned().collect();
+                if !permissions.is_empty() {
+                    count += permissions.len();
+                    needs.push((route.original.as_ref().to_owned(), permissions));
+                }
+            }
+        }
+        needs.sort();
+        if needs != **self.tools_need.load() {
+            self.tools_need.store(Arc::new(needs));
+            self.needs_changed.notify_one();
+        }
+    }
+
+    /// Its tools that need permissions of their own, and which.
+    pub(crate) fn tools_need(&self) -> Arc<ToolNeeds> {
+        self.tools_need.load_full()
+    }
+
+    /// Tells a server that speaks of permissions to wait for those that are not decided, and which it will not get;
+    /// what was decided by then.
     pub(super) async fn ask_for_permissions(&self, hub: &Hub, kernel: &Kernel) -> Option<Standing> {
         let standing = self.standing(kernel).await?;
-        if !standing.missing.is_empty() && speaks_of_permissions(hub) {
-            self.tell(hub, Word::Wait, &standing, kernel).await;
+        self.note_policy(&standing, kernel).await;
+        if speaks_of_permissions(hub) {
+            if standing.missing.iter().any(is_open) {
+                self.tell(hub, Word::Wait, &standing, kernel).await;
+            }
+            // Whom a policy denies something is not kept waiting for somebody who will never be asked.
+            if standing.missing.iter().any(|missing| !is_open(missing)) {
+                self.tell(hub, Word::Decided, &standing, kernel).await;
+            }
         }
         Some(without_news(standing))
+    }
+
+    /// Puts on record what the policy alone decided, once for as long as this process remembers.
+    async fn note_policy(&self, standing: &Standing, kernel: &Kernel) {
+        let (Some(store), Ok(tables)) = (kernel.gate().store(), kernel.tables().await) else { return };
+        let (policy, now) = (kernel.permission_policy(self), kernel.gate().granted.time());
+        let approved = standing.granted.iter().map(|granted| (&granted.permission, true));
+        let denied = standing.missing.iter().filter(|missing| missing.why == Why::Denied);
+        let all = approved.chain(denied.map(|missing| (&missing.permission, false)));
+        for (permission, approved) in all {
+            if !permission::is_by_policy(permission, &policy, tables.permissions(self.id()), now)
+                || !kernel.gate().is_news(&[self.id(), permission, policy.approval.as_str()])
+            {
+                continue;
+            }
+            let office = Office::of_kernel(store.clone());
+            if let Err(error) = office.note_permission(self.id(), permission, approved, policy.approval).await {
+                tracing::error!(%error, "a decision about a permission is not on record");
+            }
+        }
     }
 
     /// Puts what the server lacks before the operator, so that whoever sees it ready finds the question.
@@ -73,7 +136,7 @@ impl Server {
                 granted_by: audit::kernel().id.into(),
                 granted_at: now,
                 expires_at: None,
-                justification: None,
+                justification: self.who_needs(&missing.permission),
                 scopes: None,
             };
             // One that was decided before, until a time that has come, is written over; a fresh one is not, because
@@ -88,30 +151,53 @@ impl Server {
         }
     }
 
+    /// Which of its tools a permission is for, where the server itself does not need it.
+    fn who_needs(&self, permission: &str) -> Option<String> {
+        let same = |word: &String| {
+            word == permission || permission::name::read(word).is_ok_and(|known| known.canonical == permission)
+        };
+        if self.permissions_required().iter().any(same) {
+            return None;
+        }
+        let needs = self.tools_need();
+        let tools: Vec<_> =
+            needs.iter().filter(|(_, needed)| needed.iter().any(same)).map(|(tool, _)| tool.as_str()).collect();
+        let shown = tools.iter().take(MOST_NAMED).copied().collect::<Vec<_>>().join(", ");
+        let more = if tools.len() > MOST_NAMED { ", ..." } else { "" };
+        (!tools.is_empty()).then(|| format!("for its tools: {shown}{more}"))
+    }
+
     /// Tells the server when the operator has decided. Ends when the server must be started anew, because its process
     /// is confined to what it had before.
     pub(super) async fn watch_permissions(&self, hub: &Hub, kernel: &Kernel, mut told: Option<Standing>) {
         let confined = self.is_confined();
-        if self.permissions_required().is_empty() && !confined {
-            return std::future::pending().await;
-        }
         let began_with = self.began_with.lock().clone();
         loop {
+            if self.permissions_required().is_empty() && self.tools_need().is_empty() && told.is_none() && !confined {
+                // Nearly every server. Its tools may become others.
+                self.needs_changed.notified().await;
+                continue;
+            }
             if let (true, Some(before), Some(now)) = (confined, &began_with, self.held(kernel).await)
                 && *before != now
             {
                 return;
             }
-            let now = self.standing(kernel).await.map(without_news);
+            let standing = self.standing(kernel).await;
+            let now = standing.clone().map(without_news);
             if now == told {
-                tokio::time::sleep(LOOK).await;
+                tokio::select! {
+                    () = tokio::time::sleep(LOOK) => {}
+                    () = self.needs_changed.notified() => {}
+                }
                 continue;
             }
-            if let Some(standing) = now.as_ref().filter(|_| speaks_of_permissions(hub)) {
-                self.tell(hub, Word::Decided, standing, kernel).await;
-            }
-            if let Some(standing) = &now {
+            if let Some(standing) = &standing {
                 self.put_before_operator(standing, kernel).await;
+                self.note_policy(standing, kernel).await;
+                if speaks_of_permissions(hub) {
+                    self.tell(hub, Word::Decided, standing, kernel).await;
+                }
             }
             told = now;
             kernel.grants_changed();
@@ -166,41 +252,92 @@ impl Server {
 
     async fn standing(&self, kernel: &Kernel) -> Option<Standing> {
         let tables = kernel.tables().await.ok()?;
-        Some(kernel.standing(&tables, self, None)).filter(|standing| *standing != Standing::default())
+        let of_tools: Vec<_> = self.tools_need().iter().flat_map(|(_, permissions)| permissions.clone()).collect();
+        Some(kernel.standing_with(&tables, self, &of_tools)).filter(|standing| *standing != Standing::default())
     }
 
     async fn tell(&self, hub: &Hub, word: Word, standing: &Standing, kernel: &Kernel) {
-        let Some(agreement) = &hub.agreement else { return };
+        let (Some(agreement), Ok(tables)) = (&hub.agreement, kernel.tables().await) else { return };
         let names = PermissionNames::of_version(agreement.peer_version());
-        let request = Edit::empty().set("request_id", Raw::string(&format!("perm-{}", self.id())));
         let (method, params) = match word {
             Word::Wait => {
-                let missing: Vec<_> = standing.missing.iter().map(|missing| Raw::string(&missing.permission)).collect();
-                let request = request
-                    .set("permissions", Raw::array(&missing))
+                let open = standing.missing.iter().filter(|missing| is_open(missing));
+                let open: Vec<_> = open.map(|missing| Raw::string(&missing.permission)).collect();
+                let asked = self
+                    .named_request()
+                    .set("permissions", Raw::array(&open))
                     .set("policy", Raw::string(kernel.gate().options().approval_policy.as_str()))
                     .set("message", Raw::string("Waiting for operator approval"));
-                (names.wait(), request)
+                (names.wait(), asked)
             }
-            Word::Decided => {
-                let granted = standing.granted.iter().map(|granted| (&granted.permission, "approved"));
-                let missing = standing.missing.iter().map(|missing| {
-                    (&missing.permission, if missing.why == Why::Denied { "denied" } else { "deferred" })
-                });
-                let grants = granted
-                    .chain(missing)
-                    .fold(Edit::empty(), |edit, (permission, word)| edit.set(permission, Raw::string(word)));
-                (names.decided(), request.set("grants", grants.finish()).set("approved_by", Raw::string("operator")))
-            }
+            Word::Decided => (names.decided(), self.decided(names, standing, &tables)),
         };
         // A server that does not know the method is none the worse for it.
         let _ = hub.remote().request(Call::new(method, Some(params.finish())).within(TELL)).await;
     }
+
+    fn named_request(&self) -> Edit {
+        Edit::empty().set("request_id", Raw::string(&format!("perm-{}", self.id())))
+    }
+
+    /// What was decided, by whom, and until when (MGP 3.6).
+    fn decided(&self, names: PermissionNames, standing: &Standing, tables: &Tables) -> Edit {
+        let (mut grants, mut scopes) = (Edit::empty(), Edit::empty());
+        let mut narrowed = false;
+        for granted in &standing.granted {
+            let value = Raw::string("approved");
+            let scope = self.scope_of(&granted.permission, tables).filter(|_| granted.scope.is_some());
+            grants = match (scope, names) {
+                (Some(scope), PermissionNames::Later) => {
+                    let value = Edit::empty().set("decision", value).set("scope", scope).finish();
+                    grants.set(&granted.permission, value)
+                }
+                // The specification knows words alone; its readers find the rest beside them.
+                (Some(scope), PermissionNames::First) => {
+                    narrowed = true;
+                    scopes = scopes.set(&granted.permission, scope);
+                    grants.set(&granted.permission, value)
+                }
+                (None, _) => grants.set(&granted.permission, value),
+            };
+        }
+        for missing in &standing.missing {
+            let word = if is_open(missing) { "deferred" } else { "denied" };
+            grants = grants.set(&missing.permission, Raw::string(word));
+        }
+        let all = standing.granted.iter().map(|granted| &granted.permission);
+        let all = all.chain(standing.missing.iter().map(|missing| &missing.permission));
+        let decisions: Vec<_> = all.filter_map(|permission| tables.decision(self.id(), permission)).collect();
+        let latest = decisions.iter().max_by_key(|decision| decision.granted_at);
+        let by = latest.map_or("policy", |decision| decision.granted_by.as_str());
+        let approved = decisions.iter().filter(|decision| decision.decision == PermissionDecision::Approved);
+        let ends = approved.filter_map(|decision| decision.expires_at).min();
+        self.named_request()
+            .set("grants", grants.finish())
+            .set_optional("scopes", narrowed.then(|| scopes.finish()))
+            .set("approved_by", Raw::string(by))
+            .set_optional("expires_at", ends.map(|end| Raw::string(&end.to_string())))
+    }
+
+    /// What a permission is limited to, as whoever gave it wrote it.
+    fn scope_of(&self, permission: &str, tables: &Tables) -> Option<Raw> {
+        let kept = tables.decision(self.id(), permission).and_then(|decision| decision.scopes.as_ref());
+        let kept = kept.and_then(|scope| Raw::parse(scope.get().to_owned(), &Limits::default()).ok());
+        let policy = self.policy();
+        let same = |word: &str| permission::name::read(word).is_ok_and(|known| known.canonical == permission);
+        let configured = || policy.permissions_granted.iter().find(|(word, _)| same(word))?.1.clone();
+        kept.or_else(configured)
+    }
 }
 
-/// Without a difference between what was not asked yet and what waits for an answer: neither is news to a server.
+/// Whether somebody may still say yes.
+const fn is_open(missing: &Missing) -> bool {
+    matches!(missing.why, Why::Undecided | Why::Deferred | Why::Expired)
+}
+
+/// Without a difference between what was not asked yet, is over, or waits for an answer: a server hears the same word.
 fn without_news(mut standing: Standing) -> Standing {
-    for missing in standing.missing.iter_mut().filter(|missing| missing.why == Why::Undecided) {
+    for missing in standing.missing.iter_mut().filter(|missing| is_open(missing)) {
         missing.why = Why::Deferred;
     }
     standing

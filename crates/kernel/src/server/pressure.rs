@@ -188,7 +188,16 @@ fn rest_after(rate: &Rate) -> Duration {
 /// connection of its own says nothing about the others.
 fn is_failure(fault: &Fault) -> bool {
     let cause = fault.source().and_then(|source| source.downcast_ref::<CallError>());
-    matches!(cause, Some(CallError::Timeout(_) | CallError::Closed | CallError::NotSent(_) | CallError::BadAnswer(_)))
+    matches!(
+        cause,
+        Some(
+            CallError::Timeout(_)
+                | CallError::Closed
+                | CallError::NotSent(_)
+                | CallError::BadAnswer(_)
+                | CallError::Gateway(_)
+        )
+    )
 }
 
 #[cfg(test)]

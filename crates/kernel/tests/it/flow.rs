@@ -8,4 +8,4 @@ mod in_flight;
 mod resumed;
 mod streams;
 mod wire;
-mod world;
+pub(crate) mod world;

@@ -4,6 +4,7 @@
 mod audit;
 mod confirm;
 mod crash;
+mod decisions;
 mod discovery;
 mod life;
 mod lists;

@@ -59,7 +59,9 @@ async fn what_the_server_adds_reaches_the_client() {
         has(&client.ask("resources/read", r#"{"uri":"script://one"}"#).await.unwrap(), r#""contentExtra":1.0"#);
         let error = client.ask("tools/call", r#"{"name":"fails"}"#).await.unwrap_err();
         assert_eq!((error.code, error.message.as_str()), (-31999, "own code"));
-        assert_eq!(error.data.unwrap().as_str(), r#"{"why":1.0e1,"deep":{"x":[]}}"#);
+        // What the kernel adds stands behind.
+        let origin = r#""origin":{"server_id":"script","dialect":"mcp"}"#;
+        assert_eq!(error.data.unwrap().as_str(), format!(r#"{{"why":1.0e1,"deep":{{"x":[]}},{origin}}}"#));
         assert_eq!(error.extra.get("errorExtra").map(Raw::as_str), Some("[1]"));
         let greeting = &client.connected.server;
         has(&greeting.capabilities, r#""x-caps":{"version":"0.3.0"},"experimental":{"odd":{"n":1.10}}"#);

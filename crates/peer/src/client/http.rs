@@ -344,6 +344,9 @@ fn unauthorized(answer: &Answer) -> CallError {
 }
 
 fn bad_status(answer: &Answer) -> CallError {
+    if let status @ (408 | 502..=504) = answer.status.as_u16() {
+        return CallError::Gateway(status);
+    }
     let excerpt = match &answer.body {
         Body::Whole(body) => {
             let start = String::from_utf8_lossy(body.get(..body.len().min(200)).unwrap_or_default());

@@ -315,6 +315,31 @@ kinds! {
 }
 
 impl FaultKind {
+    /// The kind that MGP gives a number, the plainest where several share one.
+    #[must_use]
+    pub fn of_mgp(code: i64) -> Option<Self> {
+        // The first of those that share a number is its plainest, but for this one.
+        let first = || Self::ALL.iter().copied().find(|kind| kind.codes().mgp == Some(code));
+        if code == 3003 { Some(Self::Timeout) } else { first() }
+    }
+
+    /// What a server's own error is, as far as its number tells: MGP's where that was agreed on with it, else those that
+    /// the protocol itself gives a meaning.
+    #[must_use]
+    pub fn of_server(code: i64, mgp: bool) -> Self {
+        if let Some(kind) = Self::of_mgp(code).filter(|_| mgp) {
+            return kind;
+        }
+        match code {
+            -32602 => Self::InvalidParams,
+            -32601 => Self::MethodNotFound,
+            -32600 => Self::InvalidRequest,
+            -32042 => Self::UrlElicitationRequired,
+            -32800 => Self::Cancelled,
+            _ => Self::UpstreamError,
+        }
+    }
+
     /// Whether it is about what was called, with what, and what came of it, and not about the form of the message or
     /// the connection.
     #[must_use]

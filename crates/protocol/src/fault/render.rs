@@ -4,8 +4,7 @@
 
 use switchboard_wire::{Edit, ErrorObject, Raw};
 
-use super::{Fault, FaultKind};
-use crate::proposals::errors::structured_of;
+use super::{Category, Fault, FaultKind};
 use crate::{Era, Revision};
 
 /// Whose vocabulary a method belongs to.
@@ -74,19 +73,34 @@ impl Rendering {
 
 pub(super) fn render(fault: &Fault, rendering: &Rendering) -> ErrorObject {
     if let Some(error) = fault.upstream_error() {
-        let mut error = error.clone();
-        // A server's advice reaches a client that speaks the other dialect.
-        if rendering.structured
-            && let Some(structured) = structured_of(&error)
-            && let Ok(data) = Edit::of_optional(error.data.as_ref())
-            && !data.object().has("structured")
-        {
-            error.data = Some(data.set("structured", structured).finish());
-        }
-        error.code = admissible(error.code, rendering.revision);
-        return error;
+        return passed_on(fault, error, rendering);
     }
     ErrorObject::new(code(fault.kind(), rendering), fault.message()).with_data(data(fault, rendering))
+}
+
+/// A server's own error: as it came, with what its client's dialects want beside it. Nothing of the server's is replaced.
+fn passed_on(fault: &Fault, error: &ErrorObject, rendering: &Rendering) -> ErrorObject {
+    let mut error = error.clone();
+    if let (true, Ok(mut data)) = (rendering.mgp || rendering.structured, Edit::of_optional(error.data.as_ref())) {
+        let lacks = |data: &Edit, key: &str| !data.object().has(key);
+        if rendering.mgp && lacks(&data, "_mgp") {
+            data = data.set("_mgp", mgp(fault));
+        }
+        if rendering.structured && lacks(&data, "structured") {
+            data = data.set("structured", structured(fault));
+        }
+        if lacks(&data, "kind") {
+            data = data.set("kind", Raw::string(fault.kind().as_str()));
+        }
+        error.data = Some(data.finish());
+    }
+    let speaks = rendering.mgp || rendering.family == MethodFamily::Mgp;
+    error.code = match FaultKind::of_mgp(error.code).filter(|_| fault.0.in_mgp && !speaks) {
+        // MGP's numbers are for those who agreed on MGP.
+        Some(kind) => code(kind, rendering),
+        None => admissible(error.code, rendering.revision),
+    };
+    error
 }
 
 /// A server's code is its own business and passes, except where the peer's revision forbids us to send it.
@@ -168,10 +182,28 @@ fn mgp(fault: &Fault) -> Raw {
         .finish()
 }
 
+/// The number and the recovery fields of MGP beside a result. What the result itself tells is left out.
+pub(super) fn recovery(fault: &Fault) -> Raw {
+    let codes = fault.kind().codes();
+    let code = fault.upstream_error().map_or_else(|| codes.mgp.unwrap_or(codes.modern), |error| error.code);
+    let fields = mgp(fault);
+    let edit = Edit::of(&fields).unwrap_or_else(|_| Edit::empty()).remove("details").remove("suggestion");
+    edit.set_optional("code", Raw::from_value(&code).ok()).finish()
+}
+
 /// The error object of proposal 11.
 pub(super) fn structured(fault: &Fault) -> Raw {
     let (code, category) = fault.kind().codes().structured;
     let retry = fault.retry();
+    let upstream = fault.upstream_error();
+    let category = match upstream {
+        Some(_) if fault.kind() == FaultKind::UpstreamError && fault.category() == Category::Validation => {
+            "invalid_input"
+        }
+        Some(_) => agreeing(category, retry.retryable),
+        None => category,
+    };
+    let details = fault.details().cloned().or_else(|| upstream.map(as_details));
     Edit::empty()
         .set("code", Raw::string(code))
         .set("message", Raw::string(fault.message()))
@@ -179,6 +211,25 @@ pub(super) fn structured(fault: &Fault) -> Raw {
         .set_optional("retry_after_seconds", retry.after_ms.map(|ms| Raw::number(ms.div_ceil(1_000))))
         .set("user_actionable", Raw::boolean(fault.is_user_actionable()))
         .set_optional("suggestion", fault.suggestion().map(Raw::string))
-        .set_optional("details", fault.details().cloned())
+        .set_optional("details", details)
         .finish()
+}
+
+/// The category of a server's error that says what the server says of trying again.
+fn agreeing(category: &'static str, retryable: bool) -> &'static str {
+    match (category, retryable) {
+        ("transient" | "rate_limited", false) => "permanent",
+        ("permanent", true) => "transient",
+        _ => category,
+    }
+}
+
+/// A server's own error, for programs that want to know exactly. What is told beside it is left out.
+fn as_details(error: &ErrorObject) -> Raw {
+    let data = error.data.as_ref().map(|data| {
+        let own = ["_mgp", "structured"];
+        Edit::of(data).map_or_else(|_| data.clone(), |edit| own.into_iter().fold(edit, Edit::remove).finish())
+    });
+    let data = data.filter(|data| data.as_str() != "{}");
+    Edit::empty().set_optional("code", Raw::from_value(&error.code).ok()).set_optional("data", data).finish()
 }

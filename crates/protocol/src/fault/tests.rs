@@ -256,17 +256,39 @@ fn a_servers_error_passes_unchanged() {
         Ok(Message::Response(Response { outcome: Err(error), .. })) => error,
         other => panic!("not an error response: {other:?}"),
     };
-    let fault = Fault::upstream("files", parse());
+    let fault = Fault::upstream("files", false, parse());
     assert_eq!(fault.origin(), Some("files"));
-    for mgp in [false, true] {
-        assert_eq!(fault.render(&plain(Revision::V2025_11_25).with_mgp(mgp)), parse());
-    }
+    assert_eq!(fault.render(&plain(Revision::V2025_11_25)), parse());
+    // Who speaks more than MCP finds more, beside what the server said.
+    let more = fault.render(&plain(Revision::V2025_11_25).with_mgp(true).with_structured(true));
+    assert_eq!((more.code, &more.message, &more.extra), (-32050, &parse().message, &parse().extra));
+    let data = more.data.expect("data");
+    assert!(data.as_str().starts_with(r#"{ "a" : 1.10"#), "{data:?}");
+    assert_eq!(data.at(&["_mgp", "category"]).and_then(|word| word.as_text()).as_deref(), Some("external"));
+    assert_eq!(data.at(&["_mgp", "retryable"]).map(|flag| flag.as_str().to_owned()).as_deref(), Some("false"));
+    assert_eq!(data.at(&["structured", "code"]).and_then(|word| word.as_text()).as_deref(), Some("UPSTREAM_ERROR"));
+    assert_eq!(
+        data.at(&["structured", "details", "data", "a"]).map(|a| a.as_str().to_owned()).as_deref(),
+        Some("1.10")
+    );
     // The one exception: a code that the revision forbids us to send.
     let modern = fault.render(&plain(Revision::V2026_07_28));
     assert_eq!((modern.code, &modern.data, &modern.extra), (-32603, &parse().data, &parse().extra));
     for (from, to) in [(-32002, -32602), (-32042, -32603), (-32021, -32021), (-32000, -32000), (7, 7)] {
-        let fault = Fault::upstream("files", ErrorObject::new(from, "x"));
+        let fault = Fault::upstream("files", false, ErrorObject::new(from, "x"));
         assert_eq!(fault.render(&plain(Revision::V2026_07_28)).code, to);
+    }
+}
+
+/// MGP's numbers are for who agreed on MGP; the numbers of a server that did not are its own.
+#[test]
+fn a_number_of_mgp_becomes_the_code_of_the_clients_revision() {
+    for (code, in_mgp, plain_legacy) in
+        [(3000, true, -32000), (1000, true, -32005), (4001, true, -32602), (3000, false, 3000), (7, true, 7)]
+    {
+        let fault = Fault::upstream("s", in_mgp, ErrorObject::new(code, "x"));
+        assert_eq!(fault.render(&plain(Revision::V2025_11_25)).code, plain_legacy, "{code} {in_mgp}");
+        assert_eq!(fault.render(&plain(Revision::V2025_11_25).with_mgp(true)).code, code);
     }
 }
 

@@ -77,6 +77,8 @@ pub struct Rejection {
     pub hints: Option<Raw>,
     /// More, for programs: an object.
     pub details: Option<Raw>,
+    /// The number of MGP 14.3 and the recovery fields of 14.5, for who agreed on MGP: an object.
+    pub recovery: Option<Raw>,
 }
 
 impl Rejection {
@@ -94,6 +96,7 @@ impl Rejection {
             violations: Vec::new(),
             hints: None,
             details: None,
+            recovery: None,
         }
     }
 
@@ -171,6 +174,7 @@ impl Rejection {
             .set_optional("remediation_hint", self.remediation_hint.as_deref().map(Raw::string))
             .set("code", Raw::string(self.code.as_str()))
             .set_optional("details", details)
+            .set_optional("_mgp", self.recovery.clone())
             .finish()
     }
 
@@ -182,6 +186,7 @@ impl Rejection {
             .set("content", text_content(envelope.as_str()))
             .set("isError", Raw::boolean(true))
             .set("_meta", Edit::empty().set(EXTENSION_ID, envelope).finish())
+            .set_optional("_mgp", self.recovery.clone())
             .finish()
     }
 
@@ -213,6 +218,7 @@ impl Rejection {
             violations: violations.and_then(|list| list.view().ok()).unwrap_or_default(),
             hints: envelope.get("hints").filter(|hints| Object::open(hints).is_ok()),
             details,
+            recovery: envelope.get("_mgp").filter(|recovery| Object::open(recovery).is_ok()),
         })
     }
 }

@@ -285,7 +285,9 @@ fn is_object(value: &Raw) -> bool {
     value.kind() == Kind::Object
 }
 
-fn usable_trace_id(id: &str) -> bool {
+/// Whether a text can be the name of a trace: printable, and not long.
+#[must_use]
+pub fn usable_trace_id(id: &str) -> bool {
     (1..=LONGEST_TRACE_ID).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_graphic())
 }
 

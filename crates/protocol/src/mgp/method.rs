@@ -40,6 +40,8 @@ pub const DISCOVERY_LIST: &str = "mgp/discovery/list";
 pub const DISCOVERY_REGISTER: &str = "mgp/discovery/register";
 /// Takes that back (MGP 15.5).
 pub const DISCOVERY_DEREGISTER: &str = "mgp/discovery/deregister";
+/// What was put on record since some record (later versions).
+pub const AUDIT_REPLAY: &str = "mgp/audit/replay";
 /// Something happened that is kept.
 pub const AUDIT: &str = "notifications/mgp.audit";
 

@@ -1,11 +1,11 @@
 //! Errors with a category (proposal 11), and what the recovery fields of MGP 14.5 say in its words.
 //!
-//! [`crate::Fault`] writes our own refusals. This module reads what servers say, so that their advice reaches a client
-//! that speaks the other dialect.
+//! [`crate::Fault`] writes them. This module reads what servers say, so that their advice reaches a client that speaks
+//! the other dialect.
 
 use std::fmt;
 
-use switchboard_wire::{Edit, ErrorObject, Raw};
+use switchboard_wire::{ErrorObject, Raw};
 
 words! {
     /// What a client can do about an error.
@@ -75,34 +75,4 @@ impl Recovery {
     pub fn of(error: &ErrorObject) -> Option<Self> {
         error.data.as_ref()?.member("_mgp")?.view().ok()
     }
-
-    /// What the category of proposal 11 is for a server's error with this code.
-    #[must_use]
-    pub fn category_of(&self, code: i64) -> ErrorCategory {
-        match (self.category.as_deref(), code) {
-            (_, 3000 | 3002) => ErrorCategory::RateLimited,
-            (_, 1000..=1003) => ErrorCategory::AuthRequired,
-            (Some("validation"), _) => ErrorCategory::InvalidInput,
-            (Some("lifecycle" | "resource"), _) => ErrorCategory::Transient,
-            _ if self.retryable == Some(true) => ErrorCategory::Transient,
-            _ => ErrorCategory::Permanent,
-        }
-    }
-}
-
-/// A server's error of MGP as proposal 11 writes it; `None` where it says nothing that could be written.
-#[must_use]
-pub fn structured_of(error: &ErrorObject) -> Option<Raw> {
-    let recovery = Recovery::of(error)?;
-    let seconds = recovery.retry_after_ms.map(|ms| Raw::number(ms.div_ceil(1_000)));
-    Some(
-        Edit::empty()
-            .set("code", Raw::string(&format!("MGP_{}", error.code)))
-            .set("message", Raw::string(&error.message))
-            .set("category", Raw::string(recovery.category_of(error.code).as_str()))
-            .set_optional("retry_after_seconds", seconds)
-            .set("user_actionable", Raw::boolean(false))
-            .set_optional("details", recovery.details)
-            .finish(),
-    )
 }

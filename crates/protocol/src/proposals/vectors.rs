@@ -2,9 +2,10 @@
 
 use switchboard_wire::{ErrorObject, Limits, Raw};
 
-use super::errors::{ErrorCategory, Recovery, StructuredError, structured_of};
+use super::errors::{ErrorCategory, Recovery, StructuredError};
 use super::push::{PushEvent, PushSubscribe, PushSubscribed, terminated, unwrapped};
 use super::streaming::{OperationChunk, OperationProgress, Resume};
+use crate::Fault;
 
 fn raw(text: &str) -> Raw {
     Raw::parse(text.as_bytes().to_vec(), &Limits::default()).expect("valid JSON")
@@ -75,26 +76,41 @@ fn the_error_of_mgp_in_the_words_of_proposal_11() {
             .max_retries(3u32)
             .details(raw(r#"{"limit":10,"window_secs":60,"current":12}"#)),
     );
-    let written = structured_of(&rate_limited()).expect("an error");
+    let written = Fault::upstream("s", true, rate_limited()).structured();
     let read: StructuredError = written.view().expect("the view");
-    assert_eq!(read.category, ErrorCategory::RateLimited);
+    assert_eq!((read.code.as_str(), read.category), ("RATE_LIMIT_EXCEEDED", ErrorCategory::RateLimited));
     assert_eq!(read.retry_after_seconds, Some(5));
-    assert!(structured_of(&ErrorObject::new(-32603, "x")).is_none());
 }
 
+/// The category says what the server says of trying again, and the code is one of ours: none is made up.
 #[test]
 fn categories_by_code_and_words() {
-    let of = |category: &str, retryable: bool| Recovery::new().category(category).retryable(retryable);
-    for (recovery, code, expected) in [
-        (of("security", false), 1001, ErrorCategory::AuthRequired),
-        (of("security", false), 1010, ErrorCategory::Permanent),
-        (of("lifecycle", true), 2001, ErrorCategory::Transient),
-        (of("resource", true), 3002, ErrorCategory::RateLimited),
-        (of("validation", false), 4000, ErrorCategory::InvalidInput),
-        (of("external", false), 5000, ErrorCategory::Permanent),
-        (of("upstream", true), 5002, ErrorCategory::Transient),
+    use ErrorCategory::{AuthRequired, InvalidInput, Permanent, RateLimited, Transient};
+    for (code, mgp, said, expected) in [
+        (1001, true, Some(("security", false)), ("ACCESS_DENIED", AuthRequired)),
+        (1010, true, Some(("security", false)), ("VALIDATION_BLOCKED", Permanent)),
+        (2001, true, Some(("lifecycle", true)), ("SERVER_DRAINING", Transient)),
+        (2001, true, Some(("lifecycle", false)), ("SERVER_DRAINING", Permanent)),
+        (3002, true, Some(("resource", true)), ("QUOTA_EXCEEDED", RateLimited)),
+        (3003, true, Some(("resource", true)), ("TIMEOUT", Transient)),
+        (4000, true, Some(("validation", false)), ("INVALID_INPUT", InvalidInput)),
+        (5000, true, Some(("external", false)), ("UPSTREAM_ERROR", Permanent)),
+        (5002, true, Some(("upstream", true)), ("UPSTREAM_UNAVAILABLE", Transient)),
+        (5002, true, None, ("UPSTREAM_UNAVAILABLE", Permanent)),
+        // Of a server that did not agree on MGP its numbers are its own.
+        (3000, false, Some(("resource", true)), ("UPSTREAM_ERROR", Transient)),
+        (-32000, false, None, ("UPSTREAM_ERROR", Permanent)),
+        (-32000, false, Some(("resource", false)), ("UPSTREAM_ERROR", Permanent)),
+        (-32000, false, Some(("validation", false)), ("UPSTREAM_ERROR", InvalidInput)),
+        (-32602, false, None, ("INVALID_INPUT", InvalidInput)),
     ] {
-        assert_eq!(recovery.category_of(code), expected, "{code}");
+        let mut error = ErrorObject::new(code, "x");
+        if let Some((category, retryable)) = said {
+            error = error.with_data(raw(&format!(r#"{{"_mgp":{{"category":"{category}","retryable":{retryable}}}}}"#)));
+        }
+        let written = Fault::upstream("s", mgp, error).structured();
+        let read: StructuredError = written.view().expect("the view");
+        assert_eq!((read.code.as_str(), read.category), expected, "{code} {said:?}");
     }
 }
 

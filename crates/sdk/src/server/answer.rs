@@ -84,6 +84,12 @@ impl Server {
         self.with_mgp(Raw::from_value(&result)?, client.as_ref())
     }
 
+    /// Whether anything of MGP was agreed on with a client that says this of itself.
+    pub(super) fn speaks_mgp(&self, client: &Raw) -> bool {
+        let offer = Some(client).filter(|_| !self.options().mgp.is_empty()).and_then(Offer::of);
+        offer.is_some_and(|offer| Agreement::between(&offer, &self.options().mgp, mgp::VERSION).is_some())
+    }
+
     /// Adds what is agreed on of MGP. Nobody is told of it who does not speak it.
     fn with_mgp(&self, result: Raw, client: Option<&Raw>) -> Result<Raw, Error> {
         let offer = client.filter(|_| !self.options().mgp.is_empty()).and_then(Offer::of);

@@ -22,11 +22,13 @@ impl Handler for Server {
                 let rendering = Rendering { revision: Revision::LATEST, ..rendering };
                 return Err(error.render(&rendering)).into();
             }
+            let capabilities = context.caller.capabilities.clone();
             let outcome = match self.route(context, request).await {
                 Ok(result) if era == Era::Modern => self.complete(&result),
                 outcome => outcome,
             };
-            outcome.map_err(|error| error.render(&rendering)).into()
+            // In the words of MGP for a client with which they were agreed on.
+            outcome.map_err(|error| error.render(&rendering.with_mgp(self.speaks_mgp(&capabilities)))).into()
         })
     }
 

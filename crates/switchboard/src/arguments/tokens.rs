@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 
-use crate::commands::token::Life;
+use crate::commands::desk::When;
 
 /// `login`
 #[derive(Debug, Args)]
@@ -72,7 +72,7 @@ pub(crate) struct TokenCreate {
     /// What it is limited to: admin, server:ID, tool:NAME
     #[arg(long, value_name = "SCOPE")]
     pub(crate) scope: Vec<String>,
-    /// How long it is good: 30d, 12h, 45m, never
+    /// Until when it is good: 30d, 12h, 45m, 2026-12-01, 2026-12-01T00:00:00Z, never
     #[arg(long, value_name = "TIME", default_value = "30d")]
-    pub(crate) expires: Life,
+    pub(crate) expires: When,
 }

@@ -182,7 +182,8 @@ async fn servers(loaded: Loaded, report: &mut Report) {
                 let lists = format!("{tools} tools, {prompts} prompts, {resources} resources, {templates} templates");
                 report.fine(&name, &format!("starts, speaks {speaks}, offers {lists}"));
                 if let Some(problem) = &line.problem {
-                    report.problem(&name, problem, Some("tell its author, or look at its log output".to_owned()));
+                    let next = (!line.waits).then(|| "tell its author, or look at its log output".to_owned());
+                    report.problem(&name, problem, next);
                 }
             }
             (state, _) => {

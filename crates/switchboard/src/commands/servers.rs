@@ -64,6 +64,16 @@ fn waits_for(status: &ServerStatus) -> Option<String> {
         let missing = status.permissions_missing.join(", ");
         return Some(format!("cannot be used without the permission {missing}; decide with `switchboard approvals`"));
     }
+    if let Some((tool, missing)) = status.tools_lacking.first() {
+        let more = match status.tools_lacking.len() {
+            1 => String::new(),
+            several => format!(" and {} more tools", several - 1),
+        };
+        let missing = missing.join(", ");
+        return Some(format!(
+            "its tool `{tool}`{more} cannot be used without the permission {missing}; decide with `switchboard approvals`"
+        ));
+    }
     (status.held > 0).then(|| format!("{} of its definitions held back; see `switchboard pins`", status.held))
 }
 
@@ -78,6 +88,8 @@ pub(crate) struct Line {
     pub(crate) id: String,
     pub(crate) state: &'static str,
     pub(crate) problem: Option<String>,
+    /// Whether the problem is one that waits for the operator, and nothing is broken.
+    pub(crate) waits: bool,
     target: String,
     file: String,
     status: Option<ServerStatus>,
@@ -105,9 +117,11 @@ impl Line {
             }
             other => (state, other),
         };
+        let waits = status.as_ref().and_then(waits_for).is_some_and(|why| problem.as_ref() == Some(&why));
         Self {
             id: server.id().to_owned(),
             state,
+            waits,
             problem: problem.map(|problem| screen::plain_line(&problem)),
             target: server.entry.safe_line(),
             file: format!("{}:{}", server.file.display(), server.line),
@@ -165,6 +179,10 @@ impl Line {
         json!({
             "trust_level": self.status.as_ref().map(|status| status.trust.as_str()),
             "permissions_missing": self.status.as_ref().map(|status| &status.permissions_missing),
+            "tools_lacking_permissions": self.status.as_ref().map(|status| {
+                let lacking = status.tools_lacking.iter().map(|(tool, missing)| (tool.clone(), json!(missing)));
+                lacking.collect::<serde_json::Map<_, _>>()
+            }),
             "id": self.id,
             "state": self.state,
             "revision": revision.map(|revision| revision.as_str()),

@@ -31,7 +31,7 @@ pub(crate) async fn run(common: &Common, command: &TokenCommand) -> Outcome {
 }
 
 async fn create(common: &Common, store: &switchboard_store::Store, options: &TokenCreate, now: Timestamp) -> Outcome {
-    let expires_at = options.expires.0.map(|life| now.saturating_add(life)).transpose().map_err(Failure::usage)?;
+    let expires_at = options.expires.end(now)?;
     let principal = options.principal.as_deref().unwrap_or(&options.name);
     let wanted = Wanted { name: &options.name, principal, scopes: &options.scope, expires_at };
     let (token, secret) = tokens::issue(store, &wanted, now).await?;

@@ -5,7 +5,7 @@
 //! be asked, what was known last counts, but not for longer than [`BLIND`]: then nobody is let in, and who comes is told
 //! to come again, not that the token is wrong. Tokens that expired stay so when the clock goes back.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, SystemTime};
@@ -40,6 +40,8 @@ struct Page {
     /// When the store was last asked.
     asked: Instant,
     tokens: HashMap<Digest, Entry>,
+    /// Those whose time was over when the store was read: who shows one is told so.
+    expired: HashSet<Digest>,
 }
 
 struct Entry {
@@ -52,7 +54,7 @@ struct Entry {
 impl TokenBook {
     /// Reads the tokens.
     pub(crate) async fn open(store: Store) -> Result<Arc<Self>, Failure> {
-        let page = Page { revision: 0, asked: Instant::now(), tokens: HashMap::new() };
+        let page = Page { revision: 0, asked: Instant::now(), tokens: HashMap::new(), expired: HashSet::new() };
         // What the kernels on this store have seen of the time counts here too.
         let latest = store.remembered_time().await?.unwrap_or(Timestamp::UNIX_EPOCH);
         let book = Self { store, page: RwLock::new(page), latest: AtomicI64::new(latest.as_microsecond()) };
@@ -112,6 +114,8 @@ impl TokenBook {
             let entry = before.remove(&token.hash).or_else(|| Entry::new(token));
             page.tokens.extend(entry.map(|entry| (token.hash, entry)));
         }
+        let over = listed.iter().filter(|token| token.revoked_at.is_none() && !token.is_valid(now));
+        page.expired = over.map(|token| token.hash).collect();
         (page.revision, page.asked) = (revision, asked);
         drop(page);
         for gone in before.values() {
@@ -166,6 +170,13 @@ impl TokenBook {
         entry.used.store(now.as_millisecond(), Ordering::Relaxed);
         Some(entry.principal.clone())
     }
+
+    /// Whether a secret was good until its time was over. Only who has it can ask.
+    fn has_expired(&self, secret: &str, now: Timestamp) -> bool {
+        let presented = Digest::of(secret.as_bytes());
+        let page = self.page.read();
+        page.expired.contains(&presented) || page.tokens.get(&presented).is_some_and(|entry| !entry.is_good(now))
+    }
 }
 
 impl Authenticator for TokenBook {
@@ -174,7 +185,12 @@ impl Authenticator for TokenBook {
         if self.is_blind() {
             return Checked::Unavailable;
         }
-        self.find(token, self.time(Timestamp::now())).map_or(Checked::Unknown, Checked::Known)
+        let now = self.time(Timestamp::now());
+        match self.find(token, now) {
+            Some(principal) => Checked::Known(principal),
+            None if self.has_expired(token, now) => Checked::Expired,
+            None => Checked::Unknown,
+        }
     }
 }
 
@@ -246,6 +262,21 @@ mod tests {
         let before = Timestamp::from_millisecond(end.as_millisecond() - 1).unwrap();
         assert!(book.find(&secret, before).is_some());
         assert!(book.find(&secret, end).is_none());
+        assert!(!book.has_expired(&secret, before) && book.has_expired(&secret, end));
+    }
+
+    #[tokio::test]
+    async fn who_shows_a_token_whose_time_is_over_is_told_so() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = store(folder.path()).await;
+        let past = Timestamp::from_second(Timestamp::now().as_second() - 1).unwrap();
+        let (over, gone) = (token(&store, "over", &[], Some(past)).await, token(&store, "gone", &[], Some(past)).await);
+        store.tokens().revoke("gone", Timestamp::now()).await.unwrap().unwrap();
+        let book = TokenBook::open(store).await.unwrap();
+        assert!(matches!(book.check(Some(&over)), Checked::Expired));
+        assert!(matches!(book.check(Some(&gone)), Checked::Unknown), "what was revoked is nobody's");
+        assert!(matches!(book.check(Some("sb_other")), Checked::Unknown));
+        assert!(matches!(book.check(None), Checked::Unknown));
     }
 
     #[tokio::test]

@@ -132,6 +132,7 @@ impl Provider {
                 Checked::Known(principal)
             }
             Err(Refusal::Insufficient) => Checked::Insufficient,
+            Err(Refusal::Expired) => Checked::Expired,
             Err(refusal) => refused(refusal),
         }
     }

@@ -29,6 +29,8 @@ pub enum Checked {
     /// Nobody's.
     #[default]
     Unknown,
+    /// The token was good, and its time is over.
+    Expired,
     /// The token is genuine, and lacks a scope without which nobody is let in.
     Insufficient,
     /// Whose it is cannot be told at present: what knows the tokens does not answer.
@@ -42,6 +44,7 @@ impl fmt::Debug for Checked {
         match self {
             Self::Known(principal) => f.debug_tuple("Known").field(principal).finish(),
             Self::Unknown => f.write_str("Unknown"),
+            Self::Expired => f.write_str("Expired"),
             Self::Insufficient => f.write_str("Insufficient"),
             Self::Unavailable => f.write_str("Unavailable"),
             Self::Later(_) => f.write_str("Later"),
@@ -123,7 +126,7 @@ impl Access {
         match refused {
             Refused::Host | Refused::Origin | Refused::Unavailable => None,
             Refused::NoToken => Some(&self.challenges.missing),
-            Refused::Token => Some(&self.challenges.invalid),
+            Refused::Token | Refused::Expired => Some(&self.challenges.invalid),
             Refused::Scope => Some(&self.challenges.insufficient),
         }
     }
@@ -191,6 +194,7 @@ fn settle(checked: Checked, presented: bool, open: bool) -> Result<Principal, Re
         _ if open => Ok("".into()),
         Checked::Insufficient => Err(Refused::Scope),
         Checked::Unavailable => Err(Refused::Unavailable),
+        Checked::Expired => Err(Refused::Expired),
         Checked::Unknown | Checked::Later(_) => Err(if presented { Refused::Token } else { Refused::NoToken }),
     }
 }
@@ -228,6 +232,7 @@ pub(super) enum Refused {
     Origin,
     NoToken,
     Token,
+    Expired,
     Scope,
     Unavailable,
 }
@@ -236,19 +241,25 @@ impl Refused {
     pub(super) const fn status(self) -> StatusCode {
         match self {
             Self::Host | Self::Origin | Self::Scope => StatusCode::FORBIDDEN,
-            Self::NoToken | Self::Token => StatusCode::UNAUTHORIZED,
+            Self::NoToken | Self::Token | Self::Expired => StatusCode::UNAUTHORIZED,
             Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
         }
     }
 
-    /// A JSON-RPC error without an id, as MCP has it for a request that was not read.
+    /// A JSON-RPC error without an id, as MCP has it for a request that was not read. What the client speaks is not known
+    /// yet: about credentials it gets the codes of MGP 14.3, for which MCP has none.
     pub(super) const fn body(self) -> &'static str {
         match self {
             Self::Host => r#"{"jsonrpc":"2.0","error":{"code":-32600,"message":"this Host is not served here"}}"#,
             Self::Origin => r#"{"jsonrpc":"2.0","error":{"code":-32600,"message":"this Origin is not allowed"}}"#,
-            Self::NoToken | Self::Token => {
-                r#"{"jsonrpc":"2.0","error":{"code":-32600,"message":"a valid bearer token is needed"}}"#
-            }
+            Self::NoToken | Self::Token => concat!(
+                r#"{"jsonrpc":"2.0","error":{"code":1002,"message":"a valid bearer token is needed","#,
+                r#""data":{"kind":"auth_required","_mgp":{"category":"security","retryable":false}}}}"#
+            ),
+            Self::Expired => concat!(
+                r#"{"jsonrpc":"2.0","error":{"code":1003,"message":"the bearer token has expired","#,
+                r#""data":{"kind":"auth_expired","_mgp":{"category":"security","retryable":false}}}}"#
+            ),
             Self::Unavailable => {
                 r#"{"jsonrpc":"2.0","error":{"code":-32000,"message":"tokens cannot be looked up now; try again later"}}"#
             }
@@ -404,6 +415,20 @@ mod tests {
         ] {
             assert_eq!(admits(host), admitted, "{host}");
         }
+    }
+
+    #[test]
+    fn who_shows_no_good_token_is_told_why_by_the_codes_of_mgp() {
+        for (checked, presented, code) in [
+            (Checked::Unknown, false, r#""code":1002"#),
+            (Checked::Unknown, true, r#""code":1002"#),
+            (Checked::Expired, true, r#""code":1003"#),
+        ] {
+            let refused = settle(checked, presented, false).unwrap_err();
+            assert_eq!(refused.status(), StatusCode::UNAUTHORIZED);
+            assert!(refused.body().contains(code) && refused.body().contains(r#""_mgp":{"category":"security""#));
+        }
+        assert!(settle(Checked::Expired, true, true).is_ok(), "what is open to all asks for no token");
     }
 
     #[test]

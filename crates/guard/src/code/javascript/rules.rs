@@ -161,26 +161,26 @@ pub(super) fn is_method(name: &str) -> bool {
 }
 
 /// Modules that strict code may import.
+pub(in crate::code) const STRICT_MODULES: &[&str] = &[
+    "assert",
+    "buffer",
+    "crypto",
+    "events",
+    "fs",
+    "fs/promises",
+    "os",
+    "path",
+    "punycode",
+    "querystring",
+    "string_decoder",
+    "timers",
+    "timers/promises",
+    "url",
+    "util",
+];
+
 pub(super) fn strict_module(path: &str) -> bool {
-    let name = path.strip_prefix("node:").unwrap_or(path);
-    matches!(
-        name,
-        "assert"
-            | "buffer"
-            | "events"
-            | "fs"
-            | "fs/promises"
-            | "os"
-            | "path"
-            | "punycode"
-            | "querystring"
-            | "string_decoder"
-            | "timers"
-            | "timers/promises"
-            | "url"
-            | "util"
-            | "crypto"
-    )
+    STRICT_MODULES.contains(&path.strip_prefix("node:").unwrap_or(path))
 }
 
 /// Members that change something, for `readonly`.

@@ -76,6 +76,12 @@ impl Checker<'_> {
                 }
             }
             "httpx.request" | "httpx.stream" | "httpx.Request" => self.remote_method(at, arguments),
+            // With something to send it is no question any more.
+            "urllib.request.urlopen"
+                if arguments.open || arguments.positional.len() > 1 || arguments.keyword("data").is_some() =>
+            {
+                self.refuse_route(at, path, Route::Write);
+            }
             "print" if arguments.keyword("file").is_some_and(|file| *file != Val::Plain) => {
                 self.refuse_route(at, "print(file=..)", Route::Write);
             }

@@ -140,3 +140,162 @@ fn one_fault_in_five_vocabularies() {
         (&json!("RATE_LIMIT_EXCEEDED"), &json!("rate_limited"), &json!(5))
     );
 }
+
+fn data_of(error: &ErrorObject) -> Value {
+    error.data.as_ref().map_or(Value::Null, |data| data.view().expect("JSON"))
+}
+
+/// An error of a server that speaks plain MCP: its code and its data pass, and beside them stands where it came from and
+/// what each dialect says of getting over it.
+#[tokio::test]
+async fn the_failure_of_a_plain_server() {
+    let server = Script::new(Era::Legacy, vec![tool("down"), tool("bad"), tool("fail")]);
+    server.errors.lock().insert("down".to_owned(), (-32000, json!({"db": "down"})));
+    server.errors.lock().insert("bad".to_owned(), (-32602, Value::Null));
+    let house = House::with(&[("s", server)], ServerPolicy::default, open_house).await;
+    for (name, era, capabilities) in clients() {
+        let client = house.client_with(era, "ann", capabilities).await;
+        let structured = matches!(name, "structured" | "both");
+        let down = client.call("down", json!({})).await;
+        match &down {
+            Err(error) if !structured => {
+                let data = data_of(error);
+                assert_eq!(error.code, -32000, "{name}");
+                assert_eq!(data["db"], "down");
+                assert_eq!(data["origin"], json!({"server_id": "s", "dialect": "mcp"}));
+                let expected =
+                    if name == "mgp" { json!({"category": "external", "retryable": false}) } else { Value::Null };
+                assert_eq!(data["_mgp"], expected, "{name}");
+            }
+            Ok(result) if structured => {
+                let error = &result["error"];
+                assert_eq!((&result["isError"], &error["code"]), (&json!(true), &json!("UPSTREAM_ERROR")), "{name}");
+                assert_eq!(
+                    (&error["category"], &error["message"]),
+                    (&json!("permanent"), &json!("the server's own words"))
+                );
+                assert_eq!(
+                    (&error["details"]["code"], &error["details"]["data"]["db"]),
+                    (&json!(-32000), &json!("down"))
+                );
+                assert_eq!(result["_mgp"]["code"], if name == "both" { json!(-32000) } else { Value::Null });
+            }
+            other => panic!("{name}: {other:?}"),
+        }
+        // What is wrong with the message stays an error of the protocol.
+        let bad = client.call("bad", json!({})).await.expect_err("an error");
+        assert_eq!(bad.code, -32602);
+        let expected = if structured { json!("INVALID_INPUT") } else { Value::Null };
+        assert_eq!(data_of(&bad)["structured"]["code"], expected, "{name}");
+        let failed = client.call("fail", json!({})).await.expect("a result");
+        let expected = if structured { json!("UPSTREAM_ERROR") } else { Value::Null };
+        assert_eq!(failed["error"]["code"], expected, "{name}");
+    }
+}
+
+/// A server that agreed on MGP uses its numbers towards us. A plain client gets the code of its revision.
+#[tokio::test]
+async fn the_number_of_a_server_that_speaks_mgp() {
+    let server = Script::new(Era::Legacy, vec![tool("busy"), tool("other")]);
+    *server.capabilities.lock() = json!({"tools": {}, "mgp": {"version": "0.3.0", "extensions": ["error_handling"]}});
+    let said = json!({"category": "resource", "retryable": false, "fallback_tool": "other"});
+    server.errors.lock().insert("busy".to_owned(), (3000, json!({"_mgp": said})));
+    let plain = Script::new(Era::Legacy, vec![tool("own")]);
+    plain.errors.lock().insert("own".to_owned(), (3000, Value::Null));
+    let house = House::with(&[("s", server), ("p", plain)], ServerPolicy::default, open_house).await;
+    for (name, era, capabilities) in clients() {
+        let client = house.client_with(era, "ann", capabilities).await;
+        let answer = client.call("s__busy", json!({})).await;
+        match name {
+            "plain" => assert_eq!(answer.unwrap_err().code, -32000),
+            "modern" => assert_eq!(answer.unwrap_err().code, 3000),
+            "mgp" => {
+                let error = answer.unwrap_err();
+                assert_eq!(error.code, 3000);
+                // By the name that the client can call it by.
+                assert_eq!(data_of(&error)["_mgp"]["fallback_tool"], "s__other");
+            }
+            _ => {
+                let error = &answer.expect("a result")["error"];
+                let seen = (&error["code"], &error["category"]);
+                assert_eq!(
+                    seen,
+                    (&json!("RATE_LIMIT_EXCEEDED"), &json!("permanent")),
+                    "{name}: it says not to try again"
+                );
+            }
+        }
+        if era == Era::Legacy && name != "structured" {
+            assert_eq!(client.call("p__own", json!({})).await.unwrap_err().code, 3000, "its numbers are its own");
+        }
+    }
+    house.grant("ann", "s", Some("other"), false).await;
+    let mgp = house.client_with(Era::Legacy, "ann", says(Era::Legacy, &["error_handling"])).await;
+    let error = mgp.call("s__busy", json!({})).await.unwrap_err();
+    assert_eq!(data_of(&error)["_mgp"].get("fallback_tool"), None, "what she may not call is not named");
+}
+
+/// What an MGP client reads of a failure: the number and the recovery fields, as an error or beside a rejection.
+fn seen_by_mgp(answer: &Result<Value, ErrorObject>) -> (Value, Value) {
+    match answer {
+        Err(error) => (json!(error.code), data_of(error)["_mgp"].clone()),
+        Ok(result) => {
+            let envelope = rejection(answer);
+            assert_eq!(envelope["_mgp"], result["_mgp"], "in the envelope as beside it");
+            (result["_mgp"]["code"].clone(), result["_mgp"].clone())
+        }
+    }
+}
+
+/// Every code of MGP 14.3 that a client of the kernel can meet, raised for real. 1002 and 1003 of the bearer token are
+/// raised at the HTTP door; 2000 to 2002, 3000 to 3003 and 5002 have tests with the lives and limits of servers.
+#[tokio::test]
+async fn every_code_reaches_an_mgp_client_with_its_recovery_fields() {
+    let strict =
+        json!({"security": {"validator": "code_safety", "code_safety": {"level": "strict", "language": "python"}}});
+    let schema = json!({"inputSchema": {"type": "object", "required": ["a"], "properties": {"a": {"type": "string"}}}});
+    let tools = vec![
+        tool("plain"),
+        tool("off"),
+        tool_with("run", &json!({"security": {"validator": "sandbox"}})),
+        tool_with("code", &strict),
+        tool_with("typed", &schema),
+        tool_with("scoped", &json!({"required_scopes": ["files:read"]})),
+        tool_with("snap", &json!({"security": {"permissions_required": ["camera"]}})),
+        tool("down"),
+        tool("p1ain"),
+    ];
+    let server = Script::new(Era::Legacy, tools);
+    *server.capabilities.lock() = json!({"tools": {}, "mgp": {"version": "0.3.0", "extensions": ["security"]}});
+    server.errors.lock().insert("down".to_owned(), (5000, Value::Null));
+    let policy = || ServerPolicy { disabled: ["off".to_owned()].into(), ..ServerPolicy::default() };
+    let house = House::with(&[("s", server)], policy, open_house).await;
+    let delegated = json!({"delegation": {"original_actor": "eve", "delegated_via": "someone"}});
+    for era in [Era::Legacy, Era::Modern] {
+        let client = house.client_with(era, "ann", says(era, &["error_handling", "tool_discovery"])).await;
+        for (name, arguments, meta, code, category) in [
+            ("snap", json!({}), json!({}), 1000, "security"),
+            ("plain", json!({}), delegated.clone(), 1001, "security"),
+            ("plain", json!({}), json!({"session_token": "sbs_unknown"}), 1003, "security"),
+            ("plain", json!({}), json!({"session_token": "nope"}), 1003, "security"),
+            ("run", json!({"command": "rm -rf / --no-preserve-root"}), json!({}), 1010, "security"),
+            ("code", json!({"code": "import subprocess"}), json!({}), 1011, "security"),
+            ("typed", json!({"a": 1}), json!({}), 4000, "validation"),
+            ("missing", json!({}), json!({}), 4001, "validation"),
+            ("off", json!({}), json!({}), 4002, "validation"),
+            ("p1ain", json!({}), json!({}), 4003, "validation"),
+            ("down", json!({}), json!({}), 5000, "external"),
+        ] {
+            let call = json!({"name": name, "arguments": arguments, "_meta": meta});
+            let (seen, recovery) = seen_by_mgp(&client.request("tools/call", call).await);
+            assert_eq!(seen, code, "{name} {era:?}: {recovery}");
+            assert_eq!(recovery["category"], category, "{name} {era:?}");
+            assert!(recovery["retryable"].is_boolean(), "{name} {era:?}: {recovery}");
+        }
+    }
+    // A kernel that ends finds no tools any more.
+    let client = house.client_with(Era::Legacy, "ann", says(Era::Legacy, &["tool_discovery"])).await;
+    house.kernel.drain();
+    let error = client.request("mgp/tools/discover", json!({"query": "plain"})).await.unwrap_err();
+    assert_eq!((error.code, &data_of(&error)["_mgp"]["retryable"]), (4100, &json!(true)));
+}

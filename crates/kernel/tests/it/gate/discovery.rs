@@ -123,9 +123,45 @@ async fn a_client_is_told_that_its_list_has_changed_and_others_are_not() {
     discover(&ann, "send a message by mail").await;
     assert_eq!((changed(&ann), changed(&bob)), (1, 0), "the same again changes nothing");
     assert_eq!(bob.list("tools").await, META);
-    // Another connection of the same principal goes on where the first one was.
+    assert!(ann.list("tools").await.contains(&"mail__send_mail".to_owned()));
+    // Another session of the same principal has a list of its own.
+    let other = place.client(Era::Legacy, "ann").await;
+    assert_eq!(other.list("tools").await, META);
+}
+
+#[tokio::test]
+async fn a_client_without_a_session_finds_what_it_loaded_on_every_connection() {
+    let place = Place::new(hybrid()).await;
+    let (first, legacy) = (place.client(Era::Modern, "ann").await, place.client(Era::Legacy, "ann").await);
+    discover(&first, "send a message by mail").await;
     let again = place.client(Era::Modern, "ann").await;
     assert!(again.list("tools").await.contains(&"mail__send_mail".to_owned()));
+    assert_eq!(legacy.list("tools").await, META, "a session of the same principal is apart");
+}
+
+/// Who agreed on finding tools is not given what it only found.
+#[tokio::test]
+async fn what_was_found_is_loaded_for_who_agreed_on_it_only_when_asked() {
+    let place = Place::new(hybrid()).await;
+    let says = json!({"mgp": {"version": "0.3.0", "extensions": ["tool_discovery"]}});
+    let ann = place.client_with(Era::Legacy, "ann", says).await;
+    let query = json!({"query": "send a message by mail", "filter": {"status": "connected"}});
+    let found = ann.request("mgp/tools/discover", query.clone()).await.expect("an answer");
+    assert_eq!(found["tools"][0]["name"], "mail__send_mail");
+    let loaded = ann.request("mgp/tools/session", json!({})).await.expect("an answer");
+    assert_eq!(loaded["cached"], json!([]));
+    let mut asked = query.clone();
+    asked["load"] = true.into();
+    ann.request("mgp/tools/discover", asked).await.expect("an answer");
+    let loaded = ann.request("mgp/tools/session", json!({})).await.expect("an answer");
+    assert!(loaded["cached"].as_array().expect("names").contains(&json!("mail__send_mail")), "{loaded}");
+    let mut away = query;
+    away["filter"]["status"] = "disconnected".into();
+    assert_eq!(ann.request("mgp/tools/discover", away).await.expect("an answer")["tools"], json!([]));
+    for bad in [json!({"query": "x", "filter": {"status": "odd"}}), json!({"query": 5})] {
+        let error = ann.request("mgp/tools/discover", bad).await.unwrap_err();
+        assert!(error.code == -32602 && !error.message.contains("line 1"), "{error:?}");
+    }
 }
 
 #[tokio::test]

@@ -60,11 +60,13 @@ async fn it_is_answered_where_it_was_asked() {
         let house = house(server).await;
         for era in ERAS {
             for place in PLACES {
-                let offer = json!({"version": "0.3.0", "extensions": ["tool_security", "delegation", "nonsense"]});
+                let offer =
+                    json!({"version": "0.3.0", "extensions": ["tool_security", "audit", "delegation", "nonsense"]});
                 let client = house.client_with(era, "ann", at(place, &offer)).await;
                 let told = &client.greeting["capabilities"];
                 let answer = told.pointer(place).unwrap_or_else(|| panic!("nothing at {place} in {told}"));
-                assert_eq!(answer["extensions"], json!(["tool_security"]), "what both speak, and no more");
+                let both = json!(["tool_security", "audit", "delegation"]);
+                assert_eq!(answer["extensions"], both, "what both speak, and no more");
                 assert_eq!(answer["server_id"], "switchboard");
                 assert!(answer.get("trust_level").is_none());
                 for other in PLACES.iter().filter(|other| **other != place) {

@@ -49,6 +49,8 @@ pub(crate) struct Script {
     pub(crate) release: Notify,
     /// What single tools answer, whatever they are called.
     pub(crate) results: Mutex<std::collections::HashMap<String, Value>>,
+    /// The errors of single tools: code and data.
+    pub(crate) errors: Mutex<std::collections::HashMap<String, (i64, Value)>>,
 }
 
 impl Script {
@@ -68,6 +70,7 @@ impl Script {
             arrived: Notify::new(),
             release: Notify::new(),
             results: Mutex::default(),
+            errors: Mutex::default(),
         })
     }
 
@@ -102,6 +105,11 @@ impl Script {
         let result = self.results.lock().get(name).cloned();
         if let Some(result) = result {
             return self.answer(result);
+        }
+        let error = self.errors.lock().get(name).cloned();
+        if let Some((code, data)) = error {
+            let error = ErrorObject::new(code, "the server's own words");
+            return Err(if data.is_null() { error } else { error.with_data(raw(&data)) }).into();
         }
         match name {
             "hang" => {

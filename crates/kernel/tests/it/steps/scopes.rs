@@ -67,6 +67,12 @@ async fn a_token_that_nobody_knows_is_refused_and_one_of_the_server_passes() {
     let client = client(&world.url, Era::Legacy).await;
     let refused = call(&client, "plain", r#","_meta":{"session_token":"sbs_0000"}"#).await;
     assert!(text(&refused).contains("auth_expired"), "{refused:?}");
+    // One that nobody gave is good for nothing; where a server gives tokens of its own, it may be that server's.
+    let refused = call(&client, "read", r#","_meta":{"session_token":"theirs"}"#).await;
+    assert!(text(&refused).contains("auth_expired"), "{refused:?}");
+    let own = r#"{"name":"negotiate_scopes","inputSchema":{"type":"object"},"risk_level":"safe"}"#;
+    let world = self::world(Tools::new(&[PLAIN, own]), policy(), gate()).await;
+    let client = self::client(&world.url, Era::Legacy).await;
     assert_eq!(text(&call(&client, "plain", r#","_meta":{"session_token":"theirs"}"#).await), "done");
     assert_eq!(world.tools.calls.lock()[0].at(&["_meta", "session_token"]).unwrap().as_str(), r#""theirs""#);
 }

@@ -80,10 +80,11 @@ impl Item {
                 )
             }
             Self::Permission(asked) => format!(
-                "{id}  server {} asks for {} (risk {}), {} ago",
+                "{id}  server {} asks for {} (risk {}){}, {} ago",
                 cell(&asked.server),
                 cell(&asked.permission),
                 name::risk(&asked.permission).as_str(),
+                asked.justification.as_deref().map_or_else(String::new, |why| format!(" {}", cell(why))),
                 age(asked.granted_at, now),
             ),
             Self::Definition(pin) => {
@@ -129,6 +130,7 @@ impl Item {
                 "server_id": asked.server,
                 "permission": asked.permission,
                 "risk_level": name::risk(&asked.permission).as_str(),
+                "why": asked.justification,
                 "created_at": asked.granted_at.to_string(),
             }),
             Self::Definition(pin) => {

@@ -146,6 +146,7 @@ async fn check(provider: &Oidc, token: &str) -> Result<Principal, &'static str> 
         match checked {
             Checked::Known(principal) => return Ok(principal),
             Checked::Unknown => return Err("unknown"),
+            Checked::Expired => return Err("expired"),
             Checked::Insufficient => return Err("insufficient"),
             Checked::Unavailable => return Err("unavailable"),
             Checked::Later(asking) => checked = asking.await,
@@ -197,7 +198,7 @@ async fn what_is_not_good_is_refused() {
         format!("{signed}.{}", encode(aws_lc_rs::hmac::sign(&key, signed.as_bytes())))
     };
     for (name, token, expected) in [
-        ("expired", with("exp", json!(1_000)), "unknown"),
+        ("expired", with("exp", json!(1_000)), "expired"),
         ("other audience", with("aud", json!("https://elsewhere/mcp")), "unknown"),
         ("other issuer", with("iss", json!("https://evil.example")), "unknown"),
         ("no scope", with("scope", json!("openid")), "insufficient"),
