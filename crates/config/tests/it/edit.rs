@@ -53,6 +53,7 @@ fn full() -> ServerEntry {
         tools: [(
             "run".to_owned(),
             ToolEntry {
+                enabled: Some(false),
                 risk: Some(Risk::Dangerous),
                 validator: Some(ValidatorName::Sandbox),
                 confirm: Some(false),
