@@ -210,7 +210,10 @@ impl Kernel {
         if confirm.is_some() && !passage.asks && attempt.subject == Subject::Subscription {
             let text =
                 format!("a person has to agree to `{}`, and nobody is asked about what is watched", attempt.tool);
-            return Err(Fault::new(FaultKind::ConfirmationRequired, text).suggest("read it instead"));
+            let fault = Fault::new(FaultKind::ConfirmationRequired, text).suggest("read it instead");
+            let event = audit::with(attempt.event(event::TOOL_REJECTED, result::BLOCKED), "step", "confirmation");
+            self.gate().audit.note(refused(event, &fault)).await;
+            return Err(fault);
         }
         let confirm = confirm.filter(|_| passage.asks);
         let mut cleaned = None;

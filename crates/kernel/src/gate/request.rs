@@ -135,6 +135,10 @@ impl<'a> Asking<'a> {
         request: &Request,
     ) -> Result<Self, Fault> {
         let sent = match &request.params {
+            // Of a method that nobody knows, nobody knows which members are about the request either.
+            Some(params) if Object::open(params).is_ok() && subject == Subject::Unknown => {
+                Edit::of(params).map_err(malformed)?.remove("_meta").finish()
+            }
             Some(params) if Object::open(params).is_ok() => without_meta(Some(params))?.finish(),
             // What is no object is judged as it is.
             params => params.clone().unwrap_or_else(Raw::empty_object),
@@ -158,9 +162,14 @@ impl<'a> Asking<'a> {
         }
     }
 
+    /// Whether a person may have been asked about it, which takes a while.
+    pub(crate) fn asks(&self) -> bool {
+        self.policy.assessment.confirm.is_some()
+    }
+
     /// Remembers it where a person agreed to it and its server wants more.
     pub(crate) fn remember(&self, kernel: &Kernel, reply: &Reply) {
-        if self.policy.assessment.confirm.is_some() {
+        if self.asks() {
             kernel.remember_midway(self.context, self.server.id(), &self.named, &self.sent, reply);
         }
     }

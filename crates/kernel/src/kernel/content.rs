@@ -40,6 +40,13 @@ impl Kernel {
             Admission::Go(permit, cleaned) => (permit, with_params(request, cleaned)),
             Admission::Answer(reply) => return Ok(reply),
         };
+        let is_same = |now: crate::directory::Route| now.original == route.original;
+        if asking.asks() && !self.view().directory.prompt(&name).is_some_and(is_same) {
+            // It was held back or taken away while a person was asked about it.
+            let gone = Err(no_such_prompt(&name));
+            self.settle(permit, &gone).await;
+            return gone;
+        }
         let params = rename(&request, &name, &route.original, "name")?;
         let reply = self.read_on(context, &server, plain(request, params), permit).await?;
         asking.remember(self, &reply);
@@ -55,6 +62,11 @@ impl Kernel {
             Admission::Go(permit, cleaned) => (permit, with_params(request, cleaned)),
             Admission::Answer(reply) => return Ok(reply),
         };
+        if asking.asks() && self.found_resource(&uri, &context.session.principal).is_none() {
+            let gone = Err(unknown_resource(&uri));
+            self.settle(permit, &gone).await;
+            return gone;
+        }
         let params = rename(&request, &uri, &original, "uri")?;
         let mut reply = self.read_on(context, &server, plain(request, params), permit).await?;
         asking.remember(self, &reply);
