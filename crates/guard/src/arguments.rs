@@ -7,14 +7,17 @@
 //! up in the world is asked of a [`World`].
 
 mod command;
+mod limits;
 mod place;
 mod reach;
+mod remote;
 mod role;
 mod source;
 mod sql;
 mod walk;
 
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use switchboard_protocol::mgp::ValidatorName;
 use switchboard_protocol::mgp::security::ToolSecurity;
@@ -23,6 +26,7 @@ use switchboard_wire::Raw;
 use crate::Finding;
 use crate::code::Level;
 use crate::permission::Scope;
+use crate::schema::{Evidence, Schema};
 
 pub use source::CodeRules;
 
@@ -77,6 +81,8 @@ pub struct Checks {
     rules: CodeRules,
     scopes: Vec<Scope>,
     places: Vec<crate::path::Scope>,
+    /// What tells which strings are paths.
+    schema: Option<Arc<Schema>>,
 }
 
 impl Checks {
@@ -97,7 +103,25 @@ impl Checks {
             rules: CodeRules::new(declared.code_safety.as_ref()),
             scopes: scopes.to_vec(),
             places: scopes.iter().filter_map(|scope| place::compile(scope, base)).collect(),
+            schema: None,
         }
+    }
+
+    /// The same with the schema of the arguments, which tells strings that are no paths from those that may be.
+    #[must_use]
+    pub fn with_schema(mut self, schema: Option<Arc<Schema>>) -> Self {
+        self.schema = schema;
+        self
+    }
+
+    fn evidence(&self) -> Evidence<'_> {
+        Evidence::of(self.schema.as_deref())
+    }
+
+    /// Whether a grant limits what may be connected to.
+    fn limits_hosts(&self) -> bool {
+        let limited = |scope: &Scope| scope.hosts.is_some() || !scope.deny_hosts.is_empty() || scope.ports.is_some();
+        self.scopes.iter().any(limited)
     }
 
     /// The same with the level of code safety that the operator says: also a lower one than the server's.
@@ -137,8 +161,7 @@ impl Checks {
     /// Whether names of hosts are looked up.
     #[must_use]
     pub fn looks_outside(&self) -> bool {
-        let limited = |scope: &Scope| scope.hosts.is_some() || !scope.deny_hosts.is_empty() || scope.ports.is_some();
-        self.network || self.scopes.iter().any(limited)
+        self.network || self.limits_hosts()
     }
 
     fn runs_code(&self) -> bool {
@@ -175,6 +198,28 @@ pub fn check(checks: &Checks, arguments: &Raw, world: &dyn World) -> Result<(), 
         return Err(Box::new(Violation { step: "readonly", pointer: String::new(), finding, rejection: None }));
     }
     walk::Walk { checks, world }.run(arguments)
+}
+
+/// A string with its percent escapes read; as it is where they cannot be.
+#[must_use]
+pub fn unescaped(text: &str) -> String {
+    crate::percent::decoded(text).unwrap_or_else(|| text.to_owned())
+}
+
+/// Whether a URI leads neither to a file nor to another machine, as far as its form tells: an address of a scheme of the
+/// server's own, with a name in front where others have a path.
+#[must_use]
+pub fn is_opaque(uri: &str) -> bool {
+    let Some((scheme, rest)) = uri.split_once(':') else { return false };
+    let own = scheme.len() > 1
+        && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.'))
+        && !reach::is_reaching(scheme);
+    let name = rest.strip_prefix("//").unwrap_or(rest);
+    own && uri.is_ascii()
+        && !name.is_empty()
+        && !name.starts_with(['/', '\\', '.', '~', '$'])
+        && !name.contains(['%', '\\', ':', '@'])
+        && !name.split('/').any(|step| step == "..")
 }
 
 /// The host names in these arguments, for a caller that looks them up before it asks [`check`]: at most one more than

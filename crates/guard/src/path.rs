@@ -10,6 +10,7 @@ mod reading;
 mod resolve;
 
 pub use glob::Glob;
+pub(crate) use reading::fold_look_alikes;
 
 use crate::{Finding, Verdict};
 

@@ -113,7 +113,30 @@ pub fn assess(
     trust: TrustLevel,
     mgp: bool,
 ) -> Assessment {
-    let class = fallback::classify(tool_name, &declared.properties);
+    assess_as(declared, fallback::classify(tool_name, &declared.properties), operator, trust, mgp)
+}
+
+/// Weighs what is said of a prompt, whose class its name, description and arguments tell. A prompt may do anything before
+/// it answers.
+#[must_use]
+pub fn assess_content(declared: &ToolSecurity, class: Option<Class>, trust: TrustLevel, mgp: bool) -> Assessment {
+    assess_as(declared, class, &OperatorWord::default(), trust, mgp)
+}
+
+/// Weighs what is said of a resource. Reading is no danger by itself, so a server that is not trusted does not make it
+/// one; what its template runs does.
+#[must_use]
+pub fn assess_read(declared: &ToolSecurity, class: Option<Class>, trust: TrustLevel, mgp: bool) -> Assessment {
+    assess_as(declared, class, &OperatorWord::default(), trust.max(TrustLevel::Standard), mgp)
+}
+
+fn assess_as(
+    declared: &ToolSecurity,
+    class: Option<Class>,
+    operator: &OperatorWord,
+    trust: TrustLevel,
+    mgp: bool,
+) -> Assessment {
     let permissions = permissions(declared, class);
     let validators = validators(declared, &permissions, operator, mgp);
     let risk = operator.risk.unwrap_or_else(|| effective_risk(declared, &permissions, &validators, operator, trust));

@@ -9,12 +9,14 @@
 //! A schema is read once and asked on every call. It is not judged here: see [`crate::screen::input_schema`].
 
 mod check;
+mod evidence;
 mod read;
 
 use serde_json::Value;
 use switchboard_wire::Raw;
 
 use crate::Finding;
+pub(crate) use evidence::Evidence;
 
 /// Schemas that are longer are not read.
 pub const MOST_BYTES: usize = 512 << 10;
@@ -87,6 +89,10 @@ struct Node {
     /// Groups of which one must fit.
     any: Vec<Vec<usize>>,
     reference: Option<usize>,
+    /// What `format` says. It is not checked, but it tells what a string is.
+    format: Option<Box<str>>,
+    /// Whether the description or the title speaks of a place in a file system.
+    speaks_of_place: bool,
 }
 
 impl Node {

@@ -317,7 +317,8 @@ fn limits_of_grants() {
             (json!({"path": "../x"}), refused("/path")),
             (json!({"path": ".env"}), refused("/path")),
             (json!({"paths": ["a", "/etc/passwd"]}), refused("/paths/1")),
-            (json!({"edits": [{"oldText": "/etc", "newText": "/* x */"}]}), None),
+            (json!({"edits": [{"oldText": "/etc", "newText": "/* x */"}]}), refused("/edits/0/oldText")),
+            (json!({"edits": [{"oldText": "int a;", "newText": "/* x */"}]}), None),
             (json!({"source": "a", "destination": "/etc/cron.d/x"}), refused("/destination")),
             (json!({"anything": "../../etc/passwd"}), refused("/anything")),
             (json!({"uri": "file:///etc/passwd"}), refused("/uri")),
@@ -391,6 +392,174 @@ fn limits_of_grants() {
         ],
     );
     assert_cases(&checks(&[], &json!({}), &[json!({"languages": ["python"]})]), &[(json!({"code": "x"}), None)]);
+}
+
+/// A server opens what it likes of its arguments: a path outside is found under every key and in every spelling.
+#[test]
+fn no_key_and_no_spelling_leads_out_of_the_paths() {
+    let checks = checks(&[], &json!({}), &[json!({"paths": ["/srv/ok/**"]})]);
+    for key in [
+        "path", "source", "src", "from", "content", "note", "title", "subject", "message", "text", "body", "x", "name",
+        "query", "url", "uri", "host", "pattern", "branch", "code", "sql", "input", "data", "template", "id",
+    ] {
+        for text in [
+            "/etc/shadow",
+            " /etc/shadow",
+            "\u{feff}/etc/shadow",
+            "'/etc/shadow'",
+            "/etc/shadow\n",
+            "\n/etc/shadow",
+            "/etc/shadow\0.txt",
+            "file:///etc/shadow",
+            " file:///etc/shadow",
+            "FILE:/etc/shadow",
+            "file:///etc/shadow#/../../srv/ok/a",
+            "notes:///etc/shadow",
+            "notes:/etc/shadow",
+            "http://a.example/?u=file:///etc/shadow",
+            ".ssh/id_rsa",
+            ".env",
+            "./x",
+            "a/../../x",
+            "$HOME/.ssh/id_rsa",
+            "${HOME}/x",
+            "$home/x",
+            "%USERPROFILE%\\x",
+            "~",
+            "~/x",
+            "~root/x",
+            "\u{2215}etc\u{2215}shadow",
+            "\u{ff0f}etc\u{ff0f}shadow",
+            "%2fetc%2fshadow",
+            "C:\\x",
+            "\\\\host\\share",
+            "/srv/ok/a,/etc/shadow",
+            "/srv/ok/a:/etc/shadow",
+            "[\"/etc/shadow\"]",
+            "{\"path\": \"/etc/shadow\"}",
+        ] {
+            let outcome = check(&checks, &json!({ key: text }));
+            assert!(outcome.is_err(), "{key}: {text:?}");
+        }
+        for text in ["/srv/ok/a.txt", "file:///srv/ok/a.txt"] {
+            let outcome = check(&checks, &json!({ key: text }));
+            assert!(outcome.is_ok(), "{key}: {text:?} {outcome:?}");
+        }
+    }
+    for arguments in [
+        json!({"src": "secrets/key"}),
+        json!({"x": "secrets/key"}),
+        json!({"x": "salaries.txt"}),
+        json!({"src": "id_rsa"}),
+        json!({"source": "/srv/private/salaries.txt", "destination": "/srv/ok/stolen.txt"}),
+        json!({"text": "/etc/shadow\n/etc/passwd"}),
+        json!({"uri": "notes://etc/shadow"}),
+        json!({"args": ["--file=/etc/shadow"]}),
+        json!({"command": "cat .ssh/id_rsa"}),
+        json!({"command": "/etc/shadow"}),
+        json!({"executable": "/tmp/x", "args": ["a"]}),
+        json!({"pattern": "a\n/etc/shadow"}),
+        json!({"x": "view-source:file:///etc/shadow"}),
+        json!({"command": "cat '/srv/ok/a' @/etc/shadow"}),
+        json!({"code": "print(open('/etc/shadow').read())"}),
+    ] {
+        assert!(check(&checks, &arguments).is_err(), "{arguments}");
+    }
+}
+
+/// What is honest passes: text is text, and the schema tells what is no path.
+#[test]
+fn limits_of_paths_leave_honest_calls_alone() {
+    let schema = json!({"type": "object", "properties": {
+        "path": {"type": "string"}, "content": {"type": "string", "description": "Content to write to the file"},
+        "edits": {"type": "array", "items": {"type": "object", "properties": {
+            "oldText": {"type": "string"}, "newText": {"type": "string"}}}},
+        "pattern": {"type": "string"}, "excludePatterns": {"type": "array", "items": {"type": "string"}},
+        "sortBy": {"type": "string", "enum": ["name", "size/desc"]},
+        "day": {"anyOf": [{"type": "string", "format": "date"}, {"type": "null"}]},
+        "mimeType": {"type": "string"}, "branch_name": {"type": "string"}, "query": {"type": "string"},
+        "name": {"type": "string", "description": "Path of the thing to open"},
+        "head": {"type": "integer"},
+    }});
+    let schema = std::sync::Arc::new(switchboard_guard::schema::Schema::read(&raw(&schema)));
+    let checks = checks(&[], &json!({}), &[json!({"paths": ["/srv/ok/**"]})]).with_schema(Some(schema));
+    let path = "/srv/ok/a.txt";
+    let prose = "Use and/or as you like; see https://example.com/a?b=c.\n/etc/hosts is a file\n  /etc/hosts\n../x\n";
+    let refused = |pointer| Some(("scope", pointer));
+    assert_cases(
+        &checks,
+        &[
+            (json!({"path": path, "content": prose}), None),
+            (json!({"path": path, "content": "hello"}), None),
+            (json!({"path": path, "content": "a/b"}), None),
+            (json!({"path": path, "content": "{\"main\": \"./index.js\", \"bin\": \"/usr/bin/x\"}"}), None),
+            (json!({"path": path, "content": "// a comment"}), None),
+            (json!({"path": path, "content": "/*! minified */var a=1;"}), None),
+            (json!({"path": path, "content": "/**\n * Says hello.\n */\nint main() {}\n"}), None),
+            (json!({"path": path, "content": "#!/bin/sh\n./configure && make\n"}), None),
+            (json!({"path": path, "content": "/etc/shadow\n"}), refused("/content")),
+            (json!({"path": path, "edits": [{"oldText": "a/b", "newText": "let x = 1; // and/or"}]}), None),
+            (json!({"path": path, "pattern": "**/*.rs", "excludePatterns": ["target/**", ".git", "*.bak"]}), None),
+            (
+                json!({"path": path, "sortBy": "size/desc", "day": "2024-01-31", "mimeType": "text/plain", "head": 3}),
+                None,
+            ),
+            (json!({"path": path, "branch_name": "feature/x", "query": "tcp/ip and more"}), None),
+            (json!({"query": "what is tcp/ip", "head": 3}), None),
+            // What is only a path is one, also as the body; and nothing that the schema does not name is a body.
+            (json!({"path": path, "content": "/etc/shadow"}), refused("/content")),
+            (json!({"path": path, "content": "~/.ssh/id_rsa"}), refused("/content")),
+            (json!({"path": path, "edits": [{"oldText": "a", "newText": ".ssh/id_rsa"}]}), refused("/edits/0/newText")),
+            (json!({"path": path, "text": "secrets/key"}), refused("/text")),
+            (json!({"path": path, "pattern": "../../etc/*"}), refused("/pattern")),
+            (json!({"path": path, "pattern": "/etc/*"}), refused("/pattern")),
+            (json!({"path": path, "sortBy": "other/word"}), refused("/sortBy")),
+            (json!({"path": path, "name": "salaries"}), refused("/name")),
+            (json!({"pattern": "**/*.rs"}), refused("/pattern")),
+            (json!({"content": "secrets/key"}), refused("/content")),
+            (json!({"path": "/etc/shadow", "content": prose}), refused("/path")),
+        ],
+    );
+}
+
+#[test]
+fn no_key_and_no_spelling_leads_to_another_host() {
+    let checks = checks(&[], &json!({}), &[json!({"hosts": ["*.example.com", "example.com"]})]);
+    for key in ["url", "link", "address", "target", "site", "src", "page", "image", "x", "text", "message", "host"] {
+        for text in [
+            "http://evil.example/",
+            "http:/evil.example/",
+            "http:evil.example",
+            "http:\\\\evil.example",
+            "//evil.example/x",
+            "\\\\evil.example\\x",
+            "evil.example",
+            "evil.example/path",
+            "evil.example:8080",
+            " evil.example ",
+            "git@evil.example:a/b",
+            "10.1.2.3",
+            "10.1.2.3/x",
+            "localhost/admin",
+            "0xa9fea9fe",
+            "HTTPS://EVIL.example",
+            "evil\u{3002}example",
+        ] {
+            assert!(check(&checks, &json!({ key: text })).is_err(), "{key}: {text:?}");
+        }
+        for text in ["https://example.com/x", "a.example.com", "https://a.example.com/?q=1"] {
+            let outcome = check(&checks, &json!({ key: text }));
+            assert!(outcome.is_ok(), "{key}: {text:?} {outcome:?}");
+        }
+    }
+    assert_cases(
+        &checks,
+        &[
+            (json!({"path": "src/main.rs", "version": "1.2.3", "text": "Version 2. Done. e.g. this", "n": "12"}), None),
+            (json!({"host": "intranet"}), Some(("scope", "/host"))),
+            (json!({"to": "ann@mail.example"}), None),
+        ],
+    );
 }
 
 #[test]

@@ -3,15 +3,15 @@
 //! One server is shown as it is. Several are shown side by side: tools and prompts as `<server>__<name>`, resources
 //! under their own URI as long as one server claims it, and as `<server>+<uri>` where two do.
 
+mod judge;
 mod template;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use switchboard_guard::risk;
 use switchboard_protocol::mcp::header::ParamHeaders;
 use switchboard_protocol::mcp::method;
-use switchboard_protocol::mgp::security::{ToolSecurity, security_object};
+use switchboard_protocol::mgp::security::security_object;
 use switchboard_protocol::mgp::{EXTENSION_ID, TrustLevel};
 use switchboard_protocol::proposals::manifest::declared::Operational;
 use switchboard_wire::{Edit, Object, Raw};
@@ -21,6 +21,8 @@ use crate::gate::pins::pin_name;
 pub use crate::manifest::times::Timings;
 use crate::names;
 use crate::spec::ServerPolicy;
+use judge::Plain;
+pub use judge::Reading;
 pub(crate) use template::matches as template_matches;
 
 /// One list of a server: its elements, and what else stood in the answer.
@@ -128,7 +130,7 @@ pub struct Route {
     pub param_headers: Option<Arc<ParamHeaders>>,
     /// Whether the tool works only as a task (2025-11-25).
     pub needs_task: bool,
-    /// What the gate knows of a tool.
+    /// What the gate knows of a tool, a prompt, or a resource that says something of itself.
     pub policy: Option<Arc<ToolPolicy>>,
 }
 
@@ -201,6 +203,8 @@ pub struct Directory {
     /// Servers whose tools legacy clients see with a mark, because they may become tasks.
     modern_tasks: Vec<bool>,
     ids: Vec<Arc<str>>,
+    /// What holds for the resources of each server that say nothing of themselves.
+    plain: Vec<Plain>,
     /// Resources that are held back: the server, and the address there.
     held: HashSet<(usize, String)>,
     /// The same of templates.
@@ -216,6 +220,7 @@ impl Directory {
         let mut directory = Self {
             ids: sources.iter().map(|source| source.id.clone()).collect(),
             modern_tasks: sources.iter().map(|source| source.modern_tasks).collect(),
+            plain: sources.iter().map(Source::plain).collect(),
             ..Self::default()
         };
         let alone = sources.len() == 1;
@@ -286,7 +291,10 @@ impl Directory {
                 }
                 let support = item.at(&["execution", "taskSupport"]).and_then(|raw| raw.as_text());
                 let needs_task = support.as_deref() == Some("required");
-                let policy = (kind == ListKind::Tools).then(|| Arc::new(source.judge(&original, item)));
+                let policy = Some(Arc::new(match kind {
+                    ListKind::Tools => source.judge(&original, item),
+                    _ => source.judge_prompt(&original, item),
+                }));
                 let raw = if exposed == original {
                     item.clone()
                 } else {
@@ -328,6 +336,7 @@ impl Directory {
                 // An address that reads as another server's would take that server's place.
                 let posing = self.split_apart(&uri).is_some_and(|(named, _)| named != server);
                 let contested = posing || claims.get(&uri).is_some_and(|servers| servers.len() > 1);
+                let policy = source.judge_resource(&item);
                 let exposed = if contested { apart(&source.id, &uri) } else { uri.clone() };
                 let raw = if contested {
                     let edit = Edit::of(&item).map(|edit| edit.set("uri", Raw::string(&exposed)).finish());
@@ -336,7 +345,7 @@ impl Directory {
                     item
                 };
                 let item = Shown { server, original: uri.into(), exposed: exposed.as_str().into(), raw };
-                let route = to(server, &item.original);
+                let route = Route { policy, ..to(server, &item.original) };
                 if self.resources.insert(exposed, route).is_none() {
                     shown.push(item);
                 }
@@ -364,7 +373,8 @@ impl Directory {
                     item.clone()
                 };
                 let item = Shown { server, original: template.into(), exposed: exposed.as_str().into(), raw };
-                self.templates.push((exposed, to(server, &item.original)));
+                let policy = Some(Arc::new(source.judge_template(&item.raw)));
+                self.templates.push((exposed, Route { policy, ..to(server, &item.original) }));
                 shown.push(item);
             }
         }
@@ -487,6 +497,38 @@ impl Directory {
         self.only().map(|server| to(server, &uri.into()))
     }
 
+    /// What a resource of a server is read by, under the server's own URI for it: what is said of it where it is listed,
+    /// else of its template.
+    #[must_use]
+    pub fn reading(&self, server: usize, uri: &str) -> Option<Reading> {
+        let plain = self.plain.get(server)?;
+        let of_server = |route: &&Route| route.server == server && &*route.original == uri;
+        let apart = || self.resources.get(&apart(self.ids.get(server)?, uri));
+        let listed = self.resources.get(uri).filter(of_server).or_else(|| apart().filter(of_server));
+        if let Some(route) = listed {
+            let policy = route.policy.clone().unwrap_or_else(|| plain.listed.clone());
+            return Some(Reading { policy, variables: Vec::new() });
+        }
+        let fits = |(_, route): &&(String, Route)| route.server == server && template_matches(&route.original, uri);
+        let policy = |route: &Route| route.policy.clone().unwrap_or_else(|| plain.named.clone());
+        Some(match self.templates.iter().find(fits) {
+            Some((_, route)) => Reading { policy: policy(route), variables: template::captures(&route.original, uri) },
+            None => Reading { policy: plain.named.clone(), variables: Vec::new() },
+        })
+    }
+
+    /// What holds for requests of a server that nothing is known of.
+    #[must_use]
+    pub fn plain_policy(&self, server: usize) -> Option<Arc<ToolPolicy>> {
+        Some(self.plain.get(server)?.named.clone())
+    }
+
+    /// Whether clients know a template by this name.
+    #[must_use]
+    pub fn lists_template(&self, template: &str) -> bool {
+        self.templates.iter().any(|(exposed, _)| exposed == template)
+    }
+
     /// The server whose template this is.
     #[must_use]
     pub fn template(&self, template: &str) -> Option<Route> {
@@ -515,18 +557,6 @@ impl Source {
     /// Why something of it is held back, if it is.
     fn held(&self, kind: ListKind, name: &str) -> Option<&String> {
         if self.quarantine.is_empty() { None } else { self.quarantine.get(&pin_name(kind, name)) }
-    }
-
-    /// What holds for a tool.
-    fn judge(&self, name: &str, definition: &Raw) -> ToolPolicy {
-        let security = ToolSecurity::of(definition);
-        let word = self.policy.tools.get(name).copied().unwrap_or_default();
-        let assessment = risk::assess(&security, name, &word, self.trust, self.mgp);
-        ToolPolicy::new(security, assessment)
-            .with_schema(definition.member("inputSchema"))
-            .with_longest_input(longest_input(definition))
-            .with_code_level(self.policy.code_levels.get(name).copied())
-            .timed_by(name, &self.timings)
     }
 }
 

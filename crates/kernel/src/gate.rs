@@ -13,12 +13,14 @@ pub(crate) mod hearers;
 mod journal;
 pub(crate) mod lists;
 mod notices;
+pub(crate) mod passage;
 pub(crate) mod pins;
 mod policy;
 pub(crate) mod rates;
 mod record;
 mod refused;
 mod replay;
+pub(crate) mod request;
 mod results;
 mod rights;
 mod schema;
@@ -34,7 +36,7 @@ use std::sync::Arc;
 
 use arc_swap::{ArcSwap, Guard};
 use jiff::Timestamp;
-use switchboard_guard::arguments::{Checks, Violation};
+use switchboard_guard::arguments::{self, Checks, Violation};
 use switchboard_guard::permission;
 use switchboard_guard::risk::ConfirmReason;
 use switchboard_peer::{Context, Reply};
@@ -50,6 +52,7 @@ use crate::server::Server;
 use crate::spec::GateOptions;
 use audit::{Auditor, event, result};
 pub(crate) use continued::{Continued, Continuing, tokens_of};
+pub use passage::{PASSAGES, Passage, Subject};
 pub use policy::{OWNER, ToolPolicy, default_policy};
 pub(crate) use record::Permit;
 use refused::{refusal, refused};
@@ -103,18 +106,23 @@ impl Gate {
     }
 }
 
-/// One call of a tool that wants to pass.
+/// One request that wants to pass: a call of a tool, or anything else that reaches a server.
 pub(crate) struct Attempt<'a> {
+    pub(crate) subject: Subject,
     pub(crate) context: &'a Context,
     pub(crate) server: &'a Arc<Server>,
-    /// The tool as the client named it.
+    /// The tool, prompt or resource as the client named it.
     pub(crate) exposed: &'a str,
-    /// The tool as the server calls it.
+    /// The tool as the server calls it; of anything else with its subject in front, which no tool has.
     pub(crate) tool: &'a str,
     pub(crate) policy: &'a ToolPolicy,
     pub(crate) params: &'a Object,
     /// The same, as they came.
     pub(crate) raw: &'a Raw,
+    /// What is judged, in the server's spelling, where that is not the `arguments` of the parameters.
+    pub(crate) sent: Option<&'a Raw>,
+    /// What is held to the limits of grants, where that is something else.
+    pub(crate) within: Option<&'a Raw>,
     pub(crate) metadata: &'a Metadata,
     pub(crate) trace: &'a str,
 }
@@ -126,7 +134,8 @@ impl Attempt<'_> {
     }
 
     pub(crate) fn arguments(&self) -> Raw {
-        self.params.get("arguments").unwrap_or_else(Raw::empty_object)
+        let sent = self.sent.cloned().or_else(|| self.params.get("arguments"));
+        sent.unwrap_or_else(Raw::empty_object)
     }
 
     fn event(&self, event_type: &str, outcome: &str) -> AuditEvent {
@@ -138,14 +147,24 @@ impl Attempt<'_> {
             let intent: String = intent.chars().take(LONGEST_INTENT).collect();
             details.insert("intent", switchboard_guard::redact::value(&Raw::string(&intent)));
         }
-        AuditEvent {
+        let tool_name = self.called().map(|(tool, _)| tool.into());
+        let event = AuditEvent {
             timestamp: Timestamp::now(),
             trace_id: Some(self.trace.into()),
             event_type: event_type.into(),
             actor: self.actor(),
-            target: Target { server_id: Some(self.server.id().as_ref().into()), tool_name: Some(self.tool.into()) },
+            target: Target { server_id: Some(self.server.id().as_ref().into()), tool_name },
             result: outcome.into(),
             details,
+        };
+        match self.subject {
+            Subject::Tool => event,
+            subject => {
+                let event = audit::with(event, "what", subject.word());
+                let event = if event_type == event::READ { audit::with(event, "kind", subject.word()) } else { event };
+                let key = if subject == Subject::Unknown { "method" } else { "name" };
+                audit::with(event, key, switchboard_guard::redact::value(&Raw::string(self.exposed)))
+            }
         }
     }
 
@@ -180,52 +199,23 @@ impl Kernel {
         self.grants_changed();
     }
 
-    /// Refuses what a principal may not use of a server, tool or not: prompts, resources, tasks, completions; and what
-    /// it says beyond the scopes of the permissions that the server has.
-    ///
-    /// # Errors
-    /// `unknown`, because what may not be used does not exist; or the permission that the server lacks.
-    pub(crate) async fn admit(
-        &self,
-        context: &Context,
-        server: &Server,
-        what: &str,
-        said: Option<&Raw>,
-        unknown: impl FnOnce() -> Fault,
-    ) -> Result<(), Fault> {
-        let tables = self.tables().await?;
-        let access = self.access(&tables, &context.session, server, None);
-        if !access.allow {
-            let event = audit::event_of(event::TOOL_BLOCKED, audit::principal(&context.session), result::BLOCKED);
-            let event = audit::with(audit::about(event, server.id(), None), "step", "access");
-            self.gate().audit.note(audit::with(event, "what", what)).await;
-            return Err(unknown());
-        }
-        let wanted = scopes::Wanted { server: server.id(), tool: None };
-        self.hold_to_scopes(&context.session.principal, &Presented::of(context, None), wanted)?;
-        let standing = self.has_permissions(&tables, server, None)?;
-        self.meter_request(&context.session.principal, server)?;
-        let mut scopes: Vec<_> = standing.granted.into_iter().filter_map(|granted| granted.scope).collect();
-        scopes.extend(tables.limits(&access).cloned());
-        let Some(said) = said.filter(|_| !scopes.is_empty()) else { return Ok(()) };
-        let said = Edit::of(said).map_err(crate::forward::malformed)?.remove("_meta").finish();
-        let checks = Arc::new(Checks::new(&[], &ToolSecurity::default(), &scopes, &server.base_directory()));
-        let Some(violation) = Box::pin(world::check(checks, said)).await else { return Ok(()) };
-        let event = audit::event_of(event::VALIDATION_FAILED, audit::principal(&context.session), result::BLOCKED);
-        let event = audit::with(audit::about(event, server.id(), None), "what", what);
-        let event = audit::with(event, "rule", violation.finding.rule);
-        self.gate().audit.note(audit::with(event, "at", violation.pointer.clone())).await;
-        let text = refused_by(&violation);
-        Err(Fault::new(FaultKind::ValidationBlocked, text))
-    }
-
-    /// Takes a call of a tool through the gate.
-    pub(crate) async fn admit_tool(&self, attempt: Attempt<'_>) -> Result<Admission, Fault> {
+    /// Takes a request through the gate: the one list for tools, prompts, resources and all that reaches a server.
+    pub(crate) async fn admit(&self, attempt: Attempt<'_>) -> Result<Admission, Fault> {
         if let Some(refusal) = self.check_rights(&attempt).await? {
             return Ok(Admission::Answer(refusal));
         }
         let metered = self.meter(&attempt)?;
+        let passage = attempt.subject.passage();
         let confirm = attempt.policy.assessment.confirm.filter(|reason| self.asks_for(*reason));
+        if confirm.is_some() && !passage.asks && attempt.subject == Subject::Subscription {
+            let text =
+                format!("a person has to agree to `{}`, and nobody is asked about what is watched", attempt.tool);
+            let fault = Fault::new(FaultKind::ConfirmationRequired, text).suggest("read it instead");
+            let event = audit::with(attempt.event(event::TOOL_REJECTED, result::BLOCKED), "step", "confirmation");
+            self.gate().audit.note(refused(event, &fault)).await;
+            return Err(fault);
+        }
+        let confirm = confirm.filter(|_| passage.asks);
         let mut cleaned = None;
         let mut approval = None;
         if let Some(reason) = confirm {
@@ -246,12 +236,12 @@ impl Kernel {
     /// for what it is.
     async fn check_rights(&self, attempt: &Attempt<'_>) -> Result<Option<Reply>, Fault> {
         let tables = self.tables().await?;
-        let Attempt { context, server, exposed, tool, policy, .. } = attempt;
-        let access = self.access(&tables, &context.session, server, Some((tool, exposed)));
+        let Attempt { context, server, policy, .. } = attempt;
+        let access = self.access(&tables, &context.session, server, attempt.called());
         if !access.allow {
             let event = audit::with(attempt.event(event::TOOL_BLOCKED, result::BLOCKED), "step", "access");
             self.gate().audit.note(audit::with(event, "source", access.source.as_str())).await;
-            return Err(crate::kernel::no_such_tool(exposed));
+            return Err(attempt.unknown());
         }
         let standing = match self.has_permissions(&tables, server, Some(policy)) {
             Ok(standing) => standing,
@@ -312,22 +302,36 @@ impl Kernel {
         });
         let fault = fault.with_details(details);
         self.gate().audit.note(refused(event, &fault)).await;
-        Some(refusal(attempt.context, &fault))
+        Some(attempt.refusal(&fault))
     }
 
     /// What is wrong with the arguments of a call, within the scopes of the permissions it uses.
     pub(crate) async fn violation(&self, attempt: &Attempt<'_>, scopes: &[permission::Scope]) -> Option<Violation> {
         let policy = attempt.policy;
-        let checks = if scopes.is_empty() {
-            policy.checks.clone()
-        } else {
-            let base = attempt.server.base_directory();
-            Arc::new(policy.checks_within(scopes, &base))
-        };
-        if checks.is_empty() {
-            return None;
+        // A resource that its server lists under a name of its own is no place that a grant could speak of.
+        let opaque = matches!(attempt.subject, Subject::Resource | Subject::Subscription)
+            && policy.is_listed()
+            && attempt.tool.split_once(':').is_some_and(|(_, uri)| arguments::is_opaque(uri));
+        if scopes.is_empty() || opaque {
+            let checks = policy.checks.clone();
+            return if checks.is_empty() { None } else { Box::pin(world::check(checks, attempt.arguments())).await };
         }
-        Box::pin(world::check(checks, attempt.arguments())).await
+        let base = attempt.server.base_directory();
+        let (checks, rest) = match attempt.within {
+            Some(within) => {
+                // Parts of an address are no places and no hosts by themselves.
+                let parts: Vec<_> = scopes.iter().map(permission::Scope::without_places).collect();
+                (Arc::new(policy.checks_within(&parts, &base)), Some(within.clone()))
+            }
+            None => (Arc::new(policy.checks_within(scopes, &base)), attempt.beside()),
+        };
+        if !checks.is_empty()
+            && let Some(violation) = Box::pin(world::check(checks, attempt.arguments())).await
+        {
+            return Some(violation);
+        }
+        let limits = Arc::new(Checks::new(&[], &ToolSecurity::default(), scopes, &base));
+        Box::pin(world::check(limits, rest?)).await
     }
 
     /// A call on somebody's behalf has no more rights than each of those it passed through. What narrows theirs is
@@ -356,7 +360,7 @@ impl Kernel {
                 chain.push(&session.principal);
             }
             let now = self.gate().granted.time();
-            let (server, tool) = (attempt.server, Some(attempt.tool));
+            let (server, tool) = (attempt.server, attempt.called().map(|(tool, _)| tool));
             // Each of them by what holds for him: that the caller may do all by default gives the others nothing.
             let by_his_own = |name: &&str| {
                 let default = self.default_for(name, server);
@@ -382,7 +386,7 @@ impl Kernel {
         let event = audit::with(attempt.event(event::TOOL_BLOCKED, result::BLOCKED), "step", "delegation");
         let event = audit::with(event, "reason", fault.message());
         self.gate().audit.note(refused(event, &fault)).await;
-        Some(refusal(attempt.context, &fault))
+        Some(attempt.refusal(&fault))
     }
 }
 

@@ -42,10 +42,11 @@ use crate::streams::Streams;
 use crate::tasks::TaskBook;
 use crate::welcome::{own_capabilities, own_info};
 
-pub(crate) use answer::{OF_MGP, object_of, plain, text_of};
+pub(crate) use answer::{OF_MGP, no_such_method, object_of, plain, text_of};
 pub(crate) use call::{Called, no_such_tool};
+pub(crate) use content::{Found, no_such_prompt, unknown_resource};
 pub use status::ServerStatus;
-pub(crate) use told::{readable, rendered, rendering_for, stamped};
+pub(crate) use told::{readable, rendered, rendered_for, rendering_for, stamped};
 
 /// How often calls whose client did not come back are looked for.
 const SWEEP: Duration = Duration::from_secs(30);

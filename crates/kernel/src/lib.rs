@@ -35,7 +35,7 @@ mod welcome;
 pub use discovery::{AgentTools, Budget, Judge, Level, ToolContext};
 pub use gate::pins::{INSTRUCTIONS, pin_name, told_to_model};
 pub use gate::rates::PrincipalRates;
-pub use gate::{OWNER, ToolPolicy, default_policy};
+pub use gate::{OWNER, PASSAGES, Passage, Subject, ToolPolicy, default_policy};
 pub use isolation::Isolation;
 pub use kernel::{Kernel, ServerStatus};
 pub use lifecycle::{SERVERS_LIST, SERVERS_ORDER};

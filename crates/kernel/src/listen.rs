@@ -15,7 +15,9 @@ use switchboard_wire::{Edit, Notification, Object, Raw, Request};
 use crate::directory::ListKind;
 use crate::events;
 use crate::forward::malformed;
-use crate::kernel::Kernel;
+use crate::gate::Subject;
+use crate::gate::request::Asking;
+use crate::kernel::{Found, Kernel};
 use crate::server::Server;
 
 /// Streams that may be open at once.
@@ -181,18 +183,30 @@ impl Kernel {
         Ok(Ok(Edit::empty().set("resultType", Raw::string("complete")).set("_meta", meta).finish()).into())
     }
 
+    /// Whether the gate lets a resource be watched. It is on record that it was.
+    async fn may_watch(&self, context: &Context, uri: &str, resource: &Found) -> bool {
+        let Found { server, original, reading } = resource;
+        let params = Edit::empty().set("uri", Raw::string(original)).finish();
+        let request = Request::new(switchboard_wire::Id::number(0), method::RESOURCES_SUBSCRIBE, Some(params));
+        let names = (uri, original.as_str());
+        let asking = Asking::resource(context, server, Subject::Subscription, reading, names, &request);
+        let Ok(asking) = asking else { return false };
+        let Ok(permit) = asking.pass(self).await else { return false };
+        self.settle(permit, &Ok(Ok(Raw::empty_object()).into())).await;
+        true
+    }
+
     /// Begins to watch resources, as many as their servers do not refuse; answers those, and how they were named.
     async fn watch_all(&self, context: &Context, asked: Vec<Raw>, open: &mut Open<'_>) -> (Uris, Vec<Raw>) {
         let mut found = Vec::new();
         let mut uris = Uris::new();
-        let Ok(tables) = self.tables().await else { return (uris, Vec::new()) };
         for raw in asked {
             let Some(uri) = raw.as_text() else { continue };
-            let Some((server, original)) = self.find_resource(&uri, &context.session.principal) else { continue };
-            let allowed = self.access(&tables, &context.session, &server, None).allow;
-            if !allowed || !self.standing(&tables, &server, None).missing.is_empty() {
+            let Some(resource) = self.found_resource(&uri, &context.session.principal) else { continue };
+            if !self.may_watch(context, &uri, &resource).await {
                 continue;
             }
+            let Found { server, original, .. } = resource;
             let key = (server.id().clone(), original);
             if !uris.contains_key(&key) {
                 // Counted and noted at once: this may be dropped while the servers are asked.

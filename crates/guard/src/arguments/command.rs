@@ -11,7 +11,7 @@ const SEPARATORS: [char; 9] = [';', '|', '&', '\n', '\r', '(', ')', '<', '>'];
 /// More pieces in one string are not looked at one by one.
 const MOST_PIECES: usize = 4096;
 /// Where a program may stand and still be the one that is meant by its bare name.
-const SYSTEM_FOLDERS: [&str; 5] = ["/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/"];
+pub(super) const SYSTEM_FOLDERS: [&str; 5] = ["/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/"];
 /// Programs that give a command the rights of another user.
 const ELEVATING: [&str; 5] = ["sudo", "doas", "su", "pkexec", "runuser"];
 

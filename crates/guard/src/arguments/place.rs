@@ -1,11 +1,142 @@
-//! Paths in arguments.
+//! Which strings a server could open as a path, and whether they lie inside of what a grant allows.
+//!
+//! Nobody can know which of its arguments a server opens. So a string counts as a path unless something shows that it
+//! is none: its schema, its key together with its form, or its form alone. The rule for each kind of key is in
+//! [`Field`]; what counts as the form of a path is [`Form`].
 
+use std::borrow::Cow;
+
+use super::World;
+use super::command::SYSTEM_FOLDERS;
 use super::role::Role;
-use crate::path;
 use crate::permission::Scope;
+use crate::schema::Evidence;
+use crate::{Verdict, path};
 
 /// Everything, for a grant that only denies.
 const ANYWHERE: [&str; 1] = ["/**"];
+/// Schemes of URLs that lead to another machine, to nowhere or to a person, and never to a file.
+const ELSEWHERE: [&str; 15] =
+    ["http", "https", "ws", "wss", "ftp", "ftps", "sftp", "ssh", "data", "mailto", "tel", "urn", "about", "cid", "geo"];
+/// Formats of strings that are no paths, as long as the string has none of the characters of one.
+const FORMATS: [&str; 13] = [
+    "date",
+    "date-time",
+    "time",
+    "duration",
+    "email",
+    "idn-email",
+    "uuid",
+    "hostname",
+    "idn-hostname",
+    "ipv4",
+    "ipv6",
+    "regex",
+    "color",
+];
+/// The same for paths.
+const PATH_FORMATS: [&str; 5] = ["path", "file-path", "directory-path", "file", "uri-file"];
+/// Keys that say what a string with one slash is.
+const NAMED_PAIRS: [&str; 9] =
+    ["mime_type", "mimetype", "content_type", "media_type", "accept", "timezone", "time_zone", "tz", "user_timezone"];
+/// Keys whose strings are places in one tool or another.
+const LIKELY_PLACES: [&str; 30] = [
+    "src",
+    "source",
+    "sources",
+    "dst",
+    "dest",
+    "destination",
+    "destinations",
+    "from",
+    "to",
+    "input",
+    "inputs",
+    "output",
+    "outputs",
+    "infile",
+    "outfile",
+    "location",
+    "locations",
+    "attachment",
+    "attachments",
+    "image",
+    "images",
+    "video",
+    "audio",
+    "media",
+    "document",
+    "documents",
+    "archive",
+    "workspace",
+    "folders",
+    "roots",
+];
+/// Keys whose strings are patterns for names.
+const PATTERNS: [&str; 12] = [
+    "pattern", "patterns", "glob", "globs", "regex", "regexp", "exclude", "excludes", "include", "includes", "ignore",
+    "filter",
+];
+/// Keys whose strings are the text that a tool works on, besides those of prose.
+const BODIES: [&str; 8] = ["data", "string", "str", "payload", "markdown", "html", "json", "yaml"];
+
+/// What the key of a string says of it, as far as paths go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Field {
+    /// A place: every string counts as a path.
+    Place,
+    /// A URL or a host.
+    Remote,
+    /// A pattern, a branch: goes down from a place that stands elsewhere.
+    Below,
+    /// The text that a tool works on, prose, code, a question.
+    Body,
+    /// A type of content or a time zone.
+    Pair,
+    /// A command, which is taken apart into words.
+    Command,
+    /// Nothing is known.
+    Unknown,
+}
+
+impl Field {
+    /// The field of a key.
+    pub(super) fn of(key: &str, role: Role, evidence: &Evidence<'_>) -> Self {
+        let whole = crate::risk::fallback::words(key).join("_");
+        let last = whole.rsplit('_').next().unwrap_or_default();
+        let by_key = match role {
+            _ if NAMED_PAIRS.contains(&whole.as_str()) => Self::Pair,
+            Role::Path => Self::Place,
+            _ if LIKELY_PLACES.contains(&last) => Self::Place,
+            _ if PATTERNS.contains(&last) => Self::Below,
+            Role::Reference => Self::Below,
+            Role::Url | Role::Host => Self::Remote,
+            Role::Command | Role::Commands => Self::Command,
+            Role::Prose | Role::Content | Role::Code | Role::Script | Role::Sql | Role::Query => Self::Body,
+            _ if BODIES.contains(&last) => Self::Body,
+            Role::CommandWords | Role::Method | Role::Other => Self::Unknown,
+        };
+        if evidence.has_format(&PATH_FORMATS) || by_key == Self::Unknown && evidence.speaks_of_place() {
+            return Self::Place;
+        }
+        by_key
+    }
+}
+
+/// The form of a string.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Form {
+    /// A word, a number, a sentence.
+    Plain,
+    /// One word with an ending, as names of files have.
+    Name,
+    /// One word with a separator in it.
+    Relative,
+    /// A name with a dot in front, as files have that are not shown.
+    Hidden,
+    /// It begins as only paths do, climbs, or is a URL that may name a file.
+    Path,
+}
 
 /// The paths that a grant allows, if it speaks of any.
 pub(super) fn compile(scope: &Scope, base: &str) -> Option<path::Scope> {
@@ -18,37 +149,223 @@ pub(super) fn compile(scope: &Scope, base: &str) -> Option<path::Scope> {
     Some(path::Scope::new(&allow, &deny, base))
 }
 
-/// Whether a server may take this for a path: by its key, or because nothing else looks so.
-pub(super) fn is_path(role: Role, text: &str) -> bool {
-    match role {
-        Role::Path => true,
-        Role::Prose | Role::Content | Role::Code | Role::Script | Role::Command | Role::Commands => false,
-        // What has no scheme is no URL, and a server may well open it as a file.
-        Role::Url | Role::Host => is_file_url(text) || !text.contains("://") && looks_like_path(text),
-        Role::CommandWords | Role::Reference | Role::Method | Role::Sql | Role::Query | Role::Other => {
-            looks_like_path(text)
+/// Whether a string lies inside of all places, or is shown to be no path. `anchored` is whether the schema names
+/// another argument as the path, and the call has it.
+pub(super) fn check(
+    places: &[path::Scope],
+    field: Field,
+    evidence: &Evidence<'_>,
+    anchored: bool,
+    text: &str,
+    world: &dyn World,
+) -> Verdict {
+    let tidy = tidy(text);
+    let form = form(&tidy);
+    if evidence.lists(text) && form < Form::Path
+        || evidence.has_format(&FORMATS) && form < Form::Relative
+        || field == Field::Command
+    {
+        return Ok(());
+    }
+    let is_body = field == Field::Body && evidence.is_declared() && anchored;
+    if tidy.contains(['\n', '\r']) && field != Field::Place {
+        // No path has several lines, but a list of paths has.
+        let words = tidy.lines().map(str::trim).filter(|line| !line.contains(char::is_whitespace));
+        let mut paths = words.filter(|line| !is_body && self::form(line) >= Form::Hidden);
+        return paths.try_for_each(|line| inside(places, line, world));
+    }
+    let sentence = tidy.contains(char::is_whitespace);
+    let counts = match field {
+        Field::Place => form >= Form::Name || !is_number_date_or_address(&tidy),
+        Field::Pair => form >= Form::Hidden,
+        Field::Remote => form >= Form::Relative,
+        Field::Below => form == Form::Path || form >= Form::Relative && !anchored,
+        Field::Body if is_body => form >= Form::Hidden,
+        Field::Body => form >= Form::Relative,
+        Field::Unknown => form >= Form::Name,
+        Field::Command => false,
+    };
+    // A name of several words is a path where its key says so, or where it begins as one.
+    let counts = counts && (!sentence || field == Field::Place || form == Form::Path);
+    if !counts {
+        return Ok(());
+    }
+    // Places are judged as they were sent: what is read out of them is for the reader of paths.
+    inside(places, if field == Field::Place { text } else { &tidy }, world)
+}
+
+/// Whether a word of a command, or any part of it, could be a path.
+pub(super) fn check_word(places: &[path::Scope], word: &str, world: &dyn World) -> Verdict {
+    let tidy = tidy(word);
+    let form = form(&tidy);
+    let sentence = tidy.contains(char::is_whitespace);
+    if form == Form::Path || form >= Form::Name && !sentence && !word.starts_with('-') {
+        return inside(places, &tidy, world);
+    }
+    parts(&tidy).try_for_each(|part| one(places, part, world))
+}
+
+/// The same of the program of a command: by its bare name, or in a folder of the system, it is no place.
+pub(super) fn check_program(places: &[path::Scope], word: &str, world: &dyn World) -> Verdict {
+    let tidy = tidy(word);
+    let of_system =
+        SYSTEM_FOLDERS.iter().any(|folder| tidy.strip_prefix(folder).is_some_and(|name| !name.contains('/')));
+    if form(&tidy) < Form::Relative || of_system { Ok(()) } else { inside(places, &tidy, world) }
+}
+
+/// Whether every path in a string that counts as one lies inside.
+fn inside(places: &[path::Scope], text: &str, world: &dyn World) -> Verdict {
+    let tidy = tidy(text);
+    match scheme_of(&tidy) {
+        Some((scheme, _)) if ELSEWHERE.iter().any(|other| scheme.eq_ignore_ascii_case(other)) => {
+            // A URL inside of a URL is what a proxy would open.
+            let lower = tidy.to_ascii_lowercase();
+            lower.match_indices("file:").try_for_each(|(at, _)| one(places, &tidy[at..], world))
         }
+        Some((scheme, rest)) if scheme.len() > 1 && !scheme.eq_ignore_ascii_case("file") => {
+            in_uri(rest).into_iter().try_for_each(|path| one(places, &path, world))
+        }
+        Some((scheme, _)) if scheme.eq_ignore_ascii_case("file") => {
+            one(places, text, world)?;
+            // Readers of URLs leave out what stands behind `#`; readers of paths do not.
+            let front = tidy.split('#').next().unwrap_or_default();
+            if front.len() < tidy.len() { one(places, front, world) } else { Ok(()) }
+        }
+        _ => one(places, text, world),
+    }?;
+    parts(&tidy).try_for_each(|part| one(places, part, world))
+}
+
+fn one(places: &[path::Scope], text: &str, world: &dyn World) -> Verdict {
+    let links = |path: &str| world.link(path);
+    places.iter().try_for_each(|place| path::check(place, text, &links)).map_err(|finding| {
+        if finding.suggestion.is_some() {
+            return finding;
+        }
+        finding.suggest(
+            "the grant is limited to some paths; name a place inside of them by its full path, or ask the operator for \
+             a wider grant (`switchboard grant --path`)",
+        )
+    })
+}
+
+/// What a URI of a scheme that nobody here knows could make its server open.
+fn in_uri(rest: &str) -> Vec<String> {
+    let plain = rest.split(['?', '#']).next().unwrap_or_default();
+    match plain.strip_prefix("//") {
+        Some(after) => {
+            let path = after.find('/').map_or("", |at| &after[at..]);
+            let whole = format!("/{}", after.trim_start_matches('/'));
+            let relative = (!after.starts_with('/')).then(|| after.to_owned());
+            [Some(path.to_owned()).filter(|path| path.len() > 1), Some(whole), relative].into_iter().flatten().collect()
+        }
+        None => vec![plain.to_owned()],
     }
 }
 
-fn is_file_url(text: &str) -> bool {
-    text.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:"))
+/// Further paths in one string: lists with commas, options with values, quoted words.
+fn parts(text: &str) -> impl Iterator<Item = &str> {
+    let ends = |c: char| c.is_whitespace() || matches!(c, ',' | ';' | '|' | '=' | '"' | '\'' | '`' | '(' | ')' | '@');
+    let whole = text.len();
+    // A colon parts lists too, but `x://` is a URL.
+    let pieces = text.split(ends).flat_map(|piece| {
+        let lists = if piece.contains(":/") && piece.contains("://") { usize::MAX } else { 0 };
+        piece.split(move |c: char| lists == 0 && c == ':')
+    });
+    pieces.filter(move |piece| piece.len() < whole && piece.starts_with(['/', '~', '\\']) && piece.len() > 1)
 }
 
-fn looks_like_path(text: &str) -> bool {
-    if text.len() > path::MAX_PATH_BYTES || text.contains('\n') {
-        return false;
+/// The string as a careless server reads it: other slashes are slashes, what cannot be seen is not there, and what stands
+/// behind a zero byte is cut off.
+fn tidy(text: &str) -> Cow<'_, str> {
+    let cut = text.split('\0').next().unwrap_or_default();
+    let framed = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '"' | '\'' | '`' | '<' | '>' | '@');
+    if cut.is_ascii() {
+        return Cow::Borrowed(cut.trim_matches(framed));
     }
+    Cow::Owned(path::fold_look_alikes(cut).trim_matches(framed).to_owned())
+}
+
+fn form(text: &str) -> Form {
     let bytes = text.as_bytes();
-    let drive =
-        bytes.len() > 2 && bytes[0].is_ascii_alphabetic() && bytes[1] == b':' && matches!(bytes[2], b'\\' | b'/');
-    let lower = || text.to_ascii_lowercase();
-    drive
-        || is_file_url(text)
-        || text == ".."
-        || text.starts_with(['/', '~', '\\'])
+    let drive = bytes.len() > 1 && bytes[0].is_ascii_alphabetic() && bytes[1] == b':' && {
+        bytes.len() == 2 || matches!(bytes[2], b'\\' | b'/')
+    };
+    // A line of a program that begins with a comment.
+    let comment = ["// ", "/* ", "/** ", "//\t"].iter().any(|mark| text.starts_with(mark))
+        || text.starts_with("/*") && text.contains("*/")
+        || text == "//";
+    let variable = text.strip_prefix('$').is_some_and(|rest| {
+        rest.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '_' | '{' | '('))
+            && (rest.contains(['/', '\\']) || rest.chars().all(|c| c.is_ascii_uppercase() || "_{}()".contains(c)))
+    });
+    let windows = text.strip_prefix('%').and_then(|rest| rest.split_once('%'));
+    let windows = windows.is_some_and(|(name, _)| {
+        name.len() > 2 && name.bytes().all(|byte| byte.is_ascii_uppercase() || matches!(byte, b'_' | b'(' | b')'))
+    });
+    let climbs = text == ".."
         || ["./", "../", ".\\", "..\\"].iter().any(|start| text.starts_with(start))
-        || text.contains("/../")
+        || ["/../", "\\..\\", "/..\\", "\\../"].iter().any(|step| text.contains(step))
         || text.ends_with("/..")
-        || text.contains('%') && ["%2e%2e", "%2f", "%5c", "..%", "%252"].iter().any(|escape| lower().contains(escape))
+        || text.ends_with("\\..");
+    let lower = || text.to_ascii_lowercase();
+    let escaped = text.contains('%')
+        && !text.contains(char::is_whitespace)
+        && ["%2e%2e", "%2f", "%5c", "..%", "%252", "%u2215", "%uff0f", "%c0%af"]
+            .iter()
+            .any(|escape| lower().contains(escape));
+    let hidden = text.strip_prefix('.').is_some_and(|rest| {
+        rest.starts_with(|c: char| c.is_ascii_alphabetic())
+            && rest.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-/\\".contains(&byte))
+    });
+    let begins = text.starts_with(['/', '\\', '~']) && !comment;
+    if begins || drive || variable || windows || climbs || escaped || is_uri(text) {
+        return Form::Path;
+    }
+    if hidden {
+        return Form::Hidden;
+    }
+    if text.contains(char::is_whitespace) || !text.bytes().any(|byte| matches!(byte, b'/' | b'\\' | b'.')) {
+        return Form::Plain;
+    }
+    if text.contains(['/', '\\']) {
+        // No system has names of that length: it is data.
+        let opens = text.len() <= path::MAX_PATH_BYTES && text.split(['/', '\\']).all(|name| name.len() <= 255);
+        return if opens && !is_date(text) { Form::Relative } else { Form::Plain };
+    }
+    let ending = text.rsplit('.').next().unwrap_or_default();
+    let is_ending = (1..=8).contains(&ending.len())
+        && ending.starts_with(|c: char| c.is_ascii_alphabetic())
+        && ending.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    if is_ending { Form::Name } else { Form::Plain }
+}
+
+/// A URI that a server may take for a file: `file:` in any spelling, and other schemes with a path behind.
+fn is_uri(text: &str) -> bool {
+    let Some((scheme, rest)) = scheme_of(text) else { return false };
+    let elsewhere = ELSEWHERE.iter().any(|other| scheme.eq_ignore_ascii_case(other));
+    scheme.eq_ignore_ascii_case("file")
+        || !text.contains(char::is_whitespace)
+            && (!elsewhere && rest.starts_with(['/', '\\']) || text.to_ascii_lowercase().contains("file:"))
+}
+
+fn scheme_of(text: &str) -> Option<(&str, &str)> {
+    let (scheme, rest) = text.split_once(':')?;
+    let plain = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.'));
+    plain.then_some((scheme, rest))
+}
+
+fn is_number_date_or_address(text: &str) -> bool {
+    let number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.:TZ".contains(&byte));
+    let address = text.split_once('@').is_some_and(|(name, host)| {
+        !name.is_empty() && host.contains('.') && !text.contains(['/', '\\', ':']) && !host.contains('@')
+    });
+    number && text.bytes().any(|byte| byte.is_ascii_digit()) || address
+}
+
+fn is_date(text: &str) -> bool {
+    let mut parts = text.split('/');
+    let digits = |part: &str| (1..=4).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit());
+    parts.clone().count() <= 3 && parts.all(digits)
 }

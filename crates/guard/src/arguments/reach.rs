@@ -113,6 +113,16 @@ fn check_scopes(scopes: &[Scope], target: &Target) -> Verdict {
     limits.try_for_each(|scope| within(scope, target, &host))
 }
 
+/// Whether all limits cover what a URL leads to.
+pub(super) fn within_limits(scopes: &[Scope], url: String, names_port: bool) -> Verdict {
+    check_scopes(scopes, &Target { url, names_port, guess: false })
+}
+
+/// Whether a URL of this scheme makes a client connect or read.
+pub(super) fn is_reaching(scheme: &str) -> bool {
+    REACHING.iter().any(|reaching| scheme.eq_ignore_ascii_case(reaching))
+}
+
 fn within(scope: &Scope, target: &Target, host: &str) -> Verdict {
     if let Some(denied) = scope.deny_hosts.iter().find(|denied| is_at_or_below(denied, host)) {
         return Err(Finding::new("host-denied", format!("the host `{host}` is denied by `{denied}`")));

@@ -2,6 +2,7 @@
 
 use switchboard_wire::{Kind, Object, Raw};
 
+use super::limits::Limits;
 use super::role::{self, Role};
 use super::{ARGUMENTS, Checks, MAX_DEPTH, SCOPE, Violation, World, command, place, reach, source, sql};
 use crate::code::Rejection;
@@ -35,7 +36,10 @@ type Outcome = Result<(), Refused>;
 
 impl Walk<'_> {
     pub(super) fn run(&self, arguments: &Raw) -> Result<(), Box<Violation>> {
-        self.value(arguments, Role::Other, &Beside::default(), 0).map_err(|refused| {
+        let judged = self.value(arguments, Role::Other, &Beside::default(), 0);
+        let limits = Limits::of(self.checks, arguments, self.world);
+        let judged = judged.and_then(|()| limits.map_or(Ok(()), |limits| limits.check(arguments)));
+        judged.map_err(|refused| {
             let Reason { step, pointer, finding, rejection } = *refused;
             let rejection = rejection.and_then(|rejection| Raw::from_value(&rejection.to_json()).ok());
             Box::new(Violation { step, pointer, finding, rejection })
@@ -133,12 +137,6 @@ impl Walk<'_> {
         if self.checks.runs_code() {
             source::check(self.checks, role, text, beside.language.as_deref())?;
         }
-        if !self.checks.places.is_empty() && place::is_path(role, text) {
-            let links = |path: &str| self.world.link(path);
-            for place in &self.checks.places {
-                at(SCOPE, crate::path::check(place, text, &links))?;
-            }
-        }
         Ok(())
     }
 
@@ -147,15 +145,14 @@ impl Walk<'_> {
         if self.checks.places.is_empty() {
             return Ok(());
         }
-        let links = |path: &str| self.world.link(path);
-        for word in crate::shell::plain_words(line).map_err(|finding| refused(SCOPE, finding))?.iter().skip(1) {
+        let words = crate::shell::plain_words(line).map_err(|finding| refused(SCOPE, finding))?;
+        if let Some(program) = words.first() {
+            at(SCOPE, place::check_program(&self.checks.places, program, self.world))?;
+        }
+        for word in words.iter().skip(1) {
             let value =
                 word.split_once('=').filter(|_| word.starts_with('-')).map_or(word.as_str(), |(_, value)| value);
-            if place::is_path(Role::CommandWords, value) {
-                for place in &self.checks.places {
-                    at(SCOPE, crate::path::check(place, value, &links))?;
-                }
-            }
+            at(SCOPE, place::check_word(&self.checks.places, value, self.world))?;
         }
         Ok(())
     }
@@ -222,7 +219,7 @@ impl Walk<'_> {
 }
 
 /// The refusal, seen from one level further out.
-fn under(key: &str, mut refused: Refused) -> Refused {
+pub(super) fn under(key: &str, mut refused: Refused) -> Refused {
     let escaped = key.replace('~', "~0").replace('/', "~1");
     refused.pointer.insert_str(0, &format!("/{escaped}"));
     refused

@@ -137,7 +137,7 @@ fn hex(digits: &[u8]) -> Option<u32> {
 
 /// Compatibility forms (full-width letters, leaders), other slashes and invisible characters, as the plain characters
 /// they pass for.
-fn fold_look_alikes(text: &str) -> String {
+pub(crate) fn fold_look_alikes(text: &str) -> String {
     text.chars()
         .filter(|c| !is_invisible(*c))
         .nfkc()

@@ -42,6 +42,13 @@ pub enum ScopeFault {
 }
 
 impl Scope {
+    /// The same without what it says of paths, hosts and ports.
+    #[must_use]
+    pub fn without_places(&self) -> Self {
+        let (paths, hosts, ports) = (None, None, None);
+        Self { paths, deny_paths: Vec::new(), hosts, deny_hosts: Vec::new(), ports, ..self.clone() }
+    }
+
     /// Reads a scope as it is stored or sent.
     ///
     /// # Errors

@@ -122,6 +122,31 @@ pub fn classify(tool: &str, arguments: &[String]) -> Option<Class> {
     }
 }
 
+/// The same of a prompt or a template, whose description tells as well: there is no schema that would.
+#[must_use]
+pub fn classify_described(name: &str, description: Option<&str>, arguments: &[String]) -> Option<Class> {
+    let by_name = classify(name, arguments);
+    if by_name.is_some_and(|class| class != Class::Network) {
+        return by_name;
+    }
+    let first = description.unwrap_or_default().split(['.', '\n']).next().unwrap_or_default();
+    let words: Vec<String> = words(first).iter().map(|word| stem(word)).collect();
+    let begins = words.first().is_some_and(|word| RUNNING.contains(&word.as_str()));
+    if begins && has(&words, COMMANDS) {
+        Some(Class::Shell)
+    } else if begins && has(&words, CODES) {
+        Some(Class::Code)
+    } else {
+        by_name
+    }
+}
+
+/// A verb without the ending of the third person.
+fn stem(word: &str) -> String {
+    let bare = word.strip_suffix('s').unwrap_or(word);
+    if RUNNING.contains(&bare) { bare.to_owned() } else { word.to_owned() }
+}
+
 fn runs_commands(words: &[String], arguments: &[String]) -> bool {
     if has(arguments, COMMAND_ARGUMENTS) || is_only(words, COMMANDS_ALONE) {
         return true;

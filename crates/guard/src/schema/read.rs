@@ -78,7 +78,13 @@ impl Reader<'_> {
                 self.note("a dynamic reference is not followed");
             }
         }
-        let mut node = Node { types: types(members), values: values(members), ..Node::default() };
+        let mut node = Node {
+            types: types(members),
+            values: values(members),
+            format: members.get("format").and_then(Value::as_str).map(|name| name.to_ascii_lowercase().into()),
+            speaks_of_place: super::evidence::speaks_of_place(members),
+            ..Node::default()
+        };
         self.of_objects(&mut node, members, depth)?;
         self.of_arrays(&mut node, members, depth)?;
         let count = |key: &str| members.get(key).and_then(Value::as_f64).and_then(whole);

@@ -317,6 +317,7 @@ impl Kernel {
             .finish();
         let (metadata, params) = (Metadata::default(), Object::open(&call).map_err(crate::forward::malformed)?);
         let attempt = Attempt {
+            subject: super::Subject::Tool,
             context,
             server: &server,
             exposed: &name,
@@ -324,6 +325,8 @@ impl Kernel {
             policy,
             params: &params,
             raw: &call,
+            sent: None,
+            within: None,
             metadata: &metadata,
             trace: "",
         };

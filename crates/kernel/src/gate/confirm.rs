@@ -25,12 +25,12 @@ use switchboard_store::{
     Approval, ApprovalState, Approvals, Claimed, Decision, Digest, Refusal, Reuse, StoreError, Ticket, Verdict,
     canonical,
 };
-use switchboard_wire::{Edit, Object, Raw};
+use switchboard_wire::{Edit, Raw};
 use tokio::time::Instant;
 
 use super::audit::{self, event, result};
-use super::refused::{refusal, refused};
-use super::{Attempt, exact};
+use super::refused::refused;
+use super::{Attempt, Subject, exact};
 use crate::kernel::Kernel;
 pub(crate) use desk::Desk;
 use elicitation::{ask_by_elicitation, read_elicitation};
@@ -154,7 +154,9 @@ impl Kernel {
         self.tell_of(&question, event::HELD, None, &question.id).await;
         let context = attempt.context;
         let capabilities = &context.caller.capabilities;
-        if proposals::declared(capabilities).has(Proposal::HumanInTheLoop) {
+        // The proposal has its answer only for tools.
+        let is_tool = attempt.subject == Subject::Tool;
+        if is_tool && proposals::declared(capabilities).has(Proposal::HumanInTheLoop) {
             return Ok(Confirmed::Answer(question.ask_by_token(self)));
         }
         if context.caller.era() == Era::Modern && context.caller.can(&["elicitation"]) {
@@ -292,7 +294,7 @@ impl Kernel {
                 let event = audit::with(refused(event, &fault), "approval", question.id.clone());
                 let event = audit::with(event, "arguments", question.arguments.to_string());
                 self.gate().audit.note(event).await;
-                return Ok(Confirmed::Answer(refusal(attempt.context, &fault)));
+                return Ok(Confirmed::Answer(attempt.refusal(&fault)));
             }
         };
         match question.claim(self, Ticket::Id(question.id.clone())).await? {
@@ -341,7 +343,7 @@ impl Kernel {
                 let fault = Fault::new(FaultKind::ConfirmationRequired, text);
                 let event = audit::with(attempt.event(event::TOOL_REJECTED, result::BLOCKED), "step", "confirmation");
                 self.gate().audit.note(refused(event, &fault)).await;
-                Ok(Confirmed::Answer(refusal(context, &fault)))
+                Ok(Confirmed::Answer(attempt.refusal(&fault)))
             }
         }
     }
@@ -390,7 +392,7 @@ impl Kernel {
         let event = audit::with(event, "reason", text.clone());
         let fault = Fault::new(FaultKind::ConfirmationDenied, text);
         self.gate().audit.note(refused(event, &fault)).await;
-        Confirmed::Answer(refusal(attempt.context, &fault))
+        Confirmed::Answer(attempt.refusal(&fault))
     }
 
     async fn invalid(&self, attempt: &Attempt<'_>, why: &str) -> Confirmed {
@@ -399,7 +401,7 @@ impl Kernel {
         let fault = Fault::new(FaultKind::ConfirmationInvalid, text)
             .suggest("make the call again without a confirmation, and ask the user with the token that comes back");
         self.gate().audit.note(refused(audit::with(event, "reason", why), &fault)).await;
-        Confirmed::Answer(refusal(attempt.context, &fault))
+        Confirmed::Answer(attempt.refusal(&fault))
     }
 
     async fn tell_of(&self, question: &Question<'_>, event_type: &str, by: Option<&str>, id: &str) {
@@ -412,21 +414,19 @@ impl Kernel {
     }
 
     /// Remembers a confirmed call whose server wants more input, by the state with which it will come back.
-    pub(crate) fn remember_midway(&self, context: &Context, server: &str, params: &Object, reply: &Reply) {
+    pub(crate) fn remember_midway(&self, context: &Context, server: &str, name: &str, arguments: &Raw, reply: &Reply) {
         let Ok(answer) = &reply.outcome else { return };
         let state = answer.member("requestState").and_then(|state| state.as_text());
         let state = state.or_else(|| ConfirmationRequest::of_result(answer)?.token);
-        let arguments = params.get("arguments").unwrap_or_else(Raw::empty_object);
-        let (Some(state), Ok(arguments)) = (state, exact::digest(&arguments)) else { return };
-        let tool = params.text("name").unwrap_or_default();
-        self.gate().desk.remember(midway_of(&context.session.principal, server, &tool, arguments, &state));
+        let (Some(state), Ok(arguments)) = (state, exact::digest(arguments)) else { return };
+        self.gate().desk.remember(midway_of(&context.session.principal, server, name, arguments, &state));
     }
 }
 
 fn midway(question: &Question<'_>, state: &str) -> Digest {
     let attempt = question.attempt;
     let (principal, server) = (&attempt.context.session.principal, attempt.server.id());
-    midway_of(principal, server, attempt.exposed, question.arguments, state)
+    midway_of(principal, server, attempt.asked_as(), question.arguments, state)
 }
 
 fn midway_of(principal: &str, server: &str, tool: &str, arguments: Digest, state: &str) -> Digest {

@@ -29,7 +29,7 @@ pub fn default_policy(
     of_server.or(of_all).unwrap_or(own)
 }
 
-/// What the gate knows of a tool.
+/// What the gate knows of a tool, a prompt or a resource.
 #[derive(Debug)]
 pub struct ToolPolicy {
     /// What follows from everything that is said of it.
@@ -42,7 +42,8 @@ pub struct ToolPolicy {
     input_schema: Option<Raw>,
     /// The most bytes that its arguments may have, as it says itself (proposal 10).
     longest_input: Option<u64>,
-    schema: OnceLock<Schema>,
+    schema: OnceLock<Arc<Schema>>,
+    listed: bool,
     timings: Option<(Box<str>, Arc<Timings>)>,
     times: OnceLock<Arc<Durations>>,
 }
@@ -60,6 +61,7 @@ impl ToolPolicy {
             input_schema: None,
             longest_input: None,
             schema: OnceLock::new(),
+            listed: false,
             timings: None,
             times: OnceLock::new(),
         }
@@ -78,6 +80,7 @@ impl ToolPolicy {
     /// The checks of its arguments within the scopes of grants.
     pub(super) fn checks_within(&self, scopes: &[permission::Scope], base: &str) -> Checks {
         let checks = Checks::new(&self.assessment.validators, &self.security, scopes, base);
+        let checks = checks.with_schema(self.schema().cloned());
         match self.code_level {
             Some(level) => checks.at_code_level(level),
             None => checks,
@@ -101,6 +104,17 @@ impl ToolPolicy {
         self.longest_input
     }
 
+    /// The same of a resource that its server lists.
+    #[must_use]
+    pub(crate) fn listed(self) -> Self {
+        Self { listed: true, ..self }
+    }
+
+    /// Whether it is a resource that its server lists.
+    pub(super) const fn is_listed(&self) -> bool {
+        self.listed
+    }
+
     /// The same with the counters of its server's tools, and its name among them.
     #[must_use]
     pub fn timed_by(self, name: &str, timings: &Arc<Timings>) -> Self {
@@ -114,14 +128,14 @@ impl ToolPolicy {
     }
 
     /// The schema, read when it is first asked for.
-    pub(super) fn schema(&self) -> Option<&Schema> {
+    pub(super) fn schema(&self) -> Option<&Arc<Schema>> {
         let raw = self.input_schema.as_ref()?;
         Some(self.schema.get_or_init(|| {
             let schema = Schema::read(raw);
             for note in schema.notes() {
                 tracing::debug!(note, "part of a tool's schema is not checked");
             }
-            schema
+            Arc::new(schema)
         }))
     }
 }

@@ -85,26 +85,19 @@ impl Drop for Metered {
 }
 
 impl Kernel {
-    /// Counts a call of a tool, until what is returned is dropped.
+    /// Counts a request, as one that runs until what is returned is dropped where it may run long.
     ///
     /// # Errors
     /// A bound is reached.
     pub(super) fn meter(&self, attempt: &Attempt<'_>) -> Result<Option<Box<Metered>>, Fault> {
         let principal = &attempt.context.session.principal;
-        let outcome = self.count(principal, attempt.server, Some(attempt.tool), true);
+        let tool = attempt.called().map(|(tool, _)| tool);
+        let outcome = self.count(principal, attempt.server, tool, attempt.subject.passage().runs);
         if let Err(fault) = &outcome {
             let event = audit::with(attempt.event(event::TOOL_BLOCKED, result::BLOCKED), "step", "rate");
             self.gate().audit.note_now(&audit::with(event, "reason", fault.message()));
         }
         outcome
-    }
-
-    /// Counts a request that is no call of a tool. It is over too soon to be counted as one that runs.
-    ///
-    /// # Errors
-    /// A bound is reached.
-    pub(super) fn meter_request(&self, principal: &Arc<str>, server: &Server) -> Result<(), Fault> {
-        self.count(principal, server, None, false).map(|_| ())
     }
 
     /// What a principal is held to, and what is left of it; nothing where the operator set no bound.

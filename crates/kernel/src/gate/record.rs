@@ -75,8 +75,10 @@ impl Kernel {
     /// Writes down that the call is about to be made, where it may change something.
     pub(super) async fn put_on_record(&self, attempt: &Attempt<'_>, approval: Option<String>) -> Result<Permit, Fault> {
         let assessment = &attempt.policy.assessment;
-        let mut outcome = attempt.event(event::TOOL_EXECUTED, result::SUCCESS);
-        if let Some(arguments) = attempt.params.get("arguments") {
+        let passage = attempt.subject.passage();
+        let Some(event_type) = passage.outcome else { return Ok(Permit(None, None)) };
+        let mut outcome = attempt.event(event_type, result::SUCCESS);
+        if let Some(arguments) = attempt.sent.cloned().or_else(|| attempt.params.get("arguments")) {
             self.describe_arguments(&mut outcome, &arguments);
         }
         let details = &mut outcome.details;
@@ -90,7 +92,8 @@ impl Kernel {
             details.insert("approval_policy", ApprovalPolicy::AutoApprove.as_str());
         }
         let times = attempt.policy.times();
-        Ok(self.begin(outcome, assessment.effect).await?.timed(times))
+        let effect = if passage.intent { assessment.effect } else { Effect::None };
+        Ok(self.begin(outcome, effect).await?.timed(times))
     }
 
     fn describe_arguments(&self, outcome: &mut AuditEvent, arguments: &Raw) {

@@ -78,25 +78,46 @@ pub(super) fn note_marks(event: &mut AuditEvent, result: &Object) {
     event.details.insert("result_marks", rules);
 }
 
-/// The texts that a model will read, with where they stand.
+/// The texts that a model will read, with where they stand: of a tool, of a prompt, of a resource.
 fn texts(result: &Raw) -> Vec<(String, String)> {
-    let blocks = result.member("content").filter(|content| content.kind() == Kind::Array);
-    let blocks = blocks.and_then(|content| content.elements()).unwrap_or_default();
+    let elements = |key: &str| {
+        let list = result.member(key).filter(|list| list.kind() == Kind::Array);
+        list.and_then(|list| list.elements()).unwrap_or_default()
+    };
+    let mut blocks: Vec<(String, Raw)> = Vec::new();
+    for (index, block) in elements("content").into_iter().enumerate() {
+        blocks.push((format!("/content/{index}"), block));
+    }
+    for (index, message) in elements("messages").into_iter().enumerate() {
+        let Some(content) = message.member("content") else { continue };
+        match content.elements().filter(|_| content.kind() == Kind::Array) {
+            Some(parts) => blocks.extend(
+                parts.into_iter().enumerate().map(|(part, block)| (format!("/messages/{index}/content/{part}"), block)),
+            ),
+            None => blocks.push((format!("/messages/{index}/content"), content)),
+        }
+    }
     let mut left = MOST_BYTES;
     let mut texts = Vec::new();
-    for (index, block) in blocks.iter().enumerate() {
+    let mut take = |place: String, text: Option<String>| {
+        let Some(mut text) = text else { return };
+        let end = (0..=text.len().min(left)).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+        text.truncate(end);
+        left -= end;
+        if !text.is_empty() {
+            texts.push((place, text));
+        }
+    };
+    for (at, block) in blocks {
         let (path, place): (&[&str], _) = match block.member("type").and_then(|kind| kind.as_text()).as_deref() {
             Some("text") => (&["text"], "text"),
             Some("resource") => (&["resource", "text"], "resource/text"),
             _ => continue,
         };
-        let Some(mut text) = block.at(path).and_then(|text| text.as_text()) else { continue };
-        let end = (0..=text.len().min(left)).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
-        text.truncate(end);
-        left -= end;
-        if !text.is_empty() {
-            texts.push((format!("/content/{index}/{place}"), text));
-        }
+        take(format!("{at}/{place}"), block.at(path).and_then(|text| text.as_text()));
+    }
+    for (index, item) in elements("contents").into_iter().enumerate() {
+        take(format!("/contents/{index}/text"), item.member("text").and_then(|text| text.as_text()));
     }
     texts
 }
@@ -151,6 +172,11 @@ mod tests {
                 vec![place("/content/0/resource/text")],
             ),
             (r#"{"content":[{"type":"image","data":"b\u202ec"}],"structuredContent":{"text":"\u202e"}}"#, vec![]),
+            (
+                r#"{"messages":[{"role":"user","content":{"type":"text","text":"b\u202ec"}}]}"#,
+                vec![place("/messages/0/content/text")],
+            ),
+            (r#"{"contents":[{"uri":"x:y","text":"b\u202ec"}]}"#, vec![place("/contents/0/text")]),
             (r#"{"content":{"text":"b\u202ec"}}"#, vec![]),
             (r#"{"resultType":"input_required"}"#, vec![]),
         ] {

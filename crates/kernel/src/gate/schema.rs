@@ -18,6 +18,9 @@ use crate::kernel::Kernel;
 impl Kernel {
     /// Where the arguments do not fit the schema, if that counts.
     pub(super) fn mismatch(&self, attempt: &Attempt<'_>) -> Option<Box<Mismatch>> {
+        if attempt.subject != super::Subject::Tool {
+            return None;
+        }
         if let Some(longest) = attempt.policy.longest_input() {
             let size = u64::try_from(attempt.arguments().as_bytes().len()).unwrap_or(u64::MAX);
             let text = format!("they have {size} bytes, of which the tool takes at most {longest}");

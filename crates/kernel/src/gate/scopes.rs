@@ -22,7 +22,7 @@ use switchboard_wire::{Edit, Kind, Object, Raw, Request};
 use tokio::time::Instant;
 
 use super::audit::{self, event, result};
-use super::{Attempt, Tables, ToolPolicy, refusal, refused, tokens};
+use super::{Attempt, Tables, ToolPolicy, refused, tokens};
 use crate::kernel::{Kernel, View};
 use crate::server::Server;
 
@@ -153,16 +153,17 @@ impl Kernel {
         Ok(())
     }
 
-    /// The same for a call of a tool; the answer to the client where it is refused.
+    /// The same for one request; the answer to the client where it is refused.
     pub(super) async fn check_scopes(&self, attempt: &Attempt<'_>) -> Option<Reply> {
         let meta = attempt.params.get("_meta");
         let mut presented = Presented::of(attempt.context, meta.as_ref());
         presented.0.extend(meta.as_ref().and_then(|meta| self.nobodys_token(meta)));
-        let wanted = Wanted { server: attempt.server.id(), tool: Some((attempt.exposed, attempt.policy)) };
+        let tool = attempt.called().map(|(_, exposed)| (exposed, attempt.policy));
+        let wanted = Wanted { server: attempt.server.id(), tool };
         let fault = self.hold_to_scopes(&attempt.context.session.principal, &presented, wanted).err()?;
         let event = audit::with(attempt.event(event::TOOL_BLOCKED, result::BLOCKED), "step", "scopes");
         self.gate().audit.note(refused(audit::with(event, "reason", fault.message()), &fault)).await;
-        Some(refusal(attempt.context, &fault))
+        Some(attempt.refusal(&fault))
     }
 
     /// A token under the common name that is not ours, where no server gives any: whoever shows it means it to narrow

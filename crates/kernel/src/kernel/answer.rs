@@ -3,7 +3,6 @@
 use std::sync::{Arc, LazyLock};
 
 use memchr::memmem::Finder;
-use switchboard_guard::risk::Effect;
 use switchboard_peer::{BoxFuture, Context, Handler, Reply, Session};
 use switchboard_protocol::fault::{Fault, FaultKind, Rendering};
 use switchboard_protocol::mcp::{meta, method};
@@ -16,7 +15,8 @@ use super::{Kernel, LEVEL_WAIT};
 use crate::clients::{ClientState, level_index};
 use crate::directory::ListKind;
 use crate::forward::{Forward, malformed, send_level};
-use crate::gate::{self, audit};
+use crate::gate::request::Asking;
+use crate::gate::{self, Subject, passage};
 use crate::server::Server;
 use crate::{bridge, names, welcome};
 
@@ -185,18 +185,18 @@ impl Kernel {
         let view = self.view();
         let only = view.directory.only().and_then(|index| view.servers.get(index).cloned());
         let server = only.ok_or_else(|| no_such_method(&request.method))?;
-        self.admit(context, &server, &request.method, request.params.as_ref(), || no_such_method(&request.method))
-            .await?;
+        // A server that reads names less strictly than we do must not get by another name what the gate would judge.
+        if passage::could_be_known(&request.method) {
+            return Err(no_such_method(&request.method));
+        }
+        let policy = view.directory.plain_policy(0).ok_or_else(|| no_such_method(&request.method))?;
         if server.trust() < TrustLevel::Standard {
             // Each call of such a server is put before a person. This one nobody could explain.
             return Err(no_such_method(&request.method));
         }
-        let metadata = gate::metadata_of(&request)?;
-        // Nobody here knows what it does, so it may change something.
-        let event = audit::event_of(audit::event::PASSED, audit::principal(&context.session), audit::result::SUCCESS);
-        let mut event = audit::with(audit::about(event, server.id(), None), "method", &*request.method);
-        event.trace_id = Some(gate::trace_of(&metadata).into());
-        let permit = self.begin(event, Effect::Unsaid).await?;
+        let method = request.method.clone();
+        let asking = Asking::other(context, &server, Subject::Unknown, &policy, &method, &request)?;
+        let permit = asking.pass(self).await?;
         let params = request.params.clone();
         let outcome = self.forward(context, &server, plain(request, params)).await;
         self.settle(permit, &outcome).await;
@@ -205,10 +205,14 @@ impl Kernel {
 
     /// Passes a client's notification to the servers it may concern, as far as the client may use them.
     async fn pass_on(&self, context: &Context, notification: &Notification) {
+        let to_all = &*notification.method == method::ROOTS_LIST_CHANGED;
+        // One that reads like a request, or like what only servers say, is for nobody.
+        if !to_all && (passage::could_be_known(&notification.method) || !self.may_notify(context, notification).await) {
+            return;
+        }
         let Ok(tables) = self.tables().await else { return };
         let session = &context.session;
         let may_tell = |server: &Server| {
-            let to_all = &*notification.method == method::ROOTS_LIST_CHANGED;
             let allowed = if to_all {
                 self.knows_of(&tables, session, server)
             } else {
@@ -222,7 +226,6 @@ impl Kernel {
             }
         }
         let view = self.view();
-        let to_all = &*notification.method == method::ROOTS_LIST_CHANGED;
         if !to_all && view.directory.only().is_none() {
             return;
         }
@@ -233,6 +236,21 @@ impl Kernel {
                 let _ = hub.remote().notify(notification.clone());
             }
         }
+    }
+
+    /// Whether the gate lets a notification that nobody here knows pass to the only server.
+    async fn may_notify(&self, context: &Context, notification: &Notification) -> bool {
+        let view = self.view();
+        let only = view.directory.only().and_then(|index| view.servers.get(index).cloned());
+        let (Some(server), Some(policy)) = (only, view.directory.plain_policy(0)) else { return false };
+        let (id, method) = (switchboard_wire::Id::number(0), notification.method.clone());
+        let request = Request::new(id, &*method, notification.params.clone());
+        let Ok(asking) = Asking::other(context, &server, Subject::Unknown, &policy, &method, &request) else {
+            return false;
+        };
+        let Ok(permit) = asking.pass(self).await else { return false };
+        self.settle(permit, &Ok(Ok(Raw::empty_object()).into())).await;
+        true
     }
 
     /// The kernel's own tools that belong to what was agreed on with a client.
@@ -290,7 +308,7 @@ pub(super) fn missing(key: &str) -> Fault {
     Fault::new(FaultKind::InvalidParams, format!("`{key}` is missing or no string"))
 }
 
-fn no_such_method(name: &str) -> Fault {
+pub(crate) fn no_such_method(name: &str) -> Fault {
     Fault::new(FaultKind::MethodNotFound, format!("Method not found: {name}"))
 }
 

@@ -18,7 +18,7 @@ use super::{Kernel, View, object_of, repeat, text_of, waiting};
 use crate::callbacks::{CallNames, CallQuestions};
 use crate::directory::Route;
 use crate::forward::{Forward, TaskWish};
-use crate::gate::{self, Admission, Attempt};
+use crate::gate::{self, Admission, Attempt, Subject};
 use crate::server::Server;
 use crate::streams::{Live, Underway, Wish};
 use crate::tasks::TaskTool;
@@ -92,6 +92,7 @@ impl Kernel {
         }
         let trace = gate::trace_of(&metadata);
         let attempt = Attempt {
+            subject: Subject::Tool,
             context,
             server: &server,
             exposed: &name,
@@ -99,10 +100,12 @@ impl Kernel {
             policy,
             params: &params,
             raw,
+            sent: None,
+            within: None,
             trace: &trace,
             metadata: &metadata,
         };
-        let (permit, cleaned) = match self.admit_tool(attempt).await? {
+        let (permit, cleaned) = match self.admit(attempt).await? {
             Admission::Go(permit, cleaned) => (permit, cleaned),
             Admission::Answer(reply) => return Ok(Box::pin(self.repeated(context, &name, raw, reply)).await),
         };
@@ -168,7 +171,8 @@ impl Kernel {
         let reply = outcome.map_err(|fault| repeat::told_of_unknown(&server, policy, &metadata, fault))?;
         self.discovery().used(&context.session, &name);
         if policy.assessment.confirm.is_some() {
-            self.remember_midway(context, server.id(), &params, &reply);
+            let arguments = params.get("arguments").unwrap_or_else(Raw::empty_object);
+            self.remember_midway(context, server.id(), &name, &arguments, &reply);
         }
         match intent {
             Some(intent) => Ok(Box::pin(self.advised(context, &server, &name, &intent, reply)).await),

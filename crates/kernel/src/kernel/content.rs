@@ -1,4 +1,4 @@
-//! Prompts, resources and completions: found, let through, and given under the names that the client knows.
+//! Prompts, resources and completions: found, taken through the gate, and given under the names that the client knows.
 
 use std::sync::Arc;
 
@@ -9,9 +9,18 @@ use switchboard_wire::{Edit, Object, Raw, Request};
 use super::answer::{missing, rename, server_at};
 use super::{Kernel, object_of, plain, text_of, waiting};
 use crate::clients::ClientState;
+use crate::directory::Reading;
 use crate::forward::{failed, malformed};
-use crate::gate::audit;
+use crate::gate::request::Asking;
+use crate::gate::{Admission, Permit, Subject};
 use crate::server::Server;
+
+/// A resource that was found: its server, what that one calls it, and what it is read by.
+pub(crate) struct Found {
+    pub(crate) server: Arc<Server>,
+    pub(crate) original: String,
+    pub(crate) reading: Reading,
+}
 
 impl Kernel {
     pub(super) async fn get_prompt(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
@@ -25,71 +34,129 @@ impl Kernel {
         }
         let route = route.ok_or_else(|| no_such_prompt(&name))?;
         let server = server_at(&view.servers, route.server)?;
-        self.admit(context, &server, &request.method, request.params.as_ref(), || no_such_prompt(&name)).await?;
+        let policy = route.policy.clone().ok_or_else(|| no_such_prompt(&name))?;
+        let asking = Asking::prompt(context, &server, &policy, (&name, &route.original), &request)?;
+        let (permit, request) = match asking.admit(self).await? {
+            Admission::Go(permit, cleaned) => (permit, with_params(request, cleaned)),
+            Admission::Answer(reply) => return Ok(reply),
+        };
+        let is_same = |now: crate::directory::Route| now.original == route.original;
+        if asking.asks() && !self.view().directory.prompt(&name).is_some_and(is_same) {
+            // It was held back or taken away while a person was asked about it.
+            let gone = Err(no_such_prompt(&name));
+            self.settle(permit, &gone).await;
+            return gone;
+        }
         let params = rename(&request, &name, &route.original, "name")?;
-        let reply = self.forward(context, &server, plain(request, params)).await?;
-        self.note_read(context, &server, "prompt", &name, &reply).await;
+        let reply = self.read_on(context, &server, plain(request, params), permit).await?;
+        asking.remember(self, &reply);
         self.note_mentions(context, &view, &server, &reply);
         Ok(reply)
     }
 
     pub(super) async fn read_resource(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
         let uri = text_of(&object_of(&request)?, "uri")?;
-        let (server, original) = self.await_resource(&uri, context).await?;
-        self.admit(context, &server, &request.method, request.params.as_ref(), || unknown_resource(&uri)).await?;
+        let Found { server, original, reading } = self.await_resource(&uri, context).await?;
+        let asking = Asking::resource(context, &server, Subject::Resource, &reading, (&uri, &original), &request)?;
+        let (permit, request) = match asking.admit(self).await? {
+            Admission::Go(permit, cleaned) => (permit, with_params(request, cleaned)),
+            Admission::Answer(reply) => return Ok(reply),
+        };
+        if asking.asks() && self.found_resource(&uri, &context.session.principal).is_none() {
+            let gone = Err(unknown_resource(&uri));
+            self.settle(permit, &gone).await;
+            return gone;
+        }
         let params = rename(&request, &uri, &original, "uri")?;
-        let mut reply = self.forward(context, &server, plain(request, params)).await?;
-        self.note_read(context, &server, "resource", &uri, &reply).await;
+        let mut reply = self.read_on(context, &server, plain(request, params), permit).await?;
+        asking.remember(self, &reply);
         if original != uri {
             reply.outcome = reply.outcome.map(|result| contents_known_as(&result, &original, &uri));
         }
         Ok(reply)
     }
 
+    /// Sends what passed the gate, looks at what comes back, and puts on record how it ended.
+    async fn read_on(
+        &self,
+        context: &Context,
+        server: &Arc<Server>,
+        forward: crate::forward::Forward,
+        permit: Permit,
+    ) -> Result<Reply, Fault> {
+        let outcome = self.forward(context, server, forward).await;
+        let outcome = self.look_at_result(server, outcome).await;
+        self.settle(permit, &outcome).await;
+        outcome
+    }
+
     /// The server that has a resource, waited for while servers are starting.
-    async fn await_resource(&self, uri: &str, context: &Context) -> Result<(Arc<Server>, String), Fault> {
-        if let Some(found) = self.find_resource(uri, &context.session.principal) {
+    async fn await_resource(&self, uri: &str, context: &Context) -> Result<Found, Fault> {
+        if let Some(found) = self.found_resource(uri, &context.session.principal) {
             return Ok(found);
         }
         waiting::until_known(self, |_| self.find_resource(uri, &context.session.principal).is_some()).await;
-        self.find_resource(uri, &context.session.principal).ok_or_else(|| unknown_resource(uri))
+        self.found_resource(uri, &context.session.principal).ok_or_else(|| unknown_resource(uri))
+    }
+
+    /// The server that has a resource, with what it is read by.
+    pub(crate) fn found_resource(&self, uri: &str, principal: &str) -> Option<Found> {
+        let (server, original) = self.find_resource(uri, principal)?;
+        let view = self.view();
+        let index = view.servers.iter().position(|known| Arc::ptr_eq(known, &server))?;
+        let reading = view.directory.reading(index, &original)?;
+        Some(Found { server, original, reading })
     }
 
     pub(super) async fn subscribe(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
         let uri = text_of(&object_of(&request)?, "uri")?;
-        let (server, original) = self.await_resource(&uri, context).await?;
-        self.admit(context, &server, &request.method, request.params.as_ref(), || unknown_resource(&uri)).await?;
+        let Found { server, original, reading } = self.await_resource(&uri, context).await?;
+        let asking = Asking::resource(context, &server, Subject::Subscription, &reading, (&uri, &original), &request)?;
+        let permit = asking.pass(self).await?;
+        let outcome = self.begin_to_watch(context, &server, &uri, &original, request).await;
+        self.settle(permit, &outcome).await;
+        outcome
+    }
+
+    async fn begin_to_watch(
+        &self,
+        context: &Context,
+        server: &Arc<Server>,
+        uri: &str,
+        original: &str,
+        request: Request,
+    ) -> Result<Reply, Fault> {
         let hub = server.hub().await?;
-        let params = rename(&request, &uri, &original, "uri")?;
+        let params = rename(&request, uri, original, "uri")?;
         let state = ClientState::of(&context.session);
-        let key = (server.id().clone(), original.clone());
+        let key = (server.id().clone(), original.to_owned());
         // Counted before it is noted: once it is noted, the end of the session takes it back.
-        let watched = server.watched.has(&original);
-        server.watched.add(&original);
+        let watched = server.watched.has(original);
+        server.watched.add(original);
         match state.watch(key.clone()) {
             Ok(false) if watched => {
-                server.watched.remove(&original);
+                server.watched.remove(original);
                 return Ok(Ok(Raw::empty_object()).into());
             }
             Ok(_) => {}
             Err(fault) => {
-                server.watched.remove(&original);
+                server.watched.remove(original);
                 return Err(fault);
             }
         }
         let mut begun = Begun { kernel: self, state: &state, key: Some(key.clone()) };
-        let outcome = server.ask_to_watch(&hub, &original, params).await;
+        let outcome = server.ask_to_watch(&hub, original, params).await;
         begun.key = None;
         match outcome {
             Ok(result) => Ok(Ok(result).into()),
             Err(outcome) => {
                 // Where the session has ended meanwhile, its end has taken it back.
                 if state.watches.lock().remove(&key) {
-                    server.watched.remove(&original);
+                    server.watched.remove(original);
                 }
                 match outcome {
                     crate::server::CallOutcome::Refused(error) => Ok(Err(error).into()),
-                    crate::server::CallOutcome::Failed(error) => Err(failed(&server, error)),
+                    crate::server::CallOutcome::Failed(error) => Err(failed(server, error)),
                 }
             }
         }
@@ -97,13 +164,17 @@ impl Kernel {
 
     pub(super) async fn unsubscribe(&self, context: &Context, request: &Request) -> Result<Reply, Fault> {
         let uri = text_of(&object_of(request)?, "uri")?;
-        let (server, original) =
-            self.find_resource(&uri, &context.session.principal).ok_or_else(|| unknown_resource(&uri))?;
+        let Found { server, original, reading } =
+            self.found_resource(&uri, &context.session.principal).ok_or_else(|| unknown_resource(&uri))?;
         let known = ClientState::of(&context.session).watches.lock().remove(&(server.id().clone(), original.clone()));
         if known {
             server.unwatch_resource(&original).await;
         } else {
-            self.admit(context, &server, &request.method, request.params.as_ref(), || unknown_resource(&uri)).await?;
+            // Nothing is sent. Whether there is such a resource is told to who may use it.
+            let asking =
+                Asking::resource(context, &server, Subject::Subscription, &reading, (&uri, &original), request)?;
+            let permit = asking.pass(self).await?;
+            self.settle(permit, &Ok(Ok(Raw::empty_object()).into())).await;
         }
         Ok(Ok(Raw::empty_object()).into())
     }
@@ -124,8 +195,11 @@ impl Kernel {
             _ => view.directory.template(&named).ok_or_else(|| unknown_resource(&named))?,
         };
         let server = server_at(&view.servers, route.server)?;
-        let unknown = || if key == "name" { no_such_prompt(&named) } else { unknown_resource(&named) };
-        self.admit(context, &server, &request.method, request.params.as_ref(), unknown).await?;
+        let is_listed = key == "name" || view.directory.lists_template(&named);
+        let policy = route.policy.clone().or_else(|| view.directory.plain_policy(route.server));
+        let policy = policy.ok_or_else(|| unknown_resource(&named))?;
+        let names = (named.as_str(), &*route.original);
+        let permit = Asking::completion(context, &server, &policy, names, is_listed, &request)?.pass(self).await?;
         let edited = if *named == *route.original {
             request.params.clone()
         } else {
@@ -133,20 +207,21 @@ impl Kernel {
             let original = Raw::string(&route.original);
             Some(edit.within("ref", |inner| inner.set(key, original)).map_err(malformed)?.finish())
         };
-        self.forward(context, &server, plain(request, edited)).await
-    }
-
-    /// Writes down that somebody got a prompt or read a resource.
-    async fn note_read(&self, context: &Context, server: &Server, kind: &str, name: &str, reply: &Reply) {
-        let outcome = if reply.outcome.is_ok() { audit::result::SUCCESS } else { audit::result::FAILURE };
-        let event = audit::event_of(audit::event::READ, audit::principal(&context.session), outcome);
-        let event = audit::with(audit::about(event, server.id(), None), "kind", kind);
-        let name = switchboard_guard::redact::value(&Raw::string(name));
-        self.gate().audit.note(audit::with(event, "name", name)).await;
+        let outcome = self.forward(context, &server, plain(request, edited)).await;
+        self.settle(permit, &outcome).await;
+        outcome
     }
 }
 
-fn no_such_prompt(name: &str) -> Fault {
+/// The request with other parameters, where those of the client held something for the gate.
+fn with_params(request: Request, cleaned: Option<Raw>) -> Request {
+    match cleaned {
+        Some(params) => Request { params: Some(params), ..request },
+        None => request,
+    }
+}
+
+pub(crate) fn no_such_prompt(name: &str) -> Fault {
     Fault::new(FaultKind::UnknownPrompt, format!("Unknown prompt: {name}"))
 }
 
@@ -169,7 +244,7 @@ impl Drop for Begun<'_> {
     }
 }
 
-fn unknown_resource(uri: &str) -> Fault {
+pub(crate) fn unknown_resource(uri: &str) -> Fault {
     Fault::new(FaultKind::UnknownResource, format!("Resource not found: {uri}"))
         .with_member("uri", Raw::string(uri))
         .suggest("where several servers are connected, `<server>+<uri>` names the server")

@@ -64,6 +64,11 @@ pub(crate) fn rendered(context: &Context, fault: &Fault) -> ErrorObject {
     fault.render(&rendering_for(context, method::TOOLS_CALL))
 }
 
+/// The same for another method.
+pub(crate) fn rendered_for(context: &Context, method: &str, fault: &Fault) -> ErrorObject {
+    fault.render(&rendering_for(context, method))
+}
+
 /// The answer of a server, with its name in its error. Where the data of an error is no object, nothing can be added.
 pub(crate) fn stamped(reply: Reply, server: &Server) -> Reply {
     let Err(mut error) = reply.outcome else { return reply };

@@ -125,7 +125,8 @@ impl Kernel {
             _ => fault,
         })?;
         if route.policy.as_ref().is_some_and(|policy| policy.assessment.confirm.is_some()) {
-            self.remember_midway(&context, server.id(), &params, &reply);
+            let arguments = params.get("arguments").unwrap_or_else(Raw::empty_object);
+            self.remember_midway(&context, server.id(), &name, &arguments, &reply);
         }
         Ok(reply)
     }

@@ -11,7 +11,8 @@ use switchboard_wire::{Edit, Raw, Request};
 use super::{Across, TaskTool, finished_legacy, with_related_task};
 use crate::bridge;
 use crate::forward::Forward;
-use crate::gate;
+use crate::gate::request::Asking;
+use crate::gate::{self, Subject};
 use crate::kernel::{Kernel, object_of, plain, text_of};
 use crate::server::Server;
 
@@ -66,6 +67,8 @@ impl Kernel {
             return Ok(Ok(Edit::empty().set("tasks", Raw::array(&[])).finish()).into());
         }
         if let Some(server) = view.servers.first().filter(|server| view.servers.len() == 1 && can_list(server)) {
+            let policy = view.directory.plain_policy(0).ok_or_else(|| unknown_task(""))?;
+            Asking::other(context, server, Subject::Task, &policy, "", &request)?.pass(self).await?;
             let params = request.params.clone();
             let mut reply = self.forward(context, server, plain(request, params)).await?;
             if let Ok(result) = &reply.outcome {

@@ -10,11 +10,12 @@ use jiff::{SignedDuration, Timestamp};
 use switchboard_peer::{Context, Session, random_token};
 use switchboard_protocol::fault::Fault;
 use switchboard_store::{Digest, Operation, OperationState};
-use switchboard_wire::Raw;
+use switchboard_wire::{Edit, Id, Raw, Request};
 
 use super::TaskTool;
 use super::requests::{only_tasks, unknown_task};
-use crate::gate::{self, Continued, Continuing, Presented, Tables};
+use crate::gate::request::Asking;
+use crate::gate::{self, Continued, Continuing, Presented, Subject, Tables};
 use crate::kernel::Kernel;
 use crate::server::Server;
 
@@ -26,7 +27,7 @@ impl Kernel {
     pub(crate) async fn admit_task(
         &self,
         context: &Context,
-        server: &Server,
+        server: &Arc<Server>,
         task: &str,
         what: &str,
     ) -> Result<(), Fault> {
@@ -35,8 +36,12 @@ impl Kernel {
             let tool = Continued { server, tool: &tool.original, exposed: &tool.exposed };
             return self.admit_continued(context, &tool, what, unknown).await;
         }
-        self.admit(context, server, "task", None, unknown).await?;
         let view = self.view();
+        let index = view.servers.iter().position(|known| Arc::ptr_eq(known, server));
+        let policy = index.and_then(|index| view.directory.plain_policy(index)).ok_or_else(unknown)?;
+        let params = Edit::empty().set("taskId", Raw::string(task)).finish();
+        let request = Request::new(Id::number(0), what, Some(params));
+        Asking::other(context, server, Subject::Task, &policy, task, &request)?.pass(self).await?;
         for (_, exposed, route) in view.directory.tools().filter(|(id, ..)| *id == server.id()) {
             let tool = Continued { server, tool: &route.original, exposed };
             self.admit_continued(context, &tool, what, unknown).await?;

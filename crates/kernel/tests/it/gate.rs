@@ -11,6 +11,7 @@ mod lists;
 mod narrowed;
 mod negotiation;
 mod outage;
+mod passages;
 mod permissions;
 mod pins;
 mod pressure;

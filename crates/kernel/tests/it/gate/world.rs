@@ -51,6 +51,8 @@ pub(crate) struct Script {
     pub(crate) results: Mutex<std::collections::HashMap<String, Value>>,
     /// The errors of single tools: code and data.
     pub(crate) errors: Mutex<std::collections::HashMap<String, (i64, Value)>>,
+    /// What stands in prompts and resources.
+    pub(crate) body: Mutex<String>,
 }
 
 impl Script {
@@ -71,6 +73,7 @@ impl Script {
             release: Notify::new(),
             results: Mutex::default(),
             errors: Mutex::default(),
+            body: Mutex::new("body".to_owned()),
         })
     }
 
@@ -181,8 +184,14 @@ impl Handler for Script {
             self.heard.lock().push((request.method.to_string(), params.clone()));
             match &*request.method {
                 "tools/call" => self.call(&context, &params).await,
-                "prompts/get" => self.answer(json!({"messages": []})),
-                "resources/read" => self.answer(json!({"contents": [{"uri": params["uri"], "text": "body"}]})),
+                "prompts/get" => {
+                    let text = self.body.lock().clone();
+                    self.answer(json!({"messages": [{"role": "user", "content": {"type": "text", "text": text}}]}))
+                }
+                "resources/read" => {
+                    let text = self.body.lock().clone();
+                    self.answer(json!({"contents": [{"uri": params["uri"], "text": text}]}))
+                }
                 "completion/complete" => self.answer(json!({"completion": {"values": []}})),
                 "subscriptions/listen" => {
                     context.cancel.cancelled().await;

@@ -1,0 +1,92 @@
+//! What the gate knows of everything that servers list, computed once per definition.
+//!
+//! A prompt may do anything, so it is weighed as a tool is. A resource is read: that alone is no danger, and asks nobody,
+//! whatever the trust in its server. What a template has for variables is what a client puts into it, so these count
+//! as the arguments of a tool would.
+
+use std::sync::Arc;
+
+use switchboard_guard::risk::{self, fallback};
+use switchboard_protocol::mgp::security::ToolSecurity;
+use switchboard_wire::Raw;
+
+use super::{Source, template};
+use crate::gate::ToolPolicy;
+
+/// Words without which a definition of a resource says nothing of its dangers.
+const TELLING: [&str; 5] = ["security", "risk_level", "requires_confirmation", "cost", "required_scopes"];
+
+/// What a resource is read by.
+#[derive(Debug, Clone)]
+pub struct Reading {
+    /// What the gate knows of it.
+    pub policy: Arc<ToolPolicy>,
+    /// What stands for the variables of its template.
+    pub variables: Vec<(String, String)>,
+}
+
+/// What holds for the resources of one server that say nothing of themselves.
+#[derive(Debug, Clone)]
+pub(super) struct Plain {
+    /// Those that it lists.
+    pub(super) listed: Arc<ToolPolicy>,
+    /// Those that a client names.
+    pub(super) named: Arc<ToolPolicy>,
+}
+
+impl Source {
+    /// What holds for a tool.
+    pub(super) fn judge(&self, name: &str, definition: &Raw) -> ToolPolicy {
+        let security = ToolSecurity::of(definition);
+        let word = self.policy.tools.get(name).copied().unwrap_or_default();
+        let assessment = risk::assess(&security, name, &word, self.trust, self.mgp);
+        ToolPolicy::new(security, assessment)
+            .with_schema(definition.member("inputSchema"))
+            .with_longest_input(super::longest_input(definition))
+            .with_code_level(self.policy.code_levels.get(name).copied())
+            .timed_by(name, &self.timings)
+    }
+
+    /// What holds for a prompt. The operator's word about a tool of the same name is not about it.
+    pub(super) fn judge_prompt(&self, name: &str, definition: &Raw) -> ToolPolicy {
+        let arguments = definition.member("arguments").and_then(|list| list.elements()).unwrap_or_default();
+        let named = |argument: &Raw| argument.member("name")?.as_text();
+        let security =
+            ToolSecurity { properties: arguments.iter().filter_map(named).collect(), ..ToolSecurity::of(definition) };
+        let description = definition.member("description").and_then(|text| text.as_text());
+        let class = fallback::classify_described(name, description.as_deref(), &security.properties);
+        let assessment = risk::assess_content(&security, class, self.trust, self.mgp);
+        ToolPolicy::new(security, assessment)
+    }
+
+    /// What holds for resources that say nothing of themselves.
+    pub(super) fn plain(&self) -> Plain {
+        let policy = || {
+            let security = ToolSecurity::default();
+            let assessment = risk::assess_read(&security, None, self.trust, self.mgp);
+            ToolPolicy::new(security, assessment)
+        };
+        Plain { listed: Arc::new(policy().listed()), named: Arc::new(policy()) }
+    }
+
+    /// What holds for a resource that is listed, where it says something of itself.
+    pub(super) fn judge_resource(&self, definition: &Raw) -> Option<Arc<ToolPolicy>> {
+        if !TELLING.iter().any(|word| definition.as_str().contains(word)) {
+            return None;
+        }
+        let security = ToolSecurity::of(definition);
+        let assessment = risk::assess_read(&security, None, self.trust, self.mgp);
+        Some(Arc::new(ToolPolicy::new(security, assessment).listed()))
+    }
+
+    /// What holds for the resources of a template.
+    pub(super) fn judge_template(&self, definition: &Raw) -> ToolPolicy {
+        let text = |key: &str| definition.member(key).and_then(|text| text.as_text());
+        let properties = text("uriTemplate").map(|written| template::variables(&written)).unwrap_or_default();
+        let security = ToolSecurity { properties, ..ToolSecurity::of(definition) };
+        let name = text("name").unwrap_or_default();
+        let class = fallback::classify_described(&name, text("description").as_deref(), &security.properties);
+        let assessment = risk::assess_read(&security, class, self.trust, self.mgp);
+        ToolPolicy::new(security, assessment)
+    }
+}

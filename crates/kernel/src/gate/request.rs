@@ -1,0 +1,252 @@
+//! Requests that are no calls of tools, on their way through the gate: what of them is judged, and in which spelling.
+//!
+//! A prompt, a resource, a completion passes the same list as a tool. Judged is what the server will be sent, under the
+//! server's own names, and for a resource of a template also what stands for its variables.
+
+use std::sync::Arc;
+
+use switchboard_peer::{Context, Reply};
+use switchboard_protocol::fault::{Fault, FaultKind};
+use switchboard_protocol::mgp::metadata::Metadata;
+use switchboard_wire::{Edit, Object, Raw, Request};
+
+use super::passage::Subject;
+use super::{Admission, Attempt, Permit, ToolPolicy, metadata_of, trace_of};
+use crate::directory::Reading;
+use crate::forward::malformed;
+use crate::kernel::Kernel;
+use crate::server::Server;
+
+/// Members of parameters that are about the request and not for the server's work.
+const ABOUT: [&str; 5] = ["_meta", "_mgp", "requestState", "inputResponses", "task"];
+
+/// A request that is no call of a tool.
+pub(crate) struct Asking<'a> {
+    context: &'a Context,
+    server: &'a Arc<Server>,
+    subject: Subject,
+    policy: &'a ToolPolicy,
+    /// What the client calls it.
+    known: String,
+    /// What the server calls it, with the subject in front: no tool has such a name.
+    named: String,
+    params: Object,
+    raw: Raw,
+    /// What is judged.
+    sent: Raw,
+    /// What is held to the limits of grants, where that is not the same: the address as a whole, not its parts.
+    within: Option<Raw>,
+    metadata: Metadata,
+    trace: String,
+}
+
+impl<'a> Asking<'a> {
+    fn of(
+        context: &'a Context,
+        server: &'a Arc<Server>,
+        subject: Subject,
+        policy: &'a ToolPolicy,
+        (known, original): (&str, &str),
+        request: &Request,
+        sent: Raw,
+    ) -> Result<Self, Fault> {
+        let raw = request.params.clone().unwrap_or_else(Raw::empty_object);
+        let metadata = metadata_of(request)?;
+        Ok(Self {
+            context,
+            server,
+            subject,
+            policy,
+            known: known.to_owned(),
+            named: format!("{}:{original}", subject.word()),
+            params: Object::open(&raw).map_err(malformed)?,
+            raw,
+            sent,
+            within: None,
+            trace: trace_of(&metadata),
+            metadata,
+        })
+    }
+
+    /// A prompt, with its arguments.
+    pub(crate) fn prompt(
+        context: &'a Context,
+        server: &'a Arc<Server>,
+        policy: &'a ToolPolicy,
+        names: (&str, &str),
+        request: &Request,
+    ) -> Result<Self, Fault> {
+        let arguments = request.params.as_ref().and_then(|params| params.member("arguments"));
+        let sent = arguments.unwrap_or_else(Raw::empty_object);
+        Self::of(context, server, Subject::Prompt, policy, names, request, sent)
+    }
+
+    /// A resource that is read or watched.
+    pub(crate) fn resource(
+        context: &'a Context,
+        server: &'a Arc<Server>,
+        subject: Subject,
+        reading: &'a Reading,
+        names: (&str, &str),
+        request: &Request,
+    ) -> Result<Self, Fault> {
+        let within = without_meta(request.params.as_ref())?.set("uri", Raw::string(names.1)).finish();
+        let sent = without_meta(request.params.as_ref())?.remove("uri");
+        let sent = if reading.variables.is_empty() {
+            sent.set("uri", Raw::string(names.1))
+        } else {
+            // What leads somewhere is what stands for the variables: the rest is the server's.
+            let values = reading.variables.iter();
+            let values = values.fold(Edit::empty(), |edit, (name, value)| edit.set(name, Raw::string(value)));
+            sent.set("resource", Raw::string(names.1)).set("variables", values.finish())
+        };
+        let asking = Self::of(context, server, subject, &reading.policy, names, request, sent.finish())?;
+        Ok(Self { within: Some(within), ..asking })
+    }
+
+    /// Values for an argument. The name of the prompt or template is judged only where no list has it.
+    pub(crate) fn completion(
+        context: &'a Context,
+        server: &'a Arc<Server>,
+        policy: &'a ToolPolicy,
+        names: (&str, &str),
+        is_listed: bool,
+        request: &Request,
+    ) -> Result<Self, Fault> {
+        let params = without_meta(request.params.as_ref())?;
+        let argument = params.object().get("argument");
+        let value = |argument: &Raw| Some((argument.member("name")?.as_text()?, argument.member("value")?));
+        let sent = match argument.as_ref().and_then(value) {
+            Some((name, value)) => params.set("argument", Edit::empty().set(&name, value).finish()),
+            None => params,
+        };
+        let sent = sent.remove("ref");
+        let sent = if is_listed { sent } else { sent.set("uri", Raw::string(names.1)) };
+        Self::of(context, server, Subject::Completion, policy, names, request, sent.finish())
+    }
+
+    /// A task, or a method that nobody here knows.
+    pub(crate) fn other(
+        context: &'a Context,
+        server: &'a Arc<Server>,
+        subject: Subject,
+        policy: &'a ToolPolicy,
+        name: &str,
+        request: &Request,
+    ) -> Result<Self, Fault> {
+        let sent = match &request.params {
+            // Of a method that nobody knows, nobody knows which members are about the request either.
+            Some(params) if Object::open(params).is_ok() && subject == Subject::Unknown => {
+                Edit::of(params).map_err(malformed)?.remove("_meta").finish()
+            }
+            Some(params) if Object::open(params).is_ok() => without_meta(Some(params))?.finish(),
+            // What is no object is judged as it is.
+            params => params.clone().unwrap_or_else(Raw::empty_object),
+        };
+        let params =
+            Request { params: request.params.clone().filter(|raw| Object::open(raw).is_ok()), ..request.clone() };
+        Self::of(context, server, subject, policy, (name, name), &params, sent)
+    }
+
+    /// Takes it through the gate.
+    pub(crate) async fn admit(&self, kernel: &Kernel) -> Result<Admission, Fault> {
+        kernel.admit(self.attempt()).await
+    }
+
+    /// The same where nobody is asked: the permit, or why not.
+    pub(crate) async fn pass(&self, kernel: &Kernel) -> Result<Permit, Fault> {
+        match self.admit(kernel).await? {
+            Admission::Go(permit, _) => Ok(permit),
+            Admission::Answer(Reply { outcome: Err(error), .. }) => Err(Fault::upstream("", error)),
+            Admission::Answer(_) => Err(Fault::new(FaultKind::ConfirmationRequired, "a person has to agree to this")),
+        }
+    }
+
+    /// Whether a person may have been asked about it, which takes a while.
+    pub(crate) fn asks(&self) -> bool {
+        self.policy.assessment.confirm.is_some()
+    }
+
+    /// Remembers it where a person agreed to it and its server wants more.
+    pub(crate) fn remember(&self, kernel: &Kernel, reply: &Reply) {
+        if self.asks() {
+            kernel.remember_midway(self.context, self.server.id(), &self.named, &self.sent, reply);
+        }
+    }
+
+    fn attempt(&self) -> Attempt<'_> {
+        Attempt {
+            subject: self.subject,
+            context: self.context,
+            server: self.server,
+            exposed: &self.known,
+            tool: &self.named,
+            policy: self.policy,
+            params: &self.params,
+            raw: &self.raw,
+            sent: Some(&self.sent),
+            within: self.within.as_ref(),
+            metadata: &self.metadata,
+            trace: &self.trace,
+        }
+    }
+}
+
+impl Attempt<'_> {
+    /// The tool it calls, by the server's name for it and the client's; nothing for what is no tool: that takes access to
+    /// the whole server.
+    pub(super) fn called(&self) -> Option<(&str, &str)> {
+        (self.subject == Subject::Tool).then_some((self.tool, self.exposed))
+    }
+
+    /// The name under which a person's answer holds.
+    pub(super) fn asked_as(&self) -> &str {
+        if self.subject == Subject::Tool { self.exposed } else { self.tool }
+    }
+
+    /// That there is no such thing.
+    pub(super) fn unknown(&self) -> Fault {
+        let name = self.exposed;
+        match self.subject {
+            Subject::Tool => crate::kernel::no_such_tool(name),
+            Subject::Prompt => crate::kernel::no_such_prompt(name),
+            Subject::Resource | Subject::Subscription => crate::kernel::unknown_resource(name),
+            Subject::Completion if name.contains(':') => crate::kernel::unknown_resource(name),
+            Subject::Completion => crate::kernel::no_such_prompt(name),
+            Subject::Task => Fault::new(FaultKind::UnknownTask, format!("Unknown task: {name}")),
+            Subject::Unknown => crate::kernel::no_such_method(name),
+        }
+    }
+
+    /// What a client is told where the request is refused for what it is: for a tool a result that its model reads, for
+    /// everything else an error, since a result of that form would be none.
+    pub(super) fn refusal(&self, fault: &Fault) -> Reply {
+        match self.subject {
+            Subject::Tool => super::refusal(self.context, fault),
+            _ => Err(crate::kernel::rendered_for(self.context, self.method(), fault)).into(),
+        }
+    }
+
+    fn method(&self) -> &'static str {
+        self.subject.passage().methods.first().copied().unwrap_or_default()
+    }
+
+    /// Members of the parameters that are sent beside the arguments, and that no revision knows.
+    pub(super) fn beside(&self) -> Option<Raw> {
+        let known: &[&str] = match self.subject {
+            Subject::Tool | Subject::Prompt => &["name", "arguments"],
+            _ => return None,
+        };
+        let is_known = |key: &str| known.contains(&key) || ABOUT.contains(&key);
+        if self.params.iter().all(|(key, _)| is_known(&key)) {
+            return None;
+        }
+        let beside = self.params.iter().filter(|(key, _)| !is_known(key));
+        Some(beside.fold(Edit::empty(), |edit, (key, value)| edit.set(&key, value)).finish())
+    }
+}
+
+fn without_meta(params: Option<&Raw>) -> Result<Edit, Fault> {
+    let edit = Edit::of_optional(params).map_err(malformed)?;
+    Ok(ABOUT.iter().fold(edit, |edit, key| edit.remove(key)))
+}
