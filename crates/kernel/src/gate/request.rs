@@ -157,7 +157,7 @@ impl<'a> Asking<'a> {
     pub(crate) async fn pass(&self, kernel: &Kernel) -> Result<Permit, Fault> {
         match self.admit(kernel).await? {
             Admission::Go(permit, _) => Ok(permit),
-            Admission::Answer(Reply { outcome: Err(error), .. }) => Err(Fault::upstream("", error)),
+            Admission::Answer(Reply { outcome: Err(error), .. }) => Err(Fault::upstream("", false, error)),
             Admission::Answer(_) => Err(Fault::new(FaultKind::ConfirmationRequired, "a person has to agree to this")),
         }
     }
