@@ -157,6 +157,16 @@ impl<'a> Bench<'a> {
                 jobs.push(Job { name, client, target, steps, era: Some(client.era) });
             }
         }
+        // One server whose definitions clients refuse must not cost them those of another.
+        for client in CLIENTS.iter().filter(|client| client.one_connection) {
+            let folder = format!("odd-{}", client.name);
+            let beside = self.servers(&folder)?.into_iter().filter(|server| server.id == "time");
+            let servers: Vec<Server> = std::iter::once(servers::odd(self.layout, self.peers)).chain(beside).collect();
+            let config = self.config(&folder, SETTINGS, &servers)?;
+            let name = format!("{} odd", client.name);
+            let target = kernel_stdio(&kernel, &config);
+            jobs.push(Job { name, client, target, steps: all_steps(&servers, client), era: Some(client.era) });
+        }
         for client in CLIENTS.iter().filter(|client| found::CLIENTS.contains(&client.name)) {
             let folder = format!("{}-{}", found::NAME, client.name);
             let servers = found::fifteen(&self.servers(&folder)?);

@@ -78,6 +78,8 @@ pub struct Checks {
     code: bool,
     /// The tool says of itself that it changes something.
     changes: bool,
+    /// What its queries are written in.
+    language: sql::Language,
     rules: CodeRules,
     scopes: Vec<Scope>,
     places: Vec<crate::path::Scope>,
@@ -100,6 +102,7 @@ impl Checks {
             changes: declared.side_effects.as_ref().is_some_and(|effects| !effects.is_empty())
                 || hints.read_only == Some(false)
                 || hints.destructive == Some(true),
+            language: sql::Language::of(&declared.subject),
             rules: CodeRules::new(declared.code_safety.as_ref()),
             scopes: scopes.to_vec(),
             places: scopes.iter().filter_map(|scope| place::compile(scope, base)).collect(),
@@ -162,6 +165,22 @@ impl Checks {
     #[must_use]
     pub fn looks_outside(&self) -> bool {
         self.network || self.limits_hosts()
+    }
+
+    /// How sure it is that a string is a query; `None` where it is none.
+    fn query_certainty(&self, role: role::Role) -> Option<sql::Certainty> {
+        use role::Role;
+        use sql::{Certainty, Language};
+        let known = self.language != Language::Unknown;
+        match role {
+            Role::Sql => Some(Certainty::Sure),
+            Role::Query if known => Some(Certainty::Likely),
+            Role::Query => Some(Certainty::Perhaps),
+            // A tool that speaks a query language may take a query under any name.
+            Role::Path | Role::Url | Role::Host | Role::Reference | Role::Method => None,
+            _ if known => Some(Certainty::Perhaps),
+            _ => None,
+        }
     }
 
     fn runs_code(&self) -> bool {

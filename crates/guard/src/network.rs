@@ -43,6 +43,16 @@ pub fn check_address(address: IpAddr) -> Verdict {
     address::check(address)
 }
 
+/// Whether a name leads inside by how it is spelled.
+pub(crate) fn is_internal_name(name: &str) -> bool {
+    name::check(name, false).is_err()
+}
+
+/// The same without endings that file names have as well.
+pub(crate) fn is_surely_internal_name(name: &str) -> bool {
+    name::check(name, false).is_err() && !name::is_like_file(name)
+}
+
 /// The one host that every reader of this URL would connect to, in its normal form.
 ///
 /// Says nothing about whether the host is public: that is [`check`].

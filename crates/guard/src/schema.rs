@@ -9,6 +9,7 @@
 //! A schema is read once and asked on every call. It is not judged here: see [`crate::screen::input_schema`].
 
 mod check;
+mod compile;
 mod evidence;
 mod read;
 
@@ -16,6 +17,7 @@ use serde_json::Value;
 use switchboard_wire::Raw;
 
 use crate::Finding;
+pub use compile::compiles;
 pub(crate) use evidence::Evidence;
 
 /// Schemas that are longer are not read.

@@ -19,6 +19,7 @@ use switchboard_wire::{Limits, Object, Raw};
 use crate::{Finding, Verdict};
 
 pub use intent::PERHAPS;
+pub(crate) use regexes::is_pattern;
 pub use secrets::Secret;
 pub use tool::tool;
 

@@ -1,7 +1,7 @@
 //! What a message of one era becomes in the other. Pure: raw JSON in, raw JSON out, only the named keys change.
 
 use switchboard_peer::Caller;
-use switchboard_protocol::mcp::{meta, method};
+use switchboard_protocol::mcp::{meta, method, strict};
 use switchboard_protocol::{Era, Revision};
 use switchboard_wire::{Edit, ErrorObject, Object, Raw, Refusal};
 
@@ -81,28 +81,32 @@ fn modern_capabilities(capabilities: &Raw) -> Raw {
     Edit::of(capabilities).map_or_else(|_| Raw::empty_object(), |edit| edit.remove("tasks").finish())
 }
 
-/// A result as a modern client must get it: with its type, and with cache rules where they are required.
 /// A result of the kernel's own, as the client's era wants it.
 pub(crate) fn for_era(result: Raw, era: Era) -> Raw {
     if era == Era::Modern { modern_result(result, "") } else { result }
 }
 
+/// A result as a modern client must get it: with its type, and with cache rules where they are required.
+///
+/// What a list shows, and whether a resource may be read, differs from one principal to the next and ends with a revoke.
+/// So whatever a server says of its own answer, nobody may keep ours for others, nor for later.
 pub(crate) fn modern_result(result: Raw, asked: &str) -> Raw {
-    let Ok(edit) = Edit::of(&result) else { return result };
-    let missing = |edit: &Edit, key| !edit.object().has(key);
-    let mut edit = edit;
-    if missing(&edit, "resultType") {
+    let Ok(mut edit) = Edit::of(&result) else { return result };
+    let said = edit.object().text("resultType");
+    if !edit.object().has("resultType") {
         edit = edit.set("resultType", Raw::string("complete"));
     }
-    if is_cacheable(asked) {
-        if missing(&edit, "ttlMs") {
-            edit = edit.set("ttlMs", Raw::number(0));
-        }
-        if missing(&edit, "cacheScope") {
-            edit = edit.set("cacheScope", Raw::string("private"));
-        }
+    // A question to the client is never kept, and has no rules for it.
+    if is_cacheable(asked) && said.is_none_or(|kind| kind == "complete") {
+        edit = edit.set("ttlMs", Raw::number(0)).set("cacheScope", Raw::string("private"));
     }
     edit.finish()
+}
+
+/// A server's result as this client's revision has it.
+pub(crate) fn for_client(result: Raw, asked: &str, revision: Revision) -> Raw {
+    let result = strict::result(asked, &result, revision).unwrap_or(result);
+    if revision.era() == Era::Modern && is_cacheable(asked) { modern_result(result, asked) } else { result }
 }
 
 fn is_cacheable(asked: &str) -> bool {

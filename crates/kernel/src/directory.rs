@@ -3,24 +3,27 @@
 //! One server is shown as it is. Several are shown side by side: tools and prompts as `<server>__<name>`, resources
 //! under their own URI as long as one server claims it, and as `<server>+<uri>` where two do.
 
+mod fit;
 mod judge;
 mod template;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use switchboard_protocol::Revision;
 use switchboard_protocol::mcp::header::ParamHeaders;
-use switchboard_protocol::mcp::method;
+use switchboard_protocol::mcp::{method, strict};
 use switchboard_protocol::mgp::security::security_object;
 use switchboard_protocol::mgp::{EXTENSION_ID, TrustLevel};
 use switchboard_protocol::proposals::manifest::declared::Operational;
-use switchboard_wire::{Edit, Object, Raw};
+use switchboard_wire::{Edit, Kind, Object, Raw};
 
 use crate::gate::ToolPolicy;
 use crate::gate::pins::pin_name;
 pub use crate::manifest::times::Timings;
 use crate::names;
 use crate::spec::ServerPolicy;
+use fit::{Forms, Legacy};
 use judge::Plain;
 pub use judge::Reading;
 pub(crate) use template::matches as template_matches;
@@ -116,7 +119,7 @@ struct Shown {
     original: Arc<str>,
     /// What clients call it.
     exposed: Arc<str>,
-    raw: Raw,
+    forms: Forms,
 }
 
 /// Where something that a client named is to be found.
@@ -147,6 +150,19 @@ pub struct Hidden {
     pub conflicts_with: Option<String>,
     /// Whether the operator wants it so.
     pub disabled: bool,
+    /// Whether clients would refuse the whole list with it.
+    pub unfit: bool,
+}
+
+/// Something that is shown in another form than its server gave it, because clients would have refused that one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mended {
+    /// The server that offers it.
+    pub server: Arc<str>,
+    /// Its name or URI there.
+    pub name: String,
+    /// What was changed.
+    pub what: Vec<String>,
 }
 
 /// Which list.
@@ -198,8 +214,8 @@ pub struct Directory {
     templates: Vec<(String, Route)>,
     /// What is shown, before anybody asks who wants to see it.
     shown: HashMap<ListKind, Vec<Shown>>,
-    /// What stands around each list.
-    envelopes: HashMap<ListKind, Raw>,
+    /// What stands around each list, for modern and for legacy clients.
+    envelopes: HashMap<ListKind, [Raw; 2]>,
     /// Servers whose tools legacy clients see with a mark, because they may become tasks.
     modern_tasks: Vec<bool>,
     ids: Vec<Arc<str>>,
@@ -211,6 +227,8 @@ pub struct Directory {
     held_templates: Vec<(usize, String)>,
     /// What is not shown.
     pub hidden: Vec<Hidden>,
+    /// What is shown in another form.
+    pub mended: Vec<Mended>,
 }
 
 impl Directory {
@@ -232,7 +250,7 @@ impl Directory {
             };
             let envelope = if alone { listing(&sources[0].lists, kind).envelope.clone() } else { Raw::empty_object() };
             directory.shown.insert(kind, shown);
-            directory.envelopes.insert(kind, envelope);
+            directory.envelopes.insert(kind, envelopes(kind, &envelope));
         }
         directory
     }
@@ -244,7 +262,34 @@ impl Directory {
             why: why.into(),
             conflicts_with: None,
             disabled: false,
+            unfit: false,
         });
+    }
+
+    /// The forms of a definition that a client can be shown. What cannot be shown, or only to some, is noted.
+    fn fit(&mut self, source: &Source, kind: ListKind, name: &str, definition: &Raw) -> Option<Forms> {
+        let (forms, unfit) = match Forms::of(kind, definition) {
+            Ok(forms) => {
+                let unfit = match &forms.legacy {
+                    Legacy::Unfit(why) => Some(format!("only modern clients are shown it: {why}")),
+                    _ => None,
+                };
+                (Some(forms), unfit)
+            }
+            Err(why) => (None, Some(why)),
+        };
+        if let Some(why) = unfit {
+            self.hide(&source.id, name, why);
+            if let Some(hidden) = self.hidden.last_mut() {
+                hidden.unfit = true;
+            }
+        }
+        let forms = forms?;
+        if !forms.mended.is_empty() {
+            let what = forms.mended.clone();
+            self.mended.push(Mended { server: source.id.clone(), name: name.to_owned(), what });
+        }
+        Some(forms)
     }
 
     fn named(&mut self, sources: &[Source], kind: ListKind, alone: bool) -> Vec<Shown> {
@@ -273,8 +318,9 @@ impl Directory {
                     self.hidden.last_mut().into_iter().for_each(|hidden| hidden.disabled = true);
                     continue;
                 }
+                let Some(forms) = self.fit(source, kind, &original, item) else { continue };
                 let exposed = if alone { original.clone() } else { names::expose(&source.id, &original) };
-                let param_headers = match object.get("inputSchema").map(|schema| ParamHeaders::of(&schema)) {
+                let param_headers = match forms.modern.member("inputSchema").map(|schema| ParamHeaders::of(&schema)) {
                     Some(Err(why)) => {
                         self.hide(&source.id, &original, why.to_string());
                         continue;
@@ -295,15 +341,10 @@ impl Directory {
                     ListKind::Tools => source.judge(&original, item),
                     _ => source.judge_prompt(&original, item),
                 }));
-                let raw = if exposed == original {
-                    item.clone()
-                } else {
-                    Edit::of(item)
-                        .map_or_else(|_| item.clone(), |edit| edit.set("name", Raw::string(&exposed)).finish())
-                };
+                let forms = if exposed == original { forms } else { forms.with("name", &exposed) };
                 let original: Arc<str> = original.into();
                 let name = exposed.as_str().into();
-                shown.push(Shown { server, original: original.clone(), exposed: name, raw });
+                shown.push(Shown { server, original: original.clone(), exposed: name, forms });
                 let route = Route { server, original, param_headers, needs_task, policy };
                 match kind {
                     ListKind::Tools => self.tools.insert(exposed, route),
@@ -327,24 +368,23 @@ impl Directory {
         }
         let mut shown = Vec::new();
         for (server, source) in sources.iter().enumerate() {
+            for _ in uris(source).len()..source.lists.resources.items.len() {
+                self.hide(&source.id, "", "a resource without an address");
+            }
             for (item, uri) in uris(source) {
                 if let Some(why) = source.held(ListKind::Resources, &uri) {
                     self.hide(&source.id, &uri, why.clone());
                     self.held.insert((server, uri));
                     continue;
                 }
+                let Some(forms) = self.fit(source, ListKind::Resources, &uri, &item) else { continue };
                 // An address that reads as another server's would take that server's place.
                 let posing = self.split_apart(&uri).is_some_and(|(named, _)| named != server);
                 let contested = posing || claims.get(&uri).is_some_and(|servers| servers.len() > 1);
                 let policy = source.judge_resource(&item);
                 let exposed = if contested { apart(&source.id, &uri) } else { uri.clone() };
-                let raw = if contested {
-                    let edit = Edit::of(&item).map(|edit| edit.set("uri", Raw::string(&exposed)).finish());
-                    edit.unwrap_or_else(|_| item.clone())
-                } else {
-                    item
-                };
-                let item = Shown { server, original: uri.into(), exposed: exposed.as_str().into(), raw };
+                let forms = if contested { forms.with("uri", &exposed) } else { forms };
+                let item = Shown { server, original: uri.into(), exposed: exposed.as_str().into(), forms };
                 let route = Route { policy, ..to(server, &item.original) };
                 if self.resources.insert(exposed, route).is_none() {
                     shown.push(item);
@@ -358,22 +398,21 @@ impl Directory {
         let mut shown = Vec::new();
         for (server, source) in sources.iter().enumerate() {
             for item in &source.lists.templates.items {
-                let Some(template) = item.member("uriTemplate").and_then(|raw| raw.as_text()) else { continue };
+                let Some(template) = item.member("uriTemplate").and_then(|raw| raw.as_text()) else {
+                    self.hide(&source.id, "", "a template without an address");
+                    continue;
+                };
                 if let Some(why) = source.held(ListKind::Templates, &template) {
                     self.hide(&source.id, &template, why.clone());
                     self.held_templates.push((server, template));
                     continue;
                 }
+                let Some(forms) = self.fit(source, ListKind::Templates, &template, item) else { continue };
                 let taken = self.templates.iter().any(|(other, route)| *other == template && route.server != server);
                 let exposed = if taken { apart(&source.id, &template) } else { template.clone() };
-                let raw = if taken {
-                    let edit = Edit::of(item).map(|edit| edit.set("uriTemplate", Raw::string(&exposed)).finish());
-                    edit.unwrap_or_else(|_| item.clone())
-                } else {
-                    item.clone()
-                };
-                let item = Shown { server, original: template.into(), exposed: exposed.as_str().into(), raw };
-                let policy = Some(Arc::new(source.judge_template(&item.raw)));
+                let forms = if taken { forms.with("uriTemplate", &exposed) } else { forms };
+                let policy = Some(Arc::new(source.judge_template(&forms.modern)));
+                let item = Shown { server, original: template.into(), exposed: exposed.as_str().into(), forms };
                 self.templates.push((exposed, Route { policy, ..to(server, &item.original) }));
                 shown.push(item);
             }
@@ -387,21 +426,23 @@ impl Directory {
     pub fn answer_for(&self, kind: ListKind, dialect: Dialect, visible: impl Fn(usize, &str, &str) -> bool) -> Raw {
         let all = self.shown.get(&kind).map_or(&[][..], Vec::as_slice);
         let seen = all.iter().filter(|shown| visible(shown.server, &shown.original, &shown.exposed));
-        let items: Vec<Raw> = seen.map(|shown| self.written(kind, dialect, shown)).collect();
-        let envelope = self.envelopes.get(&kind).cloned().unwrap_or_else(Raw::empty_object);
-        let edit = Edit::of(&envelope).unwrap_or_else(|_| Edit::empty());
+        let items: Vec<Raw> = seen.filter_map(|shown| self.written(kind, dialect, shown)).collect();
+        let envelope = self.envelopes.get(&kind).map(|envelopes| &envelopes[usize::from(dialect.legacy)]);
+        let edit = envelope.and_then(|envelope| Edit::of(envelope).ok()).unwrap_or_else(Edit::empty);
         edit.set(kind.key(), Raw::array(&items)).finish()
     }
 
-    /// Something as it is written into a list: a tool says how dangerous it is.
-    fn written(&self, kind: ListKind, dialect: Dialect, shown: &Shown) -> Raw {
+    /// Something as it is written into a list: a tool says how dangerous it is. `None` where this client cannot be
+    /// shown it.
+    fn written(&self, kind: ListKind, dialect: Dialect, shown: &Shown) -> Option<Raw> {
+        let raw = shown.forms.for_client(dialect.legacy)?;
         let policy = self.tools.get(&*shown.exposed).and_then(|route| route.policy.as_ref());
-        let (ListKind::Tools, Some(policy)) = (kind, policy) else { return shown.raw.clone() };
+        let (ListKind::Tools, Some(policy)) = (kind, policy) else { return Some(raw.clone()) };
         let security = security_object(&policy.security, &policy.assessment.effective());
         let mark = |meta: Edit| meta.set(EXTENSION_ID, Edit::empty().set("security", security.clone()).finish());
         // Clients of the usual libraries lose what they do not know, but never `_meta`.
-        let marked = Edit::of(&shown.raw).and_then(|edit| edit.within("_meta", mark));
-        let Ok(mut edit) = marked.or_else(|_| Edit::of(&shown.raw)) else { return shown.raw.clone() };
+        let marked = Edit::of(raw).and_then(|edit| edit.within("_meta", mark));
+        let Ok(mut edit) = marked.or_else(|_| Edit::of(raw)) else { return Some(raw.clone()) };
         if dialect.mgp {
             edit = edit.set("security", security);
         }
@@ -410,13 +451,13 @@ impl Directory {
             let support = Edit::empty().set("taskSupport", Raw::string("optional")).finish();
             edit = edit.set("execution", support);
         }
-        edit.finish()
+        Some(edit.finish())
     }
 
     /// Whether a list is the same in another directory.
     #[must_use]
     pub fn same(&self, other: &Self, kind: ListKind) -> bool {
-        let equal = |(one, other): (&Shown, &Shown)| one.exposed == other.exposed && one.raw == other.raw;
+        let equal = |(one, other): (&Shown, &Shown)| one.exposed == other.exposed && one.forms == other.forms;
         let (one, two) = (self.shown.get(&kind), other.shown.get(&kind));
         let (one, two) = (one.map_or(&[][..], Vec::as_slice), two.map_or(&[][..], Vec::as_slice));
         one.len() == two.len()
@@ -438,9 +479,9 @@ impl Directory {
     /// The tools that are shown: the server's id, what it calls the tool, what clients call it, and its definition.
     pub fn shown_tools(&self) -> impl Iterator<Item = (&str, &str, &str, &Raw)> {
         let shown = self.shown.get(&ListKind::Tools).map_or(&[][..], Vec::as_slice);
-        shown
-            .iter()
-            .filter_map(|shown| Some((&**self.ids.get(shown.server)?, &*shown.original, &*shown.exposed, &shown.raw)))
+        shown.iter().filter_map(|shown| {
+            Some((&**self.ids.get(shown.server)?, &*shown.original, &*shown.exposed, &shown.forms.modern))
+        })
     }
 
     /// The only server, if there is just one.
@@ -565,6 +606,20 @@ impl Source {
 fn longest_input(definition: &Raw) -> Option<u64> {
     memchr::memmem::find(definition.as_bytes(), b"max_input_size_bytes")?;
     Operational::of_tool(definition).max_input_size_bytes
+}
+
+/// What stands around a list, for modern and for legacy clients. What a server says of keeping its list holds for that
+/// one and not for ours.
+fn envelopes(kind: ListKind, envelope: &Raw) -> [Raw; 2] {
+    let modern = Edit::of(envelope).map(|edit| edit.remove("ttlMs").remove("cacheScope").finish());
+    let mut modern = modern.unwrap_or_else(|_| Raw::empty_object());
+    if modern.member("_meta").is_some_and(|meta| meta.kind() != Kind::Object)
+        && let Ok(edit) = Edit::of(&modern)
+    {
+        modern = edit.remove("_meta").finish();
+    }
+    let legacy = strict::result(kind.method(), &modern, Revision::LATEST_LEGACY).unwrap_or_else(|| modern.clone());
+    [modern, legacy]
 }
 
 /// The way to something that is no tool.

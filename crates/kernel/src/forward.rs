@@ -116,13 +116,16 @@ impl Kernel {
     async fn forward_now(&self, context: &Context, server: &Arc<Server>, forward: Forward) -> Result<Reply, Fault> {
         let upstream = self.upstream(context, server).await?;
         server.renew_budget();
-        match (context.caller.era(), upstream.revision.era()) {
+        let asked = forward.method.clone();
+        let mut reply = match (context.caller.era(), upstream.revision.era()) {
             (Era::Legacy, Era::Legacy) | (Era::Modern, Era::Modern) => {
                 self.pass(context, server, &upstream, forward).await
             }
             (Era::Legacy, Era::Modern) => Box::pin(self.ask_modern(context, server, &upstream, forward)).await,
             (Era::Modern, Era::Legacy) => Box::pin(self.ask_legacy(context, server, &upstream, forward)).await,
-        }
+        }?;
+        reply.outcome = reply.outcome.map(|result| bridge::for_client(result, &asked, context.caller.revision));
+        Ok(reply)
     }
 
     /// Forwards a tool call that has to do with tasks.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use switchboard_peer::{Call, CallError, Caller, Remote};
 use switchboard_protocol::{Era, Revision};
-use switchboard_wire::{Edit, Raw};
+use switchboard_wire::{Edit, Raw, code};
 
 use crate::bridge;
 use crate::directory::{ListKind, Listing, Lists};
@@ -69,8 +69,10 @@ impl Asking<'_> {
             let result = match self.page(kind, cursor.take()).await {
                 Ok(result) => result,
                 // Many servers have resources but do not know the method for templates.
-                Err(_) if kind == ListKind::Templates && page == 0 => return Ok(listing),
-                Err(problem) => return Err(problem),
+                Err(Failure { unknown_method: true, .. }) if kind == ListKind::Templates && page == 0 => {
+                    return Ok(listing);
+                }
+                Err(failure) => return Err(failure.why),
             };
             let edit = Edit::of(&result).map_err(|refusal| refusal.to_string())?;
             let items = edit.object().get(kind.key()).and_then(|raw| raw.elements());
@@ -90,14 +92,32 @@ impl Asking<'_> {
         Ok(listing)
     }
 
-    async fn page(&self, kind: ListKind, cursor: Option<Raw>) -> Result<Raw, String> {
+    async fn page(&self, kind: ListKind, cursor: Option<Raw>) -> Result<Raw, Failure> {
         let params = cursor.map(|cursor| Edit::empty().set("cursor", cursor).finish());
         let params = match self.revision.era() {
             Era::Legacy => params,
-            Era::Modern => Some(bridge::modern_params(params.as_ref(), self.caller, None).map_err(|e| e.to_string())?),
+            Era::Modern => Some(
+                bridge::modern_params(params.as_ref(), self.caller, None)
+                    .map_err(|refusal| Failure::other(refusal.to_string()))?,
+            ),
         };
         let reply = self.remote.request(Call::new(kind.method(), params).within(self.timeout)).await;
-        let reply = reply.map_err(|error: CallError| error.to_string())?;
-        reply.outcome.map_err(|error| error.to_string())
+        let reply = reply.map_err(|error: CallError| Failure::other(error.to_string()))?;
+        reply
+            .outcome
+            .map_err(|error| Failure { unknown_method: error.code == code::METHOD_NOT_FOUND, why: error.to_string() })
+    }
+}
+
+/// Why a page could not be had.
+struct Failure {
+    /// The server does not know the method at all.
+    unknown_method: bool,
+    why: String,
+}
+
+impl Failure {
+    const fn other(why: String) -> Self {
+        Self { unknown_method: false, why }
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use switchboard_peer::{BoxFuture, Call, CallError, Caller, Context, Handler, Remote, Reply};
 use switchboard_protocol::fault::{Fault, FaultKind, Rendering};
-use switchboard_protocol::mcp::{meta, method};
+use switchboard_protocol::mcp::{meta, method, strict};
 use switchboard_protocol::mgp::Extension;
 use switchboard_protocol::{Era, Revision, mgp};
 use switchboard_wire::{Edit, ErrorObject, Id, Notification, Raw, Request, code};
@@ -184,7 +184,11 @@ impl Kernel {
             tracing::debug!(server = %server.id(), method = %request.method, "the client cannot be asked this");
             return Err(error).into();
         }
-        let mut call = Call::new(request.method, request.params).within(self.options().question_timeout);
+        let known = request
+            .params
+            .as_ref()
+            .and_then(|params| strict::question(&request.method, params, client.caller.revision));
+        let mut call = Call::new(request.method, known.or(request.params)).within(self.options().question_timeout);
         call.extra = request.extra;
         call.related = back.map(|remote| Arc::new(Back(remote)) as Arc<dyn Handler>);
         let asked = call.method.clone();

@@ -328,6 +328,12 @@ impl Server {
         self.hub_now()?.connected.server.instructions.clone().filter(|_| !held)
     }
 
+    /// Whether a list of it could not be had when it was last asked for.
+    pub(crate) fn has_failed_to_list(&self, kind: ListKind) -> bool {
+        let failed = |problem: &String| problem.strip_prefix(kind.method()).is_some_and(|rest| rest.starts_with(':'));
+        self.problems.lock().iter().any(failed)
+    }
+
     /// Lists that could not be had, and why.
     pub(crate) fn problems(&self) -> Vec<String> {
         self.problems.lock().clone()

@@ -1,5 +1,7 @@
 //! `initialize` and `server/discover`: what the kernel says of itself and of the servers behind it.
 
+mod capabilities;
+
 use std::time::Duration;
 
 use switchboard_peer::{Context, Reply};
@@ -178,8 +180,13 @@ pub(crate) fn own_capabilities() -> Raw {
         .fold(capabilities, |capabilities, era| offer_in(&capabilities, &MGP_OFFERED, era).unwrap_or(capabilities))
 }
 
-fn without_instructions(result: &Raw) -> Raw {
-    Edit::of(result).map_or_else(|_| Raw::empty_object(), |edit| edit.remove("instructions").finish())
+/// What a lone server says of itself beside its instructions.
+fn own_words(result: &Raw) -> Raw {
+    let said = Edit::of(result).map_or_else(|_| Raw::empty_object(), |edit| edit.remove("instructions").finish());
+    capabilities::without_orders(
+        &said,
+        &["protocolVersion", "supportedVersions", "capabilities", "serverInfo", "_meta"],
+    )
 }
 
 /// What clients are told.
@@ -200,9 +207,9 @@ impl Greeting {
             let server = &hub.connected.server;
             return Self {
                 // Instructions that are held back must not come in by the back door.
-                base: Some((without_instructions(&server.result), hub.revision().era())),
+                base: Some((own_words(&server.result), hub.revision().era())),
                 info: server.info.clone().unwrap_or_else(own_info),
-                capabilities: announce(&without_mgp(&server.capabilities), false),
+                capabilities: announce(&capabilities::without_orders(&without_mgp(&server.capabilities), &[]), false),
                 instructions,
             };
         }
@@ -210,7 +217,8 @@ impl Greeting {
         let mut instructions = Vec::new();
         for (server, hub) in &hubs {
             let Some(hub) = hub else { continue };
-            capabilities = merge(&capabilities, &without_mgp(&hub.connected.server.capabilities));
+            let said = capabilities::defined(&without_mgp(&hub.connected.server.capabilities));
+            capabilities = merge(&capabilities, &said);
             if let Some(text) = server.instructions() {
                 instructions.push(format!("## {}\n{text}", server.id()));
             }

@@ -221,6 +221,20 @@ pub(super) fn prepare(layout: &Layout, peers: &Peers, page: &Page, place: &Path)
     Ok(servers)
 }
 
+/// A server whose definitions and results clients refuse, beside good ones that they must get behind the kernel.
+pub(super) fn odd(layout: &Layout, peers: &Peers) -> Server {
+    let script = layout.root.join("interop/servers/odd.mjs");
+    let asks = vec![
+        Ask::Tool { name: "fine", arguments: json!({}), contains: "all is fine" },
+        Ask::Tool { name: "typeless", arguments: json!({}), contains: "all is fine" },
+        Ask::Tool { name: "blocks", arguments: json!({}), contains: "a bare string" },
+        Ask::Resource { uri: "odd:fine", contains: "a fine resource" },
+        Ask::Prompt { name: "fine", arguments: json!({"a": "b"}), contains: "a fine prompt" },
+    ];
+    let args = vec![script.display().to_string()];
+    Server { id: "odd", number: 1, command: peers.node().display().to_string(), args, env: Vec::new(), asks }
+}
+
 const IDS: &[&str] = &["everything", "filesystem", "memory", "thinking", "time", "git", "fetch", "sqlite", "rmcp"];
 
 fn commit(repository: &Path) -> Result<()> {

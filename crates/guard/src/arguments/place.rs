@@ -114,7 +114,7 @@ impl Field {
             Role::Command | Role::Commands => Self::Command,
             Role::Prose | Role::Content | Role::Code | Role::Script | Role::Sql | Role::Query => Self::Body,
             _ if BODIES.contains(&last) => Self::Body,
-            Role::CommandWords | Role::Method | Role::Other => Self::Unknown,
+            Role::CommandWords | Role::Method | Role::Link | Role::Other => Self::Unknown,
         };
         if evidence.has_format(&PATH_FORMATS) || by_key == Self::Unknown && evidence.speaks_of_place() {
             return Self::Place;

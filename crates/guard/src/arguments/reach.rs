@@ -1,5 +1,7 @@
 //! URLs, hosts and addresses in arguments.
 
+mod loose;
+
 use std::net::IpAddr;
 
 use url::{Host, Url};
@@ -63,11 +65,13 @@ struct Target {
     names_port: bool,
     /// Whether it may be something else that only looks so.
     guess: bool,
+    /// Whether a guess is worth asking a resolver.
+    asked: bool,
 }
 
 impl Target {
     const fn sure(url: String) -> Self {
-        Self { url, names_port: true, guess: false }
+        Self { url, names_port: true, guess: false, asked: true }
     }
 }
 
@@ -83,19 +87,22 @@ pub(super) fn check(checks: &Checks, role: Role, text: &str, world: &dyn World) 
 
 /// The names among what a string may make a server connect to.
 pub(super) fn host_names(role: Role, text: &str) -> Vec<String> {
-    let sure = targets(role, text).into_iter().filter(|target| !target.guess);
-    sure.filter_map(|target| match network::host(&target.url) {
-        Ok(Host::Domain(name)) => Some(name),
-        _ => None,
-    })
-    .collect()
+    let asked = targets(role, text).into_iter().filter(|target| target.asked);
+    asked
+        .filter_map(|target| match network::host(&target.url) {
+            Ok(Host::Domain(name)) => Some(name),
+            _ => None,
+        })
+        .collect()
 }
 
 fn check_public(target: &Target, world: &dyn World) -> Verdict {
     let resolved = match network::host(&target.url)? {
-        Host::Domain(name) if !target.guess => world.addresses(&name),
+        Host::Domain(name) if target.asked => world.addresses(&name),
         _ => None,
     };
+    // What only looks like a name need not be one.
+    let resolved = resolved.filter(|addresses| !target.guess || !addresses.is_empty());
     network::check(&target.url, resolved.as_deref())
 }
 
@@ -169,9 +176,13 @@ fn targets(role: Role, text: &str) -> Vec<Target> {
         Role::Url => {
             // A URL inside of a URL is where a proxy would go.
             let inner = in_text(text).into_iter().filter(|target| !target.guess && target.url != text);
-            of_url(text).into_iter().chain(inner).collect()
+            of_url(text).or_else(|| loose::target(text, loose::Reading::Link)).into_iter().chain(inner).collect()
         }
         Role::Host if !text.is_empty() && !text.contains(char::is_whitespace) => vec![of_host(text)],
+        Role::Link | Role::Reference if !text.trim().contains(char::is_whitespace) => of_link(text.trim()),
+        Role::Other | Role::Query | Role::CommandWords if !text.trim().contains(char::is_whitespace) => {
+            in_text(text).into_iter().chain(loose::target(text.trim(), loose::Reading::Word)).collect()
+        }
         _ => in_text(text),
     }
 }
@@ -202,18 +213,31 @@ fn of_host(text: &str) -> Target {
         return Target::sure(text.to_owned());
     }
     if text.parse::<std::net::Ipv6Addr>().is_ok() {
-        return Target { url: format!("http://[{text}]/"), names_port: false, guess: false };
+        return Target { url: format!("http://[{text}]/"), names_port: false, guess: false, asked: false };
     }
     let authority = text.split('/').next().unwrap_or(text);
     let names_port = authority.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
     let end = if text.contains('/') { "" } else { "/" };
-    Target { url: format!("http://{text}{end}"), names_port, guess: false }
+    Target { url: format!("http://{text}{end}"), names_port, guess: false, asked: true }
+}
+
+/// What a string under a key for things to fetch leads to.
+fn of_link(text: &str) -> Vec<Target> {
+    let mut targets = in_text(text);
+    if targets.is_empty() {
+        targets.extend(loose::target(text, loose::Reading::Link));
+    }
+    if targets.is_empty() && loose::is_named_place(text) {
+        targets.push(Target { guess: true, ..of_host(text) });
+    }
+    targets
 }
 
 /// What stands in the middle of other text.
 fn in_text(text: &str) -> Vec<Target> {
     // Most strings hold neither a URL nor an address nor a port.
-    if !text.bytes().any(|byte| byte == b':' || byte.is_ascii_digit()) {
+    let leads = |byte: u8| byte == b':' || byte == b'/' || byte == b'\\' || byte.is_ascii_digit() || !byte.is_ascii();
+    if !text.bytes().any(leads) {
         return if is_localhost(text.trim()) { vec![of_host(text.trim())] } else { Vec::new() };
     }
     let parts =
@@ -222,8 +246,10 @@ fn in_text(text: &str) -> Vec<Target> {
     for token in text.split(parts).filter(|token| token.len() > 2) {
         if token.contains("://") {
             targets.extend(token.match_indices("://").filter_map(|(at, _)| url_around(token, at)));
+        } else if let Some(found) = address_in(token) {
+            targets.push(found);
         } else {
-            targets.extend(address_in(token));
+            targets.extend(loose::target(token, loose::Reading::Text));
         }
     }
     targets
@@ -251,7 +277,7 @@ fn address_in(token: &str) -> Option<Target> {
     port.split('/').next()?.parse::<u16>().ok()?;
     let bare = host.trim_matches(['[', ']']);
     let is_host = is_localhost(bare) || bare.parse::<IpAddr>().is_ok() || is_dotted_name(bare);
-    is_host.then(|| Target { guess: true, ..of_host(word) })
+    is_host.then(|| Target { guess: true, asked: false, ..of_host(word) })
 }
 
 fn is_localhost(text: &str) -> bool {

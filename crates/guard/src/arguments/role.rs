@@ -27,6 +27,8 @@ pub(super) enum Role {
     Url,
     /// A host name or address.
     Host,
+    /// Something that may be fetched: a URL, a host, or a mere name.
+    Link,
     /// Text for people.
     Prose,
     /// The method of an HTTP request.
@@ -61,10 +63,15 @@ pub(super) fn of(key: &str) -> Role {
     match last {
         "path" | "paths" | "file" | "files" | "filename" | "filenames" | "filepath" | "dir" | "directory"
         | "directories" | "folder" | "cwd" | "workdir" | "pathname" | "root" => Role::Path,
-        "sql" | "statement" | "statements" => Role::Sql,
-        "query" | "queries" => Role::Query,
+        "sql" | "sqls" | "statement" | "statements" | "stmt" | "stmts" => Role::Sql,
+        "query" | "queries" | "q" | "cypher" | "aql" | "pipeline" => Role::Query,
         "url" | "urls" | "uri" | "uris" | "href" | "endpoint" | "webhook" | "proxy" | "origin" => Role::Url,
         "host" | "hosts" | "hostname" | "domain" => Role::Host,
+        "link" | "links" | "address" | "addresses" | "site" | "sites" | "website" | "websites" | "homepage" | "src"
+        | "srcs" | "page" | "pages" | "image" | "images" | "img" | "picture" | "photo" | "avatar" | "icon" | "logo"
+        | "media" | "video" | "audio" | "feed" | "rss" | "location" | "destination" | "dest" | "targets" | "server"
+        | "servers" | "gateway" | "upstream" | "peer" | "resource" | "callback" | "redirect" | "referer" | "dsn"
+        | "connection" | "webpage" | "domains" | "hostnames" | "ips" | "node" | "nodes" | "backend" => Role::Link,
         "code" | "snippet" | "program" | "javascript" | "js" | "typescript" | "python" => Role::Code,
         "content" | "contents" | "source" | "function" => Role::Content,
         "description" | "message" | "text" | "body" | "title" | "comment" | "comments" | "reason" | "note"
@@ -72,6 +79,34 @@ pub(super) fn of(key: &str) -> Role {
         | "insight" => Role::Prose,
         _ => Role::Other,
     }
+}
+
+/// What a key says of a string in an object that stands under another key: `{"link": {"value": ..}}` is a link still.
+pub(super) fn within(around: Role, key: &str) -> Role {
+    match (around, of(key)) {
+        (Role::Link | Role::Url | Role::Host | Role::Reference, Role::Other) if !names_thing(key) => Role::Link,
+        (_, role) => role,
+    }
+}
+
+/// Whether a key names or counts something, so that a number under it is no address.
+fn names_thing(key: &str) -> bool {
+    words(key).last().is_some_and(|last| {
+        matches!(
+            last.as_str(),
+            "id" | "ids"
+                | "number"
+                | "count"
+                | "size"
+                | "width"
+                | "height"
+                | "version"
+                | "index"
+                | "port"
+                | "time"
+                | "timestamp"
+        )
+    })
 }
 
 /// Whether a key is a plain name, as a schema has them, rather than text that somebody put there.

@@ -1,109 +1,332 @@
-//! SQL in arguments, for tools that may only read.
+//! Queries in arguments, for tools that may only read.
 //!
-//! A statement reads if it begins with a word for reading and no word for writing stands in it outside of quotes and
-//! comments. A key such as `query` may also hold a search in plain words, so there only what clearly is a statement
-//! that writes is refused.
+//! Databases differ in what is a string and what is a comment, and a text can be harmless to one and deadly to another.
+//! So it is read in each dialect, and passes only if it reads in all of them. A statement reads if it begins with a word
+//! for reading, no statement that writes begins anywhere in it (SQL Server wants no semicolon between two), and no
+//! function in it does more than compute.
+//!
+//! A key such as `query` may also hold a search in plain words. How sure one can be that it is a statement is told by the
+//! key and by what the tool says of itself ([`Language`]).
 
+mod cypher;
+mod lexer;
+mod mongo;
+mod words;
+
+use crate::risk::fallback::words as name_words;
 use crate::{Finding, Verdict};
+use lexer::{DIALECTS, Token};
+use words::{
+    ACTING_PRAGMAS, CHANGING, CLAUSES, ENGLISH, FUNCTION_PREFIXES, FUNCTIONS, OBJECTS, PAIRS, READING, SENTENCE,
+    SOURCES, TELLING_PRAGMAS,
+};
 
-/// What a statement that only reads begins with.
-const READING: &[&str] = &["select", "with", "values", "explain", "show", "describe", "desc", "table", "pragma"];
-/// Words for writing, with what follows them in a statement; nothing follows those that are enough alone.
-const WRITING: &[(&str, &[&str])] = &[
-    ("insert", &["into", "or", "overwrite", "ignore"]),
-    ("update", &[]),
-    ("delete", &["from"]),
-    ("replace", &["into"]),
-    ("merge", &["into"]),
-    ("drop", &["table", "index", "view", "trigger", "database", "schema", "column", "user", "role", "function"]),
-    (
-        "create",
-        &[
-            "table",
-            "index",
-            "view",
-            "trigger",
+pub(super) use mongo::check_members;
+
+/// The language that a tool's queries are written in, as its name and description tell.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Language {
+    /// Nobody knows.
+    #[default]
+    Unknown,
+    Sql,
+    Cypher,
+    Mongo,
+}
+
+impl Language {
+    /// Told by the name and description of a tool.
+    pub(super) fn of(subject: &str) -> Self {
+        let words = name_words(subject);
+        let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
+        if has(&["cypher", "neo4j", "memgraph"]) {
+            return Self::Cypher;
+        }
+        if has(&["mongo", "mongodb"]) {
+            return Self::Mongo;
+        }
+        let names = &[
+            "sql",
+            "postgres",
+            "postgresql",
+            "mysql",
+            "mariadb",
+            "sqlite",
+            "duckdb",
+            "clickhouse",
+            "bigquery",
+            "snowflake",
+            "redshift",
+            "oracle",
+            "mssql",
+            "databricks",
+            "trino",
+            "presto",
+            "athena",
+            "cockroachdb",
+            "timescale",
+            "motherduck",
             "database",
-            "schema",
-            "user",
-            "role",
-            "function",
-            "or",
-            "temp",
-            "temporary",
-            "unique",
-            "virtual",
-            "extension",
-            "procedure",
-        ],
-    ),
-    ("alter", &["table", "database", "schema", "user", "role", "system", "view"]),
-    ("truncate", &[]),
-    ("grant", &[]),
-    ("revoke", &[]),
-    ("attach", &["database"]),
-    ("copy", &[]),
-    ("vacuum", &["into"]),
-    ("into", &["outfile", "dumpfile"]),
-];
+            "db",
+        ];
+        // A tool that is called `query` and nothing more takes one.
+        let name: Vec<String> = subject.split('\n').next().map(name_words).unwrap_or_default();
+        let is_query = name.iter().all(|word| {
+            matches!(
+                word.as_str(),
+                "query" | "run" | "execute" | "read" | "only" | "readonly" | "select" | "statement" | "db" | "queries"
+            )
+        }) && name
+            .iter()
+            .any(|word| matches!(word.as_str(), "query" | "select" | "statement" | "queries"));
+        if has(names) || is_query { Self::Sql } else { Self::Unknown }
+    }
+}
 
-/// A string under a key for statements (`sure`) or for queries of any kind.
-pub(super) fn check(text: &str, sure: bool) -> Verdict {
-    let plain = without_quotes(text);
-    for statement in plain.split(';') {
-        let words: Vec<&str> =
-            statement.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(|word| !word.is_empty()).collect();
-        let Some(first) = words.first() else { continue };
-        let reads = READING.contains(first);
-        // `update` and the like are also names and words of plain language: what follows makes them a statement.
-        let writes_at = |at: usize| is_writing(&words[at..]) && ((sure && at == 0) || is_statement(&words[at..]));
-        let writes = if sure || reads { (0..words.len()).any(writes_at) } else { writes_at(0) };
-        let sets = *first == "pragma" && statement.contains('=');
-        let selects_into = matches!(*first, "select" | "with") && words.contains(&"into");
-        if (sure && !reads) || writes || (reads && (sets || selects_into)) {
-            return Err(Finding::new("readonly-sql", format!("the statement that begins with `{first}` may write")));
+/// How sure it is that a text is a statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Certainty {
+    /// It may be anything; only what clearly is a statement counts.
+    Perhaps,
+    /// It is one, unless it does not begin like one.
+    Likely,
+    /// It is one.
+    Sure,
+}
+
+/// Judges a text that may be a statement.
+pub(super) fn check(text: &str, language: Language, certainty: Certainty) -> Verdict {
+    mongo::check(text)?;
+    if cypher::is_meant(text, language) {
+        return cypher::check(text);
+    }
+    let dialects = if lexer::is_ambiguous(text) { &DIALECTS[..] } else { &DIALECTS[..1] };
+    for dialect in dialects {
+        let tokens = lexer::tokens(text, *dialect);
+        for statement in tokens.split(|token| token.is(';')) {
+            // What begins with an operator is an error, and nothing behind an error is run.
+            match judge(statement, certainty) {
+                Reading::Fine => {}
+                Reading::Nonsense => break,
+                Reading::Writes(finding) => return Err(finding),
+            }
         }
     }
     Ok(())
 }
 
-fn is_writing(words: &[&str]) -> bool {
-    let Some((first, rest)) = words.split_first() else { return false };
-    WRITING.iter().any(|(word, next)| {
-        word == first && (next.is_empty() || rest.first().is_some_and(|second| next.contains(second)))
-    })
+enum Reading {
+    Fine,
+    Nonsense,
+    Writes(Finding),
 }
 
-fn is_statement(words: &[&str]) -> bool {
-    match words.first() {
-        Some(&"update") => words.contains(&"set"),
-        Some(&"grant" | &"revoke") => words.contains(&"on"),
-        Some(&"truncate") => words.get(1) == Some(&"table"),
-        Some(&"copy") => words.contains(&"from") || words.contains(&"to"),
-        _ => true,
+fn writes(message: String) -> Reading {
+    Reading::Writes(Finding::new("readonly-sql", message))
+}
+
+fn judge(statement: &[Token], certainty: Certainty) -> Reading {
+    let opened = statement.iter().take_while(|token| token.is('(')).count();
+    let statement = &statement[opened..];
+    let Some(first) = statement.first() else { return Reading::Fine };
+    let Token::Word(verb, capitals) = first else {
+        // A quoted name or variable at the beginning runs a procedure, in SQL Server.
+        let runs = matches!(first, Token::Quoted) && certainty == Certainty::Sure && statement.len() > 1;
+        return if runs {
+            writes("a statement begins with a name: it may run a procedure".to_owned())
+        } else {
+            Reading::Nonsense
+        };
+    };
+    let reads = READING.contains(&verb.as_str());
+    let known = reads || CHANGING.contains(&verb.as_str()) || is_function(verb);
+    let may_write = || writes(format!("the statement that begins with `{verb}` may write"));
+    let is_sentence = || {
+        let is_plain = |word: &str| SENTENCE.contains(&word);
+        ENGLISH.contains(&verb.as_str()) && statement.iter().filter_map(Token::word).any(is_plain)
+    };
+    match certainty {
+        Certainty::Sure if !reads => return may_write(),
+        Certainty::Likely if is_sentence() && !is_shaped(verb, false, statement) => return Reading::Fine,
+        Certainty::Likely if known && !reads => return may_write(),
+        Certainty::Likely if !known => return Reading::Fine,
+        Certainty::Perhaps if !reads => {
+            return if known && is_shaped(verb, *capitals, statement) { may_write() } else { Reading::Fine };
+        }
+        Certainty::Perhaps if !reads_shaped(verb, statement) => return Reading::Fine,
+        _ => {}
+    }
+    match verb.as_str() {
+        "pragma" => pragma(statement),
+        "explain" => explained(statement),
+        _ => within(statement),
     }
 }
 
-/// The text in lower case, with quoted parts and comments blanked out. MySQL runs what stands in `/*! .. */`.
-fn without_quotes(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(c) = rest.chars().next() {
-        let skipped = match c {
-            '\'' | '"' | '`' => rest[1..].find(c).map_or(rest.len(), |end| end + 2),
-            '-' if rest.starts_with("--") => rest.find('\n').unwrap_or(rest.len()),
-            '/' if rest.starts_with("/*") && !rest.starts_with("/*!") => {
-                rest.find("*/").map_or(rest.len(), |end| end + 2)
-            }
-            _ => 0,
-        };
-        if skipped > 0 {
-            out.push(' ');
-            rest = &rest[skipped..];
-        } else {
-            out.extend(c.to_lowercase());
-            rest = &rest[c.len_utf8()..];
+/// What stands inside a statement that begins with a word for reading.
+fn within(statement: &[Token]) -> Reading {
+    for at in 0..statement.len() {
+        let Some(word) = statement[at].word() else { continue };
+        let (before, next) = (at.checked_sub(1).map(|before| &statement[before]), statement.get(at + 1));
+        // A part of a longer name, as in `t.update`, is no word of its own; functions may have one in front.
+        let is_part = before.is_some_and(|token| token.is('.') || token.is('@') || token.is(':'));
+        let called = next.is_some_and(|token| token.is('('));
+        let is_package =
+            next.is_some_and(|token| token.is('.')) && (word.starts_with("utl_") || word.starts_with("dbms_"));
+        if (called || is_package) && is_function(word) {
+            return writes(format!("the function `{word}` does more than read"));
+        }
+        let is_source = before.and_then(Token::word).is_some_and(|word| matches!(word, "from" | "join"));
+        if called && is_source && SOURCES.contains(&word) {
+            return writes(format!("`{word}(..)` reads files or other machines"));
+        }
+        if !is_part && at > 0 && begins_writing(&statement[at..], before) {
+            return writes(format!("`{word}` in the statement may write"));
         }
     }
-    out
+    Reading::Fine
+}
+
+fn is_function(word: &str) -> bool {
+    FUNCTIONS.contains(&word) || FUNCTION_PREFIXES.iter().any(|prefix| word.starts_with(prefix))
+}
+
+/// Whether a statement that writes begins here, in the middle of another.
+fn begins_writing(tokens: &[Token], before: Option<&Token>) -> bool {
+    let Some(word) = tokens.first().and_then(Token::word) else { return false };
+    let next = tokens.get(1);
+    let next_word = next.and_then(Token::word);
+    let named = matches!(next, Some(Token::Quoted)) || next_word.is_some_and(|next| !CLAUSES.contains(&next));
+    let has = |wanted: &str| tokens.iter().any(|token| token.word() == Some(wanted));
+    // Where a subquery may stand, a name may not be followed by another.
+    let opens = before.is_some_and(|token| token.is('('));
+    match word {
+        "into" => true,
+        "for" => matches!(next_word, Some("update" | "share" | "no" | "key")),
+        "lock" => next_word == Some("in"),
+        "delete" => named || next_word == Some("from") || opens && next.is_some_and(|token| !token.is(')')),
+        "insert" | "upsert" => named,
+        "update" => named && has("set"),
+        "merge" => named && (has("using") || has("into")),
+        "replace" => next_word == Some("into") || named && has("values"),
+        "truncate" => next_word == Some("table") || named,
+        "drop" | "alter" => next_word.is_some_and(|next| OBJECTS.contains(&next)),
+        "create" => {
+            let shown = before.and_then(Token::word).is_some_and(|word| matches!(word, "show" | "describe"));
+            !shown && next_word.is_some_and(|next| OBJECTS.contains(&next))
+        }
+        "exec" | "execute" => named || next.is_some_and(|token| token.is('(') || token.is('@')),
+        "call" => named && tokens.iter().any(|token| token.is('(')),
+        "grant" | "revoke" | "deny" => named && has("on") || named && has("to"),
+        "kill" => matches!(next, Some(Token::Number)),
+        "dbcc" => named,
+        _ => PAIRS.iter().any(|(pair, second)| {
+            *pair == word && (second.is_empty() || next_word.is_some_and(|next| second.contains(&next)))
+        }),
+    }
+}
+
+fn pragma(statement: &[Token]) -> Reading {
+    let assigns = statement.iter().any(|token| token.is('='));
+    let arguments = statement.iter().position(|token| token.is('(')).unwrap_or(statement.len());
+    let name = statement[..arguments].iter().rev().find_map(Token::word).unwrap_or_default();
+    let takes = arguments < statement.len();
+    // Without brackets a second word is an argument of some engines.
+    let words = statement[..arguments].iter().filter(|token| !matches!(token, Token::Symbol('.'))).count();
+    let dotted = statement[..arguments].iter().any(|token| token.is('.'));
+    let plain = words <= if dotted { 3 } else { 2 };
+    if assigns || takes && !TELLING_PRAGMAS.contains(&name) || ACTING_PRAGMAS.contains(&name) || !plain {
+        return writes(format!("the pragma `{name}` may write"));
+    }
+    within(statement)
+}
+
+/// `explain` runs the statement it explains where it is told to analyse it.
+fn explained(statement: &[Token]) -> Reading {
+    let begins = |word: &str| READING.contains(&word) || CHANGING.contains(&word);
+    let is_option = |word: &str| matches!(word, "analyze" | "table" | "desc" | "from" | "explain");
+    let inner = statement.iter().skip(1).filter_map(Token::word).find(|word| begins(word) && !is_option(word));
+    match inner {
+        Some(verb) if !READING.contains(&verb) => writes(format!("the explained statement `{verb}` may write")),
+        _ => within(statement),
+    }
+}
+
+/// Whether a text that begins with a word for reading is a statement, and not a sentence.
+fn reads_shaped(verb: &str, statement: &[Token]) -> bool {
+    let has = |wanted: &str| statement.iter().skip(1).any(|token| token.word() == Some(wanted));
+    let technical = statement.iter().skip(1).any(|token| match token {
+        Token::Symbol(symbol) => matches!(symbol, '*' | '(' | '=' | '<' | '>'),
+        Token::Quoted | Token::Number => true,
+        Token::Word(..) => false,
+    });
+    match verb {
+        "select" => has("from") || technical,
+        "with" => has("as") && statement.iter().any(|token| token.is('(')),
+        "explain" => {
+            let next = statement.get(1).and_then(Token::word);
+            next.is_some_and(|next| matches!(next, "analyze" | "query" | "verbose" | "select" | "with" | "extended"))
+                || statement.get(1).is_some_and(|token| token.is('('))
+                || next.is_some_and(|next| is_shaped(next, false, &statement[1..]))
+        }
+        "pragma" => true,
+        _ => technical,
+    }
+}
+
+/// Whether a text that begins with a word for writing is a statement, and not a sentence.
+fn is_shaped(verb: &str, capitals: bool, statement: &[Token]) -> bool {
+    let word = |at: usize| statement.get(at).and_then(Token::word);
+    let has = |wanted: &str| statement.iter().skip(1).any(|token| token.word() == Some(wanted));
+    let symbol = |wanted: char| statement.iter().any(|token| token.is(wanted));
+    let behind = statement.len() - 1;
+    let quoted = |at: usize| matches!(statement.get(at), Some(Token::Quoted));
+    // Nobody shouts one word of a search; some shout all of it.
+    let shouts = statement.iter().all(|token| matches!(token, Token::Word(_, true)));
+    if capitals && !shouts && behind <= 4 && !has("the") && !has("a") && !has("my") {
+        return true;
+    }
+    match verb {
+        "insert" | "replace" | "upsert" => word(1) == Some("into") || has("values") && symbol('('),
+        "update" => has("set") && symbol('='),
+        "delete" => {
+            word(1) == Some("from") && (behind <= 3 || has("where") || has("using")) || has("where") && symbol('=')
+        }
+        "drop" | "truncate" => {
+            let object = word(1).is_some_and(|next| OBJECTS.contains(&next));
+            object && (behind == 2 || has("if") && has("exists") || has("cascade"))
+        }
+        "alter" => {
+            word(1).is_some_and(|next| OBJECTS.contains(&next))
+                && (has("add") || has("drop") || has("set") || has("rename") || has("to"))
+        }
+        "create" => {
+            let object = word(1).is_some_and(|next| OBJECTS.contains(&next));
+            object && (symbol('(') || has("as") && has("select") || has("identified") || has("password"))
+        }
+        "call" | "exec" | "execute" => {
+            symbol('(')
+                || quoted(2)
+                || symbol('@')
+                || word(1).is_some_and(is_function)
+                || statement.iter().any(|token| token.is('.'))
+        }
+        "do" => quoted(1) || word(1).is_some_and(is_function),
+        "merge" => word(1) == Some("into") || has("using") && has("when"),
+        "copy" => {
+            (has("from") || has("to"))
+                && (has("program") || has("stdin") || has("stdout") || statement.contains(&Token::Quoted))
+        }
+        "grant" | "revoke" | "deny" => has("on") && (has("to") || has("from")),
+        "attach" | "detach" => word(1) == Some("database") || quoted(1),
+        "set" => symbol('=') || matches!(word(1), Some("global" | "session" | "role")),
+        "load" | "install" | "import" | "export" => {
+            quoted(1) || word(1) == Some("data") && has("infile") || word(1) == Some("database") && quoted(2)
+        }
+        "vacuum" | "shutdown" | "reindex" | "checkpoint" => behind == 0 || word(1) == Some("into"),
+        "waitfor" => matches!(word(1), Some("delay" | "time")),
+        "backup" | "restore" => word(1) == Some("database") && statement.contains(&Token::Quoted),
+        "declare" => symbol('@'),
+        _ => is_function(verb),
+    }
 }

@@ -52,23 +52,31 @@ impl Walk<'_> {
             return Err(refused(ARGUMENTS, Finding::new("arguments-depth", message)));
         }
         match value.kind() {
-            Kind::Object => self.object(value, depth),
+            Kind::Object => self.object(value, role, depth),
             Kind::Array => self.array(value, role, beside, depth),
             Kind::String => match value.as_text() {
                 Some(text) => self.judge(&text, role, beside),
                 None => Ok(()),
             },
+            // A number can be an address: `2130706433` is one to most clients.
+            Kind::Number if self.checks.looks_outside() && matches!(role, Role::Url | Role::Host | Role::Link) => {
+                reach::check(self.checks, role, value.as_str(), self.world)
+            }
             Kind::Number | Kind::Bool | Kind::Null => Ok(()),
         }
     }
 
-    fn object(&self, value: &Raw, depth: usize) -> Outcome {
+    fn object(&self, value: &Raw, around: Role, depth: usize) -> Outcome {
         let Ok(object) = Object::open(value) else {
             let finding = Finding::new("arguments-twice", "a member stands twice, and readers may take different ones");
             return Err(refused(ARGUMENTS, finding));
         };
+        if self.checks.readonly {
+            at("readonly", sql::check_members(&object))?;
+        }
         let mut beside = Beside::default();
-        let mut members: Vec<_> = object.iter().map(|(key, member)| (role::of(&key), key, member)).collect();
+        let mut members: Vec<_> =
+            object.iter().map(|(key, member)| (role::within(around, &key), key, member)).collect();
         for (role, key, member) in &members {
             match key.as_ref() {
                 "language" | "lang" => beside.language = member.as_text(),
@@ -128,8 +136,10 @@ impl Walk<'_> {
             let finding = Finding::new("readonly-method", format!("the method `{text}` may change something"));
             return Err(refused("readonly", finding));
         }
-        if self.checks.readonly && matches!(role, Role::Sql | Role::Query) {
-            at("readonly", sql::check(text, role == Role::Sql))?;
+        if self.checks.readonly
+            && let Some(certainty) = self.checks.query_certainty(role)
+        {
+            at("readonly", sql::check(text, self.checks.language, certainty))?;
         }
         if self.checks.looks_outside() {
             reach::check(self.checks, role, text, self.world)?;
@@ -251,7 +261,7 @@ pub(super) fn each_leaf(value: &Raw, see: &mut impl FnMut(Role, &str)) {
                     if !role::is_plain(&key) {
                         see(Role::Other, &key);
                     }
-                    descend(&member, role::of(&key), depth + 1, see);
+                    descend(&member, role::within(role, &key), depth + 1, see);
                 }
             }
             Kind::Array => {

@@ -106,6 +106,16 @@ pub(super) fn check(name: &str, resolved: bool) -> Verdict {
     Ok(())
 }
 
+/// Internal endings that are endings of files too, as in `settings.local`.
+pub(super) fn is_like_file(name: &str) -> bool {
+    const LIKE_FILES: &[&str] = &[
+        "local", "lan", "home", "corp", "private", "svc", "cluster", "docker", "alt", "dhcp", "test", "invalid",
+        "consul",
+    ];
+    let is_cluster = ends_in(name, &["svc.cluster.local", "service.consul", "node.consul"]);
+    ends_in(name, LIKE_FILES) && !is_cluster
+}
+
 fn ends_in(name: &str, endings: &[&str]) -> bool {
     endings.iter().any(|ending| name.strip_suffix(ending).is_some_and(|front| front.is_empty() || front.ends_with('.')))
 }

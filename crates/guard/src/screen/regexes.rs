@@ -9,10 +9,21 @@ use oxc_regular_expression::{LiteralParser, Options};
 
 const MOST_BYTES: usize = 4_000;
 const DEEPEST: usize = 40;
+/// Groups and classes of a pattern that is only compiled: however they nest, the parser gets through.
+const MOST_GROUPS: usize = 400;
 /// The most copies that counted repetitions inside each other make of their body.
 const MOST_COPIES: u64 = 100_000;
 /// A counted repetition of more than this is taken as unbounded.
 const MANY: u64 = 20;
+
+/// Whether a pattern compiles as ECMAScript with the Unicode flag.
+pub(crate) fn is_pattern(pattern: &str) -> bool {
+    let allocator = Allocator::default();
+    let nested = pattern.bytes().filter(|byte| matches!(byte, b'(' | b'[')).count();
+    pattern.len() <= MOST_BYTES
+        && nested <= MOST_GROUPS
+        && LiteralParser::new(&allocator, pattern, Some("u"), Options::default()).parse().is_ok()
+}
 
 /// Why a pattern is not accepted.
 pub(super) fn check(pattern: &str) -> Result<(), String> {

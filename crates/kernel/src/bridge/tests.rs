@@ -38,8 +38,12 @@ fn a_legacy_result_becomes_complete_and_a_modern_one_stays() {
     assert_eq!(legacy.as_str(), r#"{"content":[],"state":1,"resultType":"complete"}"#);
     let listed = modern_result(raw(r#"{"tools":[]}"#), method::TOOLS_LIST);
     assert_eq!(listed.as_str(), r#"{"tools":[],"resultType":"complete","ttlMs":0,"cacheScope":"private"}"#);
-    let modern = raw(r#"{"resultType":"x","ttlMs":5,"cacheScope":"public","contents":[]}"#);
-    assert_eq!(modern_result(modern.clone(), method::RESOURCES_READ), modern);
+    let question = raw(r#"{"resultType":"x","ttlMs":5,"cacheScope":"public","contents":[]}"#);
+    assert_eq!(modern_result(question.clone(), method::RESOURCES_READ), question);
+    // What is shown differs by principal: the server's own word on keeping it does not hold for ours.
+    let modern = raw(r#"{"resultType":"complete","ttlMs":5,"cacheScope":"public","contents":[]}"#);
+    let kept = modern_result(modern, method::RESOURCES_READ);
+    assert_eq!(kept.as_str(), r#"{"resultType":"complete","ttlMs":0,"cacheScope":"private","contents":[]}"#);
 }
 
 #[test]

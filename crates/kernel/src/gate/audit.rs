@@ -58,6 +58,8 @@ pub(crate) mod event {
     pub(crate) const QUARANTINED: &str = "dev.switchboard.definition_quarantined";
     /// A tool is described as if it gave orders to the model.
     pub(crate) const MARKED: &str = "dev.switchboard.definition_marked";
+    /// A definition is not shown, because clients would refuse the whole list with it.
+    pub(crate) const DEFINITION_UNFIT: &str = "dev.switchboard.definition_unfit";
     /// Somebody asked for scopes.
     pub(crate) const SCOPES_NEGOTIATED: &str = "dev.switchboard.scopes_negotiated";
     /// A call that failed is made again, or another in its place.

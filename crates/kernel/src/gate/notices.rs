@@ -54,6 +54,17 @@ impl Kernel {
             let event = audit::with(event, "declared_risk", said.map_or(Value::Null, |risk| risk.as_str().into()));
             self.tell_once(&audit::with(event, "effective_risk", holds.as_str()));
         }
+        for hidden in directory.hidden.iter().filter(|hidden| hidden.unfit) {
+            let event = audit::event_of(event::DEFINITION_UNFIT, audit::kernel(), result::BLOCKED);
+            let event = audit::about(event, &hidden.server, Some(&hidden.name));
+            let event = audit::with(event, "reason", hidden.why.as_str());
+            if self.tell_once(&event) {
+                tracing::warn!(server = %hidden.server, name = ?hidden.name, why = %hidden.why, "a definition is not shown");
+            }
+        }
+        for mended in &directory.mended {
+            tracing::debug!(server = %mended.server, name = ?mended.name, what = ?mended.what, "a definition was mended");
+        }
         for hidden in &directory.hidden {
             let Some(other) = &hidden.conflicts_with else { continue };
             let event = audit::event_of(event::TOOL_NAME_CONFLICT, audit::kernel(), result::BLOCKED);
@@ -62,9 +73,12 @@ impl Kernel {
         }
     }
 
-    fn tell_once(&self, event: &AuditEvent) {
-        if self.gate().told.first(event) {
+    /// Whether this is the first time.
+    fn tell_once(&self, event: &AuditEvent) -> bool {
+        let first = self.gate().told.first(event);
+        if first {
             self.gate().audit.note_now(event);
         }
+        first
     }
 }

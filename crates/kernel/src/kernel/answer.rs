@@ -11,7 +11,7 @@ use switchboard_protocol::{Era, Revision};
 use switchboard_wire::{Edit, ErrorObject, Notification, Object, Raw, Request};
 
 use super::told::{told, with_error};
-use super::{Kernel, LEVEL_WAIT};
+use super::{Kernel, LEVEL_WAIT, View};
 use crate::clients::{ClientState, level_index};
 use crate::directory::ListKind;
 use crate::forward::{Forward, malformed, send_level};
@@ -154,6 +154,7 @@ impl Kernel {
         if kind == ListKind::Tools {
             list = self.narrowed(context, &view, list).await;
         }
+        list = self.with_failures(context, &view, kind, list).await;
         if kind == ListKind::Tools {
             let own = [self.agreed_tools(context), self.manifest_tools(context)].concat();
             if !own.is_empty() {
@@ -165,6 +166,23 @@ impl Kernel {
             Era::Modern => bridge::modern_result(list, &request.method),
         })
         .into())
+    }
+
+    /// A list that says whose part of it could not be had. Why is for the operator to know: it is the server's text.
+    async fn with_failures(&self, context: &Context, view: &View, kind: ListKind, list: Raw) -> Raw {
+        let failed: Vec<&Arc<Server>> = view.servers.iter().filter(|server| server.has_failed_to_list(kind)).collect();
+        if failed.is_empty() {
+            return list;
+        }
+        let Ok(tables) = self.tables().await else { return list };
+        let known = failed.into_iter().filter(|server| self.knows_of(&tables, &context.session, server));
+        let ids: Vec<Raw> = known.map(|server| Raw::string(server.id())).collect();
+        if ids.is_empty() {
+            return list;
+        }
+        let noted =
+            Edit::of(&list).and_then(|edit| edit.within("_meta", |meta| meta.set(INCOMPLETE, Raw::array(&ids))));
+        noted.map_or(list, Edit::finish)
     }
 
     async fn set_level(&self, context: &Context, request: &Request) -> Result<Reply, Fault> {
@@ -270,6 +288,9 @@ impl Kernel {
                 .is_some_and(|agreement| agreement.has(Extension::AccessControl))
     }
 }
+
+/// Where a list says whose part of it could not be had.
+const INCOMPLETE: &str = "dev.switchboard/incomplete";
 
 /// A list of tools with the kernel's own at its end.
 fn with_own_tools(list: &Raw, own: &[Raw]) -> Raw {

@@ -300,7 +300,7 @@ impl Kernel {
                 (FaultKind::ToolDisabled, format!("`{name}` cannot be used: {}", hidden.why))
             } else if hidden.conflicts_with.is_some() {
                 (FaultKind::ToolNameConflict, format!("`{name}` cannot be used: {}", hidden.why))
-            } else if quarantined() {
+            } else if hidden.unfit || quarantined() {
                 (FaultKind::DefinitionHeld, format!("`{name}` is held back: {}", hidden.why))
             } else {
                 continue;

@@ -9,7 +9,7 @@ use switchboard_protocol::Revision;
 use switchboard_protocol::mgp::TrustLevel;
 
 use super::Kernel;
-use crate::directory::{Hidden, ListKind};
+use crate::directory::{Hidden, ListKind, Mended};
 use crate::server::health::Health;
 use crate::server::stats::Activity;
 use crate::server::{Phase, Server};
@@ -29,6 +29,8 @@ pub struct ServerStatus {
     pub problems: Vec<String>,
     /// What of it is not shown.
     pub hidden: Vec<Hidden>,
+    /// What of it is shown in another form than it gave.
+    pub mended: Vec<Mended>,
     /// What of it is held back until a person accepts it.
     pub held: usize,
     /// How far it is trusted.
@@ -74,6 +76,7 @@ impl Kernel {
                 counts: ListKind::ALL.map(|kind| server.count(kind)),
                 problems: server.problems(),
                 hidden: hidden.cloned().collect(),
+                mended: view.directory.mended.iter().filter(|mended| mended.server == *server.id()).cloned().collect(),
                 held: server.quarantine().len(),
                 trust: server.trust(),
                 permissions_missing: self

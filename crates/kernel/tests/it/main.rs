@@ -10,6 +10,7 @@ mod manifest;
 mod many;
 mod ownership;
 mod recovery;
+mod shapes;
 mod steps;
 mod superset;
 mod tasks;

@@ -10,6 +10,7 @@
 //! strictest of them in each row. It knows nothing of servers, names or policies.
 
 mod content;
+mod question;
 mod result;
 mod schema;
 mod shape;
@@ -22,12 +23,12 @@ use url::Url;
 use crate::Era;
 use shape::{Need, Row, Shape, Verdict};
 
+pub use question::question;
 pub use result::result;
 pub use schema::legacy_output_schema;
 
 /// What an element of a list is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[expect(clippy::exhaustive_enums, reason = "MCP has these four lists")]
 pub enum Item {
     /// Of `tools/list`.
     Tool,
@@ -63,13 +64,13 @@ const ICON: &[Row] = &[
     Row { key: "sizes", shape: Shape::List(&TEXT), need: Need::Dropped },
     Row { key: "theme", shape: Shape::Word(&["light", "dark"]), need: Need::Dropped },
 ];
-pub(super) const ICONS: Row = Row { key: "icons", shape: Shape::Sieve(&Shape::Object(ICON)), need: Need::Dropped };
-pub(super) const META: Row = Row { key: "_meta", shape: Shape::Any(Kind::Object), need: Need::Dropped };
-pub(super) const TITLE: Row = Row { key: "title", shape: TEXT, need: Need::Dropped };
-pub(super) const MIME_TYPE: Row = Row { key: "mimeType", shape: TEXT, need: Need::Dropped };
+const ICONS: Row = Row { key: "icons", shape: Shape::Sieve(&Shape::Object(ICON)), need: Need::Dropped };
+const META: Row = Row { key: "_meta", shape: Shape::Any(Kind::Object), need: Need::Dropped };
+const TITLE: Row = Row { key: "title", shape: TEXT, need: Need::Dropped };
+const MIME_TYPE: Row = Row { key: "mimeType", shape: TEXT, need: Need::Dropped };
 /// A tool whose description nobody can read is one that nobody can choose.
-pub(super) const DESCRIPTION: Row = Row { key: "description", shape: TEXT, need: Need::Kept };
-pub(super) const ANNOTATIONS: Row = Row {
+const DESCRIPTION: Row = Row { key: "description", shape: TEXT, need: Need::Kept };
+const ANNOTATIONS: Row = Row {
     key: "annotations",
     shape: Shape::Object(&[
         Row { key: "audience", shape: Shape::List(&Shape::Word(&["user", "assistant"])), need: Need::Dropped },
@@ -116,7 +117,7 @@ const PROMPT: &[Row] = &[
     ICONS,
     META,
 ];
-pub(super) const RESOURCE: &[Row] = &[
+const RESOURCE: &[Row] = &[
     Row { key: "uri", shape: TEXT, need: Need::Required },
     NAME,
     TITLE,

@@ -39,12 +39,25 @@ pub struct ToolSecurity {
     pub hints: Hints,
     /// How code in the arguments is to be judged (MGP 7.3).
     pub code_safety: Option<CodeSafety>,
+    /// What the tool is about, in its own words: name, title and the beginning of its description, a line each.
+    pub subject: String,
     /// The names of the arguments, as far as the schema lists them.
     pub properties: Vec<String>,
     /// Whether something about security was written that cannot be read.
     pub unreadable: bool,
     /// The server's `security` object.
     pub written: Option<Raw>,
+}
+
+/// The most characters of a description that tell what a tool is about.
+const MAX_SUBJECT_CHARS: usize = 300;
+
+fn subject(tool: &Object) -> String {
+    let texts = ["name", "title", "description"].map(|key| tool.text(key).unwrap_or_default());
+    let line = |text: &String| -> String {
+        text.chars().take(MAX_SUBJECT_CHARS).map(|c| if c == '\n' { ' ' } else { c }).collect()
+    };
+    texts.iter().map(line).collect::<Vec<_>>().join("\n").trim_end().to_owned()
 }
 
 /// MCP's hints about a tool, only where they are written.
@@ -94,6 +107,7 @@ impl ToolSecurity {
         if let Some(meta) = present(&tool, "_meta") {
             said.read_meta(&meta);
         }
+        said.subject = subject(&tool);
         said.properties = ["inputSchema", "input_schema"]
             .iter()
             .find_map(|key| tool.get(key))

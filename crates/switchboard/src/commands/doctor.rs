@@ -194,6 +194,11 @@ async fn servers(loaded: Loaded, report: &mut Report) {
         for hidden in status.iter().filter(|status| &*status.id == server.id()).flat_map(|status| &status.hidden) {
             report.note(&name, &format!("`{}` is not shown to clients: {}", hidden.name, hidden.why), None);
         }
+        for mended in status.iter().filter(|status| &*status.id == server.id()).flat_map(|status| &status.mended) {
+            let text =
+                format!("`{}` is shown with mended members, tell its author: {}", mended.name, mended.what.join(", "));
+            report.note(&name, &text, None);
+        }
     }
 }
 

@@ -101,8 +101,12 @@ impl Line {
         let (state, problem) = match (&status, server.problem()) {
             (Some(status), _) => {
                 let (word, why) = state(&status.phase);
-                let lists = (!status.problems.is_empty()).then(|| status.problems.join("; "));
-                (word, why.map(str::to_owned).or(lists).or_else(|| waits_for(status)))
+                let unfit = status.hidden.iter().filter(|hidden| hidden.unfit).count();
+                let unfit = (unfit > 0)
+                    .then(|| format!("{unfit} of its definitions not shown, because clients would refuse the list"));
+                let others = status.problems.iter().cloned().chain(waits_for(status)).chain(unfit);
+                let others: Vec<String> = others.collect();
+                (word, why.map(str::to_owned).or_else(|| (!others.is_empty()).then(|| others.join("; "))))
             }
             (None, _) if !server.enabled() => ("disabled", None),
             (None, Some(error)) => {
@@ -176,6 +180,12 @@ impl Line {
             .flat_map(|status| &status.hidden)
             .map(|hidden| json!({"name": hidden.name, "why": hidden.why}))
             .collect();
+        let mended: Vec<Value> = self
+            .status
+            .iter()
+            .flat_map(|status| &status.mended)
+            .map(|mended| json!({"name": mended.name, "what": mended.what}))
+            .collect();
         json!({
             "trust_level": self.status.as_ref().map(|status| status.trust.as_str()),
             "permissions_missing": self.status.as_ref().map(|status| &status.permissions_missing),
@@ -191,6 +201,7 @@ impl Line {
             "resources": resources,
             "templates": templates,
             "hidden": hidden,
+            "mended": mended,
             "problem": self.problem,
             "target": self.target,
             "declared": self.file,

@@ -10,8 +10,8 @@ use super::shape::{Need, Row, Shape, Verdict};
 use crate::mcp::{meta, method};
 use crate::{Era, Revision};
 
-/// What only results of the modern era say of themselves.
-const MODERN_MEMBERS: [&str; 3] = ["resultType", "ttlMs", "cacheScope"];
+/// What results that may be kept say of it in the modern era. A task has a `ttlMs` of its own.
+const CACHE_RULES: [&str; 2] = ["ttlMs", "cacheScope"];
 const COMPLETION: &[Row] = &[Row {
     key: "completion",
     shape: Shape::Object(&[
@@ -31,13 +31,12 @@ pub fn result(asked: &str, raw: &Raw, revision: Revision) -> Option<Raw> {
     }
     let edit = Edit::of(raw).ok()?;
     let mut result = Draft { edit, changed: false };
-    if legacy {
-        result = result.without_modern();
-    }
     // A question, or a task, has nothing of an answer.
-    let kind = result.edit.object().text("resultType");
-    if !legacy && kind.is_some_and(|kind| kind != "complete") {
-        return result.finish();
+    if result.edit.object().text("resultType").is_some_and(|kind| kind != "complete") {
+        return None;
+    }
+    if legacy {
+        result = result.without_modern(asked);
     }
     if result.edit.object().get("_meta").is_some_and(|meta| meta.kind() != Kind::Object) {
         result = result.remove("_meta");
@@ -82,8 +81,10 @@ impl Draft {
         self.changed.then(|| self.edit.finish())
     }
 
-    fn without_modern(mut self) -> Self {
-        for key in MODERN_MEMBERS {
+    fn without_modern(mut self, asked: &str) -> Self {
+        let kept = asked.ends_with("/list") || asked == method::RESOURCES_READ || asked == method::DISCOVER;
+        let rules = CACHE_RULES.into_iter().filter(|_| kept && !asked.starts_with("tasks/"));
+        for key in rules.chain(["resultType"]) {
             if self.edit.object().has(key) {
                 self = self.remove(key);
             }
@@ -222,10 +223,8 @@ fn is_plain(raw: &Raw, legacy: bool) -> bool {
         None => legacy,
         Some(kind) => !legacy && kind.get() == "\"complete\"",
     };
-    let cache = glance.ttl_ms.0.is_none() && glance.cache_scope.0.is_none();
     kind && meta
         && structured
-        && (!legacy || cache)
         && matches!(glance.is_error.first(), None | Some(b't' | b'f'))
         && blocks.iter().all(|block| {
             block.kind.0.is_some_and(|kind| kind.get() == "\"text\"")
@@ -246,10 +245,6 @@ struct Glance<'a> {
     is_error: Slot<'a>,
     #[serde(borrow, default)]
     result_type: Slot<'a>,
-    #[serde(borrow, default)]
-    ttl_ms: Slot<'a>,
-    #[serde(borrow, default)]
-    cache_scope: Slot<'a>,
     #[serde(borrow, default, rename = "_meta")]
     meta: Slot<'a>,
 }

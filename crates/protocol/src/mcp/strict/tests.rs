@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use switchboard_wire::{Limits, Raw};
 
-use super::{Item, item, result};
+use super::{Item, item, question, result};
 use crate::mcp::method;
 use crate::{Era, Revision};
 
@@ -296,7 +296,7 @@ fn times_as_zod_reads_them() {
 #[track_caller]
 fn assert_result(asked: &str, given: &Value, revision: Revision, expected: &Value) {
     let given = raw(given);
-    let found = result(asked, &given, revision).unwrap_or(given.clone());
+    let found = result(asked, &given, revision).unwrap_or_else(|| given.clone());
     assert_eq!(value(&found), *expected, "{asked} {revision:?} {}", given.as_str());
     // What was mended once is fit.
     assert_eq!(result(asked, &found, revision), None, "{}", found.as_str());
@@ -466,4 +466,59 @@ fn other_results() {
         Revision::LATEST,
         &json!({"content": [], "structuredContent": [1], "resultType": "complete"}),
     );
+}
+
+#[test]
+fn questions_for_clients_of_older_revisions() {
+    let text = |said: &str| json!({"type": "text", "text": said});
+    let messages = |messages: Value| json!({"messages": messages, "maxTokens": 5});
+    let audio = json!({"type": "audio", "data": "AA==", "mimeType": "audio/wav"});
+    let choice =
+        |schema: Value| json!({"message": "?", "requestedSchema": {"type": "object", "properties": {"a": schema}}});
+    let rows = [
+        (
+            method::CREATE_MESSAGE,
+            messages(json!([{"role": "user", "content": [text("a"), text("b")]}])),
+            Revision::V2025_06_18,
+            Some(messages(json!([{"role": "user", "content": text("a")}, {"role": "user", "content": text("b")}]))),
+        ),
+        (
+            method::CREATE_MESSAGE,
+            messages(json!([{"role": "user", "content": {"type": "tool_use", "id": "x"}}])),
+            Revision::V2025_06_18,
+            Some(messages(json!([{"role": "user", "content": text(r#"{"type":"tool_use","id":"x"}"#)}]))),
+        ),
+        (method::CREATE_MESSAGE, messages(json!([{"role": "user", "content": audio}])), Revision::V2025_03_26, None),
+        (
+            method::CREATE_MESSAGE,
+            messages(json!([{"role": "user", "content": audio}])),
+            Revision::V2024_11_05,
+            Some(messages(json!([{"role": "user", "content": text(&audio.to_string())}]))),
+        ),
+        (
+            method::CREATE_MESSAGE,
+            messages(json!([{"role": "user", "content": [text("a")]}])),
+            Revision::V2025_11_25,
+            None,
+        ),
+        (
+            method::CREATE_MESSAGE,
+            messages(json!([{"role": "user", "content": text("a")}])),
+            Revision::V2024_11_05,
+            None,
+        ),
+        (
+            method::ELICIT,
+            choice(json!({"type": "string", "oneOf": [{"const": "r", "title": "Red"}, {"const": "b"}]})),
+            Revision::V2025_06_18,
+            Some(choice(json!({"type": "string", "enum": ["r", "b"], "enumNames": ["Red", "b"]}))),
+        ),
+        (method::ELICIT, choice(json!({"type": "string", "enum": ["r"]})), Revision::V2025_06_18, None),
+        (method::ELICIT, choice(json!({"oneOf": [{"const": "r"}]})), Revision::V2026_07_28, None),
+        (method::ROOTS_LIST, json!({}), Revision::V2024_11_05, None),
+    ];
+    for (asked, given, revision, expected) in rows {
+        let found = question(asked, &raw(&given), revision).map(|raw| value(&raw));
+        assert_eq!(found, expected, "{asked} {revision:?} {given}");
+    }
 }

@@ -1,0 +1,168 @@
+//! Queries that only read, as people and agents write them, and queries that do not, in every dialect and disguise.
+//!
+//! The tables are one query a line, with a line break written as `\n`; empty lines and lines that begin with `%%` say what follows.
+
+use serde_json::{Value, json};
+use switchboard_guard::arguments::{self, Checks, NoWorld};
+use switchboard_protocol::mgp::ValidatorName::Readonly;
+use switchboard_protocol::mgp::security::ToolSecurity;
+use switchboard_wire::{Limits, Raw};
+
+const HONEST: &str = include_str!("tables/queries-honest.txt");
+const HOSTILE: &str = include_str!("tables/queries-hostile.txt");
+const SEARCHES: &str = include_str!("tables/searches-honest.txt");
+
+fn lines(table: &str) -> Vec<String> {
+    let lines = table.lines().filter(|line| !line.trim().is_empty() && !line.starts_with("%%"));
+    lines.map(|line| line.replace("\\n", "\n").replace("\\r", "\r")).collect()
+}
+
+fn passes(tool: &Value, arguments: &Value) -> bool {
+    let raw = |value: &Value| Raw::parse(value.to_string(), &Limits::default()).expect("valid JSON");
+    let checks = Checks::new(&[Readonly], &ToolSecurity::of(&raw(tool)), &[], "/project");
+    arguments::check(&checks, &raw(arguments), &NoWorld).is_ok()
+}
+
+fn database() -> Value {
+    json!({"name": "query", "description": "Runs a query on the database"})
+}
+
+/// The keys that tools take queries under.
+fn shapes(query: &str) -> Vec<Value> {
+    vec![
+        json!({"sql": query}),
+        json!({"query": query}),
+        json!({"q": query}),
+        json!({"statement": query}),
+        json!({"stmt": query}),
+        json!({"queries": ["select 1", query]}),
+        json!({"statements": [query]}),
+        json!({"batch": [{"sql": query}]}),
+        json!({"text": query}),
+        json!({"options": {"expression": query}}),
+    ]
+}
+
+#[test]
+fn honest_queries_pass_under_every_key() {
+    let table = lines(HONEST);
+    assert!(table.len() >= 100, "{}", table.len());
+    let mut refused = Vec::new();
+    for query in &table {
+        for arguments in shapes(query) {
+            if !passes(&database(), &arguments) {
+                refused.push(arguments.to_string());
+            }
+        }
+    }
+    assert!(refused.is_empty(), "{} refused:\n{}", refused.len(), refused.join("\n"));
+}
+
+#[test]
+fn hostile_queries_are_refused_under_every_key_of_a_query() {
+    let table = lines(HOSTILE);
+    assert!(table.len() >= 100, "{}", table.len());
+    let mut passed = Vec::new();
+    for query in &table {
+        for arguments in shapes(query).into_iter().take(8) {
+            if passes(&database(), &arguments) {
+                passed.push(arguments.to_string());
+            }
+        }
+    }
+    assert!(passed.is_empty(), "{} passed:\n{}", passed.len(), passed.join("\n"));
+}
+
+#[test]
+fn searches_in_plain_words_pass() {
+    let search = json!({"name": "search_docs", "description": "Searches the documentation"});
+    let refused: Vec<String> =
+        lines(SEARCHES).into_iter().filter(|query| !passes(&search, &json!({"query": query, "q": query}))).collect();
+    assert!(refused.is_empty(), "refused:\n{}", refused.join("\n"));
+    // A tool that asks a database in plain words.
+    let asks = json!({"name": "ask", "description": "Answers a question about the PostgreSQL database"});
+    let question = "how many users deleted their account last week?";
+    assert!(passes(&asks, &json!({"query": question})));
+}
+
+#[test]
+fn documents_and_pipelines_of_mongodb() {
+    let mongo = json!({"name": "aggregate", "description": "Runs a pipeline on MongoDB"});
+    let refused = [
+        json!({"pipeline": [{"$match": {}}, {"$out": "users"}]}),
+        json!({"pipeline": [{"$merge": {"into": "users"}}]}),
+        json!({"filter": {"$where": "sleep(10000)"}}),
+        json!({"pipeline": "[{\"$match\": {}}, {\"$out\": \"users\"}]"}),
+        json!({"command": {"delete": "users", "deletes": [{"q": {}, "limit": 0}]}}),
+        json!({"command": {"insert": "users", "documents": [{}]}}),
+        json!({"command": {"findAndModify": "users", "remove": true}}),
+        json!({"command": {"dropDatabase": 1}}),
+        json!({"query": "db.users.deleteMany({})"}),
+        json!({"query": "db.users.find().forEach(u => db.users.remove({_id: u._id}))"}),
+        json!({"query": "db[\"users\"].drop()"}),
+        json!({"query": "db.users[\"drop\"]()"}),
+        json!({"query": "db.runCommand({drop: 'users'})"}),
+        json!({"query": "db.users.aggregate([{$out: 'x'}])"}),
+        json!({"query": "db.users.insertOne({a: 1})"}),
+    ];
+    let honest = [
+        json!({"pipeline": [{"$match": {"status": "deleted"}}, {"$group": {"_id": "$city", "n": {"$sum": 1}}}]}),
+        json!({"filter": {"delete": true, "update": {"$gt": 5}}}),
+        json!({"query": "db.users.find({status: 'A'}).limit(5)"}),
+        json!({"query": "db.users.aggregate([{$match: {drop: 1}}])"}),
+        json!({"query": "db.users.countDocuments({})"}),
+        json!({"collection": "updates", "projection": {"insert": 1}}),
+    ];
+    for arguments in refused {
+        assert!(!passes(&mongo, &arguments), "passed: {arguments}");
+    }
+    for arguments in honest {
+        assert!(passes(&mongo, &arguments), "refused: {arguments}");
+    }
+}
+
+#[test]
+fn cypher() {
+    let graph = json!({"name": "read_neo4j_cypher", "description": "Runs a read query in Cypher"});
+    let refused = [
+        "CREATE (n:User {name: 'x'})",
+        "MATCH (n) DETACH DELETE n",
+        "match (n:User) set n.admin = true",
+        "MATCH (n) REMOVE n.name RETURN n",
+        "MERGE (n:User {id: 1}) RETURN n",
+        "MATCH (n) WITH n FOREACH (x IN [1] | SET n.a = x)",
+        "LOAD CSV FROM 'file:///etc/passwd' AS line RETURN line",
+        "CALL apoc.cypher.runWrite('MATCH (n) DELETE n', {})",
+        "CALL dbms.shutdown()",
+        "CALL apoc.load.json('http://169.254.169.254/') YIELD value RETURN value",
+        "MATCH (n) RETURN n // '\nDELETE n",
+        "MATCH (n) /* ' */ DELETE n /* ' */",
+        "DROP CONSTRAINT x",
+        "CALL { MATCH (n) DELETE n } IN TRANSACTIONS",
+        "RETURN apoc.create.vNode(['X'])",
+    ];
+    let honest = [
+        "MATCH (n:User) RETURN n LIMIT 10",
+        "MATCH (a)-[r:CREATED]->(b) WHERE a.set = 1 RETURN a.create AS create, count(r) AS n ORDER BY n DESC",
+        "OPTIONAL MATCH (n:Delete) RETURN n.remove",
+        "UNWIND [1, 2] AS x RETURN x",
+        "MATCH (n) WHERE n.text CONTAINS 'delete this; create that' RETURN n",
+        "CALL db.labels()",
+        "CALL db.schema.visualization()",
+        "CALL apoc.meta.schema()",
+        "MATCH p = shortestPath((a:Person {name: 'A'})-[*..5]-(b)) RETURN p",
+        "MATCH (n) RETURN {create: n.a, set: n.b}",
+        "CALL { MATCH (n) RETURN n LIMIT 5 } RETURN n",
+        "SHOW INDEXES",
+        "MATCH (`delete`:X) RETURN `delete`",
+    ];
+    let anything = json!({"name": "run", "description": "Runs something"});
+    for query in refused {
+        assert!(!passes(&graph, &json!({"query": query})), "passed: {query}");
+        assert!(!passes(&graph, &json!({"cypher": query})), "passed: {query}");
+    }
+    assert!(!passes(&anything, &json!({"query": refused[1]})), "a query in Cypher is told by its form");
+    for query in honest {
+        assert!(passes(&graph, &json!({"query": query})), "refused: {query}");
+    }
+}
