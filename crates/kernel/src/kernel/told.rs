@@ -101,7 +101,8 @@ pub(super) fn with_error(context: &Context, reply: Reply) -> Reply {
     static FLAG: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"isError\""));
     let Ok(result) = &reply.outcome else { return reply };
     let capabilities = &context.caller.capabilities;
-    if capabilities.as_bytes().len() <= 2
+    // Capabilities are short, and most do not name it; results can be long.
+    if memchr::memmem::find(capabilities.as_bytes(), Proposal::StructuredErrors.as_str().as_bytes()).is_none()
         || FLAG.find(result.as_bytes()).is_none()
         || !proposals::declared(capabilities).has(Proposal::StructuredErrors)
     {
