@@ -122,7 +122,7 @@ fn check_scopes(scopes: &[Scope], target: &Target) -> Verdict {
 
 /// Whether all limits cover what a URL leads to.
 pub(super) fn within_limits(scopes: &[Scope], url: String, names_port: bool) -> Verdict {
-    check_scopes(scopes, &Target { url, names_port, guess: false })
+    check_scopes(scopes, &Target { url, names_port, guess: false, asked: false })
 }
 
 /// Whether a URL of this scheme makes a client connect or read.
