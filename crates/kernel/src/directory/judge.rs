@@ -10,7 +10,7 @@ use switchboard_guard::risk::{self, fallback};
 use switchboard_protocol::mgp::security::ToolSecurity;
 use switchboard_wire::Raw;
 
-use super::{Source, template};
+use super::{ListKind, Source, template};
 use crate::gate::ToolPolicy;
 
 /// Words without which a definition of a resource says nothing of its dangers.
