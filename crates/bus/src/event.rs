@@ -11,8 +11,15 @@ use switchboard_wire::Raw;
 pub enum Audience {
     /// Who may decide for others, and nobody else.
     Operators,
-    /// One principal, and who may decide for others.
-    Principal(Arc<str>),
+    /// The principal who did it, and who may decide for others: each only with a token that covers what it was about.
+    Doer {
+        /// Who did it.
+        principal: Arc<str>,
+        /// The server it was about.
+        server: Option<Arc<str>>,
+        /// The tool of that server, as the server calls it.
+        tool: Option<Arc<str>>,
+    },
     /// Who may use this server.
     Server(Arc<str>),
     /// Whoever listens: it says nothing that somebody may not know.

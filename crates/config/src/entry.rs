@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use switchboard_protocol::mgp::{DefaultPolicy, TrustLevel};
 
+use crate::disclosure::{masked, masked_address};
 use crate::flow::FlowEntry;
 use crate::oauth::OAuthClient;
 use crate::policy::{IsolationEntry, Permissions, ToolEntry};
@@ -208,6 +209,28 @@ impl ServerEntry {
         self.line(true)
     }
 
+    /// As [`ServerEntry::exact_line`], with what can be nothing but a secret masked by its length; for people who decide.
+    pub fn masked_line(&self) -> String {
+        if let Some(url) = &self.url {
+            return printable(&masked_address(url));
+        }
+        let mut words = vec![quoted(self.command.as_deref().unwrap_or("?"))];
+        let mut name = "";
+        for arg in &self.args {
+            let (flag, value) = arg.split_once('=').filter(|_| arg.starts_with('-')).unwrap_or(("", arg));
+            let shown = masked(if flag.is_empty() { name } else { flag }, value);
+            let masks = shown != value;
+            let shown = if masks { printable(&shown) } else { quoted(value) };
+            words.push(match (flag, masks) {
+                ("", _) => shown,
+                (flag, true) => format!("{}={shown}", quoted(flag)),
+                (_, false) => quoted(arg),
+            });
+            name = if arg.starts_with('-') { arg } else { "" };
+        }
+        words.join(" ")
+    }
+
     fn line(&self, hide: bool) -> String {
         if let Some(url) = &self.url {
             return if hide { safe_address(url) } else { printable(url) };
@@ -287,6 +310,15 @@ mod tests {
             assert_eq!(entry(args).exact_line(), exact);
             assert_eq!(entry(args).safe_line(), safe);
         }
+        for (args, masked) in [
+            (&["--api-key", "hunter2222"][..], "npx --api-key [10 characters masked]"),
+            (&["--token=hunter2222", "x"], "npx --token=[10 characters masked] x"),
+            (&["--token", "rm -rf /"], "npx --token 'rm -rf /'"),
+        ] {
+            assert_eq!(entry(args).masked_line(), masked);
+        }
+        let url = ServerEntry::http("a", "https://x.test/mcp?key=hunter2&page=2");
+        assert_eq!(url.masked_line(), "https://x.test/mcp?key=[7 characters masked]&page=2");
         for url in ["https://x.test/mcp?key=hunter2", "https://me:hunter2@x.test/mcp", "https://hunter2@x.test/mcp#a@b"]
         {
             assert_eq!(ServerEntry::http("a", url).safe_line(), "https://x.test/mcp");

@@ -13,6 +13,7 @@
 mod auth;
 mod changes;
 mod client;
+mod disclosure;
 mod discovery;
 mod edit;
 mod entry;
@@ -40,6 +41,7 @@ mod trust;
 pub use auth::Auth;
 pub use changes::{Changes, changes};
 pub use client::{ClientEntry, client_entry};
+pub use disclosure::disclosed;
 pub use discovery::{CreateSettings, Discovery, RegisterSettings, RegistrySettings};
 pub use edit::{EditError, add_server, init_text, remove_server};
 pub use entry::{Era, MgpEntry, Restart, RestartMode, ServerEntry, Sharing, Transport};

@@ -278,6 +278,7 @@ pub(crate) fn covered(
             said.extend(tool.enabled.map(|enabled| json!({ "enabled": enabled })));
             said.extend(tool.schema.map(|schema| json!({ "schema": schema })));
             said.extend(tool.code_level.as_ref().map(|level| json!({ "code_level": level })));
+            said.extend(tool.rates.written().map(|rates| json!({ "rates": rates })));
             Value::Array(said)
         })
         .collect();

@@ -1,7 +1,7 @@
 //! Which servers of project files a person has approved.
 //!
 //! An approval is for one file and the exact text of everything that gives the server power: program, arguments, folder,
-//! variables and their values, address, headers, policies. Any change of these asks again. What the program itself does
+//! variables and their values, address, headers, policies: everything that `disclosed` says. Any change of these asks again. What the program itself does
 //! when its own files change is beyond this list.
 
 use std::collections::BTreeMap;
@@ -139,5 +139,16 @@ pub fn fingerprint(server: &Server) -> String {
     if entry.audit_sink == Some(true) {
         covered.push(json!("audit_sink"));
     }
+    // Only where something is said, so that earlier approvals stay good.
+    let rest = [
+        ("enabled", entry.enabled.filter(|enabled| !enabled).map(|_| json!(false))),
+        ("sharing", entry.sharing.map(|sharing| json!(sharing.as_str()))),
+        ("era", entry.era.map(|era| json!(era.as_str()))),
+        ("flow", (!entry.flow.tables().is_empty()).then(|| json!(entry.flow.tables()))),
+        ("extensions", mgp.filter(|mgp| !mgp.extensions.is_empty()).map(|mgp| json!(mgp.extensions))),
+        ("restart", mgp.and_then(|mgp| mgp.restart.as_ref()).map(|restart| json!(format!("{restart:?}")))),
+        ("description", entry.description.as_ref().map(|text| json!(text))),
+    ];
+    covered.extend(rest.into_iter().filter_map(|(key, value)| Some(json!([key, value?]))));
     Sha256::digest(Value::Array(covered).to_string()).iter().map(|byte| format!("{byte:02x}")).collect()
 }

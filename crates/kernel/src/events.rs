@@ -27,6 +27,7 @@ use switchboard_protocol::{Fault, mgp};
 use switchboard_wire::{Edit, Notification, Raw};
 use tokio::time::Instant;
 
+use crate::gate::scopes::Presented;
 use crate::kernel::Kernel;
 
 /// Ids that are remembered, to tell an event that comes again.
@@ -50,6 +51,8 @@ struct Listener {
     session: Arc<Session>,
     /// What the subscriber calls the subscription.
     name: Arc<str>,
+    /// The session tokens that were shown when it subscribed: what they do not cover is not told.
+    presented: Presented,
     /// Where events are sent; none where they must be asked for.
     push: OnceLock<Arc<dyn Remote>>,
     /// The number of the last event that was sent.
@@ -166,7 +169,7 @@ impl Kernel {
         let weight = event.data.as_bytes().len() + 256;
         let listener = |id: &Arc<str>| self.events().listeners.lock().get(id).cloned();
         let may_hear = |id: &Arc<str>, _: &Wanted| {
-            listener(id).is_some_and(|listener| self.may_hear(&listener.session, &event.audience))
+            listener(id).is_some_and(|listener| self.may_hear(&listener.session, &listener.presented, &event.audience))
         };
         let deliveries = self.events().book.lock().offer(&offered, event, weight, may_hear);
         for delivery in deliveries {
@@ -176,19 +179,27 @@ impl Kernel {
         }
     }
 
-    fn may_hear(&self, session: &Session, audience: &Audience) -> bool {
+    /// Whether an event may be told to a session that shows these session tokens, now.
+    fn may_hear(&self, session: &Session, presented: &Presented, audience: &Audience) -> bool {
+        let identity = &session.identity;
+        if identity.ended.is_cancelled() {
+            return false;
+        }
         match audience {
             Audience::Everybody => true,
-            Audience::Operators => session.identity.admin,
-            Audience::Principal(principal) => session.identity.admin || session.principal == *principal,
+            Audience::Operators => identity.admin && presented.is_empty(),
+            Audience::Doer { principal, server, tool } => {
+                (identity.admin || session.principal == *principal)
+                    && self.is_covered(session, presented, server.as_deref(), tool.as_deref())
+            }
             Audience::Some { principals, .. }
-                if !session.identity.admin && !principals.iter().any(|name| **name == *session.principal) =>
+                if !identity.admin && !principals.iter().any(|name| **name == *session.principal) =>
             {
                 false
             }
             Audience::Server(id) | Audience::Some { server: id, .. } => self.server(id).is_some_and(|server| {
                 let tables = self.gate().granted.latest();
-                self.knows_of(&tables, session, &server)
+                self.knows_of(&tables, session, &server) && self.scopes_know_of(session, presented, &server)
             }),
         }
     }

@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 use crate::bridge::{self, ResultType};
 use crate::callbacks::{CallQuestions, EndOfQuestions};
 use crate::clients::ClientState;
+use crate::gate::provenance::{self, Provenance};
 use crate::kernel::{Kernel, LEVEL_WAIT};
 use crate::parked::{Event, Running, ToTask};
 use crate::relay::{Asked, LogWish, Relay};
@@ -107,7 +108,7 @@ impl Kernel {
         }
         let trial = server.try_pass()?;
         let began = Instant::now();
-        let outcome = self.forward_now(context, server, forward).await;
+        let outcome = self.forward_now(context, server, forward).await.and_then(|reply| of_server(server, reply));
         server.stats.note(began.elapsed(), outcome.as_ref().err());
         server.note_outcome(trial, &outcome, self);
         outcome.map(|reply| if reply.outcome.is_ok() { reply } else { crate::kernel::stamped(reply, server) })
@@ -152,6 +153,7 @@ impl Kernel {
             let knows = context.caller.can(&["extensions", meta::TASKS_EXTENSION]);
             across.call_needs_task(forward, knows).await
         };
+        let outcome = outcome.and_then(|reply| of_server(server, reply));
         server.stats.note(began.elapsed(), outcome.as_ref().err());
         server.note_outcome(trial, &outcome, self);
         outcome.map(|reply| if reply.outcome.is_ok() { reply } else { crate::kernel::stamped(reply, server) })
@@ -369,6 +371,20 @@ impl Kernel {
         running.live = pieces;
         running
     }
+}
+
+/// A server's answer without what only the kernel says.
+fn of_server(server: &Server, mut reply: Reply) -> Result<Reply, Fault> {
+    let Ok(result) = &reply.outcome else { return Ok(reply) };
+    match provenance::of_server(result) {
+        Provenance::Clean => {}
+        Provenance::Stripped(result) => reply.outcome = Ok(result),
+        Provenance::Ambiguous => {
+            let text = format!("in the result of server `{}` a member stands twice", server.id());
+            return Err(Fault::new(FaultKind::UpstreamInvalid, text).from_server(server.id().as_ref()));
+        }
+    }
+    Ok(reply)
 }
 
 /// A call whose connection was lost before it was answered. Noted before the call ends: a server that leaves owing

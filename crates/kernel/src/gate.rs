@@ -16,6 +16,7 @@ mod notices;
 pub(crate) mod passage;
 pub(crate) mod pins;
 mod policy;
+pub(crate) mod provenance;
 pub(crate) mod rates;
 mod record;
 mod refused;
@@ -45,7 +46,7 @@ use switchboard_protocol::mgp::metadata::{Delegation, Metadata};
 use switchboard_protocol::mgp::security::ToolSecurity;
 use switchboard_protocol::mgp::{ApprovalPolicy, DefaultPolicy};
 use switchboard_store::{Actor, AuditEvent, Details, Store, Target};
-use switchboard_wire::{Edit, Object, Raw, Request};
+use switchboard_wire::{Edit, Id, Object, Raw, Request};
 
 use crate::kernel::Kernel;
 use crate::server::Server;
@@ -125,6 +126,8 @@ pub(crate) struct Attempt<'a> {
     pub(crate) within: Option<&'a Raw>,
     pub(crate) metadata: &'a Metadata,
     pub(crate) trace: &'a str,
+    /// The client's own id of the call; none where it is only asked about.
+    pub(crate) request: Option<&'a Id>,
 }
 
 impl Attempt<'_> {
@@ -223,7 +226,15 @@ impl Kernel {
                 confirm::Confirmed::Go(id, params) => (approval, cleaned) = (Some(id), params),
                 confirm::Confirmed::Answer(reply) => return Ok(Admission::Answer(reply)),
             }
-            // A person takes a while to answer. What was taken back meanwhile is not to be used.
+            // A person takes a while to answer. What was taken back or changed meanwhile is not to be used.
+            let current = match Box::pin(self.look_up_again(&attempt)).await? {
+                Ok(current) => current,
+                Err(refusal) => return Ok(Admission::Answer(refusal)),
+            };
+            let attempt = match &current {
+                Some(current) => Attempt { server: &current.server, policy: &current.policy, ..attempt },
+                None => Attempt { ..attempt },
+            };
             if let Some(refusal) = Box::pin(self.check_rights(&attempt)).await? {
                 return Ok(Admission::Answer(refusal));
             }

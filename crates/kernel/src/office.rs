@@ -24,6 +24,9 @@ pub struct Office {
 }
 
 impl Office {
+    /// How long a grant lasts where nobody says how long.
+    pub const USUAL_GRANT: SignedDuration = SignedDuration::from_hours(30 * 24);
+
     /// For the operator of this machine, or for whoever was authenticated.
     #[must_use]
     pub fn new(store: Store, actor: Actor) -> Self {

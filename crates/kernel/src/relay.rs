@@ -13,7 +13,7 @@ use switchboard_wire::{Edit, ErrorObject, Id, Notification, Raw, Request, code};
 use crate::bridge;
 use crate::callbacks::{About, CallQuestions};
 use crate::clients::{ClientState, wants_log};
-use crate::gate::audit;
+use crate::gate::{audit, provenance};
 use crate::kernel::Kernel;
 use crate::server::Server;
 use crate::streams::Live;
@@ -130,6 +130,7 @@ impl AboutCall<'_> {
         context: &Context,
         notification: Notification,
     ) -> Option<Notification> {
+        let notification = of_server(notification)?;
         // A log is bounded also while a call runs; what else is said about the call is the call's own.
         if &*notification.method == method::LOG_MESSAGE
             && !self.server.hears(self.kernel.options().notification_rate).await
@@ -184,11 +185,17 @@ impl Kernel {
             tracing::debug!(server = %server.id(), method = %request.method, "the client cannot be asked this");
             return Err(error).into();
         }
-        let known = request
-            .params
-            .as_ref()
-            .and_then(|params| strict::question(&request.method, params, client.caller.revision));
-        let mut call = Call::new(request.method, known.or(request.params)).within(self.options().question_timeout);
+        // Only the kernel's own questions may look like the kernel's.
+        let params = match request.params.map(provenance::cleaned) {
+            Some(None) => {
+                let text = "a member of the request stands twice";
+                return Err(ErrorObject::new(code::INVALID_PARAMS, text)).into();
+            }
+            params => params.flatten(),
+        };
+        let strictly = |params: &Raw| strict::question(&request.method, params, client.caller.revision);
+        let params = params.map(|params| strictly(&params).unwrap_or(params));
+        let mut call = Call::new(request.method, params).within(self.options().question_timeout);
         call.extra = request.extra;
         call.related = back.map(|remote| Arc::new(Back(remote)) as Arc<dyn Handler>);
         let asked = call.method.clone();
@@ -211,6 +218,15 @@ impl Kernel {
         self.gate().audit.note(audit::with(event, "timeout_ms", waited)).await;
         fault.render(&Rendering::new(Revision::LATEST_LEGACY, asked).with_mgp(server.speaks_mgp()))
     }
+}
+
+/// A server's notification without what only the kernel says; `None` for one that readers would disagree about.
+pub(crate) fn of_server(notification: Notification) -> Option<Notification> {
+    let params = match notification.params {
+        Some(params) => Some(provenance::cleaned(params)?),
+        None => None,
+    };
+    Some(Notification { params, ..notification })
 }
 
 /// A client that is asked something.

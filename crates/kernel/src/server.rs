@@ -123,6 +123,8 @@ pub(crate) struct Server {
     declared: ArcSwapOption<Declared>,
     /// The permissions that its process was started with, where it is confined to them.
     began_with: Mutex<Option<Vec<Granted>>>,
+    /// When its process was last ended for doing what it may not do.
+    killed_at: Mutex<Option<Instant>>,
     /// What is held back, and why.
     quarantine: ArcSwap<Quarantine>,
     problems: Mutex<Vec<String>>,
@@ -180,6 +182,7 @@ impl Server {
                 .map_or_else(ArcSwapOption::empty, |before| ArcSwapOption::new(before.declared.load_full())),
             quarantine: before.map_or_else(ArcSwap::default, |before| ArcSwap::new(before.quarantine())),
             began_with: Mutex::default(),
+            killed_at: Mutex::default(),
             problems: Mutex::default(),
             refresh: Notify::new(),
             said_changed: Mutex::default(),
@@ -220,6 +223,11 @@ impl Server {
 
     pub(crate) fn set_policy(&self, policy: Arc<ServerPolicy>) {
         self.policy.store(policy);
+    }
+
+    /// Whether its process was ended for doing what it may not do since then. Known before it is connected again.
+    pub(crate) fn was_killed_since(&self, then: Instant) -> bool {
+        self.killed_at.lock().is_some_and(|killed| killed >= then)
     }
 
     /// What is held back of it, and why.

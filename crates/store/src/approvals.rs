@@ -1,7 +1,8 @@
 //! Approvals: calls that wait for a human, and the answer, bound to exactly one call.
 //!
-//! The arguments are known by their hash only. What a human is shown is given by the caller, who has taken the secrets
-//! out of it. Whether a call needs an approval is decided elsewhere.
+//! What is agreed to is known by its hash. What a human is shown is everything that would be sent, secrets as well, so it
+//! is kept only while the question waits: whatever ends it removes it. Whether a call needs an approval is decided
+//! elsewhere.
 
 use jiff::Timestamp;
 use serde_json::value::RawValue;
@@ -63,9 +64,9 @@ pub struct Held {
     pub server: String,
     /// Which tool.
     pub tool: String,
-    /// The hash of the canonical arguments.
+    /// The hash of what is agreed to: the canonical arguments, with the definition that they are shown for.
     pub arguments: Digest,
-    /// What a human is shown, without secrets.
+    /// What a human is shown. Gone once the question is over.
     pub shown: Option<Box<RawValue>>,
     /// Why it is held.
     pub reason: String,
@@ -146,7 +147,7 @@ pub struct Claim {
     pub server: String,
     /// Which tool.
     pub tool: String,
-    /// The hash of the canonical arguments.
+    /// The hash of what has to be agreed to, as in [`Held`].
     pub arguments: Digest,
     /// The present time.
     pub now: Timestamp,
@@ -234,7 +235,7 @@ impl Approvals for Tables {
         let sql = format!(
             "UPDATE approvals SET state = $1, \
              reuse = CASE WHEN session IS NULL AND $2 = 'session' THEN 'once' ELSE $2 END, decided_by = $3, decided_at = $4, decision_reason = $5, \
-             expires_at = $6 WHERE id = $7 AND state = 'pending' AND expires_at > $4 RETURNING {COLUMNS}"
+             expires_at = $6, shown = NULL WHERE id = $7 AND state = 'pending' AND expires_at > $4 RETURNING {COLUMNS}"
         );
         let decide = ids.iter().map(|id| {
             let values = [
@@ -266,7 +267,7 @@ impl Approvals for Tables {
     fn expire(&self, now: Timestamp) -> Answer<'_, Vec<Approval>> {
         let expire = Statement::new(
             format!(
-                "UPDATE approvals SET state = 'expired' WHERE state IN ('pending', 'approved') AND expires_at <= $1 \
+                "UPDATE approvals SET state = 'expired', shown = NULL WHERE state IN ('pending', 'approved') AND expires_at <= $1 \
                  RETURNING {COLUMNS}"
             ),
             [now.into()],
@@ -277,7 +278,7 @@ impl Approvals for Tables {
     fn withdraw<'a>(&'a self, id: &'a str, by: &'a str, now: Timestamp) -> Answer<'a, Option<Approval>> {
         let withdraw = Statement::new(
             format!(
-                "UPDATE approvals SET state = 'withdrawn', decided_by = $1, decided_at = $2 \
+                "UPDATE approvals SET state = 'withdrawn', shown = NULL, decided_by = $1, decided_at = $2 \
                  WHERE id = $3 AND state IN ('pending', 'approved') RETURNING {COLUMNS}"
             ),
             [by.into(), now.into(), id.into()],

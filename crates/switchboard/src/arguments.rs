@@ -482,6 +482,7 @@ mod tests {
             ("switchboard token create a --scope admin --scope server:b --expires never", true),
             ("switchboard token create a --expires 2026-12-01", true),
             ("switchboard token create a --expires soon", false),
+            ("switchboard token create a --expires 2026-12-01T00:00:00Z", true),
             ("switchboard token create", false),
             ("switchboard token list --json", true),
             ("switchboard token revoke a", true),

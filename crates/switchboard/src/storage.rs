@@ -3,12 +3,12 @@
 //! Several processes may have the same store open, a `serve` and the commands that an operator runs beside it. What is
 //! kept in it is not known here.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use jiff::Timestamp;
 use switchboard_config::Loaded;
-use switchboard_store::{Location, Mode, Options, Store, StoreError};
+use switchboard_store::{Actor, AuditEvent, Details, Location, Mode, Options, Store, StoreError, Target};
 
 use crate::failure::{Failure, chain};
 
@@ -16,6 +16,8 @@ use crate::failure::{Failure, chain};
 const CHECK: Duration = Duration::from_millis(400);
 /// The name of the embedded database in the data folder.
 const FILE: &str = "switchboard.db";
+/// What is written to an audit log that begins where another one was.
+pub(crate) const LOG_BEGUN_ANEW: &str = "dev.switchboard.log_begun_anew";
 
 /// Opens the store that the configuration names, else the one in the data folder. It is made if it is missing: the
 /// folder for its owner alone (0700), the files likewise (0600).
@@ -37,8 +39,13 @@ pub(crate) async fn open_to_restore(loaded: &Loaded, now: Timestamp) -> Result<S
 /// like our own. One that was never made is an error.
 pub(crate) async fn open_to_read(loaded: &Loaded, keys: Vec<String>) -> Result<Store, Failure> {
     if !exists(loaded) {
+        let address = loaded.config.settings.store.as_ref().map(switchboard_config::Secret::reveal);
+        let key = locate(address, &loaded.data_dir).ok().and_then(|location| left_over_key(&location));
+        let lost = key.map_or_else(String::new, |key| {
+            format!("; but {} is the key of an audit log that was there once", key.display())
+        });
         return Err(Failure::failed(format!(
-            "nothing was recorded so far: there is no store in {}",
+            "nothing was recorded so far: there is no store in {}{lost}",
             loaded.data_dir.display()
         )));
     }
@@ -52,7 +59,40 @@ async fn open(loaded: &Loaded, mut options: Options) -> Result<Store, Failure> {
         // The signed heads are worth something because they are not where the chain is.
         options.audit_directory = Some(loaded.data_dir.clone());
     }
-    Store::open(&location, options).await.map_err(|error| refused(&location, &error))
+    let writes = options.mode != Mode::ReadOnly;
+    let left_over = writes.then(|| left_over_key(&location)).flatten();
+    let store = Store::open(&location, options).await.map_err(|error| refused(&location, &error))?;
+    if let Some(key) = left_over {
+        tell_of_new_log(&store, &key).await;
+    }
+    Ok(store)
+}
+
+/// The key of an audit log that is not there any more: beside a database that is to be made there should be none.
+fn left_over_key(location: &Location) -> Option<PathBuf> {
+    let Location::File(path) = location else { return None };
+    let key = path.with_extension("audit-key");
+    (!path.exists() && key.exists()).then_some(key)
+}
+
+/// Says that a log begins anew, to whoever starts this and in the log itself, where `audit verify` finds it.
+async fn tell_of_new_log(store: &Store, key: &Path) {
+    tracing::warn!(
+        key = %key.display(),
+        "the key of an earlier audit log is here, and the log is not: it was moved or removed. A new one begins"
+    );
+    let event = AuditEvent {
+        timestamp: Timestamp::now(),
+        trace_id: None,
+        event_type: LOG_BEGUN_ANEW.into(),
+        actor: Actor { kind: "kernel".into(), id: "switchboard".into() },
+        target: Target::default(),
+        result: "SUCCESS".into(),
+        details: Details::default(),
+    };
+    if let Err(error) = store.audit().append(&[event]).await {
+        tracing::warn!(%error, "that a new log begins could not be written to it");
+    }
 }
 
 /// Whether there is a store to open. One on a database server is taken to be there.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use url::Url;
 
 use super::{Client, Imported};
+use crate::disclosure::disclosed;
 use crate::edit::{EditError, add_server};
 use crate::entry::ServerEntry;
 use crate::error::ConfigError;
@@ -150,7 +151,10 @@ impl fmt::Display for Plan {
         for item in &self.items {
             if let Ok(entry) = &item.action {
                 let off = if entry.enabled == Some(false) { " [disabled]" } else { "" };
-                writeln!(f, "  + {}: {}{off} {}", entry.id, entry.safe_line(), source(item))?;
+                writeln!(f, "  + {}: {}{off} {}", entry.id, entry.masked_line(), source(item))?;
+                for line in disclosed(entry) {
+                    writeln!(f, "      {line}")?;
+                }
                 for note in &item.notes {
                     writeln!(f, "      note: {}", printable(note))?;
                 }

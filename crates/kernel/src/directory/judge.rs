@@ -10,7 +10,7 @@ use switchboard_guard::risk::{self, fallback};
 use switchboard_protocol::mgp::security::ToolSecurity;
 use switchboard_wire::Raw;
 
-use super::{Source, template};
+use super::{ListKind, Source, template};
 use crate::gate::ToolPolicy;
 
 /// Words without which a definition of a resource says nothing of its dangers.
@@ -42,6 +42,7 @@ impl Source {
         let assessment = risk::assess(&security, name, &word, self.trust, self.mgp);
         ToolPolicy::new(security, assessment)
             .with_schema(definition.member("inputSchema"))
+            .with_definition(ListKind::Tools, definition.clone())
             .with_longest_input(super::longest_input(definition))
             .with_code_level(self.policy.code_levels.get(name).copied())
             .timed_by(name, &self.timings)
@@ -56,7 +57,7 @@ impl Source {
         let description = definition.member("description").and_then(|text| text.as_text());
         let class = fallback::classify_described(name, description.as_deref(), &security.properties);
         let assessment = risk::assess_content(&security, class, self.trust, self.mgp);
-        ToolPolicy::new(security, assessment)
+        ToolPolicy::new(security, assessment).with_definition(ListKind::Prompts, definition.clone())
     }
 
     /// What holds for resources that say nothing of themselves.

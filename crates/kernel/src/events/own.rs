@@ -68,9 +68,11 @@ pub(super) fn channel_of(event_type: &str, outcome: &str) -> (&'static str, Seve
 /// Who may hear of it: whose doing it was; of a server that came or went, who may use it; of the rest, the operator.
 fn audience_of(channel: &str, event: &AuditEvent) -> Audience {
     match (channel.split('.').next(), event.actor.kind.as_str(), &event.target.server_id) {
-        (Some("tool" | "security"), "agent" | "user" | "delegated", _) => {
-            Audience::Principal(event.actor.id.as_str().into())
-        }
+        (Some("tool" | "security"), "agent" | "user" | "delegated", server) => Audience::Doer {
+            principal: event.actor.id.as_str().into(),
+            server: server.as_deref().map(Arc::from),
+            tool: event.target.tool_name.as_deref().map(Arc::from),
+        },
         (Some("system"), "kernel", Some(server)) if channel.starts_with("system.server.") => {
             Audience::Server(server.as_str().into())
         }

@@ -18,6 +18,7 @@ use switchboard_wire::{Edit, Kind, Raw};
 use tokio::time::Instant;
 
 use super::{Dialect, Listener, own, refused};
+use crate::gate::scopes::Presented;
 use crate::kernel::Kernel;
 use crate::server::Server;
 
@@ -162,6 +163,7 @@ impl Kernel {
         let listener = Listener {
             session: session.clone(),
             name: name.clone(),
+            presented: Presented::of(context, None),
             push,
             sent: AtomicU64::new(0),
             stream: ask.stream.map(|(stream, _)| stream),
@@ -217,7 +219,9 @@ impl Kernel {
         let replayed = self.events().book.lock().replay(id, &principal, 0, usize::MAX, Instant::now().into_std());
         let _ = listener.push.set(remote);
         for (seq, event) in replayed.iter().flat_map(|replayed| &replayed.events) {
-            listener.tell(*seq, event);
+            if self.may_hear(&listener.session, &listener.presented, &event.audience) {
+                listener.tell(*seq, event);
+            }
         }
     }
 
@@ -286,7 +290,8 @@ impl Kernel {
         drop(book);
         let mut replayed = replayed.ok_or_else(|| if known { not_yours() } else { no_such(&said.subscription_id) })?;
         // What may not be heard any more is not told again either.
-        replayed.events.retain(|(_, event)| self.may_hear(&context.session, &event.audience));
+        let presented = Presented::of(context, None);
+        replayed.events.retain(|(_, event)| self.may_hear(&context.session, &presented, &event.audience));
         Ok(replayed)
     }
 

@@ -51,7 +51,7 @@ impl Kernel {
             proposals::RECOMMEND_SERVERS if self.view().directory.tool(proposals::RECOMMEND_SERVERS).is_none() => {
                 Box::pin(self.recommend_servers(context, &params())).await
             }
-            method::CALLBACK_RESPOND => self.callback_answered(context, request),
+            method::CALLBACK_RESPOND => self.callback_answered(context, request).await,
             name @ (method::HEALTH_PING
             | method::HEALTH_STATUS
             | method::LIFECYCLE_SHUTDOWN
@@ -141,7 +141,7 @@ impl Kernel {
                 "Lets or forbids a principal the use of a server or of one tool.",
                 json!({
                     "agent_id": agent(), "server_id": server(), "tool_name": name(), "entry_type": entry_type(),
-                    "permission": permission(), "justification": text("Why"), "expires_at": text("Until when, RFC 3339"),
+                    "permission": permission(), "justification": text("Why"), "expires_at": text("Until when, RFC 3339; 30 days if absent"),
                 }),
                 &["agent_id", "server_id", "entry_type", "permission"],
             ),
@@ -224,6 +224,9 @@ impl Kernel {
             // It would take the place of one that counts.
             return Err(Fault::new(FaultKind::InvalidParams, "`expires_at` is over already"));
         }
+        // As with `switchboard grant`: what is allowed ends by itself unless somebody says when, what is denied does not.
+        let usual = (params.permission == Permission::Allow).then(|| jiff::Timestamp::now() + Office::USUAL_GRANT);
+        let expires_at = expires_at.or(usual);
         let entry = switchboard_store::AccessEntry {
             principal: params.agent_id.clone(),
             server: params.server_id.clone(),
@@ -329,6 +332,7 @@ impl Kernel {
             within: None,
             metadata: &metadata,
             trace: "",
+            request: None,
         };
         if let Some(mismatch) = self.mismatch(&attempt) {
             return Ok(preflight::<&str>(false, &[], Some(&super::schema::told(&mismatch)), false));
@@ -344,11 +348,11 @@ impl Kernel {
         Ok(preflight::<&str>(true, &[], confirm.then_some("a person will be asked first"), confirm))
     }
 
-    fn callback_answered(&self, context: &Context, request: &Request) -> Result<Raw, Fault> {
+    async fn callback_answered(&self, context: &Context, request: &Request) -> Result<Raw, Fault> {
         let params = object_of(request)?;
         let id = text_of(&params, "callback_id")?;
         let answer = text_of(&params, "response")?;
-        if self.gate().desk.answer(&id, &context.session.principal, answer) {
+        if self.may_decide(context, &id).await? && self.gate().desk.answer(&id, answer) {
             Ok(Edit::empty().set("status", Raw::string("accepted")).finish())
         } else {
             Err(Fault::new(FaultKind::UnknownResource, "no such callback waits for you"))

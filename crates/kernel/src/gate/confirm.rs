@@ -9,6 +9,7 @@ mod callback;
 mod desk;
 mod elicitation;
 mod question;
+mod recheck;
 mod token;
 
 use std::time::Duration;
@@ -30,7 +31,7 @@ use tokio::time::Instant;
 
 use super::audit::{self, event, result};
 use super::refused::refused;
-use super::{Attempt, Subject, exact};
+use super::{Attempt, Subject, ToolPolicy, exact};
 use crate::kernel::Kernel;
 pub(crate) use desk::Desk;
 use elicitation::{ask_by_elicitation, read_elicitation};
@@ -129,19 +130,21 @@ impl Kernel {
     /// Makes sure that a person agreed to a call.
     pub(super) async fn confirm(&self, attempt: &Attempt<'_>, reason: ConfirmReason) -> Result<Confirmed, Fault> {
         let arguments = exact::digest(&attempt.arguments()).map_err(crate::forward::malformed)?;
-        if attempt.arguments().view::<Value>().is_err() {
-            // Nobody agrees to what he cannot be shown.
+        let message = message(attempt, reason).filter(|_| attempt.arguments().view::<Value>().is_ok());
+        let Some(message) = message else {
+            // Nobody agrees to what they cannot be shown.
             let text = "the arguments hold a number that cannot be shown, and a person has to agree to them";
             return Err(Fault::new(FaultKind::InvalidParams, text));
-        }
-        let Some(store) = self.gate().store() else { return self.confirm_without_store(attempt, reason).await };
+        };
+        let Some(store) = self.gate().store() else { return self.confirm_without_store(attempt, &message).await };
         let question = Question {
             attempt,
             approvals: store.approvals(),
+            agreed: agreed_to(arguments, attempt.policy.definition()),
             arguments,
             id: switchboard_peer::random_token(),
             secret: switchboard_peer::random_token(),
-            message: message(attempt, reason),
+            message,
         };
         if let Some(confirmed) = self.come_back(&question).await? {
             return Ok(confirmed);
@@ -218,6 +221,10 @@ impl Kernel {
         let Some(held) = held.filter(|held| held.held.token == Some(digest) && held.held.principal == principal) else {
             return Ok(self.invalid(attempt, "the token is unknown").await);
         };
+        if let Some(why) = question.differs_from(&held.held) {
+            // The answer was about another call: neither does this one pass by it, nor is that one agreed to.
+            return Ok(self.invalid(attempt, why).await);
+        }
         self.decide(question.approvals, &held.held.id, answer, &format!("user of {principal}")).await?;
         match question.claim(self, Ticket::Token(digest)).await? {
             Claimed::Granted(approval) => {
@@ -292,7 +299,7 @@ impl Kernel {
                 let fault = Fault::new(FaultKind::ConfirmationRequired, text).suggest(approve_later(&question.id));
                 let event = audit::with(attempt.event(event::TOOL_REJECTED, result::BLOCKED), "step", "confirmation");
                 let event = audit::with(refused(event, &fault), "approval", question.id.clone());
-                let event = audit::with(event, "arguments", question.arguments.to_string());
+                let event = audit::with(event, "arguments", question.agreed.to_string());
                 self.gate().audit.note(event).await;
                 return Ok(Confirmed::Answer(attempt.refusal(&fault)));
             }
@@ -325,13 +332,13 @@ impl Kernel {
     }
 
     /// Without a store only the client's user can be asked, and only for this one call.
-    async fn confirm_without_store(&self, attempt: &Attempt<'_>, reason: ConfirmReason) -> Result<Confirmed, Fault> {
+    async fn confirm_without_store(&self, attempt: &Attempt<'_>, message: &str) -> Result<Confirmed, Fault> {
         let context = attempt.context;
         // Who asks by callback needs a question in the store.
         let way = Way::of(context).filter(|way| *way == Way::Elicitation);
         let wait = self.gate().options().approval_wait;
         let asked = match way {
-            Some(_) => ask_by_elicitation(context, &message(attempt, reason), wait).await,
+            Some(_) => ask_by_elicitation(context, message, wait).await,
             None => Asked::Nobody,
         };
         match asked {
@@ -410,27 +417,48 @@ impl Kernel {
         if let Some(by) = by {
             event = audit::with(event, "decided_by", by);
         }
-        self.gate().audit.note(audit::with(event, "arguments", question.arguments.to_string())).await;
+        self.gate().audit.note(audit::with(event, "arguments", question.agreed.to_string())).await;
     }
 
     /// Remembers a confirmed call whose server wants more input, by the state with which it will come back.
-    pub(crate) fn remember_midway(&self, context: &Context, server: &str, name: &str, arguments: &Raw, reply: &Reply) {
+    pub(crate) fn remember_midway(
+        &self,
+        context: &Context,
+        server: &str,
+        name: &str,
+        policy: &ToolPolicy,
+        arguments: &Raw,
+        reply: &Reply,
+    ) {
         let Ok(answer) = &reply.outcome else { return };
         let state = answer.member("requestState").and_then(|state| state.as_text());
         let state = state.or_else(|| ConfirmationRequest::of_result(answer)?.token);
         let (Some(state), Ok(arguments)) = (state, exact::digest(arguments)) else { return };
-        self.gate().desk.remember(midway_of(&context.session.principal, server, name, arguments, &state));
+        let agreed = agreed_to(arguments, policy.definition());
+        self.gate().desk.remember(midway_of(&context.session.principal, server, name, agreed, &state));
     }
 }
 
 fn midway(question: &Question<'_>, state: &str) -> Digest {
     let attempt = question.attempt;
     let (principal, server) = (&attempt.context.session.principal, attempt.server.id());
-    midway_of(principal, server, attempt.asked_as(), question.arguments, state)
+    midway_of(principal, server, attempt.asked_as(), question.agreed, state)
 }
 
-fn midway_of(principal: &str, server: &str, tool: &str, arguments: Digest, state: &str) -> Digest {
-    Digest::of(canonical(&json!([principal, server, tool, arguments.to_string(), state])).as_bytes())
+fn midway_of(principal: &str, server: &str, tool: &str, agreed: Digest, state: &str) -> Digest {
+    Digest::of(canonical(&json!([principal, server, tool, agreed.to_string(), state])).as_bytes())
+}
+
+/// What an answer is bound to beside principal, server and tool: these arguments, and the definition that was in force
+/// when they were shown. No answer outlives the definition.
+fn agreed_to(arguments: Digest, definition: Option<Digest>) -> Digest {
+    match definition {
+        Some(definition) => {
+            let both = json!([arguments.to_string(), definition.to_string()]);
+            Digest::of(canonical(&both).as_bytes())
+        }
+        None => arguments,
+    }
 }
 
 fn later(now: Timestamp, by: SignedDuration) -> Timestamp {

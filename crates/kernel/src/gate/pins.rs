@@ -3,8 +3,10 @@
 //! What a person or a model relied on is the definition: name, title, description, schemas, annotations and what it
 //! says of its security. When any of it changes, or when a new one gives orders to the model, the tool is neither
 //! listed nor called until a person has seen the difference and accepted it. Prompts, resources, templates and a
-//! server's instructions are remembered in the same way.
+//! server's instructions are remembered in the same way. What else a definition carries may change, and is screened
+//! whenever it is seen (`extras.rs`).
 
+mod extras;
 mod shown;
 
 use std::collections::HashMap;
@@ -20,6 +22,7 @@ use super::audit::{self, event, result};
 use crate::directory::{ListKind, Lists};
 use crate::kernel::Kernel;
 use crate::server::Server;
+pub(super) use shown::definition_hash;
 pub use shown::{INSTRUCTIONS, pin_name, told_to_model};
 use shown::{Shown, shown_by};
 

@@ -10,8 +10,11 @@ use switchboard_guard::risk::Assessment;
 use switchboard_guard::schema::Schema;
 use switchboard_protocol::mgp::DefaultPolicy;
 use switchboard_protocol::mgp::security::ToolSecurity;
+use switchboard_store::Digest;
 use switchboard_wire::Raw;
 
+use super::pins::definition_hash;
+use crate::directory::ListKind;
 use crate::manifest::times::Timings;
 
 /// The principal that a process on the same machine acts for: whoever started it.
@@ -46,6 +49,8 @@ pub struct ToolPolicy {
     listed: bool,
     timings: Option<(Box<str>, Arc<Timings>)>,
     times: OnceLock<Arc<Durations>>,
+    definition: Option<(ListKind, Raw)>,
+    definition_hash: OnceLock<Option<Digest>>,
 }
 
 impl ToolPolicy {
@@ -64,6 +69,8 @@ impl ToolPolicy {
             listed: false,
             timings: None,
             times: OnceLock::new(),
+            definition: None,
+            definition_hash: OnceLock::new(),
         }
     }
 
@@ -113,6 +120,18 @@ impl ToolPolicy {
     /// Whether it is a resource that its server lists.
     pub(super) const fn is_listed(&self) -> bool {
         self.listed
+    }
+
+    /// The same with the definition that all of this was read from.
+    #[must_use]
+    pub fn with_definition(self, kind: ListKind, definition: Raw) -> Self {
+        Self { definition: Some((kind, definition)), ..self }
+    }
+
+    /// The hash of its definition, by which a changed one is told; computed when somebody has to be asked about it.
+    pub(crate) fn definition(&self) -> Option<Digest> {
+        let (kind, raw) = self.definition.as_ref()?;
+        *self.definition_hash.get_or_init(|| definition_hash(*kind, raw))
     }
 
     /// The same with the counters of its server's tools, and its name among them.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use switchboard_peer::{Context, Reply};
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::metadata::Metadata;
-use switchboard_wire::{Edit, Object, Raw, Request};
+use switchboard_wire::{Edit, Id, Object, Raw, Request};
 
 use super::passage::Subject;
 use super::{Admission, Attempt, Permit, ToolPolicy, metadata_of, trace_of};
@@ -38,6 +38,7 @@ pub(crate) struct Asking<'a> {
     within: Option<Raw>,
     metadata: Metadata,
     trace: String,
+    id: Id,
 }
 
 impl<'a> Asking<'a> {
@@ -65,6 +66,7 @@ impl<'a> Asking<'a> {
             within: None,
             trace: trace_of(&metadata),
             metadata,
+            id: request.id.clone(),
         })
     }
 
@@ -170,7 +172,7 @@ impl<'a> Asking<'a> {
     /// Remembers it where a person agreed to it and its server wants more.
     pub(crate) fn remember(&self, kernel: &Kernel, reply: &Reply) {
         if self.asks() {
-            kernel.remember_midway(self.context, self.server.id(), &self.named, &self.sent, reply);
+            kernel.remember_midway(self.context, self.server.id(), &self.named, self.policy, &self.sent, reply);
         }
     }
 
@@ -188,6 +190,7 @@ impl<'a> Asking<'a> {
             within: self.within.as_ref(),
             metadata: &self.metadata,
             trace: &self.trace,
+            request: Some(&self.id),
         }
     }
 }

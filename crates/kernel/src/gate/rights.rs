@@ -10,8 +10,10 @@ use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::{ApprovalPolicy, DefaultPolicy};
 
 use super::policy::{ToolPolicy, default_policy};
+use super::scopes::{Presented, Wanted};
 use super::tables::Tables;
 use crate::kernel::Kernel;
+use crate::names;
 use crate::server::Server;
 
 impl Kernel {
@@ -70,6 +72,43 @@ impl Kernel {
         view.directory.tools().any(|(id, exposed, route)| {
             id == server.id() && self.access(tables, session, server, Some((&route.original, exposed))).allow
         })
+    }
+
+    /// Whether the token and the session tokens of a session cover a tool of a server, or the server as a whole. Grants do
+    /// not count here: what somebody did is no secret to them, only to a token of theirs that is good for less.
+    pub(crate) fn is_covered(
+        &self,
+        session: &Session,
+        presented: &Presented,
+        server: Option<&str>,
+        tool: Option<&str>,
+    ) -> bool {
+        if session.identity.scopes.is_none() && presented.is_empty() {
+            return true;
+        }
+        let Some(id) = server else { return false };
+        let view = self.view();
+        let found = tool.and_then(|tool| {
+            view.directory.tools().find(|(server, _, route)| ***server == *id && *route.original == *tool)
+        });
+        let by_token = match (tool, &found) {
+            (Some(_), Some((_, exposed, _))) => session.identity.covers_tool(id, exposed),
+            // Of a tool that is not there any more only the long form of its name is known.
+            (Some(tool), None) => session.identity.covers_tool(id, &names::expose(id, tool)),
+            (None, _) => session.identity.covers_whole_server(id),
+        };
+        let policy = found.as_ref().and_then(|(_, exposed, route)| Some((*exposed, route.policy.as_deref()?)));
+        by_token && self.covers_quietly(&session.principal, presented, Wanted { server: id, tool: policy })
+    }
+
+    /// Whether the session tokens that a session shows cover a server, or at least one of its tools.
+    pub(crate) fn scopes_know_of(&self, session: &Session, presented: &Presented, server: &Server) -> bool {
+        let covers = |tool| self.covers_quietly(&session.principal, presented, Wanted { server: server.id(), tool });
+        presented.is_empty()
+            || covers(None)
+            || self.view().directory.tools().any(|(id, exposed, route)| {
+                id == server.id() && route.policy.as_deref().is_some_and(|policy| covers(Some((exposed, policy))))
+            })
     }
 
     /// What a server has and lacks of the permissions it needs, and of those that a tool of it needs.

@@ -37,10 +37,10 @@ const OWN_MEMBER: &str = "dev.switchboard/session_token";
 
 /// What a call is about, as far as scopes go.
 #[derive(Clone, Copy)]
-pub(super) struct Wanted<'a> {
-    pub(super) server: &'a str,
+pub(crate) struct Wanted<'a> {
+    pub(crate) server: &'a str,
     /// What clients call the tool, and what is known of it; `None` for what is no tool.
-    pub(super) tool: Option<(&'a str, &'a ToolPolicy)>,
+    pub(crate) tool: Option<(&'a str, &'a ToolPolicy)>,
 }
 
 impl Wanted<'_> {
@@ -68,14 +68,14 @@ pub(crate) struct Presented(Vec<String>);
 
 impl Presented {
     /// Those of a request, and those in the members beside its parameters.
-    pub(super) fn of(context: &Context, meta: Option<&Raw>) -> Self {
+    pub(crate) fn of(context: &Context, meta: Option<&Raw>) -> Self {
         let headers = context.headers.as_deref().map(|headers| headers.get_all(SESSION_TOKEN_HEADER));
         // What is no text is a token that nobody knows.
         let shown = headers.into_iter().flatten().map(|value| value.to_str().unwrap_or_default().to_owned());
         Self(shown.chain(meta.into_iter().flat_map(in_meta)).collect())
     }
 
-    pub(super) const fn is_empty(&self) -> bool {
+    pub(crate) const fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
@@ -144,13 +144,22 @@ impl Kernel {
         }
         let now = Instant::now();
         for token in &presented.0 {
-            let held = self.gate().tokens.scopes(token, principal, now).ok_or_else(|| {
+            let held = self.gate().tokens.use_scopes(token, principal, now).ok_or_else(|| {
                 Fault::new(FaultKind::AuthExpired, "the session token is unknown or has ended")
                     .suggest(format!("ask for a new one with `{}`", proposals::NEGOTIATE_SCOPES))
             })?;
             insufficient(&wanted.missing(&held))?;
         }
         Ok(())
+    }
+
+    /// Whether the tokens cover something. It is looked up without anybody having asked for it, so it keeps no token alive.
+    pub(super) fn covers_quietly(&self, principal: &str, presented: &Presented, wanted: Wanted<'_>) -> bool {
+        let now = Instant::now();
+        presented.0.iter().all(|token| {
+            let held = self.gate().tokens.scopes(token, principal, now);
+            held.is_some_and(|held| wanted.missing(&held).is_empty())
+        })
     }
 
     /// The same for one request; the answer to the client where it is refused.

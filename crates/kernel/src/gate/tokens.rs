@@ -76,6 +76,15 @@ impl Tokens {
 
     /// The scopes that a token stands for in the hands of this principal; `None` if it is unknown, over, or another's.
     pub(crate) fn scopes(&self, token: &str, principal: &str, now: Instant) -> Option<Arc<[String]>> {
+        self.find(token, principal, now, |_| {})
+    }
+
+    /// The same for a request that shows it: its wait for the next one begins again.
+    pub(crate) fn use_scopes(&self, token: &str, principal: &str, now: Instant) -> Option<Arc<[String]>> {
+        self.find(token, principal, now, |known| known.used = now)
+    }
+
+    fn find(&self, token: &str, principal: &str, now: Instant, found: impl FnOnce(&mut Held)) -> Option<Arc<[String]>> {
         let digest = Digest::of(token.as_bytes());
         let mut held = self.held.lock();
         let known = held.get_mut(&digest).filter(|known| *known.principal == *principal)?;
@@ -83,7 +92,7 @@ impl Tokens {
             held.remove(&digest);
             return None;
         }
-        known.used = now;
+        found(known);
         Some(known.scopes.clone())
     }
 }
@@ -104,7 +113,7 @@ mod tests {
         let (tokens, now) = (Tokens::default(), Instant::now());
         let token = tokens.give(&"ada".into(), &scopes(&["a"]), HOUR, IDLE, now).unwrap();
         assert!(token.starts_with(PREFIX) && token.len() > 60);
-        let at = |principal, minutes| tokens.scopes(&token, principal, now + Duration::from_mins(minutes));
+        let at = |principal, minutes| tokens.use_scopes(&token, principal, now + Duration::from_mins(minutes));
         assert_eq!(at("ada", 0).as_deref(), Some(&scopes(&["a"])[..]));
         assert_eq!(at("eve", 0), None);
         assert!(tokens.scopes(&token.replace('s', "t"), "ada", now).is_none());
@@ -120,8 +129,9 @@ mod tests {
     async fn a_token_that_nobody_uses_ends() {
         let (tokens, now) = (Tokens::default(), Instant::now());
         let token = tokens.give(&"ada".into(), &[], HOUR, IDLE, now).unwrap();
-        // What a stranger tries does not keep it alive.
-        assert!(tokens.scopes(&token, "eve", now + Duration::from_mins(14)).is_none());
+        // What a stranger tries does not keep it alive, nor does what is looked up without a request.
+        assert!(tokens.use_scopes(&token, "eve", now + Duration::from_mins(14)).is_none());
+        assert!(tokens.scopes(&token, "ada", now + Duration::from_mins(14)).is_some());
         assert!(tokens.scopes(&token, "ada", now + IDLE).is_none());
     }
 

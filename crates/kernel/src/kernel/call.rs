@@ -70,7 +70,7 @@ impl Kernel {
             view = self.view();
             route = view.directory.tool(&name);
         }
-        let Some(route) = route else {
+        let Some(mut route) = route else {
             if name == crate::discovery::CALL
                 && let Some(request) = Box::pin(self.call_within(context, &request)).await?
             {
@@ -80,7 +80,7 @@ impl Kernel {
             let answering = self.answer_as_tool(context, &name, &request, arguments.clone());
             return Box::pin(gate::within_trace(&metadata, arguments.as_ref(), answering)).await;
         };
-        let server = server_at(&view.servers, route.server)?;
+        let mut server = server_at(&view.servers, route.server)?;
         let (Some(policy), Some(raw)) = (&route.policy, &request.params) else {
             return Err(no_such_tool(&name));
         };
@@ -104,11 +104,19 @@ impl Kernel {
             within: None,
             trace: &trace,
             metadata: &metadata,
+            request: Some(&request.id),
         };
         let (permit, cleaned) = match self.admit(attempt).await? {
             Admission::Go(permit, cleaned) => (permit, cleaned),
             Admission::Answer(reply) => return Ok(Box::pin(self.repeated(context, &name, raw, reply)).await),
         };
+        // While a person was asked, another server may have taken the place of this one.
+        if policy.assessment.confirm.is_some()
+            && let Some(current) = self.replaced(&name, &server, &route)
+        {
+            (view, server, route) = current;
+        }
+        let Some(policy) = &route.policy else { return Err(no_such_tool(&name)) };
         let mut request = match cleaned {
             Some(params) => Request { params: Some(params), ..request },
             None => request,
@@ -172,7 +180,7 @@ impl Kernel {
         self.discovery().used(&context.session, &name);
         if policy.assessment.confirm.is_some() {
             let arguments = params.get("arguments").unwrap_or_else(Raw::empty_object);
-            self.remember_midway(context, server.id(), &name, &arguments, &reply);
+            self.remember_midway(context, server.id(), &name, policy, &arguments, &reply);
         }
         match intent {
             Some(intent) => Ok(Box::pin(self.advised(context, &server, &name, &intent, reply)).await),
@@ -204,6 +212,17 @@ impl Kernel {
             return answer;
         }
         Err(self.unknown_tool(context, name).await)
+    }
+
+    /// The same tool at the server that took the place of this one; `None` where it is still there.
+    fn replaced(&self, name: &str, server: &Arc<Server>, route: &Route) -> Option<(Arc<View>, Arc<Server>, Route)> {
+        let view = self.view();
+        let found = view.directory.tool(name)?;
+        let now = view.servers.get(found.server)?.clone();
+        let definition = |route: &Route| route.policy.as_ref().and_then(|policy| policy.definition());
+        let same =
+            now.id() == server.id() && found.original == route.original && definition(&found) == definition(route);
+        (same && !Arc::ptr_eq(&now, server)).then_some((view, now, found))
     }
 
     /// Makes the call that `mgp.tools.call` stands for. It passes the gate under the tool's own name.

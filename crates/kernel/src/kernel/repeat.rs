@@ -100,6 +100,7 @@ impl Kernel {
         outcome: &Result<Reply, Fault>,
     ) -> Next {
         let Some((failure, why)) = failure_of(outcome) else { return Next::Nothing };
+        let in_the_middle = has_been_lost(outcome);
         let policy = server.policy_now().pressure.retry;
         let left = self.options().longest_call.saturating_sub(again.began.elapsed());
         let repeating = repeating(server, tool.policy, tool.metadata);
@@ -118,6 +119,13 @@ impl Kernel {
                 tokio::select! {
                     () = tokio::time::sleep(wait) => {}
                     () = context.cancel.cancelled() => return Next::Nothing,
+                }
+                if in_the_middle {
+                    // What got its server killed gets the next one killed as well. Why it went is known before it is back.
+                    let _ = server.hub().await;
+                    if server.was_killed_since(again.began) {
+                        return Next::Nothing;
+                    }
                 }
                 again.tries += 1;
                 let request = Request::new(Id::number(0), method::TOOLS_CALL, again.params.clone());
@@ -164,6 +172,12 @@ pub(super) fn goes_on(params: &Object) -> bool {
 /// Whether there is anything to decide about.
 pub(super) const fn has_failed(outcome: &Result<Reply, Fault>) -> bool {
     !matches!(outcome, Ok(Reply { outcome: Ok(_), .. }))
+}
+
+/// Whether the server went away while it had the call.
+fn has_been_lost(outcome: &Result<Reply, Fault>) -> bool {
+    let cause = outcome.as_ref().err().and_then(|fault| fault.source());
+    matches!(cause.and_then(|cause| cause.downcast_ref::<CallError>()), Some(CallError::Closed))
 }
 
 /// What a failure says of trying again, and its name; `None` for what is no failure.

@@ -3,6 +3,7 @@
 //! A server's command, its environment and its address are told to nobody: they may hold secrets, and whoever may use
 //! the server does so through the kernel.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde::Deserialize;
@@ -71,12 +72,36 @@ impl Kernel {
         self.offered(&session).await
     }
 
+    /// The servers that somebody who was authenticated may know of, each with how many of its tools they may use. Does
+    /// not wait for servers that are starting.
+    ///
+    /// # Errors
+    /// It cannot be known now what they may use.
+    pub async fn known_to(&self, principal: &Principal) -> Result<HashMap<Arc<str>, usize>, Fault> {
+        let session = Session::new("listing".into(), principal.clone(), false, Caller::unknown(), Arc::new(Nobody));
+        let tables = self.tables().await?;
+        let view = self.view();
+        let mut known: HashMap<Arc<str>, usize> = HashMap::new();
+        for (id, exposed, route) in view.directory.tools() {
+            let Some(server) = view.servers.get(route.server) else { continue };
+            if self.access(&tables, &session, server, Some((&route.original, exposed))).allow {
+                *known.entry(id.clone()).or_default() += 1;
+            }
+        }
+        for server in view.servers.iter().filter(|server| self.access(&tables, &session, server, None).allow) {
+            known.entry(server.id().clone()).or_default();
+        }
+        Ok(known)
+    }
+
     /// The same for a session.
     pub(super) async fn offered(&self, session: &Session) -> Result<Vec<OfferedServer>, Fault> {
         self.wait_for_servers().await;
         let tables = self.tables().await?;
         let view = self.view();
-        let known = |server: &&Arc<Server>| session.identity.admin || self.knows_of(&tables, session, server);
+        // Scopes take away, also from who may decide for others.
+        let sees_all = session.identity.admin && session.identity.scopes.is_none();
+        let known = |server: &&Arc<Server>| sees_all || self.knows_of(&tables, session, server);
         Ok(view.servers.iter().filter(known).map(|server| self.offer(&tables, &view, session, server)).collect())
     }
 

@@ -18,6 +18,7 @@ use crate::callbacks::ConnectionQuestions;
 use crate::clients::{level_index, level_name};
 use crate::directory::ListKind;
 use crate::forward::send_level;
+use crate::gate::provenance;
 use crate::kernel::Kernel;
 use crate::lists::Asking;
 use crate::names;
@@ -161,12 +162,17 @@ impl Server {
         let (mut lists, problems) = asking.all(&before).await;
         // The tools of another kernel that stands there are its own business.
         lists.tools.items.retain(|tool| !is_of_a_kernel(tool));
+        for list in [&mut lists.tools, &mut lists.prompts, &mut lists.resources, &mut lists.templates] {
+            list.items = std::mem::take(&mut list.items).into_iter().filter_map(provenance::cleaned).collect();
+            list.envelope = provenance::cleaned(list.envelope.clone()).unwrap_or_else(Raw::empty_object);
+        }
         for problem in &problems {
             tracing::warn!(server = %self.id(), problem, "a list could not be had");
         }
         *self.problems.lock() = problems;
         let instructions = hub.connected.server.instructions.as_deref();
         let quarantine = kernel.inspect(self, &lists, instructions).await;
+        kernel.strip_extras(self, &mut lists);
         let changed = lists != *before || quarantine != **self.quarantine.load();
         self.quarantine.store(Arc::new(quarantine));
         self.lists.store(Arc::new(lists));

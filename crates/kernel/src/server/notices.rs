@@ -10,7 +10,7 @@ use switchboard_wire::{ErrorObject, Notification, Raw, Request, code};
 use super::{Server, Whose};
 use crate::callbacks::ConnectionQuestions;
 use crate::kernel::Kernel;
-use crate::relay::Asked;
+use crate::relay::{Asked, of_server};
 
 /// Takes what arrives on a server's shared connection.
 pub(crate) struct FromServer {
@@ -57,6 +57,7 @@ impl Handler for FromServer {
             if !list && !self.server.hears(self.kernel.options().notification_rate).await {
                 return;
             }
+            let Some(notification) = of_server(notification) else { return };
             if self.kernel.take_notice(&self.server, &notification) {
                 return;
             }

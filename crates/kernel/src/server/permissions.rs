@@ -13,6 +13,7 @@ use switchboard_protocol::mgp::{ApprovalPolicy, Extension};
 use switchboard_store::{PermissionDecision, ServerPermission};
 use switchboard_transport::confine::ExitCause;
 use switchboard_wire::{Edit, Limits, Raw};
+use tokio::time::Instant;
 
 use super::{Hub, Server, ToolNeeds};
 use crate::directory::Directory;
@@ -243,6 +244,7 @@ impl Server {
         if !cause.is_violation() {
             return Some(cause);
         }
+        *self.killed_at.lock() = Some(Instant::now());
         tracing::warn!(server = %self.id(), ?cause, "the server was ended for what it did");
         let event = audit::event_of(audit::event::ISOLATION_VIOLATION, audit::kernel(), audit::result::BLOCKED);
         let event = audit::with(audit::about(event, self.id(), None), "cause", format!("{cause:?}"));

@@ -126,7 +126,9 @@ impl Kernel {
         })?;
         if route.policy.as_ref().is_some_and(|policy| policy.assessment.confirm.is_some()) {
             let arguments = params.get("arguments").unwrap_or_else(Raw::empty_object);
-            self.remember_midway(&context, server.id(), &name, &arguments, &reply);
+            if let Some(policy) = &route.policy {
+                self.remember_midway(&context, server.id(), &name, policy, &arguments, &reply);
+            }
         }
         Ok(reply)
     }

@@ -4,6 +4,7 @@
 mod audit;
 mod confirm;
 mod crash;
+mod decide;
 mod decisions;
 mod discovery;
 mod life;

@@ -19,7 +19,7 @@ use crate::Outcome;
 use crate::arguments::{AuditCommand, Common, Prune, Query, Stats, Tail, Verify};
 use crate::failure::Failure;
 use crate::screen::{self, Tone};
-use crate::storage::open_to_read;
+use crate::storage::{LOG_BEGUN_ANEW, open_to_read};
 
 /// How often a tail looks for more.
 const LOOK: Duration = Duration::from_millis(300);
@@ -101,6 +101,8 @@ async fn verify(common: &Common, options: &Verify) -> Outcome {
     let loaded = crate::setup::read(common)?;
     let store = open_to_read(&loaded, keys).await?;
     let report = store.audit().verify(&heads).await.map_err(Failure::from);
+    let anew = AuditFilter { event_types: vec![LOG_BEGUN_ANEW.to_owned()], ..AuditFilter::default() };
+    let anew = store.audit().query(&anew, PAGE).await.unwrap_or_default();
     let key = store.audit_key().to_owned();
     let mut breaks = Vec::new();
     for restored in report.iter().flat_map(|report| &report.restores) {
@@ -125,6 +127,7 @@ async fn verify(common: &Common, options: &Verify) -> Outcome {
                 "accepted_by": accepted.as_ref().map(|accepted| &accepted.by),
                 "reason": accepted.as_ref().and_then(|accepted| accepted.reason.as_deref()),
             })).collect::<Vec<_>>(),
+            "begun_anew": anew.iter().map(|record| record.seq).collect::<Vec<_>>(),
             "breach": report.breach.as_ref().map(|breach| json!({"seq": breach.seq, "why": breach.to_string()})),
         }));
     } else if report.is_whole() {
@@ -135,6 +138,12 @@ async fn verify(common: &Common, options: &Verify) -> Outcome {
         ));
         for (restored, accepted) in &breaks {
             screen::out(restore::told(restored, accepted.as_ref()));
+        }
+        if let Some(record) = anew.last() {
+            screen::note(format_args!(
+                "warning: at record {} a new log was begun beside the key of an earlier one: that log was moved or removed",
+                record.seq
+            ));
         }
         if heads.is_empty() {
             screen::out("an older copy of the whole folder would look the same; heads kept elsewhere tell: see --help");

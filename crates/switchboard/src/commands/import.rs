@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use switchboard_config::{
-    Candidate, Client, Imported, Plan, Platform, candidates, client_entry, plan, read_client_file, write_replacing,
+    Candidate, Client, Imported, Plan, Platform, ServerEntry, candidates, client_entry, disclosed, plan,
+    read_client_file, write_replacing,
 };
 
 use crate::Outcome;
@@ -68,6 +69,8 @@ fn report(common: &Common, plan: &Plan, file: &Path, backup: Option<&Path>, writ
                     "file": item.file,
                     "added": item.action.as_ref().ok().map(|entry| &entry.id),
                     "reason": item.action.as_ref().err(),
+                    "target": item.action.as_ref().ok().map(ServerEntry::masked_line),
+                    "approves": item.action.as_ref().ok().map(disclosed),
                     "notes": item.notes,
                 })
             })

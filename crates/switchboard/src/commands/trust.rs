@@ -1,7 +1,8 @@
-//! `switchboard trust`: a person approves the exact commands of a project's file.
+//! `switchboard trust`: a person approves a server of a project's file, exactly as it is declared: what it runs, and
+//! everything else that the file says of it.
 
 use serde_json::json;
-use switchboard_config::{Origin, Server, Trust as Approvals, load};
+use switchboard_config::{Origin, Server, Trust as Approvals, disclosed, load};
 
 use crate::Outcome;
 use crate::arguments::{Common, Trust};
@@ -92,6 +93,8 @@ fn list(common: &Common, waiting: &[&Server]) {
                     "command": server.entry.exact_line(),
                     "env": server.entry.env.keys().collect::<Vec<_>>(),
                     "pass_env": server.entry.pass_env,
+                    "trust_level": server.trust_level().as_str(),
+                    "approves": disclosed(&server.entry),
                 })
             })
             .collect();
@@ -106,18 +109,14 @@ fn list(common: &Common, waiting: &[&Server]) {
 fn show(server: &Server) {
     let entry = &server.entry;
     screen::out(format_args!("{} ({}:{})", server.id(), server.file.display(), server.line));
-    screen::out(format_args!("    {}", entry.exact_line()));
-    if let Some(folder) = &entry.cwd {
-        screen::out(format_args!("    in {}", screen::plain_line(folder)));
+    // Of a command every word counts. In an address what can only be a key is masked.
+    let target = if entry.url.is_some() { entry.masked_line() } else { entry.exact_line() };
+    let off = if server.enabled() { "" } else { " [disabled]" };
+    screen::out(format_args!("    {target}{off}"));
+    if entry.mgp.as_ref().and_then(|mgp| mgp.trust_level).is_none() {
+        screen::out(format_args!("    trust level: {} (nothing is said)", server.trust_level().as_str()));
     }
-    for (name, value) in &entry.env {
-        // What a variable says can make a harmless command do anything, so it is shown to who approves it.
-        screen::out(format_args!("    with {}={}", screen::plain_line(name), screen::plain_line(value.reveal())));
-    }
-    if !entry.pass_env.is_empty() {
-        screen::out(format_args!("    with your {}", screen::plain_line(&entry.pass_env.join(", "))));
-    }
-    for name in entry.headers.keys() {
-        screen::out(format_args!("    with the header {}", screen::plain_line(name)));
+    for line in disclosed(entry) {
+        screen::out(format_args!("    {line}"));
     }
 }

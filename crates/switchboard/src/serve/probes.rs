@@ -1,4 +1,7 @@
 //! `/healthz`, `/readyz` and `/metrics`: what an operator's machinery asks. Everything else here is not found.
+//!
+//! Numbers of the whole process are for the owner and for who may decide for others. Everybody else is told of the servers
+//! that they may use, and does not learn that there are more.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -9,7 +12,7 @@ use http::header::{ALLOW, CONTENT_TYPE};
 use http::{HeaderValue, Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
 use serde_json::json;
-use switchboard_kernel::{Kernel, Phase, ServerStatus};
+use switchboard_kernel::{Kernel, OWNER, Phase, ServerStatus};
 use switchboard_transport::http_server::{Answering, Body, Principal, Service};
 
 use super::counted::Counts;
@@ -31,7 +34,7 @@ impl Probes {
         Self { kernel, counts, reloads, open, began: Instant::now() }
     }
 
-    fn answer(&self, method: &Method, path: &str) -> Response<Body> {
+    async fn answer(&self, method: &Method, path: &str, principal: &Principal) -> Response<Body> {
         if !matches!(path, "/healthz" | "/readyz" | "/metrics") {
             return text(StatusCode::NOT_FOUND, "not found; the MCP endpoint is /mcp\n".to_owned());
         }
@@ -43,7 +46,10 @@ impl Probes {
         match path {
             "/healthz" => text(StatusCode::OK, "ok\n".to_owned()),
             "/readyz" => self.readiness(),
-            _ => text(StatusCode::OK, self.metrics()),
+            _ => match self.metrics(principal).await {
+                Some(metrics) => text(StatusCode::OK, metrics),
+                None => text(StatusCode::SERVICE_UNAVAILABLE, "it cannot be known now what you may see\n".to_owned()),
+            },
         }
     }
 
@@ -62,8 +68,26 @@ impl Probes {
         response
     }
 
-    fn metrics(&self) -> String {
+    /// What a principal may see; `None` where that cannot be known now.
+    async fn metrics(&self, principal: &Principal) -> Option<String> {
         let mut out = String::new();
+        let mut servers = self.kernel.status();
+        let everything = (principal.admin || *principal.name == *OWNER) && principal.scopes.is_none();
+        if everything {
+            self.of_process(&mut out);
+        } else {
+            let known = self.kernel.known_to(principal).await.ok()?;
+            servers.retain(|server| known.contains_key(&server.id));
+            for server in &mut servers {
+                // Of its tools only those that it may use are counted.
+                server.counts[0] = known.get(&server.id).copied().unwrap_or_default();
+            }
+        }
+        of_servers(&servers, &mut out);
+        Some(out)
+    }
+
+    fn of_process(&self, out: &mut String) {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let opened = read(&self.counts.opened);
         let (streams, kept) = self.kernel.streaming();
@@ -102,47 +126,47 @@ impl Probes {
         for (name, kind, help, value) in plain {
             let _ = write!(out, "# HELP {name} {help}\n# TYPE {name} {kind}\n{name} {value}\n");
         }
-        let servers = self.kernel.status();
+    }
+}
+
+fn of_servers(servers: &[ServerStatus], out: &mut String) {
+    let _ = writeln!(
+        out,
+        "# HELP switchboard_server_up Whether a server is connected.\n# TYPE switchboard_server_up gauge"
+    );
+    for server in servers {
+        let up = u8::from(server.phase == Phase::Ready);
         let _ = writeln!(
             out,
-            "# HELP switchboard_server_up Whether a server is connected.\n# TYPE switchboard_server_up gauge"
+            "switchboard_server_up{{server=\"{}\",state=\"{}\"}} {up}",
+            server.id,
+            state(&server.phase).0
         );
-        for server in &servers {
-            let up = u8::from(server.phase == Phase::Ready);
-            let _ = writeln!(
-                out,
-                "switchboard_server_up{{server=\"{}\",state=\"{}\"}} {up}",
-                server.id,
-                state(&server.phase).0
-            );
+    }
+    let _ = writeln!(out, "# HELP switchboard_server_tools Tools of a server.\n# TYPE switchboard_server_tools gauge");
+    for server in servers {
+        let _ = writeln!(out, "switchboard_server_tools{{server=\"{}\"}} {}", server.id, server.counts[0]);
+    }
+    let each: [(&str, &str, &str, Measure); 8] = [
+        ("restarts_total", "counter", "Starts of a server after its first.", |server| server.restarts),
+        ("requests_total", "counter", "Requests sent to a server.", |server| server.activity.calls),
+        ("failures_total", "counter", "Requests that a server did not answer.", |server| server.activity.failures),
+        ("running", "gauge", "Requests that run at a server.", |server| server.pending as u64),
+        ("breaker_open", "gauge", "Whether calls to a server are stopped for a while.", |server| {
+            u64::from(server.breaker != "closed")
+        }),
+        ("dropped_notifications_total", "counter", "Notifications of a server that were too many.", |server| {
+            server.activity.dropped_notifications
+        }),
+        ("latency_p50_microseconds", "gauge", "Median time of a server's answers.", |server| micros(server, 0.5)),
+        ("latency_p99_microseconds", "gauge", "99th percentile of it.", |server| micros(server, 0.99)),
+    ];
+    for (name, kind, help, value) in each {
+        let name = format!("switchboard_server_{name}");
+        let _ = writeln!(out, "# HELP {name} {help}\n# TYPE {name} {kind}");
+        for server in servers {
+            let _ = writeln!(out, "{name}{{server=\"{}\"}} {}", server.id, value(server));
         }
-        let _ =
-            writeln!(out, "# HELP switchboard_server_tools Tools of a server.\n# TYPE switchboard_server_tools gauge");
-        for server in &servers {
-            let _ = writeln!(out, "switchboard_server_tools{{server=\"{}\"}} {}", server.id, server.counts[0]);
-        }
-        let each: [(&str, &str, &str, Measure); 8] = [
-            ("restarts_total", "counter", "Starts of a server after its first.", |server| server.restarts),
-            ("requests_total", "counter", "Requests sent to a server.", |server| server.activity.calls),
-            ("failures_total", "counter", "Requests that a server did not answer.", |server| server.activity.failures),
-            ("running", "gauge", "Requests that run at a server.", |server| server.pending as u64),
-            ("breaker_open", "gauge", "Whether calls to a server are stopped for a while.", |server| {
-                u64::from(server.breaker != "closed")
-            }),
-            ("dropped_notifications_total", "counter", "Notifications of a server that were too many.", |server| {
-                server.activity.dropped_notifications
-            }),
-            ("latency_p50_microseconds", "gauge", "Median time of a server's answers.", |server| micros(server, 0.5)),
-            ("latency_p99_microseconds", "gauge", "99th percentile of it.", |server| micros(server, 0.99)),
-        ];
-        for (name, kind, help, value) in each {
-            let name = format!("switchboard_server_{name}");
-            let _ = writeln!(out, "# HELP {name} {help}\n# TYPE {name} {kind}");
-            for server in &servers {
-                let _ = writeln!(out, "{name}{{server=\"{}\"}} {}", server.id, value(server));
-            }
-        }
-        out
     }
 }
 
@@ -155,9 +179,9 @@ fn micros(server: &ServerStatus, share: f64) -> u64 {
 }
 
 impl Service for Probes {
-    fn call(&self, request: Request<Incoming>, _principal: Principal) -> Answering<'_> {
-        let response = self.answer(request.method(), request.uri().path());
-        Box::pin(std::future::ready(response))
+    fn call(&self, request: Request<Incoming>, principal: Principal) -> Answering<'_> {
+        let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+        Box::pin(async move { self.answer(&method, &path, &principal).await })
     }
 
     fn is_open(&self, path: &str) -> bool {

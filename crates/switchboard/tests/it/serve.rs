@@ -181,6 +181,38 @@ fn probes_and_metrics() {
     assert_eq!(served.http("GET", "/elsewhere", Some(&token), "").0, 404);
 }
 
+/// What a principal may not use does not exist for it, in numbers either.
+#[test]
+fn metrics_show_a_principal_only_what_it_may_use() {
+    let home = Home::new();
+    home.configure(&format!("{}{}", server("one", &[]), server("two", &[])));
+    let served = Served::start(&home, &[]);
+    let owner = served.token.clone().unwrap();
+    until(|| Some(served.http("GET", "/readyz", None, "")).filter(|(status, _)| *status == 200)).expect("ready");
+    let token = |words: &[&str]| {
+        let words = [&["token", "create"], words, &["--json"]].concat();
+        home.run(&words).json()["token"].as_str().unwrap().to_owned()
+    };
+    home.run(&["grant", "--agent", "ann", "--server", "one"]).ok();
+    let ann = token(&["ann"]);
+    let bob = token(&["bob"]);
+    let narrow = token(&["narrow", "--principal", "local", "--scope", "server:two"]);
+    let admin = token(&["boss", "--scope", "admin"]);
+    let sees = |token: &str| {
+        let metrics = until(|| {
+            let (status, metrics) = served.http("GET", "/metrics", Some(token), "");
+            (status == 200).then_some(metrics)
+        });
+        let metrics = metrics.expect("a new token counts within a moment");
+        ["server=\"one\"", "server=\"two\"", "switchboard_requests_total"].map(|part| metrics.contains(part))
+    };
+    assert_eq!(sees(&owner), [true, true, true]);
+    assert_eq!(sees(&admin), [true, true, true]);
+    assert_eq!(sees(&ann), [true, false, false]);
+    assert_eq!(sees(&bob), [false, false, false]);
+    assert_eq!(sees(&narrow), [false, true, false]);
+}
+
 #[test]
 fn without_auth_everyone_on_this_machine_is_let_in() {
     let home = Home::new();

@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use switchboard_protocol::mgp;
 use switchboard_store::Reuse;
-use switchboard_wire::{Edit, Notification, Raw};
+use switchboard_wire::{Edit, Id, Notification, Raw};
 use tokio::time::Instant;
 
+use super::desk::AskedAbout;
 use super::question::Question;
 use super::{Answered, Asked};
 use crate::kernel::Kernel;
@@ -22,7 +23,13 @@ impl Kernel {
         let context = question.attempt.context;
         let wait = self.gate().options().approval_wait;
         let deadline = Instant::now() + wait;
-        let Some(mut answer) = self.gate().desk.expect(&question.id, &context.session.principal) else {
+        let attempt = question.attempt;
+        let asked = AskedAbout {
+            principal: context.session.principal.clone(),
+            server: attempt.server.id().clone(),
+            tool: attempt.called().map(|(tool, exposed)| (tool.into(), exposed.into())),
+        };
+        let Some(mut answer) = self.gate().desk.expect(&question.id, asked) else {
             return Asked::Nobody;
         };
         for attempt in 1..=REPEATS + 1 {
@@ -46,6 +53,7 @@ fn request(question: &Question<'_>, wait: Duration, attempt: u64) -> Notificatio
     let options = ["confirm", "confirm_session", "cancel"].map(Raw::string);
     let params = Edit::empty()
         .set("callback_id", Raw::string(&question.id))
+        .set_optional("request_id", question.attempt.request.map(Id::to_raw))
         .set("type", Raw::string("confirmation"))
         .set("message", Raw::string(&question.message))
         .set("options", Raw::array(&options))

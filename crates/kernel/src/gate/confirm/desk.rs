@@ -11,8 +11,21 @@ use tokio::time::Instant;
 
 use super::MOST;
 
-/// Whose question it is, and who waits for the answer.
-type Callback = (Arc<str>, oneshot::Sender<String>);
+/// A question about a call that was put to a client by callback.
+struct Callback {
+    asked: AskedAbout,
+    answer: oneshot::Sender<String>,
+}
+
+/// The call that a question is about.
+#[derive(Debug, Clone)]
+pub(crate) struct AskedAbout {
+    /// Whose call it is.
+    pub(crate) principal: Arc<str>,
+    pub(crate) server: Arc<str>,
+    /// The tool as the server calls it, and as the client called it; none for what is no tool.
+    pub(crate) tool: Option<(Arc<str>, Arc<str>)>,
+}
 
 /// What is open in this process.
 #[derive(Default)]
@@ -25,23 +38,27 @@ pub(crate) struct Desk {
 }
 
 impl Desk {
-    /// Takes the answer to a callback; `false` if this principal was not asked that.
-    pub(crate) fn answer(&self, callback: &str, principal: &str, answer: String) -> bool {
-        let mut callbacks = self.callbacks.lock();
-        let own = callbacks.get(callback).is_some_and(|(whose, _)| &**whose == principal);
-        let waiting = if own { callbacks.remove(callback) } else { None };
-        waiting.is_some_and(|(_, waiting)| waiting.send(answer).is_ok())
+    /// The call that a callback is about.
+    pub(crate) fn asked_about(&self, callback: &str) -> Option<AskedAbout> {
+        self.callbacks.lock().get(callback).map(|callback| callback.asked.clone())
     }
 
-    /// Waits for the answer of a principal to a callback; `None` where too many wait.
-    pub(super) fn expect(&self, callback: &str, principal: &Arc<str>) -> Option<oneshot::Receiver<String>> {
+    /// Takes the answer to a callback; `false` if nobody waits for it any more. Whether who answers may decide is for
+    /// the caller to know.
+    pub(crate) fn answer(&self, callback: &str, answer: String) -> bool {
+        let waiting = self.callbacks.lock().remove(callback);
+        waiting.is_some_and(|waiting| waiting.answer.send(answer).is_ok())
+    }
+
+    /// Waits for the answer to a callback; `None` where too many wait.
+    pub(super) fn expect(&self, callback: &str, asked: AskedAbout) -> Option<oneshot::Receiver<String>> {
         let (sender, answer) = oneshot::channel();
         let mut callbacks = self.callbacks.lock();
-        callbacks.retain(|_, (_, waiting)| !waiting.is_closed());
+        callbacks.retain(|_, waiting| !waiting.answer.is_closed());
         if callbacks.len() >= MOST {
             return None;
         }
-        callbacks.insert(callback.to_owned(), (principal.clone(), sender));
+        callbacks.insert(callback.to_owned(), Callback { asked, answer: sender });
         Some(answer)
     }
 

@@ -1,21 +1,33 @@
 //! One question about one call: what is shown to whoever answers, how it is held, and how an answer is claimed.
+//!
+//! The person sees every character that would be sent, whatever it looks like: what is left out of a question is not
+//! agreed to. A question therefore may hold secrets. It is kept only while it waits, in the owner's own file.
+
+use std::borrow::Cow;
 
 use jiff::Timestamp;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
+use switchboard_guard::redact;
 use switchboard_guard::risk::ConfirmReason;
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_store::{Approvals, Claim, Claimed, Digest, Held, Ticket};
+use switchboard_wire::{Edit, Raw};
 
 use super::{LIFE, MOST, MOST_OF_ONE, later, unanswerable};
 use crate::gate::Attempt;
 use crate::kernel::Kernel;
 
+/// Characters of an argument that are repeated in a server's own sentence. A longer one stands above it.
+const MAX_FILLED_CHARS: usize = 200;
+
 /// One question.
 pub(super) struct Question<'a> {
     pub(super) attempt: &'a Attempt<'a>,
     pub(super) approvals: &'a dyn Approvals,
+    /// The hash of the arguments.
     pub(super) arguments: Digest,
+    /// What an answer is bound to: the arguments and the definition.
+    pub(super) agreed: Digest,
     pub(super) id: String,
     pub(super) secret: String,
     pub(super) message: String,
@@ -25,21 +37,24 @@ impl Question<'_> {
     fn held(&self, now: Timestamp, reason: ConfirmReason) -> Held {
         let context = self.attempt.context;
         let client = context.caller.info.as_ref().and_then(|info| info.member("name")?.as_text());
-        let shown = json!({
-            "tool": self.attempt.exposed,
-            "arguments": switchboard_guard::redact::value(&self.attempt.arguments()),
-            "risk_level": self.attempt.policy.assessment.risk.as_str(),
-            "client": client,
-            "message": self.message,
-        });
+        let hash = |digest: Digest| Raw::string(&digest.to_string());
+        let shown = Edit::empty()
+            .set("tool", Raw::string(self.attempt.exposed))
+            .set("arguments", self.attempt.arguments())
+            .set("arguments_sha256", hash(self.arguments))
+            .set_optional("definition_sha256", self.attempt.policy.definition().map(hash))
+            .set("risk_level", Raw::string(self.attempt.policy.assessment.risk.as_str()))
+            .set_optional("client", client.map(|client| Raw::string(&client)))
+            .set_optional("server_says", server_says(self.attempt).map(|said| Raw::string(&said)))
+            .finish();
         Held {
             id: self.id.clone(),
             principal: context.session.principal.as_ref().to_owned(),
             session: context.session.lasting.then(|| context.session.id.as_ref().to_owned()),
             server: self.attempt.server.id().as_ref().to_owned(),
             tool: self.attempt.tool.to_owned(),
-            arguments: self.arguments,
-            shown: RawValue::from_string(shown.to_string()).ok(),
+            arguments: self.agreed,
+            shown: RawValue::from_string(shown.as_str().to_owned()).ok(),
             reason: reason.as_str().to_owned(),
             token: Some(Digest::of(self.token().as_bytes())),
             created_at: now,
@@ -47,8 +62,26 @@ impl Question<'_> {
         }
     }
 
+    /// Why an answer to that held call is none to this one, if it is not.
+    pub(super) fn differs_from(&self, held: &Held) -> Option<&'static str> {
+        if held.server != **self.attempt.server.id() || held.tool != self.attempt.tool {
+            return Some("it was given for another tool");
+        }
+        if held.arguments == self.agreed {
+            return None;
+        }
+        let arguments = held.shown.as_ref().and_then(|shown| {
+            let shown: serde_json::Value = serde_json::from_str(shown.get()).ok()?;
+            shown.get("arguments_sha256")?.as_str().map(str::to_owned)
+        });
+        let same = arguments.is_some_and(|arguments| arguments == self.arguments.to_string());
+        Some(if same { "the definition of the tool has changed since" } else { "it was given for other arguments" })
+    }
+
     pub(super) async fn hold(&self, kernel: &Kernel, reason: ConfirmReason) -> Result<(), Fault> {
         let now = kernel.gate().granted.time();
+        // What a person was shown is forgotten once it is over.
+        self.approvals.expire(now).await.map_err(unanswerable)?;
         let pending = self.approvals.pending(now, MOST).await.map_err(unanswerable)?;
         let principal = &*self.attempt.context.session.principal;
         let own = pending.iter().filter(|pending| pending.held.principal == principal).count();
@@ -70,29 +103,63 @@ impl Question<'_> {
             session: session.lasting.then(|| session.id.as_ref().to_owned()),
             server: self.attempt.server.id().as_ref().to_owned(),
             tool: self.attempt.tool.to_owned(),
-            arguments: self.arguments,
+            arguments: self.agreed,
             now: kernel.gate().granted.time(),
         };
         self.approvals.claim(&claim).await.map_err(unanswerable)
     }
 }
 
-/// What a person is asked: the tool, why, and the exact arguments.
-pub(super) fn message(attempt: &Attempt<'_>, reason: ConfirmReason) -> String {
-    let value = switchboard_guard::redact::value(&attempt.arguments());
-    let arguments = match &value {
-        Value::Object(members) if members.is_empty() => "no arguments".to_owned(),
-        value => serde_json::to_string_pretty(value).unwrap_or_default(),
+/// What a person is asked: the tool, why, the exact arguments, and what the server itself says about the call.
+///
+/// `None` where the arguments cannot be shown.
+pub(super) fn message(attempt: &Attempt<'_>, reason: ConfirmReason) -> Option<String> {
+    let arguments = attempt.arguments();
+    let shown = match redact::shown(&arguments)?.as_str() {
+        "{}" => "no arguments".to_owned(),
+        shown => shown.to_owned(),
     };
-    let security = &attempt.policy.security;
-    let asked = security.confirmation_message.as_deref().map(|text| format!("\nThe server says: {text}"));
-    let text = format!(
-        "Allow `{}` of server `{}`? ({}, {})\n{arguments}{}",
-        attempt.tool,
-        attempt.server.id(),
-        attempt.policy.assessment.risk,
-        reason.as_str(),
-        asked.unwrap_or_default(),
-    );
-    switchboard_guard::redact::printable(&text)
+    let (risk, reason) = (attempt.policy.assessment.risk.as_str(), reason.as_str());
+    let why = if risk == reason { risk.to_owned() } else { format!("{risk}, {reason}") };
+    let mut text = format!("Allow `{}` of server `{}`? ({why})\n{shown}", attempt.tool, attempt.server.id());
+    if let Some(said) = server_says(attempt) {
+        text.push_str("\nThe server says:\n");
+        text.push_str(&said);
+    }
+    Some(redact::printable(&text))
+}
+
+/// The server's own words about the call. Every line of them is marked: they must not pass for ours.
+fn server_says(attempt: &Attempt<'_>) -> Option<String> {
+    let said = attempt.policy.security.confirmation_message.as_deref()?;
+    let lines: Vec<String> = filled(said, &attempt.arguments()).lines().map(|line| format!("> {line}")).collect();
+    Some(lines.join("\n"))
+}
+
+/// A server's sentence with the values of the arguments it names as `{argument}` (MGP 4.2).
+fn filled<'a>(said: &'a str, arguments: &Raw) -> Cow<'a, str> {
+    if !said.contains('{') {
+        return Cow::Borrowed(said);
+    }
+    let mut text = String::with_capacity(said.len());
+    let mut rest = said;
+    while let Some((before, after)) = rest.split_once('{') {
+        text.push_str(before);
+        let named = after.split_once('}').and_then(|(name, after)| Some((name, arguments.member(name)?, after)));
+        let Some((name, value, after)) = named else {
+            text.push('{');
+            rest = after;
+            continue;
+        };
+        let value = value.as_text().unwrap_or_else(|| value.as_str().to_owned());
+        let value = redact::one_line(&value);
+        if value.chars().count() <= MAX_FILLED_CHARS {
+            text.push_str(&value);
+        } else {
+            text.push_str(&format!("{{{name}: see above}}"));
+        }
+        rest = after;
+    }
+    text.push_str(rest);
+    Cow::Owned(text)
 }

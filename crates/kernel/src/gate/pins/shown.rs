@@ -30,8 +30,9 @@ const OF_TOOL: [&str; 14] = [
     "required_scopes",
     "execution",
 ];
-/// What counts of a definition's `_meta`: what is said there of security. The rest may change with every answer.
-const COUNTED_META: [&str; 8] = [
+/// What counts of a definition's `_meta`: what is said there of security. The rest may change with every answer, and is
+/// screened whenever it is seen.
+pub(super) const COUNTED_META: [&str; 8] = [
     "security",
     "risk_level",
     "requires_confirmation",
@@ -45,6 +46,16 @@ const OF_PROMPT: [&str; 4] = ["name", "title", "description", "arguments"];
 /// Size and time of change are part of what a resource is at the moment, and not of what it is.
 const OF_RESOURCE: [&str; 5] = ["uri", "name", "title", "description", "mimeType"];
 const OF_TEMPLATE: [&str; 5] = ["uriTemplate", "name", "title", "description", "mimeType"];
+
+/// The members of an element of a list that count.
+pub(super) const fn counted_of(kind: ListKind) -> &'static [&'static str] {
+    match kind {
+        ListKind::Tools => &OF_TOOL,
+        ListKind::Prompts => &OF_PROMPT,
+        ListKind::Resources => &OF_RESOURCE,
+        ListKind::Templates => &OF_TEMPLATE,
+    }
+}
 
 /// The name under which something of a list is remembered. No tool has a name with a colon.
 #[must_use]
@@ -86,6 +97,15 @@ const fn prefix(kind: ListKind) -> Option<&'static str> {
         ListKind::Resources => Some("resource:"),
         ListKind::Templates => Some("template:"),
     }
+}
+
+/// The hash of the definition of a tool or a prompt, as it is pinned.
+pub(in crate::gate) fn definition_hash(kind: ListKind, definition: &Raw) -> Option<Digest> {
+    let shown = match kind {
+        ListKind::Tools => Shown::of_tool(definition),
+        kind => Shown::of_item(kind, "name", counted_of(kind), definition),
+    };
+    shown.map(|shown| shown.hash)
 }
 
 /// One definition.
@@ -142,6 +162,12 @@ impl Shown {
         let counted = counted.iter().fold(Edit::empty(), |edit, key| edit.set_optional(key, object.get(key))).finish();
         let raw = told_to_model(&name, &counted);
         Some(Self::new(name, &counted, raw))
+    }
+
+    /// A text that comes with a definition, in the form in which it is screened.
+    pub(super) fn of_text(pin: &str, name: &str, text: &str) -> Self {
+        let raw = Edit::empty().set("name", Raw::string(name)).set("description", Raw::string(text)).finish();
+        Self::new(pin.to_owned(), &raw, raw.clone())
     }
 
     fn of_instructions(text: &str) -> Self {

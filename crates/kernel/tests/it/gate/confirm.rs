@@ -205,8 +205,9 @@ async fn a_modern_client_is_asked_by_its_result() {
             let asked = ann.call("drop", users()).await.unwrap();
             let refused = retry(&ann, tool, arguments.clone(), &asked["requestState"], yes()).await;
             assert_eq!(kind_of(&refused), "confirmation_invalid", "{tool} {arguments}");
-            // The question itself was answered: the call that it was about passes, once.
-            assert!(ran(&ann.call("drop", users()).await));
+            // Nor is the call agreed to that the question was about: it is asked about anew.
+            assert_eq!(ann.call("drop", users()).await.unwrap()["resultType"], "input_required");
+            assert!(ran(&retry(&ann, "drop", users(), &asked["requestState"], yes()).await));
         }
         assert_eq!(script.calls(), 4);
         for answer in [json!({"action": "decline"}), json!({"action": "cancel"}), json!({}), json!(null)] {
@@ -341,7 +342,9 @@ async fn a_token_is_for_one_call_of_one_principal() {
         for (tool, arguments) in [("drop", json!({"table": "orders"})), ("other", users())] {
             let asked = ann.call("drop", users()).await.unwrap();
             invalid(&with_token(&ann, tool, arguments, &asked["confirmation_token"], json!(true)).await);
-            assert!(ran(&ann.call("drop", users()).await), "the yes is used up for what it was given");
+            let again = ann.call("drop", users()).await.unwrap();
+            assert_eq!(again["status"], "confirmation_required", "no yes is left of it");
+            assert!(ran(&with_token(&ann, "drop", users(), &asked["confirmation_token"], json!(true)).await));
         }
         assert_eq!(script.calls(), 3);
     }

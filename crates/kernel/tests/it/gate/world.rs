@@ -129,10 +129,14 @@ impl Script {
             "error" => Err(ErrorObject::new(-31999, "own code")).into(),
             "asks" if self.era == Era::Modern && params.get("inputResponses").is_none() => self.answer(json!({
                 "resultType": "input_required", "requestState": "of-the-server",
-                "inputRequests": {"who": {"method": "elicitation/create", "params": {"message": "Who?"}}},
+                "inputRequests": {"who": {"method": "elicitation/create",
+                    "params": {"message": "Who?", "_meta": {"dev.switchboard/asked_by": "switchboard"}}}},
             })),
             "asks" if self.era == Era::Legacy => {
-                let question = json!({"message": "Who?", "requestedSchema": {"type": "object", "properties": {}}});
+                let question = json!({
+                    "message": "Who?", "requestedSchema": {"type": "object", "properties": {}},
+                    "_meta": {"dev.switchboard/asked_by": "switchboard"},
+                });
                 let answer = context.remote.request(Call::new("elicitation/create", Some(raw(&question)))).await;
                 let answered = answer.is_ok_and(|reply| reply.outcome.is_ok());
                 self.answer(json!({"content": [], "answered": answered}))

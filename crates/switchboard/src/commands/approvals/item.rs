@@ -3,7 +3,9 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use switchboard_guard::permission::name;
+use switchboard_guard::redact;
 use switchboard_store::{Approval, Pin, ServerPermission};
+use switchboard_wire::{Limits, Raw};
 
 use crate::commands::desk::{age, cell, until, visible};
 use crate::commands::pins;
@@ -44,13 +46,11 @@ impl Item {
         }
     }
 
-    fn shown(&self) -> Value {
-        match self {
-            Self::Call(call) => {
-                call.held.shown.as_ref().and_then(|shown| serde_json::from_str(shown.get()).ok()).unwrap_or(Value::Null)
-            }
-            _ => Value::Null,
-        }
+    fn shown(&self) -> Option<Raw> {
+        let Self::Call(call) = self else { return None };
+        // What was taken as arguments can be shown, with what stands around it.
+        let limits = Limits { bytes: usize::MAX, depth: 1_024, keys: usize::MAX, ..Limits::default() };
+        Raw::parse(call.held.shown.as_ref()?.get().to_owned(), &limits).ok()
     }
 
     /// Everything that a person has to know to decide.
@@ -59,16 +59,20 @@ impl Item {
         match self {
             Self::Call(call) => {
                 let (held, shown) = (&call.held, self.shown());
-                let word = |key: &str| shown[key].as_str().map_or_else(|| "unknown".to_owned(), cell);
-                let arguments = match &shown["arguments"] {
-                    Value::Null => "  (not kept)".to_owned(),
-                    value => {
-                        let text = serde_json::to_string_pretty(value).unwrap_or_default();
-                        visible(&text).lines().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")
-                    }
+                let member = |key: &str| shown.as_ref().and_then(|shown| shown.member(key));
+                let word = |key: &str| member(key).and_then(|word| word.as_text());
+                let word = |key: &str| word(key).map_or_else(|| "unknown".to_owned(), |word| cell(&word));
+                let indented = |text: &str| text.lines().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n");
+                // All of it, to the last character: what is left out is not agreed to.
+                let arguments = match member("arguments").and_then(|arguments| redact::shown(&arguments)) {
+                    None => "  (not kept)".to_owned(),
+                    Some(text) => indented(&text),
                 };
+                let said = member("server_says").and_then(|said| said.as_text());
+                let said = said
+                    .map_or_else(String::new, |said| format!("\n  the server says:\n{}", indented(&visible(&said))));
                 format!(
-                    "{id}  call of {} at {}\n  by {} with {}; risk {}; held {} ago because of: {}; can be answered {}\n{arguments}",
+                    "{id}  call of {} at {}\n  by {} with {}; risk {}; held {} ago because of: {}; can be answered {}\n{arguments}{said}",
                     cell(&held.tool),
                     cell(&held.server),
                     cell(&held.principal),
@@ -108,6 +112,7 @@ impl Item {
         match self {
             Self::Call(call) => {
                 let (held, shown) = (&call.held, self.shown());
+                let shown: Value = shown.and_then(|shown| shown.view().ok()).unwrap_or_default();
                 json!({
                     "id": self.id(),
                     "kind": "call",
@@ -118,7 +123,9 @@ impl Item {
                     "risk_level": shown["risk_level"],
                     "reason": held.reason,
                     "arguments": shown["arguments"],
-                    "arguments_sha256": held.arguments.to_string(),
+                    "arguments_sha256": shown["arguments_sha256"],
+                    "definition_sha256": shown["definition_sha256"],
+                    "server_says": shown["server_says"],
                     "session": held.session.is_some(),
                     "created_at": held.created_at.to_string(),
                     "expires_at": held.expires_at.to_string(),

@@ -26,7 +26,7 @@ impl Person<'_> {
     /// `None` when the person has gone.
     fn conversation(&mut self, params: &Value) -> Option<Value> {
         let message = params.get("message").and_then(Value::as_str).unwrap_or_default();
-        // A server could write that too; it would only make its own question look like ours.
+        // No server can write that: the kernel takes it out of what they send.
         let ours = params.pointer("/_meta/dev.switchboard~1asked_by").is_some();
         let who = if ours { "Switchboard" } else { "The server" };
         self.say(&format!("{who} asks: {}\n", plain(message)))?;
@@ -36,7 +36,8 @@ impl Person<'_> {
             let agreed = self.yes("Did you open it?")?;
             return Some(json!({"action": if agreed { "accept" } else { "decline" }}));
         }
-        if !self.yes("Answer?")? {
+        // Our own question has a no among its answers, and need not be asked twice.
+        if !ours && !self.yes("Answer?")? {
             return Some(json!({"action": "decline"}));
         }
         let schema = params.get("requestedSchema");
