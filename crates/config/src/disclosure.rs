@@ -127,8 +127,13 @@ fn of_mgp(mgp: &MgpEntry, say: &mut impl FnMut(String)) {
 }
 
 fn of_tool(name: &str, tool: &ToolEntry) -> String {
-    let ToolEntry { risk, validator, confirm, code_level, schema, rates } = tool;
+    let ToolEntry { enabled, risk, validator, confirm, code_level, schema, rates } = tool;
     let mut said = Vec::new();
+    match enabled {
+        Some(true) => said.push("switched on".to_owned()),
+        Some(false) => said.push("switched off".to_owned()),
+        None => {}
+    }
     if let Some(risk) = risk {
         said.push(format!("risk {}", Risk::as_str(*risk)));
     }
