@@ -276,7 +276,14 @@ impl Ledger {
 
     fn try_record(&mut self, end: Link, time: Timestamp, evidence: &Evidence) -> io::Result<()> {
         if let Some(head) = &self.owed {
-            self.heads.write_all(format!("{}\n", head.line()).as_bytes())?;
+            // The tip alone may know how far the log went before it was restored, and is about to be written over.
+            let before = evidence.read_tip().ok().flatten().filter(|tip| {
+                let is_ours = evidence.trusted.contains(&tip.key) && tip.is_genuine();
+                head.kind == HeadKind::Restored && is_ours && tip.seq > head.seq
+            });
+            for head in before.iter().chain([head]) {
+                self.heads.write_all(format!("{}\n", head.line()).as_bytes())?;
+            }
             self.heads.sync_data()?;
             self.owed = None;
         }

@@ -10,7 +10,7 @@ use crate::serve::{Served, modern_meta};
 use crate::support::{Home, LIMIT, server, until};
 
 fn call(tool: &str) -> String {
-    let params = json!({"name": tool, "arguments": {}, "_meta": modern_meta(&json!({}))});
+    let params = json!({"name": tool, "arguments": {"text": "x"}, "_meta": modern_meta(&json!({}))});
     json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params}).to_string()
 }
 

@@ -26,6 +26,8 @@ const SLOW: Duration = Duration::from_secs(1);
 /// A reader that is there may fall behind by so many times the events that are kept otherwise: whoever sends a burst does
 /// not wait for it.
 const BURST: usize = 8;
+/// A stream that is read, and in which nothing waits, has room for one event of so many bytes, whatever all streams hold together.
+const MAX_FREE_EVENT: usize = 16 << 10;
 /// What an event costs beside its bytes.
 const EVENT_OVERHEAD: usize = 64;
 
@@ -167,6 +169,11 @@ impl EventLog {
             self.account.take_always(cost);
         } else if !full {
             while !self.account.take(cost) {
+                if state.attached && state.events.is_empty() && cost <= MAX_FREE_EVENT {
+                    // Nothing waits here: it is others who hold the memory, and this reader is not to pay for them.
+                    self.account.take_always(cost);
+                    break;
+                }
                 if state.first() >= state.unread || state.events.is_empty() {
                     full = true;
                     break;

@@ -182,6 +182,22 @@ fn all_logs_together_keep_within_one_bound() {
 }
 
 #[test]
+fn a_reader_who_reads_does_not_pay_for_those_who_do_not() {
+    let memory = Memory::new(10_000);
+    let lasting = Kind { resumable: false, lasts: true };
+    let [stalled, read] =
+        [1, 2].map(|number| EventLog::new(number, lasting, LIMITS, memory.account(&"ann".into()), Weak::new()));
+    stalled.account.take_always(10_000);
+    let mut reader = read.read(None);
+    for _ in 0..3 {
+        read.push(&"x".into()).unwrap();
+        read_all(&mut reader);
+    }
+    read.push(&"x".into()).unwrap();
+    assert!(read.push(&"x".into()).is_err(), "one waits, and there is room for no more");
+}
+
+#[test]
 fn what_nobody_has_read_is_counted() {
     for resumable in [false, true] {
         let log = log(1, Kind { resumable, lasts: false }, LogLimits { events: 6, bytes: 4_000 });
