@@ -262,7 +262,7 @@ mod tests {
             r#"{"data":"p=\"x://a:\";open(chr(47)+\"home\",\"a\").write(\"evil\");q=\"@\""}"#,
             r#"{"command":"curl -u a:b http://u:hunter22@h/ -H 'token=9fK2mQ7xT4bW8zR1'"}"#,
             r#"{"secret":{"command":"rm -rf /","path":"/etc/shadow"}}"#,
-            r#"{"token_path":"/home/ann/.token"}"#,
+            r#"{"token_path":"/srv/ann/.token"}"#,
         ] {
             assert_eq!(value(&raw(given)), raw(given).view::<Value>().unwrap(), "{given}");
         }

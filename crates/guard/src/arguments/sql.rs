@@ -217,7 +217,7 @@ fn begins_writing(tokens: &[Token], before: Option<&Token>) -> bool {
         }
         "exec" | "execute" => named || next.is_some_and(|token| token.is('(') || token.is('@')),
         "call" => named && tokens.iter().any(|token| token.is('(')),
-        "grant" | "revoke" | "deny" => named && has("on") || named && has("to"),
+        "grant" | "revoke" | "deny" => named && (has("on") || has("to")),
         "kill" => matches!(next, Some(Token::Number)),
         "dbcc" => named,
         _ => PAIRS.iter().any(|(pair, second)| {

@@ -89,7 +89,7 @@ fn private_keys(text: &str) -> Vec<Range<usize>> {
             continue;
         }
         let longest = begin.end().saturating_add(MAX_KEY_BYTES).min(text.len());
-        let longest = (0..=longest).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(begin.end());
+        let longest = (0..=longest).rev().find(|end| text.is_char_boundary(*end)).unwrap_or_else(|| begin.end());
         let rest = text.get(begin.end()..longest).unwrap_or_default();
         // Headers such as `Proc-Type: 4,ENCRYPTED`, and line breaks that were written as `\n`.
         let of_key = |c: char| c.is_ascii_alphanumeric() || c.is_ascii_whitespace() || "+/=:,.\\-".contains(c);

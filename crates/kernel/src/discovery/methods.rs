@@ -199,7 +199,7 @@ impl Kernel {
             .with(&context.session, budget, |kept| kept.fitting(written.iter().map(|(_, _, tokens)| *tokens)));
         let names: Vec<String> = written[..count].iter().map(|(name, _, _)| name.clone()).collect();
         // Who agreed on finding tools asks for those it wants to keep. Others have no other way to see them in their list.
-        if asked.load.unwrap_or(!self.speaks_discovery(context)) {
+        if asked.load.unwrap_or_else(|| !self.speaks_discovery(context)) {
             self.load(context, &seen, &names);
         }
         self.note_sought(context, method::TOOLS_DISCOVER, &asked.query, &names).await;

@@ -28,8 +28,7 @@ pub(crate) enum Provenance {
 /// Looks for keys of the kernel in every `_meta` of a message. What a tool returns as its own data is left alone.
 pub(crate) fn of_server(raw: &Raw) -> Provenance {
     /// The key, and how letters of it are written otherwise.
-    static SIGNS: LazyLock<[Finder<'static>; 2]> =
-        LazyLock::new(|| ["dev.switchboard", "\\u00"].map(|sign| Finder::new(sign)));
+    static SIGNS: LazyLock<[Finder<'static>; 2]> = LazyLock::new(|| ["dev.switchboard", "\\u00"].map(Finder::new));
     if SIGNS.iter().all(|sign| sign.find(raw.as_bytes()).is_none()) {
         return Provenance::Clean;
     }

@@ -55,7 +55,7 @@ const CAPABILITIES: &str = r#"{"tools":{},"prompts":{},"resources":{}}"#;
 
 fn odd(era: Era, mut answers: Value) -> Arc<Odd> {
     if answers.get("capabilities").is_none() {
-        answers["capabilities"] = serde_json::from_str(CAPABILITIES).unwrap();
+        answers["capabilities"] = serde_json::from_str(CAPABILITIES).expect("JSON");
     }
     Arc::new(Odd { modern: era == Era::Modern, answers })
 }
@@ -73,15 +73,16 @@ async fn kernel(era: Era, answers: Value, beside: bool) -> (Kernel, String) {
 }
 
 async fn list(client: &Client, method: &str) -> Value {
-    client.ask(method, "{}").await.unwrap().view().unwrap()
+    client.ask(method, "{}").await.expect("an answer").view().expect("a list")
 }
 
 fn names(list: &Value, key: &str, name: &str) -> Vec<String> {
-    list[key].as_array().unwrap().iter().map(|item| item[name].as_str().unwrap().to_owned()).collect()
+    let items = list[key].as_array().expect("a list");
+    items.iter().map(|item| item[name].as_str().expect("a name").to_owned()).collect()
 }
 
 fn status(kernel: &Kernel) -> ServerStatus {
-    kernel.status().into_iter().find(|status| &*status.id == "odd").unwrap()
+    kernel.status().into_iter().find(|status| &*status.id == "odd").expect("it is configured")
 }
 
 #[tokio::test]

@@ -345,7 +345,8 @@ async fn answers_that_are_none_are_told_apart() {
             "wrong id" => wire.json(&json!({"jsonrpc": "2.0", "id": 777, "result": {}})).await,
             "text" => wire.answer(200, "content-type: text/plain\r\n", "hello").await,
             "empty" => wire.answer(202, "", "").await,
-            "html" => wire.answer(502, "content-type: text/html\r\n", "<b>Bad gateway</b>").await,
+            "html" => wire.answer(500, "content-type: text/html\r\n", "<b>Broken</b>").await,
+            "gateway" => wire.answer(502, "content-type: text/html\r\n", "<b>Bad gateway</b>").await,
             "unauthorized" => wire.answer(401, "www-authenticate: Bearer realm=x\r\n", "").await,
             "error with 500" => {
                 wire.answer(500, headers, &seen.error(-32603, "broken", &Value::Null).to_string()).await
@@ -366,7 +367,7 @@ async fn answers_that_are_none_are_told_apart() {
         ("wrong id", "another call"),
         ("text", "JSON"),
         ("empty", "202"),
-        ("html", "HTTP 502: <b>Bad gateway</b>"),
+        ("html", "HTTP 500: <b>Broken</b>"),
         ("huge", "longer than"),
     ] {
         match ask(name).await {
@@ -375,6 +376,7 @@ async fn answers_that_are_none_are_told_apart() {
         }
     }
     assert!(matches!(ask("unauthorized").await, Err(CallError::Unauthorized { status: 401, challenge: Some(_) })));
+    assert!(matches!(ask("gateway").await, Err(CallError::Gateway(502))));
     assert!(matches!(ask("hang up").await, Err(CallError::Closed)));
     assert_eq!(ask("error with 500").await.unwrap().outcome.unwrap_err().code, -32603);
     assert_eq!(connected.disorder().stray_answers, 1);

@@ -81,9 +81,8 @@ fn an_older_copy_is_refused_until_an_operator_accepts_it_and_the_break_stays_vis
     }
     // What is changed after that is found, and cannot be accepted.
     let database = home.path(DATABASE);
-    let changed = fs::read(&database).unwrap();
-    let place = changed.windows(13).position(|window| window == b"TOOL_EXECUTED").unwrap();
-    let mut bytes = changed.clone();
+    let mut bytes = fs::read(&database).unwrap();
+    let place = bytes.windows(13).position(|window| window == b"TOOL_EXECUTED").unwrap();
     bytes[place] = b'X';
     fs::write(&database, bytes).unwrap();
     assert!(home.run(&["restore", "--yes"]).err(1).contains("nothing was changed"));

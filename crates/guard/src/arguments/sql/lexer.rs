@@ -221,14 +221,14 @@ impl Lexer<'_> {
         let end = self.rest.find(|c: char| !is_word(c) && !c.is_ascii_digit() && c != '$').unwrap_or(self.rest.len());
         let written = &self.rest[..end];
         let behind = &self.rest[end..];
-        if behind.starts_with('\'') {
+        if let Some(quoted) = behind.strip_prefix('\'') {
             let prefix = written.to_ascii_lowercase();
             if self.dialect.e_strings && prefix == "e" {
                 self.skip(end);
                 return self.quoted('\'', true);
             }
             if self.dialect.q_strings && (prefix == "q" || prefix == "nq") {
-                self.rest = behind_q_string(&behind[1..]);
+                self.rest = behind_q_string(quoted);
                 return Token::Quoted;
             }
         }

@@ -66,6 +66,7 @@ pub(super) struct AuditQueue {
 
 impl AuditQueue {
     /// Adds an event; gives it back where too many wait.
+    #[expect(clippy::result_large_err, reason = "the event itself comes back; a box for it would cost every call")]
     pub(super) fn try_add(&self, event: Waiting) -> Result<(), Waiting> {
         let mut waiting = self.waiting.lock();
         if waiting.events.len() >= MAX_WAITING {

@@ -104,7 +104,7 @@ async fn read(http: &Weak<Http>, mut events: Box<EventStream>, cursor: &mut Curs
             Ok(Some(event)) => {
                 any = true;
                 taken = taken.wrapping_add(1);
-                if taken % TURN == 0 {
+                if taken.is_multiple_of(TURN) {
                     tokio::task::yield_now().await;
                 }
                 cursor.note(&event);

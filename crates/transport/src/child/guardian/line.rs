@@ -96,6 +96,8 @@ pub(in crate::child) fn start(guardian: &Installed, start: &Start, streams: [Own
     ours.set_write_timeout(Some(HAND_OVER))?;
     let files = streams.each_ref().map(|stream| stream.as_fd());
     handover::send(&mut ours, &serde_json::to_vec(start)?, &files)?;
+    // From here on the server alone holds its ends: their end is then the end of the server.
+    drop(streams);
     ours.set_nonblocking(true)?;
     let (reader, writer) = tokio::net::UnixStream::from_std(ours)?.into_split();
     Ok(Started { process, line: Line { pid, writer, over: CancellationToken::new() }, reports: Reports(reader) })
