@@ -78,8 +78,9 @@ fn none_after_a_command() {
 fn deserted(home: &Home, trust: &str) -> (crate::serve::Served, [u32; 2]) {
     let file = home.path("project/pid");
     let _old = std::fs::remove_file(&file);
-    let script = "(setsid sh -c 'trap \"\" HUP TERM; echo $$ > pid.half; mv pid.half pid; while :; do sleep 1000; done' \
-                  </dev/null >/dev/null 2>&1 &); exec \"$0\" --ignore-end";
+    // Confined, the folder is writable by its name, and not as the one that the process is in.
+    let script = "(setsid sh -c 'trap \"\" HUP TERM; cd \"$PWD\"; echo $$ > pid.half; mv pid.half pid; \
+                  while :; do sleep 1000; done' </dev/null >/dev/null 2>&1 &); exec \"$0\" --ignore-end";
     let entry = format!("id = \"deserted\"\ncommand = \"sh\"\nargs = [\"-c\", {script:?}, {:?}]\n", faulty_server());
     home.configure(&format!("[[servers]]\n{entry}{trust}\n"));
     let served = crate::serve::Served::start(home, &["--no-auth"]);
@@ -113,6 +114,35 @@ fn none_that_moved_to_another_session() {
     home.run(&["servers", "restart", "deserted"]).ok();
     all_gone(pids);
     served.kill();
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn none_of_a_confined_server_that_moved_to_another_session() {
+    let home = Home::new();
+    let (project, programs) = (home.path("project"), faulty_server().parent().unwrap().to_owned());
+    let confined = format!(
+        "isolation = {{ mode = \"trust\" }}\n[servers.mgp.permissions_granted]\n\
+         \"filesystem.write\" = {{ paths = [{project:?}] }}\n\"filesystem.read\" = {{ paths = [{programs:?}] }}\n"
+    );
+    let start = || {
+        let (served, pids) = deserted(&home, &confined);
+        for pid in pids {
+            let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+            assert!(status.contains("Seccomp:\t2"), "it is confined: {status}");
+        }
+        (served, pids)
+    };
+    let (served, pids) = start();
+    served.kill();
+    all_gone(pids);
+    let (served, pids) = start();
+    served.end();
+    all_gone(pids);
+    let (served, pids) = start();
+    home.run(&["servers", "stop", "deserted"]).ok();
+    all_gone(pids);
+    served.end();
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use http::header::{CONTENT_TYPE, WWW_AUTHENTICATE};
 use http::{HeaderValue, Request, Response, StatusCode};
-use hyper::body::Incoming;
+use hyper::body::{Body as _, Incoming};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
@@ -140,14 +140,19 @@ async fn run(connection: Connection, limits: Limits, ending: CancellationToken, 
     let door = Door::new(access);
     // The grace period is over. Looked at whenever the connection is polled.
     let late = AtomicBool::new(false);
+    // Whether the last request was refused, perhaps before its body was read.
+    let refused = AtomicBool::new(false);
     let answer = service_fn(|request: Request<Incoming>| {
+        let has_body = !request.body().is_end_stream();
         // What is let in at once becomes the service's own future here, before anything is copied around.
         let entry = match door.admit(request.uri(), request.headers(), service.is_open(request.uri().path())) {
             Ok(Admitted::Now(principal)) => Entry::Open(service.call(request, principal.clone()), principal),
             Ok(Admitted::Later(asking)) => Entry::Later(Box::new((asking, request))),
-            Err(refused) => Entry::Closed(refused),
+            Err(why) => Entry::Closed(why),
         };
-        let (service, access, late) = (&service, door.access(), &late);
+        let (service, access, late, refused) = (&service, door.access(), &late, &refused);
+        // Until there is an answer: what is refused here has not been read.
+        refused.store(has_body, Ordering::Relaxed);
         async move {
             let (answering, holder) = match entry {
                 Entry::Open(answering, holder) => (answering, holder),
@@ -155,10 +160,10 @@ async fn run(connection: Connection, limits: Limits, ending: CancellationToken, 
                     let (asking, request) = *waiting;
                     match asking.end().await {
                         Ok(principal) => (service.call(request, principal.clone()), principal),
-                        Err(refused) => return Ok(turn_away(refused, access.challenge(refused))),
+                        Err(why) => return Ok(turn_away(why, access.challenge(why))),
                     }
                 }
-                Entry::Closed(refused) => return Ok(turn_away(refused, access.challenge(refused))),
+                Entry::Closed(why) => return Ok(turn_away(why, access.challenge(why))),
             };
             let mut answering = pin!(Woken::new(answering));
             let answered = poll_fn(|cx| match answering.as_mut().poll(cx) {
@@ -166,13 +171,15 @@ async fn run(connection: Connection, limits: Limits, ending: CancellationToken, 
                 answered => answered.map(Some),
             });
             let Some(mut response) = answered.await else { return Ok(cut_short()) };
+            let is_error = response.status().is_client_error() || response.status().is_server_error();
+            refused.store(has_body && is_error, Ordering::Relaxed);
             response.body_mut().end_with(&holder);
             Ok::<_, Infallible>(response)
         }
     });
     let mut http = http1::Builder::new();
     http.timer(HeadClock::default()).header_read_timeout(limits.head_timeout).max_buf_size(BUFFER);
-    let io = TokioIo::new(Patient::new(stream, limits.write_timeout));
+    let io = TokioIo::new(Patient::new(stream, limits.write_timeout, &refused));
     let mut serving = pin!(http.serve_connection(io, answer));
     let served = tokio::select! {
         biased;
@@ -212,7 +219,8 @@ fn cut_short() -> Response<Body> {
     response
 }
 
-/// The body is not read, so hyper closes the connection behind the answer where one is on its way.
+/// The body is not read, so hyper closes the connection behind the answer where one is on its way. What of it is still
+/// to come is read by the socket.
 fn turn_away(refused: Refused, challenge: Option<&HeaderValue>) -> Response<Body> {
     let mut response = Response::new(Body::full(refused.body()));
     *response.status_mut() = refused.status();

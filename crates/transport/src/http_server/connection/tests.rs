@@ -32,8 +32,14 @@ impl EventSource for Endless {
 }
 
 impl Service for Answers {
-    fn call(&self, _: Request<Incoming>, _: Principal) -> Answering<'_> {
+    fn call(&self, request: Request<Incoming>, _: Principal) -> Answering<'_> {
         self.calls.fetch_add(1, Ordering::SeqCst);
+        if request.method() == http::Method::POST {
+            // Nothing of the body is read.
+            let mut refused = Response::new(Body::full("no room"));
+            *refused.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
+            return Box::pin(async move { refused });
+        }
         let body = match self.endless.lock().take() {
             Some(dropped) => Body::events(Endless { _dropped: dropped }, PATIENCE),
             None => Body::full("fine"),
@@ -127,4 +133,66 @@ async fn the_grace_period_ends() {
     socket.read_exact(&mut first).await.unwrap();
     shutdown.cancel();
     assert!(tokio::time::timeout(PATIENCE, dropped).await.expect("ended").is_err());
+}
+
+/// A client as they are: it reads the answer when it has sent everything.
+async fn post(address: SocketAddr, host: &str, length: usize) -> std::io::Result<String> {
+    let mut socket = TcpStream::connect(address).await?;
+    let head = format!("POST / HTTP/1.1\r\nHost: {host}\r\nContent-Length: {length}\r\n\r\n");
+    socket.write_all(head.as_bytes()).await?;
+    let piece = vec![b'x'; 64 << 10];
+    for start in (0..length).step_by(piece.len()) {
+        socket.write_all(&piece[..piece.len().min(length - start)]).await?;
+    }
+    let mut told = String::new();
+    socket.read_to_string(&mut told).await?;
+    Ok(told)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_that_is_still_sending_reads_why_it_was_refused() {
+    let (address, _, shutdown) = start(Limits::default(), None).await;
+    for (host, status) in [("localhost", "503"), ("elsewhere.example", "403")] {
+        let told = tokio::time::timeout(PATIENCE, post(address, host, 15 << 20)).await.expect("in time");
+        let told = told.unwrap_or_else(|error| panic!("{status}: {error}"));
+        assert!(told.starts_with(&format!("HTTP/1.1 {status} ")), "{told}");
+    }
+    shutdown.cancel();
+}
+
+#[tokio::test]
+async fn what_a_refused_client_sends_is_read_only_so_long() {
+    let (address, _, shutdown) = start(Limits::default(), None).await;
+    let mut socket = TcpStream::connect(address).await.unwrap();
+    socket.write_all(b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999\r\n\r\n").await.unwrap();
+    // It is told at once, and goes on all the same, for as long as it is let.
+    let mut head = [0; 12];
+    tokio::time::timeout(PATIENCE, socket.read_exact(&mut head)).await.expect("told").unwrap();
+    assert_eq!(&head, b"HTTP/1.1 503");
+    let sending = async { while socket.write_all(&[b'x'; 64 << 10]).await.is_ok() {} };
+    tokio::time::timeout(PATIENCE, sending).await.expect("cut off");
+    shutdown.cancel();
+}
+
+#[tokio::test]
+async fn a_refused_client_that_has_stopped_sending_is_not_waited_for() {
+    let (address, _, shutdown) = start(Limits { connections: 1, ..Limits::default() }, None).await;
+    let mut refused = TcpStream::connect(address).await.unwrap();
+    refused.write_all(b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\nx").await.unwrap();
+    let mut told = String::new();
+    tokio::time::timeout(PATIENCE, refused.read_to_string(&mut told)).await.expect("told").unwrap();
+    assert!(told.starts_with("HTTP/1.1 503 ") && told.ends_with("no room"), "{told}");
+    // Its place is free again although it stays.
+    let served = async {
+        loop {
+            let mut next = TcpStream::connect(address).await.unwrap();
+            next.write_all(REQUEST).await.unwrap();
+            let mut head = [0; 12];
+            if next.read_exact(&mut head).await.is_ok() && &head == b"HTTP/1.1 200" {
+                break;
+            }
+        }
+    };
+    tokio::time::timeout(PATIENCE, served).await.expect("a place");
+    shutdown.cancel();
 }
