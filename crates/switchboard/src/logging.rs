@@ -3,7 +3,7 @@
 //! Names, messages and errors of servers and clients end up in fields of log events. Every field is therefore escaped
 //! here, where all of them pass: one line of the log is one event, and no field drives the terminal that shows it.
 
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::io::IsTerminal as _;
 
 use switchboard_guard::redact;
