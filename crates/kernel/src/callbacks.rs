@@ -6,6 +6,7 @@
 //! before the server gets it. Where nobody answers, the server learns that as well.
 
 mod forms;
+mod hearers;
 mod record;
 mod scope;
 
@@ -19,7 +20,7 @@ use jiff::{SignedDuration, Timestamp};
 use parking_lot::Mutex;
 use serde_json::json;
 use serde_json::value::RawValue;
-use switchboard_flow::callback::{Came, Due, Limits, NoAnswer, Open, Origin, Table, verdict};
+use switchboard_flow::callback::{Came, Due, Limits, NoAnswer, Origin, Table, verdict};
 use switchboard_peer::{Call, Context, Handler, Remote};
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::callback::{CallbackRequest, CallbackResponse, CallbackType};
@@ -30,7 +31,7 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::gate::Continued;
+use self::hearers::Concerns;
 use crate::kernel::Kernel;
 use crate::server::Server;
 use crate::welcome;
@@ -51,8 +52,7 @@ pub(crate) struct Callbacks {
 /// What waits for the answer to one question.
 struct Waiting {
     answer: oneshot::Sender<Answer>,
-    /// The call that it is about.
-    call: Option<Arc<CallNames>>,
+    concerns: Concerns,
 }
 
 /// An answer, and who gave it.
@@ -89,6 +89,11 @@ impl Callbacks {
     fn end(&self, scope: u64) {
         let ended = self.table.lock().end(scope);
         self.forget(&ended);
+    }
+
+    /// What an open question is about.
+    fn concerns(&self, id: &str) -> Option<Concerns> {
+        self.waiting.lock().get(id).map(|waiting| waiting.concerns.clone())
     }
 
     /// Whoever waits for the answers to these learns that there will be none.
@@ -146,8 +151,11 @@ impl Kernel {
             Came::New { id, replaces } => {
                 self.callbacks().forget(replaces.as_slice());
                 let (sender, answered) = oneshot::channel();
-                let call = about.as_ref().and_then(|about| about.call.clone());
-                self.callbacks().waiting.lock().insert(id.clone(), Waiting { answer: sender, call });
+                let concerns = Concerns {
+                    call: about.as_ref().and_then(|about| about.call.clone()),
+                    session: about.as_ref().map(|about| about.client.session.id.clone()),
+                };
+                self.callbacks().waiting.lock().insert(id.clone(), Waiting { answer: sender, concerns });
                 let (kernel, server, back) = (self.clone(), server.clone(), back.clone());
                 self.spawn(async move { kernel.see_to(id, server, about, back, request, answered).await });
             }
@@ -375,12 +383,9 @@ impl Kernel {
         let principal = &context.session.principal;
         // Who may not make the call any more, or not with this token, has no say in it.
         let server = self.callbacks().table.lock().get(&said.callback_id).map(|open| open.origin.server.clone());
-        let call = self.callbacks().waiting.lock().get(said.callback_id.as_str()).and_then(|open| open.call.clone());
         let server = server.and_then(|id| self.server(&id)).ok_or_else(unknown)?;
-        if let Some(call) = call {
-            let tool = Continued { server: &server, tool: &call.tool, exposed: &call.exposed };
-            self.admit_continued(context, &tool, method::CALLBACK_RESPOND, unknown).await?;
-        }
+        let concerns = self.callbacks().concerns(&said.callback_id).ok_or_else(unknown)?;
+        self.admit_answer(context, &server, &concerns, unknown).await?;
         let taken = self.callbacks().table.lock().answer(&said.callback_id, Some(principal), &said.response);
         match taken {
             Ok(_) => {
@@ -394,15 +399,6 @@ impl Kernel {
             Err(NoAnswer::Unknown) => Err(unknown()),
             Err(why) => Err(Fault::new(FaultKind::InvalidParams, why.to_string())),
         }
-    }
-
-    /// Answers `mgp.events.pending_callbacks`.
-    pub(crate) fn pending_callbacks(&self, context: &Context) -> Raw {
-        let table = self.callbacks().table.lock();
-        let shown = |(id, open): (&Arc<str>, &Open)| forms::callback(id, &open.origin.server, None, &open.request, 1);
-        let pending: Vec<Raw> = table.open_for(&context.session.principal).map(shown).collect();
-        let count = u64::try_from(pending.len()).unwrap_or(u64::MAX);
-        Edit::empty().set("pending", Raw::array(&pending)).set("count", Raw::number(count)).finish()
     }
 }
 

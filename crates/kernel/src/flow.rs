@@ -43,7 +43,7 @@ impl Kernel {
             method::EVENTS_UNSUBSCRIBE | push::UNSUBSCRIBE => self.unsubscribe_events(context, params),
             method::EVENTS_REPLAY | push::POLL => self.replay_events(context, params),
             push::SUBSCRIBE => self.subscribe_push(context, params).await,
-            method::PENDING_CALLBACKS => Ok(self.pending_callbacks(context)),
+            method::PENDING_CALLBACKS => self.pending_callbacks(context).await,
             // Questions of the gate itself are answered at its desk.
             method::CALLBACK_RESPOND => return self.answer_callback(context, params).await,
             _ => return None,

@@ -72,6 +72,13 @@ const COMMAND_ARGUMENTS: &[&str] =
 /// Arguments that are a command line if the name speaks of running or of a shell; elsewhere `command` may be the name
 /// of an action, as in editors.
 const LIKELY_COMMAND_ARGUMENTS: &[&str] = &["command", "commands", "cmd"];
+/// Beside an argument of the kind above: the words of that command.
+const WORDS_OF_COMMAND: &[&str] = &["args", "argv", "arguments", "cmd_args", "command_args"];
+/// Words for giving input to something.
+const TYPING: &[&str] = &["type", "write", "send", "input", "interact", "paste"];
+/// What runs whatever is typed into it; and arguments that name one. A browser takes keys as well, and runs nothing.
+const TERMINALS: &[&str] = &["terminal", "console", "process", "subprocess", "shell", "tmux", "pty", "tty", "stdin"];
+const TERMINAL_ARGUMENTS: &[&str] = &["pid", "process_id", "terminal_id", "pane", "pane_id", "pty", "tty"];
 /// What runs is code: together with a word for running.
 const CODES: &[&str] = &[
     "code",
@@ -153,7 +160,9 @@ fn runs_commands(words: &[String], arguments: &[String]) -> bool {
     }
     let (runs, commands) = (has(words, RUNNING), has(words, COMMANDS));
     let takes_command = has(arguments, LIKELY_COMMAND_ARGUMENTS);
-    !looks(words) && (runs && commands || takes_command && (runs || commands))
+    let takes_words = takes_command && has(arguments, WORDS_OF_COMMAND);
+    let types = has(words, TYPING) && (has(words, TERMINALS) || has(arguments, TERMINAL_ARGUMENTS));
+    !looks(words) && (runs && commands || takes_command && (runs || commands) || takes_words || types)
 }
 
 fn runs_code(words: &[String], arguments: &[String]) -> bool {

@@ -185,7 +185,7 @@ impl Kernel {
     }
 
     /// Whether the tokens that a caller shows cover something of a server; without any, whether none is demanded.
-    pub(super) fn is_in_scope(&self, context: &Context, presented: &Presented, wanted: Wanted<'_>) -> bool {
+    pub(crate) fn is_in_scope(&self, context: &Context, presented: &Presented, wanted: Wanted<'_>) -> bool {
         self.hold_to_scopes(&context.session.principal, presented, wanted).is_ok()
     }
 

@@ -115,7 +115,6 @@ impl Kernel {
         };
         match decision {
             Decision::Again(wait) if server.may_repeat() => {
-                note("again", wait);
                 tokio::select! {
                     () = tokio::time::sleep(wait) => {}
                     () = context.cancel.cancelled() => return Next::Nothing,
@@ -127,6 +126,7 @@ impl Kernel {
                         return Next::Nothing;
                     }
                 }
+                note("again", wait);
                 again.tries += 1;
                 let request = Request::new(Id::number(0), method::TOOLS_CALL, again.params.clone());
                 Next::Call(Box::new(Request { extra: again.extra.clone(), ..request }))

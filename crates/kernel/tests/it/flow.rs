@@ -4,6 +4,7 @@ mod answers;
 mod callbacks;
 mod errors;
 mod events;
+mod gateway;
 mod in_flight;
 mod resumed;
 mod streams;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use switchboard_kernel::Kernel;
-use switchboard_peer::{Identity, Method};
+use switchboard_peer::{Identity, Method, Scopes};
 use switchboard_protocol::Era;
 use switchboard_protocol::mgp::ApprovalPolicy;
 
@@ -224,4 +224,58 @@ async fn a_model_of_the_client_answers_a_completion() {
         (&json!("hello"), &json!("m"))
     );
     assert_eq!(ann.ear.asked.lock()[0].0, "sampling/createMessage");
+}
+
+/// What a client sees of the questions that wait, and whether it may answer the first.
+async fn pending(client: &Client, meta: &Value) -> Value {
+    let asked = client.send_as(1, "mgp/events/pending_callbacks", json!({"_meta": meta})).await;
+    asked.expect("a list")["count"].clone()
+}
+
+/// Who may not make the call with the token that is shown neither hears of its question nor answers it.
+#[tokio::test]
+async fn a_narrowed_token_neither_hears_of_a_question_nor_answers_it() {
+    for era in [Era::Legacy, Era::Modern] {
+        let server = Streamer::new(Era::Legacy, true);
+        let kernel = kernel(&server, None).await;
+        let ann = client(&kernel, era, says(era, &["callbacks"])).await;
+        let with_scopes = async |words: &[&str]| {
+            let (admin, scopes) = Scopes::parse(words.iter().copied()).expect("scopes");
+            let identity = Identity { admin, scopes, ..Identity::new("ann", Method::Token) };
+            Client::new(&kernel, identity.into(), era, says(era, &["callbacks"])).await
+        };
+        let (narrow, wide) = (with_scopes(&["tool:think"]).await, with_scopes(&["tool:asks"]).await);
+        let mut tokens = Vec::new();
+        for scope in ["tool:think", "tool:asks"] {
+            let given =
+                ann.send_as(1, "negotiate_scopes", json!({"requested_scopes": [scope]})).await.expect("a token");
+            tokens.push(json!({"dev.switchboard/session_token": given["session"]["token"]}));
+        }
+        tokens.push(json!({"dev.switchboard/session_token": "sbs_ended"}));
+        let running = ann.begin(20, &asks(&question("confirmation", &options())));
+        until("the question", || !ann.told(REQUEST).is_empty()).await;
+        let id = ann.told(REQUEST)[0]["callback_id"].clone();
+        let plain = json!({});
+        for (who, meta, hears) in [
+            (&narrow, &plain, 0),
+            (&ann, &tokens[0], 0),
+            (&ann, &tokens[2], 0),
+            (&wide, &tokens[0], 0),
+            (&ann, &plain, 1),
+            (&wide, &plain, 1),
+            (&ann, &tokens[1], 1),
+        ] {
+            assert_eq!(pending(who, meta).await, hears, "{era:?} {meta}");
+            if hears == 0 {
+                let answer = json!({"callback_id": id, "response": "confirm", "_meta": meta});
+                who.send_as(1, "mgp/callback/respond", answer).await.expect_err("no say");
+            }
+        }
+        assert!(narrow.told(REQUEST).is_empty() && wide.told(REQUEST).is_empty(), "only the caller is asked");
+        assert!(!running.answer.is_finished(), "nobody has answered yet");
+        let answer = json!({"callback_id": id, "response": "confirm", "_meta": tokens[1]});
+        wide.send_as(1, "mgp/callback/respond", answer).await.expect("taken");
+        let result = running.answer.await.expect("no panic").expect("a result");
+        assert_eq!(result["answered"]["response"], "confirm");
+    }
 }

@@ -401,3 +401,51 @@ async fn a_long_log_does_not_hold_up_the_start() {
     let left: Vec<_> = std::fs::read_dir(directory.path()).unwrap().map(|file| file.unwrap().file_name()).collect();
     assert!(left.iter().all(|name| !name.to_string_lossy().contains(".kernel-")), "{left:?}");
 }
+
+/// The log for clients that agreed on it (`mgp/audit/replay`), and for nobody but who may decide for others.
+#[tokio::test]
+async fn an_admin_reads_the_log_from_where_it_left_off() {
+    let says = |era| {
+        let mgp = json!({"version": "0.3.0", "extensions": ["audit"]});
+        if era == Era::Modern { json!({"extensions": {"dev.cloto/mgp": mgp}}) } else { json!({"mgp": mgp}) }
+    };
+    for era in ERAS {
+        let (house, _script) = house(vec![writing("write")]).await;
+        let ann = house.client_with(era, "ann", says(era)).await;
+        for _ in 0..2 {
+            ann.call("write", json!({})).await.unwrap();
+        }
+        let root = house.admin(era, says(era)).await;
+        let replay = async |params: Value| root.request("mgp/audit/replay", params).await.unwrap();
+        let types = |answer: &Value| {
+            let told = answer["events"].as_array().unwrap().iter().filter(|event| event["details"]["call"].is_string());
+            told.map(|event| event["event_type"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        house.events().await;
+        let all = replay(json!({})).await;
+        assert_eq!(types(&all), [INTENT, "TOOL_EXECUTED", INTENT, "TOOL_EXECUTED"], "{all}");
+        assert_eq!(all["has_more"], false);
+        // One by one, each from where the last ended: the same, once each.
+        let (mut at, mut seen) = (0, Vec::new());
+        loop {
+            let page = replay(json!({"since_seq": at, "limit": 1})).await;
+            let Some(event) = page["events"].get(0) else { break };
+            assert_eq!((&page["has_more"], &page["next_seq"]), (&json!(true), &event["seq"]));
+            at = page["next_seq"].as_u64().unwrap();
+            seen.push(event.clone());
+        }
+        assert_eq!(json!(seen), all["events"]);
+        let later = replay(json!({"since_timestamp": "2999-01-01T00:00:00Z"})).await;
+        assert_eq!(later["events"], json!([]));
+        let wrong = root.request("mgp/audit/replay", json!({"since_timestamp": "yesterday"})).await.unwrap_err();
+        assert_eq!(wrong.code, -32602);
+        // The same as a tool, which only who may use it is shown.
+        let told = root.call("mgp.audit.replay", json!({"limit": 1})).await.unwrap();
+        assert_eq!(told["structuredContent"]["events"][0], all["events"][0]);
+        assert!(root.list("tools").await.contains(&"mgp.audit.replay".to_owned()));
+        let refused = ann.request("mgp/audit/replay", json!({})).await.unwrap_err();
+        assert!(!refused.message.contains("write"), "{refused:?}");
+        assert!(!ann.list("tools").await.contains(&"mgp.audit.replay".to_owned()));
+        ann.call("mgp.audit.replay", json!({})).await.unwrap_err();
+    }
+}

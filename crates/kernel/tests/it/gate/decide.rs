@@ -449,3 +449,31 @@ async fn a_grant_by_message_ends_by_itself() {
         assert_eq!(life.map(|days| days + 1), days, "{permission}");
     }
 }
+
+/// What is over before it begins would take the place of what counts.
+#[tokio::test]
+async fn a_grant_that_is_over_already_is_refused_and_takes_nothing_away() {
+    let (house, _script) = house(vec![tool_with("read", &json!({"annotations": {"readOnlyHint": true}}))]).await;
+    let root = house.admin(Era::Legacy, json!({})).await;
+    let bob = house.client(Era::Legacy, "bob").await;
+    let grant = |permission: &str, end: Option<&str>| {
+        let mut params =
+            json!({"agent_id": "bob", "server_id": "db", "entry_type": "server_grant", "permission": permission});
+        if let Some(end) = end {
+            params["expires_at"] = end.into();
+        }
+        params
+    };
+    root.request("mgp/access/grant", grant("allow", None)).await.unwrap();
+    let kept = async || format!("{:?}", house.store.grants().load().await.unwrap().access);
+    let before = kept().await;
+    for permission in ["allow", "deny"] {
+        for end in ["2001-01-01T00:00:00Z", "soon"] {
+            let refused = root.request("mgp/access/grant", grant(permission, Some(end))).await.unwrap_err();
+            assert_eq!(refused.code, -32602, "{permission} {end}: {refused:?}");
+            assert!(refused.message.contains("expires_at"), "{refused:?}");
+        }
+    }
+    assert_eq!(kept().await, before);
+    assert!(ran(&bob.call("read", json!({})).await));
+}

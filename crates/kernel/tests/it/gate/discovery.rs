@@ -351,3 +351,29 @@ async fn the_index_follows_the_lists() {
     until("the change", || heard() >= 2).await;
     assert_eq!(found(&discover(&client, "play a song").await)[0], "play_song");
 }
+
+#[tokio::test]
+async fn tools_beyond_the_cache_are_told_as_not_loaded() {
+    let asked = json!({"requirements": {"capabilities": ["convert_time", "send_mail"]}});
+    // Of nothing, of one, of both: each tool has some eighty tokens.
+    for (cache_limit, loaded, status) in [(0, 0, "partial"), (120, 1, "partial"), (3_000, 2, "fulfilled")] {
+        let budget = Budget { cache_limit, ..Budget::default() };
+        let place = Place::new(ToolContext { budget, ..hybrid() }).await;
+        let client = place.client(Era::Legacy, "ann").await;
+        let answer = client.call("mgp.tools.request", asked.clone()).await.unwrap()["structuredContent"].clone();
+        assert_eq!(answer["status"], status, "{answer}");
+        let names = |list: &Value| {
+            let names = list.as_array().cloned().unwrap_or_default().into_iter();
+            names.map(|tool| tool["name"].as_str().or(tool.as_str()).unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        let (given, beyond) = (names(&answer["tools_loaded"]), names(&answer["tools_not_loaded"]["names"]));
+        assert_eq!((given.len(), beyond.len()), (loaded, 2 - loaded), "{answer}");
+        assert_eq!(answer["session_tools_count"], loaded, "{answer}");
+        let listed = client.list("tools").await;
+        assert!(given.iter().all(|name| listed.contains(name)) && !beyond.iter().any(|name| listed.contains(name)));
+        assert_eq!(answer["tools_unavailable"], json!([]), "they are there, and can be called");
+        for name in beyond {
+            assert!(ran(&client.call("mgp.tools.call", json!({"name": name, "arguments": {}})).await), "{name}");
+        }
+    }
+}

@@ -52,3 +52,23 @@ async fn the_operator_switches_it_off_for_all_or_for_one() {
         assert_eq!(text(&call(&client, "edit", wrong).await) == "done", passes);
     }
 }
+
+/// What a tool says of the size of its input holds, wherever it says it and whether schemas are checked or not.
+#[tokio::test]
+async fn arguments_longer_than_the_tool_takes_are_refused() {
+    let plain = r#"{"name":"edit","risk_level":"safe","max_input_size_bytes":20,"inputSchema":{"type":"object"}}"#;
+    let in_meta =
+        r#"{"name":"edit","risk_level":"safe","_meta":{"max_input_size_bytes":20},"inputSchema":{"type":"object"}}"#;
+    for tool in [plain, in_meta] {
+        for check_schemas in [true, false] {
+            let world = world(Tools::new(&[tool]), policy(), GateOptions { check_schemas, ..gate() }).await;
+            let client = client(&world.url, Era::Legacy).await;
+            let of_length = |letters| format!(r#","arguments":{{"path":"{}"}}"#, "x".repeat(letters));
+            assert_eq!(text(&call(&client, "edit", &of_length(9)).await), "done", "20 bytes are not too many");
+            let refused = call(&client, "edit", &of_length(10)).await;
+            let rule = refused.at(&["_meta", "dev.cloto/mgp", "details", "rule"]).unwrap();
+            assert_eq!(rule.as_text().unwrap(), "max_input_size_bytes");
+            assert_eq!(world.tools.calls.lock().len(), 1, "nothing more reached the server");
+        }
+    }
+}

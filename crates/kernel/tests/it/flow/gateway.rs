@@ -1,0 +1,84 @@
+//! Servers behind a gateway that answers in their place.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use switchboard_kernel::{ServerPolicy, Sharing};
+use switchboard_protocol::Era;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+use super::world::says;
+use crate::gate::world::{House, open_house, tool};
+
+/// A server behind something that speaks HTTP in its place: calls get this status, all else an answer.
+async fn behind_a_gateway(status: u16) -> (String, Arc<AtomicUsize>) {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let url = format!("http://{}/mcp", listener.local_addr().expect("an address"));
+    let calls = Arc::new(AtomicUsize::new(0));
+    let counted = calls.clone();
+    tokio::spawn(async move {
+        while let Ok((mut socket, _)) = listener.accept().await {
+            let (mut got, mut piece) = (Vec::new(), [0; 4096]);
+            let body = loop {
+                let count = socket.read(&mut piece).await.unwrap_or_default();
+                got.extend_from_slice(&piece[..count]);
+                let text = String::from_utf8_lossy(&got).to_lowercase();
+                let length =
+                    text.split_once("content-length: ").and_then(|(_, rest)| rest.lines().next()?.parse().ok());
+                let whole = text.split_once("\r\n\r\n").is_some_and(|(_, body)| body.len() >= length.unwrap_or(0usize));
+                if whole || count == 0 {
+                    break got.windows(4).position(|end| end == b"\r\n\r\n").map(|end| got.split_off(end + 4));
+                }
+            };
+            let said: Value = serde_json::from_slice(&body.unwrap_or_default()).unwrap_or_default();
+            let result = match said["method"].as_str() {
+                Some("initialize") => json!({"protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
+                    "serverInfo": {"name": "far", "version": "1"}}),
+                Some("tools/list") => json!({"tools": [tool("work")]}),
+                Some("tools/call") => Value::Null,
+                _ => json!({}),
+            };
+            let (status, body) = match said["method"].as_str() {
+                Some("tools/call") => {
+                    counted.fetch_add(1, Ordering::SeqCst);
+                    (status, "gateway".to_owned())
+                }
+                Some("server/discover") | None => (405, String::new()),
+                Some(method) if method.starts_with("notifications/") => (202, String::new()),
+                Some(_) => (200, json!({"jsonrpc": "2.0", "id": said["id"], "result": result}).to_string()),
+            };
+            let head = format!(
+                "HTTP/1.1 {status} X\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: {}\r\n\r\n",
+                body.len()
+            );
+            let _ = socket.write_all(format!("{head}{body}").as_bytes()).await;
+        }
+    });
+    (url, calls)
+}
+
+/// What a gateway gave up is told apart from what it could not reach (MGP 14.3); it is not repeated, since the call may
+/// have been carried out.
+#[tokio::test]
+async fn a_gateway_that_waits_in_vain_is_a_timeout_of_the_server() {
+    for (status, code, kind) in
+        [(408, 5001, "upstream_timeout"), (504, 5001, "upstream_timeout"), (503, 5002, "upstream_unavailable")]
+    {
+        let (url, calls) = behind_a_gateway(status).await;
+        let house = House::with(&[], ServerPolicy::default, open_house).await;
+        house.kernel.apply(vec![crate::world::spec("far", &url, Sharing::Shared)]);
+        house.kernel.settled(Duration::from_secs(5)).await;
+        for era in [Era::Legacy, Era::Modern] {
+            let client = house.client_with(era, "ann", says(era, &["error_handling"])).await;
+            let error = client.call("work", json!({})).await.expect_err("a gateway's word");
+            let data: Value = error.data.as_ref().expect("data").view().expect("JSON");
+            assert_eq!((error.code, &data["kind"]), (code, &json!(kind)), "{status} {era:?}: {error:?}");
+            assert_eq!(data["_mgp"]["category"], "external", "{data}");
+        }
+        if code == 5001 {
+            assert_eq!(calls.load(Ordering::SeqCst), 2, "made once each");
+        }
+    }
+}
