@@ -14,6 +14,7 @@ mod remote;
 mod role;
 mod source;
 mod sql;
+mod uri;
 mod walk;
 
 use std::net::IpAddr;
@@ -239,6 +240,7 @@ pub fn is_opaque(uri: &str) -> bool {
         && !name.starts_with(['/', '\\', '.', '~', '$'])
         && !name.contains(['%', '\\', ':', '@'])
         && !name.split('/').any(|step| step == "..")
+        && !uri::values(name).iter().any(|value| place::may_be_path(value))
 }
 
 /// The host names in these arguments, for a caller that looks them up before it asks [`check`]: at most one more than

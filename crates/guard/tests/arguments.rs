@@ -467,6 +467,87 @@ fn no_key_and_no_spelling_leads_out_of_the_paths() {
     }
 }
 
+/// A scheme in front, a blank that readers of URLs leave out, and what stands behind `?` and `#`: none of them hides a path.
+#[test]
+fn no_url_leads_out_of_the_paths() {
+    for base in ["/srv", "/srv/ok"] {
+        let scope = Scope::read(&raw(&json!({"paths": ["/srv/ok/**", "/srv/ok"]}))).unwrap();
+        let checks = Checks::new(&[], &ToolSecurity::of(&raw(&json!({}))), &[scope], base);
+        let mut passed = Vec::new();
+        for key in ["path", "source", "image", "content", "x", "url", "name", "text"] {
+            for text in [
+                "http://../private/salaries.txt",
+                "http://../../private/salaries.txt",
+                "https://x/../../../private/salaries.txt",
+                "HTTP://../../private/salaries.txt",
+                "http:/../../private/s.txt",
+                "http:x/../../private/s.txt",
+                "https://..",
+                "http://..",
+                "urn:x/../private/x",
+                "urn:../private/x",
+                "mailto:x/../private/x",
+                "tel:x/../private/x",
+                "tel://../../private/x",
+                "ssh://../../private/x",
+                "ftp://../private/s",
+                "data:a/../../private/x",
+                "data:,/../../private/x",
+                "http:%2f..%2fprivate",
+                "http://x/%2e%2e/%2e%2e/private",
+                "notes://ok/../../private",
+                "urn:///etc/shadow",
+                "urn:/etc/shadow",
+                "data:///etc/shadow",
+                "geo:///etc/shadow",
+                "about:///etc/shadow",
+                "cid:///etc/shadow",
+                "sftp:///etc/shadow",
+                "fi\tle:///etc/shadow",
+                "fil\ne:///etc/shadow",
+                "file\r:///etc/shadow",
+                "file:/\t//etc/shadow",
+                "f\tile:/etc/shadow",
+                "ur\tn:///etc/shadow",
+                "no\ntes:///etc/shadow",
+                "http:/\t/../\n../private/x",
+                "app:///srv/ok/a.txt?file=%2Fsrv%2Fprivate%2Fx",
+                "app:///srv/ok/a.txt?file=/etc/shadow",
+                "app:///srv/ok/a.txt?file=../../private/x",
+                "app:///srv/ok/a.txt?mode=r&file=..%2F..%2Fprivate%2Fx",
+                "app:///srv/ok/a.txt#/etc/shadow",
+                "app:///srv/ok/a.txt?/etc/shadow",
+            ] {
+                if check(&checks, &json!({ key: text })).is_ok() {
+                    passed.push((key, text));
+                }
+            }
+            if base == "/srv" {
+                let text = "app:///srv/ok/a.txt?file=private/x";
+                assert!(check(&checks, &json!({ key: text })).is_err(), "{key}: {text}");
+            }
+        }
+        assert!(passed.is_empty(), "from {base}, {} passed:\n{passed:?}", passed.len());
+        for (key, text) in [
+            ("x", "app:///srv/ok/a.txt?mode=r&line=3#top"),
+            ("url", "https://example.com/a/b?c=d"),
+            ("url", "https://example.com/a...b/c..d"),
+            ("image", "https://example.com/a.png"),
+            ("image", "data:image/jpeg;base64,/9j/4AAQSkZJRg=="),
+            ("x", "urn:isbn:0451450523"),
+            ("url", "mailto:ann@example.com"),
+            ("path", "/srv/ok/a.txt"),
+            ("urls", "https://example.com/a\nhttps://example.com/b"),
+        ] {
+            let outcome = check(&checks, &json!({ key: text }));
+            assert!(outcome.is_ok(), "{key}: {text:?} {outcome:?}");
+        }
+    }
+    // A URL under a key for paths is the name of a file as well.
+    let checks = checks(&[], &json!({}), &[json!({"paths": ["/srv/ok/**"]})]);
+    assert!(check(&checks, &json!({"path": "https://example.com/x"})).is_err());
+}
+
 /// What is honest passes: text is text, and the schema tells what is no path.
 #[test]
 fn limits_of_paths_leave_honest_calls_alone() {
@@ -544,6 +625,12 @@ fn no_key_and_no_spelling_leads_to_another_host() {
             "0xa9fea9fe",
             "HTTPS://EVIL.example",
             "evil\u{3002}example",
+            "ht\ttp://evil.example",
+            "h\nttp://evil.example/x",
+            "http\r://evil.example",
+            "http://ev\til.example/",
+            "http://example.com\n.evil.example/",
+            "evil.\texample",
         ] {
             assert!(check(&checks, &json!({ key: text })).is_err(), "{key}: {text:?}");
         }

@@ -109,6 +109,14 @@ const INSIDE: &[&str] = &[
     "redis://cache:6379",
     "http://user@127.0.0.1/",
     "  http:/127.0.0.1/ ",
+    "ht\ttp://127.0.0.1/s",
+    "h\nttp://127.0.0.1/s",
+    "http\r://127.0.0.1/s",
+    "http:\t//127.0.0.1/s",
+    "http://12\t7.0.0.1/s",
+    "http://localho\nst:80/s",
+    "\u{1}ht\ttp://127.0.0.1/s\u{1}",
+    "127.\t0.0.1/s",
 ];
 
 /// Each is refused also under a key that says nothing.
@@ -135,6 +143,9 @@ const INSIDE_ANYWHERE: &[&str] = &[
     "see http:/127.0.0.1/ there",
     "open localhost/admin now",
     "１２７.0.0.1/x",
+    "ht\ttp://127.0.0.1/s",
+    "h\nttp://127.0.0.1/s",
+    "http\r://127.0.0.1/s",
 ];
 
 /// Each passes, as the whole arguments of an honest call.
@@ -145,6 +156,8 @@ fn honest() -> Vec<Value> {
         ("url", "#section"),
         ("url", "data:text/plain,hello"),
         ("url", "mailto:someone@example.com"),
+        ("x", "https://example.com/a\nhttps://example.org\nhttps://example.net/b"),
+        ("text", "10.\n0.0.1 is a version"),
         ("link", "https://example.com/x?y=z"),
         ("link", "example.com/path"),
         ("link", "www.example.com"),

@@ -113,6 +113,9 @@ impl<'a> Limits<'a> {
         }
         if !self.checks.places.is_empty() {
             at(SCOPE, place::check(&self.checks.places, *field, evidence, self.anchored, text, self.world))?;
+            if *role == Role::Path {
+                at(SCOPE, place::check_url_as_name(&self.checks.places, text, self.world))?;
+            }
             if matches!(role, Role::Code | Role::Script) {
                 at(SCOPE, place::check_word(&self.checks.places, text, self.world))?;
             }

@@ -9,15 +9,13 @@ use std::borrow::Cow;
 use super::World;
 use super::command::SYSTEM_FOLDERS;
 use super::role::Role;
+use super::uri::{self, scheme_of};
 use crate::permission::Scope;
 use crate::schema::Evidence;
 use crate::{Verdict, path};
 
 /// Everything, for a grant that only denies.
 const ANYWHERE: [&str; 1] = ["/**"];
-/// Schemes of URLs that lead to another machine, to nowhere or to a person, and never to a file.
-const ELSEWHERE: [&str; 15] =
-    ["http", "https", "ws", "wss", "ftp", "ftps", "sftp", "ssh", "data", "mailto", "tel", "urn", "about", "cid", "geo"];
 /// Formats of strings that are no paths, as long as the string has none of the characters of one.
 const FORMATS: [&str; 13] = [
     "date",
@@ -159,6 +157,14 @@ pub(super) fn check(
     text: &str,
     world: &dyn World,
 ) -> Verdict {
+    let is_body = field == Field::Body && evidence.is_declared() && anchored;
+    if field != Field::Command
+        && let Some(url) = uri::squeezed(text)
+        && is_uri(&url)
+        && (!is_body || scheme_of(&url).is_some_and(|(scheme, _)| scheme.eq_ignore_ascii_case("file")))
+    {
+        inside(places, &url, world)?;
+    }
     let tidy = tidy(text);
     let form = form(&tidy);
     if evidence.lists(text) && form < Form::Path
@@ -167,7 +173,6 @@ pub(super) fn check(
     {
         return Ok(());
     }
-    let is_body = field == Field::Body && evidence.is_declared() && anchored;
     if tidy.contains(['\n', '\r']) && field != Field::Place {
         // No path has several lines, but a list of paths has.
         let words = tidy.lines().map(str::trim).filter(|line| !line.contains(char::is_whitespace));
@@ -213,17 +218,41 @@ pub(super) fn check_program(places: &[path::Scope], word: &str, world: &dyn Worl
     if form(&tidy) < Form::Relative || of_system { Ok(()) } else { inside(places, &tidy, world) }
 }
 
+/// Whether a URL under a key for paths lies inside as what it is to a server that reads no URLs: the name of a file in
+/// the folder where it was started.
+pub(super) fn check_url_as_name(places: &[path::Scope], text: &str, world: &dyn World) -> Verdict {
+    let tidy = tidy(text);
+    match scheme_of(&tidy) {
+        Some((scheme, rest)) if uri::leads_elsewhere(scheme, rest) => {
+            // As a URL it may hold what no name has.
+            let name = format!("{scheme}/{}", rest.split(['?', '#']).next().unwrap_or_default().replace(':', "_"));
+            one(places, &name, world)
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Whether every path in a string that counts as one lies inside.
 fn inside(places: &[path::Scope], text: &str, world: &dyn World) -> Verdict {
     let tidy = tidy(text);
+    let scheme = scheme_of(&tidy).filter(|(scheme, _)| scheme.len() > 1 && !scheme.eq_ignore_ascii_case("file"));
+    if scheme.is_some() && uri::climbs(&tidy) {
+        // To who tidies paths a scheme and a host are folders like others, which the steps up leave again.
+        one(places, &tidy, world)?;
+    }
+    if uri::is_bytes(&tidy) {
+        return Ok(());
+    }
     match scheme_of(&tidy) {
-        Some((scheme, _)) if ELSEWHERE.iter().any(|other| scheme.eq_ignore_ascii_case(other)) => {
+        Some((scheme, rest)) if uri::leads_elsewhere(scheme, rest) => {
             // A URL inside of a URL is what a proxy would open.
             let lower = tidy.to_ascii_lowercase();
             lower.match_indices("file:").try_for_each(|(at, _)| one(places, &tidy[at..], world))
         }
         Some((scheme, rest)) if scheme.len() > 1 && !scheme.eq_ignore_ascii_case("file") => {
-            in_uri(rest).into_iter().try_for_each(|path| one(places, &path, world))
+            in_uri(rest).into_iter().try_for_each(|path| one(places, &path, world))?;
+            let values = uri::values(rest);
+            values.iter().filter(|value| may_be_path(value)).try_for_each(|value| one(places, value, world))
         }
         Some((scheme, _)) if scheme.eq_ignore_ascii_case("file") => {
             one(places, text, world)?;
@@ -234,6 +263,11 @@ fn inside(places: &[path::Scope], text: &str, world: &dyn World) -> Verdict {
         _ => one(places, text, world),
     }?;
     parts(&tidy).try_for_each(|part| one(places, part, world))
+}
+
+/// Whether a text, taken alone, has the form of a path or of a file's name.
+pub(super) fn may_be_path(text: &str) -> bool {
+    form(text) >= Form::Name
 }
 
 fn one(places: &[path::Scope], text: &str, world: &dyn World) -> Verdict {
@@ -343,17 +377,11 @@ fn form(text: &str) -> Form {
 /// A URI that a server may take for a file: `file:` in any spelling, and other schemes with a path behind.
 fn is_uri(text: &str) -> bool {
     let Some((scheme, rest)) = scheme_of(text) else { return false };
-    let elsewhere = ELSEWHERE.iter().any(|other| scheme.eq_ignore_ascii_case(other));
     scheme.eq_ignore_ascii_case("file")
         || !text.contains(char::is_whitespace)
-            && (!elsewhere && rest.starts_with(['/', '\\']) || text.to_ascii_lowercase().contains("file:"))
-}
-
-fn scheme_of(text: &str) -> Option<(&str, &str)> {
-    let (scheme, rest) = text.split_once(':')?;
-    let plain = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
-        && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.'));
-    plain.then_some((scheme, rest))
+            && (!uri::leads_elsewhere(scheme, rest) && rest.starts_with(['/', '\\'])
+                || uri::climbs(text)
+                || text.to_ascii_lowercase().contains("file:"))
 }
 
 fn is_number_date_or_address(text: &str) -> bool {

@@ -8,7 +8,7 @@ use url::{Host, Url};
 
 use super::role::Role;
 use super::walk::{Refused, at};
-use super::{Checks, SCOPE, World};
+use super::{Checks, SCOPE, World, uri};
 use crate::permission::Scope;
 use crate::{Finding, Verdict, network};
 
@@ -172,6 +172,14 @@ fn same(pattern: &str, host: &str) -> bool {
 }
 
 fn targets(role: Role, text: &str) -> Vec<Target> {
+    let mut targets = as_sent(role, text);
+    if let Some(squeezed) = uri::squeezed(text) {
+        targets.extend(as_sent(role, &squeezed));
+    }
+    targets
+}
+
+fn as_sent(role: Role, text: &str) -> Vec<Target> {
     match role {
         Role::Url => {
             // A URL inside of a URL is where a proxy would go.

@@ -4,6 +4,7 @@
 use super::place::Field;
 use super::reach;
 use super::role::Role;
+use super::uri;
 use crate::Verdict;
 use crate::permission::Scope;
 use crate::schema::Evidence;
@@ -13,6 +14,13 @@ const LIKELY_FORMATS: [&str; 6] = ["date", "date-time", "time", "duration", "uui
 
 /// Whether what a string leads to, if it leads anywhere, is covered by all limits.
 pub(super) fn check(scopes: &[Scope], role: Role, field: Field, evidence: &Evidence<'_>, text: &str) -> Verdict {
+    if let Some(squeezed) = uri::squeezed(text) {
+        check_word(scopes, role, field, evidence, &squeezed)?;
+    }
+    check_word(scopes, role, field, evidence, text)
+}
+
+fn check_word(scopes: &[Scope], role: Role, field: Field, evidence: &Evidence<'_>, text: &str) -> Verdict {
     let folded = crate::path::fold_look_alikes(text);
     let word =
         folded.trim_matches(|c: char| c.is_whitespace() || c.is_control() || matches!(c, '"' | '\'' | '<' | '>'));

@@ -1,0 +1,84 @@
+//! What a URI hides from those who look only at how it begins: blanks that its readers leave out, steps up, and paths
+//! in its query.
+
+use crate::percent;
+
+/// Schemes of URLs that lead to another machine, to nowhere or to a person, and never to a file.
+const ELSEWHERE: [&str; 15] =
+    ["http", "https", "ws", "wss", "ftp", "ftps", "sftp", "ssh", "data", "mailto", "tel", "urn", "about", "cid", "geo"];
+/// How often an escape may be escaped itself.
+const DECODE_ROUNDS: usize = 3;
+/// More values of one query are not looked at.
+pub(super) const MAX_VALUES: usize = 256;
+
+/// The scheme of a text, and what stands behind it.
+pub(super) fn scheme_of(text: &str) -> Option<(&str, &str)> {
+    let (scheme, rest) = text.split_once(':')?;
+    let plain = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.'));
+    plain.then_some((scheme, rest))
+}
+
+/// Whether a URI leads to another machine or to nowhere. One without a host has a path, and servers read that out of any
+/// scheme.
+pub(super) fn leads_elsewhere(scheme: &str, rest: &str) -> bool {
+    let slashes = rest.len() - rest.trim_start_matches(['/', '\\']).len();
+    let still = ["data", "mailto", "tel", "urn", "about", "cid", "geo"].iter().any(|s| scheme.eq_ignore_ascii_case(s));
+    ELSEWHERE.iter().any(|other| scheme.eq_ignore_ascii_case(other))
+        && if still { slashes == 0 } else { matches!(slashes, 0 | 2) }
+}
+
+/// Whether it is `data:` with nothing behind but letters that stand for bytes.
+pub(super) fn is_bytes(text: &str) -> bool {
+    let data = text.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:"));
+    let payload = text.split_once(";base64,").filter(|(front, _)| !front.contains(['\\', ',']));
+    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=_-".contains(&byte);
+    data && payload.is_some_and(|(_, payload)| payload.bytes().all(is_letter))
+}
+
+/// Whether a step of a text leads up, in any escape.
+pub(super) fn climbs(text: &str) -> bool {
+    let steps = |text: &str| text.split(['/', '\\', ':']).any(|step| step.trim() == "..");
+    if steps(text) {
+        return true;
+    }
+    let mut current = text.to_owned();
+    for _ in 0..DECODE_ROUNDS {
+        match percent::decoded(&current) {
+            Some(decoded) if decoded != current => current = decoded,
+            _ => return false,
+        }
+        if steps(&current) {
+            return true;
+        }
+    }
+    false
+}
+
+/// The text as readers of URLs have it: they leave out tabs and ends of lines wherever they stand. `None` where that
+/// changes nothing, and for what is no word even then. A list with one URL in each line is one.
+pub(super) fn squeezed(text: &str) -> Option<String> {
+    let left_out = |c: char| matches!(c, '\t' | '\r' | '\n');
+    let trimmed = text.trim_matches(|c: char| c.is_whitespace() || c.is_control());
+    if !trimmed.contains(left_out) || trimmed.contains(' ') {
+        return None;
+    }
+    let begins = |line: &str| scheme_of(line).is_some_and(|(_, rest)| rest.starts_with("//"));
+    if trimmed.split(left_out).filter(|line| !line.is_empty()).all(begins) {
+        return None;
+    }
+    Some(trimmed.replace(left_out, ""))
+}
+
+/// What stands behind `?` and `#`, value by value, as it was sent and with its escapes read.
+pub(super) fn values(uri: &str) -> Vec<String> {
+    let Some(at) = uri.find(['?', '#']) else { return Vec::new() };
+    let raw = uri[at + 1..].split(['&', ';', '#', '?']).flat_map(|pair| {
+        let value = pair.split_once('=').map(|(_, value)| value);
+        [Some(pair), value].into_iter().flatten()
+    });
+    let raw = raw.filter(|value| !value.is_empty()).take(MAX_VALUES);
+    raw.flat_map(|value| [Some(value.to_owned()), percent::decoded(value).filter(|decoded| decoded != value)])
+        .flatten()
+        .collect()
+}
