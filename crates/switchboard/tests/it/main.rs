@@ -20,6 +20,7 @@ mod memory;
 mod orphans;
 mod postgres;
 mod record;
+mod restart;
 mod search;
 mod serve;
 mod stdio;

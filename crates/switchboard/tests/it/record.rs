@@ -145,3 +145,25 @@ fn a_database_that_is_removed_while_it_is_used_stops_effects() {
     assert!(refused.contains("cannot be put on record"), "{refused}");
     assert_eq!(served.http("GET", "/readyz", None, "").0, 503);
 }
+
+/// A log that begins where another one was is told apart from one that is the first.
+#[test]
+fn a_key_without_its_log_is_warned_of() {
+    let home = Home::new();
+    home.configure(&server("one", &[]));
+    let warned = || home.connect().end().1.contains("A new one begins");
+    assert!(!warned(), "the first log is no surprise");
+    assert_eq!(home.run(&["audit", "verify", "--json"]).json()["begun_anew"], json!([]));
+    // Everything goes but the key.
+    let key = home.path(DATABASE).with_extension("audit-key");
+    for entry in fs::read_dir(key.parent().unwrap()).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_file() && path != key {
+            fs::remove_file(path).unwrap();
+        }
+    }
+    assert!(key.exists());
+    assert!(warned() && !warned(), "once, by whoever begins it");
+    assert_eq!(home.run(&["audit", "verify", "--json"]).json()["begun_anew"].as_array().unwrap().len(), 1);
+    assert!(home.run(&["audit", "verify"]).stderr.contains("beside the key of an earlier one"));
+}

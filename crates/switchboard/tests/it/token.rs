@@ -75,3 +75,26 @@ fn tokens_of_earlier_versions_stay_good() {
     assert_eq!(listed[0]["principal"], "local", "such a token was good for everything");
     assert!(!home.path(".local/share/switchboard/tokens").exists());
 }
+
+/// The body of a 401 says by the codes of MGP whether a token is missing or is over.
+#[test]
+fn who_is_not_let_in_is_told_whether_a_token_is_missing_or_over() {
+    let home = Home::new();
+    home.configure(&server("one", &[]));
+    let served = Served::start(&home, &[]);
+    let end = (jiff::Timestamp::now() + jiff::SignedDuration::from_secs(2)).to_string();
+    let made = create(&home, &["brief", "--principal", "ann", "--expires", &end]);
+    let brief = made["token"].as_str().unwrap();
+    let told = |token: Option<&str>| {
+        let (status, body) = served.tools(token).err()?;
+        let body: Value = serde_json::from_str(&body).unwrap_or_else(|error| panic!("{error}: {body}"));
+        Some((status, body["error"]["code"].as_i64().unwrap(), body["error"]["data"]["_mgp"]["category"].clone()))
+    };
+    for missing in [None, Some("sb_wrong")] {
+        assert_eq!(told(missing), Some((401, 1002, "security".into())));
+    }
+    let over = until(|| told(Some(brief)).filter(|(_, code, _)| *code != 1002)).expect("it ends");
+    assert_eq!(over, (401, 1003, "security".into()));
+    home.run(&["token", "revoke", "brief"]).ok();
+    until(|| told(Some(brief)).filter(|(_, code, _)| *code == 1002)).expect("one that was revoked is no token");
+}
