@@ -427,7 +427,7 @@ async fn an_admin_reads_the_log_from_where_it_left_off() {
         assert_eq!(all["has_more"], false);
         // One by one, each from where the last ended: the same, once each.
         let (mut at, mut seen) = (0, Vec::new());
-        loop {
+        for _ in 0..=all["events"].as_array().unwrap().len() {
             let page = replay(json!({"since_seq": at, "limit": 1})).await;
             let Some(event) = page["events"].get(0) else { break };
             assert_eq!((&page["has_more"], &page["next_seq"]), (&json!(true), &event["seq"]));
