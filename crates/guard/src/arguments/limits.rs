@@ -50,7 +50,8 @@ impl<'a> Limits<'a> {
                         Kind::Array => value.elements().is_some_and(|elements| !elements.is_empty()),
                         _ => false,
                     };
-                    given && evidence.is_declared() && Field::of(&key, role::of(&key), &evidence) == Field::Place
+                    let field = Field::of(&key, role::of(&key), &evidence);
+                    given && evidence.is_declared() && matches!(field, Field::Place | Field::Perhaps)
                 })
             });
         Some(Self { checks, world, anchored, hosts })
