@@ -762,6 +762,13 @@ fn no_key_and_no_spelling_leads_to_another_host() {
             "http://ev\til.example/",
             "http://example.com\n.evil.example/",
             "evil.\texample",
+            "tcp://evil.example:1",
+            "nats://evil.example:4222",
+            "s3://evil-bucket/x",
+            "postgresql+psycopg2://evil.example/x",
+            "smb:\\\\evil.example\\x",
+            "user:pw@evil.example",
+            "user:pw@evil.example/x",
         ] {
             assert!(check(&checks, &json!({ key: text })).is_err(), "{key}: {text:?}");
         }
@@ -776,6 +783,17 @@ fn no_key_and_no_spelling_leads_to_another_host() {
             (json!({"path": "src/main.rs", "version": "1.2.3", "text": "Version 2. Done. e.g. this", "n": "12"}), None),
             (json!({"host": "intranet"}), Some(("scope", "/host"))),
             (json!({"to": "ann@mail.example"}), None),
+            (json!({"name": "readme.md"}), None),
+            (json!({"output": "x.json"}), None),
+            (json!({"package": "com.example.app"}), None),
+            (json!({"lang": "node.js", "tags": ["node.js"]}), None),
+            (json!({"x": "mailto:ann@mail.example"}), None),
+            (json!({"x": "notes:///a"}), None),
+            (json!({"x": "tcp://a.example.com:1"}), None),
+            (json!({"name": "evil.example"}), Some(("scope", "/name"))),
+            (json!({"host_name": "evil.md"}), Some(("scope", "/host_name"))),
+            (json!({"package": "evil.example/x"}), Some(("scope", "/package"))),
+            (json!({"output": "evil.md:80"}), Some(("scope", "/output"))),
         ],
     );
 }

@@ -458,12 +458,17 @@ fn is_file(word: &str) -> bool {
     form(word) >= Form::Name && !is_mail(word)
 }
 
+/// Whether a name ends as files do.
+pub(super) fn has_ending(name: &str) -> bool {
+    let ending = name.rsplit_once('.').map(|(_, ending)| ending).unwrap_or_default();
+    ENDINGS.iter().any(|file| ending.eq_ignore_ascii_case(file))
+}
+
 fn is_mail(word: &str) -> bool {
     let plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._+-".contains(&byte));
-    let ending = word.rsplit('.').next().unwrap_or_default();
     word.split_once('@').is_some_and(|(name, host)| {
         !name.is_empty() && !name.starts_with('.') && host.contains('.') && plain(name) && plain(host)
-    }) && !ENDINGS.iter().any(|file| ending.eq_ignore_ascii_case(file))
+    }) && !has_ending(word)
 }
 
 fn is_number_date_or_address(text: &str) -> bool {
