@@ -587,6 +587,12 @@ fn limits_of_paths_leave_honest_calls_alone() {
             ),
             (json!({"path": path, "branch_name": "feature/x", "query": "tcp/ip and more"}), None),
             (json!({"query": "what is tcp/ip", "head": 3}), None),
+            (json!({"path": path, "pattern": "\\bfoo\\b"}), None),
+            (json!({"path": path, "pattern": "\\d+"}), None),
+            (json!({"path": path, "pattern": "\\.ts$"}), None),
+            (json!({"path": path, "pattern": "\\etc\\shadow"}), refused("/pattern")),
+            (json!({"path": "/srv/ok/(group)/x.ts"}), None),
+            (json!({"path": "/srv/ok/(group)/../../x.ts"}), refused("/path")),
             // What is only a path is one, also as the body; and nothing that the schema does not name is a body.
             (json!({"path": path, "content": "/etc/shadow"}), refused("/content")),
             (json!({"path": path, "content": "~/.ssh/id_rsa"}), refused("/content")),
@@ -601,6 +607,131 @@ fn limits_of_paths_leave_honest_calls_alone() {
             (json!({"path": "/etc/shadow", "content": prose}), refused("/path")),
         ],
     );
+    for text in [
+        "/etc/hosts is where names are kept",
+        "~5 minutes",
+        "~",
+        "~~old~~ new",
+        "~~old~~",
+        "\\section{Introduction}",
+        "\\begin{a}\\end{a}",
+        "//TODO fix",
+        "//TODO",
+        "$(document).ready(f)",
+        "$(document).ready(function(){ a/b });",
+        "/help",
+        "/api/v1",
+        "/users/:id",
+        "/regex/gi.test(s)",
+        "</div>",
+        "./run.sh",
+        ".env",
+        "file:///etc/hosts is a URL",
+        "C:\\Windows is a folder",
+        "<a href=\"/about\">About</a>",
+        "[link](./docs/readme.md)",
+        "https://example.com/a/b",
+        "export PATH=/usr/bin:$PATH",
+        "/srv/ok/b.txt",
+        "",
+    ] {
+        for arguments in [
+            json!({"path": path, "content": text}),
+            json!({"path": path, "edits": [{"oldText": text, "newText": "x"}]}),
+            json!({"path": path, "edits": [{"oldText": "x", "newText": text}]}),
+        ] {
+            let outcome = check(&checks, &arguments);
+            assert!(outcome.is_ok(), "{arguments} {outcome:?}");
+        }
+    }
+    for text in [
+        "/etc/passwd",
+        " /etc/passwd\n",
+        "'/etc/passwd'",
+        "\\etc\\passwd",
+        "\u{2215}etc\u{2215}passwd",
+        "%2fetc%2fpasswd",
+        "/srv/private/x",
+        "/project/x",
+        "/x/.ssh/id_rsa",
+        "../private/x",
+        "a/../../x",
+        "~/.ssh/id_rsa",
+        "~root/x",
+        "$HOME/.ssh/id_rsa",
+        "${HOME}/x",
+        "%USERPROFILE%\\x",
+        ".ssh/id_rsa",
+        "C:\\Users\\x",
+        "\\\\host\\share",
+        "file:///etc/passwd",
+        "fi\tle:///etc/passwd",
+        "notes:///etc/passwd",
+        "http://../private/x",
+    ] {
+        assert!(check(&checks, &json!({"path": path, "content": text})).is_err(), "{text:?}");
+    }
+}
+
+/// Words, addresses of mail and codes are no paths where their key does not say so; quotes and marks hide none.
+#[test]
+fn keys_that_may_be_places_take_words() {
+    for base in ["/srv", "/srv/ok"] {
+        let scope = Scope::read(&raw(&json!({"paths": ["/srv/ok/**", "/srv/ok"]}))).unwrap();
+        let checks = Checks::new(&[], &ToolSecurity::of(&raw(&json!({}))), &[scope], base);
+        for arguments in [
+            json!({"email": "a@b.co"}),
+            json!({"to": "ann@example.com"}),
+            json!({"to": ["ann@example.com", "bob@example.org"]}),
+            json!({"contact": "ann@example.com"}),
+            json!({"location": "Berlin"}),
+            json!({"location": "New York, NY 10001"}),
+            json!({"output": "json"}),
+            json!({"from": "EUR", "to": "USD"}),
+            json!({"tags": ["node.js"]}),
+            json!({"package": "com.example.app"}),
+            json!({"command": "gcc -O2 -Wall /srv/ok/a.c"}),
+        ] {
+            let outcome = check(&checks, &arguments);
+            assert!(outcome.is_ok(), "{base}: {arguments} {outcome:?}");
+        }
+        for arguments in [
+            json!({"to": "/etc/shadow"}),
+            json!({"from": "~/x"}),
+            json!({"from": "../private/x"}),
+            json!({"to": ".."}),
+            json!({"tags": ["/etc/shadow"]}),
+            json!({"email": "../a@b.co"}),
+            json!({"path": "\"/etc/shadow\""}),
+            json!({"path": "'..'"}),
+            json!({"path": "'../private/x'"}),
+            json!({"path": "@/etc/shadow"}),
+            json!({"path": "@~/.ssh/id_rsa"}),
+            json!({"location": "@../private/x"}),
+            json!({"source": "`/etc/shadow`"}),
+            json!({"file": "\"file:///etc/shadow\""}),
+            json!({"command": "grep -f/etc/shadow x"}),
+            json!({"command": "tar -C/etc -cf /srv/ok/x.tar shadow"}),
+            json!({"command": "tar -xf/etc/x.tar"}),
+            json!({"command": "cc -I../../private/x"}),
+            json!({"command": "cat -n~/x"}),
+        ] {
+            assert!(check(&checks, &arguments).is_err(), "{base}: {arguments}");
+        }
+    }
+    let checks = checks(&[], &json!({}), &[json!({"paths": ["/srv/ok/**"]})]);
+    for arguments in [
+        json!({"file_name": "salaries"}),
+        json!({"fileName": "private"}),
+        json!({"to": "salaries.txt"}),
+        json!({"to": "my salaries.txt"}),
+        json!({"to": "my private/salaries"}),
+        json!({"x": "logo@2x.png"}),
+        json!({"target": ".ssh/id_rsa"}),
+        json!({"remote": ".ssh"}),
+    ] {
+        assert!(check(&checks, &arguments).is_err(), "{arguments}");
+    }
 }
 
 #[test]
@@ -631,6 +762,13 @@ fn no_key_and_no_spelling_leads_to_another_host() {
             "http://ev\til.example/",
             "http://example.com\n.evil.example/",
             "evil.\texample",
+            "tcp://evil.example:1",
+            "nats://evil.example:4222",
+            "s3://evil-bucket/x",
+            "postgresql+psycopg2://evil.example/x",
+            "smb:\\\\evil.example\\x",
+            "user:pw@evil.example",
+            "user:pw@evil.example/x",
         ] {
             assert!(check(&checks, &json!({ key: text })).is_err(), "{key}: {text:?}");
         }
@@ -645,6 +783,17 @@ fn no_key_and_no_spelling_leads_to_another_host() {
             (json!({"path": "src/main.rs", "version": "1.2.3", "text": "Version 2. Done. e.g. this", "n": "12"}), None),
             (json!({"host": "intranet"}), Some(("scope", "/host"))),
             (json!({"to": "ann@mail.example"}), None),
+            (json!({"name": "readme.md"}), None),
+            (json!({"output": "x.json"}), None),
+            (json!({"package": "com.example.app"}), None),
+            (json!({"lang": "node.js", "tags": ["node.js"]}), None),
+            (json!({"x": "mailto:ann@mail.example"}), None),
+            (json!({"x": "notes:///a"}), None),
+            (json!({"x": "tcp://a.example.com:1"}), None),
+            (json!({"name": "evil.example"}), Some(("scope", "/name"))),
+            (json!({"host_name": "evil.md"}), Some(("scope", "/host_name"))),
+            (json!({"package": "evil.example/x"}), Some(("scope", "/package"))),
+            (json!({"output": "evil.md:80"}), Some(("scope", "/output"))),
         ],
     );
 }

@@ -30,6 +30,8 @@ pub(super) struct Limits<'a> {
 struct Known<'a> {
     field: Field,
     role: Role,
+    /// Whether the key names something that is no host.
+    named: bool,
     evidence: Evidence<'a>,
 }
 
@@ -50,7 +52,8 @@ impl<'a> Limits<'a> {
                         Kind::Array => value.elements().is_some_and(|elements| !elements.is_empty()),
                         _ => false,
                     };
-                    given && evidence.is_declared() && Field::of(&key, role::of(&key), &evidence) == Field::Place
+                    let field = Field::of(&key, role::of(&key), &evidence);
+                    given && evidence.is_declared() && matches!(field, Field::Place | Field::Perhaps)
                 })
             });
         Some(Self { checks, world, anchored, hosts })
@@ -58,7 +61,7 @@ impl<'a> Limits<'a> {
 
     /// Judges everything.
     pub(super) fn check(&self, arguments: &Raw) -> Result<(), Refused> {
-        let known = Known { field: Field::Unknown, role: Role::Other, evidence: self.checks.evidence() };
+        let known = Known { field: Field::Unknown, role: Role::Other, named: false, evidence: self.checks.evidence() };
         self.value(arguments, &known, 0)
     }
 
@@ -77,7 +80,7 @@ impl<'a> Limits<'a> {
                     let (role, evidence) = (role::of(&key), known.evidence.member(&key));
                     let field = Field::of(&key, role, &evidence);
                     let judged = if role::is_plain(&key) { Ok(()) } else { self.key(&key) };
-                    let inner = Known { field, role, evidence };
+                    let inner = Known { field, role, named: remote::is_name_key(&key), evidence };
                     judged.and_then(|()| self.value(&member, &inner, depth + 1)).map_err(|refused| under(&key, refused))
                 })
             }
@@ -98,11 +101,15 @@ impl<'a> Limits<'a> {
     }
 
     fn key(&self, key: &str) -> Result<(), Refused> {
-        self.text(key, &Known { field: Field::Unknown, role: Role::Other, evidence: Evidence::default() }, 0)
+        self.text(
+            key,
+            &Known { field: Field::Unknown, role: Role::Other, named: false, evidence: Evidence::default() },
+            0,
+        )
     }
 
     fn text(&self, text: &str, known: &Known<'_>, depth: usize) -> Result<(), Refused> {
-        let Known { field, role, evidence } = known;
+        let Known { field, role, named, evidence } = known;
         let is_body = *field == Field::Body && self.anchored && evidence.is_declared();
         if !is_body && let Some(nested) = nested(text) {
             return self.value(&nested, known, depth + 1).map_err(|mut refused| {
@@ -120,7 +127,11 @@ impl<'a> Limits<'a> {
                 at(SCOPE, place::check_word(&self.checks.places, text, self.world))?;
             }
         }
-        if self.hosts { at(SCOPE, remote::check(&self.checks.scopes, *role, *field, evidence, text)) } else { Ok(()) }
+        if self.hosts {
+            at(SCOPE, remote::check(&self.checks.scopes, *role, *field, *named, evidence, text))
+        } else {
+            Ok(())
+        }
     }
 }
 

@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 
 use super::World;
+use super::body;
 use super::command::SYSTEM_FOLDERS;
 use super::role::Role;
 use super::uri::{self, scheme_of};
@@ -37,8 +38,8 @@ const PATH_FORMATS: [&str; 5] = ["path", "file-path", "directory-path", "file", 
 /// Keys that say what a string with one slash is.
 const NAMED_PAIRS: [&str; 9] =
     ["mime_type", "mimetype", "content_type", "media_type", "accept", "timezone", "time_zone", "tz", "user_timezone"];
-/// Keys whose strings are places in one tool or another.
-const LIKELY_PLACES: [&str; 30] = [
+/// Keys whose strings are places in most tools.
+const LIKELY_PLACES: [&str; 17] = [
     "src",
     "source",
     "sources",
@@ -46,29 +47,62 @@ const LIKELY_PLACES: [&str; 30] = [
     "dest",
     "destination",
     "destinations",
-    "from",
-    "to",
-    "input",
-    "inputs",
-    "output",
-    "outputs",
     "infile",
     "outfile",
-    "location",
-    "locations",
     "attachment",
     "attachments",
-    "image",
-    "images",
-    "video",
-    "audio",
-    "media",
     "document",
     "documents",
     "archive",
     "workspace",
     "folders",
     "roots",
+];
+/// Keys whose strings are places in some tools, and in others cities, currencies, formats and people.
+const PERHAPS_PLACES: [&str; 13] = [
+    "from",
+    "to",
+    "input",
+    "inputs",
+    "output",
+    "outputs",
+    "location",
+    "locations",
+    "image",
+    "images",
+    "video",
+    "audio",
+    "media",
+];
+/// Keys whose strings are names of something else than a file, also where they have a dot.
+const LABELS: [&str; 22] = [
+    "tags",
+    "label",
+    "labels",
+    "lang",
+    "language",
+    "languages",
+    "package",
+    "packages",
+    "dependency",
+    "dependencies",
+    "library",
+    "framework",
+    "module",
+    "format",
+    "currency",
+    "category",
+    "categories",
+    "keyword",
+    "keywords",
+    "email",
+    "emails",
+    "version",
+];
+/// Endings of files: with one, what looks like an address of mail may be a file.
+const ENDINGS: [&str; 24] = [
+    "txt", "md", "json", "csv", "pdf", "png", "jpg", "jpeg", "gif", "svg", "key", "pem", "db", "sql", "xml", "yaml",
+    "yml", "toml", "log", "zip", "doc", "docx", "xlsx", "html",
 ];
 /// Keys whose strings are patterns for names.
 const PATTERNS: [&str; 12] = [
@@ -83,10 +117,16 @@ const BODIES: [&str; 8] = ["data", "string", "str", "payload", "markdown", "html
 pub(super) enum Field {
     /// A place: every string counts as a path.
     Place,
+    /// A place or something else: every string counts as a path that is not plain words.
+    Perhaps,
+    /// A name of something that is no file.
+    Label,
     /// A URL or a host.
     Remote,
-    /// A pattern, a branch: goes down from a place that stands elsewhere.
+    /// A pattern: goes down from a place that stands elsewhere.
     Below,
+    /// A branch or the like, which is no file with a dot in front.
+    Reference,
     /// The text that a tool works on, prose, code, a question.
     Body,
     /// A type of content or a time zone.
@@ -106,15 +146,19 @@ impl Field {
             _ if NAMED_PAIRS.contains(&whole.as_str()) => Self::Pair,
             Role::Path => Self::Place,
             _ if LIKELY_PLACES.contains(&last) => Self::Place,
+            _ if PERHAPS_PLACES.contains(&last) => Self::Perhaps,
             _ if PATTERNS.contains(&last) => Self::Below,
-            Role::Reference => Self::Below,
+            Role::Reference => Self::Reference,
+            _ if LABELS.contains(&last) => Self::Label,
             Role::Url | Role::Host => Self::Remote,
             Role::Command | Role::Commands => Self::Command,
             Role::Prose | Role::Content | Role::Code | Role::Script | Role::Sql | Role::Query => Self::Body,
             _ if BODIES.contains(&last) => Self::Body,
             Role::CommandWords | Role::Method | Role::Link | Role::Other => Self::Unknown,
         };
-        if evidence.has_format(&PATH_FORMATS) || by_key == Self::Unknown && evidence.speaks_of_place() {
+        if evidence.has_format(&PATH_FORMATS)
+            || matches!(by_key, Self::Unknown | Self::Perhaps | Self::Label) && evidence.speaks_of_place()
+        {
             return Self::Place;
         }
         by_key
@@ -173,7 +217,8 @@ pub(super) fn check(
     {
         return Ok(());
     }
-    if tidy.contains(['\n', '\r']) && field != Field::Place {
+    let place = matches!(field, Field::Place | Field::Perhaps);
+    if tidy.contains(['\n', '\r']) && !place {
         // No path has several lines, but a list of paths has.
         let words = tidy.lines().map(str::trim).filter(|line| !line.contains(char::is_whitespace));
         let mut paths = words.filter(|line| !is_body && self::form(line) >= Form::Hidden);
@@ -184,19 +229,24 @@ pub(super) fn check(
         Field::Place => form >= Form::Name || !is_number_date_or_address(&tidy),
         Field::Pair => form >= Form::Hidden,
         Field::Remote => form >= Form::Relative,
+        Field::Perhaps => tidy.contains(['/', '\\', '~', '$']) || tidy.split_whitespace().any(is_file),
+        Field::Label => form >= Form::Relative,
+        // `\bword\b` is an expression.
+        Field::Below if anchored && tidy.starts_with('\\') => body::names_path(places, &tidy),
         Field::Below => form == Form::Path || form >= Form::Relative && !anchored,
-        Field::Body if is_body => form >= Form::Hidden,
+        Field::Reference => form >= Form::Hidden || form >= Form::Relative && !anchored,
+        Field::Body if is_body => body::names_path(places, &tidy),
         Field::Body => form >= Form::Relative,
-        Field::Unknown => form >= Form::Name,
+        Field::Unknown => is_file(&tidy),
         Field::Command => false,
     };
     // A name of several words is a path where its key says so, or where it begins as one.
-    let counts = counts && (!sentence || field == Field::Place || form == Form::Path);
+    let counts = counts && (!sentence || place || form == Form::Path);
     if !counts {
         return Ok(());
     }
     // Places are judged as they were sent: what is read out of them is for the reader of paths.
-    inside(places, if field == Field::Place { text } else { &tidy }, world)
+    inside(places, if place { text } else { &tidy }, world)
 }
 
 /// Whether a word of a command, or any part of it, could be a path.
@@ -204,10 +254,23 @@ pub(super) fn check_word(places: &[path::Scope], word: &str, world: &dyn World) 
     let tidy = tidy(word);
     let form = form(&tidy);
     let sentence = tidy.contains(char::is_whitespace);
+    if let Some(value) = value_of_option(places, &tidy) {
+        return inside(places, value, world);
+    }
     if form == Form::Path || form >= Form::Name && !sentence && !word.starts_with('-') {
         return inside(places, &tidy, world);
     }
     parts(&tidy).try_for_each(|part| one(places, part, world))
+}
+
+/// The value that stands right behind an option of one letter: `-C/etc`, `-xf/etc/x`, `-Isrc/include`.
+fn value_of_option<'a>(places: &[path::Scope], word: &'a str) -> Option<&'a str> {
+    let letters = word.strip_prefix('-').filter(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()))?;
+    let value = letters.get(1..).filter(|value| !value.contains(char::is_whitespace))?;
+    let at = letters.find(['/', '~'])?;
+    let behind = letters.get(at..).filter(|_| at < 5)?;
+    let absolute = body::is_there(places, behind) || behind.starts_with("~/");
+    if absolute { Some(behind) } else { Some(value).filter(|value| form(value) >= Form::Relative) }
 }
 
 /// The same of the program of a command: by its bare name, or in a folder of the system, it is no place.
@@ -260,7 +323,11 @@ fn inside(places: &[path::Scope], text: &str, world: &dyn World) -> Verdict {
             let front = tidy.split('#').next().unwrap_or_default();
             if front.len() < tidy.len() { one(places, front, world) } else { Ok(()) }
         }
-        _ => one(places, text, world),
+        _ => {
+            one(places, text, world)?;
+            // Quotes and marks around it are part of a name to some, and none to others.
+            if tidy.len() < text.trim().len() && !tidy.is_empty() { one(places, &tidy, world) } else { Ok(()) }
+        }
     }?;
     parts(&tidy).try_for_each(|part| one(places, part, world))
 }
@@ -299,10 +366,12 @@ fn in_uri(rest: &str) -> Vec<String> {
 
 /// Further paths in one string: lists with commas, options with values, quoted words.
 fn parts(text: &str) -> impl Iterator<Item = &str> {
-    let ends = |c: char| c.is_whitespace() || matches!(c, ',' | ';' | '|' | '=' | '"' | '\'' | '`' | '(' | ')' | '@');
+    let ends = |c: char| c.is_whitespace() || matches!(c, ',' | ';' | '|' | '=' | '"' | '\'' | '`' | '(' | '@');
     let whole = text.len();
     // A colon parts lists too, but `x://` is a URL.
     let pieces = text.split(ends).flat_map(|piece| {
+        // Behind a closing bracket a path goes on (`a/(b)/c`), but none begins.
+        let piece = piece.split(')').next().unwrap_or_default();
         let lists = if piece.contains(":/") && piece.contains("://") { usize::MAX } else { 0 };
         piece.split(move |c: char| lists == 0 && c == ':')
     });
@@ -382,6 +451,24 @@ fn is_uri(text: &str) -> bool {
             && (!uri::leads_elsewhere(scheme, rest) && rest.starts_with(['/', '\\'])
                 || uri::climbs(text)
                 || text.to_ascii_lowercase().contains("file:"))
+}
+
+/// Whether a word may be the name of a file, and is no address of mail.
+fn is_file(word: &str) -> bool {
+    form(word) >= Form::Name && !is_mail(word)
+}
+
+/// Whether a name ends as files do.
+pub(super) fn has_ending(name: &str) -> bool {
+    let ending = name.rsplit_once('.').map(|(_, ending)| ending).unwrap_or_default();
+    ENDINGS.iter().any(|file| ending.eq_ignore_ascii_case(file))
+}
+
+fn is_mail(word: &str) -> bool {
+    let plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._+-".contains(&byte));
+    word.split_once('@').is_some_and(|(name, host)| {
+        !name.is_empty() && !name.starts_with('.') && host.contains('.') && plain(name) && plain(host)
+    }) && !has_ending(word)
 }
 
 fn is_number_date_or_address(text: &str) -> bool {

@@ -1,7 +1,7 @@
 //! Which strings a server could connect to, where a grant limits hosts: every form that some client takes for a URL or a
 //! host, under any key. What is found in the middle of text is for [`super::reach`].
 
-use super::place::Field;
+use super::place::{self, Field};
 use super::reach;
 use super::role::Role;
 use super::uri;
@@ -12,15 +12,25 @@ use crate::schema::Evidence;
 /// Keys whose words are hosts in one tool or another.
 const LIKELY_FORMATS: [&str; 6] = ["date", "date-time", "time", "duration", "uuid", "email"];
 
+/// Schemes after which readers repair missing slashes.
+const REPAIRED: [&str; 5] = ["http", "https", "ws", "wss", "ftp"];
+
 /// Whether what a string leads to, if it leads anywhere, is covered by all limits.
-pub(super) fn check(scopes: &[Scope], role: Role, field: Field, evidence: &Evidence<'_>, text: &str) -> Verdict {
+pub(super) fn check(
+    scopes: &[Scope],
+    role: Role,
+    field: Field,
+    named: bool,
+    evidence: &Evidence<'_>,
+    text: &str,
+) -> Verdict {
     if let Some(squeezed) = uri::squeezed(text) {
-        check_word(scopes, role, field, evidence, &squeezed)?;
+        check_word(scopes, role, field, named, evidence, &squeezed)?;
     }
-    check_word(scopes, role, field, evidence, text)
+    check_word(scopes, role, field, named, evidence, text)
 }
 
-fn check_word(scopes: &[Scope], role: Role, field: Field, evidence: &Evidence<'_>, text: &str) -> Verdict {
+fn check_word(scopes: &[Scope], role: Role, field: Field, named: bool, evidence: &Evidence<'_>, text: &str) -> Verdict {
     let folded = crate::path::fold_look_alikes(text);
     let word =
         folded.trim_matches(|c: char| c.is_whitespace() || c.is_control() || matches!(c, '"' | '\'' | '<' | '>'));
@@ -29,6 +39,11 @@ fn check_word(scopes: &[Scope], role: Role, field: Field, evidence: &Evidence<'_
         || evidence.lists(text)
         || evidence.has_format(&LIKELY_FORMATS)
     {
+        return Ok(());
+    }
+    // Where the key is for labels a name with dots is one, and under keys for names it is a file's if it ends so.
+    let bare = !word.contains(['/', '\\', ':', '@', '?', '#']) && word.parse::<std::net::IpAddr>().is_err();
+    if bare && (field == Field::Label && is_name(word) || named && place::has_ending(word)) {
         return Ok(());
     }
     let remote = matches!(role, Role::Url | Role::Host) || field == Field::Remote;
@@ -42,12 +57,21 @@ fn check_word(scopes: &[Scope], role: Role, field: Field, evidence: &Evidence<'_
 fn target(word: &str, remote: bool, is_path: bool) -> Option<(String, bool)> {
     let slashes = ['/', '\\'];
     if let Some((scheme, rest)) = word.split_once(':')
-        && reach::is_reaching(scheme)
         && !rest.is_empty()
+        && let Some(known) = REPAIRED.iter().find(|known| scheme.eq_ignore_ascii_case(known))
     {
         // `http:host`, `http:/host` and `http:\\host` are one to most clients.
-        let known = ["http", "https", "ws", "wss", "ftp"].iter().find(|known| scheme.eq_ignore_ascii_case(known))?;
         return Some((format!("{known}://{}", rest.trim_start_matches(slashes)), true));
+    }
+    if let Some((scheme, rest)) = uri::scheme_of(word)
+        && scheme.len() > 1
+        && !scheme.eq_ignore_ascii_case("file")
+        && rest.len() == rest.trim_start_matches(slashes).len() + 2
+    {
+        let authority = rest.trim_start_matches(slashes).split(['/', '\\', '?', '#']).next().unwrap_or_default();
+        let host = authority.rsplit('@').next().unwrap_or_default();
+        let names_port = host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+        return (!host.is_empty()).then(|| (format!("http://{host}/"), names_port));
     }
     if word.starts_with("//") || word.starts_with("\\\\") {
         return Some((format!("http://{}", word.trim_start_matches(slashes)), false));
@@ -55,7 +79,10 @@ fn target(word: &str, remote: bool, is_path: bool) -> Option<(String, bool)> {
     let front = word.split(['/', '\\', '?', '#']).next().unwrap_or_default();
     // `git@host:path`, as ssh and git have it.
     let front = match front.rsplit_once('@') {
-        Some((_, host)) if host.contains(':') || remote => host.split(':').next().unwrap_or_default(),
+        // `user:password@host`; who writes mail names no password.
+        Some((user, host)) if host.contains(':') || remote || user.contains(':') && !is_mail(user) => {
+            host.split(':').next().unwrap_or_default()
+        }
         Some(_) => return None,
         None => front,
     };
@@ -67,6 +94,18 @@ fn target(word: &str, remote: bool, is_path: bool) -> Option<(String, bool)> {
         || !is_path && is_name(host)
         || remote && !host.is_empty() && !word.starts_with(['/', '.', '?', '#']) && !front.contains("//");
     is_host.then(|| (format!("http://{front}/"), names_port))
+}
+
+/// Whether the key says that its strings name something, and not a host.
+pub(super) fn is_name_key(key: &str) -> bool {
+    let words = crate::risk::fallback::words(key);
+    let is_host = |word: &String| matches!(word.as_str(), "host" | "domain" | "server" | "site" | "dns");
+    let last = words.last().map(String::as_str).unwrap_or_default();
+    matches!(last, "name" | "names" | "title" | "output" | "outputs") && !words.iter().any(is_host)
+}
+
+fn is_mail(user: &str) -> bool {
+    user.split(':').next().is_some_and(|scheme| scheme.eq_ignore_ascii_case("mailto"))
 }
 
 /// A name with dots that ends in letters, as names of hosts do.

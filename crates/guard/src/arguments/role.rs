@@ -58,6 +58,9 @@ pub(super) fn of(key: &str) -> Role {
         | "sha" | "tag" | "target" | "remote" => return Role::Reference,
         "ip" | "ip_address" | "addr" => return Role::Host,
         "method" | "http_method" => return Role::Method,
+        _ if ["file_name", "file_names", "folder_name", "directory_name"].iter().any(|name| whole.ends_with(name)) => {
+            return Role::Path;
+        }
         _ => {}
     }
     match last {
