@@ -403,7 +403,7 @@ impl Kernel {
 }
 
 /// Whether a client takes questions of MGP.
-fn speaks_callbacks(client: &Context) -> bool {
+pub(crate) fn speaks_callbacks(client: &Context) -> bool {
     let agreed = welcome::agreed_with(&client.caller.capabilities);
     agreed.is_some_and(|agreed| agreed.has(Extension::Callbacks))
 }

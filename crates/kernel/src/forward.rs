@@ -8,6 +8,7 @@ use switchboard_peer::client::Connected;
 use switchboard_peer::{Call, CallError, Context, Handler, Remote, Reply};
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mcp::{meta, method};
+use switchboard_protocol::mgp::Extension;
 use switchboard_protocol::{Era, Revision};
 use switchboard_wire::{Edit, Extra, Id, Object, Raw};
 use tokio::sync::mpsc;
@@ -15,7 +16,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::bridge::{self, ResultType};
-use crate::callbacks::{CallQuestions, EndOfQuestions};
+use crate::callbacks::{CallQuestions, EndOfQuestions, speaks_callbacks};
 use crate::clients::ClientState;
 use crate::gate::provenance::{self, Provenance};
 use crate::kernel::{Kernel, LEVEL_WAIT};
@@ -119,6 +120,9 @@ impl Kernel {
         server.renew_budget();
         let asked = forward.method.clone();
         let mut reply = match (context.caller.era(), upstream.revision.era()) {
+            (Era::Modern, Era::Modern) if is_asked_by_result(context, server, &forward) => {
+                Box::pin(self.ask_between(context, server, &upstream, forward)).await
+            }
             (Era::Legacy, Era::Legacy) | (Era::Modern, Era::Modern) => {
                 self.pass(context, server, &upstream, forward).await
             }
@@ -335,6 +339,32 @@ impl Kernel {
         Ok(reply)
     }
 
+    /// A modern client calls a modern server that asks questions of MGP in the middle of a call: for a client that does not
+    /// take them they become `input_required`. What the server itself answers so passes as it is.
+    async fn ask_between(
+        &self,
+        context: &Context,
+        server: &Arc<Server>,
+        upstream: &Upstream,
+        forward: Forward,
+    ) -> Result<Reply, Fault> {
+        let (method, params, id) = (forward.method.clone(), forward.params.clone(), forward.id.clone());
+        let mut running = match self.resumed(context, server, &method, params.as_ref()) {
+            Some(mut running) => {
+                // The pieces go to the request that goes on with the call.
+                if let (Some(before), Some(now)) = (&running.live, &forward.live) {
+                    before.hand_over(now);
+                }
+                running.live = forward.live.clone().or(running.live);
+                running
+            }
+            None => self.start(context, server, upstream, forward).await,
+        };
+        running.id = id;
+        let done = self.pump(context, server, &method, params.as_ref(), running).await?;
+        done.map_err(|error| failed(server, error))
+    }
+
     /// Makes a call in a task of its own, so that it can outlive the request that began it.
     pub(crate) async fn start(
         &self,
@@ -371,6 +401,14 @@ impl Kernel {
         running.live = pieces;
         running
     }
+}
+
+/// Whether what a modern server asks in the middle of this call can reach its client only as the result of the call.
+fn is_asked_by_result(context: &Context, server: &Server, forward: &Forward) -> bool {
+    &*forward.method == method::TOOLS_CALL
+        && server.agreed_on(Extension::Callbacks)
+        && (context.caller.can(&["elicitation"]) || context.caller.can(&["sampling"]))
+        && !speaks_callbacks(context)
 }
 
 /// A server's answer without what only the kernel says.
@@ -413,7 +451,17 @@ const UNKNOWN: &str = "whether the call was carried out is unknown";
 /// Whether a call was sent and nobody saw how it ended.
 pub(crate) fn is_outcome_unknown(fault: &Fault) -> bool {
     let cause = fault.source().and_then(|source| source.downcast_ref::<CallError>());
-    matches!(cause, Some(CallError::Timeout(_) | CallError::Cancelled | CallError::Closed | CallError::BadAnswer(_)))
+    matches!(
+        cause,
+        Some(
+            CallError::Timeout(_)
+                | CallError::Cancelled
+                | CallError::Closed
+                | CallError::BadAnswer(_)
+                // A gateway had the call, and lost the server or its patience. One that says 503 did not pass it on.
+                | CallError::Gateway(408 | 502 | 504)
+        )
+    )
 }
 
 /// What it means for the caller that a server gave no answer.
@@ -434,9 +482,11 @@ pub(crate) fn failed(server: &Server, error: CallError) -> Fault {
         }
         CallError::Gateway(status @ (408 | 504)) => Fault::new(
             FaultKind::UpstreamTimeout,
-            format!(
-                "server `{id}` did not answer in time (HTTP {status}); whether the call was carried out is unknown"
-            ),
+            format!("server `{id}` did not answer in time (HTTP {status}); {UNKNOWN}"),
+        ),
+        CallError::Gateway(status @ 502) => Fault::new(
+            FaultKind::UpstreamUnavailable,
+            format!("server `{id}` cannot be reached (HTTP {status}); {UNKNOWN}"),
         ),
         CallError::Gateway(status) => {
             Fault::new(FaultKind::UpstreamUnavailable, format!("server `{id}` cannot be reached (HTTP {status})"))
@@ -455,5 +505,18 @@ pub(crate) async fn send_level(connected: &Connected, level: &str) {
     if connected.revision.era() == Era::Legacy && connected.server.capabilities.member("logging").is_some() {
         let params = Edit::empty().set("level", Raw::string(level)).finish();
         let _ = connected.remote.request(Call::new(method::SET_LEVEL, Some(params)).within(LEVEL_WAIT)).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gateway_that_had_the_call_leaves_its_outcome_unknown() {
+        for (status, unknown) in [(408, true), (502, true), (503, false), (504, true)] {
+            let fault = Fault::new(FaultKind::UpstreamTimeout, "").with_source(CallError::Gateway(status));
+            assert_eq!(is_outcome_unknown(&fault), unknown, "{status}");
+        }
     }
 }

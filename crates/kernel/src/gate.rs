@@ -57,6 +57,7 @@ pub use passage::{PASSAGES, Passage, Subject};
 pub use policy::{OWNER, ToolPolicy, default_policy};
 pub(crate) use record::Permit;
 use refused::{refusal, refused};
+pub(crate) use request::Sent;
 pub(crate) use scopes::Presented;
 pub(crate) use tables::{SETTLED, Tables, access_table};
 pub(crate) use trace::{trace_of, within as within_trace};
@@ -245,7 +246,7 @@ impl Kernel {
 
     /// Judges who calls what, with what: everything that needs no person. The answer to the client where it is refused
     /// for what it is.
-    async fn check_rights(&self, attempt: &Attempt<'_>) -> Result<Option<Reply>, Fault> {
+    pub(crate) async fn check_rights(&self, attempt: &Attempt<'_>) -> Result<Option<Reply>, Fault> {
         let tables = self.tables().await?;
         let Attempt { context, server, policy, .. } = attempt;
         let access = self.access(&tables, &context.session, server, attempt.called());
@@ -325,7 +326,7 @@ impl Kernel {
             && attempt.tool.split_once(':').is_some_and(|(_, uri)| arguments::is_opaque(uri));
         if scopes.is_empty() || opaque {
             let checks = policy.checks.clone();
-            return if checks.is_empty() { None } else { Box::pin(world::check(checks, attempt.arguments())).await };
+            return if checks.is_empty() { None } else { Box::pin(checked(checks, attempt)).await };
         }
         let base = attempt.server.base_directory();
         let (checks, rest) = match attempt.within {
@@ -337,7 +338,7 @@ impl Kernel {
             None => (Arc::new(policy.checks_within(scopes, &base)), attempt.beside()),
         };
         if !checks.is_empty()
-            && let Some(violation) = Box::pin(world::check(checks, attempt.arguments())).await
+            && let Some(violation) = Box::pin(checked(checks, attempt)).await
         {
             return Some(violation);
         }
@@ -398,6 +399,15 @@ impl Kernel {
         let event = audit::with(event, "reason", fault.message());
         self.gate().audit.note(refused(event, &fault)).await;
         Some(attempt.refusal(&fault))
+    }
+}
+
+/// What is wrong with what the server would be sent: with the arguments, or with what nobody knows beside them.
+async fn checked(checks: Arc<Checks>, attempt: &Attempt<'_>) -> Option<Violation> {
+    let Some(beside) = attempt.unknown_beside() else { return world::check(checks, attempt.arguments()).await };
+    match world::check(checks.clone(), attempt.arguments()).await {
+        None => world::check(checks, beside).await,
+        violation => violation,
     }
 }
 

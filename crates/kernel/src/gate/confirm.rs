@@ -31,7 +31,7 @@ use tokio::time::Instant;
 
 use super::audit::{self, event, result};
 use super::refused::refused;
-use super::{Attempt, Subject, ToolPolicy, exact};
+use super::{Attempt, Sent, Subject, ToolPolicy};
 use crate::kernel::Kernel;
 pub(crate) use desk::Desk;
 use elicitation::{ask_by_elicitation, read_elicitation};
@@ -129,8 +129,9 @@ impl Drop for Waiting<'_> {
 impl Kernel {
     /// Makes sure that a person agreed to a call.
     pub(super) async fn confirm(&self, attempt: &Attempt<'_>, reason: ConfirmReason) -> Result<Confirmed, Fault> {
-        let arguments = exact::digest(&attempt.arguments()).map_err(crate::forward::malformed)?;
-        let message = message(attempt, reason).filter(|_| attempt.arguments().view::<Value>().is_ok());
+        let sent = attempt.sent_to_server();
+        let arguments = sent.digest().map_err(crate::forward::malformed)?;
+        let message = message(attempt, reason).filter(|_| sent.whole().view::<Value>().is_ok());
         let Some(message) = message else {
             // Nobody agrees to what they cannot be shown.
             let text = "the arguments hold a number that cannot be shown, and a person has to agree to them";
@@ -427,13 +428,13 @@ impl Kernel {
         server: &str,
         name: &str,
         policy: &ToolPolicy,
-        arguments: &Raw,
+        sent: &Sent,
         reply: &Reply,
     ) {
         let Ok(answer) = &reply.outcome else { return };
         let state = answer.member("requestState").and_then(|state| state.as_text());
         let state = state.or_else(|| ConfirmationRequest::of_result(answer)?.token);
-        let (Some(state), Ok(arguments)) = (state, exact::digest(arguments)) else { return };
+        let (Some(state), Ok(arguments)) = (state, sent.digest()) else { return };
         let agreed = agreed_to(arguments, policy.definition());
         self.gate().desk.remember(midway_of(&context.session.principal, server, name, agreed, &state));
     }

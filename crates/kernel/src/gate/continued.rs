@@ -6,7 +6,8 @@
 //! there is no such tool any more, does not go on.
 
 use switchboard_peer::{Context, Session};
-use switchboard_protocol::fault::Fault;
+use switchboard_protocol::fault::{Fault, FaultKind};
+use switchboard_store::Digest;
 use switchboard_wire::Raw;
 
 use super::audit::{self, event, result};
@@ -65,6 +66,46 @@ impl Kernel {
     /// Whether a call may go on, by what is known at this moment.
     pub(crate) fn may_continue(&self, tables: &Tables, who: &Continuing<'_>, tool: &Continued<'_>) -> bool {
         self.judge_continued(tables, who, tool).is_ok()
+    }
+
+    /// Names the limits that hold for a tool and its caller now; nothing where there are none.
+    pub(crate) fn limits_on(&self, tables: &Tables, session: &Session, tool: &Continued<'_>) -> Vec<u8> {
+        let view = self.view();
+        let Some((exposed, route)) = named(&view, tool) else { return Vec::new() };
+        let access = self.access(tables, session, tool.server, Some((tool.tool, &exposed)));
+        let granted = self.standing(tables, tool.server, route.policy.as_deref()).granted;
+        let mut scopes: Vec<_> = granted.into_iter().filter_map(|granted| granted.scope).collect();
+        scopes.extend(tables.limits(&access).cloned());
+        if scopes.is_empty() {
+            return Vec::new();
+        }
+        Digest::of(format!("{scopes:?}").as_bytes()).to_hex().into_bytes()
+    }
+
+    /// Refuses what came of a call whose arguments nobody has any more, where other limits hold now than held for it.
+    ///
+    /// # Errors
+    /// They do.
+    pub(crate) async fn admit_within(
+        &self,
+        context: &Context,
+        tool: &Continued<'_>,
+        what: &str,
+        limits: &[u8],
+    ) -> Result<(), Fault> {
+        let tables = self.tables().await?;
+        if self.limits_on(&tables, &context.session, tool) == limits {
+            return Ok(());
+        }
+        let text = "other limits hold for this tool now than when the call was made";
+        let fault = Fault::new(FaultKind::AccessDenied, text).suggest(
+            "make the same call again with the token as `_meta.checkpoint_token`: its arguments are judged anew",
+        );
+        let event = audit::event_of(event::TOOL_BLOCKED, audit::principal(&context.session), result::BLOCKED);
+        let event = audit::about(event, tool.server.id(), Some(tool.tool));
+        let event = audit::with(audit::with(event, "step", "limits"), "what", what);
+        self.gate().audit.note(refused(event, &fault)).await;
+        Err(fault)
     }
 
     fn judge_continued(&self, tables: &Tables, who: &Continuing<'_>, tool: &Continued<'_>) -> Result<(), NotAllowed> {

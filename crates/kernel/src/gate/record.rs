@@ -78,7 +78,9 @@ impl Kernel {
         let passage = attempt.subject.passage();
         let Some(event_type) = passage.outcome else { return Ok(Permit(None, None)) };
         let mut outcome = attempt.event(event_type, result::SUCCESS);
-        if let Some(arguments) = attempt.sent.cloned().or_else(|| attempt.params.get("arguments")) {
+        if attempt.unknown_beside().is_some() {
+            self.describe_arguments(&mut outcome, &attempt.sent_to_server().whole());
+        } else if let Some(arguments) = attempt.sent.cloned().or_else(|| attempt.params.get("arguments")) {
             self.describe_arguments(&mut outcome, &arguments);
         }
         let details = &mut outcome.details;

@@ -8,10 +8,11 @@ use std::sync::Arc;
 use switchboard_peer::{Context, Reply};
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::metadata::Metadata;
-use switchboard_wire::{Edit, Id, Object, Raw, Request};
+use switchboard_store::Digest;
+use switchboard_wire::{Edit, Id, Object, Raw, Refusal, Request};
 
 use super::passage::Subject;
-use super::{Admission, Attempt, Permit, ToolPolicy, metadata_of, trace_of};
+use super::{Admission, Attempt, Permit, ToolPolicy, exact, metadata_of, trace_of};
 use crate::directory::Reading;
 use crate::forward::malformed;
 use crate::kernel::Kernel;
@@ -19,6 +20,58 @@ use crate::server::Server;
 
 /// Members of parameters that are about the request and not for the server's work.
 const ABOUT: [&str; 5] = ["_meta", "_mgp", "requestState", "inputResponses", "task"];
+
+/// Members of parameters that the dialects know as being about the request, and that may be others when it is made again.
+const ALSO_ABOUT: [&str; 13] = [
+    "checkpoint_token",
+    "confirmation_token",
+    "delegation",
+    "idempotency_key",
+    "idempotency_ttl_seconds",
+    "intent",
+    "operation_id",
+    "step_id",
+    "stream",
+    "trace_id",
+    "traceparent",
+    "transaction_id",
+    "user_confirmed",
+];
+
+/// All that a server is sent to act upon: the arguments, and beside them what no dialect knows, since the server may.
+pub(crate) struct Sent {
+    pub(super) arguments: Raw,
+    pub(super) beside: Option<Raw>,
+}
+
+impl Sent {
+    /// Of a call of a tool.
+    pub(crate) fn of_call(params: &Object) -> Self {
+        let arguments = params.get("arguments").unwrap_or_else(Raw::empty_object);
+        Self { arguments, beside: unknown_of(Subject::Tool, params) }
+    }
+
+    /// One value that shows all of it: the arguments, where there is nothing else.
+    pub(super) fn whole(self) -> Raw {
+        match &self.beside {
+            Some(beside) => match Edit::of(beside) {
+                Ok(edit) => edit.set("arguments", self.arguments).finish(),
+                Err(_) => self.arguments,
+            },
+            None => self.arguments,
+        }
+    }
+
+    /// What names all of it. Arguments that look like the whole of something else have another name.
+    ///
+    /// # Errors
+    /// A member stands twice somewhere.
+    pub(crate) fn digest(&self) -> Result<Digest, Refusal> {
+        let Some(beside) = &self.beside else { return exact::digest(&self.arguments) };
+        // No such text has a line break in it.
+        Ok(Digest::of(format!("{}\n{}", exact::text(&self.arguments)?, exact::text(beside)?).as_bytes()))
+    }
+}
 
 /// A request that is no call of a tool.
 pub(crate) struct Asking<'a> {
@@ -172,7 +225,8 @@ impl<'a> Asking<'a> {
     /// Remembers it where a person agreed to it and its server wants more.
     pub(crate) fn remember(&self, kernel: &Kernel, reply: &Reply) {
         if self.asks() {
-            kernel.remember_midway(self.context, self.server.id(), &self.named, self.policy, &self.sent, reply);
+            let sent = Sent { arguments: self.sent.clone(), beside: unknown_of(self.subject, &self.params) };
+            kernel.remember_midway(self.context, self.server.id(), &self.named, self.policy, &sent, reply);
         }
     }
 
@@ -234,19 +288,38 @@ impl Attempt<'_> {
         self.subject.passage().methods.first().copied().unwrap_or_default()
     }
 
-    /// Members of the parameters that are sent beside the arguments, and that no revision knows.
+    /// Members of the parameters that are sent beside the arguments.
     pub(super) fn beside(&self) -> Option<Raw> {
-        let known: &[&str] = match self.subject {
-            Subject::Tool | Subject::Prompt => &["name", "arguments"],
-            _ => return None,
-        };
-        let is_known = |key: &str| known.contains(&key) || ABOUT.contains(&key);
-        if self.params.iter().all(|(key, _)| is_known(&key)) {
-            return None;
-        }
-        let beside = self.params.iter().filter(|(key, _)| !is_known(key));
-        Some(beside.fold(Edit::empty(), |edit, (key, value)| edit.set(&key, value)).finish())
+        beside_of(self.subject, self.params, &[])
     }
+
+    /// Those of them that no dialect knows.
+    pub(super) fn unknown_beside(&self) -> Option<Raw> {
+        unknown_of(self.subject, self.params)
+    }
+
+    /// All that the server would act upon: what a person agrees to, and what is put on record.
+    pub(super) fn sent_to_server(&self) -> Sent {
+        Sent { arguments: self.arguments(), beside: self.unknown_beside() }
+    }
+}
+
+/// What stands beside the arguments and is known to no dialect.
+fn unknown_of(subject: Subject, params: &Object) -> Option<Raw> {
+    beside_of(subject, params, &ALSO_ABOUT)
+}
+
+fn beside_of(subject: Subject, params: &Object, except: &[&str]) -> Option<Raw> {
+    // Of everything else all parameters are judged anyway.
+    if !matches!(subject, Subject::Tool | Subject::Prompt) {
+        return None;
+    }
+    let is_known = |key: &str| ["name", "arguments"].contains(&key) || ABOUT.contains(&key) || except.contains(&key);
+    if params.iter().all(|(key, _)| is_known(&key)) {
+        return None;
+    }
+    let beside = params.iter().filter(|(key, _)| !is_known(key));
+    Some(beside.fold(Edit::empty(), |edit, (key, value)| edit.set(&key, value)).finish())
 }
 
 fn without_meta(params: Option<&Raw>) -> Result<Edit, Fault> {

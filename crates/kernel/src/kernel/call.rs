@@ -18,7 +18,7 @@ use super::{Kernel, View, object_of, repeat, text_of, waiting};
 use crate::callbacks::{CallNames, CallQuestions};
 use crate::directory::Route;
 use crate::forward::{Forward, TaskWish};
-use crate::gate::{self, Admission, Attempt, Subject};
+use crate::gate::{self, Admission, Attempt, Sent, Subject};
 use crate::server::Server;
 use crate::streams::{Live, Underway, Wish};
 use crate::tasks::TaskTool;
@@ -85,11 +85,6 @@ impl Kernel {
             return Err(no_such_tool(&name));
         };
         let mut wish = Wish::of(context, &server, raw, &metadata);
-        if let Some(wish) = wish.as_mut().filter(|wish| wish.resume.is_some())
-            && let Some(reply) = Box::pin(self.resume_call(context, &server, &route, &request, wish)).await?
-        {
-            return Ok(reply);
-        }
         let trace = gate::trace_of(&metadata);
         let attempt = Attempt {
             subject: Subject::Tool,
@@ -106,6 +101,11 @@ impl Kernel {
             metadata: &metadata,
             request: Some(&request.id),
         };
+        if let Some(wish) = wish.as_mut().filter(|wish| wish.resume.is_some())
+            && let Some(reply) = Box::pin(self.resume_call(&attempt, &route, &request, wish)).await?
+        {
+            return Ok(reply);
+        }
         let (permit, cleaned) = match self.admit(attempt).await? {
             Admission::Go(permit, cleaned) => (permit, cleaned),
             Admission::Answer(reply) => return Ok(Box::pin(self.repeated(context, &name, raw, reply)).await),
@@ -179,8 +179,7 @@ impl Kernel {
         let reply = outcome.map_err(|fault| repeat::told_of_unknown(&server, policy, &metadata, fault))?;
         self.discovery().used(&context.session, &name);
         if policy.assessment.confirm.is_some() {
-            let arguments = params.get("arguments").unwrap_or_else(Raw::empty_object);
-            self.remember_midway(context, server.id(), &name, policy, &arguments, &reply);
+            self.remember_midway(context, server.id(), &name, policy, &Sent::of_call(&params), &reply);
         }
         match intent {
             Some(intent) => Ok(Box::pin(self.advised(context, &server, &name, &intent, reply)).await),

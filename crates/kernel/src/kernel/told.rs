@@ -10,9 +10,10 @@ use switchboard_peer::{Context, Reply};
 use switchboard_protocol::fault::{Fault, FaultKind, Rendering};
 use switchboard_protocol::mcp::method;
 use switchboard_protocol::proposals::{self, Proposal};
-use switchboard_wire::{Edit, ErrorObject, Raw};
+use switchboard_wire::{Edit, ErrorObject, Kind, Raw};
 
 use super::Kernel;
+use crate::gate::provenance;
 use crate::server::Server;
 use crate::{bridge, welcome};
 
@@ -69,19 +70,29 @@ pub(crate) fn rendered_for(context: &Context, method: &str, fault: &Fault) -> Er
     fault.render(&rendering_for(context, method))
 }
 
-/// The answer of a server, with its name in its error. Where the data of an error is no object, nothing can be added.
+/// Where the data of a server's error stands that nothing can be added to.
+const SERVER_DATA: &str = "server_data";
+
+/// The data of a server's error as an object. What is none, or has a member twice, stands in it as it came; `null` is
+/// nothing.
+fn opened(data: Option<&Raw>) -> Edit {
+    let Some(data) = data.filter(|data| data.kind() != Kind::Null) else { return Edit::empty() };
+    let data = provenance::cleaned(data.clone()).unwrap_or_else(|| data.clone());
+    Edit::of(&data).unwrap_or_else(|_| Edit::empty().set(SERVER_DATA, data))
+}
+
+/// The answer of a server, with its name in its error.
 pub(crate) fn stamped(reply: Reply, server: &Server) -> Reply {
     let Err(mut error) = reply.outcome else { return reply };
-    if let Ok(data) = Edit::of_optional(error.data.as_ref()) {
-        let dialect = if server.speaks_mgp() { MGP } else { "mcp" };
-        let origin = Edit::empty()
-            .set("server_id", Raw::string(server.id()))
-            .set("dialect", Raw::string(dialect))
-            // Another kernel may stand between.
-            .set_optional("origin", data.object().get("origin"))
-            .finish();
-        error.data = Some(data.set("origin", origin).finish());
-    }
+    let data = opened(error.data.as_ref());
+    let dialect = if server.speaks_mgp() { MGP } else { "mcp" };
+    let origin = Edit::empty()
+        .set("server_id", Raw::string(server.id()))
+        .set("dialect", Raw::string(dialect))
+        // Another kernel may stand between.
+        .set_optional("origin", data.object().get("origin"))
+        .finish();
+    error.data = Some(data.set("origin", origin).finish());
     Reply { outcome: Err(error), ..reply }
 }
 

@@ -313,7 +313,9 @@ impl Server {
         let latest = decisions.iter().max_by_key(|decision| decision.granted_at);
         let by = latest.map_or("policy", |decision| decision.granted_by.as_str());
         let approved = decisions.iter().filter(|decision| decision.decision == PermissionDecision::Approved);
-        let ends = approved.filter_map(|decision| decision.expires_at).min();
+        // What has ended already says nothing of how long the rest holds.
+        let now = jiff::Timestamp::now();
+        let ends = approved.filter_map(|decision| decision.expires_at).filter(|end| *end > now).min();
         self.named_request()
             .set("grants", grants.finish())
             .set_optional("scopes", narrowed.then(|| scopes.finish()))

@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 use super::render::{self, Progress};
 use super::{Form, Underway, Wish};
 use crate::forward::malformed;
-use crate::gate::{self, Continued, Presented};
+use crate::gate::{self, Continued, Presented, Sent};
 use crate::kernel::Kernel;
 use crate::server::Server;
 
@@ -109,6 +109,22 @@ impl State {
     }
 }
 
+/// Letters of an operation's key that are by chance.
+const KEY_LETTERS: usize = 32;
+
+/// A new key of an operation. It ends with what names the limits that its call was within: the key outlives the kernel,
+/// the arguments do not.
+fn key_within(limits: Vec<u8>) -> Vec<u8> {
+    let mut key = random_token().into_bytes();
+    key.extend(limits);
+    key
+}
+
+/// What names the limits that the call of an operation with this key was within.
+pub(super) fn limits_in(key: &[u8]) -> &[u8] {
+    key.get(KEY_LETTERS..).unwrap_or_default()
+}
+
 impl Live {
     /// # Errors
     /// The arguments hold a member twice.
@@ -119,13 +135,16 @@ impl Live {
         let state = State { stream, theirs: None, native: false, counts: true, resting: None, rest: SHORTEST_REST };
         let (operation, key) = match &wish.goes_on {
             Some(goes_on) => (goes_on.operation.as_str().into(), goes_on.key.clone()),
-            None => (format!("op-{}", random_token()).into(), random_token().into_bytes()),
+            None => {
+                let tool = Continued { server: &call.server, tool: &call.route.original, exposed: &call.name };
+                let limits = kernel.limits_on(&kernel.gate().granted.latest(), &context.session, &tool);
+                (format!("op-{}", random_token()).into(), key_within(limits))
+            }
         };
         // The client's request is the call's life, unless the client can come back for it.
         let alone = matches!(wish.form, Form::Proposal { pieces: true });
         let cancel = if alone { CancellationToken::new() } else { context.cancel.child_token() };
-        let arguments = || call.params.get("arguments").unwrap_or_else(Raw::empty_object);
-        let arguments = alone.then(|| gate::exact::digest(&arguments())).transpose().map_err(malformed)?;
+        let arguments = alone.then(|| Sent::of_call(&call.params).digest()).transpose().map_err(malformed)?;
         Ok(Arc::new(Self {
             kernel: kernel.clone(),
             server: call.server.clone(),

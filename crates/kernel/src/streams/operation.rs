@@ -18,10 +18,10 @@ use switchboard_protocol::proposals::streaming::{self, Resume};
 use switchboard_store::{Operation, OperationState, StoreError};
 use switchboard_wire::{Edit, Id, Limits, Object, Raw, Request};
 
-use super::live::{Reader, ToReader};
+use super::live::{Reader, ToReader, limits_in};
 use super::{Form, GoesOn, Live, Wish};
 use crate::directory::Route;
-use crate::gate::{self, Continued, Continuing, Permit};
+use crate::gate::{self, Attempt, Permit, Sent};
 use crate::kernel::{Called, Kernel, View, repeat};
 use crate::server::Server;
 
@@ -125,9 +125,8 @@ impl Kernel {
             _ => fault,
         })?;
         if route.policy.as_ref().is_some_and(|policy| policy.assessment.confirm.is_some()) {
-            let arguments = params.get("arguments").unwrap_or_else(Raw::empty_object);
             if let Some(policy) = &route.policy {
-                self.remember_midway(&context, server.id(), &name, policy, &arguments, &reply);
+                self.remember_midway(&context, server.id(), &name, policy, &Sent::of_call(&params), &reply);
             }
         }
         Ok(reply)
@@ -158,6 +157,7 @@ impl Kernel {
         if let Some(live) = self.streams().operation(principal, &claimed.operation) {
             let checkpoint = Checkpoint::open(&said.checkpoint_token, &live.key).map_err(|_| unknown_checkpoint())?;
             self.admit_continued(context, &live.continued(), streaming::RESUME, unknown_checkpoint).await?;
+            self.admit_within(context, &live.continued(), streaming::RESUME, limits_in(&live.key)).await?;
             let token = params.at(&["_meta", "progressToken"]);
             let reader = Reader::new(context, request, gate::tokens_of(context, Some(params)), token.as_ref());
             return self.take_up(&live, context, reader, checkpoint.next).await;
@@ -178,8 +178,7 @@ impl Kernel {
     /// A call that is made again with a checkpoint. `None`: it has to be made, with what `wish` says then.
     pub(crate) async fn resume_call(
         &self,
-        context: &Context,
-        server: &Arc<Server>,
+        attempt: &Attempt<'_>,
         route: &Route,
         request: &Request,
         wish: &mut Wish,
@@ -187,16 +186,14 @@ impl Kernel {
         // What is no token of ours is between the client and the server.
         let Some(token) = wish.resume.take() else { return Ok(None) };
         let Ok(claimed) = Checkpoint::claimed(&token) else { return Ok(None) };
-        let tables = self.tables().await?;
-        let name = request.params.as_ref().and_then(|params| params.member("name")?.as_text()).unwrap_or_default();
-        let tokens = gate::tokens_of(context, request.params.as_ref());
-        let who = Continuing { session: &context.session, tokens: &tokens };
-        if !self.may_continue(&tables, &who, &Continued { server, tool: &route.original, exposed: &name }) {
-            // The gate says so, in its own words.
-            return Ok(None);
+        let (context, server) = (attempt.context, attempt.server);
+        // With the arguments at hand it is judged as the call itself: by the limits that hold now.
+        if let Some(refusal) = Box::pin(self.check_rights(attempt)).await? {
+            return Ok(Some(refusal));
         }
+        let tokens = gate::tokens_of(context, request.params.as_ref());
         let principal = &context.session.principal;
-        let arguments = gate::exact::digest(&arguments_of(request)).map_err(crate::forward::malformed)?;
+        let arguments = Sent::of_call(attempt.params).digest().map_err(crate::forward::malformed)?;
         if let Some(live) = self.streams().operation(principal, &claimed.operation) {
             let checkpoint = Checkpoint::open(&token, &live.key).map_err(|_| unknown_checkpoint())?;
             let same = live.server.id() == server.id() && live.tool == route.original;
@@ -354,10 +351,6 @@ fn towards(live: &Live, wish: &Wish, params: Option<&Raw>) -> Result<Raw, Fault>
         }
     });
     Ok(edit.map_err(crate::forward::malformed)?.finish())
-}
-
-fn arguments_of(request: &Request) -> Raw {
-    request.params.as_ref().and_then(|params| params.member("arguments")).unwrap_or_else(Raw::empty_object)
 }
 
 fn written(result: &RawValue) -> Result<Reply, Fault> {

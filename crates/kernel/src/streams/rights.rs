@@ -10,6 +10,7 @@ use switchboard_protocol::fault::Fault;
 use switchboard_protocol::proposals::streaming;
 use switchboard_store::Operation;
 
+use super::live::limits_in;
 use super::operation::unknown_checkpoint;
 use crate::gate::audit::{self, event, result};
 use crate::gate::{Continued, Continuing};
@@ -67,6 +68,7 @@ impl Kernel {
         let server = self.server(&kept.server).ok_or_else(unknown_checkpoint)?;
         let tool = Continued { server: &server, tool: &kept.tool, exposed: &kept.tool };
         self.admit_continued(context, &tool, streaming::RESUME, unknown_checkpoint).await?;
+        self.admit_within(context, &tool, streaming::RESUME, limits_in(&kept.key)).await?;
         if kept.result.is_some() {
             self.record_resumed(context, &kept.server, &kept.tool, &kept.id).await;
         }

@@ -14,7 +14,7 @@ use switchboard_store::{Approvals, Claim, Claimed, Digest, Held, Ticket};
 use switchboard_wire::{Edit, Raw};
 
 use super::{LIFE, MOST, MOST_OF_ONE, later, unanswerable};
-use crate::gate::Attempt;
+use crate::gate::{Attempt, Sent};
 use crate::kernel::Kernel;
 
 /// Characters of an argument that are repeated in a server's own sentence. A longer one stands above it.
@@ -40,7 +40,7 @@ impl Question<'_> {
         let hash = |digest: Digest| Raw::string(&digest.to_string());
         let shown = Edit::empty()
             .set("tool", Raw::string(self.attempt.exposed))
-            .set("arguments", self.attempt.arguments())
+            .set("arguments", self.attempt.sent_to_server().whole())
             .set("arguments_sha256", hash(self.arguments))
             .set_optional("definition_sha256", self.attempt.policy.definition().map(hash))
             .set("risk_level", Raw::string(self.attempt.policy.assessment.risk.as_str()))
@@ -114,11 +114,14 @@ impl Question<'_> {
 ///
 /// `None` where the arguments cannot be shown.
 pub(super) fn message(attempt: &Attempt<'_>, reason: ConfirmReason) -> Option<String> {
-    let arguments = attempt.arguments();
-    let shown = match redact::shown(&arguments)?.as_str() {
+    let Sent { arguments, beside } = attempt.sent_to_server();
+    let mut shown = match redact::shown(&arguments)?.as_str() {
         "{}" => "no arguments".to_owned(),
         shown => shown.to_owned(),
     };
+    if let Some(beside) = beside {
+        shown = format!("{shown}\nSent beside the arguments:\n{}", redact::shown(&beside)?);
+    }
     let (risk, reason) = (attempt.policy.assessment.risk.as_str(), reason.as_str());
     let why = if risk == reason { risk.to_owned() } else { format!("{risk}, {reason}") };
     let mut text = format!("Allow `{}` of server `{}`? ({why})\n{shown}", attempt.tool, attempt.server.id());

@@ -63,12 +63,14 @@ async fn a_client_of_mgp_is_asked_under_its_own_names_and_answers() {
 
 #[tokio::test]
 async fn others_are_asked_in_the_words_of_mcp() {
-    for (kind, more, content, expected) in [
-        ("confirmation", options(), json!({"response": "confirm"}), "confirm"),
-        ("input", json!({}), json!({"response": "blue"}), "blue"),
-        ("selection", json!({"options": ["a", "b"]}), json!({"response": "b"}), "b"),
+    for (of, kind, more, content, expected) in [
+        (Era::Legacy, "confirmation", options(), json!({"response": "confirm"}), "confirm"),
+        (Era::Modern, "confirmation", options(), json!({"response": "confirm"}), "confirm"),
+        (Era::Modern, "input", json!({}), json!({"response": "red"}), "red"),
+        (Era::Legacy, "input", json!({}), json!({"response": "blue"}), "blue"),
+        (Era::Legacy, "selection", json!({"options": ["a", "b"]}), json!({"response": "b"}), "b"),
     ] {
-        let server = Streamer::new(Era::Legacy, true);
+        let server = Streamer::new(of, true);
         let kernel = kernel(&server, None).await;
         let legacy = client(&kernel, Era::Legacy, json!({"elicitation": {}})).await;
         legacy.ear.answers.lock().push_back(json!({"action": "accept", "content": content}));

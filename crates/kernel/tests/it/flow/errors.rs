@@ -193,6 +193,30 @@ async fn the_failure_of_a_plain_server() {
     }
 }
 
+/// Data that nothing can be added to is kept as it came, beside where the error is from.
+#[tokio::test]
+async fn data_of_an_error_that_is_no_object_is_kept_beside_its_origin() {
+    let server = Script::new(Era::Legacy, vec![tool("odd")]);
+    let house = House::with(&[("s", server.clone())], ServerPolicy::default, open_house).await;
+    for sent in [json!("text"), json!(""), json!([1, "two"]), json!(7), json!(false), Value::Null] {
+        server.errors.lock().insert("odd".to_owned(), (-32000, sent.clone()));
+        for (name, era, capabilities) in clients() {
+            let client = house.client_with(era, "ann", capabilities).await;
+            let odd = client.call("odd", json!({})).await;
+            let data = match &odd {
+                Err(error) => data_of(error),
+                Ok(result) => result["error"]["details"]["data"].clone(),
+            };
+            assert_eq!(odd.is_ok(), matches!(name, "structured" | "both"), "{name} {sent}");
+            assert_eq!(data["server_data"], sent, "{name}");
+            if odd.is_err() {
+                assert_eq!(data["origin"]["server_id"], "s", "{name} {sent}");
+                assert_eq!(data["_mgp"].is_object(), name == "mgp", "{name} {sent}");
+            }
+        }
+    }
+}
+
 /// A server that agreed on MGP uses its numbers towards us. A plain client gets the code of its revision.
 #[tokio::test]
 async fn the_number_of_a_server_that_speaks_mgp() {

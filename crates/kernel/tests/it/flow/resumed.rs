@@ -197,6 +197,44 @@ async fn kept_results_are_not_given_after_a_revocation_and_a_restart() {
     assert_eq!(events(&store).await.iter().filter(|event| resumed(event)).count(), 1);
 }
 
+/// A result that is kept is given within the limits that hold when it is asked for.
+#[tokio::test]
+async fn kept_results_are_not_given_past_limits_that_were_set_later() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let (server, store) = (Streamer::new(Era::Legacy, true), store(&directory).await);
+    let kernel = kernel(&server, Some(store.clone())).await;
+    let ann = client(&kernel, Era::Modern).await;
+    let call = |path: &str| json!({"name": "think", "arguments": {"path": path}});
+    let with = |mut call: Value, piece: &Value| {
+        call["_meta"] = json!({"checkpoint_token": piece["checkpoint_token"]});
+        call
+    };
+    ann.send_as(1, "tools/call", call("/etc/secret.txt")).await.expect("a result");
+    let secret = ann.told(CHUNK)[0].clone();
+    ann.send_as(2, "operations/resume", resume(&secret)).await.expect("hers");
+    let told = ann.told(CHUNK).len();
+    ann.send_as(3, "tools/call", call("/srv/ok/a")).await.expect("a result");
+    let fine = ann.told(CHUNK)[told].clone();
+    let mut narrowed = entry("ann", "s", None, true);
+    let limits = json!({"paths": ["/srv/ok/**"]}).to_string();
+    narrowed.scopes = Some(serde_json::value::RawValue::from_string(limits).expect("JSON"));
+    Office::of_operator(store.clone(), "olga").grant_access(narrowed).await.expect("narrowed");
+    tokio::time::sleep(Duration::from_millis(220)).await;
+    for piece in [&secret, &fine] {
+        ann.send_as(4, "operations/resume", resume(piece)).await.expect_err("its arguments are not known any more");
+    }
+    is_blocked(&store, "operations/resume").await;
+    let refused = ann.send_as(5, "tools/call", with(call("/etc/secret.txt"), &secret)).await;
+    assert!(refused.as_ref().map_or(true, |result| result["isError"] == true), "{refused:?}");
+    let again = ann.send_as(6, "tools/call", with(call("/srv/ok/a"), &fine)).await.expect("within the limits");
+    assert_eq!(again["content"][0]["text"], "Quantum computing is a paradigm");
+    // What is called within the limits is taken up within them.
+    let told = ann.told(CHUNK).len();
+    ann.send_as(7, "tools/call", call("/srv/ok/b")).await.expect("a result");
+    let within = ann.told(CHUNK)[told].clone();
+    ann.send_as(8, "operations/resume", resume(&within)).await.expect("the same limits hold");
+}
+
 #[tokio::test]
 async fn a_narrowed_session_token_takes_up_nothing_beyond_its_scopes() {
     let server = Streamer::new(Era::Legacy, true);
