@@ -36,23 +36,17 @@ pub(super) fn is_bytes(text: &str) -> bool {
     data && payload.is_some_and(|(_, payload)| payload.bytes().all(is_letter))
 }
 
-/// Whether a step of a text leads up, in any escape.
+/// Whether a step of a text leads up, in any escape, also where others beside it are broken.
 pub(super) fn climbs(text: &str) -> bool {
     let steps = |text: &str| text.split(['/', '\\', ':']).any(|step| step.trim() == "..");
-    if steps(text) {
-        return true;
+    if steps(text) || !text.contains('%') {
+        return steps(text);
     }
-    let mut current = text.to_owned();
+    let mut lower = text.to_ascii_lowercase();
     for _ in 0..DECODE_ROUNDS {
-        match percent::decoded(&current) {
-            Some(decoded) if decoded != current => current = decoded,
-            _ => return false,
-        }
-        if steps(&current) {
-            return true;
-        }
+        lower = lower.replace("%25", "%");
     }
-    false
+    steps(&lower.replace("%2e", ".").replace("%2f", "/").replace("%5c", "/"))
 }
 
 /// The text as readers of URLs have it: they leave out tabs and ends of lines wherever they stand. `None` where that
