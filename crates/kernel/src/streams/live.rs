@@ -133,16 +133,17 @@ impl Live {
         let tokens = gate::tokens_of(context, Some(call.params.raw()));
         let reader = Reader::new(context, &call.request.id, tokens, wish.token.as_ref());
         let state = State { stream, theirs: None, native: false, counts: true, resting: None, rest: SHORTEST_REST };
+        // The client's request is the call's life, unless the client can come back for it.
+        let alone = matches!(wish.form, Form::Proposal { pieces: true });
         let (operation, key) = match &wish.goes_on {
             Some(goes_on) => (goes_on.operation.as_str().into(), goes_on.key.clone()),
-            None => {
+            None if alone => {
                 let tool = Continued { server: &call.server, tool: &call.route.original, exposed: &call.name };
                 let limits = kernel.limits_on(&kernel.gate().granted.latest(), &context.session, &tool);
                 (format!("op-{}", random_token()).into(), key_within(limits))
             }
+            None => (format!("op-{}", random_token()).into(), random_token().into_bytes()),
         };
-        // The client's request is the call's life, unless the client can come back for it.
-        let alone = matches!(wish.form, Form::Proposal { pieces: true });
         let cancel = if alone { CancellationToken::new() } else { context.cancel.child_token() };
         let arguments = alone.then(|| Sent::of_call(&call.params).digest()).transpose().map_err(malformed)?;
         Ok(Arc::new(Self {
