@@ -124,10 +124,8 @@ impl Kernel {
             (Some(policy), Some(metadata)) => repeat::told_of_unknown(&server, policy, metadata, fault),
             _ => fault,
         })?;
-        if route.policy.as_ref().is_some_and(|policy| policy.assessment.confirm.is_some()) {
-            if let Some(policy) = &route.policy {
-                self.remember_midway(&context, server.id(), &name, policy, &Sent::of_call(&params), &reply);
-            }
+        if let Some(policy) = route.policy.as_ref().filter(|policy| policy.assessment.confirm.is_some()) {
+            self.remember_midway(&context, server.id(), &name, policy, &Sent::of_call(&params), &reply);
         }
         Ok(reply)
     }

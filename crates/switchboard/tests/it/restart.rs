@@ -15,7 +15,7 @@ fn scripted(home: &Home, script: &str) -> String {
 
 fn waiting(home: &Home) -> Option<String> {
     let item = home.run(&["approvals", "list", "--json"]).json()["waiting"][0].clone();
-    item["approval_id"].as_str().or(item["id"].as_str()).map(str::to_owned)
+    item["approval_id"].as_str().or_else(|| item["id"].as_str()).map(str::to_owned)
 }
 
 /// A yes is for the definition that a person saw, also where the server died and came back meanwhile.
