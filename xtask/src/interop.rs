@@ -26,8 +26,9 @@ use crate::peers::{self, Peers};
 use crate::process::Background;
 use crate::tally::{Tally, brief, say, seconds};
 
-/// Every client compares its whole list with the servers': nothing is left to be found.
-const SETTINGS: &str = "data_dir = \"data\"\n[tool_context]\nlevel = \"all\"\n";
+/// Every client compares its whole list with the servers': nothing is left to be found, and slow starts on a busy machine are
+/// waited for.
+const SETTINGS: &str = "data_dir = \"data\"\n[limits]\nlist_wait_ms = 25000\n[tool_context]\nlevel = \"all\"\n";
 
 const START_LIMIT: Duration = Duration::from_secs(60);
 /// Each job is a client and up to nine servers, mostly waiting for each other.

@@ -300,11 +300,10 @@ fn git_asks(repository: &str) -> Vec<Ask> {
     }]
 }
 
+/// Its prompt of the same name is left out: the gate refuses it an address of this machine, as it does the tool, and the
+/// operator's word above is about the tool alone.
 fn fetch_asks(url: &str) -> Vec<Ask> {
-    vec![
-        Ask::Tool { name: "fetch", arguments: json!({"url": url}), contains: WORDS },
-        Ask::Prompt { name: "fetch", arguments: json!({"url": url}), contains: WORDS },
-    ]
+    vec![Ask::Tool { name: "fetch", arguments: json!({"url": url}), contains: WORDS }]
 }
 
 fn sqlite_asks() -> Vec<Ask> {
