@@ -169,7 +169,9 @@ impl Scene {
                     .context("it drains")?;
                 let answer = self.call(victim.id, victim.tool, &victim.arguments)?;
                 ensure!(answer["error"]["code"] == 2001, "not refused with 2001: {answer}");
-                ensure!(answer["error"]["data"]["retryAfterMs"].is_u64(), "no time: {answer}");
+                // It stays down until it is started again, so no time is given after which it would be back.
+                let told = &answer["error"]["data"];
+                ensure!(told["retryAfterMs"].is_null() && told["suggestion"].is_string(), "a time: {answer}");
                 refused = "2001 while it drained, ";
                 let answer = long.join().unwrap_or_else(|_| bail!("panicked"))?;
                 ensure!(answer["result"]["content"].is_array(), "what ran was not finished: {answer}");
