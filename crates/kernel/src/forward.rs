@@ -301,14 +301,7 @@ impl Kernel {
         let params = forward.params.clone();
         let id = forward.id.clone();
         let mut running = match self.resumed(context, server, &method, params.as_ref()) {
-            Some(mut running) => {
-                // The pieces go to the request that goes on with the call.
-                if let (Some(before), Some(now)) = (&running.live, &forward.live) {
-                    before.hand_over(now);
-                }
-                running.live = forward.live.clone().or(running.live);
-                running
-            }
+            Some(running) => running.handed_over(forward.live.clone()),
             None if bridge::did_not_visit(params.as_ref()) => {
                 let text = format!("server `{}` needs a visit that was declined", server.id());
                 return Err(Fault::new(FaultKind::UrlElicitationRequired, text).from_server(server.id().as_ref()));
@@ -350,14 +343,7 @@ impl Kernel {
     ) -> Result<Reply, Fault> {
         let (method, params, id) = (forward.method.clone(), forward.params.clone(), forward.id.clone());
         let mut running = match self.resumed(context, server, &method, params.as_ref()) {
-            Some(mut running) => {
-                // The pieces go to the request that goes on with the call.
-                if let (Some(before), Some(now)) = (&running.live, &forward.live) {
-                    before.hand_over(now);
-                }
-                running.live = forward.live.clone().or(running.live);
-                running
-            }
+            Some(running) => running.handed_over(forward.live.clone()),
             None => self.start(context, server, upstream, forward).await,
         };
         running.id = id;

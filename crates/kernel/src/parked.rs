@@ -72,6 +72,15 @@ impl Running {
         Self { events, _end: end.drop_guard(), live: None, id: None, open: HashMap::new(), asked: 0 }
     }
 
+    /// The same for the request that goes on with the call: its pieces go there from now on.
+    pub(crate) fn handed_over(mut self, live: Option<Arc<Live>>) -> Self {
+        if let (Some(before), Some(now)) = (&self.live, &live) {
+            before.hand_over(now);
+        }
+        self.live = live.or(self.live);
+        self
+    }
+
     /// Answers the questions that the client has answered.
     pub(crate) fn answer(&mut self, answers: &Object) {
         for (key, value) in answers.iter() {
