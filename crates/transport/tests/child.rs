@@ -339,6 +339,23 @@ fn nothing_is_left_where_the_guardian_itself_is_killed() {
     parent.kill();
 }
 
+/// In a container the session that we belong to may have begun outside: its number is 0 then.
+#[test]
+fn nothing_is_left_in_a_namespace_whose_session_lies_outside() {
+    let inside = |program: &std::path::Path, args: &[&str]| {
+        let mut command = std::process::Command::new("unshare");
+        command.args(["--map-root-user", "--pid", "--fork", "--kill-child", "--mount-proc"]).arg(program).args(args);
+        command.output()
+    };
+    if !inside("true".as_ref(), &[]).is_ok_and(|output| output.status.success()) {
+        eprintln!("this system makes no namespaces: nothing was tried");
+        return;
+    }
+    let own = std::env::current_exe().unwrap();
+    let output = inside(&own, &["--exact", "nothing_is_left_where_the_guardian_itself_is_killed"]).unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+}
+
 #[test]
 fn what_a_guardian_starts_behaves_like_any_other() {
     let own = std::env::current_exe().unwrap();

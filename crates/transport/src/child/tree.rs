@@ -33,6 +33,13 @@ fn parse(pid: i32, stat: &str) -> Option<Entry> {
     Some(Entry { pid, parent, session })
 }
 
+/// The session of this process as the process table shows it: 0 where its leader lies outside of our PID namespace, which
+/// `getsid` of rustix must not be asked for (it takes every answer for the number of a process).
+pub(super) fn own_session() -> Option<i32> {
+    let own = rustix::process::getpid().as_raw_pid();
+    parse(own, &std::fs::read_to_string("/proc/self/stat").ok()?).map(|entry| entry.session)
+}
+
 /// The numbers of all that descend from these, themselves included.
 fn with_descendants(roots: impl Iterator<Item = i32>, all: &[Entry]) -> HashSet<i32> {
     let mut found: HashSet<i32> = roots.collect();

@@ -154,10 +154,10 @@ impl Drop for Line {
 
 /// Ends the processes that we inherited. Servers run in sessions of their own, and whatever else we start does not.
 fn end_orphans() {
-    let own = rustix::process::getsid(None).map_or(0, rustix::process::Pid::as_raw_pid);
+    let own = tree::own_session();
     let is_stray = |entry: &tree::Entry| {
         let is_guardian = |pid| RUNNING.lock().as_ref().is_some_and(|running| running.contains(&pid));
-        entry.session != own && !u32::try_from(entry.pid).is_ok_and(is_guardian)
+        Some(entry.session) != own && !u32::try_from(entry.pid).is_ok_and(is_guardian)
     };
     let count = tree::kill_children(is_stray);
     tracing::warn!(count, "a guardian process was lost: what was left of its server has been ended");
