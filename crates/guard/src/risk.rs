@@ -48,6 +48,19 @@ pub struct Assessment {
 }
 
 impl Assessment {
+    /// What holds where this holds and another one too.
+    #[must_use]
+    pub fn and(mut self, other: &Self) -> Self {
+        self.risk = self.risk.max(other.risk);
+        self.reversible = if self.reversible == Some(false) { self.reversible } else { other.reversible };
+        self.confirm = self.confirm.or(other.confirm);
+        self.effect = self.effect.max(other.effect);
+        add(&mut self.permissions, &other.permissions);
+        add(&mut self.validators, &other.validators);
+        add(&mut self.scopes, &other.scopes);
+        self
+    }
+
     /// What holds, in the form that is written into lists.
     #[must_use]
     pub fn effective(&self) -> Effective<'_> {
@@ -61,8 +74,16 @@ impl Assessment {
     }
 }
 
-/// Whether a call changes anything.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+fn add<T: PartialEq + Clone>(to: &mut Vec<T>, more: &[T]) {
+    for one in more {
+        if !to.contains(one) {
+            to.push(one.clone());
+        }
+    }
+}
+
+/// Whether a call changes anything, the least of it first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Effect {
     /// Nothing.
     None,

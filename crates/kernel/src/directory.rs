@@ -5,6 +5,7 @@
 
 mod fit;
 mod judge;
+mod reading;
 mod template;
 
 use std::collections::{HashMap, HashSet};
@@ -25,7 +26,7 @@ use crate::names;
 use crate::spec::ServerPolicy;
 use fit::{Forms, Legacy};
 use judge::Plain;
-pub use judge::Reading;
+pub use reading::Reading;
 pub(crate) use template::matches as template_matches;
 
 /// One list of a server: its elements, and what else stood in the answer.
@@ -514,16 +515,6 @@ impl Directory {
         self.find_resource(uri).filter(|route| !self.is_held(route.server, &route.original))
     }
 
-    /// Whether a resource of a server is held back, or is known only by a template that is.
-    #[must_use]
-    pub fn is_held(&self, server: usize, uri: &str) -> bool {
-        let listed = || self.resources.values().any(|route| route.server == server && &*route.original == uri);
-        let of_template = |(whose, template): &(usize, String)| {
-            *whose == server && (template == uri || template_matches(template, uri))
-        };
-        self.held.contains(&(server, uri.to_owned())) || self.held_templates.iter().any(of_template) && !listed()
-    }
-
     fn find_resource(&self, uri: &str) -> Option<Route> {
         if let Some(route) = self.resources.get(uri) {
             return Some(route.clone());
@@ -536,26 +527,6 @@ impl Directory {
             return Some(to(route.server, &uri.into()));
         }
         self.only().map(|server| to(server, &uri.into()))
-    }
-
-    /// What a resource of a server is read by, under the server's own URI for it: what is said of it where it is listed,
-    /// else of its template.
-    #[must_use]
-    pub fn reading(&self, server: usize, uri: &str) -> Option<Reading> {
-        let plain = self.plain.get(server)?;
-        let of_server = |route: &&Route| route.server == server && &*route.original == uri;
-        let apart = || self.resources.get(&apart(self.ids.get(server)?, uri));
-        let listed = self.resources.get(uri).filter(of_server).or_else(|| apart().filter(of_server));
-        if let Some(route) = listed {
-            let policy = route.policy.clone().unwrap_or_else(|| plain.listed.clone());
-            return Some(Reading { policy, variables: Vec::new() });
-        }
-        let fits = |(_, route): &&(String, Route)| route.server == server && template_matches(&route.original, uri);
-        let policy = |route: &Route| route.policy.clone().unwrap_or_else(|| plain.named.clone());
-        Some(match self.templates.iter().find(fits) {
-            Some((_, route)) => Reading { policy: policy(route), variables: template::captures(&route.original, uri) },
-            None => Reading { policy: plain.named.clone(), variables: Vec::new() },
-        })
     }
 
     /// What holds for requests of a server that nothing is known of.

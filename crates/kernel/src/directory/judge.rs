@@ -16,15 +16,6 @@ use crate::gate::ToolPolicy;
 /// Words without which a definition of a resource says nothing of its dangers.
 const TELLING: [&str; 5] = ["security", "risk_level", "requires_confirmation", "cost", "required_scopes"];
 
-/// What a resource is read by.
-#[derive(Debug, Clone)]
-pub struct Reading {
-    /// What the gate knows of it.
-    pub policy: Arc<ToolPolicy>,
-    /// What stands for the variables of its template.
-    pub variables: Vec<(String, String)>,
-}
-
 /// What holds for the resources of one server that say nothing of themselves.
 #[derive(Debug, Clone)]
 pub(super) struct Plain {

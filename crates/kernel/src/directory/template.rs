@@ -1,6 +1,8 @@
 //! Whether a URI could have come from a URI template (RFC 6570), well enough to find the server to ask, and what stands in
 //! it for the variables.
 
+use std::ops::Range;
+
 /// Whether `uri` fits `template`: its literal parts stand in order, the first at the start and the last at the end.
 pub(crate) fn matches(template: &str, uri: &str) -> bool {
     values(template, uri).is_some()
@@ -12,13 +14,32 @@ pub(super) fn variables(template: &str) -> Vec<String> {
     inside.flat_map(|(expression, _)| names(expression).map(str::to_owned).collect::<Vec<_>>()).collect()
 }
 
-/// What stands for each variable, with escapes read. Where one expression has several variables, all have the whole.
-pub(super) fn captures(template: &str, uri: &str) -> Vec<(String, String)> {
+/// What stands for each variable, with escapes read, where the URI fits. Where one expression has several variables, all
+/// have the whole.
+pub(super) fn captures(template: &str, uri: &str) -> Option<Vec<(String, String)>> {
+    Some(named(values(template, uri)?))
+}
+
+/// The same whatever the case of the letters in the template, and also for one that begins with a variable.
+pub(super) fn captures_loosely(template: &str, uri: &str) -> Option<Vec<(String, String)>> {
+    let (literals, expressions, end) = parts(template)?;
+    if literals.is_empty() {
+        return template.eq_ignore_ascii_case(uri).then(Vec::new);
+    }
+    // Letters of ASCII keep their place when they are made small.
+    let small: Vec<String> = literals.iter().map(|literal| literal.to_ascii_lowercase()).collect();
+    let small: Vec<&str> = small.iter().map(String::as_str).collect();
+    let (whole, end) = (uri.to_ascii_lowercase(), end.to_ascii_lowercase());
+    let spans = spans(&small, &end, &whole)?;
+    Some(named(expressions.into_iter().zip(spans.into_iter().filter_map(|span| uri.get(span))).collect()))
+}
+
+fn named(values: Vec<(&str, &str)>) -> Vec<(String, String)> {
     let named = |(expression, value): (&str, &str)| {
         let value = switchboard_guard::arguments::unescaped(value);
         names(expression).map(|name| (name.to_owned(), value.clone())).collect::<Vec<_>>()
     };
-    values(template, uri).unwrap_or_default().into_iter().flat_map(named).collect()
+    values.into_iter().flat_map(named).collect()
 }
 
 /// The names in one expression, without operators and modifiers.
@@ -27,8 +48,8 @@ fn names(expression: &str) -> impl Iterator<Item = &str> {
     plain.split(',').map(|name| name.split([':', '*']).next().unwrap_or_default()).filter(|name| !name.is_empty())
 }
 
-/// The expressions of a template, each with what stands for it in a URI that fits.
-fn values<'a>(template: &'a str, uri: &'a str) -> Option<Vec<(&'a str, &'a str)>> {
+/// The literal parts in front of each expression, the expressions, and what follows the last one.
+fn parts(template: &str) -> Option<(Vec<&str>, Vec<&str>, &str)> {
     let (mut literals, mut expressions) = (Vec::new(), Vec::new());
     let mut rest = template;
     while let Some(open) = rest.find('{') {
@@ -37,27 +58,41 @@ fn values<'a>(template: &'a str, uri: &'a str) -> Option<Vec<(&'a str, &'a str)>
         expressions.push(&rest[open + 1..close]);
         rest = &rest[close + 1..];
     }
-    if literals.is_empty() {
-        return (template == uri).then(Vec::new);
+    Some((literals, expressions, rest))
+}
+
+/// The expressions of a template, each with what stands for it in a URI that fits.
+fn values<'a>(template: &'a str, uri: &'a str) -> Option<Vec<(&'a str, &'a str)>> {
+    let (literals, expressions, end) = parts(template)?;
+    match literals.first() {
+        None => (template == uri).then(Vec::new),
+        // A template that begins with a variable would claim every URI there is.
+        Some(&"") => None,
+        Some(_) => {
+            let spans = spans(&literals, end, uri)?;
+            Some(expressions.into_iter().zip(spans.into_iter().filter_map(|span| uri.get(span))).collect())
+        }
     }
-    // A template that begins with a variable would claim every URI there is.
-    if literals[0].is_empty() {
-        return None;
+}
+
+/// Where the expressions stand between the literal parts, the first of which begins the URI.
+fn spans(literals: &[&str], end: &str, uri: &str) -> Option<Vec<Range<usize>>> {
+    let (first, others) = literals.split_first()?;
+    let last = uri.len().checked_sub(end.len()).filter(|_| uri.ends_with(end))?;
+    let mut at = if uri.starts_with(first) { first.len() } else { return None };
+    let mut found = Vec::with_capacity(literals.len());
+    for literal in others {
+        let next = at + uri.get(at..last)?.find(literal)?;
+        found.push(at..next);
+        at = next + literal.len();
     }
-    let mut middle = uri.strip_prefix(literals[0])?.strip_suffix(rest)?;
-    let mut found = Vec::with_capacity(expressions.len());
-    for (literal, expression) in literals[1..].iter().zip(&expressions) {
-        let at = middle.find(literal)?;
-        found.push((*expression, &middle[..at]));
-        middle = &middle[at + literal.len()..];
-    }
-    found.push((expressions[expressions.len() - 1], middle));
-    Some(found)
+    found.push(at..last.max(at));
+    (at <= last).then_some(found)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{captures, matches, variables};
+    use super::{captures, captures_loosely, matches, variables};
 
     #[test]
     fn templates_fit_what_they_make() {
@@ -81,7 +116,13 @@ mod tests {
     fn what_stands_for_variables_is_told() {
         assert_eq!(variables("x://{a}/{+b,c*}{?d}"), ["a", "b", "c", "d"]);
         let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-        assert_eq!(captures("x://{a}/{b}", "x://1/rm%20-rf"), [pair("a", "1"), pair("b", "rm -rf")]);
-        assert_eq!(captures("x://no", "x://no"), []);
+        let both = vec![pair("a", "1"), pair("b", "rm -rf")];
+        assert_eq!(captures("x://{a}/{b}", "x://1/rm%20-rf"), Some(both.clone()));
+        assert_eq!(captures("x://no", "x://no"), Some(Vec::new()));
+        assert_eq!(captures("x://{a}/{b}", "X://1/rm%20-rf"), None);
+        assert_eq!(captures_loosely("x://{a}/{b}", "X://1/rm%20-rf"), Some(both));
+        assert_eq!(captures("{+all}", "x://y"), None);
+        assert_eq!(captures_loosely("{+all}", "x://y"), Some(vec![pair("all", "x://y")]));
+        assert_eq!(captures_loosely("x://{a}-end", "x://-en"), None);
     }
 }

@@ -84,6 +84,18 @@ impl ToolPolicy {
         Self { checks: Arc::new(policy.checks_within(&[], "/")), ..policy }
     }
 
+    /// What holds where all of these may: the strictest of each.
+    pub(crate) fn strictest(policies: Vec<Arc<Self>>) -> Option<Arc<Self>> {
+        let rank = |policy: &Arc<Self>| (policy.assessment.confirm.is_some(), policy.assessment.risk);
+        let strictest = policies.iter().max_by_key(|policy| rank(policy))?.clone();
+        let assessments = policies.iter().map(|policy| &policy.assessment);
+        let assessment = assessments.fold(strictest.assessment.clone(), Assessment::and);
+        if assessment == strictest.assessment {
+            return Some(strictest);
+        }
+        Some(Arc::new(Self::new(strictest.security.clone(), assessment)))
+    }
+
     /// The checks of its arguments within the scopes of grants.
     pub(super) fn checks_within(&self, scopes: &[permission::Scope], base: &str) -> Checks {
         let checks = Checks::new(&self.assessment.validators, &self.security, scopes, base);

@@ -151,9 +151,7 @@ impl<'a> Asking<'a> {
             sent.set("uri", Raw::string(names.1))
         } else {
             // What leads somewhere is what stands for the variables: the rest is the server's.
-            let values = reading.variables.iter();
-            let values = values.fold(Edit::empty(), |edit, (name, value)| edit.set(name, Raw::string(value)));
-            sent.set("resource", Raw::string(names.1)).set("variables", values.finish())
+            sent.set("resource", Raw::string(names.1)).set("variables", values_of(&reading.variables))
         };
         let asking = Self::of(context, server, subject, &reading.policy, names, request, sent.finish())?;
         Ok(Self { within: Some(within), ..asking })
@@ -320,6 +318,17 @@ fn beside_of(subject: Subject, params: &Object, except: &[&str]) -> Option<Raw> 
     }
     let beside = params.iter().filter(|(key, _)| !is_known(key));
     Some(beside.fold(Edit::empty(), |edit, (key, value)| edit.set(&key, value)).finish())
+}
+
+/// What stands for variables. Where an address can be read in several ways, a variable has all of its values.
+fn values_of(variables: &[(String, String)]) -> Raw {
+    let values = variables.chunk_by(|one, other| one.0 == other.0);
+    let written = values.filter_map(|values| {
+        let texts: Vec<Raw> = values.iter().map(|(_, value)| Raw::string(value)).collect();
+        let (name, _) = values.first()?;
+        Some((name, if let [only] = &texts[..] { only.clone() } else { Raw::array(&texts) }))
+    });
+    written.fold(Edit::empty(), |edit, (name, value)| edit.set(name, value)).finish()
 }
 
 fn without_meta(params: Option<&Raw>) -> Result<Edit, Fault> {

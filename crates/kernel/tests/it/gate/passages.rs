@@ -275,6 +275,60 @@ async fn a_template_that_runs_commands_is_judged_by_its_variables() {
     assert!(ann.request("resources/read", read("file:///x")).await.is_ok());
 }
 
+/// A server reads an address as a parser of URLs does, and takes any template that fits: the strictest counts.
+#[tokio::test]
+async fn another_spelling_of_an_address_is_judged_alike() {
+    for several in [false, true] {
+        let script = script();
+        script.templates.lock().extend([
+            json!({"name": "documents", "uriTemplate": "doc://{+path}"}),
+            json!({"name": "run_command", "uriTemplate": "doc://run/{command}"}),
+            json!({"name": "run_script", "description": "Runs a shell command", "uriTemplate": "app://host/run/{command}"}),
+        ]);
+        let mut servers = vec![("s", script.clone())];
+        if several {
+            servers.push(("t", script_of_another()));
+        }
+        let house = House::with(&servers, ServerPolicy::default, |gate| {
+            open_house(gate);
+            gate.approval_wait = Duration::from_millis(50);
+        })
+        .await;
+        let ann = house.client(Era::Legacy, "ann").await;
+        let prefix = if several { "s+" } else { "" };
+        for uri in [
+            "EXEC://id;echo%20pwned",
+            "eXec://ls",
+            " exec://ls",
+            "ex\tec://ls",
+            "exec://ls\n",
+            "exec:ls",
+            "exec:/ls",
+            "exec:///ls",
+            "doc://run/ls;id",
+            "doc://run/ls",
+            "DOC://RUN/ls",
+            "doc://x/../run/ls",
+            "app://host/x/../run/ls",
+            "app://@host/run/ls",
+            "app://host:80/run/ls",
+            "app://HOST/r%75n/ls",
+            "app:\\\\host\\run\\ls",
+        ] {
+            for method in ["resources/read", "resources/subscribe"] {
+                let refused = ann.request(method, json!({"uri": format!("{prefix}{uri}")})).await;
+                assert!(refused.is_err(), "{method} {uri:?} {several}: {refused:?}");
+            }
+        }
+        assert!(script.heard("resources/read").is_empty(), "{:?}", script.heard("resources/read"));
+        assert!(script.heard("resources/subscribe").is_empty());
+        for uri in ["doc://guide/one", "file:///x", "FILE:///x"] {
+            let read = ann.request("resources/read", json!({"uri": format!("{prefix}{uri}")})).await;
+            assert!(read.is_ok(), "{uri} {several}: {read:?}");
+        }
+    }
+}
+
 /// Reading is no danger by itself, whatever the trust; a prompt of a server that is not trusted is.
 #[tokio::test]
 async fn plain_resources_ask_nobody() {

@@ -231,6 +231,15 @@ async fn prompts_resources_and_templates_are_pinned() {
         assert_eq!(templates["resourceTemplates"].as_array().unwrap().is_empty(), held == Some("template:page://{n}"));
         assert!(resources.contains(&"doc://other".to_owned()), "{what}: the others stay");
         let Some(held) = held else { return };
+        let spellings: &[&str] = match held {
+            "resource:doc://guide" => &["DOC://guide", " doc://guide", "doc://guide/", "doc://me@guide", "doc://guide?x"],
+            "template:page://{n}" => &["PAGE://7", "page://a@7", "pa\tge://7"],
+            _ => &[],
+        };
+        for uri in spellings {
+            let read = ann.request("resources/read", json!({"uri": format!("{}{uri}", if several { "s+" } else { "" })}));
+            assert!(read.await.is_err(), "{what}: {uri}");
+        }
         let events = house.await_events("dev.switchboard.definition_quarantined", 1).await;
         assert_eq!(events[0].target.tool_name.as_deref(), Some(held));
         let pins = house.store.pins().list(Some("s")).await.unwrap();

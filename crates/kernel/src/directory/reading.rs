@@ -1,0 +1,204 @@
+//! What a resource is read by, however its address is spelled.
+//!
+//! A server takes an address apart in its own way: `EXEC://id`, ` exec://id` and `ex<tab>ec://id` are one to a parser of
+//! URLs, and two templates may both fit. So what holds for an address is the strictest of all that it may lead to. One
+//! that fits nothing in any spelling is held to what the server's templates of that scheme are held to.
+
+use std::sync::Arc;
+
+use switchboard_guard::arguments::unescaped;
+
+use super::judge::Plain;
+use super::{Directory, Route, apart, template, template_matches};
+use crate::gate::ToolPolicy;
+
+/// How often an address may be escaped: readers that read twice are not rare.
+const ROUNDS: usize = 3;
+
+/// What a resource is read by.
+#[derive(Debug, Clone)]
+pub struct Reading {
+    /// What the gate knows of it.
+    pub policy: Arc<ToolPolicy>,
+    /// What stands for the variables of the templates that it may come from. A name may stand more than once.
+    pub variables: Vec<(String, String)>,
+}
+
+impl Directory {
+    /// What a resource of a server is read by, under the server's own URI for it: what is said of it where it is listed,
+    /// else of all templates that fit.
+    #[must_use]
+    pub fn reading(&self, server: usize, uri: &str) -> Option<Reading> {
+        let plain = self.plain.get(server)?;
+        if let Some(route) = self.listed(server, uri) {
+            let policy = route.policy.clone().unwrap_or_else(|| plain.listed.clone());
+            return Some(Reading { policy, variables: Vec::new() });
+        }
+        Some(self.unlisted(server, uri, plain))
+    }
+
+    fn listed(&self, server: usize, uri: &str) -> Option<&Route> {
+        let of_server = |route: &&Route| route.server == server && &*route.original == uri;
+        let apart = || self.resources.get(&apart(self.ids.get(server)?, uri));
+        self.resources.get(uri).filter(of_server).or_else(|| apart().filter(of_server))
+    }
+
+    fn unlisted(&self, server: usize, uri: &str, plain: &Plain) -> Reading {
+        let loose = loosened(uri);
+        let mut policies = Vec::new();
+        let mut variables = Vec::new();
+        for (template, policy) in self.templates_of(server, plain) {
+            let exact = template::captures(template, uri);
+            let fits = exact.is_some();
+            variables.extend(exact.unwrap_or_default());
+            let loosely: Vec<_> = loose.iter().filter_map(|form| template::captures_loosely(template, form)).collect();
+            if fits || !loosely.is_empty() {
+                policies.push(policy);
+            }
+            variables.extend(loosely.into_iter().flatten());
+        }
+        // A listed resource that says something of itself says it in every spelling.
+        let speaking = self.resources.values().filter(|route| route.server == server && route.policy.is_some());
+        policies.extend(speaking.filter(|route| is_same(&route.original, &loose)).filter_map(|route| route.policy.clone()));
+        if policies.is_empty() {
+            let form = loose.first().map_or(uri, String::as_str);
+            for (template, policy) in self.templates_of(server, plain) {
+                if same_scheme(template, form) {
+                    policies.push(policy);
+                    let rest = form.split_once(':').map_or(form, |(_, rest)| rest).trim_matches('/');
+                    variables.extend(template::variables(template).into_iter().map(|name| (name, rest.to_owned())));
+                }
+            }
+        }
+        variables.sort_unstable();
+        variables.dedup();
+        let policy = ToolPolicy::strictest(policies).unwrap_or_else(|| plain.named.clone());
+        Reading { policy, variables }
+    }
+
+    fn templates_of<'a>(
+        &'a self,
+        server: usize,
+        plain: &'a Plain,
+    ) -> impl Iterator<Item = (&'a str, Arc<ToolPolicy>)> + 'a {
+        let own = self.templates.iter().filter(move |(_, route)| route.server == server);
+        own.map(|(_, route)| (&*route.original, route.policy.clone().unwrap_or_else(|| plain.named.clone())))
+    }
+
+    /// Whether a resource of a server is held back, or is known only by a template that is.
+    #[must_use]
+    pub fn is_held(&self, server: usize, uri: &str) -> bool {
+        if self.held.is_empty() && self.held_templates.is_empty() {
+            return false;
+        }
+        if self.held.contains(&(server, uri.to_owned())) {
+            return true;
+        }
+        let loose = loosened(uri);
+        let of_template = |(whose, template): &(usize, String)| {
+            *whose == server
+                && (template == uri
+                    || template_matches(template, uri)
+                    || loose.iter().any(|form| template::captures_loosely(template, form).is_some()))
+        };
+        let of_resource = |(whose, held): &(usize, String)| *whose == server && is_same(held, &loose);
+        (self.held.iter().any(of_resource) || self.held_templates.iter().any(of_template))
+            && self.listed(server, uri).is_none()
+    }
+}
+
+/// Whether an address as it was written is what another one, loosened, leads to. What follows the path tells no two apart.
+fn is_same(written: &str, loose: &[String]) -> bool {
+    let bare = |address: &str| {
+        let path = address.split(['?', '#']).next().unwrap_or_default();
+        path.trim_end_matches('/').to_ascii_lowercase()
+    };
+    let written = loosened(written);
+    loose.iter().any(|loose| written.iter().any(|written| bare(written) == bare(loose)))
+}
+
+fn same_scheme(template: &str, loose: &str) -> bool {
+    match (template.split_once(':'), loose.split_once(':')) {
+        (Some((one, _)), Some((other, _))) => one.contains('{') || one.eq_ignore_ascii_case(other),
+        (template, _) => template.is_none(),
+    }
+}
+
+/// An address as lenient readers take it: without blanks and breaks that parsers skip, escapes read, nobody's name and no
+/// port in front of the path, and steps through `.` and `..` taken. There are two forms where such steps leave the path:
+/// some readers take them through the host.
+fn loosened(uri: &str) -> Vec<String> {
+    let is_skipped = |c: char| c.is_control() || matches!(c, '\u{200b}'..='\u{200f}' | '\u{feff}' | '\u{2060}');
+    let mut text: String = uri.trim().chars().filter(|c| !is_skipped(*c)).collect();
+    for _ in 0..ROUNDS {
+        let read = unescaped(&text);
+        if read == text {
+            break;
+        }
+        text = read;
+    }
+    let text = text.trim().replace('\\', "/");
+    let Some((scheme, rest)) = text.split_once(':') else { return vec![text] };
+    let Some(rest) = rest.strip_prefix("//") else { return vec![format!("{scheme}:{}", walked(rest, 1))] };
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let (authority, path) = rest.split_at(end);
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    let host = match host.rsplit_once(':') {
+        Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host,
+        _ => host,
+    };
+    let mut forms = vec![format!("{scheme}://{host}{}", walked(path, 1))];
+    let through = format!("{scheme}://{}", walked(&format!("{host}{path}"), 0));
+    if through != forms[0] {
+        forms.push(through);
+    }
+    forms
+}
+
+/// A path with its steps taken, the first `kept` of which are not stepped out of. What follows it stays as it is.
+fn walked(path: &str, kept: usize) -> String {
+    let end = path.find(['?', '#']).unwrap_or(path.len());
+    let (path, rest) = path.split_at(end);
+    let mut steps: Vec<&str> = Vec::new();
+    let last = path.split('/').count() - 1;
+    for (at, step) in path.split('/').enumerate() {
+        match step {
+            "." => {}
+            ".." if steps.len() > kept => drop(steps.pop()),
+            ".." => {}
+            "" if at > 0 && at < last => {}
+            step => steps.push(step),
+        }
+    }
+    format!("{}{rest}", steps.join("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spellings_of_one_address() {
+        for (written, loose) in [
+            ("exec://id", "exec://id"),
+            ("  exec://id", "exec://id"),
+            ("ex\tec://i\nd", "exec://id"),
+            ("exec://id;echo%20pwned", "exec://id;echo pwned"),
+            ("exec://id%253Becho", "exec://id;echo"),
+            ("app://host/x/../run/ls", "app://host/run/ls"),
+            ("app://host/./run//ls", "app://host/run/ls"),
+            ("app://@host/run/ls", "app://host/run/ls"),
+            ("app://me:secret@host:80/run", "app://host/run"),
+            ("app:\\\\host\\run", "app://host/run"),
+            ("notes:evil", "notes:evil"),
+            ("no scheme", "no scheme"),
+        ] {
+            assert_eq!(loosened(written), [loose], "{written:?}");
+        }
+        assert_eq!(loosened("doc://x/../run/ls"), ["doc://x/run/ls", "doc://run/ls"]);
+        for (written, other) in [("notes://evil", "NOTES://Evil"), ("notes://evil", "notes://evil/?x=1#y")] {
+            assert!(is_same(written, &loosened(other)), "{other}");
+        }
+        assert!(!is_same("notes://evil", &loosened("notes://evil/more")));
+    }
+}
