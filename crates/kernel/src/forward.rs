@@ -176,7 +176,8 @@ impl Kernel {
         let questions = std::mem::take(&mut forward.questions);
         let goes_on = questions.is_shared();
         let (kernel, server_, client) = (self.clone(), server.clone(), context.clone());
-        let related = Arc::new(Relay { kernel, server: server_, client, logs, live, id, questions });
+        let called = forward.params.clone().filter(|_| *forward.method == *method::TOOLS_CALL);
+        let related = Arc::new(Relay { kernel, server: server_, client, logs, live, id, questions, called });
         let questions = &related.questions;
         let _end = (!goes_on).then(|| EndOfQuestions { kernel: self, questions });
         let mut ticket = self.ticket(context, server, upstream, related.clone()).await;
@@ -199,7 +200,7 @@ impl Kernel {
     ) -> Ticket {
         let owner = ClientState::of(&context.session).owner;
         let user =
-            User { owner, principal: context.session.principal.clone(), shared: upstream.shared, related, waiting: 0 };
+            User { owner, identity: context.session.identity.clone(), shared: upstream.shared, related, waiting: 0 };
         if upstream.shared && server.using.takes_turns() {
             Box::pin(server.using.begin_in_turn(user)).await
         } else {

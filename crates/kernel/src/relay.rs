@@ -13,7 +13,7 @@ use switchboard_wire::{Edit, ErrorObject, Id, Notification, Raw, Request, code};
 use crate::bridge;
 use crate::callbacks::{About, CallQuestions};
 use crate::clients::{ClientState, wants_log};
-use crate::gate::{audit, provenance};
+use crate::gate::{Continued, audit, provenance};
 use crate::kernel::Kernel;
 use crate::server::Server;
 use crate::streams::Live;
@@ -33,6 +33,26 @@ pub(crate) struct Relay {
     pub(crate) id: Option<Id>,
     /// What the server asks about the call.
     pub(crate) questions: CallQuestions,
+    /// The tool that is called, as the server calls it: in these parameters. Nothing for what is no call of a tool.
+    pub(crate) called: Option<Raw>,
+}
+
+impl Relay {
+    /// Whether the client may still make the call that it answers a question about.
+    async fn may_answer(&self) -> Result<(), Fault> {
+        let lost = || Fault::new(FaultKind::AccessDenied, "the right to make this call was taken back");
+        match self.called.as_ref().and_then(|params| params.member("name")?.as_text()) {
+            Some(tool) => {
+                let call = Continued { server: &self.server, tool: &tool, exposed: &tool };
+                self.kernel.admit_continued(&self.client, &call, "answer", lost).await
+            }
+            None => {
+                let tables = self.kernel.tables().await?;
+                let access = self.kernel.access(&tables, &self.client.session, &self.server, None);
+                if access.allow { Ok(()) } else { Err(lost()) }
+            }
+        }
+    }
 }
 
 /// Which log messages of a call reach the client.
@@ -78,12 +98,17 @@ impl Handler for Relay {
             }
             let _asking = self.server.asks(ClientState::of(&self.client.session).owner, &request.method);
             let client = Asked { remote: &self.client.remote, caller: &self.client.caller };
-            tokio::select! {
+            let reply = tokio::select! {
                 reply = self.kernel.ask_client(&client, &self.server, request, Some(context.remote)) => reply,
                 // With the call, its questions have no meaning any more.
                 () = self.client.cancel.cancelled() => {
-                    Err(ErrorObject::new(code::INTERNAL_ERROR, "the call that this belongs to has ended")).into()
+                    return Err(ErrorObject::new(code::INTERNAL_ERROR, "the call that this belongs to has ended")).into();
                 }
+            };
+            // It may have taken a while.
+            match self.may_answer().await {
+                Ok(()) => reply,
+                Err(fault) => Err(ErrorObject::new(code::INTERNAL_ERROR, fault.message())).into(),
             }
         })
     }

@@ -259,6 +259,10 @@ impl Remote for Connection {
     fn backlog(&self) -> usize {
         self.writer.waiting()
     }
+
+    fn abandoned(&self) -> Option<Vec<u64>> {
+        self.pending.abandoned()
+    }
 }
 
 impl std::fmt::Debug for Connection {
@@ -275,7 +279,7 @@ struct OpenCall<'a> {
 
 impl Drop for OpenCall<'_> {
     fn drop(&mut self) {
-        self.connection.pending.remove(self.id);
+        self.connection.pending.remove(self.id, self.tell);
         if self.tell {
             let params = Edit::empty().set("requestId", Raw::number(self.id)).finish();
             let _ = self.connection.notify(Notification::new(method::CANCELLED, Some(params)));

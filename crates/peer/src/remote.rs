@@ -36,6 +36,12 @@ pub trait Remote: Send + Sync + 'static {
         0
     }
 
+    /// The owners of calls that nobody waits for any more and that have no answer yet: the far side may still ask about
+    /// them. Nothing where that is not known.
+    fn abandoned(&self) -> Option<Vec<u64>> {
+        None
+    }
+
     /// Ends the connection that carries the answer to the current request, without ending the request: the client
     /// comes back for the rest (SSE polling, from 2025-11-25 on). Does nothing where there is no such thing.
     fn close_stream(&self) {}

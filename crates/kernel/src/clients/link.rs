@@ -203,6 +203,7 @@ impl FromLink {
             live: None,
             id: None,
             questions: CallQuestions::default(),
+            called: None,
         };
         let about = About { client, asker: Arc::new(asker), request: None, call: None };
         self.kernel.take_callback(&self.server, self.questions.scope, Some(about), &back.remote, params);

@@ -28,18 +28,20 @@ impl Handler for FromServer {
             }
             // Nothing says for whom the server asks. While one client has calls there, or just one is connected, there
             // is no doubt; otherwise a guess could put one person's question before another.
-            let why = match self.server.using.whose_question().await {
+            let unanswered = context.remote.abandoned();
+            let why = match self.server.using.whose_question(unanswered.as_deref()).await {
                 Whose::Owners(related) => return related.request(context, request).await,
                 Whose::Nobodys => match self.kernel.only_client_of(&self.server).await {
-                    Some(session) => {
+                    // Somebody who has gone may have left a call behind that asks now.
+                    Some(session) if !self.server.using.may_be_for_another(&session.identity) => {
                         let caller = session.caller();
                         let client = Asked { remote: session.remote(), caller: &caller };
                         return self.kernel.ask_client(&client, &self.server, request, Some(context.remote)).await;
                     }
-                    None => "the request names no call, and it is not clear which client it is for",
+                    _ => "the request names no call, and it is not clear which client it is for",
                 },
                 Whose::Doubtful => {
-                    "several clients have calls here and the request names none of them; \
+                    "several clients have, or gave up, calls here and the request names none of them; \
                      set sharing = \"session\" for this server to give each client its own"
                 }
             };
@@ -61,7 +63,7 @@ impl Handler for FromServer {
             if self.kernel.take_notice(&self.server, &notification) {
                 return;
             }
-            match self.server.using.whose() {
+            match self.server.using.whose(context.remote.abandoned().as_deref()) {
                 // It names no call, so only the operator can be asked.
                 Whose::Nobodys | Whose::Doubtful if &*notification.method == mgp::method::CALLBACK_REQUEST => {
                     let params = notification.params.as_ref();

@@ -3,7 +3,9 @@
 //! What a server sends without naming a call can be given to somebody only while there is no doubt for whom it is. A
 //! server that asks such questions therefore serves its clients in turns, as far as that costs nobody much time; a
 //! question that comes in doubt waits for the doubt to end. Between calls of one principal, one that waits for an answer
-//! already is taken not to ask again. Between principals nothing is taken for granted.
+//! already is taken not to ask again. Between principals nothing is taken for granted, nor between tokens of one principal
+//! that are good for different things. A call that was given up may still be worked on: while there is one of somebody
+//! else, a question may be about that one.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,13 +14,20 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use switchboard_peer::Handler;
+use switchboard_transport::http_server::Principal;
 use tokio::sync::Notify;
+use tokio::time::Instant;
 
 /// How long a call waits for the calls of other clients on a server that asks questions. A call that got no turn goes
 /// ahead: only a question of the server would have no answer then.
 const TURN: Duration = Duration::from_secs(10);
 /// How long a question waits until it is clear for whom it is.
 const DOUBT: Duration = Duration::from_secs(15);
+
+/// How long a call that was given up counts as worked on, where nothing tells that its answer came after all.
+const AFTERLIFE: Duration = Duration::from_secs(600);
+/// Owners of such calls that are told apart.
+const MAX_ABANDONED: usize = 1_024;
 
 /// The calls that run.
 #[derive(Default)]
@@ -38,9 +47,39 @@ struct Calls {
     next: u64,
     /// Calls on the shared connection that ended without an answer of the server.
     abandoned: u64,
+    /// Whose they were, by owner, and when the last of them ended. The server may still work on them.
+    ghosts: HashMap<u64, (Principal, Instant)>,
+    /// There were more of those than are kept.
+    crowded: bool,
 }
 
 impl Calls {
+    /// Whether what comes now may be about a call that somebody else gave up.
+    fn may_be_for_another(&self, owner: u64, identity: &Principal) -> bool {
+        let is_own = |(whose, (ghost, _)): (&u64, &(Principal, Instant))| *whose == owner || are_kin(ghost, identity);
+        self.crowded || !self.ghosts.iter().all(is_own)
+    }
+
+    /// Whether that holds for everybody who has a call here.
+    fn is_haunted(&self) -> bool {
+        self.shared().all(|(_, user)| self.may_be_for_another(user.owner, &user.identity))
+    }
+
+    /// Forgets those whose answer has come, and those of a connection that has ended: `unanswered` are the owners of the
+    /// calls that were given up on the one there is.
+    fn lay_ghosts(&mut self, unanswered: Option<&[u64]>) {
+        if self.ghosts.is_empty() && !self.crowded {
+            return;
+        }
+        match unanswered {
+            Some(owners) => {
+                self.crowded &= !owners.is_empty();
+                self.ghosts.retain(|owner, _| owners.contains(owner));
+            }
+            None => self.ghosts.retain(|_, (_, since)| since.elapsed() < AFTERLIFE),
+        }
+    }
+
     fn shared(&self) -> impl Iterator<Item = (&u64, &User)> {
         self.open.iter().filter(|(_, user)| user.shared)
     }
@@ -59,6 +98,9 @@ impl Calls {
         let Some((_, one)) = self.shared().find(|(_, user)| user.waiting == 0).or_else(|| self.shared().next()) else {
             return Whose::Nobodys;
         };
+        if self.may_be_for_another(one.owner, &one.identity) {
+            return Whose::Doubtful;
+        }
         if self.shared().all(|(_, user)| user.owner == one.owner || one.does_not_fear(user)) {
             let mut own = self.shared().filter(|(_, user)| user.owner == one.owner);
             return newest(&mut own).map_or(Whose::Nobodys, Whose::Owners);
@@ -70,7 +112,7 @@ impl Calls {
 /// Who made a call, and who takes what the server sends about it.
 pub(crate) struct User {
     pub(crate) owner: u64,
-    pub(crate) principal: Arc<str>,
+    pub(crate) identity: Principal,
     /// Whether the call takes the connection that all clients share.
     pub(crate) shared: bool,
     pub(crate) related: Arc<dyn Handler>,
@@ -81,8 +123,13 @@ pub(crate) struct User {
 impl User {
     /// Whether a call of somebody else cannot be the one that asks while this one can.
     fn does_not_fear(&self, other: &Self) -> bool {
-        self.waiting == 0 && other.waiting > 0 && other.principal == self.principal
+        self.waiting == 0 && other.waiting > 0 && are_kin(&other.identity, &self.identity)
     }
+}
+
+/// Whether what one may be asked, the other may be asked too.
+fn are_kin(one: &Principal, other: &Principal) -> bool {
+    one.name == other.name && one.scopes == other.scopes
 }
 
 /// Whose a message that names no call can be.
@@ -130,12 +177,12 @@ impl Using {
 
     /// The same as [`Using::begin`], after the calls of other clients on the shared connection, if they end soon.
     pub(crate) async fn begin_in_turn(self: &Arc<Self>, user: User) -> Ticket {
-        let deadline = tokio::time::Instant::now() + TURN;
+        let deadline = Instant::now() + TURN;
         loop {
             let ended = self.ended.notified();
             tokio::pin!(ended);
             ended.as_mut().enable();
-            let late = tokio::time::Instant::now() >= deadline;
+            let late = Instant::now() >= deadline;
             {
                 let mut calls = self.calls.lock();
                 let alone = calls.shared().all(|(_, other)| other.owner == user.owner || user.does_not_fear(other));
@@ -151,9 +198,13 @@ impl Using {
 
     /// Whose a question on the shared connection is, waited for while that is in doubt. A call that ended without an
     /// answer may have been the one that asked: then nobody can say any more.
-    pub(crate) async fn whose_question(&self) -> Whose {
-        let deadline = tokio::time::Instant::now() + DOUBT;
-        let abandoned = self.calls.lock().abandoned;
+    pub(crate) async fn whose_question(&self, unanswered: Option<&[u64]>) -> Whose {
+        let deadline = Instant::now() + DOUBT;
+        let abandoned = {
+            let mut calls = self.calls.lock();
+            calls.lay_ghosts(unanswered);
+            calls.abandoned
+        };
         loop {
             let ended = self.ended.notified();
             tokio::pin!(ended);
@@ -161,6 +212,7 @@ impl Using {
             {
                 let calls = self.calls.lock();
                 match calls.whose() {
+                    Whose::Doubtful if calls.is_haunted() => return Whose::Doubtful,
                     Whose::Doubtful if calls.abandoned == abandoned => {}
                     _ if calls.abandoned != abandoned => return Whose::Doubtful,
                     clear => return clear,
@@ -178,8 +230,16 @@ impl Using {
     }
 
     /// Whose a message on the shared connection can be.
-    pub(crate) fn whose(&self) -> Whose {
-        self.calls.lock().whose()
+    pub(crate) fn whose(&self, unanswered: Option<&[u64]>) -> Whose {
+        let mut calls = self.calls.lock();
+        calls.lay_ghosts(unanswered);
+        calls.whose()
+    }
+
+    /// Whether a message about no running call may be about one that somebody else gave up.
+    pub(crate) fn may_be_for_another(&self, identity: &Principal) -> bool {
+        // No owner has this number.
+        self.calls.lock().may_be_for_another(u64::MAX, identity)
     }
 
     /// The newest call that an owner has on its own connection.
@@ -191,7 +251,10 @@ impl Using {
 
     /// Whether all calls on the shared connection are made for one principal.
     pub(crate) fn only_for(&self, principal: &str) -> bool {
-        self.calls.lock().open.values().filter(|user| user.shared).all(|user| &*user.principal == principal)
+        let calls = self.calls.lock();
+        let ghosts = calls.ghosts.values().map(|(ghost, _)| &*ghost.name);
+        let users = calls.shared().map(|(_, user)| &*user.identity.name);
+        !calls.crowded && users.chain(ghosts).all(|name| name == principal)
     }
 
     /// How many calls run.
@@ -249,8 +312,13 @@ impl Drop for Ticket {
         self.using.running.fetch_sub(1, Ordering::Relaxed);
         let mut calls = self.using.calls.lock();
         let user = calls.open.remove(&self.key);
-        if !self.answered && user.as_ref().is_some_and(|user| user.shared) {
+        if let Some(user) = user.as_ref().filter(|user| user.shared && !self.answered) {
             calls.abandoned += 1;
+            if calls.ghosts.len() < MAX_ABANDONED || calls.ghosts.contains_key(&user.owner) {
+                calls.ghosts.insert(user.owner, (user.identity.clone(), Instant::now()));
+            } else {
+                calls.crowded = true;
+            }
         }
         let idle = calls.open.is_empty();
         drop(calls);
@@ -281,7 +349,62 @@ mod tests {
     }
 
     fn user(owner: u64) -> User {
-        User { owner, principal: "local".into(), shared: true, related: Arc::new(Nobody), waiting: 0 }
+        User { owner, identity: Principal::owner("local"), shared: true, related: Arc::new(Nobody), waiting: 0 }
+    }
+
+    fn of(name: &str, owner: u64) -> User {
+        User { identity: Principal::owner(name), ..user(owner) }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_question_may_be_about_a_call_that_another_gave_up() {
+        let using = Arc::new(Using::default());
+        drop(using.begin(of("ann", 1)));
+        let _bobs = using.begin(of("bob", 2));
+        assert!(matches!(using.whose(Some(&[1])), Whose::Doubtful));
+        let began = Instant::now();
+        assert!(matches!(using.whose_question(Some(&[1])).await, Whose::Doubtful));
+        assert_eq!(began.elapsed(), Duration::ZERO, "nothing that could be waited for would end the doubt");
+        assert!(using.may_be_for_another(&Principal::owner("bob")) && !using.only_for("bob"));
+        // Another session of hers is asked about it.
+        assert!(!using.may_be_for_another(&Principal::owner("ann")));
+        // The answer came after all, or the server was started anew.
+        assert!(matches!(using.whose_question(Some(&[])).await, Whose::Owners(_)));
+        assert!(using.only_for("bob"));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn where_nothing_tells_of_late_answers_time_ends_the_doubt() {
+        let using = Arc::new(Using::default());
+        drop(using.begin(of("ann", 1)));
+        let _bobs = using.begin(of("bob", 2));
+        assert!(matches!(using.whose(None), Whose::Doubtful));
+        tokio::time::advance(AFTERLIFE).await;
+        assert!(matches!(using.whose(None), Whose::Owners(_)));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn calls_that_were_given_up_without_number_stay_in_doubt() {
+        let using = Arc::new(Using::default());
+        for owner in 0..=u64::try_from(MAX_ABANDONED).unwrap() {
+            drop(using.begin(of("ann", owner)));
+        }
+        assert!(using.may_be_for_another(&Principal::owner("ann")), "nobody knows whose the last one was");
+        let _anns = using.begin(of("ann", 0));
+        assert!(matches!(using.whose(Some(&[0])), Whose::Doubtful));
+        assert!(matches!(using.whose(Some(&[])), Whose::Owners(_)));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_narrowed_token_is_not_asked_what_another_token_is() {
+        use switchboard_transport::http_server::{Identity, Scopes};
+        let using = Arc::new(Using::default());
+        let _parked = using.begin(of("ann", 1));
+        let _question = using.asked(1);
+        let (_, scopes) = Scopes::parse(["tool:slow"]).unwrap();
+        let narrow = Identity { scopes, ..Identity::clone(&Principal::owner("ann")) };
+        let _narrow = using.begin(User { identity: narrow.into(), ..user(2) });
+        assert!(matches!(using.whose(None), Whose::Doubtful));
     }
 
     #[tokio::test(start_paused = true)]
@@ -290,13 +413,13 @@ mod tests {
         using.take_turns();
         let _parked = using.begin_in_turn(user(1)).await;
         let _question = using.asked(1);
-        let began = tokio::time::Instant::now();
+        let began = Instant::now();
         let _mine = using.begin_in_turn(user(2)).await;
         assert_eq!(began.elapsed(), Duration::ZERO);
-        assert!(matches!(using.whose_question().await, Whose::Owners(_)));
-        let _foreign = using.begin_in_turn(User { principal: "eve".into(), ..user(3) }).await;
+        assert!(matches!(using.whose_question(None).await, Whose::Owners(_)));
+        let _foreign = using.begin_in_turn(of("eve", 3)).await;
         assert_eq!(began.elapsed(), TURN);
-        assert!(matches!(using.whose(), Whose::Doubtful));
+        assert!(matches!(using.whose(None), Whose::Doubtful));
     }
 
     #[tokio::test(start_paused = true)]
@@ -306,7 +429,7 @@ mod tests {
         let mut other = using.begin(user(2));
         let question = tokio::spawn({
             let using = using.clone();
-            async move { using.whose_question().await }
+            async move { using.whose_question(None).await }
         });
         tokio::task::yield_now().await;
         other.answered();
@@ -322,7 +445,7 @@ mod tests {
         let other = using.begin(user(2));
         let question = tokio::spawn({
             let using = using.clone();
-            async move { using.whose_question().await }
+            async move { using.whose_question(None).await }
         });
         tokio::task::yield_now().await;
         drop(other);
@@ -333,7 +456,7 @@ mod tests {
     async fn a_doubt_that_does_not_end_is_given_up() {
         let using = Arc::new(Using::default());
         let (_one, _other) = (using.begin(user(1)), using.begin(user(2)));
-        assert!(matches!(using.whose_question().await, Whose::Doubtful));
+        assert!(matches!(using.whose_question(None).await, Whose::Doubtful));
     }
 
     #[tokio::test(start_paused = true)]
@@ -342,7 +465,7 @@ mod tests {
         using.take_turns();
         let mut first = using.begin_in_turn(user(1)).await;
         let _same_owner = using.begin_in_turn(user(1)).await;
-        let began = tokio::time::Instant::now();
+        let began = Instant::now();
         let _late = using.begin_in_turn(user(2)).await;
         assert_eq!(began.elapsed(), TURN);
         first.answered();

@@ -38,6 +38,39 @@ async fn a_question_that_names_no_call_is_not_put_to_a_bystander() {
     }
 }
 
+/// A server may go on with a call that was given up, and ask about it while only somebody else's call runs.
+#[tokio::test]
+async fn a_question_of_a_call_that_was_given_up_is_not_put_to_another() {
+    let script = Script::new(Era::Legacy);
+    let kernel = shared(&script);
+    let ada = wire(&kernel, "ada", Era::Legacy).await;
+    let mut eve = wire(&kernel, "eve", Era::Legacy).await;
+    let given_up = ada.begin("tools/call", r#"{"name":"slow"}"#);
+    until("ada's call runs", || script.heard("tools/call").len() == 1).await;
+    given_up.abort();
+    script.cancelled.notified().await;
+    let session = script.sessions.lock()[0].clone();
+    let ask = async || {
+        let question = Call::new("elicitation/create", Some(raw(r#"{"message":"Ada: delete it?"}"#)));
+        session.remote().request(question).await.unwrap().outcome
+    };
+    let others = eve.begin("tools/call", r#"{"name":"wait"}"#);
+    until("eve's call runs", || script.heard("tools/call").len() == 2).await;
+    assert!(ask().await.is_err());
+    let said = Notification::new("notifications/message", Some(raw(r#"{"level":"error","data":"ada's"}"#)));
+    session.remote().notify(said).unwrap();
+    script.release.notify_one();
+    others.await.unwrap().unwrap();
+    // The same where nobody's call runs, and eve is the only one left.
+    ada.connection.close();
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    assert!(ask().await.is_err());
+    assert!(eve.asked.try_recv().is_err(), "the question is ada's");
+    while let Ok(told) = eve.told.try_recv() {
+        assert_ne!(&*told.method, "notifications/message", "{told:?}");
+    }
+}
+
 /// The first question of a server is enough: the next ones find the clients taking turns, and nobody has to guess.
 #[tokio::test]
 async fn a_server_that_asked_once_serves_its_clients_in_turns() {

@@ -260,6 +260,10 @@ impl Remote for Stamping {
     fn can_request(&self) -> bool {
         self.connection.can_request()
     }
+
+    fn abandoned(&self) -> Option<Vec<u64>> {
+        self.connection.abandoned()
+    }
 }
 
 struct Process {

@@ -14,10 +14,21 @@ use crate::{CallError, Handler, Reply};
 
 /// More open calls than this on one connection are refused.
 const MOST: usize = 65_536;
+/// Calls that nobody waits for any more and that have no answer yet, as far as they are told apart.
+const MAX_ABANDONED: usize = 4_096;
 
 #[derive(Default)]
 pub(super) struct Pending {
-    calls: Mutex<HashMap<u64, Waiting>>,
+    calls: Mutex<Calls>,
+}
+
+#[derive(Default)]
+struct Calls {
+    open: HashMap<u64, Waiting>,
+    /// Calls that were given up, with their owners. The far side may still work on them, and ask about them.
+    abandoned: HashMap<u64, u64>,
+    /// There were more of those than are kept.
+    crowded: bool,
 }
 
 /// One call that waits.
@@ -79,31 +90,53 @@ impl Waiting {
 impl Pending {
     pub(super) fn insert(&self, id: u64, waiting: Waiting) -> bool {
         let mut calls = self.calls.lock();
-        let room = calls.len() < MOST;
+        let room = calls.open.len() < MOST;
         if room {
-            calls.insert(id, waiting);
+            calls.open.insert(id, waiting);
         }
         room
     }
 
-    pub(super) fn remove(&self, id: u64) {
-        self.calls.lock().remove(&id);
+    /// Takes a call away that nobody waits for any more. Where the far side heard of it, its work may go on.
+    pub(super) fn remove(&self, id: u64, heard: bool) {
+        let calls = &mut *self.calls.lock();
+        let Some(waiting) = calls.open.remove(&id) else { return };
+        if !heard || waiting.related.is_none() {
+            return;
+        }
+        if calls.abandoned.len() < MAX_ABANDONED {
+            calls.abandoned.insert(id, waiting.owner);
+        } else {
+            calls.crowded = true;
+        }
     }
 
     pub(super) fn len(&self) -> usize {
-        self.calls.lock().len()
+        self.calls.lock().open.len()
+    }
+
+    /// The owners of calls that were given up and have no answer yet; nothing where these are too many to tell.
+    pub(super) fn abandoned(&self) -> Option<Vec<u64>> {
+        let calls = self.calls.lock();
+        (!calls.crowded).then(|| calls.abandoned.values().copied().collect())
     }
 
     /// Gives a call its answer; `false` where nobody waits for it.
     pub(super) fn answer(&self, id: u64, reply: Result<Reply, CallError>) -> bool {
-        let waiting = self.calls.lock().remove(&id);
+        let waiting = {
+            let calls = &mut *self.calls.lock();
+            if !calls.abandoned.is_empty() {
+                calls.abandoned.remove(&id);
+            }
+            calls.open.remove(&id)
+        };
         waiting.is_some_and(|waiting| waiting.answer.send(reply).is_ok())
     }
 
     /// Notes progress on a call; answers the caller's own token and who takes the notification.
     pub(super) fn progress(&self, id: u64) -> Option<(Raw, Option<Arc<dyn Handler>>)> {
         let calls = self.calls.lock();
-        let waiting = calls.get(&id)?;
+        let waiting = calls.open.get(&id)?;
         waiting.alive.touch();
         Some((waiting.token.clone()?, waiting.related.clone()))
     }
@@ -112,31 +145,35 @@ impl Pending {
     /// is not the far side that is silent.
     pub(super) fn named(&self, id: u64, asks: Duration) -> Option<Option<Arc<dyn Handler>>> {
         let calls = self.calls.lock();
-        let waiting = calls.get(&id)?;
+        let waiting = calls.open.get(&id)?;
         waiting.alive.touch_until(asks);
         Some(waiting.related.clone())
     }
 
-    /// Who takes a message that names no call: the newest open call, while all of them have one owner. With several
-    /// owners nobody can say whose it is, and a guess could show one client's data to another.
+    /// Who takes a message that names no call: the newest open call, while all calls that it may be about have one owner.
+    /// With several owners nobody can say whose it is, and a guess could show one client's data to another.
     pub(super) fn only_owner(&self) -> Option<Arc<dyn Handler>> {
-        only_owner(&self.calls.lock())
+        self.calls.lock().only_owner()
     }
 
     /// The same for a question, with what keeps the owner's calls alive until it is answered.
     pub(super) fn asked(&self) -> Option<(Arc<dyn Handler>, Thinking)> {
         let calls = self.calls.lock();
-        let handler = only_owner(&calls)?;
-        let alive = calls.values().filter(|waiting| waiting.related.is_some()).map(|waiting| waiting.alive.clone());
-        Some((handler, Thinking::new(alive.collect())))
+        let handler = calls.only_owner()?;
+        let asking = calls.open.values().filter(|waiting| waiting.related.is_some());
+        Some((handler, Thinking::new(asking.map(|waiting| waiting.alive.clone()).collect())))
     }
 }
 
-fn only_owner(calls: &HashMap<u64, Waiting>) -> Option<Arc<dyn Handler>> {
-    let (_, newest) =
-        calls.iter().filter(|(_, waiting)| waiting.related.is_some()).max_by_key(|(_, waiting)| waiting.order)?;
-    let alone = calls.values().all(|waiting| waiting.related.is_none() || waiting.owner == newest.owner);
-    if alone { newest.related.clone() } else { None }
+impl Calls {
+    fn only_owner(&self) -> Option<Arc<dyn Handler>> {
+        let asking = || self.open.values().filter(|waiting| waiting.related.is_some());
+        let newest = asking().max_by_key(|waiting| waiting.order)?;
+        let alone = asking().all(|waiting| waiting.owner == newest.owner)
+            && self.abandoned.values().all(|owner| *owner == newest.owner)
+            && !self.crowded;
+        if alone { newest.related.clone() } else { None }
+    }
 }
 
 /// Stands for a question of the far side that waits for our answer.

@@ -218,3 +218,28 @@ async fn a_task_stays_its_owners_and_its_tools_after_a_restart() {
     let blocked = house.await_events("TOOL_BLOCKED", 3).await;
     assert!(blocked.iter().any(|event| event.details["what"] == "tasks/get"), "{blocked:?}");
 }
+
+/// A server asks in the middle of a call, and the right to make the call is taken back before the person answers.
+#[tokio::test]
+async fn a_question_is_not_answered_by_who_may_not_call_any_more() {
+    for whole in [true, false] {
+        let script = Script::new(Era::Legacy, vec![tool("asks"), tool("read")]);
+        let house = House::new(&[("files", script.clone())]).await;
+        house.grant("ann", "files", (!whole).then_some("asks"), true).await;
+        let ann = house.client_with(Era::Legacy, "ann", json!({"elicitation": {"form": {}}})).await;
+        for revoked in [false, true] {
+            let before = ann.ear.asked.lock().len();
+            let answering = async {
+                until("she is asked", || ann.ear.asked.lock().len() > before).await;
+                if revoked {
+                    house.office().revoke_access(&everything_of("ann")).await.unwrap();
+                }
+                *ann.ear.late.lock() = Some(json!({"action": "accept", "content": {}}));
+            };
+            let (called, ()) = tokio::join!(ann.call("asks", json!({})), answering);
+            assert_eq!(called.unwrap()["answered"], !revoked, "{whole}");
+        }
+        let blocked = house.await_events("TOOL_BLOCKED", usize::from(!whole)).await;
+        assert!(blocked.iter().all(|event| event.details["what"] == "answer"), "{blocked:?}");
+    }
+}

@@ -347,6 +347,8 @@ pub(crate) async fn events(store: &Store) -> Vec<AuditEvent> {
 #[derive(Default)]
 pub(crate) struct Ear {
     pub(crate) answers: Mutex<VecDeque<Value>>,
+    /// An answer to what was asked before.
+    pub(crate) late: Mutex<Option<Value>>,
     pub(crate) asked: Mutex<Vec<(String, Value)>>,
     pub(crate) told: Mutex<Vec<(String, Value)>>,
     pub(crate) heard: Notify,
@@ -363,8 +365,17 @@ impl Remote for Ear {
             match answer {
                 Some(answer) => Ok(Ok(raw(&answer)).into()),
                 None => {
-                    // Nobody answers.
+                    // Nobody answers, or not at once.
+                    let late = async {
+                        loop {
+                            if let Some(answer) = self.late.lock().take() {
+                                return answer;
+                            }
+                            tokio::time::sleep(Duration::from_millis(5)).await;
+                        }
+                    };
                     tokio::select! {
+                        answer = late => Ok(Ok(raw(&answer)).into()),
                         () = call.cancel.cancelled() => Err(CallError::Cancelled),
                         () = tokio::time::sleep(call.timeout) => Err(CallError::Timeout(call.timeout)),
                     }
