@@ -59,7 +59,8 @@ impl Directory {
         }
         // A listed resource that says something of itself says it in every spelling.
         let speaking = self.resources.values().filter(|route| route.server == server && route.policy.is_some());
-        policies.extend(speaking.filter(|route| is_same(&route.original, &loose)).filter_map(|route| route.policy.clone()));
+        policies
+            .extend(speaking.filter(|route| is_same(&route.original, &loose)).filter_map(|route| route.policy.clone()));
         if policies.is_empty() {
             let form = loose.first().map_or(uri, String::as_str);
             for (template, policy) in self.templates_of(server, plain) {

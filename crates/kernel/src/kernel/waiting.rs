@@ -90,7 +90,9 @@ impl Named<'_> {
         if !self.kernel.access(&tables, &self.context.session, server, called).allow {
             return Ok(false);
         }
-        match self.with_progress(server.id(), server.spec.start_timeout, server.hub()).await {
+        // No number of a configuration may be too large for the clock; this one is bounded.
+        let limit = server.spec.start_timeout.min(self.kernel.options().longest_call);
+        match self.with_progress(server.id(), limit, server.hub()).await {
             Some(Err(fault)) => {
                 unavailable(self.kernel, self.context, self.subject, (server.id(), original), &fault).await;
                 Err(fault)
@@ -131,7 +133,7 @@ impl Named<'_> {
 
 /// What a server may call the thing that a client named; `None` where it cannot be of this server.
 pub(super) fn own_name<'n>(view: &View, server: &Server, name: &'n str) -> Option<&'n str> {
-    let alone = view.servers.len() == 1;
+    let alone = view.servers.len() == 1 && !name.starts_with(names::RESERVED);
     names::own_part(server.id(), name).or_else(|| alone.then_some(name))
 }
 

@@ -232,12 +232,15 @@ async fn prompts_resources_and_templates_are_pinned() {
         assert!(resources.contains(&"doc://other".to_owned()), "{what}: the others stay");
         let Some(held) = held else { return };
         let spellings: &[&str] = match held {
-            "resource:doc://guide" => &["DOC://guide", " doc://guide", "doc://guide/", "doc://me@guide", "doc://guide?x"],
+            "resource:doc://guide" => {
+                &["DOC://guide", " doc://guide", "doc://guide/", "doc://me@guide", "doc://guide?x"]
+            }
             "template:page://{n}" => &["PAGE://7", "page://a@7", "pa\tge://7"],
             _ => &[],
         };
         for uri in spellings {
-            let read = ann.request("resources/read", json!({"uri": format!("{}{uri}", if several { "s+" } else { "" })}));
+            let read =
+                ann.request("resources/read", json!({"uri": format!("{}{uri}", if several { "s+" } else { "" })}));
             assert!(read.await.is_err(), "{what}: {uri}");
         }
         let events = house.await_events("dev.switchboard.definition_quarantined", 1).await;
