@@ -103,10 +103,21 @@ pub(crate) fn modern_result(result: Raw, asked: &str) -> Raw {
     edit.finish()
 }
 
-/// A server's result as this client's revision has it.
-pub(crate) fn for_client(result: Raw, asked: &str, revision: Revision) -> Raw {
-    let result = strict::result(asked, &result, revision).unwrap_or(result);
-    if revision.era() == Era::Modern && is_cacheable(asked) { modern_result(result, asked) } else { result }
+/// A server's result as this client's revision has it. `uri` is the resource that was asked for.
+///
+/// # Errors
+/// No client would accept the result.
+pub(crate) fn for_client(
+    mut result: Raw,
+    asked: &str,
+    uri: Option<&str>,
+    revision: Revision,
+) -> Result<Raw, strict::Misshapen> {
+    if let Some(other) = uri.and_then(|uri| strict::addressed(&result, uri)) {
+        result = other;
+    }
+    let result = strict::result(asked, &result, revision)?.unwrap_or(result);
+    Ok(if revision.era() == Era::Modern && is_cacheable(asked) { modern_result(result, asked) } else { result })
 }
 
 fn is_cacheable(asked: &str) -> bool {

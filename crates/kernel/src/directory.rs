@@ -162,8 +162,10 @@ pub struct Mended {
     pub server: Arc<str>,
     /// Its name or URI there.
     pub name: String,
-    /// What was changed.
+    /// What was changed for everybody.
     pub what: Vec<String>,
+    /// What was changed for legacy clients alone: it need not be wrong, only unknown to their era.
+    pub legacy_only: Vec<String>,
 }
 
 /// Which list.
@@ -286,9 +288,9 @@ impl Directory {
             }
         }
         let forms = forms?;
-        if !forms.mended.is_empty() {
-            let what = forms.mended.clone();
-            self.mended.push(Mended { server: source.id.clone(), name: name.to_owned(), what });
+        if !forms.mended.is_empty() || !forms.legacy_only.is_empty() {
+            let (what, legacy_only) = (forms.mended.clone(), forms.legacy_only.clone());
+            self.mended.push(Mended { server: source.id.clone(), name: name.to_owned(), what, legacy_only });
         }
         Some(forms)
     }
@@ -589,7 +591,8 @@ fn envelopes(kind: ListKind, envelope: &Raw) -> [Raw; 2] {
     {
         modern = edit.remove("_meta").finish();
     }
-    let legacy = strict::result(kind.method(), &modern, Revision::LATEST_LEGACY).unwrap_or_else(|| modern.clone());
+    let legacy = strict::result(kind.method(), &modern, Revision::LATEST_LEGACY).ok().flatten();
+    let legacy = legacy.unwrap_or_else(|| modern.clone());
     [modern, legacy]
 }
 

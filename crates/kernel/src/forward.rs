@@ -7,7 +7,7 @@ use std::time::Duration;
 use switchboard_peer::client::Connected;
 use switchboard_peer::{Call, CallError, Context, Handler, Remote, Reply};
 use switchboard_protocol::fault::{Fault, FaultKind};
-use switchboard_protocol::mcp::{meta, method};
+use switchboard_protocol::mcp::{meta, method, strict};
 use switchboard_protocol::mgp::Extension;
 use switchboard_protocol::{Era, Revision};
 use switchboard_wire::{Edit, Extra, Id, Object, Raw};
@@ -119,7 +119,9 @@ impl Kernel {
         let upstream = self.upstream(context, server).await?;
         server.renew_budget();
         let asked = forward.method.clone();
-        let mut reply = match (context.caller.era(), upstream.revision.era()) {
+        let is_read = &*asked == method::RESOURCES_READ;
+        let uri = forward.params.as_ref().filter(|_| is_read).and_then(|params| params.member("uri")?.as_text());
+        let reply = match (context.caller.era(), upstream.revision.era()) {
             (Era::Modern, Era::Modern) if is_asked_by_result(context, server, &forward) => {
                 Box::pin(self.ask_between(context, server, &upstream, forward)).await
             }
@@ -129,8 +131,13 @@ impl Kernel {
             (Era::Legacy, Era::Modern) => Box::pin(self.ask_modern(context, server, &upstream, forward)).await,
             (Era::Modern, Era::Legacy) => Box::pin(self.ask_legacy(context, server, &upstream, forward)).await,
         }?;
-        reply.outcome = reply.outcome.map(|result| bridge::for_client(result, &asked, context.caller.revision));
-        Ok(reply)
+        let Reply { outcome, extra } = reply;
+        let outcome = match outcome {
+            Ok(result) => Ok(bridge::for_client(result, &asked, uri.as_deref(), context.caller.revision)
+                .map_err(|why| misshapen(server, &asked, &why))?),
+            refused => refused,
+        };
+        Ok(Reply { outcome, extra })
     }
 
     /// Forwards a tool call that has to do with tasks.
@@ -410,6 +417,16 @@ fn of_server(server: &Server, mut reply: Reply) -> Result<Reply, Fault> {
         }
     }
     Ok(reply)
+}
+
+/// An answer that no client would accept. What was done for it cannot be told from it.
+fn misshapen(server: &Server, asked: &str, why: &strict::Misshapen) -> Fault {
+    let id = server.id();
+    let text = format!("server `{id}` answered `{asked}` with something that no client can read: {why}");
+    Fault::new(FaultKind::UpstreamInvalid, text)
+        .from_server(id.as_ref())
+        .suggest("the server has to be mended: tell its author")
+        .with_source(CallError::BadAnswer(why.to_string()))
 }
 
 /// A call whose connection was lost before it was answered. Noted before the call ends: a server that leaves owing

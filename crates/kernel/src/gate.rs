@@ -56,6 +56,7 @@ pub(crate) use continued::{Continued, Continuing, tokens_of};
 pub use passage::{PASSAGES, Passage, Subject};
 pub use policy::{OWNER, ToolPolicy, default_policy};
 pub(crate) use record::Permit;
+pub(crate) use refused::unavailable;
 use refused::{refusal, refused};
 pub(crate) use request::Sent;
 pub(crate) use scopes::Presented;

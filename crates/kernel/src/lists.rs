@@ -1,5 +1,6 @@
 //! Asking a server for its lists, page by page, within bounds.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use switchboard_peer::{Call, CallError, Caller, Remote};
@@ -33,11 +34,13 @@ impl Asking<'_> {
             self.in_time(ListKind::Templates)
         );
         let mut problems = Vec::new();
-        let mut keep = |kind: ListKind, listing: Result<Listing, String>, before: &Listing| {
-            listing.unwrap_or_else(|problem| {
-                problems.push(format!("{}: {problem}", kind.method()));
-                before.clone()
-            })
+        let mut keep = |kind: ListKind, listed: Result<Listed, String>, before: &Listing| {
+            let (listing, problem) = match listed {
+                Ok(Listed { listing, problem }) => (listing, problem),
+                Err(problem) => (before.clone(), Some(problem)),
+            };
+            problems.extend(problem.map(|problem| format!("{}: {problem}", kind.method())));
+            listing
         };
         let lists = Lists {
             tools: keep(ListKind::Tools, tools, &before.tools),
@@ -49,47 +52,60 @@ impl Asking<'_> {
     }
 
     /// All pages together may take as long as one.
-    async fn in_time(&self, kind: ListKind) -> Result<Listing, String> {
+    async fn in_time(&self, kind: ListKind) -> Result<Listed, String> {
         let one = tokio::time::timeout(self.timeout, self.one(kind)).await;
         one.unwrap_or_else(|_| Err(format!("no end of it within {:?}", self.timeout)))
     }
 
-    async fn one(&self, kind: ListKind) -> Result<Listing, String> {
+    async fn one(&self, kind: ListKind) -> Result<Listed, String> {
         let capability = match kind {
             ListKind::Tools => "tools",
             ListKind::Prompts => "prompts",
             ListKind::Resources | ListKind::Templates => "resources",
         };
         if self.capabilities.member(capability).is_none() {
-            return Ok(Listing::default());
+            return Ok(Listed::default());
         }
         let mut listing = Listing::default();
-        let mut cursor = None;
+        let mut cursor: Option<Raw> = None;
+        let mut followed = HashSet::new();
         for page in 0..MOST_PAGES {
             let result = match self.page(kind, cursor.take()).await {
                 Ok(result) => result,
                 // Many servers have resources but do not know the method for templates.
                 Err(Failure { unknown_method: true, .. }) if kind == ListKind::Templates && page == 0 => {
-                    return Ok(listing);
+                    return Ok(Listed::default());
                 }
                 Err(failure) => return Err(failure.why),
             };
             let edit = Edit::of(&result).map_err(|refusal| refusal.to_string())?;
             let items = edit.object().get(kind.key()).and_then(|raw| raw.elements());
-            listing.items.extend(items.ok_or_else(|| format!("the answer has no `{}`", kind.key()))?);
-            cursor = edit.object().get("nextCursor").filter(|raw| raw.as_text().is_some());
+            let mut items = items.ok_or_else(|| format!("the answer has no `{}`", kind.key()))?;
+            // An empty cursor is what some write where there is no next page.
+            let next = edit.object().get("nextCursor");
+            cursor = next.filter(|raw| raw.as_text().is_some_and(|text| !text.is_empty()));
+            let repeated = cursor.as_ref().is_some_and(|cursor| !followed.insert(cursor.clone()));
+            if repeated {
+                // What a server that does not look at cursors gives again is the same page.
+                items.retain(|item| !listing.items.contains(item));
+            }
+            listing.items.extend(items);
             if page == 0 {
                 listing.envelope = edit.remove(kind.key()).remove("nextCursor").finish().detach();
             }
+            if repeated {
+                let problem = "the server names the same next page again; the list ends there".to_owned();
+                return Ok(Listed { listing, problem: Some(problem) });
+            }
             if listing.items.len() > self.most_items {
                 listing.items.truncate(self.most_items);
-                return Ok(listing);
+                break;
             }
             if cursor.is_none() {
                 break;
             }
         }
-        Ok(listing)
+        Ok(Listed { listing, problem: None })
     }
 
     async fn page(&self, kind: ListKind, cursor: Option<Raw>) -> Result<Raw, Failure> {
@@ -107,6 +123,13 @@ impl Asking<'_> {
             .outcome
             .map_err(|error| Failure { unknown_method: error.code == code::METHOD_NOT_FOUND, why: error.to_string() })
     }
+}
+
+/// A list, and what is wrong with it all the same.
+#[derive(Default)]
+struct Listed {
+    listing: Listing,
+    problem: Option<String>,
 }
 
 /// Why a page could not be had.

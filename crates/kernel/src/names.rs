@@ -19,9 +19,6 @@ pub const RESERVED: &str = "mgp.";
 /// ```
 #[must_use]
 pub fn expose(server: &str, name: &str) -> String {
-    let plain = |text: &str| -> String {
-        text.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' }).collect()
-    };
     let full = format!("{}{SEPARATOR}{}", plain(server), plain(name));
     if full.len() <= LONGEST {
         return full;
@@ -30,6 +27,23 @@ pub fn expose(server: &str, name: &str) -> String {
     let hash = Sha256::new().chain_update(server).chain_update([0]).chain_update(name).finalize();
     let suffix: String = hash.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
     format!("{}_{suffix}", &full[..LONGEST - 9])
+}
+
+/// What a server may call the thing that clients know by `exposed`, going by its prefix; `None` where it cannot be of this
+/// server. Of a name that was cut the server's own is not known: the whole is given.
+#[must_use]
+pub fn own_part<'a>(server: &str, exposed: &'a str) -> Option<&'a str> {
+    let prefix = format!("{}{SEPARATOR}", plain(server));
+    let cut = LONGEST - 9;
+    if prefix.len() > cut {
+        return (exposed.len() == LONGEST && exposed.starts_with(&prefix[..cut])).then_some(exposed);
+    }
+    exposed.strip_prefix(prefix.as_str()).filter(|own| !own.is_empty())
+}
+
+/// A text with only the characters that names may have.
+fn plain(text: &str) -> String {
+    text.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' }).collect()
 }
 
 /// Why a server's own name for something is not accepted.
@@ -72,6 +86,24 @@ pub fn skeleton(name: &str) -> String {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_name_tells_which_server_it_may_be_of() {
+        let (long, longer) = ("a".repeat(80), "s".repeat(60));
+        for (server, exposed, expected) in [
+            ("git", "git__status", Some("status")),
+            ("mind.cerebras", "mind_cerebras__think", Some("think")),
+            ("git", "git__", None),
+            ("git", "status", None),
+            ("git", "gitlab__status", None),
+        ] {
+            assert_eq!(own_part(server, exposed), expected, "{server} {exposed}");
+        }
+        for (server, name) in [("git", &*long), (&*longer, "status"), (&*longer, &*long)] {
+            assert!(own_part(server, &expose(server, name)).is_some(), "{server} {name}");
+        }
+        assert_eq!(own_part(&longer, "status"), None);
+    }
 
     #[test]
     fn names_are_prefixed_cleaned_and_cut() {

@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use crate::object::scan_elements;
 use crate::raw::write_string;
-use crate::scan::{Key, Part, Scanner};
+use crate::scan::{Key, Part, Scanner, with_whole_characters};
 use crate::skim::Skim;
 use crate::{ErrorObject, Id, Kind, Limits, Object, Raw, Refusal, RefusalKind};
 
@@ -168,7 +168,8 @@ pub enum Incoming {
 }
 
 impl Message {
-    /// Reads one message.
+    /// Reads one message. Escapes that are half a character become U+FFFD: a server that cut a text in the wrong place
+    /// must not lose all its tools by it.
     ///
     /// # Errors
     /// The text is no message, or exceeds a limit. The refusal carries the id wherever it could be read.
@@ -182,8 +183,18 @@ impl Message {
         let mut scanner = Scanner::new(&text, limits)?;
         let mut envelope = Envelope::default();
         let scanned = envelope.scan(&text, &mut scanner);
+        let (exceeded, half) = (scanner.exceeded, scanner.half);
+        if half.is_some() && exceeded.is_none() {
+            let mended = Bytes::from(with_whole_characters(&text));
+            // An id has to be given back as it came, and a method is not guessed at.
+            let is_same = |place: &Range<usize>| mended[place.clone()] == text[place.clone()];
+            if [&envelope.id, &envelope.method].into_iter().flatten().all(is_same) {
+                return Self::parse(mended, limits);
+            }
+        }
+        let exceeded = exceeded.or_else(|| half.map(|at| (RefusalKind::Unicode, at)));
         let judged = scanned
-            .and_then(|()| scanner.exceeded.map_or(Ok(()), |(kind, at)| Err(Refusal::new(kind, at))))
+            .and_then(|()| exceeded.map_or(Ok(()), |(kind, at)| Err(Refusal::new(kind, at))))
             .and_then(|()| envelope.judge(&text));
         judged.map_err(|refusal| envelope.label(&text, refusal))
     }

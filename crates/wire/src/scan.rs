@@ -1,7 +1,8 @@
 //! One pass over JSON text: grammar, Unicode and limits, without building a tree and without recursion.
 //!
 //! A limit that is exceeded, or text that is no Unicode, does not stop the pass. It is remembered, so that an id
-//! which stands behind the offending part can still be read and answered.
+//! which stands behind the offending part can still be read and answered. Half a character, written as an escape, can be
+//! mended.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -17,6 +18,8 @@ pub(crate) struct Scanner<'a> {
     keys: usize,
     /// Escapes seen so far.
     escapes: usize,
+    /// Where the first escape stands that is half a character and has no other half.
+    pub(crate) half: Option<usize>,
     /// The first thing to refuse the text for that did not stop the pass, and where it is.
     pub(crate) exceeded: Option<(RefusalKind, usize)>,
     /// What stopped the pass, and where.
@@ -29,7 +32,7 @@ type Step = Option<usize>;
 
 impl<'a> Scanner<'a> {
     fn begin(text: &'a [u8], limits: &'a Limits, checked: bool) -> Self {
-        Self { text, limits, checked, depth: 0, keys: 0, escapes: 0, exceeded: None, stopped: None }
+        Self { text, limits, checked, depth: 0, keys: 0, escapes: 0, half: None, exceeded: None, stopped: None }
     }
 
     /// Begins a pass over text whose encoding is checked here, at once.
@@ -59,7 +62,8 @@ impl<'a> Scanner<'a> {
         }
         let mut scanner = Scanner::new(text, limits)?;
         let whole = scanner.value(0).filter(|range| scanner.end(range.end).is_some());
-        match (whole, scanner.exceeded) {
+        let half = scanner.half.map(|at| (RefusalKind::Unicode, at));
+        match (whole, scanner.exceeded.or(half)) {
             (None, _) => Err(scanner.refusal()),
             (Some(_), Some((kind, at))) => Err(Refusal::new(kind, at)),
             (Some(range), None) => Ok(range),
@@ -298,7 +302,9 @@ impl<'a> Scanner<'a> {
                 let end = start + 6;
                 match self.hex4(start + 2) {
                     Ok(0xd800..=0xdbff) if self.is_low_half(end) => return Some(end + 6),
-                    Ok(0xd800..=0xdfff) => self.exceed(RefusalKind::Unicode, start),
+                    Ok(0xd800..=0xdfff) => {
+                        self.half.get_or_insert(start);
+                    }
                     Ok(_) => {}
                     Err(wrong) => return self.stop(RefusalKind::Syntax, wrong),
                 }
@@ -320,6 +326,27 @@ impl<'a> Scanner<'a> {
             Ok(value << 4 | u16::try_from(digit).unwrap_or_default())
         })
     }
+}
+
+/// JSON text in which every escape of half a character stands for U+FFFD, as programs write that cut a text between the
+/// two halves. It is as long as before, so that all places in it stay.
+pub(crate) fn with_whole_characters(text: &[u8]) -> Vec<u8> {
+    let (scanner, mut mended) = (Scanner::over_checked(text), text.to_vec());
+    let mut at = 0;
+    // A backslash stands nowhere but in strings, and the second of two is no beginning.
+    while let Some(found) = text.get(at..).and_then(|rest| memchr::memchr(b'\\', rest)) {
+        let start = at + found;
+        let code = scanner.hex4(start + 2).ok().filter(|_| scanner.peek(start + 1) == Some(b'u'));
+        at = match code {
+            Some(0xd800..=0xdbff) if scanner.is_low_half(start + 6) => start + 12,
+            Some(0xd800..=0xdfff) => {
+                mended[start..start + 6].copy_from_slice(br"\ufffd");
+                start + 6
+            }
+            _ => start + 2,
+        };
+    }
+    mended
 }
 
 /// What comes next in an object or array.

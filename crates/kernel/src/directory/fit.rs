@@ -7,6 +7,8 @@ use switchboard_wire::{Edit, Raw};
 
 use super::ListKind;
 
+const OUTPUT_SCHEMA: &str = "outputSchema";
+
 /// One definition, as it is listed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Forms {
@@ -16,6 +18,8 @@ pub(super) struct Forms {
     pub(super) legacy: Legacy,
     /// What was mended for everybody.
     pub(super) mended: Vec<String>,
+    /// What is different for legacy clients alone.
+    pub(super) legacy_only: Vec<String>,
 }
 
 /// A definition for legacy clients.
@@ -41,21 +45,33 @@ impl Forms {
             ListKind::Resources => Item::Resource,
             ListKind::Templates => Item::Template,
         };
-        let modern = strict::item(item, definition, Era::Modern).map_err(|unfit| unfit.to_string())?;
+        let mut modern = strict::item(item, definition, Era::Modern).map_err(|unfit| unfit.to_string())?;
+        let compiled = modern.raw.member(OUTPUT_SCHEMA).filter(|_| kind == ListKind::Tools);
+        let unusable = compiled.as_ref().and_then(|schema| schema::compiles(schema).err());
+        if let Some(why) = &unusable {
+            modern.raw = without_output_schema(&modern.raw);
+            modern.mended.push(format!("`{OUTPUT_SCHEMA}` cannot be compiled: {}", why.message));
+        }
+        let mut legacy_only = Vec::new();
         let legacy = match strict::item(item, definition, Era::Legacy) {
             Err(unfit) => Legacy::Unfit(unfit.to_string()),
-            Ok(fit) => {
-                let raw = match kind {
-                    ListKind::Tools => {
-                        strict::legacy_output_schema(&fit.raw, |schema| schema::compiles(schema).is_ok())
-                    }
-                    _ => None,
+            Ok(mut fit) => {
+                let schema = fit.raw.member(OUTPUT_SCHEMA).filter(|_| kind == ListKind::Tools);
+                // It is compiled once where it is the same for both.
+                let verdict = match schema {
+                    Some(schema) if Some(&schema) == compiled.as_ref() => unusable,
+                    Some(schema) => schema::compiles(&schema).err(),
+                    None => None,
                 };
-                let raw = raw.unwrap_or(fit.raw);
-                if raw == modern.raw { Legacy::Same } else { Legacy::Other(raw) }
+                if let Some(why) = verdict {
+                    fit.raw = without_output_schema(&fit.raw);
+                    fit.mended.push(format!("`{OUTPUT_SCHEMA}` cannot be compiled: {}", why.message));
+                }
+                legacy_only.extend(fit.mended.into_iter().filter(|note| !modern.mended.contains(note)));
+                if fit.raw == modern.raw { Legacy::Same } else { Legacy::Other(fit.raw) }
             }
         };
-        Ok(Self { modern: modern.raw, legacy, mended: modern.mended })
+        Ok(Self { modern: modern.raw, legacy, mended: modern.mended, legacy_only })
     }
 
     /// The same with another value under a key: the name or address that clients know it by.
@@ -66,7 +82,7 @@ impl Forms {
             Legacy::Other(raw) => Legacy::Other(set(raw)),
             other => other.clone(),
         };
-        Self { modern: set(&self.modern), legacy, mended: self.mended }
+        Self { modern: set(&self.modern), legacy, ..self }
     }
 
     /// The form for a client, if it can be shown one.
@@ -77,4 +93,10 @@ impl Forms {
             (Legacy::Unfit(_), true) => None,
         }
     }
+}
+
+/// A tool that does not say what it gives. SDKs of both eras compile that schema when they read the list or the first
+/// result, and would lose either with one that cannot be compiled.
+fn without_output_schema(tool: &Raw) -> Raw {
+    Edit::of(tool).map_or_else(|_| tool.clone(), |edit| edit.remove(OUTPUT_SCHEMA).finish())
 }

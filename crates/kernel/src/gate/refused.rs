@@ -4,13 +4,15 @@
 
 use serde_json::Value;
 use switchboard_peer::{Context, Reply};
-use switchboard_protocol::fault::Fault;
+use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mcp::method;
 use switchboard_protocol::mgp::envelope::Rejection;
 use switchboard_store::AuditEvent;
 use switchboard_wire::Edit;
 
-use super::audit;
+use super::Subject;
+use super::audit::{self, event, result};
+use crate::kernel::Kernel;
 
 /// The answer to a call that was refused for what it is.
 pub(crate) fn refusal(context: &Context, fault: &Fault) -> Reply {
@@ -30,6 +32,30 @@ pub(super) fn rejection_of(context: &Context, fault: &Fault, mut rejection: Reje
         result = edit.set("error", fault.structured()).finish();
     }
     Ok(crate::bridge::for_era(result, context.caller.era())).into()
+}
+
+/// Puts on record that a request was refused before the gate, because its server is not there or does not show such a thing.
+/// `target` is the server, and what it may call the thing.
+pub(crate) async fn unavailable(
+    kernel: &Kernel,
+    context: &Context,
+    subject: Subject,
+    target: (&str, &str),
+    fault: &Fault,
+) {
+    let step = match fault.kind() {
+        FaultKind::UnknownTool | FaultKind::UnknownPrompt => "name",
+        FaultKind::ToolDisabled | FaultKind::ToolNameConflict | FaultKind::DefinitionHeld => "definition",
+        _ => "server_state",
+    };
+    let event = audit::event_of(event::TOOL_BLOCKED, audit::principal(&context.session), result::BLOCKED);
+    let (server, own) = target;
+    let event = match subject {
+        Subject::Tool => audit::about(event, server, Some(own)),
+        subject => audit::with(audit::with(audit::about(event, server, None), "what", subject.word()), "name", own),
+    };
+    let event = audit::with(audit::with(event, "step", step), "reason", fault.message());
+    kernel.gate().audit.note(refused(event, fault)).await;
 }
 
 /// An event with what its fault says to the model: the code of the rejection, and whether trying again can help.

@@ -11,14 +11,16 @@ use switchboard_protocol::Era;
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mcp::{meta, method};
 use switchboard_protocol::mgp::Extension;
+use switchboard_protocol::mgp::metadata::Metadata;
 use switchboard_wire::{Object, Raw, Request};
 
 use super::answer::{rename, server_at, unknown_revision};
 use super::{Kernel, View, object_of, repeat, text_of, waiting};
 use crate::callbacks::{CallNames, CallQuestions};
-use crate::directory::Route;
+use crate::directory::{Hidden, Route};
 use crate::forward::{Forward, TaskWish};
 use crate::gate::{self, Admission, Attempt, Sent, Subject};
+use crate::names;
 use crate::server::Server;
 use crate::streams::{Live, Underway, Wish};
 use crate::tasks::TaskTool;
@@ -60,11 +62,18 @@ impl Kernel {
         let mut route = view.directory.tool(&name);
         if route.is_none() {
             // A client may call what it knows from before a restart, while the server is still coming up.
-            Box::pin(waiting::until_known(self, |view| view.directory.tool(&name).is_some())).await;
+            let named = waiting::Named {
+                kernel: self,
+                context,
+                subject: Subject::Tool,
+                name: &name,
+                params: request.params.as_ref(),
+            };
+            Box::pin(named.until_known(|view| view.directory.tool(&name).is_some())).await;
             view = self.view();
             route = view.directory.tool(&name);
         } else if let Some((found, server)) = away(&view, route.as_ref())
-            && Box::pin(self.comes_back(context, server, found, &name)).await?
+            && Box::pin(self.comes_back(context, &request, &metadata, server, found, &name)).await?
         {
             // What is connected now may say other things of itself than what was: they count.
             view = self.view();
@@ -195,7 +204,7 @@ impl Kernel {
         request: &Request,
         arguments: Option<Raw>,
     ) -> Result<Reply, Fault> {
-        if name.starts_with(crate::names::RESERVED)
+        if name.starts_with(names::RESERVED)
             && let Some(answer) = Box::pin(self.own_tool(context, name, arguments.clone())).await
         {
             return answer;
@@ -238,15 +247,15 @@ impl Kernel {
     async fn comes_back(
         &self,
         context: &Context,
+        request: &Request,
+        metadata: &Metadata,
         server: &Arc<Server>,
         route: &Route,
         name: &str,
     ) -> Result<bool, Fault> {
-        let tables = self.tables().await?;
-        if !self.access(&tables, &context.session, server, Some((&route.original, name))).allow {
-            return Ok(false);
-        }
-        server.hub().await.map(|_| true)
+        let params = request.params.as_ref();
+        let named = waiting::Named { kernel: self, context, subject: Subject::Tool, name, params };
+        gate::within_trace(metadata, None, named.until_back(server, &route.original)).await
     }
 
     /// Makes a call that passed the gate.
@@ -301,40 +310,48 @@ impl Kernel {
     }
 
     /// Why there is no such tool. A server that never came up may well have it, and its user wants to know why it did not.
+    /// Where the name is of a server, the refusal is on record.
     async fn unknown_tool(&self, context: &Context, name: &str) -> Fault {
         let view = self.view();
         let Ok(tables) = self.tables().await else { return no_such_tool(name) };
-        let alone = view.servers.len() == 1;
-        let hidden = view.directory.hidden.iter().filter(|hidden| {
-            let exposed = crate::names::expose(&hidden.server, &hidden.name);
-            let may =
-                |server: Arc<Server>| self.access(&tables, &context.session, &server, Some((&hidden.name, name))).allow;
-            (exposed == name || alone && hidden.name == name) && self.server(&hidden.server).is_some_and(may)
-        });
-        for hidden in hidden {
-            let quarantined =
-                || self.server(&hidden.server).is_some_and(|server| server.quarantine().contains_key(&hidden.name));
-            let (kind, text) = if hidden.disabled {
-                (FaultKind::ToolDisabled, format!("`{name}` cannot be used: {}", hidden.why))
-            } else if hidden.conflicts_with.is_some() {
-                (FaultKind::ToolNameConflict, format!("`{name}` cannot be used: {}", hidden.why))
-            } else if hidden.unfit || quarantined() {
-                (FaultKind::DefinitionHeld, format!("`{name}` is held back: {}", hidden.why))
-            } else {
-                continue;
-            };
-            return Fault::new(kind, text).from_server(hidden.server.as_ref());
-        }
-        let may_have = |server: &&Arc<Server>| {
-            server.is_unknown()
-                && (alone || name.starts_with(&crate::names::expose(server.id(), "")))
-                && self.access(&tables, &context.session, server, Some((name, name))).allow
+        let may_have = |server: &'_ Arc<Server>| {
+            let own = waiting::own_name(&view, server, name)?;
+            let access = self.access(&tables, &context.session, server, Some((own, name)));
+            access.allow.then(|| (server.clone(), own))
         };
-        match view.servers.iter().find(may_have) {
-            Some(server) => server.not_ready(),
-            None => no_such_tool(name),
-        }
+        let named: Vec<_> = view.servers.iter().filter_map(may_have).collect();
+        let held = named.iter().find_map(|(server, _)| held_back(&view, server, name));
+        let away = || named.iter().find(|(server, _)| server.is_unknown());
+        let (server, own, fault) = match (held, away(), named.first()) {
+            (Some((hidden, fault)), ..) => (hidden.server.clone(), hidden.name.as_str(), fault),
+            (None, Some((server, own)), _) => (server.id().clone(), *own, server.not_ready()),
+            (None, None, Some((server, own))) => (server.id().clone(), *own, no_such_tool(name)),
+            (None, None, None) => return no_such_tool(name),
+        };
+        gate::unavailable(self, context, Subject::Tool, (&server, own), &fault).await;
+        fault
     }
+}
+
+/// A tool of this name that its server has and that is not shown, and why it is not.
+fn held_back<'v>(view: &'v View, server: &Server, name: &str) -> Option<(&'v Hidden, Fault)> {
+    let alone = view.servers.len() == 1;
+    let of_name = |hidden: &&Hidden| {
+        hidden.server == *server.id()
+            && (alone && hidden.name == name || names::expose(&hidden.server, &hidden.name) == name)
+    };
+    view.directory.hidden.iter().filter(of_name).find_map(|hidden| {
+        let (kind, text) = if hidden.disabled {
+            (FaultKind::ToolDisabled, format!("`{name}` cannot be used: {}", hidden.why))
+        } else if hidden.conflicts_with.is_some() {
+            (FaultKind::ToolNameConflict, format!("`{name}` cannot be used: {}", hidden.why))
+        } else if hidden.unfit || server.quarantine().contains_key(&hidden.name) {
+            (FaultKind::DefinitionHeld, format!("`{name}` is held back: {}", hidden.why))
+        } else {
+            return None;
+        };
+        Some((hidden, Fault::new(kind, text).from_server(hidden.server.as_ref())))
+    })
 }
 
 /// The server of a tool, where it is not connected.

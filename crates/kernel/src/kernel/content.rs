@@ -12,7 +12,7 @@ use crate::clients::ClientState;
 use crate::directory::Reading;
 use crate::forward::{failed, malformed};
 use crate::gate::request::Asking;
-use crate::gate::{Admission, Permit, Subject};
+use crate::gate::{Admission, Permit, Subject, unavailable};
 use crate::server::Server;
 
 /// A resource that was found: its server, what that one calls it, and what it is read by.
@@ -28,11 +28,13 @@ impl Kernel {
         let mut view = self.view();
         let mut route = view.directory.prompt(&name);
         if route.is_none() {
-            waiting::until_known(self, |view| view.directory.prompt(&name).is_some()).await;
+            let params = request.params.as_ref();
+            let named = waiting::Named { kernel: self, context, subject: Subject::Prompt, name: &name, params };
+            named.until_known(|view| view.directory.prompt(&name).is_some()).await;
             view = self.view();
             route = view.directory.prompt(&name);
         }
-        let route = route.ok_or_else(|| no_such_prompt(&name))?;
+        let Some(route) = route else { return Err(self.unknown_prompt(context, &name).await) };
         let server = server_at(&view.servers, route.server)?;
         let policy = route.policy.clone().ok_or_else(|| no_such_prompt(&name))?;
         let asking = Asking::prompt(context, &server, &policy, (&name, &route.original), &request)?;
@@ -52,6 +54,24 @@ impl Kernel {
         asking.remember(self, &reply);
         self.note_mentions(context, &view, &server, &reply);
         Ok(reply)
+    }
+
+    /// Why there is no such prompt: nobody has it, or the server that may have it is not there.
+    async fn unknown_prompt(&self, context: &Context, name: &str) -> Fault {
+        let view = self.view();
+        let Ok(tables) = self.tables().await else { return no_such_prompt(name) };
+        let may_have = |server: &&Arc<Server>| {
+            waiting::own_name(&view, server, name).is_some()
+                && self.access(&tables, &context.session, server, None).allow
+        };
+        let named: Vec<_> = view.servers.iter().filter(may_have).collect();
+        let away = named.iter().find(|server| server.is_unknown());
+        let fault = away.map_or_else(|| no_such_prompt(name), |server| server.not_ready());
+        if let Some(server) = away.or_else(|| named.first()) {
+            let own = waiting::own_name(&view, server, name).unwrap_or(name);
+            unavailable(self, context, Subject::Prompt, (server.id(), own), &fault).await;
+        }
+        fault
     }
 
     pub(super) async fn read_resource(&self, context: &Context, request: Request) -> Result<Reply, Fault> {

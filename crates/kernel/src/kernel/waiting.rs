@@ -1,14 +1,32 @@
 //! Waiting for servers that are just starting: for as many as somebody needs, and no longer.
+//!
+//! A list is answered without a server that takes long. A request that names something of one server waits for that server,
+//! as long as its start may take: an early refusal would only be tried again.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
+use switchboard_peer::Context;
+use switchboard_protocol::fault::{Fault, FaultKind};
+use switchboard_protocol::mcp::method;
+use switchboard_protocol::proposals::{self, manifest, streaming};
+use switchboard_wire::{Edit, Notification, Raw};
+use tokio::time::{Instant, MissedTickBehavior};
 
 use super::{Kernel, View};
+use crate::gate::{Subject, unavailable};
+use crate::names;
+use crate::server::Server;
 
 /// How long a client that says hello waits for servers that are just starting, counted from their start, where there are
 /// several: what it is told of them does not depend on a single one.
 const HELLO_WAIT: Duration = Duration::from_secs(1);
+/// How often a client that asked for progress is told that a server is still starting.
+const PROGRESS_INTERVAL: Duration = Duration::from_secs(5);
+/// The kernel's own tools whose names a server may have as well.
+const OWN_TOOLS: [&str; 4] =
+    [streaming::RESUME_TOOL, proposals::CHECK_PERMISSIONS, proposals::NEGOTIATE_SCOPES, manifest::GET_MANIFEST];
 
 /// Waits until `is_known` holds, while servers are starting: the others do not wait for one that hangs.
 pub(super) async fn until_known(kernel: &Kernel, is_known: impl Fn(&View) -> bool + Send) {
@@ -22,4 +40,110 @@ pub(super) async fn until_known(kernel: &Kernel, is_known: impl Fn(&View) -> boo
 pub(crate) fn hello_wait(kernel: &Kernel) -> Duration {
     let longest = kernel.options().list_wait;
     if kernel.view().servers.len() > 1 { longest.min(HELLO_WAIT) } else { longest }
+}
+
+/// A request for something that a client named, and that no server is known to have.
+pub(super) struct Named<'a> {
+    pub(super) kernel: &'a Kernel,
+    pub(super) context: &'a Context,
+    pub(super) subject: Subject,
+    pub(super) name: &'a str,
+    pub(super) params: Option<&'a Raw>,
+}
+
+impl Named<'_> {
+    /// Waits until `is_known` holds, while a server that may have it is starting: as long as that may take, or until the
+    /// client goes away.
+    pub(super) async fn until_known(&self, is_known: impl Fn(&View) -> bool + Send) {
+        let view = self.kernel.view();
+        if view.servers.iter().all(|server| server.phase().is_settled()) {
+            return;
+        }
+        if self.name.starts_with(names::RESERVED) || OWN_TOOLS.contains(&self.name) {
+            return until_known(self.kernel, is_known).await;
+        }
+        let Ok(tables) = self.kernel.tables().await else { return };
+        let starting = |server: &&Arc<Server>| {
+            // Who may not use a server is not told by a wait that it is there.
+            let may = |called| self.kernel.access(&tables, &self.context.session, server, called).allow;
+            !server.phase().is_settled() && self.called_at(&view, server).is_some_and(may)
+        };
+        let starting: Vec<_> = view.servers.iter().filter(starting).collect();
+        let Some(limit) = starting.iter().map(|server| server.spec.start_timeout).max() else { return };
+        let limit = limit.min(self.kernel.options().longest_call);
+        let now = Instant::now();
+        let ids: Vec<&str> = starting.iter().map(|server| &**server.id()).collect();
+        let mut settling: FuturesUnordered<_> =
+            starting.iter().map(|server| server.settled(now + server.spec.start_timeout.min(limit))).collect();
+        let known = async { while !is_known(&self.kernel.view()) && settling.next().await.is_some() {} };
+        self.with_progress(&ids.join("`, `"), limit, known).await;
+    }
+
+    /// Waits for the server of something that is known, while that one is on its way up; `false` if the client may not use
+    /// it anyway.
+    ///
+    /// # Errors
+    /// Why it is not there. That is on record.
+    pub(super) async fn until_back(&self, server: &Arc<Server>, original: &str) -> Result<bool, Fault> {
+        let tables = self.kernel.tables().await?;
+        let called = (self.subject == Subject::Tool).then_some((original, self.name));
+        if !self.kernel.access(&tables, &self.context.session, server, called).allow {
+            return Ok(false);
+        }
+        // No number of a configuration may be too large for the clock; this one is bounded.
+        let limit = server.spec.start_timeout.min(self.kernel.options().longest_call);
+        match self.with_progress(server.id(), limit, server.hub()).await {
+            Some(Err(fault)) => {
+                unavailable(self.kernel, self.context, self.subject, (server.id(), original), &fault).await;
+                Err(fault)
+            }
+            Some(Ok(_)) => Ok(true),
+            None => Err(Fault::new(FaultKind::Cancelled, "the call was cancelled")),
+        }
+    }
+
+    /// Does something that takes long while a server starts; the client is told so, if it asked for progress. `None` where
+    /// the client went away.
+    async fn with_progress<T>(&self, server: &str, limit: Duration, work: impl Future<Output = T>) -> Option<T> {
+        let token = self.params.and_then(|params| params.at(&["_meta", "progressToken"]));
+        let deadline = Instant::now() + limit;
+        let mut tick = tokio::time::interval(PROGRESS_INTERVAL);
+        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut work = std::pin::pin!(work);
+        loop {
+            tokio::select! {
+                biased;
+                done = work.as_mut() => return Some(done),
+                () = self.context.cancel.cancelled() => return None,
+                _ = tick.tick(), if token.is_some() => {
+                    let left = deadline.saturating_duration_since(Instant::now());
+                    let told = token.as_ref().map(|token| still_starting(token, server, left));
+                    let _ = told.map(|told| self.context.remote.notify(told));
+                }
+            }
+        }
+    }
+
+    /// What access to it at this server depends on, if the server may have it: the names of a tool.
+    fn called_at<'n>(&'n self, view: &View, server: &Server) -> Option<Option<(&'n str, &'n str)>> {
+        let own = own_name(view, server, self.name)?;
+        Some((self.subject == Subject::Tool).then_some((own, self.name)))
+    }
+}
+
+/// What a server may call the thing that a client named; `None` where it cannot be of this server.
+pub(super) fn own_name<'n>(view: &View, server: &Server, name: &'n str) -> Option<&'n str> {
+    let alone = view.servers.len() == 1 && !name.starts_with(names::RESERVED);
+    names::own_part(server.id(), name).or_else(|| alone.then_some(name))
+}
+
+/// Progress of a call that has not begun. Progress has to grow, and the server's own begins at nought: so it counts down.
+fn still_starting(token: &Raw, server: &str, left: Duration) -> Notification {
+    let message = format!("server `{server}` is still starting; the call waits for it");
+    let countdown = -i64::try_from(left.as_secs().max(1)).unwrap_or(i64::MAX);
+    let params = Edit::empty()
+        .set("progressToken", token.clone())
+        .set("progress", Raw::from_value(&countdown).unwrap_or_else(|_| Raw::number(0)))
+        .set("message", Raw::string(&message));
+    Notification::new(method::PROGRESS, Some(params.finish()))
 }

@@ -172,7 +172,12 @@ impl Server {
                 "`switchboard doctor` tells more; `switchboard servers start {}` starts it",
                 self.id()
             )),
-            None => fault.suggest("`switchboard doctor` tells more"),
+            None => {
+                let id = self.id();
+                fault.suggest(format!(
+                    "call again in a moment; `switchboard doctor` tells more, and `start_timeout_ms` of `{id}` gives it longer"
+                ))
+            }
         }
     }
 

@@ -166,8 +166,9 @@ impl Server {
             list.items = std::mem::take(&mut list.items).into_iter().filter_map(provenance::cleaned).collect();
             list.envelope = provenance::cleaned(list.envelope.clone()).unwrap_or_else(Raw::empty_object);
         }
-        for problem in &problems {
-            tracing::warn!(server = %self.id(), problem, "a list could not be had");
+        let known = self.problems();
+        for problem in problems.iter().filter(|problem| !known.contains(problem)) {
+            tracing::warn!(server = %self.id(), problem, "a list could not be had as a whole");
         }
         *self.problems.lock() = problems;
         let instructions = hub.connected.server.instructions.as_deref();

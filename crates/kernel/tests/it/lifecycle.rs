@@ -88,7 +88,7 @@ async fn a_server_that_hangs_delays_nobody_for_long() {
     let kernel = Kernel::new(KernelOptions { list_wait: Duration::from_secs(1), ..crate::world::open_to_all() });
     let script = Script::new(Era::Legacy);
     let mut mute = local("mute", "1", Arc::new(Mute), Sharing::Shared);
-    mute.start_timeout = Duration::from_secs(3600);
+    mute.start_timeout = Duration::from_secs(20);
     kernel.apply(vec![mute, local("s", "1", script, Sharing::Shared)]);
     let client = wire(&kernel, "ada", Era::Legacy).await;
     let began = tokio::time::Instant::now();
@@ -99,6 +99,75 @@ async fn a_server_that_hangs_delays_nobody_for_long() {
     assert!(began.elapsed() < Duration::from_millis(100), "{:?}", began.elapsed());
     let error = client.ask("tools/call", r#"{"name":"mute__echo"}"#).await.unwrap_err();
     assert!(error.message.contains("`mute` is not connected"), "the reason is told: {error}");
+}
+
+/// Begins to answer only after a while.
+struct Late(Arc<Script>, Duration);
+
+impl Handler for Late {
+    fn request(&self, context: Context, request: Request) -> BoxFuture<'_, Reply> {
+        Box::pin(async move {
+            if &*request.method == "initialize" {
+                tokio::time::sleep(self.1).await;
+            }
+            self.0.request(context, request).await
+        })
+    }
+
+    fn notification(&self, context: Context, notification: Notification) -> BoxFuture<'_, ()> {
+        self.0.notification(context, notification)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_waits_for_its_server_to_start_and_a_list_does_not() {
+    for (server, client_era) in [(Era::Legacy, Era::Legacy), (Era::Legacy, Era::Modern)] {
+        let kernel = Kernel::new(KernelOptions { list_wait: Duration::from_secs(1), ..crate::world::open_to_all() });
+        let began = tokio::time::Instant::now();
+        let mut late =
+            local("late", "1", Arc::new(Late(Script::new(server), Duration::from_secs(12))), Sharing::Shared);
+        (late.start_timeout, late.era) = (Duration::from_secs(30), switchboard_peer::client::EraChoice::Legacy);
+        kernel.apply(vec![late, local("s", "1", Script::new(Era::Legacy), Sharing::Shared)]);
+        let mut client = wire(&kernel, "ada", client_era).await;
+        let list = client.ask("tools/list", "{}").await.unwrap();
+        assert!(!list.as_str().contains("late__") && began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
+        let prompt = client.begin("prompts/get", r#"{"name":"late__hello"}"#);
+        let silent = client.begin("tools/call", r#"{"name":"late__echo"}"#);
+        let params = r#"{"name":"late__echo","_meta":{"progressToken":"t"}}"#;
+        let result = client.ask("tools/call", params).await.unwrap();
+        assert!(result.as_str().contains(r#""text":"ok""#), "{result:?}");
+        assert!((12..14).contains(&began.elapsed().as_secs()), "{:?}", began.elapsed());
+        prompt.await.unwrap().unwrap();
+        silent.await.unwrap().unwrap();
+        let mut told = Vec::new();
+        while let Ok(notification) = client.told.try_recv() {
+            let Some(params) = notification.params.filter(|_| &*notification.method == "notifications/progress") else {
+                continue;
+            };
+            assert_eq!(params.member("progressToken").unwrap().as_str(), r#""t""#);
+            assert!(params.member("message").unwrap().as_str().contains("`late` is still starting"), "{params:?}");
+            told.push(params.member("progress").unwrap().as_str().parse::<i64>().unwrap());
+        }
+        assert_eq!(told.len(), 3, "at once, and every five seconds: {told:?}");
+        assert!(told.is_sorted_by(|one, next| one < next) && told[2] < 0, "the server's own begins later: {told:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_to_a_server_that_does_not_start_says_so_when_its_start_has_failed() {
+    let kernel = Kernel::new(KernelOptions { list_wait: Duration::from_secs(1), ..crate::world::open_to_all() });
+    let mut mute = local("mute", "1", Arc::new(Mute), Sharing::Shared);
+    mute.start_timeout = Duration::from_secs(20);
+    kernel.apply(vec![mute]);
+    let client = wire(&kernel, "ada", Era::Legacy).await;
+    let began = tokio::time::Instant::now();
+    let error = client.ask("tools/call", r#"{"name":"echo"}"#).await.unwrap_err();
+    assert!(error.message.contains("`mute` is not connected"), "{error}");
+    assert!((18..=20).contains(&began.elapsed().as_secs()), "{:?}", began.elapsed());
+    // The kernel's own tools do not wait so long.
+    let began = tokio::time::Instant::now();
+    assert!(client.ask("tools/call", r#"{"name":"get_manifest"}"#).await.is_ok());
+    assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
 }
 
 #[tokio::test]

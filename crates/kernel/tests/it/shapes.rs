@@ -33,6 +33,8 @@ impl Handler for Odd {
             Err(ErrorObject::new(error["code"].as_i64().unwrap_or(-32603), "no list today")).into()
         } else if answer.is_null() {
             Err(ErrorObject::new(-32601, "Method not found")).into()
+        } else if let Some(odd) = answer.get("odd") {
+            Ok(raw(&odd.to_string())).into()
         } else {
             if self.modern {
                 answer["resultType"] = json!("complete");
@@ -115,7 +117,7 @@ async fn one_malformed_tool_costs_nobody_the_list() {
             }
             let pattern =
                 listed["tools"].as_array().unwrap().iter().find(|tool| tool["name"] == "odd__pattern").unwrap();
-            assert_eq!(pattern.get("outputSchema").is_some(), ours == Era::Modern, "legacy clients compile it");
+            assert!(pattern.get("outputSchema").is_none(), "clients compile it: {ours:?}");
             let refused = client.ask("tools/call", r#"{"name":"odd__text","arguments":{}}"#).await.unwrap_err();
             assert!(refused.message.contains("held back"), "{refused:?}");
         }
@@ -123,7 +125,7 @@ async fn one_malformed_tool_costs_nobody_the_list() {
         let unfit: Vec<&str> = status.hidden.iter().filter(|hidden| hidden.unfit).map(|hidden| &*hidden.name).collect();
         assert_eq!(unfit, ["text", "number"]);
         let mended: Vec<&str> = status.mended.iter().map(|mended| &*mended.name).collect();
-        assert_eq!(mended, ["obsidian", "nothing", "hint"]);
+        assert_eq!(mended, ["obsidian", "nothing", "hint", "pattern"]);
     }
 }
 
@@ -247,4 +249,165 @@ async fn what_a_server_writes_into_its_capabilities_is_not_said_in_our_name() {
             assert!(greeted.at(&["prompts", "listChanged"]).is_some(), "{greeted:?}");
         }
     }
+}
+
+#[tokio::test]
+async fn a_result_that_is_no_object_is_an_error_that_says_so() {
+    for server in [Era::Legacy, Era::Modern] {
+        for (odd, word) in
+            [(json!(null), "null"), (json!("done"), "a text"), (json!([1]), "a list"), (json!(7), "a single value")]
+        {
+            let tools = json!({"tools": [{"name": "t", "inputSchema": {"type": "object"}}]});
+            let prompts = json!({"prompts": [{"name": "p"}]});
+            let answers = json!({"tools/list": tools, "prompts/list": prompts,
+                "tools/call": {"odd": odd}, "prompts/get": {"odd": odd}, "resources/read": {"odd": odd}});
+            let (_, url) = kernel(server, answers, false).await;
+            for mine in [Era::Legacy, Era::Modern] {
+                let client = client(&url, mine).await;
+                for (method, params) in [
+                    ("tools/call", r#"{"name":"t"}"#),
+                    ("prompts/get", r#"{"name":"p"}"#),
+                    ("resources/read", r#"{"uri":"a:b"}"#),
+                ] {
+                    let error = client.ask(method, params).await.expect_err("no result");
+                    let expected = format!(
+                        "server `odd` answered `{method}` with something that no client can read: the result is {word} \
+                         instead of an object"
+                    );
+                    assert!(error.message.contains(&expected), "{error}");
+                }
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn odd_prompts_and_contents_are_mended_or_said_to_be_odd() {
+    let text = |text: &str| json!({"type": "text", "text": text});
+    for (method, params, odd, expected) in [
+        (
+            "prompts/get",
+            r#"{"name":"p"}"#,
+            json!({"messages": ["x"]}),
+            Ok(json!([{"role": "user", "content": text("x")}])),
+        ),
+        (
+            "prompts/get",
+            r#"{"name":"p"}"#,
+            json!({"messages": [{"role": "tool", "content": "x"}]}),
+            Ok(json!([{"role": "user", "content": text("x")}])),
+        ),
+        ("prompts/get", r#"{"name":"p"}"#, json!({"text": "x"}), Err("`messages` is missing")),
+        (
+            "resources/read",
+            r#"{"uri":"a:b"}"#,
+            json!({"contents": [{"text": "x"}]}),
+            Ok(json!([{"uri": "a:b", "text": "x"}])),
+        ),
+        ("resources/read", r#"{"uri":"a:b"}"#, json!({"contents": "x"}), Ok(json!([{"uri": "a:b", "text": "x"}]))),
+        ("resources/read", r#"{"uri":"a:b"}"#, json!({"text": "x"}), Err("`contents` is missing")),
+        ("resources/read", r#"{"uri":"a:b"}"#, json!({"contents": [{"uri": "a:b"}]}), Err("neither `text` nor `blob`")),
+    ] {
+        let answers = json!({"prompts/list": {"prompts": [{"name": "p"}]}, method: {"odd": odd}});
+        let (_, url) = kernel(Era::Legacy, answers, false).await;
+        for mine in [Era::Legacy, Era::Modern] {
+            let answer = client(&url, mine).await.ask(method, params).await;
+            match expected {
+                Ok(ref expected) => {
+                    let answer: Value = answer.expect("a result").view().expect("JSON");
+                    let key = if method == "prompts/get" { "messages" } else { "contents" };
+                    assert_eq!(answer[key], *expected, "{mine:?} {odd}");
+                }
+                Err(why) => {
+                    let error = answer.expect_err("nothing to be read");
+                    assert!(error.message.contains(why) && error.message.contains("server `odd`"), "{mine:?} {error}");
+                }
+            }
+        }
+    }
+}
+
+/// Gives one page of tools under every cursor, and names the next page as it was told to.
+struct Pages {
+    next: Value,
+    asked: parking_lot::Mutex<usize>,
+}
+
+impl Handler for Pages {
+    fn request(&self, _context: Context, request: Request) -> BoxFuture<'_, Reply> {
+        let reply: Reply = match &*request.method {
+            "initialize" => Ok(raw(r#"{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"p","version":"1"}}"#)).into(),
+            "tools/list" => {
+                *self.asked.lock() += 1;
+                let cursor = request.params.and_then(|params| params.member("cursor")?.as_text());
+                let mut tools = vec![json!({"name": "every", "inputSchema": {"type": "object"}})];
+                if let Some(cursor) = cursor {
+                    tools.push(json!({"name": format!("of_{cursor}"), "inputSchema": {"type": "object"}}));
+                }
+                Ok(raw(&json!({"tools": tools, "nextCursor": self.next}).to_string())).into()
+            }
+            _ => Err(ErrorObject::new(-32601, "Method not found")).into(),
+        };
+        Box::pin(std::future::ready(reply))
+    }
+
+    fn notification(&self, _context: Context, _notification: Notification) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
+}
+
+#[tokio::test]
+async fn a_cursor_that_leads_nowhere_ends_the_list() {
+    for (next, asked, tools, problem) in [
+        (json!(""), 1, vec!["every"], None),
+        (json!(null), 1, vec!["every"], None),
+        (json!("A"), 2, vec!["every", "of_A"], Some("tools/list: the server names the same next page again")),
+    ] {
+        let pages = Arc::new(Pages { next: next.clone(), asked: parking_lot::Mutex::default() });
+        let kernel = Kernel::new(open_to_all());
+        kernel.apply(vec![spec("odd", &serve(pages.clone()).await, Sharing::Shared)]);
+        let url = serve(Arc::new(kernel.clone())).await;
+        let list = list(&client(&url, Era::Legacy).await, "tools/list").await;
+        assert_eq!(names(&list, "tools", "name"), tools, "{next}");
+        assert_eq!(*pages.asked.lock(), asked, "{next}");
+        let status = status(&kernel);
+        assert_eq!(status.problems.len(), usize::from(problem.is_some()), "{:?}", status.problems);
+        assert!(problem.is_none_or(|problem| status.problems[0].starts_with(problem)), "{:?}", status.problems);
+        assert_eq!(status.hidden, [], "what came twice is no tool that hides behind another");
+    }
+}
+
+#[tokio::test]
+async fn an_output_schema_that_cannot_be_compiled_is_shown_to_nobody_and_said() {
+    let tool =
+        |name: &str, schema: Value| json!({"name": name, "inputSchema": {"type": "object"}, "outputSchema": schema});
+    let tools = json!({"tools": [
+        tool("broken", json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/none"}}})),
+        tool("list", json!({"type": "array", "items": {"type": "integer"}})),
+        tool("good", json!({"type": "object", "properties": {"a": {"type": "integer"}}})),
+    ]});
+    let (kernel, url) = kernel(Era::Modern, json!({"tools/list": tools}), false).await;
+    for (mine, with) in [(Era::Legacy, vec!["good"]), (Era::Modern, vec!["list", "good"])] {
+        let list = list(&client(&url, mine).await, "tools/list").await;
+        assert_eq!(names(&list, "tools", "name"), ["broken", "list", "good"]);
+        let shown: Vec<_> = list["tools"]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .filter(|tool| tool.get("outputSchema").is_some())
+            .collect();
+        assert_eq!(
+            shown.iter().map(|tool| tool["name"].as_str().expect("a name")).collect::<Vec<_>>(),
+            with,
+            "{mine:?}"
+        );
+    }
+    let mended = status(&kernel).mended;
+    let of = |name: &str| mended.iter().find(|mended| mended.name == name).expect("said");
+    assert!(of("broken").what[0].starts_with("`outputSchema` cannot be compiled"), "{mended:?}");
+    assert_eq!(
+        (&of("list").what[..], &of("list").legacy_only[..]),
+        (&[][..], &["`outputSchema` is not that of an object".to_owned()][..])
+    );
+    assert_eq!(mended.len(), 2, "{mended:?}");
 }

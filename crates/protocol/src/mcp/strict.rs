@@ -24,8 +24,7 @@ use crate::Era;
 use shape::{Need, Row, Shape, Verdict};
 
 pub use question::question;
-pub use result::result;
-pub use schema::legacy_output_schema;
+pub use result::{Misshapen, addressed, result};
 
 /// What an element of a list is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

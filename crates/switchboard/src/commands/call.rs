@@ -7,6 +7,7 @@ mod words;
 use std::sync::Arc;
 
 use serde_json::Value;
+use switchboard_kernel::names;
 use switchboard_protocol::mcp::method;
 use switchboard_wire::{Raw, code};
 
@@ -37,13 +38,16 @@ async fn call(local: &Local, options: &Call) -> Result<Raw, Failure> {
     let client = local.connect(answers.capabilities(), Arc::new(answers)).await?;
     let tools = client.tools().await?;
     let name = |tool: &Raw| tool.member("name").and_then(|name| name.as_text());
-    let Some(tool) = tools.iter().find(|tool| name(tool).as_deref() == Some(options.tool.as_str())) else {
-        let names: Vec<String> = tools.iter().filter_map(name).collect();
+    let names: Vec<String> = tools.iter().filter_map(name).collect();
+    let servers: Vec<&str> = local.specs.iter().map(|spec| &*spec.id).collect();
+    let found = meant(&names, &servers, &options.tool);
+    let Some(tool) = tools.iter().find(|tool| found.is_some() && name(tool).as_deref() == found) else {
         return Err(unknown(local, &options.tool, &names));
     };
+    let called = found.unwrap_or(&options.tool);
     let schema: Value = tool.member("inputSchema").and_then(|schema| schema.view().ok()).unwrap_or_default();
     let arguments = words::arguments(&options.arguments, &schema).map_err(Failure::usage)?;
-    let mut members = vec![("name", Raw::string(&options.tool)), ("arguments", raw(&arguments))];
+    let mut members = vec![("name", Raw::string(called)), ("arguments", raw(&arguments))];
     if options.progress {
         members.push(("_meta", object(&[("progressToken", Raw::number(1))])));
     }
@@ -55,6 +59,19 @@ async fn call(local: &Local, options: &Call) -> Result<Raw, Failure> {
         }
         Err(error) => Err(refused(&error)),
     }
+}
+
+/// The name in the list of the tool that a person means: that name itself, its long form where the list has the short ones,
+/// or the server's own name where one tool alone has it.
+fn meant<'n>(names: &'n [String], servers: &[&str], wanted: &str) -> Option<&'n str> {
+    let listed = names.iter().find(|name| *name == wanted);
+    let long = || names.iter().find(|name| servers.len() == 1 && names::expose(servers[0], name) == wanted);
+    let short = || {
+        let is_of = |name: &&String| servers.iter().any(|server| names::own_part(server, name) == Some(wanted));
+        let mut found = names.iter().filter(is_of);
+        found.next().filter(|_| found.next().is_none())
+    };
+    listed.or_else(long).or_else(short).map(String::as_str)
 }
 
 /// No such tool: what is near, and what may be the reason.
@@ -130,6 +147,25 @@ mod tests {
     use switchboard_wire::Limits;
 
     use super::*;
+
+    #[test]
+    fn a_tool_is_found_by_its_long_and_its_short_name() {
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let alone = names(&["status", "read/text"]);
+        let several = names(&["git__status", "svn__status", "git__log"]);
+        for (names, servers, wanted, expected) in [
+            (&alone, &["git"][..], "status", Some("status")),
+            (&alone, &["git"], "git__status", Some("status")),
+            (&alone, &["git"], "git__read_text", Some("read/text")),
+            (&alone, &["git"], "svn__status", None),
+            (&several, &["git", "svn"], "git__status", Some("git__status")),
+            (&several, &["git", "svn"], "log", Some("git__log")),
+            // Two have it.
+            (&several, &["git", "svn"], "status", None),
+        ] {
+            assert_eq!(meant(names, servers, wanted), expected, "{wanted}");
+        }
+    }
 
     #[test]
     fn blocks_become_text() {

@@ -192,12 +192,20 @@ async fn servers(loaded: Loaded, report: &mut Report) {
             }
         }
         for hidden in status.iter().filter(|status| &*status.id == server.id()).flat_map(|status| &status.hidden) {
-            report.note(&name, &format!("`{}` is not shown to clients: {}", hidden.name, hidden.why), None);
+            // A line break in a name could pass for a line of this report.
+            let (hidden, why) = (screen::plain_line(&hidden.name), screen::plain_line(&hidden.why));
+            report.note(&name, &format!("`{hidden}` is not shown to clients: {why}"), None);
         }
         for mended in status.iter().filter(|status| &*status.id == server.id()).flat_map(|status| &status.mended) {
-            let text =
-                format!("`{}` is shown with mended members, tell its author: {}", mended.name, mended.what.join(", "));
-            report.note(&name, &text, None);
+            let shown = screen::plain_line(&mended.name);
+            if !mended.what.is_empty() {
+                let what = screen::plain_line(&mended.what.join(", "));
+                report.note(&name, &format!("`{shown}` is shown with mended members, tell its author: {what}"), None);
+            }
+            if !mended.legacy_only.is_empty() {
+                let what = screen::plain_line(&mended.legacy_only.join(", "));
+                report.note(&name, &format!("`{shown}` is shown to legacy clients in another form: {what}"), None);
+            }
         }
     }
 }

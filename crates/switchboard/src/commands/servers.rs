@@ -184,7 +184,7 @@ impl Line {
             .status
             .iter()
             .flat_map(|status| &status.mended)
-            .map(|mended| json!({"name": mended.name, "what": mended.what}))
+            .map(|mended| json!({"name": mended.name, "what": mended.what, "legacy_only": mended.legacy_only}))
             .collect();
         json!({
             "trust_level": self.status.as_ref().map(|status| status.trust.as_str()),

@@ -9,7 +9,7 @@ use switchboard_transport::child::{Child, CommandSpec, StopGrace};
 use switchboard_transport::confine::{self, Decision, ExitCause, Overrides, Places, Server};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 
-use crate::support::Home;
+use crate::support::{Home, server};
 
 #[test]
 fn run_by_hand_it_says_that_nobody_is_there() {
@@ -64,4 +64,17 @@ async fn servers_are_confined_by_this_binary() {
 
     let report = confine::ability().await.unwrap();
     assert!(report.can_confine(), "{report:?}");
+}
+
+#[test]
+fn a_confined_server_writes_to_the_folder_it_works_in_by_relative_paths() {
+    let home = Home::new();
+    for (granted, writes) in [("[]", false), ("[\"filesystem.write\"]", true)] {
+        let entry = server("s", &["--note-start", "started.txt"]);
+        let rights = format!("[servers.mgp]\npermissions_granted = {granted}\n");
+        home.configure(&format!("isolation = \"trust\"\n{entry}{rights}"));
+        let ran = home.run(&["call", "echo", "text=x"]);
+        assert_eq!(ran.code == Some(0), writes, "{granted}: {ran:?}");
+        assert_eq!(home.path("project/started.txt").is_file(), writes, "{granted}: {ran:?}");
+    }
 }

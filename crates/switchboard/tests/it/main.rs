@@ -17,6 +17,7 @@ mod live;
 mod login;
 mod manifest;
 mod memory;
+mod odd;
 mod orphans;
 mod postgres;
 mod record;

@@ -187,8 +187,13 @@ impl Peer {
     }
 
     pub(crate) fn send(&mut self, message: &Value) {
+        self.send_line(&message.to_string());
+    }
+
+    /// The same of a text that no value stands for.
+    pub(crate) fn send_line(&mut self, line: &str) {
         let stdin = self.child.stdin.as_mut().unwrap();
-        writeln!(stdin, "{message}").unwrap();
+        writeln!(stdin, "{line}").unwrap();
         stdin.flush().unwrap();
     }
 

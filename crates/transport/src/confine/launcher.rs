@@ -69,6 +69,8 @@ impl Job {
         examine(profile, landlock)?;
         bound_root(profile)?;
 
+        // By name: what is open of it belongs to the mounts that were there before, and those are about to be read-only.
+        let inherited = std::env::current_dir().ok().filter(|_| self.cwd.is_none());
         let entered = namespaces::enter(profile.network != NetworkAccess::Unrestricted);
         // What is opened belongs to the namespace it was opened in.
         let given = Given::open(profile);
@@ -88,6 +90,10 @@ impl Job {
         // Before the view of files is closed, and with the rights the operator has.
         if let Some(cwd) = &self.cwd {
             std::env::set_current_dir(cwd).map_err(|error| Refusal::new("the working folder", error, ""))?;
+        }
+        if let Some(cwd) = &inherited {
+            // Where something was mounted over it, it stays in the folder that it was started in, and can write nothing.
+            let _covered = std::env::set_current_dir(cwd);
         }
         limits::renounce().map_err(|error| Refusal::new("the loss of privileges", error, ""))?;
         files::restrict(profile, landlock, &given, &scratch, proxy_port)

@@ -206,11 +206,13 @@ async fn a_modern_client_answers_a_server_that_is_sent_traces() {
     let kernel = kernel(&server, None).await;
     let capabilities = json!({"elicitation": {}});
     let ann = Client::new(&kernel, Identity::new("ann", Method::Token).into(), Era::Modern, capabilities).await;
+    let mut confirmed = 0;
     for mut call in [asks(&confirm("Continue?")), json!({"name": "halfway", "arguments": {}})] {
         let asking = ann.begin(1, &call);
         let first = asking.answer.await.expect("no panic").expect("a question");
         assert_eq!(first["resultType"], "input_required", "{first}");
-        // On a pipe the first request is over with its answer; the call is not.
+        // On a pipe the first request is over with its answer; the call is not. Whoever takes that for the end of the
+        // call answers no in this moment.
         asking.cancel.cancel();
         tokio::task::yield_now().await;
         let key = first["inputRequests"].as_object().expect("questions").keys().next().expect("one").clone();
@@ -218,6 +220,11 @@ async fn a_modern_client_answers_a_server_that_is_sent_traces() {
         call["inputResponses"] = json!({key: {"action": "accept", "content": {"response": "confirm"}}});
         let result = ann.send_as(2, "tools/call", call).await.expect("a result");
         assert_eq!(result["resultType"], "complete", "{result}");
+        if result.get("answered").is_some() {
+            assert_eq!(result["answered"]["response"], "confirm", "what the client said is what the server hears");
+            confirmed += 1;
+        }
     }
+    assert_eq!(confirmed, 1);
     assert!(server.heard("tools/call").iter().all(|call| call["trace_id"].is_string()), "it was sent traces");
 }

@@ -378,3 +378,62 @@ async fn calls_to_a_server_that_keeps_failing_are_refused_at_once() {
     assert!(refused.message.contains("not today"), "{refused:?}");
     assert_eq!(state(&kernel), State::Restarting);
 }
+
+/// Never begins to answer.
+struct Mute;
+
+impl Handler for Mute {
+    fn request(&self, _context: Context, _request: Request) -> BoxFuture<'_, Reply> {
+        Box::pin(std::future::pending())
+    }
+
+    fn notification(&self, _context: Context, _notification: Notification) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_its_server_was_not_there_for_is_on_record() {
+    let house =
+        House::with(&[("s", Script::new(Era::Legacy, vec![tool("read")]))], ServerPolicy::default, open_house).await;
+    let mut mute = spec("mute", Arc::new(Mute), ServerPolicy::default());
+    mute.start_timeout = Duration::from_millis(700);
+    let script = spec("s", Script::new(Era::Legacy, vec![tool("read")]), ServerPolicy::default());
+    house.kernel.apply(vec![script, mute]);
+    let ann = house.client(Era::Legacy, "ann").await;
+    let called = ann.call("mute__run", json!({})).await.unwrap_err();
+    assert!(called.message.contains("server `mute` is not connected"), "{called:?}");
+    let prompted = ann.request("prompts/get", json!({"name": "mute__hello"})).await.unwrap_err();
+    assert!(prompted.message.contains("server `mute` is not connected"), "{prompted:?}");
+    ann.call("s__none", json!({})).await.unwrap_err();
+    ann.call("nobody__none", json!({})).await.unwrap_err();
+    let blocked = house.await_events("TOOL_BLOCKED", 3).await;
+    let seen: Vec<_> = blocked
+        .iter()
+        .map(|event| {
+            let text = |key: &str| event.details.get(key).and_then(|value| value.as_str().map(str::to_owned));
+            let (server, tool) = (event.target.server_id.as_deref(), event.target.tool_name.as_deref());
+            (
+                server.unwrap().to_owned(),
+                tool.map(str::to_owned).or_else(|| text("name")).unwrap(),
+                text("step").unwrap(),
+            )
+        })
+        .collect();
+    let expected = [("mute", "run", "server_state"), ("mute", "hello", "server_state"), ("s", "none", "name")];
+    assert_eq!(seen, expected.map(|(server, name, step)| (server.to_owned(), name.to_owned(), step.to_owned())));
+    assert!(blocked.iter().all(|event| &*event.actor.id == "ann" && &*event.result == "BLOCKED"));
+}
+
+#[tokio::test]
+async fn a_principal_without_access_does_not_wait_for_a_server_that_starts() {
+    let house =
+        House::with(&[("s", Script::new(Era::Legacy, vec![tool("read")]))], ServerPolicy::default, |_| {}).await;
+    let mut mute = spec("mute", Arc::new(Mute), ServerPolicy::default());
+    mute.start_timeout = Duration::from_secs(60);
+    house.kernel.apply(vec![spec("s", Script::new(Era::Legacy, vec![tool("read")]), ServerPolicy::default()), mute]);
+    let ann = house.client(Era::Legacy, "ann").await;
+    // Its answer is the one of a server that nobody ever heard of, and comes no later.
+    let called = tokio::time::timeout(Duration::from_secs(20), ann.call("mute__run", json!({}))).await.unwrap();
+    assert_eq!(called.unwrap_err().message, "Unknown tool: mute__run");
+}

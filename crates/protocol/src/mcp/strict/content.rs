@@ -107,7 +107,7 @@ fn embedded(raw: &Raw, object: &Object) -> Option<Raw> {
             let raw = Edit::of(raw).ok()?.set("resource", other).finish();
             Some(fitted(&raw, EMBEDDED).unwrap_or(raw))
         }
-        Err(()) => {
+        Err(_) => {
             let said = resource.member("text").and_then(|said| said.as_text());
             Some(text(said.as_deref().unwrap_or_else(|| raw.as_str())))
         }
@@ -115,17 +115,19 @@ fn embedded(raw: &Raw, object: &Object) -> Option<Raw> {
 }
 
 /// The contents of a resource; an error where no client would take them.
-pub(super) fn contents(raw: &Raw) -> Result<Option<Raw>, ()> {
-    let object = Object::open(raw).map_err(|_| ())?;
+pub(super) fn contents(raw: &Raw) -> Result<Option<Raw>, String> {
+    let object = Object::open(raw).map_err(|_| "is no object, or has a key twice".to_owned())?;
     let has_text = object.get("text").is_some_and(|said| said.kind() == Kind::String);
     let blob = object.get("blob").filter(|blob| blob.kind() == Kind::String).and_then(|blob| blob.as_text());
-    if !has_text && !blob.is_some_and(|blob| is_base64(&blob)) {
-        return Err(());
+    if !has_text && !blob.as_deref().is_some_and(is_base64) {
+        return Err(
+            if blob.is_some() { "has a `blob` that is not base64" } else { "has neither `text` nor `blob`" }.to_owned()
+        );
     }
     match Shape::Object(CONTENTS).fit(raw, &mut Vec::new()) {
         Verdict::Same => Ok(None),
         Verdict::Mended(other) => Ok(Some(other)),
-        Verdict::Unfit(_) => Err(()),
+        Verdict::Unfit(why) => Err(format!("cannot be read: {why}")),
     }
 }
 

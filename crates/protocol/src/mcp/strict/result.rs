@@ -22,18 +22,34 @@ const COMPLETION: &[Row] = &[Row {
     need: Need::Required,
 }];
 
+/// Why a result is one that no client would accept, and nobody can tell what was meant.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Misshapen(pub String);
+
 /// The result of `asked` for a client of this revision; `None` where it may stay as it is.
-#[must_use]
-pub fn result(asked: &str, raw: &Raw, revision: Revision) -> Option<Raw> {
+///
+/// # Errors
+/// What it should have been cannot be told.
+pub fn result(asked: &str, raw: &Raw, revision: Revision) -> Result<Option<Raw>, Misshapen> {
     let legacy = revision.era() == Era::Legacy;
     if asked == method::TOOLS_CALL && is_plain(raw, legacy) {
-        return None;
+        return Ok(None);
     }
-    let edit = Edit::of(raw).ok()?;
+    if raw.kind() != Kind::Object {
+        let kind = match raw.kind() {
+            Kind::Null => "null",
+            Kind::Array => "a list",
+            Kind::String => "a text",
+            _ => "a single value",
+        };
+        return Err(Misshapen(format!("the result is {kind} instead of an object")));
+    }
+    let Ok(edit) = Edit::of(raw) else { return Ok(None) };
     let mut result = Draft { edit, changed: false };
     // A question, or a task, has nothing of an answer.
     if result.edit.object().text("resultType").is_some_and(|kind| kind != "complete") {
-        return None;
+        return Ok(None);
     }
     if legacy {
         result = result.without_modern(asked);
@@ -48,18 +64,45 @@ pub fn result(asked: &str, raw: &Raw, revision: Revision) -> Option<Raw> {
         method::TOOLS_CALL => called(result, revision),
         // What a task brought need not be a tool's.
         method::TASKS_RESULT if result.edit.object().has("content") => called(result, revision),
-        method::PROMPTS_GET => prompted(result, revision),
-        method::RESOURCES_READ => read(result),
+        method::PROMPTS_GET => prompted(result, revision)?,
+        method::RESOURCES_READ => read(result)?,
         method::COMPLETE => match Shape::Object(COMPLETION).fit(raw, &mut Vec::new()) {
             Verdict::Mended(other) => {
                 let completion = other.member("completion");
                 Draft { edit: result.edit.set_optional("completion", completion), changed: true }
             }
-            Verdict::Same | Verdict::Unfit(_) => result,
+            Verdict::Same => result,
+            Verdict::Unfit(why) => return Err(Misshapen(why)),
         },
         _ => result,
     };
-    result.finish()
+    Ok(result.finish())
+}
+
+/// The result of `resources/read` with the address that was asked for where contents have none; `None` where all have one.
+#[must_use]
+pub fn addressed(raw: &Raw, uri: &str) -> Option<Raw> {
+    let edit = Edit::of(raw).ok()?;
+    let mut changed = false;
+    let mut with_uri = |raw: Raw| {
+        let Ok(edit) = Edit::of(&raw) else { return raw };
+        if edit.object().get("uri").is_some_and(|uri| uri.kind() == Kind::String) {
+            return raw;
+        }
+        changed = true;
+        edit.set("uri", Raw::string(uri)).finish()
+    };
+    // Some write a text where its contents should stand, or one of them where a list should.
+    let written = |raw: Raw| match raw.kind() {
+        Kind::String => Edit::empty().set("text", raw).finish(),
+        _ => raw,
+    };
+    let contents = match edit.object().get("contents")? {
+        raw if raw.kind() == Kind::Array => raw.elements()?,
+        raw => vec![raw],
+    };
+    let contents: Vec<Raw> = contents.into_iter().map(|raw| with_uri(written(raw))).collect();
+    changed.then(|| edit.set("contents", Raw::array(&contents)).finish())
 }
 
 /// A result that is being changed.
@@ -153,20 +196,27 @@ fn mend(blocks: Vec<Raw>, revision: Revision) -> (Vec<Raw>, bool) {
 }
 
 /// The messages of a prompt.
-fn prompted(mut result: Draft, revision: Revision) -> Draft {
+fn prompted(mut result: Draft, revision: Revision) -> Result<Draft, Misshapen> {
     let object = result.edit.object().clone();
     if object.get("description").is_some_and(|said| said.kind() != Kind::String) {
         result = result.remove("description");
     }
-    let Some(messages) = object.get("messages").and_then(|messages| messages.elements()) else { return result };
-    let mut changed = false;
+    let Some(given) = object.get("messages").filter(|given| given.kind() != Kind::Null) else {
+        return Err(Misshapen("`messages` is missing".to_owned()));
+    };
+    let mut changed = given.kind() != Kind::Array;
+    let messages = if changed { vec![given] } else { given.elements().unwrap_or_default() };
     let mut said = Vec::with_capacity(messages.len());
     for message in messages {
-        let Ok(edit) = Edit::of(&message) else {
-            said.push(message);
-            continue;
+        let message = match message.kind() {
+            Kind::String => Edit::empty().set("content", message).finish(),
+            _ => message,
         };
-        let (role, content) = (edit.object().text("role"), edit.object().get("content"));
+        let Ok(edit) = Edit::of(&message) else {
+            return Err(Misshapen("one of its `messages` is no object, or has a key twice".to_owned()));
+        };
+        let role = edit.object().text("role");
+        let content = edit.object().get("content").filter(|content| content.kind() != Kind::Null);
         let known = matches!(role.as_deref(), Some("user" | "assistant"));
         let edit = if known { edit } else { edit.set("role", Raw::string("user")) };
         changed |= !known;
@@ -186,23 +236,37 @@ fn prompted(mut result: Draft, revision: Revision) -> Draft {
             said.extend(blocks.into_iter().filter_map(|block| holding(block).ok()));
         }
     }
-    if changed { result.set("messages", Raw::array(&said)) } else { result }
+    Ok(if changed { result.set("messages", Raw::array(&said)) } else { result })
 }
 
 /// The contents of a resource.
-fn read(result: Draft) -> Draft {
-    let Some(contents) = result.edit.object().get("contents").and_then(|raw| raw.elements()) else { return result };
-    let mut changed = false;
-    let mended = |raw: Raw| match content::contents(&raw) {
-        Ok(Some(other)) => {
-            changed = true;
-            other
-        }
-        // What nobody could read costs this one reading only.
-        Ok(None) | Err(()) => raw,
+fn read(result: Draft) -> Result<Draft, Misshapen> {
+    let Some(given) = result.edit.object().get("contents").filter(|given| given.kind() != Kind::Null) else {
+        return Err(Misshapen("`contents` is missing".to_owned()));
     };
-    let contents: Vec<Raw> = contents.into_iter().map(mended).collect();
-    if changed { result.set("contents", Raw::array(&contents)) } else { result }
+    let mut changed = given.kind() != Kind::Array;
+    let listed = if changed { vec![given] } else { given.elements().unwrap_or_default() };
+    let mut contents = Vec::with_capacity(listed.len());
+    for raw in listed {
+        // What was meant as text and is none is shown as it is written.
+        let raw = match raw.member("text") {
+            Some(text) if !matches!(text.kind(), Kind::String | Kind::Null) => {
+                changed = true;
+                let written = Raw::string(text.as_str());
+                Edit::of(&raw).map_or_else(|_| raw.clone(), |edit| edit.set("text", written).finish())
+            }
+            _ => raw,
+        };
+        match content::contents(&raw) {
+            Ok(None) => contents.push(raw),
+            Ok(Some(other)) => {
+                changed = true;
+                contents.push(other);
+            }
+            Err(why) => return Err(Misshapen(format!("one of its `contents` {why}"))),
+        }
+    }
+    Ok(if changed { result.set("contents", Raw::array(&contents)) } else { result })
 }
 
 /// Whether the answer of a tool is one that every client accepts, seen in one pass: nearly all are.

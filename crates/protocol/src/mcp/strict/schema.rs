@@ -84,17 +84,6 @@ fn output_schema(schema: &Raw, era: Era, mended: &mut Vec<String>) -> Option<Out
     }
 }
 
-/// A definition for legacy clients whose output schema cannot be used: their SDK compiles it when it reads the list, and
-/// would lose the list with it.
-#[must_use]
-pub fn legacy_output_schema(tool: &Raw, usable: impl FnOnce(&Raw) -> bool) -> Option<Raw> {
-    let schema = tool.member(OUTPUT)?;
-    if usable(&schema) {
-        return None;
-    }
-    Edit::of(tool).ok().map(|edit| edit.remove(OUTPUT).finish())
-}
-
 fn any_object(mended: &mut Vec<String>, why: &str) -> Raw {
     mended.push(why.to_owned());
     Edit::empty().set("type", Raw::string("object")).finish()

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use switchboard_wire::{Limits, Raw};
 
-use super::{Item, item, question, result};
+use super::{Item, Misshapen, addressed, item, question, result};
 use crate::mcp::method;
 use crate::{Era, Revision};
 
@@ -296,10 +296,10 @@ fn times_as_zod_reads_them() {
 #[track_caller]
 fn assert_result(asked: &str, given: &Value, revision: Revision, expected: &Value) {
     let given = raw(given);
-    let found = result(asked, &given, revision).unwrap_or_else(|| given.clone());
+    let found = result(asked, &given, revision).unwrap().unwrap_or_else(|| given.clone());
     assert_eq!(value(&found), *expected, "{asked} {revision:?} {}", given.as_str());
     // What was mended once is fit.
-    assert_eq!(result(asked, &found, revision), None, "{}", found.as_str());
+    assert_eq!(result(asked, &found, revision), Ok(None), "{}", found.as_str());
 }
 
 /// A row: the block, and what it becomes; the newest legacy revision stands for all.
@@ -368,7 +368,7 @@ fn good_blocks_keep_their_bytes_where_the_revision_knows_them() {
             let text = format!(r#"{{"content":[{block}],"isError":false,"x":[1 , 2]{kind}}}"#);
             let given = Raw::parse(text, &Limits::default()).expect("valid JSON");
             let changed = result(method::TOOLS_CALL, &given, revision);
-            assert_eq!(changed.is_some(), revision < since, "{revision:?} {block}");
+            assert_eq!(changed.unwrap().is_some(), revision < since, "{revision:?} {block}");
         }
     }
 }
@@ -450,6 +450,21 @@ fn other_results() {
                 {"role": "user", "content": {"type": "text", "text": "b"}}]}),
         ),
         (
+            method::PROMPTS_GET,
+            json!({"messages": "x"}),
+            json!({"messages": [{"content": {"type": "text", "text": "x"}, "role": "user"}]}),
+        ),
+        (
+            method::PROMPTS_GET,
+            json!({"messages": {"role": "assistant", "content": null}}),
+            json!({"messages": [{"role": "assistant", "content": {"type": "text", "text": ""}}]}),
+        ),
+        (
+            method::RESOURCES_READ,
+            json!({"contents": {"uri": "a:b", "text": {"x": 1}}}),
+            json!({"contents": [{"uri": "a:b", "text": "{\"x\":1}"}]}),
+        ),
+        (
             method::COMPLETE,
             json!({"completion": {"values": ["a", 5], "total": null, "hasMore": "no"}}),
             json!({"completion": {"values": ["a"]}}),
@@ -466,6 +481,56 @@ fn other_results() {
         Revision::LATEST,
         &json!({"content": [], "structuredContent": [1], "resultType": "complete"}),
     );
+}
+
+#[test]
+fn results_that_nobody_can_read() {
+    let rows = [
+        (method::TOOLS_CALL, json!(null), "the result is null instead of an object"),
+        (method::TOOLS_CALL, json!("done"), "the result is a text instead of an object"),
+        (method::TOOLS_CALL, json!([1]), "the result is a list instead of an object"),
+        (method::PROMPTS_GET, json!({}), "`messages` is missing"),
+        (method::PROMPTS_GET, json!({"messages": null}), "`messages` is missing"),
+        (method::PROMPTS_GET, json!({"messages": [7]}), "one of its `messages` is no object, or has a key twice"),
+        (method::RESOURCES_READ, json!({}), "`contents` is missing"),
+        (
+            method::RESOURCES_READ,
+            json!({"contents": [{"uri": "a:b"}]}),
+            "one of its `contents` has neither `text` nor `blob`",
+        ),
+        (
+            method::RESOURCES_READ,
+            json!({"contents": [{"uri": "a:b", "blob": "?"}]}),
+            "one of its `contents` has a `blob` that is not base64",
+        ),
+        (
+            method::RESOURCES_READ,
+            json!({"contents": [{"text": "x"}]}),
+            "one of its `contents` cannot be read: `uri` is missing",
+        ),
+        (method::COMPLETE, json!({}), "`completion` is missing"),
+    ];
+    for (asked, given, expected) in rows {
+        for revision in [Revision::V2025_06_18, Revision::LATEST] {
+            let found = result(asked, &raw(&given), revision);
+            assert_eq!(found, Err(Misshapen(expected.to_owned())), "{asked} {given}");
+        }
+    }
+}
+
+#[test]
+fn contents_without_an_address_have_the_one_that_was_asked_for() {
+    for (given, expected) in [
+        (json!([{"text": "x"}]), Some(json!([{"text": "x", "uri": "a:b"}]))),
+        (json!([{"uri": null, "blob": "AAAA"}]), Some(json!([{"uri": "a:b", "blob": "AAAA"}]))),
+        (json!({"text": "x"}), Some(json!([{"text": "x", "uri": "a:b"}]))),
+        (json!("x"), Some(json!([{"text": "x", "uri": "a:b"}]))),
+        (json!([{"uri": "c:d", "text": "x"}]), None),
+        (json!([7]), None),
+    ] {
+        let found = addressed(&raw(&json!({"contents": given})), "a:b");
+        assert_eq!(found.map(|found| value(&found)["contents"].clone()), expected, "{given}");
+    }
 }
 
 #[test]
