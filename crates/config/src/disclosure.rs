@@ -43,6 +43,7 @@ pub fn disclosed(entry: &ServerEntry) -> Vec<String> {
         default_policy,
         audit_sink,
         tools,
+        prompts,
         isolation,
         flow,
         mgp,
@@ -84,7 +85,10 @@ pub fn disclosed(entry: &ServerEntry) -> Vec<String> {
         say(confinement(isolation));
     }
     for (name, tool) in tools {
-        say(of_tool(name, tool));
+        say(of_tool("tool", name, tool));
+    }
+    for (name, prompt) in prompts {
+        say(of_tool("prompt", name, prompt));
     }
     if let Some(sharing) = sharing {
         say(format!("connection: {sharing}"));
@@ -126,8 +130,8 @@ fn of_mgp(mgp: &MgpEntry, say: &mut impl FnMut(String)) {
     }
 }
 
-fn of_tool(name: &str, tool: &ToolEntry) -> String {
-    let ToolEntry { enabled, risk, validator, confirm, code_level, schema, rates } = tool;
+fn of_tool(kind: &str, name: &str, tool: &ToolEntry) -> String {
+    let ToolEntry { enabled, risk, validator, confirm, code_level, schema, text_arguments, rates } = tool;
     let mut said = Vec::new();
     match enabled {
         Some(true) => said.push("switched on".to_owned()),
@@ -155,8 +159,12 @@ fn of_tool(name: &str, tool: &ToolEntry) -> String {
         Some(false) => said.push("its arguments are not held against its schema".to_owned()),
         None => {}
     }
+    if !text_arguments.is_empty() {
+        let named = text_arguments.join(", ");
+        said.push(format!("the paths and hosts of grants do not limit its arguments {named} (text_arguments)"));
+    }
     said.extend(rates.written().map(|rates| format!("rates {rates}")));
-    format!("tool {name}: {}", if said.is_empty() { "as usual".to_owned() } else { said.join("; ") })
+    format!("{kind} {name}: {}", if said.is_empty() { "as usual".to_owned() } else { said.join("; ") })
 }
 
 fn confinement(isolation: &IsolationEntry) -> String {
@@ -340,6 +348,11 @@ permissions_granted = { "filesystem.write" = { paths = ["/srv/**"] }, "network.o
 risk = "safe"
 confirm = false
 validator = "none"
+[servers.tools.remember]
+text_arguments = ["note", "title"]
+[servers.prompts.fetch]
+enabled = true
+validator = "none"
 "#,
         );
         let lines = disclosed(&entry);
@@ -355,6 +368,8 @@ validator = "none"
             "audit sink: it is told of the calls of all servers",
             "isolation: off, its process is not confined",
             "tool run_command: risk safe; nobody is asked before a call; its arguments are not checked (validator none)",
+            "tool remember: the paths and hosts of grants do not limit its arguments note, title (text_arguments)",
+            "prompt fetch: switched on; its arguments are not checked (validator none)",
         ] {
             assert!(lines.iter().any(|line| line == expected), "{expected}: {lines:#?}");
         }

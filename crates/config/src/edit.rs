@@ -255,14 +255,16 @@ fn block(entry: &ServerEntry) -> String {
         put(&mut out, "network_scope", isolation.network_scope.as_deref().map(string));
         put(&mut out, "max_child_processes", isolation.max_child_processes.map(|number| number.to_string()));
     }
-    for (name, tool) in &entry.tools {
-        out.push_str(&format!("\n[servers.tools.{}]\n", string(name)));
+    let tools = entry.tools.iter().map(|named| ("tools", named));
+    for (kind, (name, tool)) in tools.chain(entry.prompts.iter().map(|named| ("prompts", named))) {
+        out.push_str(&format!("\n[servers.{kind}.{}]\n", string(name)));
         put(&mut out, "enabled", tool.enabled.map(|flag| flag.to_string()));
         put(&mut out, "risk", tool.risk.map(|word| string(word.as_str())));
         put(&mut out, "validator", tool.validator.map(|word| string(word.as_str())));
         put(&mut out, "confirm", tool.confirm.map(|flag| flag.to_string()));
         put(&mut out, "code_level", tool.code_level.as_deref().map(string));
         put(&mut out, "schema", tool.schema.map(|flag| flag.to_string()));
+        put(&mut out, "text_arguments", list(&tool.text_arguments));
         put(&mut out, "rates", tool.rates.written());
     }
     for (section, pairs) in entry.flow.tables() {

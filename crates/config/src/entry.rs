@@ -173,6 +173,8 @@ pub struct ServerEntry {
     pub audit_sink: Option<bool>,
     /// What is said of single tools.
     pub tools: BTreeMap<String, ToolEntry>,
+    /// What is said of single prompts.
+    pub prompts: BTreeMap<String, ToolEntry>,
     /// How its process is confined.
     pub isolation: Option<IsolationEntry>,
     /// How it is kept up, and how much it may be used.

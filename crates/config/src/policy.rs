@@ -1,11 +1,11 @@
-//! What an operator says about the use of servers and tools: `[gate]`, `[servers.tools]` and permissions.
+//! What an operator says about the use of servers: `[gate]`, `[servers.tools]`, `[servers.prompts]` and permissions.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use switchboard_protocol::mgp::{Risk, ValidatorName};
-use toml_edit::Item;
+use toml_edit::{Item, TableLike};
 
 use crate::error::ConfigError;
 use crate::flow::{self, Rates};
@@ -25,7 +25,11 @@ const GATE: &[&str] = &[
     "audit_keep_days",
     "auto_approve_exceptions",
 ];
-const TOOL: &[&str] = &["enabled", "risk", "validator", "code_level", "confirm", "schema", "rates"];
+const TOOL: &[&str] = &["enabled", "risk", "validator", "code_level", "confirm", "schema", "text_arguments", "rates"];
+/// A prompt has no schema and no rates of its own.
+const PROMPT: &[&str] = &["enabled", "risk", "validator", "confirm", "text_arguments"];
+/// Arguments of one tool or prompt that are said to be text.
+const MAX_TEXT_ARGUMENTS: usize = 256;
 /// MGP 7.2.
 const CODE_LEVELS: &[&str] = &["unrestricted", "standard", "strict", "readonly"];
 
@@ -77,7 +81,7 @@ impl Default for GateSettings {
     }
 }
 
-/// What is said of one tool.
+/// What is said of one tool, or of one prompt.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ToolEntry {
     /// Whether it can be used at all; it can if absent.
@@ -92,6 +96,9 @@ pub struct ToolEntry {
     pub code_level: Option<String>,
     /// Whether its arguments are held against its schema; as for all tools if absent.
     pub schema: Option<bool>,
+    /// Arguments of which the operator says that they are text, and neither paths nor hosts: the limits of grants on
+    /// paths and hosts leave them alone.
+    pub text_arguments: Vec<String>,
     /// How often it may be called, by everybody together.
     pub rates: Rates,
 }
@@ -204,26 +211,55 @@ pub(crate) fn read_gate(top: &Keys<'_>) -> Result<GateSettings, ConfigError> {
 }
 
 pub(crate) fn read_tools(server: &Keys<'_>) -> Result<BTreeMap<String, ToolEntry>, ConfigError> {
-    let Some(item) = server.table.get("tools") else { return Ok(BTreeMap::new()) };
-    let table = item.as_table_like().ok_or_else(|| server.wrong_type("tools", item, "a table of tools"))?;
-    let mut tools = BTreeMap::new();
-    for (name, item) in table.iter() {
-        let table = item.as_table_like().ok_or_else(|| server.wrong_type(&format!("tools.{name}"), item, "a table"))?;
+    read_named(server, "tools", |table| {
         let keys = Keys { table, place: "[servers.tools]", known: TOOL, ..*server };
-        keys.refuse_unknown()?;
-        let entry = ToolEntry {
-            enabled: keys.boolean("enabled")?,
-            risk: keys.word("risk", Risk::WORDS, Risk::from_word)?,
-            validator: keys.word("validator", ValidatorName::WORDS, ValidatorName::from_word)?,
-            confirm: keys.boolean("confirm")?,
-            code_level: keys
-                .word("code_level", CODE_LEVELS, |word| CODE_LEVELS.contains(&word).then(|| word.to_owned()))?,
+        let levels = |word: &str| CODE_LEVELS.contains(&word).then(|| word.to_owned());
+        Ok(ToolEntry {
+            code_level: keys.word("code_level", CODE_LEVELS, levels)?,
             schema: keys.boolean("schema")?,
             rates: flow::read_tool_rates(&keys)?,
-        };
-        tools.insert(name.to_owned(), entry);
+            ..read_word(&keys)?
+        })
+    })
+}
+
+pub(crate) fn read_prompts(server: &Keys<'_>) -> Result<BTreeMap<String, ToolEntry>, ConfigError> {
+    read_named(server, "prompts", |table| {
+        read_word(&Keys { table, place: "[servers.prompts]", known: PROMPT, ..*server })
+    })
+}
+
+/// A table of tables, each under the server's own name for the thing.
+fn read_named(
+    server: &Keys<'_>,
+    key: &str,
+    read: impl Fn(&dyn TableLike) -> Result<ToolEntry, ConfigError>,
+) -> Result<BTreeMap<String, ToolEntry>, ConfigError> {
+    let Some(item) = server.table.get(key) else { return Ok(BTreeMap::new()) };
+    let table = item.as_table_like().ok_or_else(|| server.wrong_type(key, item, "a table of tables"))?;
+    let named = |(name, item): (&str, &Item)| {
+        let table = item.as_table_like().ok_or_else(|| server.wrong_type(&format!("{key}.{name}"), item, "a table"))?;
+        Ok((name.to_owned(), read(table)?))
+    };
+    table.iter().map(named).collect()
+}
+
+/// What can be said of tools and of prompts.
+fn read_word(keys: &Keys<'_>) -> Result<ToolEntry, ConfigError> {
+    keys.refuse_unknown()?;
+    let text_arguments = keys.strings("text_arguments")?;
+    if text_arguments.len() > MAX_TEXT_ARGUMENTS {
+        let help = format!("name at most {MAX_TEXT_ARGUMENTS}");
+        return Err(keys.bad_value("text_arguments", "has too many entries", help));
     }
-    Ok(tools)
+    Ok(ToolEntry {
+        enabled: keys.boolean("enabled")?,
+        risk: keys.word("risk", Risk::WORDS, Risk::from_word)?,
+        validator: keys.word("validator", ValidatorName::WORDS, ValidatorName::from_word)?,
+        confirm: keys.boolean("confirm")?,
+        text_arguments,
+        ..ToolEntry::default()
+    })
 }
 
 /// `permissions_granted`: a list of names, or a table from names to scopes (`true` for one without).
@@ -268,21 +304,24 @@ pub(crate) fn covered(
     if granted.is_empty() && tools.is_empty() && isolation.is_none() {
         return None;
     }
-    let tools: Vec<Value> = tools
-        .iter()
-        .map(|(name, tool)| {
-            let mut said =
-                vec![json!(name), json!(tool.risk.map(Risk::as_str)), json!(tool.validator.map(ValidatorName::as_str))];
-            said.push(json!(tool.confirm));
-            // Only where something is said, so that earlier approvals stay good.
-            said.extend(tool.enabled.map(|enabled| json!({ "enabled": enabled })));
-            said.extend(tool.schema.map(|schema| json!({ "schema": schema })));
-            said.extend(tool.code_level.as_ref().map(|level| json!({ "code_level": level })));
-            said.extend(tool.rates.written().map(|rates| json!({ "rates": rates })));
-            Value::Array(said)
-        })
-        .collect();
-    Some(json!([granted, tools, isolation.map(|isolation| format!("{isolation:?}"))]))
+    Some(json!([granted, covered_words(tools), isolation.map(|isolation| format!("{isolation:?}"))]))
+}
+
+/// What of the operator's words about tools or prompts an approval covers.
+pub(crate) fn covered_words(entries: &BTreeMap<String, ToolEntry>) -> Vec<Value> {
+    let covered = |(name, tool): (&String, &ToolEntry)| {
+        let mut said =
+            vec![json!(name), json!(tool.risk.map(Risk::as_str)), json!(tool.validator.map(ValidatorName::as_str))];
+        said.push(json!(tool.confirm));
+        // Only where something is said, so that earlier approvals stay good.
+        said.extend(tool.enabled.map(|enabled| json!({ "enabled": enabled })));
+        said.extend(tool.schema.map(|schema| json!({ "schema": schema })));
+        said.extend(tool.code_level.as_ref().map(|level| json!({ "code_level": level })));
+        said.extend((!tool.text_arguments.is_empty()).then(|| json!({ "text_arguments": tool.text_arguments })));
+        said.extend(tool.rates.written().map(|rates| json!({ "rates": rates })));
+        Value::Array(said)
+    };
+    entries.iter().map(covered).collect()
 }
 
 /// The same as TOML, to be written back.

@@ -148,6 +148,7 @@ pub fn fingerprint(server: &Server) -> String {
         ("extensions", mgp.filter(|mgp| !mgp.extensions.is_empty()).map(|mgp| json!(mgp.extensions))),
         ("restart", mgp.and_then(|mgp| mgp.restart.as_ref()).map(|restart| json!(format!("{restart:?}")))),
         ("description", entry.description.as_ref().map(|text| json!(text))),
+        ("prompts", (!entry.prompts.is_empty()).then(|| json!(crate::policy::covered_words(&entry.prompts)))),
     ];
     covered.extend(rest.into_iter().filter_map(|(key, value)| Some(json!([key, value?]))));
     Sha256::digest(Value::Array(covered).to_string()).iter().map(|byte| format!("{byte:02x}")).collect()

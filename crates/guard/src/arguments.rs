@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 use switchboard_protocol::mgp::ValidatorName;
 use switchboard_protocol::mgp::security::ToolSecurity;
-use switchboard_wire::Raw;
+use switchboard_wire::{Edit, Raw};
 
 use crate::Finding;
 use crate::code::Level;
@@ -87,6 +87,10 @@ pub struct Checks {
     places: Vec<crate::path::Scope>,
     /// What tells which strings are paths.
     schema: Option<Arc<Schema>>,
+    /// Arguments that are neither paths nor hosts, as the operator says.
+    text_arguments: Vec<String>,
+    /// Whether the path in a URL of any host counts as one.
+    paths_of_urls: bool,
 }
 
 impl Checks {
@@ -109,7 +113,45 @@ impl Checks {
             scopes: scopes.to_vec(),
             places: scopes.iter().filter_map(|scope| place::compile(scope, base)).collect(),
             schema: None,
+            text_arguments: Vec::new(),
+            paths_of_urls: false,
         }
+    }
+
+    /// The same for a server that may begin relative paths in other folders as well: they have to lie inside from each.
+    #[must_use]
+    pub fn also_based_at(mut self, bases: &[String]) -> Self {
+        for base in bases {
+            self.places.extend(self.scopes.iter().filter_map(|scope| place::compile(scope, base)));
+        }
+        self
+    }
+
+    /// The same with arguments of which the operator says that they are text: limits of paths and hosts leave them alone.
+    #[must_use]
+    pub fn with_text_arguments(mut self, names: &[String]) -> Self {
+        self.text_arguments = names.to_vec();
+        self
+    }
+
+    /// The same for addresses of a server that may take nothing of a URL but its path. Where a limit speaks of hosts, URLs
+    /// are opened as what they are.
+    #[must_use]
+    pub fn with_paths_of_urls(mut self) -> Self {
+        self.paths_of_urls = !self.limits_hosts();
+        self
+    }
+
+    /// The checks of arguments that are text: everything but the limits of paths and hosts.
+    fn of_text(&self) -> Self {
+        let scopes = self.scopes.iter().map(Scope::without_places).collect();
+        Self { scopes, places: Vec::new(), text_arguments: Vec::new(), ..self.clone() }
+    }
+
+    /// The limits alone.
+    fn of_limits(&self) -> Self {
+        let (sandbox, readonly, network, code) = (false, false, false, false);
+        Self { sandbox, readonly, network, code, text_arguments: Vec::new(), ..self.clone() }
     }
 
     /// The same with the schema of the arguments, which tells strings that are no paths from those that may be.
@@ -218,7 +260,14 @@ pub fn check(checks: &Checks, arguments: &Raw, world: &dyn World) -> Result<(), 
         let finding = Finding::new("readonly-effects", message);
         return Err(Box::new(Violation { step: "readonly", pointer: String::new(), finding, rejection: None }));
     }
-    walk::Walk { checks, world }.run(arguments)
+    if checks.text_arguments.is_empty() || checks.places.is_empty() && !checks.limits_hosts() {
+        return walk::Walk { checks, world }.run(arguments);
+    }
+    // All arguments pass the validators, since they are judged together. The limits are for those that are no text.
+    walk::Walk { checks: &checks.of_text(), world }.run(arguments)?;
+    let Ok(edit) = Edit::of(arguments) else { return walk::Walk { checks, world }.run(arguments) };
+    let limited = checks.text_arguments.iter().fold(edit, |edit, name| edit.remove(name)).finish();
+    walk::Walk { checks: &checks.of_limits(), world }.run(&limited)
 }
 
 /// A string with its percent escapes read; as it is where they cannot be.

@@ -82,6 +82,12 @@ pub fn host(url: &str) -> Result<Host<String>, Finding> {
     }
 }
 
+/// Whether a name is that of a metadata service, which tells every process of a machine in a cloud its keys.
+#[must_use]
+pub(crate) fn is_metadata_name(name: &str) -> bool {
+    name::is_metadata(&name.trim_end_matches('.').to_ascii_lowercase())
+}
+
 /// Readers repair `http:/host` and `http:host` differently, so only the full form is taken.
 fn strip_scheme(url: &str) -> Result<&str, Finding> {
     let Some((scheme, rest)) = url.split_once(':') else {

@@ -140,8 +140,14 @@ pub fn assess(
 /// Weighs what is said of a prompt, whose class its name, description and arguments tell. A prompt may do anything before
 /// it answers.
 #[must_use]
-pub fn assess_content(declared: &ToolSecurity, class: Option<Class>, trust: TrustLevel, mgp: bool) -> Assessment {
-    assess_as(declared, class, &OperatorWord::default(), trust, mgp)
+pub fn assess_content(
+    declared: &ToolSecurity,
+    class: Option<Class>,
+    operator: &OperatorWord,
+    trust: TrustLevel,
+    mgp: bool,
+) -> Assessment {
+    assess_as(declared, class, operator, trust, mgp)
 }
 
 /// Weighs what is said of a resource. Reading is no danger by itself, so a server that is not trusted does not make it

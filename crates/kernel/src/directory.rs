@@ -316,9 +316,9 @@ impl Directory {
                     self.hide(&source.id, &original, why.clone());
                     continue;
                 }
-                if kind == ListKind::Tools && source.policy.disabled.contains(&original) {
+                if source.is_disabled(kind, &original) {
                     self.hide(&source.id, &original, "it is switched off in the configuration");
-                    self.hidden.last_mut().into_iter().for_each(|hidden| hidden.disabled = true);
+                    self.hidden.last_mut().into_iter().for_each(|hidden| hidden.disabled = kind == ListKind::Tools);
                     continue;
                 }
                 let Some(forms) = self.fit(source, kind, &original, item) else { continue };

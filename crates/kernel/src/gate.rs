@@ -6,6 +6,7 @@
 
 pub(crate) mod admin;
 pub(crate) mod audit;
+mod bases;
 mod confirm;
 mod continued;
 pub(crate) mod exact;
@@ -52,6 +53,7 @@ use crate::kernel::Kernel;
 use crate::server::Server;
 use crate::spec::GateOptions;
 use audit::{Auditor, event, result};
+use bases::Bases;
 pub(crate) use continued::{Continued, Continuing, tokens_of};
 pub use passage::{PASSAGES, Passage, Subject};
 pub use policy::{OWNER, ToolPolicy, default_policy};
@@ -329,22 +331,35 @@ impl Kernel {
             let checks = policy.checks.clone();
             return if checks.is_empty() { None } else { Box::pin(checked(checks, attempt)).await };
         }
-        let base = attempt.server.base_directory();
+        let bases = Bases::of(attempt.server, scopes).await;
         let (checks, rest) = match attempt.within {
             Some(within) => {
                 // Parts of an address are no places and no hosts by themselves.
                 let parts: Vec<_> = scopes.iter().map(permission::Scope::without_places).collect();
-                (Arc::new(policy.checks_within(&parts, &base)), Some(within.clone()))
+                (Arc::new(policy.checks_within(&parts, &bases)), Some(within.clone()))
             }
-            None => (Arc::new(policy.checks_within(scopes, &base)), attempt.beside()),
+            None => (Arc::new(policy.checks_within(scopes, &bases)), attempt.beside()),
         };
         if !checks.is_empty()
             && let Some(violation) = Box::pin(checked(checks, attempt)).await
         {
             return Some(violation);
         }
-        let limits = Arc::new(Checks::new(&[], &ToolSecurity::default(), scopes, &base));
-        Box::pin(world::check(limits, rest?)).await
+        let rest = rest?;
+        let limits = Checks::new(&[], &ToolSecurity::default(), scopes, bases.first()).also_based_at(bases.others());
+        // Some servers take nothing of a URL but its path, whatever its scheme and host. One that has a permission for the
+        // network opens URLs as what they are.
+        let is_address = matches!(attempt.subject, Subject::Resource | Subject::Subscription);
+        let limits =
+            if is_address && !self.may_reach_network(attempt.server) { limits.with_paths_of_urls() } else { limits };
+        Box::pin(world::check(Arc::new(limits), rest)).await
+    }
+
+    /// Whether a server has a permission for the network, by configuration or decision.
+    fn may_reach_network(&self, server: &Server) -> bool {
+        let tables: &Tables = &self.gate().granted.latest();
+        let held = self.held_permissions(tables, server);
+        held.iter().any(|granted| granted.permission == "network.outbound")
     }
 
     /// A call on somebody's behalf has no more rights than each of those it passed through. What narrows theirs is

@@ -47,7 +47,9 @@ pub use registry::{
 pub use server::Phase;
 pub use server::health::Health;
 pub use server::stats::{Activity, Latency};
-pub use spec::{GateOptions, KernelOptions, PressurePolicy, Restart, ServerPolicy, ServerSpec, Sharing, Upkeep};
+pub use spec::{
+    GateOptions, KernelOptions, PressurePolicy, PromptPolicy, Restart, ServerPolicy, ServerSpec, Sharing, Upkeep,
+};
 pub use switchboard_flow::breaker::BreakerPolicy;
 pub use switchboard_flow::lifecycle::State;
 pub use switchboard_flow::meter::{Allowance, Quota, Rate};

@@ -269,16 +269,6 @@ impl Server {
             && self.declared.load().as_ref().is_none_or(|declared| declared.said.permissions_required.is_empty())
     }
 
-    /// Where its relative paths begin.
-    pub(crate) fn base_directory(&self) -> String {
-        let cwd = match &self.spec.target {
-            Target::Command(command) => command.cwd.clone(),
-            _ => None,
-        };
-        let cwd = cwd.or_else(|| std::env::current_dir().ok());
-        cwd.map_or_else(|| "/".to_owned(), |cwd| cwd.to_string_lossy().into_owned())
-    }
-
     /// Notes that it waits for an answer about an owner's calls, until the guard is dropped.
     pub(crate) fn asks(&self, owner: u64, method: &str) -> Asking {
         // Over HTTP a question comes on the stream of its call. Elsewhere nothing names the call, and a server that asks

@@ -61,6 +61,10 @@ pub struct ServerPolicy {
     pub permissions_granted: Vec<(String, Option<Raw>)>,
     /// What is said of single tools, by the server's own names.
     pub tools: HashMap<String, OperatorWord>,
+    /// Arguments of single tools that are text, and neither paths nor hosts, whatever their names say.
+    pub text_arguments: HashMap<String, Vec<String>>,
+    /// What is said of single prompts, by the server's own names.
+    pub prompts: HashMap<String, PromptPolicy>,
     /// Tools that nobody can use, by the server's own names.
     pub disabled: HashSet<String>,
     /// Tools whose arguments are, or are not, held against their schema, whatever holds for the others.
@@ -78,6 +82,17 @@ pub struct ServerPolicy {
     pub description: Option<String>,
     /// What of MGP it speaks, by its configuration: what is told of it before it is connected.
     pub extensions: Vec<String>,
+}
+
+/// What the operator says about one prompt.
+#[derive(Debug, Clone, Default)]
+pub struct PromptPolicy {
+    /// Its risk, its check, and whether a person is asked.
+    pub word: OperatorWord,
+    /// Whether nobody can use it.
+    pub disabled: bool,
+    /// Its arguments that are text, and neither paths nor hosts.
+    pub text_arguments: Vec<String>,
 }
 
 /// How much a server may be used, and what happens when it fails.
@@ -101,6 +116,8 @@ impl Default for ServerPolicy {
             permissions_required: Vec::new(),
             permissions_granted: Vec::new(),
             tools: HashMap::new(),
+            text_arguments: HashMap::new(),
+            prompts: HashMap::new(),
             disabled: HashSet::new(),
             schemas: HashMap::new(),
             code_levels: HashMap::new(),

@@ -5,13 +5,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sha2::{Digest as _, Sha256};
-use switchboard_config::{self as config, Endpoint, Era, IsolationMode, Origin, Rates, RestartMode, Server, Settings};
+use switchboard_config::{
+    self as config, Endpoint, Era, IsolationMode, Origin, Rates, RestartMode, Server, Settings, ToolEntry,
+};
 use switchboard_guard::code::Level;
 use switchboard_guard::risk::OperatorWord;
 use switchboard_kernel::{
     self as kernel, AgentTools, Allowance, BreakerPolicy, Budget, GateOptions, Isolation, KernelOptions,
-    PressurePolicy, PrincipalRates, Quota, Rate, Restart, RetryPolicy, ServerPolicy, ServerSpec, Sharing, ToolContext,
-    Upkeep,
+    PressurePolicy, PrincipalRates, PromptPolicy, Quota, Rate, Restart, RetryPolicy, ServerPolicy, ServerSpec, Sharing,
+    ToolContext, Upkeep,
 };
 use switchboard_peer::client::{EraChoice, Target};
 use switchboard_store::Store;
@@ -132,16 +134,22 @@ fn policy(server: &Server, settings: &Settings) -> ServerPolicy {
     let mgp = server.entry.mgp.as_ref();
     let scope = |scope: &serde_json::Value| crate::local::raw(scope);
     let granted = mgp.into_iter().flat_map(|mgp| &mgp.permissions_granted);
-    let tools = server.entry.tools.iter().map(|(name, tool)| {
-        let word = OperatorWord { risk: tool.risk, validator: tool.validator, confirm: tool.confirm };
-        (name.clone(), word)
-    });
+    let tools = server.entry.tools.iter().map(|(name, tool)| (name.clone(), operator_word(tool)));
     let levels = server.entry.tools.iter().filter_map(|(name, tool)| {
         let level = tool.code_level.as_deref()?;
         Some((name.clone(), Level::from_name(level)))
     });
     let schemas = server.entry.tools.iter().filter_map(|(name, tool)| Some((name.clone(), tool.schema?)));
     let disabled = server.entry.tools.iter().filter(|(_, tool)| tool.enabled == Some(false));
+    let texts = server.entry.tools.iter().filter(|(_, tool)| !tool.text_arguments.is_empty());
+    let prompts = server.entry.prompts.iter().map(|(name, prompt)| {
+        let prompt = PromptPolicy {
+            word: operator_word(prompt),
+            disabled: prompt.enabled == Some(false),
+            text_arguments: prompt.text_arguments.clone(),
+        };
+        (name.clone(), prompt)
+    });
     ServerPolicy {
         disabled: disabled.map(|(name, _)| name.clone()).collect(),
         trust: server.trust_level(),
@@ -149,6 +157,8 @@ fn policy(server: &Server, settings: &Settings) -> ServerPolicy {
         permissions_required: mgp.map(|mgp| mgp.permissions_required.clone()).unwrap_or_default(),
         permissions_granted: granted.map(|(name, limits)| (name.clone(), limits.as_ref().map(scope))).collect(),
         tools: tools.collect(),
+        text_arguments: texts.map(|(name, tool)| (name.clone(), tool.text_arguments.clone())).collect(),
+        prompts: prompts.collect(),
         schemas: schemas.collect(),
         code_levels: levels.collect(),
         audit_sink: server.entry.audit_sink == Some(true),
@@ -157,6 +167,10 @@ fn policy(server: &Server, settings: &Settings) -> ServerPolicy {
         description: server.entry.description.clone(),
         extensions: mgp.map(|mgp| mgp.extensions.clone()).unwrap_or_default(),
     }
+}
+
+fn operator_word(entry: &ToolEntry) -> OperatorWord {
+    OperatorWord { risk: entry.risk, validator: entry.validator, confirm: entry.confirm }
 }
 
 /// How much a server may be used, and what happens when it fails.

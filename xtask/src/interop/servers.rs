@@ -168,8 +168,10 @@ impl Server {
             text.push_str(&format!("{name} = {}\n", quote(value)));
         }
         if self.id == "fetch" {
-            // The page it gets is on this machine, where the kernel lets no tool reach without the operator's word.
-            text.push_str("[servers.tools.fetch]\nvalidator = \"none\"\nrisk = \"moderate\"\n");
+            // The page it gets is on this machine, where the kernel lets nothing reach without the operator's word.
+            for kind in ["tools", "prompts"] {
+                text.push_str(&format!("[servers.{kind}.fetch]\nvalidator = \"none\"\nrisk = \"moderate\"\n"));
+            }
         }
         text.push('\n');
         text
@@ -300,10 +302,11 @@ fn git_asks(repository: &str) -> Vec<Ask> {
     }]
 }
 
-/// Its prompt of the same name is left out: the gate refuses it an address of this machine, as it does the tool, and the
-/// operator's word above is about the tool alone.
 fn fetch_asks(url: &str) -> Vec<Ask> {
-    vec![Ask::Tool { name: "fetch", arguments: json!({"url": url}), contains: WORDS }]
+    vec![
+        Ask::Tool { name: "fetch", arguments: json!({"url": url}), contains: WORDS },
+        Ask::Prompt { name: "fetch", arguments: json!({"url": url}), contains: WORDS },
+    ]
 }
 
 fn sqlite_asks() -> Vec<Ask> {

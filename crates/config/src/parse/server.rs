@@ -43,6 +43,7 @@ const SERVER: &[&str] = &[
     "default_policy",
     "audit_sink",
     "tools",
+    "prompts",
     "isolation",
     "stop_timeout_ms",
     "drain_timeout_ms",
@@ -147,6 +148,7 @@ fn fill(
     entry.default_policy = keys.word("default_policy", DefaultPolicy::WORDS, DefaultPolicy::from_word)?;
     entry.audit_sink = keys.boolean("audit_sink")?;
     entry.tools = policy::read_tools(keys)?;
+    entry.prompts = policy::read_prompts(keys)?;
     entry.isolation = policy::read_isolation(keys)?;
     entry.flow = flow::read_entry(keys)?;
     entry.mgp = keys.section("mgp", "[servers.mgp]", MGP)?.map(|mgp| read_mgp(&mgp)).transpose()?;

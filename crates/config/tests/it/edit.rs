@@ -59,7 +59,18 @@ fn full() -> ServerEntry {
                 confirm: Some(false),
                 code_level: Some("strict".to_owned()),
                 schema: Some(false),
+                text_arguments: vec!["note".to_owned(), "a b".to_owned()],
                 rates: Rates { calls: Some((3, Duration::from_secs(1), 2)), ..Rates::default() },
+            },
+        )]
+        .into(),
+        prompts: [(
+            "greet".to_owned(),
+            ToolEntry {
+                enabled: Some(true),
+                validator: Some(ValidatorName::None),
+                text_arguments: vec!["who".to_owned()],
+                ..ToolEntry::default()
             },
         )]
         .into(),

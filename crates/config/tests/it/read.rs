@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use switchboard_config::{
     ApprovalPolicy, Changes, Config, DefaultPolicy, Endpoint, Environment, Era, HttpEndpoint, RestartMode, Secret,
-    Sharing, StdioEndpoint, Transport, TrustLevel, changes, init_text,
+    Sharing, StdioEndpoint, Transport, TrustLevel, changes, fingerprint, init_text,
 };
 
 fn read(text: &str) -> Config {
@@ -339,5 +339,45 @@ rates = { quota = 5, quota_period_ms = 2000 }
     ] {
         let error = Config::parse(Path::new("mgp.toml"), text, &Environment::default()).unwrap_err();
         assert!(error.to_string().contains(word), "{error}");
+    }
+}
+
+#[test]
+fn what_is_said_of_arguments_and_prompts_is_read_and_covered_by_an_approval() {
+    let base = "[[servers]]\nid = 'a'\ncommand = 'x'\n";
+    let config = read(&format!(
+        "{base}[servers.tools.remember]\ntext_arguments = ['note']\n\
+         [servers.prompts.fetch]\nenabled = false\nrisk = 'moderate'\nvalidator = 'none'\nconfirm = true\ntext_arguments = ['b']\n"
+    ));
+    let entry = &config.server("a").unwrap().entry;
+    assert_eq!(entry.tools["remember"].text_arguments, ["note"]);
+    let fetch = &entry.prompts["fetch"];
+    assert_eq!((fetch.enabled, fetch.confirm, fetch.text_arguments.len()), (Some(false), Some(true), 1));
+    // Each of them can open a hole, so each of them asks anew.
+    let mut seen = std::collections::HashSet::new();
+    for more in [
+        "",
+        "[servers.tools.t]\n",
+        "[servers.tools.t]\ntext_arguments = ['note']\n",
+        "[servers.tools.t]\ntext_arguments = ['note', 'path']\n",
+        "[servers.prompts.t]\n",
+        "[servers.prompts.t]\ntext_arguments = ['note']\n",
+        "[servers.prompts.t]\nvalidator = 'none'\n",
+        "[servers.prompts.t]\nrisk = 'safe'\n",
+        "[servers.prompts.t]\nconfirm = false\n",
+    ] {
+        let config = read(&format!("{base}{more}"));
+        assert!(seen.insert(fingerprint(config.server("a").unwrap())), "{more}");
+    }
+    for (text, word) in [
+        ("[servers.tools.t]\ntext_arguments = 'note'\n", "an array of strings"),
+        ("[servers.tools.t]\ntext_argument = ['note']\n", "text_arguments"),
+        ("[servers.prompts.t]\nschema = false\n", "schema"),
+        ("[servers.prompts.t]\ncode_level = 'strict'\n", "code_level"),
+        ("[servers.prompts]\nt = 1\n", "a table"),
+    ] {
+        let text = format!("{base}{text}");
+        let error = Config::parse(Path::new("mgp.toml"), &text, &Environment::default()).unwrap_err();
+        assert!(error.to_string().contains(word), "{text}: {error}");
     }
 }

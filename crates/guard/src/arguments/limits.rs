@@ -4,17 +4,14 @@
 //! is judged with its key, with what the schema of the tool tells of it, and with whether another argument is the path.
 //! A string that is JSON itself is walked into as well, since many servers read it so.
 
-use switchboard_wire::{Kind, Limits as WireLimits, Object, Raw};
+use switchboard_wire::{Kind, Limits as WireLimits, Object, Raw, RefusalKind};
 
 use super::place::{self, Field};
 use super::role::{self, Role};
 use super::walk::{Refused, at, refused, under};
-use super::{ARGUMENTS, Checks, MAX_DEPTH, SCOPE, World, remote};
-use crate::Finding;
+use super::{ARGUMENTS, Checks, MAX_DEPTH, SCOPE, World, remote, uri};
 use crate::schema::Evidence;
-
-/// Bytes of a string that are read as JSON.
-const MAX_NESTED_BYTES: usize = 256 << 10;
+use crate::{Finding, Verdict};
 
 pub(super) struct Limits<'a> {
     checks: &'a Checks,
@@ -32,7 +29,16 @@ struct Known<'a> {
     role: Role,
     /// Whether the key names something that is no host.
     named: bool,
+    /// Whether it belongs to a command that is written as an object, or its key is for the words of one.
+    words: bool,
     evidence: Evidence<'a>,
+}
+
+impl Known<'_> {
+    const fn nothing() -> Self {
+        let (field, role) = (Field::Unknown, Role::Other);
+        Self { field, role, named: false, words: false, evidence: Evidence::none() }
+    }
 }
 
 impl<'a> Limits<'a> {
@@ -61,8 +67,7 @@ impl<'a> Limits<'a> {
 
     /// Judges everything.
     pub(super) fn check(&self, arguments: &Raw) -> Result<(), Refused> {
-        let known = Known { field: Field::Unknown, role: Role::Other, named: false, evidence: self.checks.evidence() };
-        self.value(arguments, &known, 0)
+        self.value(arguments, &Known { evidence: self.checks.evidence(), ..Known::nothing() }, 0)
     }
 
     fn value(&self, value: &Raw, known: &Known<'_>, depth: usize) -> Result<(), Refused> {
@@ -80,18 +85,22 @@ impl<'a> Limits<'a> {
                     let (role, evidence) = (role::of(&key), known.evidence.member(&key));
                     let field = Field::of(&key, role, &evidence);
                     let judged = if role::is_plain(&key) { Ok(()) } else { self.key(&key) };
-                    let inner = Known { field, role, named: remote::is_name_key(&key), evidence };
+                    let in_command = known.words || known.field == Field::Command;
+                    let words = in_command && role != Role::Prose || role::is_words(&key);
+                    let inner = Known { field, role, named: remote::is_name_key(&key), words, evidence };
                     judged.and_then(|()| self.value(&member, &inner, depth + 1)).map_err(|refused| under(&key, refused))
                 })
             }
             Kind::Array => {
-                // The words of a command are judged as one.
-                if known.field == Field::Command {
-                    return Ok(());
-                }
-                let inner = Known { evidence: known.evidence.element(), ..known.clone() };
+                // Each string in a list of words is one of them, blanks or not.
+                let words = known.words && known.role != Role::CommandWords;
+                let inner = Known { evidence: known.evidence.element(), words, ..known.clone() };
                 let elements = value.elements().unwrap_or_default();
                 elements.iter().enumerate().try_for_each(|(index, element)| {
+                    // The words of a command are judged as one.
+                    if known.field == Field::Command && element.kind() == Kind::String {
+                        return Ok(());
+                    }
                     self.value(element, &inner, depth + 1).map_err(|refused| under(&index.to_string(), refused))
                 })
             }
@@ -101,17 +110,13 @@ impl<'a> Limits<'a> {
     }
 
     fn key(&self, key: &str) -> Result<(), Refused> {
-        self.text(
-            key,
-            &Known { field: Field::Unknown, role: Role::Other, named: false, evidence: Evidence::default() },
-            0,
-        )
+        self.text(key, &Known::nothing(), 0)
     }
 
     fn text(&self, text: &str, known: &Known<'_>, depth: usize) -> Result<(), Refused> {
-        let Known { field, role, named, evidence } = known;
+        let Known { field, role, named, words, evidence } = known;
         let is_body = *field == Field::Body && self.anchored && evidence.is_declared();
-        if !is_body && let Some(nested) = nested(text) {
+        if !is_body && let Some(nested) = nested(text)? {
             return self.value(&nested, known, depth + 1).map_err(|mut refused| {
                 // What stands inside of a string has no place of its own.
                 refused.pointer.clear();
@@ -119,29 +124,69 @@ impl<'a> Limits<'a> {
             });
         }
         if !self.checks.places.is_empty() {
-            at(SCOPE, place::check(&self.checks.places, *field, evidence, self.anchored, text, self.world))?;
+            // Several words of a command are no path together.
+            let several = *words && !matches!(field, Field::Place | Field::Perhaps) && text.trim().contains(' ');
+            if !several {
+                at(SCOPE, place::check(&self.checks.places, *field, evidence, self.anchored, text, self.world))?;
+            }
             if *role == Role::Path {
                 at(SCOPE, place::check_url_as_name(&self.checks.places, text, self.world))?;
             }
             if matches!(role, Role::Code | Role::Script) {
                 at(SCOPE, place::check_word(&self.checks.places, text, self.world))?;
             }
+            if *words {
+                at(SCOPE, self.words(text, *role))?;
+            }
+            if self.checks.paths_of_urls {
+                at(SCOPE, place::check_path_of_url(&self.checks.places, text, self.world))?;
+            }
         }
-        if self.hosts {
+        // A file that lies inside of the paths leads to no host.
+        if self.hosts && (self.checks.places.is_empty() || !uri::is_file(text)) {
             at(SCOPE, remote::check(&self.checks.scopes, *role, *field, *named, evidence, text))
         } else {
             Ok(())
         }
     }
+
+    /// A string with words of a command, whichever of them are paths. What no shell could read is parted by its blanks.
+    fn words(&self, text: &str, role: Role) -> Verdict {
+        let words = crate::shell::plain_words(text);
+        let words = words.unwrap_or_else(|_| text.split_whitespace().map(str::to_owned).collect());
+        let places = &self.checks.places;
+        words.iter().enumerate().try_for_each(|(index, word)| {
+            if index == 0 && role != Role::CommandWords {
+                return place::check_program(places, word, self.world);
+            }
+            let option = word.split_once('=').filter(|_| word.starts_with('-'));
+            place::check_word(places, option.map_or(word.as_str(), |(_, value)| value), self.world)
+        })
+    }
 }
 
-/// The object or list that a string holds.
-fn nested(text: &str) -> Option<Raw> {
+/// The object or list that a string holds. What is JSON as far as it could be read, and cannot be read to its end, is
+/// refused.
+fn nested(text: &str) -> Result<Option<Raw>, Refused> {
     let trimmed = text.trim();
     let looks =
         trimmed.starts_with('{') && trimmed.ends_with('}') || trimmed.starts_with('[') && trimmed.ends_with(']');
-    if !looks || trimmed.len() > MAX_NESTED_BYTES {
-        return None;
+    if !looks {
+        return Ok(None);
     }
-    Raw::parse(trimmed.to_owned(), &WireLimits::default()).ok()
+    match Raw::parse(trimmed.to_owned(), &WireLimits::default()) {
+        Ok(raw) => Ok(Some(raw)),
+        Err(refusal) if is_bound(refusal.kind) => {
+            let message = format!("a string holds JSON that cannot be read: {}", refusal.kind);
+            Err(refused(ARGUMENTS, Finding::new("arguments-nested", message)))
+        }
+        Err(_) => Ok(None),
+    }
+}
+
+const fn is_bound(kind: RefusalKind) -> bool {
+    matches!(
+        kind,
+        RefusalKind::TooLong(_) | RefusalKind::TooDeep(_) | RefusalKind::TooManyKeys(_) | RefusalKind::NumberTooLong(_)
+    )
 }

@@ -99,6 +99,8 @@ const LABELS: [&str; 22] = [
     "emails",
     "version",
 ];
+/// Keys of references that are also keys for the end of a link or a copy.
+const LINK_ENDS: [&str; 2] = ["target", "remote"];
 /// Endings of files: with one, what looks like an address of mail may be a file.
 const ENDINGS: [&str; 24] = [
     "txt", "md", "json", "csv", "pdf", "png", "jpg", "jpeg", "gif", "svg", "key", "pem", "db", "sql", "xml", "yaml",
@@ -158,6 +160,7 @@ impl Field {
         };
         if evidence.has_format(&PATH_FORMATS)
             || matches!(by_key, Self::Unknown | Self::Perhaps | Self::Label) && evidence.speaks_of_place()
+            || by_key == Self::Reference && LINK_ENDS.contains(&last) && evidence.speaks_of_place()
         {
             return Self::Place;
         }
@@ -234,7 +237,8 @@ pub(super) fn check(
         // `\bword\b` is an expression.
         Field::Below if anchored && tidy.starts_with('\\') => body::names_path(places, &tidy),
         Field::Below => form == Form::Path || form >= Form::Relative && !anchored,
-        Field::Reference => form >= Form::Hidden || form >= Form::Relative && !anchored,
+        // No branch ends as files do.
+        Field::Reference => form >= Form::Hidden || form >= Form::Relative && (!anchored || has_ending(&tidy)),
         Field::Body if is_body => body::names_path(places, &tidy),
         Field::Body => form >= Form::Relative,
         Field::Unknown => is_file(&tidy),
@@ -245,8 +249,37 @@ pub(super) fn check(
     if !counts {
         return Ok(());
     }
+    if place && let Some(bare) = without_marks(&tidy) {
+        inside(places, bare, world)?;
+    }
     // Places are judged as they were sent: what is read out of them is for the reader of paths.
     inside(places, if place { text } else { &tidy }, world)
+}
+
+/// The path behind marks that some readers leave out (`+/etc/x`, `[/etc/x]`), if one stands there. Names may begin with
+/// marks as well (`[id]/page.tsx`): then nothing behind them begins as a path does.
+fn without_marks(text: &str) -> Option<&str> {
+    let is_mark = |c: char| c.is_whitespace() || "+[{(<>!^&|=,;:\"'`".contains(c);
+    let bare = text.trim_start_matches(is_mark);
+    let bare = bare.trim_end_matches(|c: char| c.is_whitespace() || "]})>,;\"'`".contains(c));
+    let begins = bare.starts_with(['/', '~']) || scheme_of(bare).is_some_and(|(_, rest)| rest.starts_with('/'));
+    (begins && bare.len() < text.len()).then_some(bare)
+}
+
+/// Whether the path of a URL that leads to another machine lies inside, for a server that may take nothing else of it.
+pub(super) fn check_path_of_url(places: &[path::Scope], text: &str, world: &dyn World) -> Verdict {
+    let tidy = tidy(text);
+    let Some((scheme, rest)) = scheme_of(&tidy).filter(|(scheme, rest)| uri::leads_elsewhere(scheme, rest)) else {
+        return Ok(());
+    };
+    if uri::leads_nowhere(scheme) {
+        return Ok(());
+    }
+    let rest = rest.trim_start_matches(['/', '\\']);
+    let plain = rest.split(['?', '#']).next().unwrap_or_default();
+    one(places, plain.find(['/', '\\']).map_or("/", |at| &plain[at..]), world)?;
+    let values = uri::values(rest);
+    values.iter().filter(|value| form(value) == Form::Path).try_for_each(|value| one(places, value, world))
 }
 
 /// Whether a word of a command, or any part of it, could be a path.
@@ -296,7 +329,7 @@ pub(super) fn check_url_as_name(places: &[path::Scope], text: &str, world: &dyn 
 }
 
 /// Whether every path in a string that counts as one lies inside.
-fn inside(places: &[path::Scope], text: &str, world: &dyn World) -> Verdict {
+pub(super) fn inside(places: &[path::Scope], text: &str, world: &dyn World) -> Verdict {
     let tidy = tidy(text);
     let scheme = scheme_of(&tidy).filter(|(scheme, _)| scheme.len() > 1 && !scheme.eq_ignore_ascii_case("file"));
     if scheme.is_some() && uri::climbs(&tidy) {
@@ -329,7 +362,10 @@ fn inside(places: &[path::Scope], text: &str, world: &dyn World) -> Verdict {
             if tidy.len() < text.trim().len() && !tidy.is_empty() { one(places, &tidy, world) } else { Ok(()) }
         }
     }?;
-    parts(&tidy).try_for_each(|part| one(places, part, world))
+    // The query of a URL is for the machine that it leads to.
+    let is_url = scheme_of(&tidy).is_some_and(|(scheme, rest)| uri::leads_elsewhere(scheme, rest));
+    let shown = if is_url { tidy.split('?').next().unwrap_or_default() } else { &tidy };
+    parts(shown).try_for_each(|part| one(places, part, world))
 }
 
 /// Whether a text, taken alone, has the form of a path or of a file's name.
@@ -481,6 +517,12 @@ fn is_number_date_or_address(text: &str) -> bool {
 
 fn is_date(text: &str) -> bool {
     let mut parts = text.split('/');
-    let digits = |part: &str| (1..=4).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit());
+    // Fractions and scores as well: `1/2`, `7.5/10`.
+    let digits = |part: &str| {
+        (1..=4).contains(&part.len())
+            && part.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+            && part.starts_with(|c: char| c.is_ascii_digit())
+            && part.ends_with(|c: char| c.is_ascii_digit())
+    };
     parts.clone().count() <= 3 && parts.all(digits)
 }

@@ -8,7 +8,7 @@ use url::{Host, Url};
 
 use super::role::Role;
 use super::walk::{Refused, at};
-use super::{Checks, SCOPE, World, uri};
+use super::{Checks, SCOPE, World, place, uri};
 use crate::permission::Scope;
 use crate::{Finding, Verdict, network};
 
@@ -77,6 +77,13 @@ impl Target {
 
 pub(super) fn check(checks: &Checks, role: Role, text: &str, world: &dyn World) -> Result<(), Refused> {
     for target in targets(role, text) {
+        // A file that lies inside of the paths of a grant may be named by its URL.
+        if !checks.places.is_empty()
+            && uri::is_file(&target.url)
+            && place::inside(&checks.places, &target.url, world).is_ok()
+        {
+            continue;
+        }
         if checks.network {
             at("network_restricted", check_public(&target, world))?;
         }
@@ -246,13 +253,19 @@ fn in_text(text: &str) -> Vec<Target> {
     // Most strings hold neither a URL nor an address nor a port.
     let leads = |byte: u8| byte == b':' || byte == b'/' || byte == b'\\' || byte.is_ascii_digit() || !byte.is_ascii();
     if !text.bytes().any(leads) {
-        return if is_localhost(text.trim()) { vec![of_host(text.trim())] } else { Vec::new() };
+        let word = text.trim();
+        return if is_localhost(word) || is_metadata(word) { vec![of_host(word)] } else { Vec::new() };
+    }
+    if is_metadata(text.trim()) {
+        return vec![of_host(text.trim())];
     }
     let parts =
         |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '<' | '>' | '(' | ')' | '{' | '}' | ',' | '`' | '|');
     let mut targets = Vec::new();
     for token in text.split(parts).filter(|token| token.len() > 2) {
-        if token.contains("://") {
+        if let Some(socket) = socket_in(token) {
+            targets.push(socket);
+        } else if token.contains("://") {
             targets.extend(token.match_indices("://").filter_map(|(at, _)| url_around(token, at)));
         } else if let Some(found) = address_in(token) {
             targets.push(found);
@@ -274,6 +287,19 @@ fn url_around(token: &str, at: usize) -> Option<Target> {
     let rest = token[at..].trim_end_matches(['.', ';', ':', '!', '?', ']']);
     let bracket = if rest.contains('[') && !rest.contains(']') { "]" } else { "" };
     Some(Target::sure(format!("{scheme}{rest}{bracket}")))
+}
+
+/// The name of a metadata service, alone, is there to be fetched. In a sentence it is talked about.
+fn is_metadata(word: &str) -> bool {
+    word.len() < 64 && word.contains('.') && network::is_metadata_name(word)
+}
+
+/// A socket of this machine, which some clients connect to as they do to a host.
+fn socket_in(token: &str) -> Option<Target> {
+    let (scheme, rest) = token.split_once(':')?;
+    let is_socket = ["unix", "npipe", "http+unix", "https+unix"].iter().any(|known| scheme.eq_ignore_ascii_case(known));
+    let leads = rest.starts_with(['/', '\\', '.', '@', '~', '%', '$']) && rest.len() > 1;
+    (is_socket && leads).then(|| Target::sure(format!("unix:{rest}")))
 }
 
 fn address_in(token: &str) -> Option<Target> {

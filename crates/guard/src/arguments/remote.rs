@@ -27,7 +27,27 @@ pub(super) fn check(
     if let Some(squeezed) = uri::squeezed(text) {
         check_word(scopes, role, field, named, evidence, &squeezed)?;
     }
-    check_word(scopes, role, field, named, evidence, text)
+    check_word(scopes, role, field, named, evidence, text)?;
+    if text.contains("://") && text.trim().contains(char::is_whitespace) { in_sentence(scopes, text) } else { Ok(()) }
+}
+
+/// URLs of any scheme in the middle of text.
+fn in_sentence(scopes: &[Scope], text: &str) -> Verdict {
+    for (at, _) in text.match_indices("://") {
+        let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
+        let scheme = &text[text[..at].trim_end_matches(is_part).len()..at];
+        let known = scheme.starts_with(|c: char| c.is_ascii_alphabetic()) && scheme.len() > 1;
+        let ends = |c: char| !c.is_ascii_alphanumeric() && c.is_ascii() && !"-._:@[]%".contains(c);
+        let authority = text[at + 3..].split(ends).next().unwrap_or_default();
+        let host = authority.rsplit('@').next().unwrap_or_default().trim_end_matches(['.', ':', ']', '-']);
+        if !known || scheme.eq_ignore_ascii_case("file") || !host.contains(|c: char| c.is_alphanumeric()) {
+            continue;
+        }
+        let closing = if host.starts_with('[') { "]" } else { "" };
+        let names_port = host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+        reach::within_limits(scopes, format!("http://{host}{closing}/"), names_port)?;
+    }
+    Ok(())
 }
 
 fn check_word(scopes: &[Scope], role: Role, field: Field, named: bool, evidence: &Evidence<'_>, text: &str) -> Verdict {

@@ -112,6 +112,11 @@ fn names_thing(key: &str) -> bool {
     })
 }
 
+/// Whether the strings under a key are words of a command, also where they are written as one.
+pub(super) fn is_words(key: &str) -> bool {
+    ["args", "arg", "arguments"].iter().any(|name| key.eq_ignore_ascii_case(name))
+}
+
 /// Whether a key is a plain name, as a schema has them, rather than text that somebody put there.
 pub(super) fn is_plain(key: &str) -> bool {
     key.len() <= 64 && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'$'))

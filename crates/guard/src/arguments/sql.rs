@@ -8,6 +8,7 @@
 //! A key such as `query` may also hold a search in plain words. How sure one can be that it is a statement is told by the
 //! key and by what the tool says of itself ([`Language`]).
 
+mod client;
 mod cypher;
 mod lexer;
 mod mongo;
@@ -17,8 +18,8 @@ use crate::risk::fallback::words as name_words;
 use crate::{Finding, Verdict};
 use lexer::{DIALECTS, Token};
 use words::{
-    ACTING_PRAGMAS, CHANGING, CLAUSES, ENGLISH, FUNCTION_PREFIXES, FUNCTIONS, OBJECTS, PAIRS, READING, SENTENCE,
-    SOURCES, TELLING_PRAGMAS,
+    ACTING_PRAGMAS, CHANGING, CLAUSES, ENGLISH, FILE_READERS, FUNCTION_PREFIXES, FUNCTIONS, OBJECTS, PAIRS, READING,
+    SENTENCE, SOURCES, SYSTEM_ACTIONS, TELLING_PRAGMAS,
 };
 
 pub(super) use mongo::check_members;
@@ -100,9 +101,11 @@ pub(super) fn check(text: &str, language: Language, certainty: Certainty) -> Ver
     if cypher::is_meant(text, language) {
         return cypher::check(text);
     }
+    client::check_lines(text, certainty)?;
     let dialects = if lexer::is_ambiguous(text) { &DIALECTS[..] } else { &DIALECTS[..1] };
     for dialect in dialects {
         let tokens = lexer::tokens(text, *dialect);
+        client::check_tokens(&tokens, certainty)?;
         for statement in tokens.split(|token| token.is(';')) {
             // What begins with an operator is an error, and nothing behind an error is run.
             match judge(statement, certainty) {
@@ -131,7 +134,7 @@ fn judge(statement: &[Token], certainty: Certainty) -> Reading {
     let Some(first) = statement.first() else { return Reading::Fine };
     let Token::Word(verb, capitals) = first else {
         // A quoted name or variable at the beginning runs a procedure, in SQL Server.
-        let runs = matches!(first, Token::Quoted) && certainty == Certainty::Sure && statement.len() > 1;
+        let runs = matches!(first, Token::Quoted(_)) && certainty == Certainty::Sure && statement.len() > 1;
         return if runs {
             writes("a statement begins with a name: it may run a procedure".to_owned())
         } else {
@@ -149,6 +152,7 @@ fn judge(statement: &[Token], certainty: Certainty) -> Reading {
         Certainty::Sure if !reads => return may_write(),
         Certainty::Likely if is_sentence() && !is_shaped(verb, false, statement) => return Reading::Fine,
         Certainty::Likely if known && !reads => return may_write(),
+        Certainty::Likely if verb == "system" && acts_on_system(statement) => return may_write(),
         Certainty::Likely if !known => return Reading::Fine,
         Certainty::Perhaps if !reads => {
             return if known && is_shaped(verb, *capitals, statement) { may_write() } else { Reading::Fine };
@@ -166,8 +170,14 @@ fn judge(statement: &[Token], certainty: Certainty) -> Reading {
 /// What stands inside a statement that begins with a word for reading.
 fn within(statement: &[Token]) -> Reading {
     for at in 0..statement.len() {
-        let Some(word) = statement[at].word() else { continue };
         let (before, next) = (at.checked_sub(1).map(|before| &statement[before]), statement.get(at + 1));
+        if let Some(text) = statement[at].quoted()
+            && is_outside(text)
+            && is_table(&statement[..at])
+        {
+            return writes(format!("`{text}` in place of a table is a file or another machine"));
+        }
+        let Some(word) = statement[at].word() else { continue };
         // A part of a longer name, as in `t.update`, is no word of its own; functions may have one in front.
         let is_part = before.is_some_and(|token| token.is('.') || token.is('@') || token.is(':'));
         let called = next.is_some_and(|token| token.is('('));
@@ -177,14 +187,77 @@ fn within(statement: &[Token]) -> Reading {
             return writes(format!("the function `{word}` does more than read"));
         }
         let is_source = before.and_then(Token::word).is_some_and(|word| matches!(word, "from" | "join"));
-        if called && is_source && SOURCES.contains(&word) {
+        let scalar = word == "file" && statement.get(at + 2).is_some_and(|token| token.quoted().is_some());
+        if called && (is_source && SOURCES.contains(&word) || scalar) {
             return writes(format!("`{word}(..)` reads files or other machines"));
+        }
+        // `glob` is a comparison elsewhere.
+        let reads_file = FILE_READERS.contains(&word) || is_source && word == "glob";
+        if called && reads_file && arguments(&statement[at + 1..]).filter_map(Token::quoted).any(is_outside) {
+            return writes(format!(
+                "`{word}(..)` reads a file outside of the folder of the database, or another machine"
+            ));
         }
         if !is_part && at > 0 && begins_writing(&statement[at..], before) {
             return writes(format!("`{word}` in the statement may write"));
         }
     }
     Reading::Fine
+}
+
+/// The tokens between the bracket that opens here and its end.
+fn arguments(tokens: &[Token]) -> impl Iterator<Item = &Token> {
+    let mut depth = 0_usize;
+    tokens.iter().take_while(move |token| {
+        match token {
+            Token::Symbol('(') => depth += 1,
+            Token::Symbol(')') => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth > 0
+    })
+}
+
+/// Whether the name of a file leads out of the folder in which the database looks for it.
+fn is_outside(name: &str) -> bool {
+    let name = name.trim();
+    let drive = name.as_bytes().get(1) == Some(&b':') && name.starts_with(|c: char| c.is_ascii_alphabetic());
+    name.starts_with(['/', '\\', '~'])
+        || drive
+        || name.contains("://")
+        || name.contains('|')
+        || name.split(['/', '\\']).any(|step| step == "..")
+}
+
+/// Whether what follows these tokens stands in place of a table. `trim(both '/' from '/a/')` has no table in it.
+fn is_table(before: &[Token]) -> bool {
+    const LEADING: &[&str] = &["from", "join", "summarize", "describe", "desc", "table", "pivot"];
+    const ENDING: &[&str] = &["where", "on", "using", "group", "order", "limit", "having", "select", "set", "values"];
+    const CUTTING: &[&str] = &["trim", "substring", "substr", "overlay", "extract", "position"];
+    let follows =
+        before.last().is_some_and(|token| token.is(',') || token.word().is_some_and(|w| LEADING.contains(&w)));
+    let mut closed = 0_usize;
+    for (at, token) in before.iter().enumerate().rev() {
+        match token {
+            Token::Symbol(')') => closed += 1,
+            Token::Symbol('(') if closed > 0 => closed -= 1,
+            // A list of arguments, or of values.
+            Token::Symbol('(') => return false,
+            Token::Word(word, _) if closed == 0 && ENDING.contains(&word.as_str()) => return false,
+            Token::Word(word, _) if closed == 0 && LEADING.contains(&word.as_str()) => {
+                let called = before[..at].iter().rposition(|token| token.is('('));
+                let cuts = called.and_then(|open| before.get(open.checked_sub(1)?)).and_then(Token::word);
+                return follows && !cuts.is_some_and(|word| CUTTING.contains(&word));
+            }
+            _ => {}
+        }
+    }
+    false
+}
+
+/// Whether a statement of ClickHouse acts on the server itself.
+fn acts_on_system(statement: &[Token]) -> bool {
+    statement.get(1).and_then(Token::word).is_some_and(|word| SYSTEM_ACTIONS.contains(&word))
 }
 
 fn is_function(word: &str) -> bool {
@@ -196,7 +269,7 @@ fn begins_writing(tokens: &[Token], before: Option<&Token>) -> bool {
     let Some(word) = tokens.first().and_then(Token::word) else { return false };
     let next = tokens.get(1);
     let next_word = next.and_then(Token::word);
-    let named = matches!(next, Some(Token::Quoted)) || next_word.is_some_and(|next| !CLAUSES.contains(&next));
+    let named = matches!(next, Some(Token::Quoted(_))) || next_word.is_some_and(|next| !CLAUSES.contains(&next));
     let has = |wanted: &str| tokens.iter().any(|token| token.word() == Some(wanted));
     // Where a subquery may stand, a name may not be followed by another.
     let opens = before.is_some_and(|token| token.is('('));
@@ -257,7 +330,7 @@ fn reads_shaped(verb: &str, statement: &[Token]) -> bool {
     let has = |wanted: &str| statement.iter().skip(1).any(|token| token.word() == Some(wanted));
     let technical = statement.iter().skip(1).any(|token| match token {
         Token::Symbol(symbol) => matches!(symbol, '*' | '(' | '=' | '<' | '>'),
-        Token::Quoted | Token::Number => true,
+        Token::Quoted(_) | Token::Number => true,
         Token::Word(..) => false,
     });
     match verb {
@@ -280,7 +353,8 @@ fn is_shaped(verb: &str, capitals: bool, statement: &[Token]) -> bool {
     let has = |wanted: &str| statement.iter().skip(1).any(|token| token.word() == Some(wanted));
     let symbol = |wanted: char| statement.iter().any(|token| token.is(wanted));
     let behind = statement.len() - 1;
-    let quoted = |at: usize| matches!(statement.get(at), Some(Token::Quoted));
+    let quoted = |at: usize| matches!(statement.get(at), Some(Token::Quoted(_)));
+    let any_quoted = || statement.iter().any(|token| token.quoted().is_some());
     // Nobody shouts one word of a search; some shout all of it.
     let shouts = statement.iter().all(|token| matches!(token, Token::Word(_, true)));
     if capitals && !shouts && behind <= 4 && !has("the") && !has("a") && !has("my") {
@@ -313,19 +387,25 @@ fn is_shaped(verb: &str, capitals: bool, statement: &[Token]) -> bool {
         }
         "do" => quoted(1) || word(1).is_some_and(is_function),
         "merge" => word(1) == Some("into") || has("using") && has("when"),
-        "copy" => {
-            (has("from") || has("to"))
-                && (has("program") || has("stdin") || has("stdout") || statement.contains(&Token::Quoted))
-        }
+        "copy" => (has("from") || has("to")) && (has("program") || has("stdin") || has("stdout") || any_quoted()),
         "grant" | "revoke" | "deny" => has("on") && (has("to") || has("from")),
         "attach" | "detach" => word(1) == Some("database") || quoted(1),
         "set" => symbol('=') || matches!(word(1), Some("global" | "session" | "role")),
+        "prepare" => {
+            let verb = statement.iter().position(|token| token.word() == Some("as")).and_then(|at| word(at + 1));
+            let begins = |verb: &str| {
+                matches!(verb, "select" | "insert" | "update" | "delete" | "merge" | "values" | "with" | "table")
+            };
+            verb.is_some_and(begins) || word(2) == Some("from") && quoted(3)
+        }
+        "handler" => matches!(word(2), Some("open" | "read" | "close")),
+        "import" if word(1) == Some("foreign") => word(2) == Some("schema"),
         "load" | "install" | "import" | "export" => {
             quoted(1) || word(1) == Some("data") && has("infile") || word(1) == Some("database") && quoted(2)
         }
         "vacuum" | "shutdown" | "reindex" | "checkpoint" => behind == 0 || word(1) == Some("into"),
         "waitfor" => matches!(word(1), Some("delay" | "time")),
-        "backup" | "restore" => word(1) == Some("database") && statement.contains(&Token::Quoted),
+        "backup" | "restore" => word(1) == Some("database") && any_quoted(),
         "declare" => symbol('@'),
         _ => is_function(verb),
     }

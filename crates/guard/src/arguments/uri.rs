@@ -23,9 +23,20 @@ pub(super) fn scheme_of(text: &str) -> Option<(&str, &str)> {
 /// scheme.
 pub(super) fn leads_elsewhere(scheme: &str, rest: &str) -> bool {
     let slashes = rest.len() - rest.trim_start_matches(['/', '\\']).len();
-    let still = ["data", "mailto", "tel", "urn", "about", "cid", "geo"].iter().any(|s| scheme.eq_ignore_ascii_case(s));
     ELSEWHERE.iter().any(|other| scheme.eq_ignore_ascii_case(other))
-        && if still { slashes == 0 } else { matches!(slashes, 0 | 2) }
+        && if leads_nowhere(scheme) { slashes == 0 } else { matches!(slashes, 0 | 2) }
+}
+
+/// Whether URLs of a scheme have no host.
+pub(super) fn leads_nowhere(scheme: &str) -> bool {
+    ["data", "mailto", "tel", "urn", "about", "cid", "geo"].iter().any(|still| scheme.eq_ignore_ascii_case(still))
+}
+
+/// Whether a text of one word is a `file:` URL.
+pub(super) fn is_file(text: &str) -> bool {
+    let text = text.trim();
+    scheme_of(text).is_some_and(|(scheme, _)| scheme.eq_ignore_ascii_case("file"))
+        && !text.contains(char::is_whitespace)
 }
 
 /// Whether it is `data:` with nothing behind but letters that stand for bytes.

@@ -100,6 +100,14 @@ impl Walk<'_> {
 
     fn array(&self, value: &Raw, role: Role, beside: &Beside, depth: usize) -> Outcome {
         let elements = value.elements().unwrap_or_default();
+        if role == Role::Commands && self.runs_commands() {
+            // Each of several commands may be a list of words itself.
+            let one = |element: &Raw| if element.kind() == Kind::Array { Role::Command } else { Role::Commands };
+            return elements.iter().enumerate().try_for_each(|(index, element)| {
+                let judged = self.value(element, one(element), beside, depth + 1);
+                judged.map_err(|refused| under(&index.to_string(), refused))
+            });
+        }
         if role == Role::Command && self.runs_commands() {
             let words: Option<Vec<String>> = elements.iter().map(Raw::as_text).collect();
             let Some(words) = words else {

@@ -37,7 +37,18 @@ const METADATA_NAMES: &[&str] = &[
     "metadata.azure.com",
     "metadata.cloud.ibm.com",
     "metadata.goog",
+    "metadata.exoscale.com",
+    "metadata.scaleway.com",
 ];
+
+/// The same below endings that are never public.
+const INTERNAL_METADATA_NAMES: &[&str] =
+    &["metadata.google.internal", "metadata.azure.internal", "instance-data.ec2.internal", "metadata.internal"];
+
+/// Whether a name in lower case is that of a metadata service.
+pub(super) fn is_metadata(name: &str) -> bool {
+    METADATA_NAMES.contains(&name) || INTERNAL_METADATA_NAMES.contains(&name)
+}
 
 /// Public zones that always answer with an address of the asking machine.
 const LOOPBACK_ZONES: &[&str] = &[

@@ -20,6 +20,11 @@ pub(crate) struct Evidence<'a> {
 }
 
 impl<'a> Evidence<'a> {
+    /// Nothing is known.
+    pub(crate) const fn none() -> Self {
+        Self { schema: None, nodes: Vec::new() }
+    }
+
     /// What a schema says of the arguments as a whole.
     pub(crate) fn of(schema: Option<&'a Schema>) -> Self {
         schema.map_or_else(Self::default, |schema| Self { schema: Some(schema), nodes: vec![0] }.resolved())

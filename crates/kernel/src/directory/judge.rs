@@ -36,6 +36,7 @@ impl Source {
             .with_definition(ListKind::Tools, definition.clone())
             .with_longest_input(super::longest_input(definition))
             .with_code_level(self.policy.code_levels.get(name).copied())
+            .with_text_arguments(self.policy.text_arguments.get(name))
             .timed_by(name, &self.timings)
     }
 
@@ -47,8 +48,21 @@ impl Source {
             ToolSecurity { properties: arguments.iter().filter_map(named).collect(), ..ToolSecurity::of(definition) };
         let description = definition.member("description").and_then(|text| text.as_text());
         let class = fallback::classify_described(name, description.as_deref(), &security.properties);
-        let assessment = risk::assess_content(&security, class, self.trust, self.mgp);
-        ToolPolicy::new(security, assessment).with_definition(ListKind::Prompts, definition.clone())
+        let said = self.policy.prompts.get(name);
+        let word = said.map(|said| said.word).unwrap_or_default();
+        let assessment = risk::assess_content(&security, class, &word, self.trust, self.mgp);
+        ToolPolicy::new(security, assessment)
+            .with_definition(ListKind::Prompts, definition.clone())
+            .with_text_arguments(said.map(|said| &said.text_arguments))
+    }
+
+    /// Whether the operator switched a tool or a prompt off.
+    pub(super) fn is_disabled(&self, kind: ListKind, name: &str) -> bool {
+        match kind {
+            ListKind::Tools => self.policy.disabled.contains(name),
+            ListKind::Prompts => self.policy.prompts.get(name).is_some_and(|said| said.disabled),
+            _ => false,
+        }
     }
 
     /// What holds for resources that say nothing of themselves.

@@ -13,6 +13,7 @@ use switchboard_protocol::mgp::security::ToolSecurity;
 use switchboard_store::Digest;
 use switchboard_wire::Raw;
 
+use super::bases::Bases;
 use super::pins::definition_hash;
 use crate::directory::ListKind;
 use crate::manifest::times::Timings;
@@ -42,6 +43,8 @@ pub struct ToolPolicy {
     /// The checks of its arguments, while no grant narrows them.
     pub checks: Arc<Checks>,
     code_level: Option<Level>,
+    /// Its arguments that are text, as the operator says.
+    text_arguments: Vec<String>,
     input_schema: Option<Raw>,
     /// The most bytes that its arguments may have, as it says itself (proposal 10).
     longest_input: Option<u64>,
@@ -63,6 +66,7 @@ impl ToolPolicy {
             security,
             checks,
             code_level: None,
+            text_arguments: Vec::new(),
             input_schema: None,
             longest_input: None,
             schema: OnceLock::new(),
@@ -81,7 +85,18 @@ impl ToolPolicy {
             return self;
         }
         let policy = Self { code_level: level, ..self };
-        Self { checks: Arc::new(policy.checks_within(&[], "/")), ..policy }
+        Self { checks: Arc::new(policy.checks_within(&[], &Bases::default())), ..policy }
+    }
+
+    /// The same with the arguments of which the operator says that they are neither paths nor hosts.
+    #[must_use]
+    pub fn with_text_arguments(self, names: Option<&Vec<String>>) -> Self {
+        Self { text_arguments: names.cloned().unwrap_or_default(), ..self }
+    }
+
+    /// The arguments that are neither paths nor hosts, as the operator says.
+    pub(super) fn text_arguments(&self) -> &[String] {
+        &self.text_arguments
     }
 
     /// What holds where all of these may: the strictest of each.
@@ -97,9 +112,10 @@ impl ToolPolicy {
     }
 
     /// The checks of its arguments within the scopes of grants.
-    pub(super) fn checks_within(&self, scopes: &[permission::Scope], base: &str) -> Checks {
-        let checks = Checks::new(&self.assessment.validators, &self.security, scopes, base);
-        let checks = checks.with_schema(self.schema().cloned());
+    pub(super) fn checks_within(&self, scopes: &[permission::Scope], bases: &Bases) -> Checks {
+        let checks = Checks::new(&self.assessment.validators, &self.security, scopes, bases.first());
+        let checks = checks.also_based_at(bases.others()).with_schema(self.schema().cloned());
+        let checks = checks.with_text_arguments(&self.text_arguments);
         match self.code_level {
             Some(level) => checks.at_code_level(level),
             None => checks,

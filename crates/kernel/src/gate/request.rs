@@ -166,16 +166,17 @@ impl<'a> Asking<'a> {
         is_listed: bool,
         request: &Request,
     ) -> Result<Self, Fault> {
-        let params = without_meta(request.params.as_ref())?;
-        let argument = params.object().get("argument");
-        let value = |argument: &Raw| Some((argument.member("name")?.as_text()?, argument.member("value")?));
-        let sent = match argument.as_ref().and_then(value) {
-            Some((name, value)) => params.set("argument", Edit::empty().set(&name, value).finish()),
-            None => params,
+        let sent = completed(request.params.as_ref(), |_, _| true)?;
+        // Under the limits of grants, text is no place, and neither is a value that nobody has begun to write.
+        let counts = |name: &str, value: &Raw| {
+            !policy.text_arguments().iter().any(|text| text == name)
+                && value.as_text().is_none_or(|text| !text.is_empty())
         };
-        let sent = sent.remove("ref");
-        let sent = if is_listed { sent } else { sent.set("uri", Raw::string(names.1)) };
-        Self::of(context, server, Subject::Completion, policy, names, request, sent.finish())
+        let within = completed(request.params.as_ref(), counts)?;
+        let named = |edit: Edit| if is_listed { edit } else { edit.set("uri", Raw::string(names.1)) };
+        let (sent, within) = (named(sent).finish(), named(within).finish());
+        let asking = Self::of(context, server, Subject::Completion, policy, names, request, sent)?;
+        Ok(Self { within: Some(within), ..asking })
     }
 
     /// A task, or a method that nobody here knows.
@@ -313,11 +314,50 @@ fn beside_of(subject: Subject, params: &Object, except: &[&str]) -> Option<Raw> 
         return None;
     }
     let is_known = |key: &str| ["name", "arguments"].contains(&key) || ABOUT.contains(&key) || except.contains(&key);
-    if params.iter().all(|(key, _)| is_known(&key)) {
+    rest_of(params, is_known)
+}
+
+/// What is judged of a completion: the argument and the others under their names, as far as they count, and every member
+/// that no dialect knows. What names the prompt or the template is left out.
+fn completed(params: Option<&Raw>, counts: impl Fn(&str, &Raw) -> bool) -> Result<Edit, Fault> {
+    let params = without_meta(params)?;
+    let object = params.object().clone();
+    let reference = Object::open(&object.get("ref").unwrap_or_else(Raw::empty_object)).map_err(malformed)?;
+    let name = if reference.text("type").as_deref() == Some("ref/prompt") { "name" } else { "uri" };
+    let params = match rest_of(&reference, |key| key == "type" || key == name) {
+        Some(beside) => params.set("ref", beside),
+        None => params.remove("ref"),
+    };
+    let params = match object.get("argument") {
+        Some(argument) => params.set("argument", argument_of(&argument, &counts)),
+        None => params,
+    };
+    let others = object.get("context").and_then(|context| context.member("arguments"));
+    let Some(others) = others.and_then(|others| Object::open(&others).ok()) else { return Ok(params) };
+    let counted = others.iter().filter(|(name, value)| counts(name, value));
+    let counted = counted.fold(Edit::empty(), |edit, (name, value)| edit.set(&name, value)).finish();
+    params.within("context", |context| context.set("arguments", counted)).map_err(malformed)
+}
+
+/// The argument of a completion under its own name, where it has one, and what stands beside name and value.
+fn argument_of(argument: &Raw, counts: &impl Fn(&str, &Raw) -> bool) -> Raw {
+    let Ok(object) = Object::open(argument) else { return argument.clone() };
+    let (Some(name), Some(value)) = (object.text("name"), object.get("value")) else { return argument.clone() };
+    let under_name = if counts(&name, &value) { Edit::empty().set(&name, value) } else { Edit::empty() };
+    // In a list, so that no name hides another.
+    match rest_of(&object, |key| matches!(key, "name" | "value")) {
+        Some(beside) => Raw::array(&[under_name.finish(), beside]),
+        None => under_name.finish(),
+    }
+}
+
+/// The members of an object without those that are known; nothing where no other is left.
+fn rest_of(object: &Object, is_known: impl Fn(&str) -> bool) -> Option<Raw> {
+    if object.iter().all(|(key, _)| is_known(&key)) {
         return None;
     }
-    let beside = params.iter().filter(|(key, _)| !is_known(key));
-    Some(beside.fold(Edit::empty(), |edit, (key, value)| edit.set(&key, value)).finish())
+    let rest = object.iter().filter(|(key, _)| !is_known(key));
+    Some(rest.fold(Edit::empty(), |edit, (key, value)| edit.set(&key, value)).finish())
 }
 
 /// What stands for variables. Where an address can be read in several ways, a variable has all of its values.

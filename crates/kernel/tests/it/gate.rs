@@ -11,6 +11,7 @@ mod life;
 mod lists;
 mod narrowed;
 mod negotiation;
+mod operator_words;
 mod outage;
 mod passages;
 mod permissions;

@@ -80,8 +80,8 @@ pub(super) fn is_ambiguous(text: &str) -> bool {
 pub(super) enum Token {
     /// A word, in lower case, and whether it was written in capitals.
     Word(String, bool),
-    /// A quoted name or a string.
-    Quoted,
+    /// A quoted name or a string, with what it holds.
+    Quoted(String),
     /// A number.
     Number,
     /// Anything else.
@@ -92,6 +92,13 @@ impl Token {
     pub(super) fn word(&self) -> Option<&str> {
         match self {
             Self::Word(word, _) => Some(word),
+            _ => None,
+        }
+    }
+
+    pub(super) fn quoted(&self) -> Option<&str> {
+        match self {
+            Self::Quoted(text) => Some(text),
             _ => None,
         }
     }
@@ -132,7 +139,11 @@ impl Lexer<'_> {
             '\'' | '"' => Some(self.quoted(c, dialect.backslash)),
             '`' if dialect.backtick => Some(self.quoted('`', false)),
             '[' if dialect.brackets => Some(self.quoted(']', false)),
-            '$' if dialect.dollar && self.dollar() => Some(Token::Quoted),
+            '$' if dialect.dollar
+                && let Some(inner) = self.dollar() =>
+            {
+                Some(Token::Quoted(inner))
+            }
             _ if c.is_ascii_digit() => {
                 let end = self.rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '.').unwrap_or(self.rest.len());
                 self.skip(end);
@@ -184,8 +195,9 @@ impl Lexer<'_> {
         let (inner, triple) = (&self.rest[1..], [end; 3].iter().collect::<String>());
         if self.dialect.triple && self.rest.starts_with(&triple) {
             let inner = &self.rest[3..];
-            self.rest = inner.find(&triple).map_or("", |at| &inner[at + 3..]);
-            return Token::Quoted;
+            let end = inner.find(&triple);
+            self.rest = end.map_or("", |at| &inner[at + 3..]);
+            return Token::Quoted(inner[..end.unwrap_or(inner.len())].to_owned());
         }
         let mut letters = inner.char_indices().peekable();
         while let Some((at, c)) = letters.next() {
@@ -197,24 +209,24 @@ impl Lexer<'_> {
                     letters.next();
                 } else {
                     self.rest = &inner[at + 1..];
-                    return Token::Quoted;
+                    return Token::Quoted(inner[..at].to_owned());
                 }
             }
         }
         self.rest = "";
-        Token::Quoted
+        Token::Quoted(inner.to_owned())
     }
 
     /// Takes a string between dollars away, if one begins here.
-    fn dollar(&mut self) -> bool {
-        let Some(behind) = self.rest.strip_prefix('$') else { return false };
-        let Some((tag, inner)) = behind.split_once('$') else { return false };
+    fn dollar(&mut self) -> Option<String> {
+        let (tag, inner) = self.rest.strip_prefix('$')?.split_once('$')?;
         if tag.starts_with(|c: char| c.is_ascii_digit()) || !tag.chars().all(|c| is_word(c) && c != '$') {
-            return false;
+            return None;
         }
         let end = format!("${tag}$");
-        self.rest = inner.find(&end).map_or("", |at| &inner[at + end.len()..]);
-        true
+        let at = inner.find(&end);
+        self.rest = at.map_or("", |at| &inner[at + end.len()..]);
+        Some(inner[..at.unwrap_or(inner.len())].to_owned())
     }
 
     fn word(&mut self) -> Token {
@@ -229,7 +241,7 @@ impl Lexer<'_> {
             }
             if self.dialect.q_strings && (prefix == "q" || prefix == "nq") {
                 self.rest = behind_q_string(quoted);
-                return Token::Quoted;
+                return Token::Quoted(quoted[..quoted.len() - self.rest.len()].to_owned());
             }
         }
         let capitals = written.len() > 1 && !written.chars().any(char::is_lowercase);

@@ -268,6 +268,7 @@ pub(super) const FUNCTIONS: &[&str] = &[
     "lo_truncate64",
     "lo_open",
     "pg_read_file",
+    "pg_read_server_files",
     "pg_read_binary_file",
     "pg_stat_file",
     "pg_file_write",
@@ -331,10 +332,25 @@ pub(super) const FUNCTIONS: &[&str] = &[
     "fsdir",
     "fts3_tokenizer",
     "sqlar_uncompress",
+    "zipfile",
     // DuckDB
     "read_text",
     "read_blob",
     "getenv",
+    "postgres_scan",
+    "postgres_scan_pushdown",
+    "postgres_query",
+    "postgres_execute",
+    "postgres_attach",
+    "mysql_scan",
+    "mysql_query",
+    "mysql_execute",
+    "mysql_attach",
+    "sqlite_attach",
+    "http_get",
+    "http_post",
+    // BigQuery
+    "external_query",
     // SQL Server
     "openrowset",
     "opendatasource",
@@ -389,8 +405,60 @@ pub(super) const FUNCTION_PREFIXES: &[&str] = &[
     "plpy",
 ];
 /// Sources that a query can name in place of a table and that are files or other machines.
-pub(super) const SOURCES: &[&str] =
-    &["file", "url", "urlcluster", "filecluster", "mysql", "postgresql", "jdbc", "odbc", "hdfs", "input"];
+pub(super) const SOURCES: &[&str] = &[
+    "file",
+    "url",
+    "urlcluster",
+    "filecluster",
+    "mysql",
+    "postgresql",
+    "jdbc",
+    "odbc",
+    "hdfs",
+    "input",
+    "s3",
+    "s3cluster",
+    "gcs",
+    "azureblobstorage",
+    "mongodb",
+    "redis",
+    "sqlite",
+    "iceberg",
+    "deltalake",
+    "hudi",
+];
+/// Functions that read files: inside of the folder of the database they read what it is there for.
+pub(super) const FILE_READERS: &[&str] = &[
+    "read_csv",
+    "read_csv_auto",
+    "read_parquet",
+    "parquet_scan",
+    "parquet_metadata",
+    "parquet_schema",
+    "parquet_file_metadata",
+    "parquet_kv_metadata",
+    "read_json",
+    "read_json_auto",
+    "read_json_objects",
+    "read_json_objects_auto",
+    "read_ndjson",
+    "read_ndjson_auto",
+    "read_ndjson_objects",
+    "read_xlsx",
+    "sniff_csv",
+    "st_read",
+    "st_read_meta",
+    "sqlite_scan",
+    "iceberg_scan",
+    "iceberg_metadata",
+    "delta_scan",
+    "arrow_scan",
+    "read_avro",
+];
+/// What `system` does to a server of ClickHouse.
+pub(super) const SYSTEM_ACTIONS: &[&str] = &[
+    "shutdown", "kill", "drop", "reload", "flush", "stop", "start", "restart", "restore", "sync", "reset", "unfreeze",
+];
 /// Pragmas of SQLite and DuckDB that take an argument and only tell.
 pub(super) const TELLING_PRAGMAS: &[&str] = &[
     "table_info",

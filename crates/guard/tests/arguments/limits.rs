@@ -2,33 +2,16 @@
 //! honest calls hold.
 
 use serde_json::{Value, json};
-use switchboard_guard::arguments::{self, Checks, NoWorld, Violation};
-use switchboard_guard::permission::Scope;
-use switchboard_protocol::mgp::security::ToolSecurity;
+use switchboard_guard::arguments::{self, Checks, NoWorld};
+use switchboard_protocol::mgp::ValidatorName;
 use switchboard_wire::{Limits, Raw};
 
-fn raw(value: &Value) -> Raw {
-    Raw::parse(value.to_string(), &Limits::default()).expect("valid JSON")
-}
+use crate::common::{assert_cases, assert_honest, assert_hostile, check, checks_from, raw};
 
 fn checks(scopes: &[Value]) -> Checks {
-    let scopes: Vec<Scope> = scopes.iter().map(|scope| Scope::read(&raw(scope)).expect("a valid scope")).collect();
-    Checks::new(&[], &ToolSecurity::default(), &scopes, "/project")
+    checks_from(crate::common::BASE, &[], &json!({}), scopes)
 }
 
-fn check(checks: &Checks, arguments: &Value) -> Result<(), Box<Violation>> {
-    arguments::check(checks, &raw(arguments), &NoWorld)
-}
-
-/// Each case: the arguments, and the step and place of the refusal, if any.
-#[track_caller]
-fn assert_cases(checks: &Checks, cases: &[(Value, Option<(&str, &str)>)]) {
-    for (arguments, expected) in cases {
-        let outcome = check(checks, arguments);
-        let found = outcome.as_ref().err().map(|violation| (violation.step, violation.pointer.as_str()));
-        assert_eq!(found, *expected, "{arguments}\n=> {outcome:?}");
-    }
-}
 /// A server opens what it likes of its arguments: a path outside is found under every key and in every spelling.
 #[test]
 fn no_key_and_no_spelling_leads_out_of_the_paths() {
@@ -106,8 +89,7 @@ fn no_key_and_no_spelling_leads_out_of_the_paths() {
 #[test]
 fn no_url_leads_out_of_the_paths() {
     for base in ["/srv", "/srv/ok"] {
-        let scope = Scope::read(&raw(&json!({"paths": ["/srv/ok/**", "/srv/ok"]}))).unwrap();
-        let checks = Checks::new(&[], &ToolSecurity::default(), &[scope], base);
+        let checks = checks_from(base, &[], &json!({}), &[json!({"paths": ["/srv/ok/**", "/srv/ok"]})]);
         let mut passed = Vec::new();
         for key in ["path", "source", "image", "content", "x", "url", "name", "text"] {
             for text in [
@@ -313,8 +295,7 @@ fn limits_of_paths_leave_honest_calls_alone() {
 #[test]
 fn keys_that_may_be_places_take_words() {
     for base in ["/srv", "/srv/ok"] {
-        let scope = Scope::read(&raw(&json!({"paths": ["/srv/ok/**", "/srv/ok"]}))).unwrap();
-        let checks = Checks::new(&[], &ToolSecurity::default(), &[scope], base);
+        let checks = checks_from(base, &[], &json!({}), &[json!({"paths": ["/srv/ok/**", "/srv/ok"]})]);
         for arguments in [
             json!({"email": "a@b.co"}),
             json!({"to": "ann@example.com"}),
@@ -432,4 +413,94 @@ fn no_key_and_no_spelling_leads_to_another_host() {
             (json!({"output": "evil.md:80"}), Some(("scope", "/output"))),
         ],
     );
+}
+
+/// A server may begin relative paths in another folder than the one in which it was started.
+#[test]
+fn relative_paths_lie_inside_from_every_folder_of_the_server() {
+    let limits = [json!({"paths": ["/srv/ok/**", "/srv/ok"]})];
+    let only_cwd = checks_from("/srv/ok", &[], &json!({}), &limits);
+    let elsewhere = only_cwd.clone().also_based_at(&["/srv/files".to_owned()]);
+    let below = only_cwd.clone().also_based_at(&["/srv/ok/files".to_owned()]);
+    for (arguments, cwd, files) in [
+        (json!({"path": "a.txt"}), true, false),
+        (json!({"path": "ok/a.txt"}), true, false),
+        (json!({"path": "../ok/a.txt"}), true, true),
+        (json!({"path": "."}), true, false),
+        (json!({"path": "/srv/ok/a.txt"}), true, true),
+        (json!({"path": "/srv/files/a.txt"}), false, false),
+        (json!({"command": "cat a.txt"}), true, false),
+        (json!({"query": "what is tcp/ip"}), true, true),
+    ] {
+        assert_eq!(check(&only_cwd, &arguments).is_ok(), cwd, "{arguments}");
+        assert_eq!(check(&elsewhere, &arguments).is_ok(), files, "{arguments}");
+    }
+    assert!(check(&below, &json!({"path": "a.txt"})).is_ok());
+    // A path that is denied from one of them is denied.
+    let denies = [json!({"deny_paths": ["/srv/files/secret/**"]})];
+    let denies = checks_from("/srv/ok", &[], &json!({}), &denies).also_based_at(&["/srv/files".to_owned()]);
+    assert!(check(&denies, &json!({"path": "secret/x"})).is_err());
+    assert!(check(&denies, &json!({"path": "public/x"})).is_ok());
+}
+
+/// The operator's word takes single arguments out of the limits of paths and hosts, and out of nothing else.
+#[test]
+fn text_arguments_are_neither_paths_nor_hosts() {
+    let limits = [json!({"paths": ["/srv/ok/**"], "hosts": ["example.com"], "commands": ["ls"]})];
+    let checks = checks_from("/project", &[ValidatorName::Sandbox], &json!({}), &limits);
+    let checks = checks.with_text_arguments(&["note".to_owned(), "command".to_owned()]);
+    assert_honest(
+        &checks,
+        &[
+            json!({"note": "/etc/shadow"}),
+            json!({"note": "http://evil.example/x"}),
+            json!({"note": ["evil.example", {"path": "/etc/shadow"}]}),
+            json!({"note": "{\"path\": \"/etc/shadow\"}"}),
+            json!({"command": "ls /etc"}),
+            json!({"note": "/etc/shadow", "path": "/srv/ok/a.txt"}),
+        ],
+    );
+    assert_hostile(
+        &checks,
+        &[
+            json!({"note": "/etc/shadow", "path": "/etc/shadow"}),
+            json!({"title": "/etc/shadow"}),
+            json!({"deep": {"note": "/etc/shadow"}}),
+            json!({"Note": "/etc/shadow"}),
+            json!({"note": "$(rm -rf /)"}),
+            json!({"command": "rm -rf /"}),
+            json!({"command": "cat /srv/ok/a"}),
+        ],
+    );
+    let outcome = check(&checks, &json!({"note": "x", "deep": {"path": "/etc/shadow"}})).unwrap_err();
+    assert_eq!((outcome.step, outcome.pointer.as_str()), ("scope", "/deep/path"));
+    // What stands twice is refused, named or not.
+    let twice = Raw::parse(r#"{"note": "a", "note": "/etc/shadow"}"#.to_owned(), &Limits::default()).unwrap();
+    assert!(arguments::check(&checks, &twice, &NoWorld).is_err());
+}
+
+/// The path of an address of a server that may take nothing else of it.
+#[test]
+fn paths_of_urls_count_where_they_may_be_all_that_is_read() {
+    let paths = json!({"paths": ["/srv/ok/**"]});
+    let plain = checks(std::slice::from_ref(&paths));
+    let addresses = plain.clone().with_paths_of_urls();
+    let hosts = checks(&[paths, json!({"hosts": ["localhost", "a.example"]})]).with_paths_of_urls();
+    for uri in [
+        "http://localhost/etc/x",
+        "https://a.example/etc/x?y=/srv/ok/a",
+        "ws://a.example/etc/x#/srv/ok/a",
+        "http://localhost",
+        "http://localhost/",
+        "http://localhost/%65tc/x",
+        "http:localhost/etc/x",
+        "ftp://a.example/etc/x",
+    ] {
+        assert!(check(&addresses, &json!({"uri": uri})).is_err(), "{uri}");
+        assert!(check(&plain, &json!({"uri": uri})).is_ok(), "{uri}");
+    }
+    for uri in ["http://localhost/srv/ok/x", "file:///srv/ok/x", "mailto:ann@example.com", "urn:isbn:1", "data:,x"] {
+        assert!(check(&addresses, &json!({"uri": uri})).is_ok(), "{uri}");
+    }
+    assert!(check(&hosts, &json!({"uri": "https://a.example/etc/x"})).is_ok());
 }

@@ -4,34 +4,11 @@ use std::net::IpAddr;
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use switchboard_guard::arguments::{self, Checks, NoWorld, Violation, World};
-use switchboard_guard::permission::Scope;
-use switchboard_protocol::mgp::ValidatorName::{self, CodeSafety, NetworkRestricted, Readonly, Sandbox};
-use switchboard_protocol::mgp::security::ToolSecurity;
+use switchboard_guard::arguments::{self, NoWorld, World};
+use switchboard_protocol::mgp::ValidatorName::{CodeSafety, NetworkRestricted, Readonly, Sandbox};
 use switchboard_wire::{Limits, Raw};
 
-fn raw(value: &Value) -> Raw {
-    Raw::parse(value.to_string(), &Limits::default()).expect("valid JSON")
-}
-
-fn checks(validators: &[ValidatorName], tool: &Value, scopes: &[Value]) -> Checks {
-    let scopes: Vec<Scope> = scopes.iter().map(|scope| Scope::read(&raw(scope)).expect("a valid scope")).collect();
-    Checks::new(validators, &ToolSecurity::of(&raw(tool)), &scopes, "/project")
-}
-
-fn check(checks: &Checks, arguments: &Value) -> Result<(), Box<Violation>> {
-    arguments::check(checks, &raw(arguments), &NoWorld)
-}
-
-/// Each case: the arguments, and the step and place of the refusal, if any.
-#[track_caller]
-fn assert_cases(checks: &Checks, cases: &[(Value, Option<(&str, &str)>)]) {
-    for (arguments, expected) in cases {
-        let outcome = check(checks, arguments);
-        let found = outcome.as_ref().err().map(|violation| (violation.step, violation.pointer.as_str()));
-        assert_eq!(found, *expected, "{arguments}\n=> {outcome:?}");
-    }
-}
+use crate::common::{assert_cases, check, checks, raw};
 
 #[test]
 fn sandbox() {

@@ -3,14 +3,13 @@
 //! The tables are one query a line, with a line break written as `\n`; empty lines and lines that begin with `%%` say what follows.
 
 use serde_json::{Value, json};
-use switchboard_guard::arguments::{self, Checks, NoWorld};
 use switchboard_protocol::mgp::ValidatorName::Readonly;
-use switchboard_protocol::mgp::security::ToolSecurity;
-use switchboard_wire::{Limits, Raw};
 
-const HONEST: &str = include_str!("tables/queries-honest.txt");
-const HOSTILE: &str = include_str!("tables/queries-hostile.txt");
-const SEARCHES: &str = include_str!("tables/searches-honest.txt");
+use crate::common::{check, checks};
+
+const HONEST: &str = include_str!("../tables/queries-honest.txt");
+const HOSTILE: &str = include_str!("../tables/queries-hostile.txt");
+const SEARCHES: &str = include_str!("../tables/searches-honest.txt");
 
 fn lines(table: &str) -> Vec<String> {
     let lines = table.lines().filter(|line| !line.trim().is_empty() && !line.starts_with("%%"));
@@ -18,9 +17,7 @@ fn lines(table: &str) -> Vec<String> {
 }
 
 fn passes(tool: &Value, arguments: &Value) -> bool {
-    let raw = |value: &Value| Raw::parse(value.to_string(), &Limits::default()).expect("valid JSON");
-    let checks = Checks::new(&[Readonly], &ToolSecurity::of(&raw(tool)), &[], "/project");
-    arguments::check(&checks, &raw(arguments), &NoWorld).is_ok()
+    check(&checks(&[Readonly], tool, &[]), arguments).is_ok()
 }
 
 fn database() -> Value {

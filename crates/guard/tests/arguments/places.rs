@@ -1,16 +1,12 @@
 //! Addresses that lead inside, under every key and in every spelling; and what honest calls hold under the same keys.
 
 use serde_json::{Value, json};
-use switchboard_guard::arguments::{self, Checks, NoWorld};
 use switchboard_protocol::mgp::ValidatorName::NetworkRestricted;
-use switchboard_protocol::mgp::security::ToolSecurity;
-use switchboard_wire::{Limits, Raw};
+
+use crate::common::{check, checks};
 
 fn passes(arguments: &Value) -> bool {
-    let raw = |value: &Value| Raw::parse(value.to_string(), &Limits::default()).expect("valid JSON");
-    let tool = ToolSecurity::of(&raw(&json!({"name": "fetch"})));
-    let checks = Checks::new(&[NetworkRestricted], &tool, &[], "/project");
-    arguments::check(&checks, &raw(arguments), &NoWorld).is_ok()
+    check(&checks(&[NetworkRestricted], &json!({"name": "fetch"}), &[]), arguments).is_ok()
 }
 
 /// Keys under which a server finds what it shall fetch.
@@ -146,6 +142,34 @@ const INSIDE_ANYWHERE: &[&str] = &[
     "ht\ttp://127.0.0.1/s",
     "h\nttp://127.0.0.1/s",
     "http\r://127.0.0.1/s",
+    "unix:/var/run/docker.sock",
+    "unix:///var/run/docker.sock",
+    "unix:./docker.sock",
+    "unix:@abstract",
+    "UNIX:/run/x.sock",
+    "http+unix://%2Fvar%2Frun%2Fdocker.sock/info",
+    "npipe:////./pipe/docker_engine",
+    "see unix:/var/run/docker.sock there",
+    "get http://metadata.google.internal/computeMetadata/v1/ now",
+    "get metadata.google.internal/computeMetadata/v1/ now",
+    "metadata.tencentyun.com/latest/meta-data",
+    "instance-data.ec2.internal/latest",
+    "metadata.azure.internal",
+    "metadata.packet.net",
+];
+
+/// Names of metadata services, alone: what a server could fetch, whatever its key.
+const METADATA: &[&str] = &[
+    "metadata.google.internal",
+    "metadata.google.internal.",
+    "METADATA.google.internal",
+    "metadata.goog",
+    "metadata.azure.com",
+    "metadata.azure.internal",
+    "metadata.tencentyun.com",
+    "metadata.packet.net",
+    "metadata.platformequinix.com",
+    "instance-data.ec2.internal",
 ];
 
 /// Each passes, as the whole arguments of an honest call.
@@ -158,6 +182,16 @@ fn honest() -> Vec<Value> {
         ("url", "mailto:someone@example.com"),
         ("x", "https://example.com/a\nhttps://example.org\nhttps://example.net/b"),
         ("text", "10.\n0.0.1 is a version"),
+        ("text", "metadata.google.internal is the name of the metadata service of Google"),
+        ("text", "Block metadata.google.internal and metadata.azure.com in the firewall."),
+        ("query", "what is metadata.google.internal used for"),
+        ("title", "Why unix: sockets are fast"),
+        ("text", "unix: a system, unix:es no word"),
+        ("os", "unix"),
+        ("platform", "unix:linux"),
+        ("text", "metadata.json holds the metadata"),
+        ("message", "internal"),
+        ("text", "notes.internal.md"),
         ("link", "https://example.com/x?y=z"),
         ("link", "example.com/path"),
         ("link", "www.example.com"),
@@ -306,6 +340,10 @@ fn addresses_inside_are_refused_under_every_key() {
     assert!(INSIDE.len() + INSIDE_ANYWHERE.len() >= 95);
     assert!(passed.is_empty(), "{} passed:\n{}", passed.len(), passed.join("\n"));
     let passed: Vec<&&str> = INSIDE_ANYWHERE.iter().filter(|text| passes(&json!({"anything": text}))).collect();
+    assert!(passed.is_empty(), "{passed:?}");
+    let keys = ["text", "message", "content", "prompt", "x", "query", "url", "name"];
+    let all = METADATA.iter().flat_map(|name| keys.iter().map(move |key| json!({*key: name})));
+    let passed: Vec<Value> = all.filter(passes).collect();
     assert!(passed.is_empty(), "{passed:?}");
 }
 

@@ -1,0 +1,8 @@
+//! What stands in the arguments of calls: which may pass, by validators and by the limits of grants.
+
+mod common;
+mod limits;
+mod places;
+mod queries;
+mod spellings;
+mod validators;
