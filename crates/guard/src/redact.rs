@@ -164,22 +164,24 @@ fn show(raw: &Raw, depth: usize, out: &mut String) -> Option<()> {
 
 fn show_string(text: &str, out: &mut String) {
     let quoted = Raw::string(text);
-    let mut blanks = 0;
+    // The wide blank is one too: between words of Japanese it stands alone.
+    let mut blanks = (' ', 0);
     for c in quoted.as_str().chars() {
-        if c == ' ' {
-            blanks += 1;
-            continue;
+        if blanks.0 != c {
+            write_blanks(std::mem::replace(&mut blanks, (c, 0)), out);
         }
-        write_blanks(std::mem::take(&mut blanks), out);
-        push_visible(c, out);
+        match c {
+            ' ' | '\u{3000}' => blanks.1 += 1,
+            c => push_visible(c, out),
+        }
     }
 }
 
-fn write_blanks(count: usize, out: &mut String) {
+fn write_blanks((blank, count): (char, usize), out: &mut String) {
     if count > MAX_BLANKS {
-        let _ = write!(out, "\\u{{20}}*{count}");
+        let _ = write!(out, "{}*{count}", blank.escape_unicode());
     } else {
-        (0..count).for_each(|_| out.push(' '));
+        (0..count).for_each(|_| out.push(blank));
     }
 }
 
@@ -223,7 +225,9 @@ fn push_visible(c: char, out: &mut String) {
 /// Characters that drive a terminal, reorder or join what stands beside them, or show as nothing or as a blank.
 fn is_hidden(c: char) -> bool {
     c.is_control()
-        || matches!(c, '\u{a0}' | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{1680}' | '\u{17b4}'
+        || matches!(c, '\u{a0}' | '\u{ad}' | '\u{34f}' | '\u{600}'..='\u{605}' | '\u{61c}' | '\u{6dd}' | '\u{70f}'
+            | '\u{890}' | '\u{891}' | '\u{8e2}' | '\u{110bd}' | '\u{110cd}' | '\u{13430}'..='\u{1345f}'
+            | '\u{1bca0}'..='\u{1bca3}' | '\u{115f}' | '\u{1160}' | '\u{1680}' | '\u{17b4}'
             | '\u{17b5}' | '\u{180b}'..='\u{180f}' | '\u{2000}'..='\u{200f}' | '\u{2028}'..='\u{202f}'
             | '\u{205f}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{e000}'..='\u{f8ff}' | '\u{fe00}'..='\u{fe0f}'
             | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{10ffff}')
@@ -296,6 +300,9 @@ mod tests {
     fn blanks_do_not_push_anything_out_of_sight() {
         let wide = format!(r#"["ls{}; rm -rf ~"]"#, " ".repeat(4_000));
         assert_eq!(shown(&raw(&wide)).as_deref(), Some("[\n  \"ls\\u{20}*4000; rm -rf ~\"\n]"));
+        let wide = format!(r#"["ls{}; rm -rf ~"]"#, "\u{3000}".repeat(20));
+        assert_eq!(shown(&raw(&wide)).as_deref(), Some("[\n  \"ls\\u{3000}*20; rm -rf ~\"\n]"));
+        assert_eq!(shown(&raw("[\"a\u{3000} b\"]")).as_deref(), Some("[\n  \"a\u{3000} b\"\n]"));
         let long = format!(r#"["{}"]"#, "x".repeat(1 << 16));
         assert_eq!(shown(&raw(&long)).map(|text| text.matches('x').count()), Some(1 << 16));
     }
@@ -304,6 +311,7 @@ mod tests {
     fn what_cannot_be_seen_is_written_out() {
         assert_eq!(printable("a\u{1b}[2J\u{202e}b\n"), "a\\u{1b}[2J\\u{202e}b\n");
         assert_eq!(one_line("a\r\nb\tc\u{9b}"), "a\\r\\nb\\tc\\u{9b}");
+        assert_eq!(printable("\u{600}\u{1bca0}\u{13430}"), "\\u{600}\\u{1bca0}\\u{13430}");
         assert_eq!(printable("grüße 日本 👍"), "grüße 日本 👍");
     }
 }
