@@ -11,7 +11,7 @@ use switchboard_protocol::mgp::{DefaultPolicy, Risk, ValidatorName};
 use crate::entry::{MgpEntry, ServerEntry};
 use crate::oauth::OAuthClient;
 use crate::policy::{IsolationEntry, IsolationMode, ToolEntry};
-use crate::secret::{Secret, looks_like_credential, names_secret, printable};
+use crate::secret::{Secret, looks_like_credential, names_program, names_secret, printable};
 
 /// Characters of a value that are masked. A longer one is shown: it is no password.
 const MASKED_CHARS: std::ops::RangeInclusive<usize> = 4..=512;
@@ -257,6 +257,10 @@ fn value_of(name: &str, value: &Secret) -> String {
 
 /// A value that stands under a name, masked where it can be nothing but a secret.
 pub(crate) fn masked(name: &str, value: &str) -> String {
+    if names_program(name) {
+        // What runs is shown whole.
+        return value.to_owned();
+    }
     if let Some((before, password, after)) = password_in_address(value) {
         return format!("{before}{}{after}", mask(password));
     }
@@ -411,6 +415,13 @@ headers = { X-Trace = "${AWS_SECRET_ACCESS_KEY}", Authorization2 = "Bearer abcde
             ("MY_TOKEN", "$(id)1234567"),
             ("MY_TOKEN", "shutdown"),
             ("NODE_OPTIONS", "abcdefgh12345678"),
+            ("PASSWORD_COMMAND", "evil1234"),
+            ("TOKEN_HELPER", "evil1234"),
+            ("GIT_SSH_COMMAND", "ghp_0123456789abcdefghij"),
+            ("SECRET_SCRIPT", "evil1234"),
+            ("tokenExec", "evil1234"),
+            ("SSH_ASKPASS", "ghp_0123456789abcdefghij"),
+            ("CREDENTIAL_PROCESS", "postgres://app:hunter22@db/x"),
             ("X", "http://a:b;c(d)@h/"),
         ] {
             assert_eq!(masked(name, value), value);

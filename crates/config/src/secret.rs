@@ -62,6 +62,51 @@ pub(crate) fn names_secret(name: &str) -> bool {
         || lower.split(|c: char| !c.is_ascii_alphanumeric()).any(|part| matches!(part, "key" | "pat" | "auth" | "pwd"))
 }
 
+/// Whether a program may run, load or read as code what a variable with this name holds, as with `GIT_SSH_COMMAND`.
+pub(crate) fn names_program(name: &str) -> bool {
+    const WORDS: [&str; 28] = [
+        "command",
+        "cmd",
+        "cmdline",
+        "exec",
+        "executable",
+        "program",
+        "process",
+        "helper",
+        "hook",
+        "script",
+        "shell",
+        "askpass",
+        "editor",
+        "pager",
+        "browser",
+        "startup",
+        "options",
+        "opts",
+        "opt",
+        "args",
+        "flags",
+        "preload",
+        "plugin",
+        "path",
+        "bin",
+        "run",
+        "rcfile",
+        "wrapper",
+    ];
+    let mut words = vec![String::new()];
+    for c in name.chars() {
+        let last_is_lower = words.last().and_then(|word| word.chars().last()).is_some_and(|c| c.is_ascii_lowercase());
+        if !c.is_ascii_alphanumeric() || c.is_ascii_uppercase() && last_is_lower {
+            words.push(String::new());
+        }
+        if let Some(word) = words.last_mut().filter(|_| c.is_ascii_alphanumeric()) {
+            word.push(c);
+        }
+    }
+    words.iter().any(|word| WORDS.contains(&word.to_ascii_lowercase().trim_end_matches(|c: char| c.is_ascii_digit())))
+}
+
 /// Whether a value has the shape of a well-known credential.
 pub(crate) fn looks_like_credential(value: &str) -> bool {
     const PREFIXES: [&str; 10] =

@@ -155,6 +155,8 @@ pub struct Stream {
     begins: u64,
     sent: u64,
     dropped: u64,
+    /// The first piece that was let go before the reader got it, and that nobody told it of.
+    first_dropped: Option<u64>,
     pace: Pace,
     progress: Option<f64>,
     checkpoint: Option<(u64, String)>,
@@ -176,6 +178,7 @@ impl Stream {
             begins: 0,
             sent: 0,
             dropped: 0,
+            first_dropped: None,
             pace: Pace::free(),
             progress: None,
             checkpoint: None,
@@ -209,7 +212,8 @@ impl Stream {
     /// The number of the first piece that the reader was not sent: from here it can go on without missing anything.
     #[must_use]
     pub fn unsent(&self) -> u64 {
-        self.due.first().map_or(self.whole, |first| self.whole.min(*first)).max(self.from)
+        let unsent = self.due.first().map_or(self.whole, |first| self.whole.min(*first));
+        self.first_dropped.map_or(unsent, |dropped| unsent.min(dropped)).max(self.from)
     }
 
     /// The server's own checkpoint for a reader who has everything before `next`, with the number of the first piece
@@ -315,6 +319,7 @@ impl Stream {
         self.ledger.give_back(weight);
         if self.due.remove(&piece.index) {
             self.dropped += 1;
+            self.first_dropped = Some(self.first_dropped.map_or(piece.index, |first| first.min(piece.index)));
         }
     }
 
@@ -368,6 +373,7 @@ impl Stream {
     /// A reader begins, or begins again, with the piece of this number. Says which pieces it cannot get any more.
     pub fn read_from(&mut self, from: u64) -> Vec<u64> {
         self.from = from;
+        self.first_dropped = None;
         self.due.clear();
         self.due.extend(self.kept.iter().map(|piece| piece.index).filter(|index| *index >= from));
         (from..self.whole).filter(|index| !self.due.contains(index)).take(MOST_MISSING).collect()

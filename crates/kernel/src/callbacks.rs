@@ -80,6 +80,8 @@ enum Ending {
     Answered(Answer),
     /// Nobody answered, and the server is told so.
     Unanswered,
+    /// What was answered is none of what the server offered. It is told at once.
+    Unfit,
     /// Nobody waits for an answer any more: the call is over, or the server asks something else in its place.
     Void,
 }
@@ -154,6 +156,7 @@ impl Kernel {
                 let concerns = Concerns {
                     call: about.as_ref().and_then(|about| about.call.clone()),
                     session: about.as_ref().map(|about| about.client.session.id.clone()),
+                    request: about.as_ref().and_then(|about| about.request.as_ref().map(Id::detach)),
                 };
                 self.callbacks().waiting.lock().insert(id.clone(), Waiting { answer: sender, concerns });
                 let (kernel, server, back) = (self.clone(), server.clone(), back.clone());
@@ -206,6 +209,14 @@ impl Kernel {
             Ending::Answered(answer) => {
                 self.record_answer(&id, &server, about.as_ref(), &request, answer).await;
                 Some(answer.said.clone())
+            }
+            Ending::Unfit => {
+                let said = without_answer(&request, "invalid_response");
+                let open = self.callbacks().table.lock().close(&id, &said);
+                if open.is_some() {
+                    self.record_unfit(&server, about.as_ref(), &request).await;
+                }
+                open.map(|_| said)
             }
             Ending::Unanswered => {
                 let said = unanswered(&request);
@@ -282,8 +293,12 @@ impl Kernel {
                     asked = true;
                     if let Some((said, about)) = said.zip(about) {
                         let by = By::Asked(about.client.session.principal.clone());
-                        if self.callbacks().table.lock().answer(id, None, &said).is_ok() {
-                            return Ending::Answered(Answer { said, by });
+                        let taken = self.callbacks().table.lock().answer(id, None, &said);
+                        match taken {
+                            Ok(_) => return Ending::Answered(Answer { said, by }),
+                            Err(NoAnswer::Unknown) => {}
+                            // A form is filled in once: nobody else comes.
+                            Err(_) => return Ending::Unfit,
                         }
                     }
                 }
@@ -293,10 +308,13 @@ impl Kernel {
                 () = over.cancelled() => return Ending::Unanswered,
             }
             if kept && let Some(answer) = self.operator_answer(id).await {
-                if self.callbacks().table.lock().answer(id, None, &answer.said).is_ok() {
-                    return Ending::Answered(answer);
+                let taken = self.callbacks().table.lock().answer(id, None, &answer.said);
+                match taken {
+                    Ok(_) => return Ending::Answered(answer),
+                    Err(NoAnswer::Unknown) => {}
+                    // It stands in the store, and nobody can give another one.
+                    Err(_) => return Ending::Unfit,
                 }
-                tracing::warn!(%id, "the operator's answer does not fit the question");
             }
         }
     }
@@ -410,7 +428,12 @@ pub(crate) fn speaks_callbacks(client: &Context) -> bool {
 
 /// What a server is told where nobody answered: no to a confirmation, nothing to the rest.
 fn unanswered(request: &CallbackRequest) -> Raw {
-    let said = Edit::empty().set("code", Raw::number(3003)).set("status", Raw::string("timeout")).finish();
+    without_answer(request, "timeout")
+}
+
+/// The same, and why there is none.
+fn without_answer(request: &CallbackRequest, status: &str) -> Raw {
+    let said = Edit::empty().set("code", Raw::number(3003)).set("status", Raw::string(status)).finish();
     let response = match request.kind {
         CallbackType::Confirmation => Raw::string(&verdict(request, false)),
         _ => Raw::from_value(&json!(null)).unwrap_or_else(|_| Raw::string("")),

@@ -187,7 +187,8 @@ impl Kernel {
         let related = Arc::new(Relay { kernel, server: server_, client, logs, live, id, questions, called });
         let questions = &related.questions;
         let _end = (!goes_on).then(|| EndOfQuestions { kernel: self, questions });
-        let mut ticket = self.ticket(context, server, upstream, related.clone()).await;
+        let is_new = !is_continued(&forward);
+        let mut ticket = self.ticket(context, server, upstream, related.clone(), is_new).await?;
         let call = self.call(context, server, forward, related.clone());
         let outcome = upstream.remote.request(call).await;
         match &outcome {
@@ -198,21 +199,30 @@ impl Kernel {
     }
 
     /// What stands for a call at the server while it runs.
+    ///
+    /// # Errors
+    /// The server has stopped taking new calls since this one was let through.
     async fn ticket(
         &self,
         context: &Context,
         server: &Server,
         upstream: &Upstream,
         related: Arc<dyn Handler>,
-    ) -> Ticket {
+        is_new: bool,
+    ) -> Result<Ticket, Fault> {
         let owner = ClientState::of(&context.session).owner;
         let user =
             User { owner, identity: context.session.identity.clone(), shared: upstream.shared, related, waiting: 0 };
-        if upstream.shared && server.using.takes_turns() {
+        let ticket = if upstream.shared && server.using.takes_turns() {
             Box::pin(server.using.begin_in_turn(user)).await
         } else {
             server.using.begin(user)
+        };
+        // Looked at once more now that whoever drains the server can see the call.
+        if is_new {
+            server.takes_calls()?;
         }
+        Ok(ticket)
     }
 
     fn call(&self, context: &Context, server: &Server, forward: Forward, related: Arc<dyn Handler>) -> Call {
@@ -308,7 +318,7 @@ impl Kernel {
         let method = forward.method.clone();
         let params = forward.params.clone();
         let id = forward.id.clone();
-        let mut running = match self.resumed(context, server, &method, params.as_ref()) {
+        let running = match self.resumed(context, server, &method, params.as_ref()) {
             Some(running) => running.handed_over(forward.live.clone()),
             None if bridge::did_not_visit(params.as_ref()) => {
                 let text = format!("server `{}` needs a visit that was declined", server.id());
@@ -326,12 +336,10 @@ impl Kernel {
                     server.hear_from(&level).await;
                 }
                 let params = bridge::legacy_params(forward.params.as_ref()).map_err(malformed)?;
-                self.start(context, server, upstream, Forward { params, ..forward }).await
+                self.start(context, server, upstream, Forward { params, ..forward }).await?
             }
         };
-        running.id = id;
-        let done = self.pump(context, server, &method, params.as_ref(), running).await?;
-        let mut reply = done.map_err(|error| failed(server, error))?;
+        let mut reply = self.until_it_asks(context, server, (&method, params.as_ref()), id, running).await?;
         let visits = reply.outcome.as_ref().err().and_then(bridge::urls_to_visit);
         if let Some(visits) = visits.filter(|_| context.caller.can(&["elicitation", "url"])) {
             reply.outcome = Ok(bridge::input_required(&visits, None));
@@ -350,23 +358,39 @@ impl Kernel {
         forward: Forward,
     ) -> Result<Reply, Fault> {
         let (method, params, id) = (forward.method.clone(), forward.params.clone(), forward.id.clone());
-        let mut running = match self.resumed(context, server, &method, params.as_ref()) {
+        let running = match self.resumed(context, server, &method, params.as_ref()) {
             Some(running) => running.handed_over(forward.live.clone()),
-            None => self.start(context, server, upstream, forward).await,
+            None => self.start(context, server, upstream, forward).await?,
         };
+        self.until_it_asks(context, server, (&method, params.as_ref()), id, running).await
+    }
+
+    /// Waits for a call that runs in a task of its own, for the request with this id: until it has ended, or asks something
+    /// that its client can only answer by another request.
+    async fn until_it_asks(
+        &self,
+        context: &Context,
+        server: &Arc<Server>,
+        (method, params): (&str, Option<&Raw>),
+        id: Option<Id>,
+        mut running: Running,
+    ) -> Result<Reply, Fault> {
         running.id = id;
-        let done = self.pump(context, server, &method, params.as_ref(), running).await?;
+        let done = self.pump(context, server, method, params, running).await?;
         done.map_err(|error| failed(server, error))
     }
 
     /// Makes a call in a task of its own, so that it can outlive the request that began it.
+    ///
+    /// # Errors
+    /// The server takes no new calls.
     pub(crate) async fn start(
         &self,
         context: &Context,
         server: &Arc<Server>,
         upstream: &Upstream,
         forward: Forward,
-    ) -> Running {
+    ) -> Result<Running, Fault> {
         let (sender, events) = mpsc::channel(EVENTS);
         let owner = ClientState::of(&context.session).owner;
         // The call, and what the server asks about it, ends when nobody is left to go on with it, not with this request.
@@ -377,7 +401,8 @@ impl Kernel {
         let (events_, kernel, server_) = (sender.clone(), self.clone(), server.clone());
         let questions = forward.questions.clone();
         let related = Arc::new(ToTask { events: events_, kernel, server: server_, owner, live, id, client, questions });
-        let mut ticket = self.ticket(context, server, upstream, related.clone()).await;
+        let is_new = !is_continued(&forward);
+        let mut ticket = self.ticket(context, server, upstream, related.clone(), is_new).await?;
         let mut call = self.call(context, server, forward, related.clone());
         call.cancel = end.clone();
         let (remote, server, kernel) = (upstream.remote.clone(), server.clone(), self.clone());
@@ -393,7 +418,7 @@ impl Kernel {
         });
         let mut running = Running::new(events, end);
         running.live = pieces;
-        running
+        Ok(running)
     }
 }
 

@@ -6,7 +6,9 @@
 
 pub(crate) mod admin;
 pub(crate) mod audit;
+mod authority;
 mod bases;
+mod change_rights;
 mod confirm;
 mod continued;
 pub(crate) mod exact;
@@ -43,9 +45,9 @@ use switchboard_guard::permission;
 use switchboard_guard::risk::ConfirmReason;
 use switchboard_peer::{Context, Reply};
 use switchboard_protocol::fault::{Fault, FaultKind};
+use switchboard_protocol::mgp::ApprovalPolicy;
 use switchboard_protocol::mgp::metadata::{Delegation, Metadata};
 use switchboard_protocol::mgp::security::ToolSecurity;
-use switchboard_protocol::mgp::{ApprovalPolicy, DefaultPolicy};
 use switchboard_store::{Actor, AuditEvent, Details, Store, Target};
 use switchboard_wire::{Edit, Id, Object, Raw, Request};
 
@@ -53,8 +55,9 @@ use crate::kernel::Kernel;
 use crate::server::Server;
 use crate::spec::GateOptions;
 use audit::{Auditor, event, result};
+pub(crate) use authority::{CallAuthority, chain_said};
 use bases::Bases;
-pub(crate) use continued::{Continued, Continuing, tokens_of};
+pub(crate) use continued::{Continued, Continuing, beyond_limits, tokens_of};
 pub use passage::{PASSAGES, Passage, Subject};
 pub use policy::{OWNER, ToolPolicy, default_policy};
 pub(crate) use record::Permit;
@@ -372,45 +375,20 @@ impl Kernel {
         scopes: &mut Vec<permission::Scope>,
     ) -> Option<Reply> {
         let session = &attempt.context.session;
-        let refuse = |kind, text: String| Fault::new(kind, text);
-        let fault = if delegation.delegated_via != *session.principal {
-            Some(refuse(
-                FaultKind::AccessDenied,
-                "the call says that it was passed on by somebody who is not calling".to_owned(),
-            ))
+        let judged = if delegation.delegated_via == *session.principal {
+            let tool = attempt.called().map(|(tool, _)| tool);
+            self.chain_limits(tables, attempt.server, tool, &authority::chain_of(delegation, session))
         } else {
-            let mut chain: Vec<&str> = vec![&delegation.original_actor];
-            let mut others = delegation.chain.iter().map(String::as_str).peekable();
-            // Some name the first actor in the chain as well. Later he has no place in it.
-            others.next_if(|name| *name == delegation.original_actor);
-            chain.extend(others);
-            if chain.last() != Some(&&*session.principal) {
-                chain.push(&session.principal);
-            }
-            let now = self.gate().granted.time();
-            let (server, tool) = (attempt.server, attempt.called().map(|(tool, _)| tool));
-            // Each of them by what holds for him: that the caller may do all by default gives the others nothing.
-            let by_his_own = |name: &&str| {
-                let default = self.default_for(name, server);
-                tables.access.decide(name, server.id(), tool, default, now)
-            };
-            let may = |name: &&str| by_his_own(name).allow;
-            scopes.extend(chain.iter().map(by_his_own).filter_map(|access| tables.limits(&access).cloned()));
-            match tables.access.decide_chain(&chain, server.id(), tool, DefaultPolicy::OptOut, now) {
-                Ok(access) if access.allow && chain.iter().all(may) => None,
-                Ok(_) => {
-                    Some(refuse(FaultKind::AccessDenied, "somebody in the chain may not use this tool".to_owned()))
-                }
-                Err(switchboard_guard::access::ChainFault::TooDeep) => {
-                    Some(refuse(FaultKind::DelegationDepth, "delegation_depth_exceeded".to_owned()))
-                }
-                Err(fault @ switchboard_guard::access::ChainFault::Cycle) => {
-                    Some(refuse(FaultKind::DelegationCycle, fault.to_string()))
-                }
-                Err(fault) => Some(refuse(FaultKind::AccessDenied, fault.to_string())),
-            }
+            let text = "the call says that it was passed on by somebody who is not calling";
+            Err(Fault::new(FaultKind::AccessDenied, text))
         };
-        let fault = fault?;
+        let fault = match judged {
+            Ok(limits) => {
+                scopes.extend(limits);
+                return None;
+            }
+            Err(fault) => fault,
+        };
         let event = audit::with(attempt.event(event::TOOL_BLOCKED, result::BLOCKED), "step", "delegation");
         let event = audit::with(event, "reason", fault.message());
         self.gate().audit.note(refused(event, &fault)).await;

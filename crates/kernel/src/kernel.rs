@@ -211,6 +211,12 @@ impl Kernel {
 
     /// Makes the configured and the registered servers the servers.
     pub(crate) fn registered_changed(&self) {
+        self.take_servers();
+        // Settings of a server narrow what goes on at it.
+        self.end_revoked();
+    }
+
+    fn take_servers(&self) {
         let _building = self.0.building.lock();
         if self.0.closing.is_cancelled() {
             return;

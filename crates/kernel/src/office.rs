@@ -88,18 +88,13 @@ impl Office {
         self.write(event_type, target, details).await
     }
 
-    /// Answers a question of a server. `None` if it was answered before, or is over.
+    /// Answers a question of a server. `None` if it was answered before, or is over. It is put on record by the kernel that
+    /// asks, before the server gets the answer.
     ///
     /// # Errors
     /// The answer cannot be kept.
     pub async fn answer_callback(&self, id: &str, answer: &RawValue) -> Result<Option<StoredCallback>, StoreError> {
-        let answered = self.store.callbacks().answer(id, answer, self.name(), Timestamp::now()).await?;
-        if let Some(callback) = &answered {
-            let target = Target { server_id: Some(callback.server.clone().into()), tool_name: None };
-            let details = [("callback", Value::from(id)), ("type", Value::from(callback.kind.as_str()))];
-            self.write(event::CALLBACK_ANSWERED, target, &details).await?;
-        }
-        Ok(answered)
+        self.store.callbacks().answer(id, answer, self.name(), Timestamp::now()).await
     }
 
     /// Whether a principal may use a tool, and by which entry. `default` is what holds without one.

@@ -26,7 +26,7 @@ use crate::callbacks::CallQuestions;
 use crate::gate::audit::{self, event, result};
 use crate::gate::{self, Continued, Continuing, Presented, Tables};
 use crate::kernel::Kernel;
-use crate::relay::{AboutCall, LogWish, cannot_answer};
+use crate::relay::{AboutCall, LogWish, cannot_answer, of_client};
 use crate::server::Server;
 use crate::streams::Live;
 
@@ -85,7 +85,7 @@ impl Running {
     pub(crate) fn answer(&mut self, answers: &Object) {
         for (key, value) in answers.iter() {
             if let Some(question) = self.open.remove(&*key) {
-                let _ = question.answer.send(Ok(value.detach()).into());
+                let _ = question.answer.send(of_client(Ok(value.detach()).into()));
             }
         }
     }
@@ -131,6 +131,8 @@ struct Ticket {
     tool: Option<String>,
     session: Arc<Session>,
     tokens: Presented,
+    /// Those on whose behalf it is made.
+    chain: Arc<[String]>,
     fingerprint: [u8; 32],
     until: Instant,
 }
@@ -335,6 +337,9 @@ impl Kernel {
             tool: object.as_ref().filter(|_| method == method::TOOLS_CALL).and_then(|object| object.text("name")),
             session: context.session.clone(),
             tokens: gate::tokens_of(context, params),
+            chain: object
+                .as_ref()
+                .map_or_else(Arc::default, |object| gate::chain_said(&context.session, object, &Default::default())),
             fingerprint: object.as_ref().map_or([0; 32], |object| fingerprint(server.id(), method, object)),
             until: Instant::now() + PATIENCE,
         };
@@ -351,7 +356,8 @@ impl Kernel {
             let who = Continuing { session: &ticket.session, tokens: &ticket.tokens };
             match &ticket.tool {
                 Some(tool) => {
-                    !self.may_continue(tables, &who, &Continued { server: &ticket.server, tool, exposed: tool })
+                    let tool = Continued { server: &ticket.server, tool, exposed: tool, chain: &ticket.chain };
+                    !self.may_continue(tables, &who, &tool)
                 }
                 None => !self.access(tables, &ticket.session, &ticket.server, None).allow,
             }

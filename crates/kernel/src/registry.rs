@@ -11,7 +11,7 @@
 //! A registered server belongs to who registered it: nobody else sees it without a grant. Its trust is what the
 //! operator says, and its own word can only lower it.
 
-mod approval;
+pub(crate) mod approval;
 mod create;
 mod listing;
 mod recommend;

@@ -8,12 +8,12 @@ use switchboard_protocol::fault::{Fault, FaultKind, Rendering};
 use switchboard_protocol::mcp::{meta, method, strict};
 use switchboard_protocol::mgp::Extension;
 use switchboard_protocol::{Era, Revision, mgp};
-use switchboard_wire::{Edit, ErrorObject, Id, Notification, Raw, Request, code};
+use switchboard_wire::{Edit, ErrorObject, Extra, Id, Notification, Object, Raw, Request, code};
 
 use crate::bridge;
 use crate::callbacks::{About, CallQuestions};
 use crate::clients::{ClientState, wants_log};
-use crate::gate::{Continued, audit, provenance};
+use crate::gate::{self, Continued, audit, provenance};
 use crate::kernel::Kernel;
 use crate::server::Server;
 use crate::streams::Live;
@@ -41,9 +41,11 @@ impl Relay {
     /// Whether the client may still make the call that it answers a question about.
     async fn may_answer(&self) -> Result<(), Fault> {
         let lost = || Fault::new(FaultKind::AccessDenied, "the right to make this call was taken back");
-        match self.called.as_ref().and_then(|params| params.member("name")?.as_text()) {
-            Some(tool) => {
-                let call = Continued { server: &self.server, tool: &tool, exposed: &tool };
+        let params = self.called.as_ref().and_then(|params| Object::open(params).ok());
+        match params.as_ref().and_then(|params| Some((params, params.text("name")?))) {
+            Some((params, tool)) => {
+                let chain = gate::chain_said(&self.client.session, params, &Extra::default());
+                let call = Continued { server: &self.server, tool: &tool, exposed: &tool, chain: &chain };
                 self.kernel.admit_continued(&self.client, &call, "answer", lost).await
             }
             None => {
@@ -225,7 +227,7 @@ impl Kernel {
         call.related = back.map(|remote| Arc::new(Back(remote)) as Arc<dyn Handler>);
         let asked = call.method.clone();
         match client.remote.request(call).await {
-            Ok(reply) => reply,
+            Ok(reply) => of_client(reply),
             Err(CallError::Timeout(wait)) => Err(self.unanswered_by_client(server, &asked, wait).await).into(),
             Err(error) => {
                 Err(ErrorObject::new(code::INTERNAL_ERROR, format!("the client did not answer: {error}"))).into()
@@ -243,6 +245,16 @@ impl Kernel {
         self.gate().audit.note(audit::with(event, "timeout_ms", waited)).await;
         fault.render(&Rendering::new(Revision::LATEST_LEGACY, asked).with_mgp(server.speaks_mgp()))
     }
+}
+
+/// A client's answer without what only the kernel says. One that readers would disagree about is none.
+pub(crate) fn of_client(reply: Reply) -> Reply {
+    let ambiguous = || ErrorObject::new(code::INTERNAL_ERROR, "in the client's answer a member stands twice");
+    let outcome = match reply.outcome {
+        Ok(result) => provenance::cleaned(result).ok_or_else(ambiguous),
+        Err(error) => Err(provenance::error_of_peer(error)),
+    };
+    Reply { outcome, ..reply }
 }
 
 /// A server's notification without what only the kernel says; `None` for one that readers would disagree about.
@@ -270,7 +282,9 @@ impl Handler for Back {
     }
 
     fn notification(&self, _context: Context, notification: Notification) -> BoxFuture<'_, ()> {
-        let _ = self.0.notify(notification);
+        if let Some(notification) = of_server(notification) {
+            let _ = self.0.notify(notification);
+        }
         Box::pin(std::future::ready(()))
     }
 }

@@ -21,7 +21,7 @@ use switchboard_protocol::proposals::{self, Proposal};
 use switchboard_wire::Raw;
 
 pub(crate) use book::Streams;
-pub(crate) use live::Live;
+pub(crate) use live::{Live, authority_in, key_with};
 pub(crate) use operation::Underway;
 
 use crate::server::Server;

@@ -11,10 +11,15 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use switchboard_peer::Context;
+use switchboard_store::Operation;
 use switchboard_wire::{Object, Raw};
 use tokio::time::Instant;
 
+use crate::gate::{CallAuthority, Continued};
+use crate::kernel::Kernel;
 use crate::parked::Running;
+use crate::server::Server;
+use crate::streams::authority_in;
 pub(crate) use across::Across;
 use shape::{finished_legacy, with_related_task};
 
@@ -22,16 +27,55 @@ use shape::{finished_legacy, with_related_task};
 const REMEMBERED: Duration = Duration::from_secs(24 * 3600);
 /// Tasks remembered at once; the one named longest ago is forgotten first.
 const MOST: usize = 10_000;
+/// Bytes of the parameters of a call that are kept while its task is remembered, to judge it again. A task of a longer one
+/// does not go on under other limits than those it was made under.
+const MAX_KEPT_ARGUMENTS: usize = 4 << 10;
 /// How long the result of a call that ended before it could become a task is kept.
 pub(crate) const FINISHED_KEPT: Duration = Duration::from_secs(600);
 
 /// The tool that a task runs.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(crate) struct TaskTool {
     /// As its server calls it.
     pub(crate) original: Arc<str>,
     /// As its caller named it.
     pub(crate) exposed: Arc<str>,
+    /// What the right to the call rests on.
+    pub(crate) authority: Arc<CallAuthority>,
+}
+
+impl TaskTool {
+    /// That of a call whose answer may be a task.
+    pub(crate) fn of_call(
+        kernel: &Kernel,
+        context: &Context,
+        server: &Server,
+        (original, exposed): (&Arc<str>, &str),
+        chain: Arc<[String]>,
+    ) -> Self {
+        let tool = Continued { server, tool: original, exposed, chain: &[] };
+        let authority = CallAuthority::of_call(kernel, &context.session, tool, chain, None);
+        Self { original: original.clone(), exposed: exposed.into(), authority: Arc::new(authority) }
+    }
+
+    /// The same with what it was called with, unless that is long.
+    fn called_with(mut self, params: &Object) -> Self {
+        if params.raw().as_bytes().len() <= MAX_KEPT_ARGUMENTS {
+            Arc::make_mut(&mut self.authority).params = Object::open(&params.raw().detach()).ok();
+        }
+        self
+    }
+
+    /// That of a task which was written down before a restart.
+    fn recalled(kept: &Operation) -> Self {
+        let tool: Arc<str> = kept.tool.as_str().into();
+        Self { original: tool.clone(), exposed: tool, authority: Arc::new(authority_in(&kept.key)) }
+    }
+
+    /// The same for the gate.
+    fn continued<'a>(&'a self, server: &'a Server) -> Continued<'a> {
+        Continued { server, tool: &self.original, exposed: &self.exposed, chain: &self.authority.chain }
+    }
 }
 
 struct Entry {

@@ -13,6 +13,7 @@ use switchboard_protocol::{Era, Revision};
 use switchboard_wire::{Edit, Object, Raw};
 
 use crate::bridge;
+use crate::gate::provenance;
 use crate::kernel::{Kernel, View, waiting};
 use crate::server::Server;
 
@@ -182,6 +183,7 @@ pub(crate) fn own_capabilities() -> Raw {
 
 /// What a lone server says of itself beside its instructions.
 fn own_words(result: &Raw) -> Raw {
+    let result = &provenance::cleaned(result.clone()).unwrap_or_else(Raw::empty_object);
     let said = Edit::of(result).map_or_else(|_| Raw::empty_object(), |edit| edit.remove("instructions").finish());
     capabilities::without_orders(
         &said,
@@ -208,7 +210,7 @@ impl Greeting {
             return Self {
                 // Instructions that are held back must not come in by the back door.
                 base: Some((own_words(&server.result), hub.revision().era())),
-                info: server.info.clone().unwrap_or_else(own_info),
+                info: server.info.clone().and_then(provenance::cleaned).unwrap_or_else(own_info),
                 capabilities: announce(&capabilities::without_orders(&without_mgp(&server.capabilities), &[]), false),
                 instructions,
             };
@@ -296,4 +298,16 @@ fn modern_capabilities(capabilities: &Raw) -> Raw {
 
 fn yes() -> Raw {
     Raw::from_value(&true).unwrap_or_else(|_| Raw::empty_object())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_server_says_of_itself_holds_no_key_of_the_kernel() {
+        let said = serde_json::json!({"protocolVersion": "x", "_meta": {"dev.switchboard/incomplete": [], "own": 1}});
+        let said = own_words(&Raw::from_value(&said).unwrap());
+        assert_eq!(said.member("_meta").unwrap().as_str(), r#"{"own":1}"#);
+    }
 }

@@ -224,3 +224,18 @@ proptest! {
         prop_assert_eq!(got, (0..24).collect::<BTreeSet<u64>>());
     }
 }
+
+#[test]
+fn what_was_let_go_before_it_was_sent_is_not_passed_over() {
+    let bounds = Bounds { pieces: 2, ..Bounds::default() };
+    let (mut stream, now) = (Stream::new(ledger(bounds)), Instant::now());
+    stream.take(piece(0));
+    assert_eq!(sent(&mut stream, now), [0]);
+    for index in 1..6 {
+        stream.take(piece(index));
+    }
+    assert_eq!((sent(&mut stream, now), stream.dropped()), (vec![4, 5], 3));
+    assert_eq!(stream.unsent(), 1, "a checkpoint does not point behind what the reader never got");
+    assert_eq!(stream.read_from(1), [1, 2, 3], "and who goes on from there is told");
+    assert_eq!((sent(&mut stream, now), stream.unsent()), (vec![4, 5], 6));
+}

@@ -78,10 +78,18 @@ fn answer(result: &Raw, request: &CallbackRequest) -> Option<Raw> {
     let accepted = result.member("action").and_then(|action| action.as_text()).as_deref() == Some("accept");
     let said = result.at(&["content", "response"]).filter(|said| said.as_text().is_some());
     match (accepted, said, request.kind) {
-        (true, Some(said), _) => Some(said),
+        (true, Some(said), _) => Some(as_offered(said, request)),
         (_, _, CallbackType::Confirmation) => Some(Raw::string(&switchboard_flow::callback::verdict(request, false))),
         _ => None,
     }
+}
+
+/// An answer in the server's own spelling, where it is one of its options but for case and blanks.
+fn as_offered(said: Raw, request: &CallbackRequest) -> Raw {
+    let meant = said.as_text().unwrap_or_default();
+    let mut options = request.options.iter().flatten();
+    let same = |option: &&String| option.trim().to_lowercase() == meant.trim().to_lowercase();
+    options.find(same).map_or(said, |option| Raw::string(option))
 }
 
 /// A completion as a request for sampling.
@@ -172,11 +180,15 @@ mod tests {
     fn answers_of_people() {
         let confirmation = CallbackRequest::new("c", CallbackType::Confirmation);
         let input = CallbackRequest::new("c", CallbackType::Input);
+        let options = vec!["Red".to_owned(), "Blue".to_owned()];
+        let selection = CallbackRequest::new("c", CallbackType::Selection).options(options);
         let accept = |text: &str| json!({"action": "accept", "content": {"response": text}});
         for (request, result, expected) in [
             (&confirmation, accept("confirm"), Some("confirm")),
             (&confirmation, json!({"action": "decline"}), Some("cancel")),
             (&input, accept("blue"), Some("blue")),
+            (&selection, accept(" red"), Some("Red")),
+            (&selection, accept("green"), Some("green")),
             (&input, json!({"action": "cancel"}), None),
         ] {
             let said = answer(&raw(&result), request).and_then(|said| said.as_text());

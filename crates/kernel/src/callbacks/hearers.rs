@@ -6,7 +6,7 @@ use std::sync::Arc;
 use switchboard_peer::Context;
 use switchboard_protocol::fault::Fault;
 use switchboard_protocol::mgp::method;
-use switchboard_wire::{Edit, Raw};
+use switchboard_wire::{Edit, Id, Raw};
 
 use super::{CallNames, forms};
 use crate::gate::scopes::{Presented, Wanted};
@@ -21,11 +21,13 @@ pub(super) struct Concerns {
     pub(super) call: Option<Arc<CallNames>>,
     /// The session that was asked.
     pub(super) session: Option<Arc<str>>,
+    /// The client's own id of the call.
+    pub(super) request: Option<Id>,
 }
 
 impl Concerns {
     fn of<'a>(call: &'a CallNames, server: &'a Server) -> Continued<'a> {
-        Continued { server, tool: &call.tool, exposed: &call.exposed }
+        Continued { server, tool: &call.tool, exposed: &call.exposed, chain: &call.chain }
     }
 }
 
@@ -79,7 +81,7 @@ impl Kernel {
             let server = self.server(&server);
             let Some((server, concerns)) = server.zip(concerns) else { continue };
             if self.may_answer(&tables, context, &server, &concerns) {
-                pending.push(forms::callback(&id, server.id(), None, &request, 1));
+                pending.push(forms::callback(&id, server.id(), concerns.request.as_ref(), &request, 1));
             }
         }
         let count = u64::try_from(pending.len()).unwrap_or(u64::MAX);

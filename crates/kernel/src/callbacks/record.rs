@@ -46,6 +46,14 @@ impl Kernel {
         self.gate().audit.note(noted).await;
     }
 
+    /// Puts on record that what was answered is none of what the server offered.
+    pub(super) async fn record_unfit(&self, server: &Server, about: Option<&About>, request: &CallbackRequest) {
+        let actor = about.map_or_else(audit::kernel, |about| audit::principal(&about.client.session));
+        let noted = audit::event_of(event::CALLBACK_ANSWERED, actor, result::FAILURE);
+        let noted = audit::with(described(noted, server, about, request), "by", "person");
+        self.gate().audit.note(audit::with(noted, "reason", "the answer is none of the options")).await;
+    }
+
     /// Puts on record that nobody answered in time.
     pub(super) async fn record_unanswered(&self, server: &Server, about: Option<&About>, request: &CallbackRequest) {
         let actor = about.map_or_else(audit::kernel, |about| audit::principal(&about.client.session));

@@ -22,6 +22,8 @@ pub(crate) struct CallNames {
     /// The tool as the client calls it.
     pub(crate) exposed: Box<str>,
     pub(crate) trace: Box<str>,
+    /// Those on whose behalf it is made.
+    pub(crate) chain: Arc<[String]>,
 }
 
 /// The questions of one call. A call without any has no number, and pays nothing.

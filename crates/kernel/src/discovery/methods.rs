@@ -29,8 +29,8 @@ const MOST_RESULTS: usize = 50;
 const RESULTS: usize = 5;
 /// A tool that fits a capability less than this does not have it.
 const FITS: f32 = 0.35;
-/// Letters of the reason of a request.
-const LONGEST_REASON: usize = 64;
+/// Why an agent asks for tools (MGP 16.5).
+const REASONS: [&str; 3] = ["capability_gap", "performance", "preference"];
 /// Capabilities in one request.
 const MOST_CAPABILITIES: usize = 16;
 
@@ -78,7 +78,7 @@ fn status_wanted(word: Option<&str>) -> Result<Option<bool>, Fault> {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Wanted {
-    /// Why the agent asks, in a word of its own.
+    /// Why the agent asks.
     reason: Option<String>,
     context: String,
     requirements: Requirements,
@@ -224,10 +224,8 @@ impl Kernel {
 
     async fn request_tools(&self, context: &Context, view: &Arc<View>, asked: Wanted) -> Result<Raw, Fault> {
         let Wanted { reason, context: about, requirements, create } = asked;
-        if reason.is_some_and(|word| !is_word(&word)) {
-            let text = format!(
-                "`reason` is a word of 1 to {LONGEST_REASON} characters of a-z 0-9 _, such as `capability_gap`"
-            );
+        if reason.is_some_and(|word| !REASONS.contains(&word.as_str())) {
+            let text = format!("`reason` is none of {}", REASONS.map(|word| format!("`{word}`")).join(", "));
             return Err(Fault::new(FaultKind::InvalidParams, text));
         }
         if let Some(written) = create {
@@ -283,7 +281,7 @@ impl Kernel {
             }
         }
         let names: Vec<String> = hits.iter().map(|hit| hit.id.to_string()).collect();
-        let added = self.load(context, &seen, &names);
+        self.load(context, &seen, &names);
         self.note_sought(context, method::TOOLS_REQUEST, &sought, &names).await;
         // What did not fit is there, and can be called; it is not loaded.
         let budget = self.options().tools.budget;
@@ -302,6 +300,8 @@ impl Kernel {
             hits.iter().filter_map(|hit| self.found(view, &seen, hit)).map(|(_, tool, _)| tool).collect();
         let count =
             self.discovery().with(&context.session, budget, |kept| kept.pinned().count() + kept.cached().count());
+        // What the reader of this answer has in its context by it.
+        let added: usize = tools.iter().map(|tool| count_tokens(&tool.to_string())).sum();
         let mut answer = json!({
             "status": status,
             "tools_loaded": tools,
@@ -334,7 +334,8 @@ impl Kernel {
         let server = server_of(&view, name).unwrap_or_default();
         let hit = Hit { id: name.into(), server: server.into(), score: 1.0, relevance: 1.0, reasons: Vec::new() };
         let Some((_, tool, _)) = self.found(&view, &seen, &hit) else { return Ok(None) };
-        let added = self.load(context, &seen, &[name.to_owned()]);
+        self.load(context, &seen, &[name.to_owned()]);
+        let added = count_tokens(&tool.to_string());
         let budget = self.options().tools.budget;
         let count =
             self.discovery().with(&context.session, budget, |kept| kept.pinned().count() + kept.cached().count());
@@ -438,25 +439,23 @@ impl Kernel {
         Ok(waiting)
     }
 
-    /// Loads tools in a session, and tells it. Returns the tokens that were added.
-    fn load(&self, context: &Context, seen: &Seen, names: &[String]) -> usize {
+    /// Loads tools in a session, and tells it.
+    fn load(&self, context: &Context, seen: &Seen, names: &[String]) {
         let budget = self.options().tools.budget;
-        let (added, changed) = self.discovery().with(&context.session, budget, |kept| {
-            let (mut added, mut changed) = (0, false);
+        let changed = self.discovery().with(&context.session, budget, |kept| {
+            let mut changed = false;
             // The best last: of what does not fit, the worst goes first.
             for name in names.iter().rev() {
                 let Some(definition) = seen.tools.get(name) else { continue };
                 let before = kept.has(name);
                 let loaded = kept.load(name, count_tokens(definition.as_str()));
-                added += loaded.added;
                 changed |= loaded.kept != before || !loaded.evicted.is_empty();
             }
-            (added, changed)
+            changed
         });
         if changed {
             self.tell_of_loaded(context, seen);
         }
-        added
     }
 
     /// A tool as a result shows it, and what it costs.
@@ -495,11 +494,6 @@ impl Kernel {
 
 fn risk_of(view: &View, name: &str) -> Option<Risk> {
     Some(view.directory.tool(name)?.policy?.assessment.risk)
-}
-
-fn is_word(word: &str) -> bool {
-    (1..=LONGEST_REASON).contains(&word.len())
-        && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
 }
 
 fn is_connected(view: &View, name: &str) -> bool {

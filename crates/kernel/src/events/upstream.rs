@@ -15,11 +15,12 @@ use switchboard_peer::{Call, Remote};
 use switchboard_protocol::mgp::event::{Event as MgpEvent, Severity, SubscribeResult};
 use switchboard_protocol::mgp::{Extension, method};
 use switchboard_protocol::proposals::push::{self, PushEvent, PushSubscribed};
+use switchboard_protocol::proposals::{self, Proposal};
 use switchboard_wire::{Edit, Notification, Raw, code};
 use tokio::time::Instant;
 
 use crate::kernel::Kernel;
-use crate::server::Server;
+use crate::server::{Hub, Server};
 
 /// How long a server may take to agree.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -74,10 +75,15 @@ enum Words {
 
 impl Words {
     fn of(server: &Server) -> Option<Self> {
-        if server.agreed_on(Extension::Events) {
+        server.hub_now().and_then(|hub| Self::on(&hub))
+    }
+
+    fn on(hub: &Hub) -> Option<Self> {
+        if hub.agreement.as_ref().is_some_and(|agreement| agreement.has(Extension::Events)) {
             return Some(Self::Mgp);
         }
-        server.pushes().then_some(Self::Proposal)
+        let declared = proposals::declared(&hub.connected.server.capabilities);
+        declared.has(Proposal::SubscribeNotify).then_some(Self::Proposal)
     }
 }
 
@@ -191,7 +197,7 @@ impl Kernel {
     }
 
     /// A server has come, or come back: it is asked for everything that is wanted of it.
-    pub(crate) async fn subscribe_again_at(&self, server: &Arc<Server>, remote: &Arc<dyn Remote>) {
+    pub(crate) async fn subscribe_again_at(&self, server: &Arc<Server>, hub: &Hub) {
         self.events().upstream.forget(|id| self.server(id).is_some());
         let patterns: Vec<String> = {
             let mut all = self.events().upstream.all.lock();
@@ -202,9 +208,14 @@ impl Kernel {
             })
             .collect()
         };
-        let Some(words) = Words::of(server) else { return };
-        for pattern in patterns {
-            let Agreed::Yes(theirs) = ask(remote, words, &pattern).await else { continue };
+        let Some(words) = Words::on(hub) else { return };
+        let asks = patterns.into_iter().map(|pattern| async move {
+            let agreed = ask(hub.remote(), words, &pattern).await;
+            (pattern, agreed)
+        });
+        // There are no more than a server may be asked for.
+        for (pattern, agreed) in futures_util::future::join_all(asks).await {
+            let Agreed::Yes(theirs) = agreed else { continue };
             if let Some(at) = self.events().upstream.all.lock().get_mut(&(server.id().clone(), pattern)) {
                 at.theirs = Some(theirs);
             }

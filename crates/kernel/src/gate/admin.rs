@@ -109,7 +109,10 @@ impl Kernel {
         let known = [method::ACCESS_QUERY, method::ACCESS_GRANT, method::ACCESS_REVOKE];
         let method = known.into_iter().find(|known| method::tool_of(known).as_deref() == Some(name))?;
         let arguments = arguments.unwrap_or_else(Raw::empty_object);
-        let answer = self.access_request(context, method, &arguments, Form::Tool).await;
+        let answer = match self.agreed_to_change(context, method, &arguments).await {
+            Ok(()) => self.access_request(context, method, &arguments, Form::Tool).await,
+            Err(fault) => Err(fault),
+        };
         Some(answer.map(|raw| Ok(crate::bridge::for_era(tool_result(&raw), context.caller.era())).into()))
     }
 
@@ -403,7 +406,7 @@ fn written<T: serde::Serialize>(answer: &T) -> Result<Raw, Fault> {
     Raw::from_value(answer).map_err(Fault::internal)
 }
 
-fn not_admin(what: &str) -> Fault {
+pub(super) fn not_admin(what: &str) -> Fault {
     Fault::new(FaultKind::PermissionDenied, format!("you may not {what}"))
         .suggest("only an operator may; `switchboard grant`, `revoke` and `access` do the same from the command line")
 }

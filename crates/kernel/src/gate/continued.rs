@@ -2,15 +2,16 @@
 //! about its task, answering its questions.
 //!
 //! Each such request, and each stream while it runs, is judged as the call itself would be: access to the very tool, the
-//! permissions of its server and of the tool, the scopes of the tokens that are shown. What cannot be judged, because
+//! permissions of its server and of the tool, the same for each in its chain of delegation, the scopes of the tokens that are shown. What cannot be judged, because
 //! there is no such tool any more, does not go on.
 
 use switchboard_peer::{Context, Session};
 use switchboard_protocol::fault::{Fault, FaultKind};
-use switchboard_store::Digest;
+use switchboard_protocol::proposals::streaming;
 use switchboard_wire::Raw;
 
 use super::audit::{self, event, result};
+use super::authority::CallAuthority;
 use super::refused::refused;
 use super::scopes::{Presented, Wanted};
 use super::tables::Tables;
@@ -26,6 +27,8 @@ pub(crate) struct Continued<'a> {
     pub(crate) tool: &'a str,
     /// As the client called it; it may have another name by now.
     pub(crate) exposed: &'a str,
+    /// Those on whose behalf the call is made, the caller last; nobody where it is the caller's own.
+    pub(crate) chain: &'a [String],
 }
 
 /// Who goes on with a call: a session, and the tokens that it shows.
@@ -68,39 +71,36 @@ impl Kernel {
         self.judge_continued(tables, who, tool).is_ok()
     }
 
-    /// Names the limits that hold for a tool and its caller now; nothing where there are none.
-    pub(crate) fn limits_on(&self, tables: &Tables, session: &Session, tool: &Continued<'_>) -> Vec<u8> {
-        let view = self.view();
-        let Some((exposed, route)) = named(&view, tool) else { return Vec::new() };
-        let access = self.access(tables, session, tool.server, Some((tool.tool, &exposed)));
-        let granted = self.standing(tables, tool.server, route.policy.as_deref()).granted;
-        let mut scopes: Vec<_> = granted.into_iter().filter_map(|granted| granted.scope).collect();
-        scopes.extend(tables.limits(&access).cloned());
-        if scopes.is_empty() {
-            return Vec::new();
-        }
-        Digest::of(format!("{scopes:?}").as_bytes()).to_hex().into_bytes()
-    }
-
-    /// Refuses what came of a call whose arguments nobody has any more, where other limits hold now than held for it.
+    /// Refuses to go on with a call that the limits which hold now do not cover, and with one whose arguments nobody has
+    /// any more, where other limits hold now than held for it.
     ///
     /// # Errors
-    /// They do.
+    /// It is such a call.
     pub(crate) async fn admit_within(
         &self,
         context: &Context,
         tool: &Continued<'_>,
         what: &str,
-        limits: &[u8],
+        authority: &CallAuthority,
     ) -> Result<(), Fault> {
         let tables = self.tables().await?;
-        if self.limits_on(&tables, &context.session, tool) == limits {
+        if Box::pin(self.is_within_limits(&tables, context, tool, authority)).await {
             return Ok(());
         }
-        let text = "other limits hold for this tool now than when the call was made";
-        let fault = Fault::new(FaultKind::AccessDenied, text).suggest(
-            "make the same call again with the token as `_meta.checkpoint_token`: its arguments are judged anew",
-        );
+        let fault = match authority.params {
+            Some(_) => beyond_limits(),
+            None => {
+                let text = "other limits hold for this tool now than when the call was made";
+                Fault::new(FaultKind::AccessDenied, text)
+            }
+        };
+        let fault = if what == streaming::RESUME {
+            fault.suggest(
+                "make the same call again with the token as `_meta.checkpoint_token`: its arguments are judged anew",
+            )
+        } else {
+            fault
+        };
         let event = audit::event_of(event::TOOL_BLOCKED, audit::principal(&context.session), result::BLOCKED);
         let event = audit::about(event, tool.server.id(), Some(tool.tool));
         let event = audit::with(audit::with(event, "step", "limits"), "what", what);
@@ -118,6 +118,9 @@ impl Kernel {
         if !access.allow {
             return Err(at("access")(no_such_tool(&exposed)));
         }
+        if !tool.chain.is_empty() {
+            self.chain_limits(tables, tool.server, Some(tool.tool), tool.chain).map_err(at("delegation"))?;
+        }
         let policy = route.policy.as_deref().ok_or_else(|| at("access")(no_such_tool(&exposed)))?;
         self.has_permissions(tables, tool.server, Some(policy)).map_err(at("permissions"))?;
         let wanted = Wanted { server: tool.server.id(), tool: Some((&exposed, policy)) };
@@ -126,7 +129,7 @@ impl Kernel {
 }
 
 /// The tool under the name that clients know it by now.
-fn named(view: &View, tool: &Continued<'_>) -> Option<(String, Route)> {
+pub(super) fn named(view: &View, tool: &Continued<'_>) -> Option<(String, Route)> {
     let is_it = |route: &Route| {
         let server = view.servers.get(route.server);
         *route.original == *tool.tool && server.is_some_and(|server| server.id() == tool.server.id())
@@ -137,6 +140,11 @@ fn named(view: &View, tool: &Continued<'_>) -> Option<(String, Route)> {
     let mut tools = view.directory.tools();
     let found = tools.find(|(id, _, route)| *id == tool.server.id() && *route.original == *tool.tool);
     found.map(|(_, exposed, route)| (exposed.to_owned(), route.clone()))
+}
+
+/// That what was called is beyond what may be called now.
+pub(crate) fn beyond_limits() -> Fault {
+    Fault::new(FaultKind::AccessDenied, "the limits that hold for this tool now do not cover this call")
 }
 
 /// The tokens that a call of a tool shows.

@@ -2,12 +2,13 @@
 //!
 //! What the kernel says beside the words of others stands in `_meta`, under keys that begin with `dev.switchboard/`: who
 //! asks, what was found in a result, which tool answered. A server that wrote such a key could pass its own question for
-//! the kernel's. They are therefore taken out of everything that servers send, before the kernel adds its own.
+//! the kernel's. They are therefore taken out of everything that servers send, before the kernel adds its own, and out of the
+//! answers of clients on their way to servers.
 
 use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
-use switchboard_wire::{Edit, Kind, Object, Raw};
+use switchboard_wire::{Edit, ErrorObject, Kind, Object, Raw};
 
 /// What the kernel's keys begin with.
 const OWN: &str = "dev.switchboard/";
@@ -27,6 +28,10 @@ pub(crate) enum Provenance {
 
 /// Looks for keys of the kernel in every `_meta` of a message. What a tool returns as its own data is left alone.
 pub(crate) fn of_server(raw: &Raw) -> Provenance {
+    look(raw, strip)
+}
+
+fn look(raw: &Raw, strip: fn(&Raw, usize) -> Result<Option<Raw>, Ambiguous>) -> Provenance {
     /// The key, and how letters of it are written otherwise.
     static SIGNS: LazyLock<[Finder<'static>; 2]> = LazyLock::new(|| ["dev.switchboard", "\\u00"].map(Finder::new));
     if SIGNS.iter().all(|sign| sign.find(raw.as_bytes()).is_none()) {
@@ -37,6 +42,22 @@ pub(crate) fn of_server(raw: &Raw) -> Provenance {
         Ok(Some(stripped)) => Provenance::Stripped(stripped),
         Err(Ambiguous) => Provenance::Ambiguous,
     }
+}
+
+/// The data of an error, of a server or of a client, without the kernel's keys at whatever place: all of it is about the
+/// error, and a reader looks for ours anywhere in it. `None` where it cannot be said which they are.
+pub(crate) fn of_error(data: Raw) -> Option<Raw> {
+    match look(&data, strip_all) {
+        Provenance::Clean => Some(data),
+        Provenance::Stripped(stripped) => Some(stripped),
+        Provenance::Ambiguous => None,
+    }
+}
+
+/// An error that passes from one side to the other, without the kernel's keys in it.
+pub(crate) fn error_of_peer(mut error: ErrorObject) -> ErrorObject {
+    error.data = error.data.and_then(of_error);
+    error
 }
 
 /// The same for what need not arrive: what is ambiguous is left out.
@@ -88,6 +109,40 @@ fn strip(raw: &Raw, depth: usize) -> Result<Option<Raw>, Ambiguous> {
     }
 }
 
+/// The same for a value all of whose members are about the message.
+fn strip_all(raw: &Raw, depth: usize) -> Result<Option<Raw>, Ambiguous> {
+    if depth > MAX_DEPTH {
+        return Ok(None);
+    }
+    match raw.kind() {
+        Kind::Object => {
+            let without = without_own(raw)?;
+            let object = Object::open(without.as_ref().unwrap_or(raw)).map_err(|_| Ambiguous)?;
+            let mut changes = Vec::new();
+            for (key, value) in object.iter() {
+                changes.extend(strip_all(&value, depth + 1)?.map(|value| (key.into_owned(), value)));
+            }
+            if changes.is_empty() {
+                return Ok(without);
+            }
+            let edit = Edit::of(without.as_ref().unwrap_or(raw)).map_err(|_| Ambiguous)?;
+            Ok(Some(changes.into_iter().fold(edit, |edit, (key, value)| edit.set(&key, value)).finish()))
+        }
+        Kind::Array => {
+            let mut items = raw.elements().unwrap_or_default();
+            let mut changed = false;
+            for item in &mut items {
+                if let Some(stripped) = strip_all(item, depth + 1)? {
+                    *item = stripped;
+                    changed = true;
+                }
+            }
+            Ok(changed.then(|| Raw::array(&items)))
+        }
+        _ => Ok(None),
+    }
+}
+
 fn without_own(meta: &Raw) -> Result<Option<Raw>, Ambiguous> {
     if meta.kind() != Kind::Object {
         return Ok(None);
@@ -109,6 +164,15 @@ mod tests {
 
     fn raw(text: &str) -> Raw {
         Raw::parse(text.to_owned(), &Limits::default()).unwrap()
+    }
+
+    #[test]
+    fn the_data_of_an_error_holds_no_key_of_the_kernel_anywhere() {
+        let given = r#"{"dev.switchboard/kind":"x","n":1.10,"a":[{"dev.switchboard\/y":1,"z":{"_meta":{"dev.switchboard/m":1}}}]}"#;
+        let stripped = of_error(raw(given)).unwrap();
+        assert_eq!(stripped.as_str(), r#"{"n":1.10,"a":[{"z":{"_meta":{}}}]}"#);
+        assert_eq!(of_error(raw(r#"{"a":"dev.switchboard/x"}"#)).unwrap().as_str(), r#"{"a":"dev.switchboard/x"}"#);
+        assert_eq!(of_error(raw(r#"{"a":1,"a":{"dev.switchboard/x":1}}"#)), None);
     }
 
     #[test]

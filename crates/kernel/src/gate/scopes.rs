@@ -72,7 +72,7 @@ impl Presented {
         let headers = context.headers.as_deref().map(|headers| headers.get_all(SESSION_TOKEN_HEADER));
         // What is no text is a token that nobody knows.
         let shown = headers.into_iter().flatten().map(|value| value.to_str().unwrap_or_default().to_owned());
-        Self(shown.chain(meta.into_iter().flat_map(in_meta)).collect())
+        Self(shown.chain(meta.into_iter().flat_map(|meta| in_meta(meta, Others::AreTheirs))).collect())
     }
 
     pub(crate) const fn is_empty(&self) -> bool {
@@ -80,22 +80,34 @@ impl Presented {
     }
 }
 
-/// Our tokens among the members of a `_meta`.
-fn in_meta(meta: &Raw) -> Vec<String> {
+/// What a token under the common name is that is none of ours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Others {
+    /// A server gives tokens of its own: it is the server's business.
+    AreTheirs,
+    /// Nobody gives any: whoever shows it means it to narrow the request, and it is good for nothing.
+    AreNobodys,
+}
+
+/// The tokens among the members of a `_meta` that a request is held to. What is no text is a token that nobody knows.
+fn in_meta(meta: &Raw, others: Others) -> Vec<String> {
     let Ok(object) = Object::open(meta) else { return Vec::new() };
     let ours = object.get(OWN_MEMBER).map(|token| token.as_text().unwrap_or_default());
     let nested = object.get(EXTENSION_ID).filter(|own| own.kind() == Kind::Object);
-    let nested = nested.and_then(|own| own.member(MEMBER)?.as_text());
-    let bare = [object.text(MEMBER), object.text(&format!("{EXTENSION_ID}/{MEMBER}")), nested];
-    // A server may give tokens of its own under the common name: they are its business.
-    ours.into_iter().chain(bare.into_iter().flatten().filter(|token| token.starts_with(tokens::PREFIX))).collect()
+    let nested = nested.and_then(|own| own.member(MEMBER));
+    let bare = [object.get(MEMBER), object.get(&format!("{EXTENSION_ID}/{MEMBER}")), nested];
+    let bare = bare.into_iter().flatten().filter(|token| token.kind() != Kind::Null);
+    let bare = bare.map(|token| token.as_text().unwrap_or_default());
+    let counts = |token: &String| others == Others::AreNobodys || token.starts_with(tokens::PREFIX);
+    ours.into_iter().chain(bare.filter(counts)).collect()
 }
 
 /// The parameters without our tokens: no server has any use for them. `None` where there are none.
 pub(crate) fn without_token(params: &Raw) -> Option<Raw> {
-    static NAME: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(MEMBER));
-    NAME.find(params.as_bytes())?;
-    let meta = params.member("_meta").filter(|meta| !in_meta(meta).is_empty())?;
+    if !may_show_token(params) {
+        return None;
+    }
+    let meta = params.member("_meta").filter(|meta| !in_meta(meta, Others::AreTheirs).is_empty())?;
     let is_ours = |value: Raw| value.as_text().is_some_and(|token| token.starts_with(tokens::PREFIX));
     let clean = |edit: Edit| {
         [MEMBER, &format!("{EXTENSION_ID}/{MEMBER}")].into_iter().fold(edit, |edit, key| {
@@ -111,19 +123,34 @@ pub(crate) fn without_token(params: &Raw) -> Option<Raw> {
 }
 
 /// A request that is no call of a tool, with a token from its `_meta` where those from headers are.
-pub(crate) fn lifted(mut context: Context, mut request: Request) -> (Context, Request) {
-    if let Some(params) = &request.params
-        && let Some(cleaned) = without_token(params)
-    {
-        let mut headers = context.headers.as_deref().cloned().unwrap_or_else(HeaderMap::new);
-        for token in params.member("_meta").iter().flat_map(in_meta) {
-            let token = HeaderValue::from_str(&token).unwrap_or_else(|_| HeaderValue::from_static(""));
-            headers.append(SESSION_TOKEN_HEADER, token);
-        }
-        context.headers = Some(Arc::new(headers));
+pub(crate) fn lifted(
+    mut context: Context,
+    mut request: Request,
+    others: impl FnOnce() -> Others,
+) -> (Context, Request) {
+    let Some(params) = request.params.as_ref().filter(|params| may_show_token(params)) else {
+        return (context, request);
+    };
+    let shown = params.member("_meta").map(|meta| in_meta(&meta, others())).unwrap_or_default();
+    if shown.is_empty() {
+        return (context, request);
+    }
+    let mut headers = context.headers.as_deref().cloned().unwrap_or_else(HeaderMap::new);
+    for token in shown {
+        let token = HeaderValue::from_str(&token).unwrap_or_else(|_| HeaderValue::from_static(""));
+        headers.append(SESSION_TOKEN_HEADER, token);
+    }
+    context.headers = Some(Arc::new(headers));
+    if let Some(cleaned) = without_token(params) {
         request.params = Some(cleaned);
     }
     (context, request)
+}
+
+/// Whether the member is there at all, which is seldom.
+fn may_show_token(params: &Raw) -> bool {
+    static NAME: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(MEMBER));
+    NAME.find(params.as_bytes()).is_some()
 }
 
 impl Kernel {
@@ -165,8 +192,10 @@ impl Kernel {
     /// The same for one request; the answer to the client where it is refused.
     pub(super) async fn check_scopes(&self, attempt: &Attempt<'_>) -> Option<Reply> {
         let meta = attempt.params.get("_meta");
-        let mut presented = Presented::of(attempt.context, meta.as_ref());
-        presented.0.extend(meta.as_ref().and_then(|meta| self.nobodys_token(meta)));
+        let mut presented = Presented::of(attempt.context, None);
+        if let Some(meta) = meta.filter(may_show_token) {
+            presented.0.extend(in_meta(&meta, self.others_tokens()));
+        }
         let tool = attempt.called().map(|(_, exposed)| (exposed, attempt.policy));
         let wanted = Wanted { server: attempt.server.id(), tool };
         let fault = self.hold_to_scopes(&attempt.context.session.principal, &presented, wanted).err()?;
@@ -175,13 +204,11 @@ impl Kernel {
         Some(attempt.refusal(&fault))
     }
 
-    /// A token under the common name that is not ours, where no server gives any: whoever shows it means it to narrow
-    /// the call, and it is good for nothing.
-    fn nobodys_token(&self, meta: &Raw) -> Option<String> {
-        let token = meta.member(MEMBER)?.as_text().filter(|token| !token.starts_with(tokens::PREFIX))?;
+    /// What tokens under the common name are that are none of ours.
+    pub(crate) fn others_tokens(&self) -> Others {
         let view = self.view();
         let gives = view.directory.tools().any(|(_, _, route)| &*route.original == proposals::NEGOTIATE_SCOPES);
-        (!gives).then_some(token)
+        if gives { Others::AreTheirs } else { Others::AreNobodys }
     }
 
     /// Whether the tokens that a caller shows cover something of a server; without any, whether none is demanded.
@@ -198,7 +225,7 @@ impl Kernel {
     ) -> Option<Result<Reply, Fault>> {
         let arguments = request.params.as_ref().and_then(|params| params.member("arguments"));
         let arguments = arguments.unwrap_or_else(Raw::empty_object);
-        let (context, _) = lifted(context.clone(), request.clone());
+        let (context, _) = lifted(context.clone(), request.clone(), || self.others_tokens());
         let context = &context;
         if let Some(answer) = Box::pin(self.manifest_tool_called(context, name, Some(arguments.clone()))).await {
             return Some(answer);

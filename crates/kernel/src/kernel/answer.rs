@@ -38,7 +38,7 @@ impl Handler for Kernel {
                 self.call_tool(&context, request, true).await
             } else {
                 Box::pin(async {
-                    let (context, request) = gate::scopes::lifted(context.clone(), request);
+                    let (context, request) = gate::scopes::lifted(context.clone(), request, || self.others_tokens());
                     let metadata = gate::metadata_of(&request).unwrap_or_default();
                     let params = request.params.clone();
                     gate::within_trace(&metadata, params.as_ref(), self.answer(&context, request)).await

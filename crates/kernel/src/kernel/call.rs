@@ -34,8 +34,13 @@ pub(crate) struct Called<'a> {
 
 impl Called<'_> {
     /// What is known of a call whose server may ask about it.
-    fn questions(&self, server: &Server, route: &Route) -> CallQuestions {
-        let names = || CallNames { tool: route.original.clone(), exposed: self.name.into(), trace: self.trace.into() };
+    fn questions(&self, server: &Server, route: &Route, chain: impl FnOnce() -> Arc<[String]>) -> CallQuestions {
+        let names = || CallNames {
+            tool: route.original.clone(),
+            exposed: self.name.into(),
+            trace: self.trace.into(),
+            chain: chain(),
+        };
         let call = server.agreed_on(Extension::Callbacks).then(|| Arc::new(names()));
         CallQuestions::of(call)
     }
@@ -210,7 +215,7 @@ impl Kernel {
             return answer;
         }
         let flow = async {
-            let (context, request) = gate::scopes::lifted(context.clone(), request.clone());
+            let (context, request) = gate::scopes::lifted(context.clone(), request.clone(), || self.others_tokens());
             self.flow_tool(&context, &request.id, name, arguments).await
         };
         if let Some(answer) = Box::pin(flow).await {
@@ -288,8 +293,11 @@ impl Kernel {
         let renamed = rename(&request, name, &route.original, "name")?;
         let longest = route.policy.as_deref().and_then(|policy| self.longest_by_scope(server, policy));
         let live = live.cloned();
+        let chain = || gate::chain_said(&context.session, params, &request.extra);
+        let questions = called.questions(server, route, chain);
+        // By the limits that hold before the call: what changes while it runs is judged when the task is asked about.
+        let tool = asks_task.then(|| TaskTool::of_call(self, context, server, (&route.original, name), chain()));
         let id = Some(request.id);
-        let questions = called.questions(server, route);
         let (method, extra) = (request.method, request.extra);
         let forward = Forward { method, params: renamed, extra, headers, longest, live, id, questions };
         let wish = match (params.has("task"), route.needs_task) {
@@ -301,9 +309,8 @@ impl Kernel {
             TaskWish::None => self.forward(context, server, forward).await?,
             wish => Box::pin(self.forward_task(context, server, forward, wish)).await?,
         };
-        if asks_task {
-            let tool = TaskTool { original: route.original.clone(), exposed: name.into() };
-            Box::pin(self.note_task(context, server, tool, &reply)).await;
+        if let Some(tool) = tool {
+            Box::pin(self.note_task(context, server, tool, params, &reply)).await;
         }
         self.note_mentions(context, view, server, &reply);
         Ok(reply)

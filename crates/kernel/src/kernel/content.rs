@@ -42,15 +42,23 @@ impl Kernel {
             Admission::Go(permit, cleaned) => (permit, with_params(request, cleaned)),
             Admission::Answer(reply) => return Ok(reply),
         };
-        let is_same = |now: crate::directory::Route| now.original == route.original;
-        if asking.asks() && !self.view().directory.prompt(&name).is_some_and(is_same) {
-            // It was held back or taken away while a person was asked about it.
-            let gone = Err(no_such_prompt(&name));
-            self.settle(permit, &gone).await;
-            return gone;
+        let mut at = server.clone();
+        if asking.asks() {
+            view = self.view();
+            let is_same = |now: &crate::directory::Route| now.original == route.original;
+            let now = view.directory.prompt(&name).filter(is_same);
+            let now = now.and_then(|now| view.servers.get(now.server)).filter(|now| now.id() == server.id());
+            let Some(now) = now else {
+                // It was held back or taken away while a person was asked about it.
+                let gone = Err(no_such_prompt(&name));
+                self.settle(permit, &gone).await;
+                return gone;
+            };
+            // Another server may have taken the place of the one that was there when a person was asked.
+            at = now.clone();
         }
         let params = rename(&request, &name, &route.original, "name")?;
-        let reply = self.read_on(context, &server, plain(request, params), permit).await?;
+        let reply = self.read_on(context, &at, plain(request, params), permit).await?;
         asking.remember(self, &reply);
         self.note_mentions(context, &view, &server, &reply);
         Ok(reply)
@@ -82,13 +90,18 @@ impl Kernel {
             Admission::Go(permit, cleaned) => (permit, with_params(request, cleaned)),
             Admission::Answer(reply) => return Ok(reply),
         };
-        if asking.asks() && self.found_resource(&uri, &context.session.principal).is_none() {
-            let gone = Err(unknown_resource(&uri));
-            self.settle(permit, &gone).await;
-            return gone;
+        let mut at = server.clone();
+        if asking.asks() {
+            let now = self.found_resource(&uri, &context.session.principal);
+            let Some(now) = now.filter(|now| now.server.id() == server.id() && now.original == original) else {
+                let gone = Err(unknown_resource(&uri));
+                self.settle(permit, &gone).await;
+                return gone;
+            };
+            at = now.server;
         }
         let params = rename(&request, &uri, &original, "uri")?;
-        let mut reply = self.read_on(context, &server, plain(request, params), permit).await?;
+        let mut reply = self.read_on(context, &at, plain(request, params), permit).await?;
         asking.remember(self, &reply);
         if original != uri {
             reply.outcome = reply.outcome.map(|result| contents_known_as(&result, &original, &uri));

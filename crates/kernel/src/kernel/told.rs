@@ -77,7 +77,10 @@ const SERVER_DATA: &str = "server_data";
 /// nothing.
 fn opened(data: Option<&Raw>) -> Edit {
     let Some(data) = data.filter(|data| data.kind() != Kind::Null) else { return Edit::empty() };
-    let data = provenance::cleaned(data.clone()).unwrap_or_else(|| data.clone());
+    let Some(data) = provenance::of_error(data.clone()) else {
+        // Readers would disagree about whose its members are: it stands there as a text.
+        return Edit::empty().set(SERVER_DATA, Raw::string(data.as_str()));
+    };
     Edit::of(&data).unwrap_or_else(|_| Edit::empty().set(SERVER_DATA, data))
 }
 

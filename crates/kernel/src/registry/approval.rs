@@ -1,4 +1,5 @@
-//! The agreement of a person to a server that somebody wants to register, or to code that somebody wrote.
+//! The agreement of a person to a server that somebody wants to register, to code that somebody wrote, or to a change of
+//! rights by a tool.
 //!
 //! What is agreed to is exact: the same principal with the same request, word by word. Nobody waits here. Who asks gets
 //! to know that a person has to agree, and asks again when one has. The operator answers where he answers everything
@@ -51,7 +52,7 @@ fn key(claim: &Claim) -> (String, String, Digest) {
 }
 
 /// What came of asking.
-pub(super) enum Agreed {
+pub(crate) enum Agreed {
     /// A person agreed, or nobody need be asked.
     Yes(Option<String>),
     /// A person has to agree first: the id of the question.
@@ -59,15 +60,15 @@ pub(super) enum Agreed {
 }
 
 /// What is asked.
-pub(super) struct Wish<'a> {
+pub(crate) struct Wish<'a> {
     /// What does it, in MGP's name.
-    pub(super) tool: &'a str,
+    pub(crate) tool: &'a str,
     /// Exactly what is agreed to.
-    pub(super) exact: &'a Raw,
+    pub(crate) exact: &'a Raw,
     /// What a person is shown.
-    pub(super) shown: Value,
+    pub(crate) shown: Value,
     /// The question.
-    pub(super) message: String,
+    pub(crate) message: String,
 }
 
 impl Kernel {
@@ -75,7 +76,7 @@ impl Kernel {
     ///
     /// # Errors
     /// Nobody can be asked, or the policy is to ask nobody.
-    pub(super) async fn agreed(&self, context: &Context, wish: Wish<'_>) -> Result<Agreed, Fault> {
+    pub(crate) async fn agreed(&self, context: &Context, wish: Wish<'_>) -> Result<Agreed, Fault> {
         match self.gate().options().approval_policy {
             ApprovalPolicy::AutoApprove => return Ok(Agreed::Yes(None)),
             ApprovalPolicy::DenyAll | ApprovalPolicy::ConfigOnly => {
@@ -158,7 +159,7 @@ impl Kernel {
 }
 
 /// What who asked has to know of a question that waits.
-pub(super) fn how_to_go_on(id: &str) -> String {
+pub(crate) fn how_to_go_on(id: &str) -> String {
     format!("the operator runs `switchboard approvals`; once {id} is approved there, send the same request again")
 }
 

@@ -5,7 +5,7 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -53,8 +53,33 @@ pub(crate) struct Life {
     wanted: Notify,
     /// New calls are refused.
     draining: AtomicBool,
+    /// The same, because of orders that wait to be obeyed: whoever gave one was told so already.
+    ordered_down: OrderedDown,
     /// When it is started again, or has finished draining.
     due: Mutex<Option<Instant>>,
+}
+
+/// Orders that wait and end the connection.
+#[derive(Default)]
+struct OrderedDown {
+    /// For now: it comes back by itself.
+    for_now: AtomicUsize,
+    /// Until a person starts it.
+    for_good: AtomicUsize,
+}
+
+impl OrderedDown {
+    fn of(&self, order: Order) -> Option<&AtomicUsize> {
+        match order {
+            Order::Start => None,
+            Order::Stop | Order::Drain(After::Stop, ..) => Some(&self.for_good),
+            Order::Drain(..) => Some(&self.for_now),
+        }
+    }
+
+    fn is_given(&self) -> bool {
+        self.for_now.load(Ordering::SeqCst) > 0 || self.for_good.load(Ordering::SeqCst) > 0
+    }
 }
 
 impl Life {
@@ -66,6 +91,7 @@ impl Life {
             inbox: Mutex::new(Some(inbox)),
             wanted: Notify::new(),
             draining: AtomicBool::new(false),
+            ordered_down: OrderedDown::default(),
             due: Mutex::default(),
         }
     }
@@ -97,7 +123,15 @@ impl Server {
     /// There are too many orders already, or the server has ended for good.
     pub(crate) fn order(&self, order: Order) -> Result<State, Fault> {
         let before = self.state();
+        let down = self.life.ordered_down.of(order);
+        // Before it is answered: no call begins after the answer.
+        if let Some(down) = down {
+            down.fetch_add(1, Ordering::SeqCst);
+        }
         self.life.orders.try_send(order).map_err(|_| {
+            if let Some(down) = down {
+                down.fetch_sub(1, Ordering::SeqCst);
+            }
             let text = format!("server `{}` takes no orders now", self.id());
             Fault::new(FaultKind::ResourceExhausted, text).from_server(self.id().as_ref())
         })?;
@@ -116,12 +150,12 @@ impl Server {
     /// # Errors
     /// It takes no new calls.
     pub(crate) fn takes_calls(&self) -> Result<(), Fault> {
-        if !self.life.draining.load(Ordering::Relaxed) {
+        if !self.life.draining.load(Ordering::SeqCst) && !self.life.ordered_down.is_given() {
             return Ok(());
         }
         let fault = Fault::new(FaultKind::ServerDraining, format!("server `{}` takes no new calls", self.id()));
         let fault = fault.from_server(self.id().as_ref());
-        if self.life.machine.lock().is_stopped() {
+        if self.life.ordered_down.for_good.load(Ordering::SeqCst) > 0 || self.life.machine.lock().is_stopped() {
             // Nothing brings it back but a person.
             let advice = format!("`switchboard servers start {}` starts it again", self.id());
             return Err(fault.with_retry(RetryAdvice::NEVER).suggest(advice));
@@ -282,6 +316,12 @@ impl Server {
             Order::Drain(after, ..) => Event::Drain(after),
         };
         let step = self.step(event, Some(reason_of(order).as_str()), kernel);
+        if self.state() == State::Draining {
+            self.life.draining.store(true, Ordering::SeqCst);
+        }
+        if let Some(down) = self.life.ordered_down.of(order) {
+            down.fetch_sub(1, Ordering::SeqCst);
+        }
         self.hide_if_down(kernel);
         step
     }
@@ -303,7 +343,7 @@ impl Server {
         };
         for (from, to) in step.changes() {
             if to != State::Draining {
-                self.life.draining.store(false, Ordering::Relaxed);
+                self.life.draining.store(false, Ordering::SeqCst);
             }
             let given_up = to == State::Error && step.action == Action::GiveUp && event != Event::Refused;
             self.show(to, event, why, asleep, given_up);
@@ -356,7 +396,7 @@ impl Server {
         // Calls that run take as long as calls usually do, and hardly ever as long as they may.
         let usual = self.stats.snapshot().latency.quantile(0.99).unwrap_or_default();
         *self.life.due.lock() = Some(now + usual.max(SHORTEST_DRAIN).min(patience));
-        self.life.draining.store(true, Ordering::Relaxed);
+        self.life.draining.store(true, Ordering::SeqCst);
         let finished = async {
             tokio::join!(self.tell_of_end(reason, patience), async {
                 // Whoever passed the gate just before is about to call.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::task::Poll;
 use std::time::Duration;
 
 use switchboard_flow::lifecycle::Event;
@@ -30,6 +31,8 @@ const REFRESH_PAUSE: Duration = Duration::from_millis(50);
 const REFRESH_REST: Duration = Duration::from_secs(1);
 /// How often it is looked, while something is held back, whether a person has accepted it.
 const PINS_LOOK: Duration = Duration::from_secs(2);
+/// How long calls wait for a server to hear what it cannot know. One that takes longer hears it beside them.
+const RESTORE_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long one start may hold up others that wait for their turn.
 const TURN: Duration = Duration::from_secs(3);
 
@@ -56,6 +59,11 @@ impl Server {
             hub.connected.stop().await;
             return Lived::Refused(format!("its tool `{name}` uses the prefix `{}` of the kernel", names::RESERVED));
         }
+        // Before any call: what it does in a call may be what somebody watches for.
+        let restored = tokio::time::timeout(RESTORE_TIMEOUT, self.restore(&hub, kernel)).await.is_ok();
+        let mut watching = std::pin::pin!(self.watch_always(&hub, kernel));
+        // The request for notices of a modern server is on its way from the first poll on.
+        std::future::poll_fn(|context| Poll::Ready(watching.as_mut().poll(context).is_ready())).await;
         let closed = hub.connected.closed.clone();
         if closed.is_cancelled() {
             return Lived::Failed(last_words(&hub.connected));
@@ -73,9 +81,9 @@ impl Server {
         let decided = self.ask_for_permissions(&hub, kernel).await;
         let upkeep = async {
             tokio::join!(
-                self.watch_always(&hub, kernel),
+                watching,
                 self.refresh_always(&hub, kernel),
-                self.restore_always(&hub, kernel),
+                self.restore_always(&hub, kernel, restored),
                 self.watch_pins(&hub, kernel)
             )
         };
@@ -108,7 +116,9 @@ impl Server {
         handler: Arc<dyn Handler>,
         kernel: &Kernel,
     ) -> Result<Connected, String> {
-        let info = caller.info.clone().unwrap_or_else(Raw::empty_object);
+        // What a client says of itself is not what the kernel says.
+        let info = caller.info.clone().and_then(provenance::cleaned).unwrap_or_else(Raw::empty_object);
+        let capabilities = provenance::cleaned(caller.capabilities.clone()).unwrap_or_else(Raw::empty_object);
         let authorizer = self.authorizer(principal, kernel).await;
         let options = ConnectOptions {
             era: self.spec.era,
@@ -118,7 +128,7 @@ impl Server {
             limits: kernel.limits().clone(),
             authorizer,
             principal: principal.map(Arc::from),
-            ..ConnectOptions::new(info, caller.capabilities.clone())
+            ..ConnectOptions::new(info, capabilities)
         };
         let target = self.confined_target(kernel).await?;
         // Very many starts at once would make each other fail; one that hangs must not hold up the rest.
@@ -214,16 +224,22 @@ impl Server {
         }
     }
 
-    /// Tells the server what it cannot know: now, and whenever it has lost its session and got a new one.
-    async fn restore_always(self: &Arc<Self>, hub: &Hub, kernel: &Kernel) {
+    /// Tells the server what it cannot know.
+    async fn restore(self: &Arc<Self>, hub: &Hub, kernel: &Kernel) {
+        *self.told_level.lock() = None;
+        if let Some(level) = kernel.shared_level() {
+            self.tell_level(hub, level).await;
+        }
+        tokio::join!(self.subscribe_again(hub), kernel.subscribe_again_at(self, hub));
+    }
+
+    /// The same whenever it has lost its session and got a new one, and where it took too long at first.
+    async fn restore_always(self: &Arc<Self>, hub: &Hub, kernel: &Kernel, mut restored: bool) {
         let mut renewals = hub.connected.renewals.clone();
         loop {
-            *self.told_level.lock() = None;
-            if let Some(level) = kernel.shared_level() {
-                self.tell_level(hub, level).await;
+            if !std::mem::take(&mut restored) {
+                self.restore(hub, kernel).await;
             }
-            self.subscribe_again(hub).await;
-            kernel.subscribe_again_at(self, hub.remote()).await;
             if renewals.changed().await.is_err() {
                 // This connection has no session that could be renewed.
                 return std::future::pending().await;

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use futures_util::StreamExt as _;
 use parking_lot::Mutex;
 use switchboard_peer::{Call, CallError};
 use switchboard_protocol::Era;
@@ -22,6 +23,9 @@ const REOPEN: Duration = Duration::from_secs(2);
 const LONGEST_REOPEN: Duration = Duration::from_secs(60);
 /// A stream that lasted this long was a good one.
 const LASTING: Duration = Duration::from_secs(30);
+
+/// Resources that a server is asked to watch again at the same time.
+const AT_ONCE: usize = 16;
 
 /// How a resource is watched.
 #[derive(Default)]
@@ -133,11 +137,12 @@ impl Server {
         if hub.revision().era() == Era::Modern {
             return;
         }
-        for uri in self.watched.all() {
+        let ask = |uri: String| async move {
             let params = Edit::empty().set("uri", Raw::string(&uri)).finish();
             let call = Call::new(method::RESOURCES_SUBSCRIBE, Some(params)).within(self.spec.call_timeout);
             let _ = hub.remote().request(call).await;
-        }
+        };
+        futures_util::stream::iter(self.watched.all()).for_each_concurrent(AT_ONCE, ask).await;
     }
 
     /// Keeps a modern server telling us what changes, for as long as it is connected. A legacy one tells by itself.

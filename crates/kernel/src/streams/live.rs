@@ -8,7 +8,7 @@ use arc_swap::ArcSwap;
 use parking_lot::Mutex;
 use switchboard_flow::stream::{Checkpoint, Found, Piece, Stream, Taken};
 use switchboard_peer::{BoxFuture, Call, CallError, Context, Remote, Reply, SendError, Session, random_token};
-use switchboard_protocol::fault::{Fault, FaultKind};
+use switchboard_protocol::fault::Fault;
 use switchboard_protocol::mcp::method;
 use switchboard_protocol::mgp;
 use switchboard_protocol::mgp::stream::{StreamChunk, StreamProgress, with_pieces};
@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 use super::render::{self, Progress};
 use super::{Form, Underway, Wish};
 use crate::forward::malformed;
-use crate::gate::{self, Continued, Presented, Sent};
+use crate::gate::{self, CallAuthority, Continued, Presented, Sent};
 use crate::kernel::Kernel;
 use crate::server::Server;
 
@@ -41,7 +41,12 @@ pub(crate) struct Live {
     /// The tool, as the server and as the client call it.
     pub(super) tool: Arc<str>,
     exposed: Box<str>,
-    /// What it was called with, where the client can come back for it.
+    /// What the right to the call rests on.
+    authority: Mutex<Arc<CallAuthority>>,
+    /// The request that made it.
+    pub(super) context: Context,
+    chain: Arc<[String]>,
+    /// What names its arguments, where the client can come back for it.
     pub(super) arguments: Option<Digest>,
     pub(super) principal: Arc<str>,
     /// What names the operation, where the client can come back for it.
@@ -58,8 +63,8 @@ pub(crate) struct Live {
     came_back: tokio::sync::Notify,
     /// Ends the call.
     pub(super) cancel: CancellationToken,
-    /// The right to use the tool was taken back while it ran.
-    revoked: AtomicBool,
+    /// Why the call may not go on any more, once it may not.
+    revoked: OnceLock<Fault>,
     state: Mutex<State>,
     /// A task sends what the pace held back.
     pacing: AtomicBool,
@@ -112,17 +117,17 @@ impl State {
 /// Letters of an operation's key that are by chance.
 const KEY_LETTERS: usize = 32;
 
-/// A new key of an operation. It ends with what names the limits that its call was within: the key outlives the kernel,
-/// the arguments do not.
-fn key_within(limits: Vec<u8>) -> Vec<u8> {
+/// A new key of what is written down of a call. It ends with what the right to the call rests on: the key outlives the
+/// kernel, the arguments do not.
+pub(crate) fn key_with(authority: &CallAuthority) -> Vec<u8> {
     let mut key = random_token().into_bytes();
-    key.extend(limits);
+    key.extend(authority.to_text().into_bytes());
     key
 }
 
-/// What names the limits that the call of an operation with this key was within.
-pub(super) fn limits_in(key: &[u8]) -> &[u8] {
-    key.get(KEY_LETTERS..).unwrap_or_default()
+/// What the right to the call with this key rests on.
+pub(crate) fn authority_in(key: &[u8]) -> CallAuthority {
+    CallAuthority::from_text(key.get(KEY_LETTERS..).unwrap_or_default())
 }
 
 impl Live {
@@ -135,14 +140,13 @@ impl Live {
         let state = State { stream, theirs: None, native: false, counts: true, resting: None, rest: SHORTEST_REST };
         // The client's request is the call's life, unless the client can come back for it.
         let alone = matches!(wish.form, Form::Proposal { pieces: true });
+        let chain = gate::chain_said(&context.session, &call.params, &call.request.extra);
+        let tool = Continued { server: &call.server, tool: &call.route.original, exposed: &call.name, chain: &[] };
+        let params = Some(call.params.clone());
+        let authority = CallAuthority::of_call(kernel, &context.session, tool, chain.clone(), params);
         let (operation, key) = match &wish.goes_on {
             Some(goes_on) => (goes_on.operation.as_str().into(), goes_on.key.clone()),
-            None if alone => {
-                let tool = Continued { server: &call.server, tool: &call.route.original, exposed: &call.name };
-                let limits = kernel.limits_on(&kernel.gate().granted.latest(), &context.session, &tool);
-                (format!("op-{}", random_token()).into(), key_within(limits))
-            }
-            None => (format!("op-{}", random_token()).into(), random_token().into_bytes()),
+            None => (format!("op-{}", random_token()).into(), key_with(&authority)),
         };
         let cancel = if alone { CancellationToken::new() } else { context.cancel.child_token() };
         let arguments = alone.then(|| Sent::of_call(&call.params).digest()).transpose().map_err(malformed)?;
@@ -151,6 +155,9 @@ impl Live {
             server: call.server.clone(),
             tool: call.route.original.clone(),
             exposed: call.name.as_str().into(),
+            authority: Mutex::new(Arc::new(authority)),
+            context: context.clone(),
+            chain,
             arguments,
             principal: context.session.principal.clone(),
             operation,
@@ -161,7 +168,7 @@ impl Live {
             next: OnceLock::new(),
             came_back: tokio::sync::Notify::new(),
             cancel,
-            revoked: AtomicBool::new(false),
+            revoked: OnceLock::new(),
             state: Mutex::new(state),
             pacing: AtomicBool::new(false),
             outcome: watch::Sender::new(None),
@@ -171,19 +178,35 @@ impl Live {
 
     /// The tool whose call this is, for the gate.
     pub(super) fn continued(&self) -> Continued<'_> {
-        Continued { server: &self.server, tool: &self.tool, exposed: &self.exposed }
+        Continued { server: &self.server, tool: &self.tool, exposed: &self.exposed, chain: &self.chain }
     }
 
-    /// Ends the call, because its reader may not use the tool any more.
-    pub(super) fn revoke(&self) {
-        self.revoked.store(true, Ordering::Release);
+    /// What the right to the call rests on. Once it has ended, its arguments are not kept.
+    pub(super) fn authority(&self) -> Arc<CallAuthority> {
+        self.authority.lock().clone()
+    }
+
+    /// The call was judged by other limits.
+    pub(super) fn set_limits(&self, limits: String) {
+        Arc::make_mut(&mut *self.authority.lock()).limits = limits;
+    }
+
+    /// The call has ended: this is its outcome.
+    pub(super) fn end_with(&self, outcome: Result<Reply, Fault>) {
+        Arc::make_mut(&mut *self.authority.lock()).params = None;
+        self.outcome.send_replace(Some(outcome));
+    }
+
+    /// Ends the call, because its reader may not make it any more; `false` where that was done before.
+    pub(super) fn revoke(&self, why: Fault) -> bool {
+        let first = self.revoked.set(why).is_ok();
         self.cancel.cancel();
+        first
     }
 
     /// Why the call was ended, where that was not its own doing.
     pub(super) fn was_revoked(&self) -> Option<Fault> {
-        let text = "the right to use this tool was taken back while the call ran";
-        self.revoked.load(Ordering::Acquire).then(|| Fault::new(FaultKind::AccessDenied, text))
+        self.revoked.get().cloned()
     }
 
     /// Whether the client can come back for it.
@@ -455,18 +478,24 @@ impl Live {
     /// Sends pieces again that the client did not get.
     pub(super) fn send_again(&self, indices: &[u64]) {
         let state = self.state.lock();
-        let request = self.reader.load().request.to_raw();
         for found in state.stream.find(indices) {
             let sent = match found {
                 Found::Piece(piece) => self.send(&state, &piece),
-                Found::Lost(index) if self.form == Form::Mgp => {
-                    self.reader.load().remote.notify(render::lost_chunk(&request, index))
-                }
-                Found::Lost(_) => Ok(()),
+                Found::Lost(index) => self.tell_lost(index),
             };
             if sent.is_err() {
                 return;
             }
+        }
+    }
+
+    /// Tells the reader of a piece that nobody has any more.
+    fn tell_lost(&self, index: u64) -> Result<(), SendError> {
+        let reader = self.reader.load();
+        match self.form {
+            Form::Mgp => reader.remote.notify(render::lost_chunk(&reader.request.to_raw(), index)),
+            Form::Proposal { pieces: true } => reader.remote.notify(render::lost_piece(&self.operation, index)),
+            Form::Proposal { pieces: false } | Form::Nothing => Ok(()),
         }
     }
 
@@ -475,7 +504,12 @@ impl Live {
         {
             let mut state = self.state.lock();
             self.reader.store(Arc::new(reader));
-            state.stream.read_from(from);
+            // What is not kept any more is told first: who goes on without it must know.
+            for index in state.stream.read_from(from) {
+                if self.tell_lost(index).is_err() {
+                    break;
+                }
+            }
         }
         self.came_back.notify_waiters();
         self.flush();

@@ -18,11 +18,11 @@ use switchboard_protocol::proposals::streaming::{self, Resume};
 use switchboard_store::{Operation, OperationState, StoreError};
 use switchboard_wire::{Edit, Id, Limits, Object, Raw, Request};
 
-use super::live::{Reader, ToReader, limits_in};
+use super::live::{Reader, ToReader};
 use super::{Form, GoesOn, Live, Wish};
 use crate::directory::Route;
 use crate::gate::{self, Attempt, Permit, Sent};
-use crate::kernel::{Called, Kernel, View, repeat};
+use crate::kernel::{Called, Kernel, View, readable, repeat};
 use crate::server::Server;
 
 /// How long an operation goes on without anybody who reads it.
@@ -79,6 +79,11 @@ impl Kernel {
             return self.carry_out(underway, None).await;
         }
         let mut book = OnBook { kernel: self, live: Some(live.clone()) };
+        if !self.judge_stream(&live).await {
+            let refused = Err(live.was_revoked().unwrap_or_else(gate::beyond_limits));
+            self.settle(underway.permit, &refused).await;
+            return refused;
+        }
         underway.request.params = Some(towards(&live, &wish, underway.request.params.as_ref())?);
         let context = underway.context.clone();
         if !live.is_operation() {
@@ -98,7 +103,7 @@ impl Kernel {
                 _ => 0,
             };
             kernel.write_ended(&ours, &outcome).await;
-            ours.outcome.send_replace(Some(outcome));
+            ours.end_with(outcome);
             kernel.streams().end(&ours, bytes);
         });
         self.follow(&live, &context).await
@@ -146,7 +151,7 @@ impl Kernel {
 
     /// Answers `operations/resume`: goes on with an operation that this kernel knows.
     pub(crate) async fn resume_operation(&self, context: &Context, request: &Id, params: &Raw) -> Result<Reply, Fault> {
-        let said: Resume = params.view().map_err(|error| Fault::new(FaultKind::InvalidParams, error.to_string()))?;
+        let said: Resume = params.view().map_err(|error| Fault::new(FaultKind::InvalidParams, readable(&error)))?;
         let claimed = Checkpoint::claimed(&said.checkpoint_token).map_err(|_| unknown_checkpoint())?;
         if claimed.operation != said.operation_id {
             return Err(unknown_checkpoint());
@@ -155,7 +160,7 @@ impl Kernel {
         if let Some(live) = self.streams().operation(principal, &claimed.operation) {
             let checkpoint = Checkpoint::open(&said.checkpoint_token, &live.key).map_err(|_| unknown_checkpoint())?;
             self.admit_continued(context, &live.continued(), streaming::RESUME, unknown_checkpoint).await?;
-            self.admit_within(context, &live.continued(), streaming::RESUME, limits_in(&live.key)).await?;
+            self.admit_within(context, &live.continued(), streaming::RESUME, &live.authority()).await?;
             let token = params.at(&["_meta", "progressToken"]);
             let reader = Reader::new(context, request, gate::tokens_of(context, Some(params)), token.as_ref());
             return self.take_up(&live, context, reader, checkpoint.next).await;

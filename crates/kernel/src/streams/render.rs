@@ -56,6 +56,17 @@ fn number(value: f64) -> Raw {
     Raw::from_value(&value).unwrap_or_else(|_| Raw::number(0))
 }
 
+/// A piece that is not kept any more, in the words of proposal 8, which has none for it: those of MGP.
+pub(super) fn lost_piece(operation: &str, sequence: u64) -> Notification {
+    let params = Edit::empty()
+        .set("type", Raw::string("stream_chunk"))
+        .set("operation_id", Raw::string(operation))
+        .set("sequence", Raw::number(sequence))
+        .set("is_final", Raw::boolean(false))
+        .set("gap_unrecoverable", Raw::boolean(true));
+    Notification::new(proposals::streaming::STREAM_CHUNK, Some(params.finish()))
+}
+
 /// Progress for a client that speaks MGP.
 pub(super) fn mgp_progress(request: &Raw, progress: &Progress) -> Notification {
     let params = Edit::empty()

@@ -9,7 +9,7 @@ use switchboard_protocol::mgp::stream::{StreamCancelParams, StreamGap, StreamPac
 use switchboard_wire::{Edit, Notification, Raw};
 
 use super::book::unknown_request;
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, readable};
 
 /// How long a server may take to say what it has of a call that was taken back.
 pub(super) const CANCEL_WAIT: Duration = Duration::from_secs(2);
@@ -99,5 +99,5 @@ impl Kernel {
 }
 
 fn read<T: serde::de::DeserializeOwned>(params: &Raw) -> Result<T, Fault> {
-    params.view().map_err(|error| Fault::new(FaultKind::InvalidParams, error.to_string()))
+    params.view().map_err(|error| Fault::new(FaultKind::InvalidParams, readable(&error)))
 }

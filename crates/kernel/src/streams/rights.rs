@@ -3,17 +3,19 @@
 //! While anything streams or waits for its client, the grants are looked at as often as calls would have them looked at, so
 //! that nothing goes on for longer after a revocation than a new call would pass.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use switchboard_peer::Context;
-use switchboard_protocol::fault::Fault;
+use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::proposals::streaming;
 use switchboard_store::Operation;
 
-use super::live::limits_in;
+use super::Live;
+use super::live::authority_in;
 use super::operation::unknown_checkpoint;
 use crate::gate::audit::{self, event, result};
-use crate::gate::{Continued, Continuing};
+use crate::gate::{self, Continued, Continuing, Tables};
 use crate::kernel::Kernel;
 
 /// How often grants are looked at while something goes on: whoever revokes waits a little longer than this.
@@ -24,18 +26,61 @@ impl Kernel {
     pub(crate) fn end_revoked(&self) {
         let tables = self.gate().granted.latest();
         for live in self.streams().running() {
-            let reader = live.reader();
-            let who = Continuing { session: &reader.session, tokens: &reader.tokens };
-            if self.may_continue(&tables, &who, &live.continued()) {
-                continue;
+            if self.has_right(&tables, &live) {
+                if self.limits_on(&tables, &live.reader().session, &live.continued()) == live.authority().limits {
+                    continue;
+                }
+                // Links and hosts in the arguments are looked up for that.
+                let kernel = self.clone();
+                self.spawn(async move {
+                    kernel.judge_stream(&live).await;
+                });
+            } else {
+                self.revoke_stream(&live, "access");
             }
-            live.revoke();
-            let event = audit::event_of(event::TOOL_BLOCKED, audit::principal(&reader.session), result::BLOCKED);
-            let event = audit::about(event, live.server.id(), Some(&live.tool));
-            let event = audit::with(audit::with(event, "step", "access"), "what", "stream");
-            self.gate().audit.note_now(&audit::with(event, "operation", live.operation.as_ref()));
         }
         self.end_revoked_parked(&tables);
+    }
+
+    /// Judges a stream by what is known now, and ends it where it may not go on; whether it may.
+    pub(super) async fn judge_stream(&self, live: &Arc<Live>) -> bool {
+        let tables = self.gate().granted.latest();
+        if !self.has_right(&tables, live) {
+            self.revoke_stream(live, "access");
+            return false;
+        }
+        let (tool, authority) = (live.continued(), live.authority());
+        let limits = self.limits_on(&tables, &live.reader().session, &tool);
+        if limits == authority.limits {
+            return true;
+        }
+        if !Box::pin(self.is_within_limits(&tables, &live.context, &tool, &authority)).await {
+            self.revoke_stream(live, "limits");
+            return false;
+        }
+        live.set_limits(limits);
+        true
+    }
+
+    fn has_right(&self, tables: &Tables, live: &Live) -> bool {
+        let reader = live.reader();
+        let who = Continuing { session: &reader.session, tokens: &reader.tokens };
+        self.may_continue(tables, &who, &live.continued())
+    }
+
+    fn revoke_stream(&self, live: &Live, step: &'static str) {
+        let taken_back = "the right to use this tool was taken back while the call ran";
+        let why = match step {
+            "limits" => gate::beyond_limits(),
+            _ => Fault::new(FaultKind::AccessDenied, taken_back),
+        };
+        if live.is_over() || !live.revoke(why) {
+            return;
+        }
+        let event = audit::event_of(event::TOOL_BLOCKED, audit::principal(&live.reader().session), result::BLOCKED);
+        let event = audit::about(event, live.server.id(), Some(&live.tool));
+        let event = audit::with(audit::with(event, "step", step), "what", "stream");
+        self.gate().audit.note_now(&audit::with(event, "operation", live.operation.as_ref()));
     }
 
     /// Looks at the grants for as long as something goes on that they could end.
@@ -66,9 +111,10 @@ impl Kernel {
         // After a restart the server, and with it the tool, may be still on its way.
         self.wait_for_servers().await;
         let server = self.server(&kept.server).ok_or_else(unknown_checkpoint)?;
-        let tool = Continued { server: &server, tool: &kept.tool, exposed: &kept.tool };
+        let authority = authority_in(&kept.key);
+        let tool = Continued { server: &server, tool: &kept.tool, exposed: &kept.tool, chain: &authority.chain };
         self.admit_continued(context, &tool, streaming::RESUME, unknown_checkpoint).await?;
-        self.admit_within(context, &tool, streaming::RESUME, limits_in(&kept.key)).await?;
+        self.admit_within(context, &tool, streaming::RESUME, &authority).await?;
         if kept.result.is_some() {
             self.record_resumed(context, &kept.server, &kept.tool, &kept.id).await;
         }

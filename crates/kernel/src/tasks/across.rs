@@ -147,7 +147,7 @@ impl Across<'_> {
             return Ok(Reply { outcome: Ok(created), extra: reply.extra });
         }
         let id = created.member("taskId").and_then(|id| id.as_text()).unwrap_or_default();
-        let running = self.fetch_result(&id).await;
+        let running = self.fetch_result(&id).await?;
         self.finish(&asked, params.as_ref(), running).await
     }
 
@@ -159,7 +159,7 @@ impl Across<'_> {
     }
 
     /// Asks a legacy server for the result of a task, in a task of its own.
-    async fn fetch_result(&self, id: &str) -> crate::parked::Running {
+    async fn fetch_result(&self, id: &str) -> Result<crate::parked::Running, Fault> {
         let forward =
             Forward { method: method::TASKS_RESULT.into(), params: Some(shape::naming(id)), ..Forward::default() };
         self.kernel.start(self.context, self.server, self.upstream, forward).await
@@ -209,7 +209,7 @@ impl Across<'_> {
                 let book = self.kernel.tasks();
                 let principal = &self.context.session.principal;
                 if !book.is_attended(id, principal) {
-                    book.attend(id, principal, self.fetch_result(id).await);
+                    book.attend(id, principal, self.fetch_result(id).await?);
                 }
                 let requests = book.questions(id, self.context, QUESTION_WAIT).await;
                 let asked = requests.into_iter().fold(Edit::empty(), |edit, (key, value)| edit.set(&key, value));

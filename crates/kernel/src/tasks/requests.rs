@@ -6,7 +6,7 @@ use switchboard_peer::{Context, Reply};
 use switchboard_protocol::Era;
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mcp::method;
-use switchboard_wire::{Edit, Raw, Request};
+use switchboard_wire::{Edit, Object, Raw, Request};
 
 use super::{Across, TaskTool, finished_legacy, with_related_task};
 use crate::bridge;
@@ -128,13 +128,21 @@ impl Kernel {
     }
 
     /// Notes the task that an answer is about, where there is one.
-    pub(crate) async fn note_task(&self, context: &Context, server: &Server, tool: TaskTool, reply: &Reply) {
+    pub(crate) async fn note_task(
+        &self,
+        context: &Context,
+        server: &Server,
+        tool: TaskTool,
+        params: &Object,
+        reply: &Reply,
+    ) {
         let Ok(result) = &reply.outcome else { return };
         let id = result.at(&["task", "taskId"]).or_else(|| {
             (bridge::result_type(result) == bridge::ResultType::Task).then(|| result.member("taskId")).flatten()
         });
         let principal = &context.session.principal;
         let Some(id) = id.and_then(|id| id.as_text()) else { return };
+        let tool = tool.called_with(params);
         self.write_task(&id, server, principal, &tool).await;
         if self.tasks().server(&id, principal).is_none() {
             self.tasks().note(&id, server.id(), principal, Some(tool));

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
-use switchboard_peer::{Context, Session, random_token};
+use switchboard_peer::{Context, Session};
 use switchboard_protocol::fault::Fault;
 use switchboard_store::{Digest, Operation, OperationState};
 use switchboard_wire::{Edit, Id, Raw, Request};
@@ -18,6 +18,7 @@ use crate::gate::request::Asking;
 use crate::gate::{self, Continued, Continuing, Presented, Subject, Tables};
 use crate::kernel::Kernel;
 use crate::server::Server;
+use crate::streams::key_with;
 
 /// How long a task is found again after a restart.
 const KEPT: SignedDuration = SignedDuration::from_hours(24);
@@ -33,8 +34,9 @@ impl Kernel {
     ) -> Result<(), Fault> {
         let unknown = || unknown_task(task);
         if let Some(tool) = self.tasks().tool(task, &context.session.principal) {
-            let tool = Continued { server, tool: &tool.original, exposed: &tool.exposed };
-            return self.admit_continued(context, &tool, what, unknown).await;
+            let continued = tool.continued(server);
+            self.admit_continued(context, &continued, what, unknown).await?;
+            return self.admit_within(context, &continued, what, &tool.authority).await;
         }
         let view = self.view();
         let index = view.servers.iter().position(|known| Arc::ptr_eq(known, server));
@@ -43,7 +45,7 @@ impl Kernel {
         let request = Request::new(Id::number(0), what, Some(params));
         Asking::other(context, server, Subject::Task, &policy, task, &request)?.pass(self).await?;
         for (_, exposed, route) in view.directory.tools().filter(|(id, ..)| *id == server.id()) {
-            let tool = Continued { server, tool: &route.original, exposed };
+            let tool = Continued { server, tool: &route.original, exposed, chain: &[] };
             self.admit_continued(context, &tool, what, unknown).await?;
         }
         Ok(())
@@ -60,7 +62,7 @@ impl Kernel {
     ) -> bool {
         let Some(tool) = self.tasks().tool(task, &session.principal) else { return true };
         let who = Continuing { session, tokens };
-        self.may_continue(tables, &who, &Continued { server, tool: &tool.original, exposed: &tool.exposed })
+        self.may_continue(tables, &who, &tool.continued(server))
     }
 
     /// Of a server's own list of tasks, those that are this caller's.
@@ -112,8 +114,7 @@ impl Kernel {
         let kept = store.operations().get(&name(principal, server.id(), task)).await;
         let now = self.gate().granted.time();
         let Some(kept) = kept.ok().flatten().filter(|kept| kept.expires_at > now) else { return false };
-        let tool = TaskTool { original: kept.tool.as_str().into(), exposed: kept.tool.as_str().into() };
-        self.tasks().note(task, server.id(), principal, Some(tool));
+        self.tasks().note(task, server.id(), principal, Some(TaskTool::recalled(&kept)));
         true
     }
 
@@ -127,8 +128,8 @@ impl Kernel {
             server: server.id().as_ref().to_owned(),
             tool: tool.original.as_ref().to_owned(),
             arguments: Digest::ZERO,
-            // No token is ever signed with it.
-            key: random_token().into_bytes(),
+            // No token is ever signed with it: it holds what the right to the call rests on.
+            key: key_with(&tool.authority),
             state: OperationState::Running,
             result: None,
             created_at: now,

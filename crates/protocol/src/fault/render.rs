@@ -201,6 +201,8 @@ pub(super) fn structured(fault: &Fault) -> Raw {
             "invalid_input"
         }
         Some(_) => agreeing(category, retry.retryable),
+        // A quota that does not come back by waiting is one all the same.
+        None if category == "transient" => agreeing(category, retry.retryable),
         None => category,
     };
     let details = fault.details().cloned().or_else(|| upstream.map(as_details));
@@ -215,7 +217,7 @@ pub(super) fn structured(fault: &Fault) -> Raw {
         .finish()
 }
 
-/// The category of a server's error that says what the server says of trying again.
+/// The category that says the same of trying again as the rest of the fault.
 fn agreeing(category: &'static str, retryable: bool) -> &'static str {
     match (category, retryable) {
         ("transient" | "rate_limited", false) => "permanent",

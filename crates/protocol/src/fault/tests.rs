@@ -313,3 +313,12 @@ fn the_source_stays_reachable() {
     assert_eq!(fault.source().map(ToString::to_string).as_deref(), Some("disk"));
     assert_eq!(fault.to_string(), "internal error");
 }
+
+#[test]
+fn what_trying_again_does_not_help_is_not_transient() {
+    for (advice, category) in [(None, "transient"), (Some(RetryAdvice::NEVER), "permanent")] {
+        let fault = Fault::new(FaultKind::ServerDraining, "no new calls");
+        let fault = advice.into_iter().fold(fault, Fault::with_retry);
+        assert_eq!(fault.structured().member("category").unwrap().as_text().as_deref(), Some(category));
+    }
+}

@@ -7,7 +7,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
@@ -24,7 +24,8 @@ use crate::failure::{Failure, chain};
 pub(crate) const LOOK: Duration = Duration::from_millis(500);
 /// How long tokens are believed in without asking.
 const BLIND: Duration = Duration::from_secs(30);
-/// How often the time of the last use is written down.
+/// How often the time of the last use is written down. The first use of a token is written at the next look: that it was
+/// used at all is known at once.
 const TOUCH: Duration = Duration::from_secs(60);
 
 /// The tokens that are good.
@@ -49,6 +50,16 @@ struct Entry {
     expires_at: Option<Timestamp>,
     /// Milliseconds since 1970 of a use that was not written down yet; 0 for none.
     used: AtomicI64,
+    /// Whether the store knows of any use.
+    known_used: AtomicBool,
+}
+
+/// Which uses are written down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Uses {
+    /// Those of tokens that the store takes for unused.
+    First,
+    All,
 }
 
 impl TokenBook {
@@ -77,12 +88,13 @@ impl TokenBook {
                 if let Err(error) = book.look().await {
                     tracing::warn!(error = chain(&error), "the store cannot be asked for revoked tokens");
                 }
-                if written.elapsed() >= TOUCH {
+                let due = written.elapsed() >= TOUCH;
+                if due {
                     written = Instant::now();
-                    book.write_uses().await;
                 }
+                book.write_uses(if due { Uses::All } else { Uses::First }).await;
             }
-            book.write_uses().await;
+            book.write_uses(Uses::All).await;
         });
     }
 
@@ -124,10 +136,12 @@ impl TokenBook {
         Ok(())
     }
 
-    async fn write_uses(&self) {
+    async fn write_uses(&self, which: Uses) {
         let uses: Vec<(Digest, Timestamp)> = {
             let page = self.page.read();
-            let taken = page.tokens.iter().map(|(hash, entry)| (*hash, entry.used.swap(0, Ordering::Relaxed)));
+            let wanted = |entry: &Entry| which == Uses::All || !entry.known_used.load(Ordering::Relaxed);
+            let wanted = page.tokens.iter().filter(|(_, entry)| wanted(entry));
+            let taken = wanted.map(|(hash, entry)| (*hash, entry.used.swap(0, Ordering::Relaxed)));
             taken
                 .filter(|(_, used)| *used != 0)
                 .filter_map(|(hash, used)| Some((hash, Timestamp::from_millisecond(used).ok()?)))
@@ -137,6 +151,9 @@ impl TokenBook {
             if let Err(error) = self.store.tokens().touch(hash, used).await {
                 tracing::debug!(error = chain(&error), "the last use of a token could not be written down");
                 return;
+            }
+            if let Some(entry) = self.page.read().tokens.get(&hash) {
+                entry.known_used.store(true, Ordering::Relaxed);
             }
         }
     }
@@ -214,7 +231,12 @@ impl Entry {
             expires_at: token.expires_at.map(SystemTime::from),
             ..Identity::new(token.principal.as_str(), Method::Token)
         };
-        Some(Self { principal: identity.into(), expires_at: token.expires_at, used: AtomicI64::new(0) })
+        Some(Self {
+            principal: identity.into(),
+            expires_at: token.expires_at,
+            used: AtomicI64::new(0),
+            known_used: AtomicBool::new(token.last_used_at.is_some()),
+        })
     }
 
     fn is_good(&self, now: Timestamp) -> bool {
@@ -339,9 +361,16 @@ mod tests {
         token(&store, "unused", &[], None).await;
         let book = TokenBook::open(store.clone()).await.unwrap();
         book.find(&secret, Timestamp::now()).unwrap();
-        book.write_uses().await;
+        // At the next look, though uses are written down but once in a minute.
+        book.write_uses(Uses::First).await;
         let listed = store.tokens().list().await.unwrap();
         let used: Vec<bool> = listed.iter().map(|token| token.last_used_at.is_some()).collect();
         assert_eq!((listed[0].name.as_str(), used.as_slice()), ("used", &[true, false][..]));
+        let before = listed[0].last_used_at;
+        book.find(&secret, Timestamp::now()).unwrap();
+        book.write_uses(Uses::First).await;
+        assert_eq!(store.tokens().list().await.unwrap()[0].last_used_at, before, "not at every look");
+        book.write_uses(Uses::All).await;
+        assert_ne!(store.tokens().list().await.unwrap()[0].last_used_at, before);
     }
 }

@@ -50,7 +50,13 @@ impl Kernel {
 }
 
 fn request(question: &Question<'_>, wait: Duration, attempt: u64) -> Notification {
-    let options = ["confirm", "confirm_session", "cancel"].map(Raw::string);
+    // Where each request stands alone, there is no session that a yes could hold for.
+    let words: &[&str] = if question.attempt.context.session.lasting {
+        &["confirm", "confirm_session", "cancel"]
+    } else {
+        &["confirm", "cancel"]
+    };
+    let options: Vec<Raw> = words.iter().map(|word| Raw::string(word)).collect();
     let params = Edit::empty()
         .set("callback_id", Raw::string(&question.id))
         .set_optional("request_id", question.attempt.request.map(Id::to_raw))

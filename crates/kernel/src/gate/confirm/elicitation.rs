@@ -18,8 +18,10 @@ const ASKED_BY: &str = "dev.switchboard/asked_by";
 impl Question<'_> {
     /// The question as required input (modern era).
     pub(super) fn ask_by_input(&self) -> Reply {
-        let request =
-            Edit::empty().set("method", Raw::string(method::ELICIT)).set("params", elicitation(&self.message)).finish();
+        let request = Edit::empty()
+            .set("method", Raw::string(method::ELICIT))
+            .set("params", elicitation(self.attempt.context, &self.message))
+            .finish();
         let state = format!("{STATE}{}", self.token());
         Ok(bridge::input_required(&[(QUESTION.to_owned(), request)], Some(&state))).into()
     }
@@ -27,7 +29,7 @@ impl Question<'_> {
 
 /// Asks a legacy client's user in the middle of the call.
 pub(super) async fn ask_by_elicitation(context: &Context, message: &str, wait: Duration) -> Asked {
-    let mut call = Call::new(method::ELICIT, Some(elicitation(message))).within(wait);
+    let mut call = Call::new(method::ELICIT, Some(elicitation(context, message))).within(wait);
     call.max_timeout = wait;
     call.cancel = context.cancel.clone();
     match context.remote.request(call).await {
@@ -37,16 +39,17 @@ pub(super) async fn ask_by_elicitation(context: &Context, message: &str, wait: D
     }
 }
 
-fn elicitation(message: &str) -> Raw {
+fn elicitation(context: &Context, message: &str) -> Raw {
+    // Where each request stands alone, there is no session that a yes could hold for.
+    let (words, names) = if context.session.lasting {
+        (&["once", "session", "deny"][..], &["Allow once", "Allow these arguments for this session", "Deny"][..])
+    } else {
+        (&["once", "deny"][..], &["Allow once", "Deny"][..])
+    };
     let schema = json!({
         "type": "object",
         "properties": {
-            "decision": {
-                "type": "string",
-                "title": "Decision",
-                "enum": ["once", "session", "deny"],
-                "enumNames": ["Allow once", "Allow these arguments for this session", "Deny"],
-            },
+            "decision": {"type": "string", "title": "Decision", "enum": words, "enumNames": names},
         },
         "required": ["decision"],
     });

@@ -46,7 +46,13 @@ impl Kernel {
                 let original = attempt.tool.split_once(':').map_or(attempt.tool, |(_, original)| original);
                 (view.directory.prompt(attempt.exposed), original)
             }
-            // What has no definition cannot have another one. Whether it is still there is looked at when it is read.
+            Subject::Resource => {
+                // It is read where it is now, by what holds for it there.
+                let found = self.found_resource(attempt.exposed, &attempt.context.session.principal);
+                let found = found.filter(|found| found.server.id() == attempt.server.id());
+                return Ok(Ok(found.map(|found| CurrentTool { server: found.server, policy: found.reading.policy })));
+            }
+            // What has no definition cannot have another one.
             _ => return Ok(Ok(None)),
         };
         let current = found.as_ref().and_then(|route| {

@@ -228,3 +228,44 @@ async fn a_modern_client_answers_a_server_that_is_sent_traces() {
     assert_eq!(confirmed, 1);
     assert!(server.heard("tools/call").iter().all(|call| call["trace_id"].is_string()), "it was sent traces");
 }
+
+/// An operator answers in another process; the kernel that asks puts it on record, once.
+#[tokio::test]
+async fn an_operators_answer_is_on_record_once() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let (server, store) = (Streamer::new(Era::Legacy, true), store(&directory).await);
+    let kernel = kernel(&server, Some(store.clone())).await;
+    let ann = client_as(&kernel, "ann", Era::Legacy).await;
+    let running = ann.begin(20, &asks(&confirm("Continue?")));
+    question(&ann, 1).await;
+    let pending = ann.send_as(1, "mgp/events/pending_callbacks", json!({})).await.expect("a list");
+    assert_eq!(pending["pending"][0]["request_id"], 20, "{pending}");
+    let office = switchboard_kernel::Office::of_operator(store.clone(), "olga");
+    let said = serde_json::value::RawValue::from_string("\"confirm\"".to_owned()).expect("JSON");
+    let id = pending["pending"][0]["callback_id"].as_str().expect("an id");
+    office.answer_callback(id, &said).await.expect("kept").expect("open");
+    running.answer.await.expect("no panic").expect("a result");
+    let noted = recorded(&store, "dev.switchboard.callback_answered", 1).await;
+    assert_eq!((noted.len(), &noted[0].details["by"]), (1, &json!("operator")), "{noted:?}");
+    assert_eq!(noted[0].actor.id, "olga");
+}
+
+/// A form is filled in once: a server does not wait for another answer that nobody gives.
+#[tokio::test]
+async fn an_answer_that_was_not_offered_ends_the_question_at_once() {
+    let server = Streamer::new(Era::Legacy, true);
+    let kernel = kernel(&server, None).await;
+    let capabilities = json!({"elicitation": {}});
+    let ann = Client::new(&kernel, Identity::new("ann", Method::Token).into(), Era::Legacy, capabilities).await;
+    let choose = json!({"callback_id": "cb-9", "type": "selection", "message": "Which?", "options": ["Red", "Blue"],
+        "timeout_ms": 600_000});
+    for (said, expected) in [("green", Value::Null), (" red", json!("Red")), ("Blue", json!("Blue"))] {
+        ann.ear.answers.lock().push_back(json!({"action": "accept", "content": {"response": said}}));
+        let call = ann.send_as(20, "tools/call", asks(&choose));
+        let result = tokio::time::timeout(std::time::Duration::from_secs(10), call).await.expect("at once");
+        let answered = result.expect("a result")["answered"].clone();
+        assert_eq!(answered["response"], expected, "{answered}");
+        let status = if expected.is_null() { json!("invalid_response") } else { Value::Null };
+        assert_eq!(answered["_mgp"]["status"], status);
+    }
+}

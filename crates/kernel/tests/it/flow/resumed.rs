@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use switchboard_kernel::{Kernel, Office};
+use switchboard_kernel::{Kernel, Office, ServerPolicy};
 use switchboard_peer::{Identity, Method};
 use switchboard_protocol::Era;
 use switchboard_store::Store;
@@ -249,4 +249,137 @@ async fn a_narrowed_session_token_takes_up_nothing_beyond_its_scopes() {
     params["_meta"] = json!({"session_token": token});
     assert!(ann.send_as(3, "operations/resume", params).await.is_err(), "beyond its scopes");
     ann.send_as(4, "operations/resume", resume(&piece)).await.expect("without it, as before");
+    // What is no token of anybody's narrows to nothing, whatever it is.
+    for token in [json!("nope"), json!(7), json!({"a": 1}), json!(["x"])] {
+        let mut params = resume(&piece);
+        params["_meta"] = json!({"session_token": token});
+        assert!(ann.send_as(5, "operations/resume", params).await.is_err(), "{token}");
+        let call = json!({"name": "think", "arguments": {}, "_meta": {"session_token": token}});
+        let called = ann.send_as(6, "tools/call", call).await;
+        assert!(called.as_ref().map_or(true, |result| result["isError"] == true), "{token}: {called:?}");
+    }
+}
+
+/// Pieces that are not kept any more are named to whoever goes on without them.
+#[tokio::test]
+async fn a_reader_that_goes_on_is_told_of_pieces_that_nobody_has_any_more() {
+    let server = Streamer::new(Era::Legacy, true);
+    let kernel = kernel(&server, None).await;
+    let first = client(&kernel, Era::Modern).await;
+    let running = first.begin(1, &json!({"name": "burst", "arguments": {"count": 30, "size": 100_000, "hold": true}}));
+    until("all pieces", || first.told(CHUNK).len() == 30).await;
+    let token = first.told(CHUNK)[0].clone();
+    running.cancel.cancel();
+    running.answer.await.expect("no panic").expect_err("gone");
+    server.step.add_permits(1);
+    let second = client(&kernel, Era::Modern).await;
+    second.send_as(2, "operations/resume", resume(&token)).await.expect("a result");
+    let told = second.told(CHUNK);
+    let lost = told.iter().filter(|said| said["gap_unrecoverable"] == true).count();
+    assert!(lost > 0 && lost < 29, "{lost}");
+    assert_eq!(sequences(&second), (1..30).collect::<Vec<_>>(), "each is there, or said to be gone");
+}
+
+/// The operator narrows what ann may do at the server to these paths.
+async fn narrow(store: &Store, principal: &str, paths: &str) {
+    let mut narrowed = entry(principal, "s", None, true);
+    let limits = json!({"paths": [paths]}).to_string();
+    narrowed.scopes = Some(serde_json::value::RawValue::from_string(limits).expect("JSON"));
+    Office::of_operator(store.clone(), "olga").grant_access(narrowed).await.expect("narrowed");
+}
+
+#[tokio::test]
+async fn a_stream_ends_when_limits_are_set_that_do_not_cover_it() {
+    for (era, mgp) in ERAS.into_iter().flat_map(|era| [(era, true), (era, false)]) {
+        let directory = tempfile::tempdir().expect("a directory");
+        let (server, store) = (Streamer::new(Era::Legacy, true), store(&directory).await);
+        let kernel = kernel(&server, Some(store.clone())).await;
+        let ann = if mgp {
+            Client::new(&kernel, Identity::new("ann", Method::Token).into(), era, says(era, &["streaming"])).await
+        } else {
+            client(&kernel, era).await
+        };
+        let call = |path: &str| json!({"name": "steps", "arguments": {"path": path}, "_mgp": {"stream": true}});
+        let outside = ann.begin(1, &call("/etc/secret.txt"));
+        let inside = ann.begin(2, &call("/srv/ok/a"));
+        until("both run", || server.running.load(Ordering::SeqCst) == 2).await;
+        narrow(&store, "ann", "/srv/ok/**").await;
+        let error = outside.answer.await.expect("no panic").expect_err("ended");
+        assert!(error.message.contains("limits"), "{error:?}");
+        until("one stops", || server.running.load(Ordering::SeqCst) == 1).await;
+        server.step.add_permits(4);
+        inside.answer.await.expect("no panic").expect("the new limits cover it");
+        is_blocked(&store, "stream").await;
+    }
+}
+
+#[tokio::test]
+async fn a_running_operation_is_taken_up_under_new_limits_that_cover_it() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let (server, store) = (Streamer::new(Era::Legacy, true), store(&directory).await);
+    let kernel = kernel(&server, Some(store.clone())).await;
+    let ann = client(&kernel, Era::Modern).await;
+    let running = ann.begin(1, &json!({"name": "steps", "arguments": {"path": "/srv/ok/a"}}));
+    step(&server, &ann, 1).await;
+    let piece = ann.told(CHUNK)[0].clone();
+    running.cancel.cancel();
+    running.answer.await.expect("no panic").expect_err("gone");
+    narrow(&store, "ann", "/srv/ok/**").await;
+    server.step.add_permits(3);
+    let again = client(&kernel, Era::Modern).await;
+    again.send_as(2, "operations/resume", resume(&piece)).await.expect("within the limits");
+}
+
+/// A call on somebody's behalf goes on for as long as each in the chain may make it.
+#[tokio::test]
+async fn a_stream_ends_with_the_rights_of_those_it_was_passed_on_by() {
+    for narrows in [false, true] {
+        let directory = tempfile::tempdir().expect("a directory");
+        let (server, store) = (Streamer::new(Era::Legacy, true), store(&directory).await);
+        let kernel = kernel(&server, Some(store.clone())).await;
+        let ann = client(&kernel, Era::Legacy).await;
+        let office = Office::of_operator(store.clone(), "olga");
+        office.grant_access(entry("zoe", "s", None, true)).await.expect("granted");
+        let delegation =
+            json!({"original_actor": "zoe", "delegated_via": "ann", "delegation_id": "d", "chain": ["zoe", "ann"]});
+        let call = json!({"name": "steps", "arguments": {"path": "/etc/x"}, "_mgp": {"delegation": delegation}});
+        server.step.add_permits(4);
+        ann.send_as(1, "tools/call", call.clone()).await.expect("a result");
+        let ended = ann.told(CHUNK)[0].clone();
+        let told = ann.told(CHUNK).len();
+        let running = ann.begin(2, &call);
+        step(&server, &ann, told + 1).await;
+        if narrows {
+            narrow(&store, "zoe", "/srv/ok/**").await;
+        } else {
+            office.grant_access(entry("zoe", "s", None, false)).await.expect("denied");
+        }
+        running.answer.await.expect("no panic").expect_err("ended");
+        until("it stops", || server.running.load(Ordering::SeqCst) == 0).await;
+        ann.send_as(3, "operations/resume", resume(&ended)).await.expect_err("not any more");
+        // The same after a restart, which keeps no arguments.
+        kernel.shut_down(Duration::from_secs(5)).await;
+        let kernel = super::world::kernel(&server, Some(store.clone())).await;
+        let ann = client(&kernel, Era::Legacy).await;
+        ann.send_as(4, "operations/resume", resume(&ended)).await.expect_err("not any more");
+    }
+}
+
+/// What settings of a server grant it narrows what runs, from the moment that they are read again.
+#[tokio::test]
+async fn a_stream_ends_when_settings_are_read_that_do_not_cover_it() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let (server, store) = (Streamer::new(Era::Legacy, true), store(&directory).await);
+    let kernel = kernel(&server, Some(store.clone())).await;
+    let ann = client(&kernel, Era::Legacy).await;
+    let running = ann.begin(1, &json!({"name": "steps", "arguments": {"path": "/etc/x"}}));
+    step(&server, &ann, 1).await;
+    let scope = crate::gate::world::raw(&json!({"paths": ["/srv/ok/**"]}));
+    let policy = ServerPolicy {
+        permissions_granted: vec![("filesystem.read".to_owned(), Some(scope))],
+        ..ServerPolicy::default()
+    };
+    kernel.apply(vec![crate::gate::world::spec("s", server.clone(), policy)]);
+    let error = running.answer.await.expect("no panic").expect_err("ended");
+    assert!(error.message.contains("limits"), "{error:?}");
 }

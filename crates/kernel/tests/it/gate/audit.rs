@@ -4,14 +4,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use switchboard_kernel::{GateOptions, Kernel, KernelOptions, ServerPolicy};
-use switchboard_peer::Identity;
+use switchboard_kernel::{GateOptions, ServerPolicy};
 use switchboard_protocol::Era;
 use switchboard_protocol::mgp::TrustLevel;
 use switchboard_store::{AuditEvent, Store};
 
 use super::world::{
-    Client, ERAS, House, Script, dangerous, open, open_house, ran, raw, spec, tool, tool_with, until, writing,
+    ERAS, House, Script, ann_of, dangerous, kernel_on, open, open_house, ran, raw, spec, tool, tool_with, until,
+    writing,
 };
 
 const INTENT: &str = "dev.switchboard.tool_intent";
@@ -202,23 +202,10 @@ async fn a_full_store_refuses_before_the_effect() {
     let store = Store::open(&location, options).await.unwrap();
     let script = Script::new(Era::Legacy, vec![writing("write")]);
     let kernel = kernel_on(&store, &script).await;
-    let ann = client(&kernel, Era::Legacy).await;
+    let ann = ann_of(&kernel, Era::Legacy).await;
     let refused = ann.call("write", json!({})).await.unwrap_err();
     assert!(refused.message.contains("not made"), "{refused:?}");
     assert_eq!(script.calls(), 0);
-}
-
-async fn kernel_on(store: &Store, script: &Arc<Script>) -> Kernel {
-    let mut gate = GateOptions { store: Some(store.clone()), ..GateOptions::default() };
-    open_house(&mut gate);
-    let kernel = Kernel::new(KernelOptions { gate, ..KernelOptions::default() });
-    kernel.apply(vec![spec("s", script.clone(), ServerPolicy::default())]);
-    kernel.settled(Duration::from_secs(5)).await;
-    kernel
-}
-
-async fn client(kernel: &Kernel, era: Era) -> Client {
-    Client::new(kernel, Identity::new("ann", switchboard_peer::Method::Token).into(), era, json!({})).await
 }
 
 /// A secret in the arguments is nowhere: not in the log, not in the questions, not in any file of the store.
@@ -376,7 +363,7 @@ async fn a_long_log_does_not_hold_up_the_start() {
     let began = Instant::now();
     let script = Script::new(Era::Legacy, vec![writing("write")]);
     let kernel = kernel_on(&store, &script).await;
-    let ann = client(&kernel, Era::Legacy).await;
+    let ann = ann_of(&kernel, Era::Legacy).await;
     assert!(ran(&ann.call("write", json!({})).await));
     let filter = switchboard_store::AuditFilter {
         event_types: vec![UNKNOWN.to_owned()],

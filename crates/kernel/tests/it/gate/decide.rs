@@ -477,3 +477,80 @@ async fn a_grant_that_is_over_already_is_refused_and_takes_nothing_away() {
     assert_eq!(kept().await, before);
     assert!(ran(&bob.call("read", json!({})).await));
 }
+
+/// Where each request stands alone there is no session that a yes could hold for.
+#[tokio::test]
+async fn a_yes_for_the_session_is_offered_only_where_there_is_one() {
+    let (house, _script) = house(vec![dangerous("drop")]).await;
+    let elicits = json!({"elicitation": {"form": {}}});
+    let modern = house.client_with(Era::Modern, "ann", elicits.clone()).await;
+    let asked = modern.call("drop", json!({})).await.unwrap();
+    let offered = |schema: &Value| schema["properties"]["decision"]["enum"].clone();
+    let schema = &asked["inputRequests"]["confirm"]["params"]["requestedSchema"];
+    assert_eq!(offered(schema), json!(["once", "deny"]), "{asked}");
+    let legacy = house.client_with(Era::Legacy, "bob", elicits).await;
+    legacy.ear.answers.lock().push_back(json!({"action": "decline"}));
+    let _ = legacy.call("drop", json!({})).await;
+    let schema = legacy.ear.asked.lock()[0].1["requestedSchema"].clone();
+    assert_eq!(offered(&schema), json!(["once", "session", "deny"]));
+    let said = json!({"extensions": {"dev.cloto/mgp": {"version": "0.3.0", "extensions": ["callbacks"]}}});
+    for (era, capabilities, count) in [(Era::Modern, said, 2), (Era::Legacy, callbacks(), 3)] {
+        let client = Arc::new(house.client_with(era, "cid", capabilities).await);
+        let calling = tokio::spawn({
+            let client = client.clone();
+            async move { client.call("drop", json!({"era": count})).await }
+        });
+        until("the question", || !questions(&client).is_empty()).await;
+        assert_eq!(questions(&client)[0]["options"].as_array().unwrap().len(), count);
+        calling.abort();
+    }
+}
+
+/// The same for a prompt or a resource: it is had from the server that is there when a person has agreed.
+#[tokio::test]
+async fn a_prompt_that_is_held_over_a_reload_is_had_from_the_new_server() {
+    let script = Script::new(Era::Legacy, vec![]);
+    *script.prompts.lock() = vec![json!({"name": "run_command", "arguments": [{"name": "command"}]})];
+    let house = House::with(&[("db", script.clone())], ServerPolicy::default, |gate| {
+        open_house(gate);
+        gate.approval_wait = LONG;
+    })
+    .await;
+    let ann = Arc::new(house.client(Era::Legacy, "ann").await);
+    let getting = tokio::spawn({
+        let ann = ann.clone();
+        async move { ann.request("prompts/get", json!({"name": "run_command", "arguments": {"command": "ls -l"}})).await }
+    });
+    let id = held(&house).await;
+    let mut next = spec("db", script.clone(), ServerPolicy::default());
+    next.fingerprint = "2".to_owned();
+    house.kernel.apply(vec![next]);
+    until("the new one is there", || script.heard("initialize").len() == 2).await;
+    house.kernel.settled(LONG).await;
+    approve(&house, &id, Reuse::Once).await;
+    getting.await.unwrap().unwrap();
+    assert_eq!(script.heard("prompts/get").len(), 1);
+}
+
+/// Whoever calls a tool is a model: what it changes of the rights of others, a person agrees to first.
+#[tokio::test]
+async fn a_grant_by_a_tool_waits_for_a_person() {
+    let (house, _script) = house(vec![dangerous("drop")]).await;
+    let says = json!({"mgp": {"version": "0.3.0", "extensions": ["access_control"]}});
+    let root = house.admin(Era::Legacy, says).await;
+    let grant = json!({"agent_id": "bob", "server_id": "db", "entry_type": "server_grant", "permission": "allow"});
+    for tool in ["mgp.access.grant", "mgp.access.revoke"] {
+        let before = house.events().await.len();
+        let asked = root.call(tool, grant.clone()).await;
+        assert!(!ran(&asked), "{tool}: {asked:?}");
+        let made = |event: &switchboard_store::AuditEvent| event.event_type.starts_with("ACCESS_");
+        assert!(!house.events().await[before..].iter().any(made), "{tool}: nothing was changed");
+        let pending = house.store.approvals().pending(Timestamp::now(), 10).await.unwrap();
+        assert_eq!(pending.len(), 1, "{tool}");
+        assert!(pending[0].held.shown.as_ref().unwrap().get().contains("bob"));
+        approve(&house, &pending[0].held.id, Reuse::Once).await;
+        root.call(tool, grant.clone()).await.expect("a person agreed");
+        assert!(house.events().await[before..].iter().any(made), "{tool}");
+    }
+    assert!(root.call("mgp.access.query", json!({"agent_id": "bob", "server_id": "db"})).await.is_ok());
+}

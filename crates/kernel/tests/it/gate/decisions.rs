@@ -89,12 +89,17 @@ async fn a_decision_by_a_method_is_told_once_with_the_trace_of_its_request() {
     traced.as_object_mut().unwrap().remove("permission");
     root.request("mgp/access/revoke", traced).await.expect("revoked");
     let called = json!({"name": "mgp.access.grant", "arguments": grant, "_meta": {"trace_id": "of-call"}});
+    root.request("tools/call", called.clone()).await.expect_err("a person has to agree");
+    let pending = house.store.approvals().pending(jiff::Timestamp::now(), 10).await.unwrap();
+    let end = jiff::Timestamp::now() + jiff::SignedDuration::from_mins(5);
+    let yes = switchboard_store::Verdict::Approve(switchboard_store::Reuse::Once);
+    house.office().answer(&[pending[0].held.id.clone()], yes, None, end).await.unwrap();
     root.request("tools/call", called).await.expect("granted");
     let sought = json!({"reason": "capability_gap", "context": "do a", "task_trace_id": "of-task"});
     root.request("mgp/tools/request", sought).await.expect("an answer");
-    until("the sink hears", || types(&sink.heard(AUDIT)).len() >= 3).await;
+    until("the sink hears", || types(&sink.heard(AUDIT)).len() >= 4).await;
     let heard = sink.heard(AUDIT);
-    assert_eq!(types(&heard), ["ACCESS_GRANTED", "ACCESS_REVOKED", "ACCESS_GRANTED"]);
+    assert_eq!(types(&heard), ["ACCESS_GRANTED", "ACCESS_REVOKED", "PERMISSION_GRANTED", "ACCESS_GRANTED"]);
     let events = house.await_events("dev.switchboard.tools_sought", 1).await;
     assert_eq!(events[0].trace_id.as_deref(), Some("of-task"));
     let traces: Vec<_> =

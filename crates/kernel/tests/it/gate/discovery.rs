@@ -307,8 +307,13 @@ async fn an_agent_asks_for_what_it_lacks() {
         (&some["status"], &some["tools_unavailable"]),
         (&json!("partial"), &json!(["quantum chromodynamics simulation"]))
     );
+    let tokens = |answer: &Value| answer["context_tokens_added"].as_u64().unwrap();
+    assert!(tokens(&some) > 20 && tokens(&some) < tokens(&both), "what the answer shows is in the context: {some}");
     let none = request(json!(["quantum chromodynamics simulation"])).await.unwrap();
-    assert_eq!(none["status"], "unavailable", "{none}");
+    assert_eq!((none["status"].as_str(), tokens(&none)), (Some("unavailable"), 0), "{none}");
+    let odd = json!({"reason": "boredom", "requirements": {"capabilities": ["send_mail"]}});
+    let refused = client.request("mgp/tools/request", odd).await.unwrap_err();
+    assert!(refused.message.contains("capability_gap"), "{refused:?}");
 
     let session = client.request("mgp/tools/session", json!({})).await.unwrap();
     assert_eq!((&session["max_tokens"], &session["pinned"]), (&json!(8000), &json!([])));

@@ -437,3 +437,52 @@ async fn a_principal_without_access_does_not_wait_for_a_server_that_starts() {
     let called = tokio::time::timeout(Duration::from_secs(20), ann.call("mute__run", json!({}))).await.unwrap();
     assert_eq!(called.unwrap_err().message, "Unknown tool: mute__run");
 }
+
+/// Whoever ordered a server down and has the answer can rely on it, before the server itself knows.
+#[tokio::test]
+async fn no_call_begins_after_an_order_to_end_was_answered() {
+    let orders = [
+        ("mgp/lifecycle/shutdown", json!({"server_id": "s"})),
+        ("mgp/lifecycle/shutdown", json!({"server_id": "s", "reason": "configuration_change"})),
+        (SERVERS_ORDER, json!({"server_id": "s", "order": "stop"})),
+        (SERVERS_ORDER, json!({"server_id": "s", "order": "drain"})),
+    ];
+    for (method, order) in orders {
+        let script = Script::new(Era::Legacy, vec![tool("read")]);
+        let house = house(&script).await;
+        let ann = house.client_with(Era::Legacy, "ann", speaks()).await;
+        let root = house.admin(Era::Modern, json!({})).await;
+        root.request(method, order.clone()).await.unwrap();
+        let refused = ann.call("read", json!({})).await.unwrap_err();
+        assert!([2000, 2001].contains(&refused.code), "{order}: {refused:?}");
+        assert_eq!(script.calls(), 0, "{order}");
+        if order["order"] == "stop" {
+            until("it is down", || state(&house.kernel) == State::Disconnected).await;
+            assert_eq!(
+                root.request(SERVERS_ORDER, json!({"server_id": "s", "order": "start"})).await.unwrap()["accepted"],
+                true
+            );
+            until("it is back", || state(&house.kernel) == State::Connected).await;
+            ann.call("read", json!({})).await.unwrap();
+        }
+    }
+}
+
+/// What a server does in a call may be what somebody watches for: it hears first what is watched.
+#[tokio::test]
+async fn a_server_that_comes_back_hears_what_is_watched_before_it_is_called() {
+    for (server, first) in [(Era::Legacy, "resources/subscribe"), (Era::Modern, "subscriptions/listen")] {
+        let script = Script::new(server, vec![tool("read")]);
+        let house = house(&script).await;
+        let ann = house.client(Era::Legacy, "ann").await;
+        ann.request("resources/subscribe", json!({"uri": "script://one"})).await.unwrap();
+        script.heard.lock().clear();
+        let mut next = spec("s", script.clone(), ServerPolicy::default());
+        next.fingerprint = "2".to_owned();
+        house.kernel.apply(vec![next]);
+        ann.call("read", json!({})).await.unwrap();
+        let heard: Vec<String> = script.heard.lock().iter().map(|(method, _)| method.clone()).collect();
+        let place = |name: &str| heard.iter().position(|method| method == name);
+        assert!(place(first).is_some() && place(first) < place("tools/call"), "{heard:?}");
+    }
+}

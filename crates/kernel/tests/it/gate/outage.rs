@@ -8,12 +8,11 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use serde_json::{Value, json};
-use switchboard_kernel::{GateOptions, Kernel, KernelOptions, ServerPolicy};
-use switchboard_peer::Identity;
+use switchboard_kernel::Kernel;
 use switchboard_protocol::Era;
 use switchboard_store::{AuditEvent, Boundary, Location, Options, Store, StoreError};
 
-use super::world::{Client, Script, events, open, open_house, ran, raw, spec, tool, tool_with, writing};
+use super::world::{Client, Script, ann_of, events, kernel_on, open, ran, raw, tool, tool_with, writing};
 
 /// Where the store fails now, if anywhere.
 type Outage = Arc<Mutex<Option<Boundary>>>;
@@ -33,19 +32,6 @@ pub(super) async fn failing(directory: &Path, outage: &Outage) -> Store {
 fn tools() -> Vec<Value> {
     let reading = |name: &str| tool_with(name, &json!({"annotations": {"readOnlyHint": true}}));
     vec![tool("work"), writing("write"), reading("look"), reading("fail"), tool("wait"), writing("hang")]
-}
-
-async fn kernel_on(store: &Store, script: &Arc<Script>) -> Kernel {
-    let mut gate = GateOptions { store: Some(store.clone()), ..GateOptions::default() };
-    open_house(&mut gate);
-    let kernel = Kernel::new(KernelOptions { gate, ..KernelOptions::default() });
-    kernel.apply(vec![spec("s", script.clone(), ServerPolicy::default())]);
-    kernel.settled(Duration::from_secs(5)).await;
-    kernel
-}
-
-async fn client(kernel: &Kernel) -> Client {
-    Client::new(kernel, Identity::new("ann", switchboard_peer::Method::Token).into(), Era::Legacy, json!({})).await
 }
 
 /// Calls a tool under a trace of its own; whether it ran.
@@ -100,7 +86,7 @@ async fn calls_around_an_outage(
     at: Boundary,
     round: &str,
 ) -> Vec<String> {
-    let ann = Arc::new(client(kernel).await);
+    let ann = Arc::new(ann_of(kernel, Era::Legacy).await);
     let trace = |name: &str| format!("{round}-{name}");
     // Effects that are under way when the store goes away end well, of either kind.
     script.results.lock().remove("hang");
@@ -136,7 +122,7 @@ async fn what_was_acknowledged_during_an_outage_is_on_record_afterwards() {
             let reads = acknowledged.iter().filter(|trace| trace.ends_with("look")).count();
             assert!(reads > 0, "reads go on while the journal takes their record");
             // Long enough for the store to be tried, and tried again.
-            let ann = client(&kernel).await;
+            let ann = ann_of(&kernel, Era::Legacy).await;
             for number in 0..20 {
                 let trace = format!("{round}-late-{number}");
                 if call(&ann, "look", &trace).await {
@@ -168,7 +154,7 @@ async fn the_outcome_of_a_said_effect_outlives_the_outage() {
         let store = failing(directory.path(), &outage).await;
         let script = Script::new(Era::Legacy, vec![writing("wait")]);
         let kernel = kernel_on(&store, &script).await;
-        let ann = client(&kernel).await;
+        let ann = ann_of(&kernel, Era::Legacy).await;
         let (called, ()) = tokio::join!(call(&ann, "wait", "said"), async {
             script.arrived.notified().await;
             *outage.lock() = Some(at);

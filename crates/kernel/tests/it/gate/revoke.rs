@@ -243,3 +243,45 @@ async fn a_question_is_not_answered_by_who_may_not_call_any_more() {
         assert!(blocked.iter().all(|event| event.details["what"] == "answer"), "{blocked:?}");
     }
 }
+
+/// A task goes on for as long as the call that made it would pass: by its tool, its arguments and all in its chain.
+#[tokio::test]
+async fn a_task_is_not_told_of_once_its_call_would_not_pass() {
+    let script = Script::new(Era::Legacy, vec![tool("read")]);
+    let house = House::new(&[("files", script.clone())]).await;
+    for name in ["ann", "zoe"] {
+        house.grant(name, "files", None, true).await;
+    }
+    let ann = house.client(Era::Legacy, "ann").await;
+    let delegation =
+        json!({"original_actor": "zoe", "delegated_via": "ann", "delegation_id": "d", "chain": ["zoe", "ann"]});
+    let calls = [
+        ("inside", json!({"path": "/srv/ok/a"}), json!({})),
+        ("outside", json!({"path": "/etc/secret"}), json!({})),
+        ("passed-on", json!({"path": "/srv/ok/b"}), json!({"delegation": delegation})),
+    ];
+    for (id, arguments, mgp) in calls {
+        let made = json!({"task": {"taskId": id, "status": "working", "ttl": 60_000}});
+        script.results.lock().insert("read".to_owned(), made);
+        let call = json!({"name": "read", "arguments": arguments, "_mgp": mgp, "task": {"ttl": 60_000}});
+        ann.request("tools/call", call).await.expect("a task");
+    }
+    let asked = || script.heard("tasks/get").len();
+    let passes = async |id: &str| {
+        let before = asked();
+        // The script knows no tasks; what matters is whether it was asked.
+        let _ = ann.request("tasks/get", json!({"taskId": id})).await;
+        asked() > before
+    };
+    for id in ["inside", "outside", "passed-on"] {
+        assert!(passes(id).await, "{id}");
+    }
+    let mut narrowed = entry("ann", "files", None, true);
+    let limits = json!({"paths": ["/srv/ok/**"]}).to_string();
+    narrowed.scopes = Some(serde_json::value::RawValue::from_string(limits).expect("JSON"));
+    house.office().grant_access(narrowed).await.expect("narrowed");
+    tokio::time::sleep(Duration::from_millis(220)).await;
+    assert_eq!((passes("inside").await, passes("outside").await, passes("passed-on").await), (true, false, true));
+    house.grant("zoe", "files", None, false).await;
+    assert_eq!((passes("inside").await, passes("passed-on").await), (true, false));
+}

@@ -264,6 +264,21 @@ pub(crate) async fn open(directory: &Path) -> Store {
     Store::open(&location, Options::default()).await.expect("a store")
 }
 
+/// A kernel on this store, open to all, in front of one server.
+pub(crate) async fn kernel_on(store: &Store, script: &Arc<Script>) -> Kernel {
+    let mut gate = GateOptions { store: Some(store.clone()), ..GateOptions::default() };
+    open_house(&mut gate);
+    let kernel = Kernel::new(KernelOptions { gate, ..KernelOptions::default() });
+    kernel.apply(vec![spec("s", script.clone(), ServerPolicy::default())]);
+    kernel.settled(Duration::from_secs(5)).await;
+    kernel
+}
+
+/// Ann, who says nothing of herself.
+pub(crate) async fn ann_of(kernel: &Kernel, era: Era) -> Client {
+    Client::new(kernel, Identity::new("ann", Method::Token).into(), era, json!({})).await
+}
+
 /// A kernel with a store.
 pub(crate) struct House {
     pub(crate) kernel: Kernel,

@@ -1,8 +1,8 @@
 //! The events of one stream: a bounded log with at most one reader.
 //!
 //! The log is the queue of a slow reader and the memory for one that comes back, in one. Writers never wait: where
-//! there is no room left for what nobody has read, the writer is told, and the event is not kept. The stream of a call goes
-//! on all the same, to its answer, for which there is always room. The reader of a stream that lasts is given up then, so
+//! there is no room left for what nobody has read, the writer is told, and the event is not kept; a reader that comes back is
+//! told how many there were. The stream of a call goes on all the same, to its answer, for which there is always room. The reader of a stream that lasts is given up then, so
 //! that it learns that it missed something; but not before it had the time to read.
 
 use std::collections::VecDeque;
@@ -61,6 +61,8 @@ struct State {
     next: u64,
     /// Events before this number were given to a reader.
     unread: u64,
+    /// Events that there was no room for since a reader was last told of such.
+    refused: u64,
     finished: bool,
     /// Which reader is the current one.
     reader: u64,
@@ -110,6 +112,7 @@ impl EventLog {
             bytes: 0,
             next: 1,
             unread: 1,
+            refused: 0,
             finished: false,
             reader: 0,
             attached: false,
@@ -159,9 +162,7 @@ impl EventLog {
         }
         let mut full = false;
         if !always && over(&state, self.limits.events) {
-            // The first reader of an answer is about to come.
-            let is_read = state.attached || (state.reader == 0 && !self.kind.lasts);
-            full = !is_read
+            full = !self.is_read(&state)
                 || over(&state, self.limits.events.saturating_mul(BURST))
                 || (self.kind.lasts && state.is_slow());
         }
@@ -182,6 +183,7 @@ impl EventLog {
             }
         }
         if full {
+            state.refused = state.refused.saturating_add(1);
             if state.attached && self.kind.lasts {
                 state.give_up_reader();
                 if !self.kind.resumable {
@@ -195,6 +197,11 @@ impl EventLog {
         state.next += 1;
         state.wake();
         Ok(())
+    }
+
+    /// Whether somebody reads, or the first reader of an answer is about to come.
+    fn is_read(&self, state: &State) -> bool {
+        state.attached || (state.reader == 0 && !self.kind.lasts)
     }
 
     /// Nothing more will be added.
@@ -221,10 +228,15 @@ impl EventLog {
         self.state.lock().attached
     }
 
-    /// Bytes that nobody has read.
+    /// Bytes that nobody has read. Where there is no room for another event, more than any writer waits for: who keeps what
+    /// it has to say need not be refused it first.
     pub(super) fn unread_bytes(&self) -> usize {
         let state = self.state.lock();
         let unread = usize::try_from(state.next - state.unread).unwrap_or(usize::MAX);
+        let room = if self.is_read(&state) { self.limits.events.saturating_mul(BURST) } else { self.limits.events };
+        if unread >= room {
+            return usize::MAX;
+        }
         state.events.iter().rev().take(unread).map(Bytes::len).sum()
     }
 
@@ -259,8 +271,8 @@ impl EventLog {
         let wanted = after.map_or(state.unread, |after| after.saturating_add(1).min(state.next));
         let cursor = wanted.max(state.first());
         let number = state.reader;
+        let lost = (cursor - wanted).saturating_add(std::mem::take(&mut state.refused));
         drop(state);
-        let lost = cursor - wanted;
         let priming = (lost > 0).then(|| encode(&Event { id: self.event_id(cursor - 1), ..gap(lost) }));
         Reader { log: self.clone(), number, cursor, priming, until: None }
     }
@@ -292,7 +304,12 @@ impl Reader {
     pub(super) fn primed(mut self, retry: Duration) -> Self {
         let retry = u64::try_from(retry.as_millis()).unwrap_or(u64::MAX);
         let id = self.log.event_id(self.cursor - 1);
-        self.priming = Some(encode(&Event { id, retry: Some(retry), ..Event::default() }));
+        let first = encode(&Event { id, retry: Some(retry), ..Event::default() });
+        // What was lost is told after it.
+        self.priming = Some(match self.priming.take() {
+            Some(gap) => [first, gap].concat().into(),
+            None => first,
+        });
         self
     }
 

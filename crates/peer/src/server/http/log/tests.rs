@@ -51,6 +51,9 @@ impl Client {
                 let event = decoder.next_event().unwrap().unwrap();
                 self.last = event.id.unwrap().split_once('-').unwrap().1.parse().unwrap();
                 let text = std::str::from_utf8(&event.data).unwrap();
+                if text.contains("events_lost") {
+                    return;
+                }
                 self.got.push(text.split_once(' ').unwrap().0.parse().unwrap());
             }
             Poll::Ready(None) => self.reader = None,
@@ -243,4 +246,27 @@ fn a_reader_that_comes_back_too_late_is_told_what_it_missed() {
     assert_eq!(rest, ["6", "7", "8", "9", "10", "answer"]);
     let mut in_time = log.read(Some(5));
     assert_eq!(poll(&mut in_time), Some(("7-6".to_owned(), "6".to_owned())), "nothing is missing");
+}
+
+/// What there was no room for has no number: a reader that comes back learns of it all the same, once.
+#[test]
+fn a_reader_that_comes_back_is_told_of_what_there_was_no_room_for() {
+    let log = log(7, CALL, LIMITS);
+    let read = |reader: &mut Reader| match reader.poll_event(&mut Context::from_waker(&noop_waker())) {
+        Poll::Ready(Some(bytes)) => String::from_utf8(bytes.to_vec()).unwrap(),
+        other => panic!("{other:?}"),
+    };
+    log.push(&"0 first".into()).unwrap();
+    let mut reader = log.read(None);
+    assert!(read(&mut reader).contains("first"));
+    drop(reader);
+    let refused = (0..20).filter(|number| log.push(&format!("{number} x").into()).is_err()).count();
+    assert!(refused > 0);
+    assert_eq!(log.unread_bytes(), usize::MAX, "whoever keeps what it has to say sees that there is no room");
+    let mut reader = log.read(Some(1));
+    assert!(read(&mut reader).contains(&format!(r#""kind":"events_lost","lost":{refused}"#)));
+    assert!(read(&mut reader).contains("0 x"), "then what was kept");
+    let mut again = log.read(Some(1)).primed(Duration::from_secs(1));
+    assert!(!read(&mut again).contains("events_lost"), "it was told");
+    assert!(read(&mut again).contains("0 x"));
 }
