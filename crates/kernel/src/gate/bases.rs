@@ -145,9 +145,9 @@ mod tests {
             (args(&["-y", "@scope/package", "serve", "--verbose"]), vec![]),
             // What is not there yet may become a folder, but hardly one with an ending.
             (vec![absolute("later"), absolute("later.db")], vec![absolute("later")]),
-            (args(&["~/files"]), vec!["/home/ann/files".to_owned()]),
+            (args(&["~/files"]), vec!["/homes/ann/files".to_owned()]),
         ] {
-            let found = folders(&candidates(root, Some(Path::new("/home/ann")), &given));
+            let found = folders(&candidates(root, Some(Path::new("/homes/ann")), &given));
             assert_eq!(found, expected, "{given:?}");
         }
     }
