@@ -73,7 +73,7 @@ impl Directory {
         }
         variables.sort_unstable();
         variables.dedup();
-        let policy = ToolPolicy::strictest(policies).unwrap_or_else(|| plain.named.clone());
+        let policy = ToolPolicy::strictest(&policies).unwrap_or_else(|| plain.named.clone());
         Reading { policy, variables }
     }
 

@@ -100,7 +100,7 @@ impl ToolPolicy {
     }
 
     /// What holds where all of these may: the strictest of each.
-    pub(crate) fn strictest(policies: Vec<Arc<Self>>) -> Option<Arc<Self>> {
+    pub(crate) fn strictest(policies: &[Arc<Self>]) -> Option<Arc<Self>> {
         let rank = |policy: &Arc<Self>| (policy.assessment.confirm.is_some(), policy.assessment.risk);
         let strictest = policies.iter().max_by_key(|policy| rank(policy))?.clone();
         let assessments = policies.iter().map(|policy| &policy.assessment);

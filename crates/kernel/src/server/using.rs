@@ -24,7 +24,8 @@ const TURN: Duration = Duration::from_secs(10);
 /// How long a question waits until it is clear for whom it is.
 const DOUBT: Duration = Duration::from_secs(15);
 
-/// How long a call that was given up counts as worked on, where nothing tells that its answer came after all.
+/// How long a call that was given up counts as worked on. Servers that heed a cancellation do not answer it, so there is
+/// nothing to wait for; those that do not have this long to ask.
 const AFTERLIFE: Duration = Duration::from_secs(600);
 /// Owners of such calls that are told apart.
 const MAX_ABANDONED: usize = 1_024;
@@ -49,15 +50,15 @@ struct Calls {
     abandoned: u64,
     /// Whose they were, by owner, and when the last of them ended. The server may still work on them.
     ghosts: HashMap<u64, (Principal, Instant)>,
-    /// There were more of those than are kept.
-    crowded: bool,
+    /// When there were last more of those than are kept.
+    crowded: Option<Instant>,
 }
 
 impl Calls {
     /// Whether what comes now may be about a call that somebody else gave up.
     fn may_be_for_another(&self, owner: u64, identity: &Principal) -> bool {
         let is_own = |(whose, (ghost, _)): (&u64, &(Principal, Instant))| *whose == owner || are_kin(ghost, identity);
-        self.crowded || !self.ghosts.iter().all(is_own)
+        self.crowded.is_some() || !self.ghosts.iter().all(is_own)
     }
 
     /// Whether that holds for everybody who has a call here.
@@ -68,16 +69,14 @@ impl Calls {
     /// Forgets those whose answer has come, and those of a connection that has ended: `unanswered` are the owners of the
     /// calls that were given up on the one there is.
     fn lay_ghosts(&mut self, unanswered: Option<&[u64]>) {
-        if self.ghosts.is_empty() && !self.crowded {
+        if self.ghosts.is_empty() && self.crowded.is_none() {
             return;
         }
-        match unanswered {
-            Some(owners) => {
-                self.crowded &= !owners.is_empty();
-                self.ghosts.retain(|owner, _| owners.contains(owner));
-            }
-            None => self.ghosts.retain(|_, (_, since)| since.elapsed() < AFTERLIFE),
-        }
+        let is_young = |since: &Instant| since.elapsed() < AFTERLIFE;
+        self.crowded =
+            self.crowded.filter(|since| is_young(since) && unanswered.is_none_or(|owners| !owners.is_empty()));
+        self.ghosts
+            .retain(|owner, (_, since)| is_young(since) && unanswered.is_none_or(|owners| owners.contains(owner)));
     }
 
     fn shared(&self) -> impl Iterator<Item = (&u64, &User)> {
@@ -254,7 +253,7 @@ impl Using {
         let calls = self.calls.lock();
         let ghosts = calls.ghosts.values().map(|(ghost, _)| &*ghost.name);
         let users = calls.shared().map(|(_, user)| &*user.identity.name);
-        !calls.crowded && users.chain(ghosts).all(|name| name == principal)
+        calls.crowded.is_none() && users.chain(ghosts).all(|name| name == principal)
     }
 
     /// How many calls run.
@@ -317,7 +316,7 @@ impl Drop for Ticket {
             if calls.ghosts.len() < MAX_ABANDONED || calls.ghosts.contains_key(&user.owner) {
                 calls.ghosts.insert(user.owner, (user.identity.clone(), Instant::now()));
             } else {
-                calls.crowded = true;
+                calls.crowded = Some(Instant::now());
             }
         }
         let idle = calls.open.is_empty();
@@ -374,13 +373,15 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn where_nothing_tells_of_late_answers_time_ends_the_doubt() {
+    async fn time_ends_the_doubt() {
         let using = Arc::new(Using::default());
         drop(using.begin(of("ann", 1)));
         let _bobs = using.begin(of("bob", 2));
-        assert!(matches!(using.whose(None), Whose::Doubtful));
+        for unanswered in [None, Some(&[1][..])] {
+            assert!(matches!(using.whose(unanswered), Whose::Doubtful));
+        }
         tokio::time::advance(AFTERLIFE).await;
-        assert!(matches!(using.whose(None), Whose::Owners(_)));
+        assert!(matches!(using.whose(Some(&[1])), Whose::Owners(_)));
     }
 
     #[tokio::test(start_paused = true)]

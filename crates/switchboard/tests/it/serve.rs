@@ -291,6 +291,8 @@ fn a_second_signal_does_not_wait_for_calls_that_run() {
     let params = json!({"name": "slow", "arguments": {}, "_meta": modern_meta(&json!({}))});
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
     let _stream = served.send("POST", "/mcp", None, &body.to_string());
+    let runs = |metrics: &str| metrics.contains("switchboard_server_running{server=\"one\"} 1");
+    until(|| runs(&served.http("GET", "/metrics", None, "").1).then_some(())).expect("the call runs");
     served.signal(rustix::process::Signal::TERM);
     until(|| (served.http("GET", "/readyz", None, "").0 == 503).then_some(())).expect("no longer ready");
     let began = std::time::Instant::now();

@@ -332,7 +332,7 @@ async fn one_principal_does_not_take_the_places_of_all_calls_that_wait() {
     open_house(&mut gate);
     let kernel = Kernel::new(KernelOptions { gate, parked_calls_each: 2, ..KernelOptions::default() });
     // Each at a server of its own, so that nobody doubts whose question it is.
-    let servers = ["a", "b", "c"].map(|id| spec(id, script.clone(), ServerPolicy::default()));
+    let servers = ["a", "b", "c", "d"].map(|id| spec(id, script.clone(), ServerPolicy::default()));
     kernel.apply(servers.into());
     kernel.settled(Duration::from_secs(5)).await;
     let capable = json!({"elicitation": {"form": {}}, "mgp": speaks()["mgp"]});
@@ -345,5 +345,5 @@ async fn one_principal_does_not_take_the_places_of_all_calls_that_wait() {
         assert_eq!(eve.call(tool, json!({})).await.unwrap()["resultType"], "input_required");
     }
     assert_eq!(eve.call("c__asks", json!({})).await.unwrap_err().code, 3002);
-    assert_eq!(ann.call("c__asks", json!({})).await.unwrap()["resultType"], "input_required");
+    assert_eq!(ann.call("d__asks", json!({})).await.unwrap()["resultType"], "input_required");
 }

@@ -2,8 +2,9 @@
 //!
 //! The log is the queue of a slow reader and the memory for one that comes back, in one. Writers never wait: where
 //! there is no room left for what nobody has read, the writer is told, and the event is not kept; a reader that comes back is
-//! told how many there were. The stream of a call goes on all the same, to its answer, for which there is always room. The reader of a stream that lasts is given up then, so
-//! that it learns that it missed something; but not before it had the time to read.
+//! told how many there were. The stream of a call goes on all the same, to its answer, for which there is always room. The
+//! reader of a stream that lasts is given up then, so that it learns that it missed something; but not before it had the
+//! time to read.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
@@ -264,14 +265,17 @@ impl EventLog {
     pub(super) fn read(self: &Arc<Self>, after: Option<u64>) -> Reader {
         let mut state = self.state.lock();
         // The first reader may be told to end before it begins; one that comes back is to stay.
-        state.draining &= state.reader == 0;
+        let is_first = state.reader == 0;
+        state.draining &= is_first;
         state.give_up_reader();
         state.attached = true;
         state.away = None;
         let wanted = after.map_or(state.unread, |after| after.saturating_add(1).min(state.next));
         let cursor = wanted.max(state.first());
         let number = state.reader;
-        let lost = (cursor - wanted).saturating_add(std::mem::take(&mut state.refused));
+        // The first one missed nothing: whoever wrote was told that there is no room.
+        let refused = std::mem::take(&mut state.refused);
+        let lost = (cursor - wanted).saturating_add(if is_first { 0 } else { refused });
         drop(state);
         let priming = (lost > 0).then(|| encode(&Event { id: self.event_id(cursor - 1), ..gap(lost) }));
         Reader { log: self.clone(), number, cursor, priming, until: None }
