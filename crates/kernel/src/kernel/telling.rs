@@ -1,5 +1,6 @@
 //! Notices that belong to no call: who hears of what has changed, at a server or in the lists.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use switchboard_peer::Session;
@@ -17,7 +18,28 @@ impl Kernel {
     /// Grants have changed: everybody may see something else now.
     pub(crate) fn grants_changed(&self) {
         self.end_revoked();
+        self.end_revoked_watches();
         self.tell_changed(&ListKind::ALL);
+    }
+
+    /// Ends what clients watch and may not see any more: it does not come again with the right to see it.
+    fn end_revoked_watches(&self) {
+        let tables = self.0.gate.granted.latest();
+        for session in self.clients() {
+            let Some(state) = session.existing_state::<ClientState>() else { continue };
+            let may_see = |id: &str| {
+                let server = self.server(id);
+                server.is_none_or(|server| self.access(&tables, &session, &server, None).allow)
+            };
+            let watched: Vec<_> = state.watches.lock().iter().map(|(id, _)| id.clone()).collect();
+            let lost: HashSet<_> = watched.into_iter().filter(|id| !may_see(id)).collect();
+            let ended: Vec<_> = state.watches.lock().extract_if(|(id, _)| lost.contains(id)).collect();
+            for (id, uri) in ended {
+                if let Some(server) = self.server(&id) {
+                    self.spawn(async move { server.unwatch_resource(&uri).await });
+                }
+            }
+        }
     }
 
     pub(super) fn tell_changed(&self, changed: &[ListKind]) {
@@ -104,6 +126,7 @@ impl Kernel {
         let tables = self.0.gate.granted.latest();
         let usable = self.standing(&tables, server, None).missing.is_empty();
         let may_see = |session: &Session| usable && self.access(&tables, session, server, None).allow;
+        self.end_revoked_watches();
         for session in self.clients().into_iter().filter(|session| may_see(session)) {
             let watches =
                 session.existing_state::<ClientState>().is_some_and(|state| state.watches.lock().contains(&key));

@@ -285,3 +285,32 @@ async fn a_task_is_not_told_of_once_its_call_would_not_pass() {
     house.grant("zoe", "files", None, false).await;
     assert_eq!((passes("inside").await, passes("passed-on").await), (true, false));
 }
+
+/// A subscription ends with the right to have it, and does not come again with the next grant.
+#[tokio::test]
+async fn what_was_watched_does_not_come_again_with_the_right() {
+    let script = Script::new(Era::Legacy, vec![tool("read")]);
+    *script.capabilities.lock() = json!({"tools": {}, "resources": {"subscribe": true}});
+    let house = House::new(&[("files", script.clone())]).await;
+    house.grant("ann", "files", None, true).await;
+    let ann = house.client(Era::Legacy, "ann").await;
+    ann.request("resources/subscribe", json!({"uri": "script://one"})).await.unwrap();
+    let update = || {
+        let params = super::world::raw(&json!({"uri": "script://one"}));
+        let told = switchboard_wire::Notification::new("notifications/resources/updated", Some(params));
+        let _ = script.sessions.lock()[0].remote().notify(told);
+    };
+    let heard = || ann.ear.told.lock().iter().filter(|(method, _)| method.ends_with("updated")).count();
+    update();
+    until("she hears of it", || heard() == 1).await;
+    house.office().revoke_access(&everything_of("ann")).await.unwrap();
+    update();
+    until("the server is told", || script.heard("resources/unsubscribe").len() == 1).await;
+    house.grant("ann", "files", None, true).await;
+    update();
+    ann.call("read", json!({})).await.unwrap();
+    assert_eq!(heard(), 1);
+    ann.request("resources/subscribe", json!({"uri": "script://one"})).await.unwrap();
+    update();
+    until("she asked for it again", || heard() == 2).await;
+}
