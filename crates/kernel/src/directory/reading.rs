@@ -15,13 +15,16 @@ use crate::gate::ToolPolicy;
 /// How often an address may be escaped: readers that read twice are not rare.
 const ROUNDS: usize = 3;
 
+/// Schemes whose addresses have rules of their own.
+const WEB: [&str; 6] = ["http", "https", "ws", "wss", "ftp", "file"];
+
 /// What a resource is read by.
 #[derive(Debug, Clone)]
 pub struct Reading {
     /// What the gate knows of it.
     pub policy: Arc<ToolPolicy>,
-    /// What stands for the variables of the templates that it may come from. A name may stand more than once.
-    pub variables: Vec<(String, String)>,
+    /// What stands for the variables of the templates that it may come from, in each way to read it. Each is judged.
+    pub variables: Vec<Vec<(String, String)>>,
 }
 
 impl Directory {
@@ -48,14 +51,12 @@ impl Directory {
         let mut policies = Vec::new();
         let mut variables = Vec::new();
         for (template, policy) in self.templates_of(server, plain) {
-            let exact = template::captures(template, uri);
-            let fits = exact.is_some();
-            variables.extend(exact.unwrap_or_default());
-            let loosely: Vec<_> = loose.iter().filter_map(|form| template::captures_loosely(template, form)).collect();
-            if fits || !loosely.is_empty() {
+            let loosely = loose.iter().filter_map(|form| template::captures_loosely(template, form));
+            let before = variables.len();
+            variables.extend(template::captures(template, uri).into_iter().chain(loosely));
+            if variables.len() > before {
                 policies.push(policy);
             }
-            variables.extend(loosely.into_iter().flatten());
         }
         // A listed resource that says something of itself says it in every spelling.
         let speaking = self.resources.values().filter(|route| route.server == server && route.policy.is_some());
@@ -67,10 +68,12 @@ impl Directory {
                 if same_scheme(template, form) {
                     policies.push(policy);
                     let rest = form.split_once(':').map_or(form, |(_, rest)| rest).trim_matches('/');
-                    variables.extend(template::variables(template).into_iter().map(|name| (name, rest.to_owned())));
+                    variables
+                        .push(template::variables(template).into_iter().map(|name| (name, rest.to_owned())).collect());
                 }
             }
         }
+        variables.retain(|reading: &Vec<_>| !reading.is_empty());
         variables.sort_unstable();
         variables.dedup();
         let policy = ToolPolicy::strictest(&policies).unwrap_or_else(|| plain.named.clone());
@@ -126,9 +129,24 @@ fn same_scheme(template: &str, loose: &str) -> bool {
 }
 
 /// An address as lenient readers take it: without blanks and breaks that parsers skip, escapes read, nobody's name and no
-/// port in front of the path, and steps through `.` and `..` taken. There are two forms where such steps leave the path:
-/// some readers take them through the host.
+/// port in front of the path, and steps through `.` and `..` taken. There are further forms where such steps leave the path
+/// (some readers take them through the host), and where the rules of browsers for addresses of the web and of files say
+/// more: `http:x`, `file:/x`, hosts in other letters or as numbers.
 fn loosened(uri: &str) -> Vec<String> {
+    let mut forms = by_hand(uri);
+    let given: Vec<String> = std::iter::once(uri.to_owned()).chain(forms.iter().cloned()).collect();
+    let is_of_web = |address: &url::Url| WEB.contains(&address.scheme());
+    for address in given.iter().filter_map(|form| url::Url::parse(form).ok()).filter(is_of_web) {
+        for form in by_hand(address.as_str()) {
+            if !forms.contains(&form) {
+                forms.push(form);
+            }
+        }
+    }
+    forms
+}
+
+fn by_hand(uri: &str) -> Vec<String> {
     let is_skipped = |c: char| c.is_control() || matches!(c, '\u{200b}'..='\u{200f}' | '\u{feff}' | '\u{2060}');
     let mut text: String = uri.trim().chars().filter(|c| !is_skipped(*c)).collect();
     for _ in 0..ROUNDS {
@@ -145,9 +163,15 @@ fn loosened(uri: &str) -> Vec<String> {
     let (authority, path) = rest.split_at(end);
     let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
     let host = match host.rsplit_once(':') {
-        Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host,
+        Some((host, port)) if !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()) => host,
         _ => host,
     };
+    // `fetch://https://x/y`: what follows is an address of its own.
+    if host.ends_with(':') {
+        return vec![format!("{scheme}://{host}{path}")];
+    }
+    // A dot behind the last name says the same.
+    let host = host.strip_suffix('.').unwrap_or(host);
     let mut forms = vec![format!("{scheme}://{host}{}", walked(path, 1))];
     let through = format!("{scheme}://{}", walked(&format!("{host}{path}"), 0));
     if through != forms[0] {
@@ -194,9 +218,30 @@ mod tests {
             ("notes:evil", "notes:evil"),
             ("no scheme", "no scheme"),
         ] {
-            assert_eq!(loosened(written), [loose], "{written:?}");
+            assert!(loosened(written).contains(&loose.to_owned()), "{written:?}: {:?}", loosened(written));
         }
         assert_eq!(loosened("doc://x/../run/ls"), ["doc://x/run/ls", "doc://run/ls"]);
+        for (held, spellings) in [
+            ("file:///srv/evil.txt", &["file:/srv/evil.txt", "file://localhost/srv/evil.txt", "file:srv/evil.txt"][..]),
+            (
+                "https://docs.local/evil",
+                &[
+                    "https:docs.local/evil",
+                    "https:/docs.local/evil",
+                    "https:///docs.local/evil",
+                    "https://docs\u{3002}local/evil",
+                    "https://\u{ff44}ocs.local/evil",
+                    "https://docs\u{ad}.local/evil",
+                    "https://docs.local./evil",
+                    "https://docs.local:443/evil",
+                ],
+            ),
+            ("https://1.1.1.1/run", &["https://16843009/run", "https://0x1010101/run", "https://1.1.257/run"]),
+        ] {
+            for spelling in spellings {
+                assert!(is_same(held, &loosened(spelling)), "{held}: {spelling}: {:?}", loosened(spelling));
+            }
+        }
         for (written, other) in [("notes://evil", "NOTES://Evil"), ("notes://evil", "notes://evil/?x=1#y")] {
             assert!(is_same(written, &loosened(other)), "{other}");
         }

@@ -36,8 +36,18 @@ pub(super) fn captures_loosely(template: &str, uri: &str) -> Option<Vec<(String,
 
 fn named(values: Vec<(&str, &str)>) -> Vec<(String, String)> {
     let named = |(expression, value): (&str, &str)| {
-        let value = switchboard_guard::arguments::unescaped(value);
-        names(expression).map(|name| (name.to_owned(), value.clone())).collect::<Vec<_>>()
+        let read = switchboard_guard::arguments::unescaped;
+        let pairs = match expression.as_bytes().first() {
+            // `?a=1&b=2` and `;a=1;b=2` name their variables themselves.
+            Some(b'?' | b'&') => value.split(['?', '&']),
+            Some(b';') => value.split([';', ';']),
+            _ => return names(expression).map(|name| (name.to_owned(), read(value))).collect::<Vec<_>>(),
+        };
+        let pairs = pairs.filter(|pair| !pair.is_empty());
+        pairs
+            .map(|pair| pair.split_once('=').unwrap_or((pair, "")))
+            .map(|(name, value)| (read(name), read(value)))
+            .collect()
     };
     values.into_iter().flat_map(named).collect()
 }
@@ -119,6 +129,8 @@ mod tests {
         let both = vec![pair("a", "1"), pair("b", "rm -rf")];
         assert_eq!(captures("x://{a}/{b}", "x://1/rm%20-rf"), Some(both.clone()));
         assert_eq!(captures("x://no", "x://no"), Some(Vec::new()));
+        let query = vec![pair("url", "http:/10.0.0.1"), pair("depth", "1"), pair("other", "")];
+        assert_eq!(captures("x://y{?url,depth}", "x://y?url=http:/10.0.0.1&depth=1&other"), Some(query));
         assert_eq!(captures("x://{a}/{b}", "X://1/rm%20-rf"), None);
         assert_eq!(captures_loosely("x://{a}/{b}", "X://1/rm%20-rf"), Some(both));
         assert_eq!(captures("{+all}", "x://y"), None);

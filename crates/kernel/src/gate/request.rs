@@ -147,11 +147,15 @@ impl<'a> Asking<'a> {
     ) -> Result<Self, Fault> {
         let within = without_meta(request.params.as_ref())?.set("uri", Raw::string(names.1)).finish();
         let sent = without_meta(request.params.as_ref())?.remove("uri");
-        let sent = if reading.variables.is_empty() {
-            sent.set("uri", Raw::string(names.1))
-        } else {
+        let sent = match &reading.variables[..] {
+            [] => sent.set("uri", Raw::string(names.1)),
             // What leads somewhere is what stands for the variables: the rest is the server's.
-            sent.set("resource", Raw::string(names.1)).set("variables", values_of(&reading.variables))
+            [only] => sent.set("resource", Raw::string(names.1)).set("variables", values_of(only)),
+            // Each way to read the address for itself.
+            several => {
+                let readings: Vec<Raw> = several.iter().map(|variables| values_of(variables)).collect();
+                sent.set("resource", Raw::string(names.1)).set("readings", Raw::array(&readings))
+            }
         };
         let asking = Self::of(context, server, subject, &reading.policy, names, request, sent.finish())?;
         Ok(Self { within: Some(within), ..asking })
@@ -360,15 +364,9 @@ fn rest_of(object: &Object, is_known: impl Fn(&str) -> bool) -> Option<Raw> {
     Some(rest.fold(Edit::empty(), |edit, (key, value)| edit.set(&key, value)).finish())
 }
 
-/// What stands for variables. Where an address can be read in several ways, a variable has all of its values.
+/// What stands for the variables of a template.
 fn values_of(variables: &[(String, String)]) -> Raw {
-    let values = variables.chunk_by(|one, other| one.0 == other.0);
-    let written = values.filter_map(|values| {
-        let texts: Vec<Raw> = values.iter().map(|(_, value)| Raw::string(value)).collect();
-        let (name, _) = values.first()?;
-        Some((name, if let [only] = &texts[..] { only.clone() } else { Raw::array(&texts) }))
-    });
-    written.fold(Edit::empty(), |edit, (name, value)| edit.set(name, value)).finish()
+    variables.iter().fold(Edit::empty(), |edit, (name, value)| edit.set(name, Raw::string(value))).finish()
 }
 
 fn without_meta(params: Option<&Raw>) -> Result<Edit, Fault> {

@@ -282,6 +282,11 @@ async fn another_spelling_of_an_address_is_judged_alike() {
         let script = script();
         script.templates.lock().extend([
             json!({"name": "documents", "uriTemplate": "doc://{+path}"}),
+            json!({"name": "web", "uriTemplate": "web://{+url}", "description": "Fetches a URL"}),
+            json!({"name": "fetch", "uriTemplate": "one://fetch{?url,depth}", "description": "Fetches a URL"}),
+            json!({"name": "run_command", "uriTemplate": "https://1.1.1.1/run/{command}"}),
+            json!({"name": "page", "uriTemplate": "https://{+page}"}),
+            json!({"name": "run_command", "uriTemplate": "file:///run/{command}"}),
             json!({"name": "run_command", "uriTemplate": "doc://run/{command}"}),
             json!({"name": "run_script", "description": "Runs a shell command", "uriTemplate": "app://host/run/{command}"}),
         ]);
@@ -320,9 +325,33 @@ async fn another_spelling_of_an_address_is_judged_alike() {
                 assert!(refused.is_err(), "{method} {uri:?} {several}: {refused:?}");
             }
         }
+        // What is read in several ways is judged in each, and not as the words of one command.
+        for uri in ["exec://ls;id", "exec://ls;id%20", "exec://u@ls;id", "exec://ls;id:80", "exec://./ls;id"] {
+            let refused = ann.request("resources/read", json!({"uri": format!("{prefix}{uri}")})).await.unwrap_err();
+            assert!(refused.message.contains("sandbox"), "{uri}: {refused:?}");
+        }
+        for uri in [
+            "web://127.0.0.1",
+            "one://fetch?url=127.0.0.1",
+            "one://fetch?url=http:/127.0.0.1&depth=1",
+            "one://fetch?depth=1&url=metadata.google.internal",
+            "https://16843009/run/id;x",
+            "https://1.1.1.1./run/id;x",
+            "file://localhost/run/id;x",
+        ] {
+            let refused = ann.request("resources/read", json!({"uri": format!("{prefix}{uri}")})).await;
+            assert!(refused.is_err(), "{uri} {several}: {refused:?}");
+        }
         assert!(script.heard("resources/read").is_empty(), "{:?}", script.heard("resources/read"));
         assert!(script.heard("resources/subscribe").is_empty());
-        for uri in ["doc://guide/one", "file:///x", "FILE:///x"] {
+        for uri in [
+            "doc://guide/one",
+            "file:///x",
+            "FILE:///x",
+            "web://https%3A%2F%2F1.1.1.1%2Fx",
+            "web://https://1.1.1.1/x",
+            "one://fetch?url=https://1.1.1.1/x&depth=2",
+        ] {
             let read = ann.request("resources/read", json!({"uri": format!("{prefix}{uri}")})).await;
             assert!(read.is_ok(), "{uri} {several}: {read:?}");
         }
