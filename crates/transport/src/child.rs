@@ -243,6 +243,13 @@ impl Oversight {
         Some(self.confined.cause(status, self.group.was_stopped(), &self.stderr.text()))
     }
 
+    /// Waits for the end of the process itself: whether it failed, by a signal or by what it said.
+    pub async fn failed(&self) -> bool {
+        let mut exit = self.exit.clone();
+        let status = exit.wait_for(Option::is_some).await;
+        status.is_ok_and(|status| status.is_some_and(|status| !status.success()))
+    }
+
     /// Waits for the end of the process. Nothing, if nobody is left who would notice it.
     pub async fn ended(&self) -> Option<ExitCause> {
         let mut exit = self.exit.clone();

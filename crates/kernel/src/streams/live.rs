@@ -33,6 +33,8 @@ const LONGEST_REST: Duration = Duration::from_secs(1);
 /// Bytes that a reader may have before it without having read them. What comes then stays here, where all streams
 /// together are bounded.
 const MOST_BACKLOG: usize = 128 << 10;
+/// How long the result of a call that is over waits for a reader of its pieces.
+const MOST_CATCHING_UP: Duration = Duration::from_secs(60);
 
 /// One call that streams.
 pub(crate) struct Live {
@@ -513,6 +515,21 @@ impl Live {
         }
         self.came_back.notify_waiters();
         self.flush();
+    }
+
+    /// Waits until a reader of a call that is over has had all pieces that are kept, or for as long as is waited for one.
+    pub(super) async fn caught_up(self: &Arc<Self>, context: &Context) {
+        let deadline = Instant::now() + MOST_CATCHING_UP;
+        while self.is_over() {
+            self.flush();
+            let Some(wait) = self.state.lock().wait(Instant::now()) else { return };
+            tokio::select! {
+                () = tokio::time::sleep(wait) => {}
+                () = tokio::time::sleep_until(deadline) => return,
+                () = context.cancel.cancelled() => return,
+                () = self.kernel.closing().cancelled() => return,
+            }
+        }
     }
 
     /// Waits until another request reads.

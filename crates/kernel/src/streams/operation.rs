@@ -232,6 +232,7 @@ impl Kernel {
         let before = live.request_text();
         live.attach(reader, from);
         self.streams().rename(live, &before);
+        live.caught_up(context).await;
         self.follow(live, context).await
     }
 

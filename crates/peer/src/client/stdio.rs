@@ -21,6 +21,8 @@ use crate::{BoxFuture, Call, CallError, Handler, Remote, Reply, SendError};
 
 /// After the connection has ended the process gets this long to end by itself.
 const LINGER: Duration = Duration::from_secs(5);
+/// What a process that failed has written is read for this long, where others hold its pipes open.
+const LAST_WORDS: Duration = Duration::from_millis(500);
 
 pub(super) async fn connect(
     spec: CommandSpec,
@@ -81,6 +83,7 @@ async fn attempt(
                 ended: CancellationToken::new(),
             });
             reap_when_closed(&stopper, wire.finished.clone());
+            close_when_dead(&wire.connection, oversight.clone());
             Ok(connected(&wire, options, revision, profile, stopper, Some((stderr, oversight))))
         }
         Err(error) => {
@@ -299,6 +302,22 @@ impl Stopper for Process {
     fn disorder(&self) -> Disorder {
         self.connection.stats().into()
     }
+}
+
+/// Closes the connection of a process that failed, although something that it started still holds the other ends of its
+/// pipes. One that ended well may have handed them over on purpose, as launchers do.
+fn close_when_dead(connection: &Arc<Connection>, oversight: Oversight) {
+    let connection = Arc::downgrade(connection);
+    tokio::spawn(async move {
+        if !oversight.failed().await {
+            return;
+        }
+        // What it wrote before its end is still read.
+        tokio::time::sleep(LAST_WORDS).await;
+        if let Some(connection) = connection.upgrade() {
+            connection.close();
+        }
+    });
 }
 
 /// A process whose output ended is of no use any more, nor are its children.

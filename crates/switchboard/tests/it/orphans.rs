@@ -169,3 +169,22 @@ fn none_where_a_guardian_is_lost_and_a_new_one_takes_its_place() {
     served.kill();
     all_gone([again, again]);
 }
+
+/// A helper of the server holds its pipes open, so that only its guardian sees it end.
+#[test]
+fn none_of_a_server_that_is_killed_while_a_child_holds_its_pipes() {
+    let home = Home::new();
+    let helper = home.path("helper");
+    let script = format!("sleep 1000 & echo $! > {}; exec \"$0\"", helper.display());
+    let entry = format!("id = \"one\"\ncommand = \"sh\"\nargs = [\"-c\", {script:?}, {:?}]\n", faulty_server());
+    home.configure(&format!("[[servers]]\n{entry}"));
+    let mut peer = home.connect();
+    let pid: u32 = peer.call("pid", &json!({})).unwrap().parse().unwrap();
+    let first: u32 = std::fs::read_to_string(&helper).unwrap().trim().parse().unwrap();
+    let process = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
+    rustix::process::kill_process(process, rustix::process::Signal::KILL).unwrap();
+    let again = until(|| peer.call("pid", &json!({})).ok()).expect("the server is back");
+    assert_ne!(again, pid.to_string());
+    all_gone([pid, first]);
+    assert_eq!(peer.end().0, Some(0));
+}
