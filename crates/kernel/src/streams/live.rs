@@ -110,7 +110,8 @@ impl State {
     /// How long until something can be sent that waits; `None` where nothing waits, or only for the reader's word.
     fn wait(&self, now: Instant) -> Option<Duration> {
         let pace = self.stream.wait(now.into_std());
-        let rest = self.resting.and_then(|until| until.checked_duration_since(now));
+        // A rest that is over has to be noticed by who asks.
+        let rest = self.resting.map(|until| until.saturating_duration_since(now));
         let rest = rest.filter(|_| self.stream.is_behind());
         pace.max(rest)
     }
