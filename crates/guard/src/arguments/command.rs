@@ -1,5 +1,6 @@
 //! Commands in arguments, and commands that hide in other strings.
 
+use super::remote;
 use super::role::Role;
 use super::walk::{Refused, at};
 use super::{Checks, SCOPE};
@@ -28,7 +29,7 @@ pub(super) fn check(checks: &Checks, line: &str) -> Result<(), Refused> {
     for scope in &checks.scopes {
         at(SCOPE, within(scope, judged, elevated.is_some()))?;
     }
-    Ok(())
+    if checks.limits_hosts() { at(SCOPE, remote::check_command(&checks.scopes, judged)) } else { Ok(()) }
 }
 
 /// Every grant that speaks of commands has to say so.

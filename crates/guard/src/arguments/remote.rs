@@ -28,7 +28,79 @@ pub(super) fn check(
         check_word(scopes, role, field, named, evidence, &squeezed)?;
     }
     check_word(scopes, role, field, named, evidence, text)?;
+    // Under keys for hosts, a blank parts one from its port or from the next.
+    if (matches!(role, Role::Url | Role::Host) || field == Field::Remote) && text.trim().contains(char::is_whitespace) {
+        let words = text.split(|c: char| c.is_whitespace() || c == ',').filter(|word| word.contains(['.', ':', '/']));
+        words.into_iter().try_for_each(|word| check_word(scopes, role, field, named, evidence, word))?;
+    }
     if text.contains("://") && text.trim().contains(char::is_whitespace) { in_sentence(scopes, text) } else { Ok(()) }
+}
+
+/// Programs whose operands are hosts, or lead to some.
+const CONNECTING: [&str; 33] = [
+    "curl",
+    "wget",
+    "wget2",
+    "aria2c",
+    "http",
+    "https",
+    "xh",
+    "lynx",
+    "links",
+    "w3m",
+    "ping",
+    "ping6",
+    "fping",
+    "ssh",
+    "scp",
+    "sftp",
+    "rsync",
+    "mosh",
+    "telnet",
+    "nc",
+    "ncat",
+    "netcat",
+    "socat",
+    "ftp",
+    "lftp",
+    "dig",
+    "nslookup",
+    "host",
+    "whois",
+    "traceroute",
+    "mtr",
+    "nmap",
+    "git",
+];
+/// What `git` connects for.
+const CONNECTING_VERBS: [&str; 7] = ["clone", "fetch", "pull", "push", "remote", "ls-remote", "submodule"];
+
+/// Whether the hosts that the words of a command name are covered by all limits. A file that an option names is none.
+pub(super) fn check_command(scopes: &[Scope], line: &str) -> Verdict {
+    let words = crate::shell::plain_words(line);
+    let words = words.unwrap_or_else(|_| {
+        let is_part = |c: char| c.is_alphanumeric() || "-_./:@%+=[]~".contains(c);
+        line.split(|c: char| !is_part(c)).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+    });
+    let base = |word: &str| word.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
+    // Behind whatever runs it, as `timeout 5 curl x`.
+    let Some(at) = words.iter().position(|word| CONNECTING.contains(&base(word).as_str())) else { return Ok(()) };
+    if base(&words[at]) == "git" && !words.iter().any(|word| CONNECTING_VERBS.contains(&word.as_str())) {
+        return Ok(());
+    }
+    let behind = words[at..].windows(2);
+    behind.map(|pair| (pair[0].as_str(), pair[1].as_str())).try_for_each(|(before, word)| {
+        let value = word.split_once('=').filter(|_| word.starts_with('-')).map_or(word, |(_, value)| value);
+        let value = value.trim_start_matches('@');
+        let is_file = before.starts_with('-') && place::has_ending(value) && !value.contains("://");
+        if value.starts_with(['-', '/', '.', '~']) || is_file || !value.contains(['.', ':']) {
+            return Ok(());
+        }
+        match target(value, true, false) {
+            Some((url, names_port)) => reach::within_limits(scopes, url, names_port),
+            None => Ok(()),
+        }
+    })
 }
 
 /// URLs of any scheme in the middle of text.

