@@ -134,30 +134,20 @@ pub fn assess(
     trust: TrustLevel,
     mgp: bool,
 ) -> Assessment {
-    assess_as(declared, fallback::classify(tool_name, &declared.properties), operator, trust, mgp)
-}
-
-/// Weighs what is said of a prompt, whose class its name, description and arguments tell. A prompt may do anything before
-/// it answers.
-#[must_use]
-pub fn assess_content(
-    declared: &ToolSecurity,
-    class: Option<Class>,
-    operator: &OperatorWord,
-    trust: TrustLevel,
-    mgp: bool,
-) -> Assessment {
-    assess_as(declared, class, operator, trust, mgp)
+    assess_content(declared, fallback::classify(tool_name, &declared.properties), operator, trust, mgp)
 }
 
 /// Weighs what is said of a resource. Reading is no danger by itself, so a server that is not trusted does not make it
 /// one; what its template runs does.
 #[must_use]
 pub fn assess_read(declared: &ToolSecurity, class: Option<Class>, trust: TrustLevel, mgp: bool) -> Assessment {
-    assess_as(declared, class, &OperatorWord::default(), trust.max(TrustLevel::Standard), mgp)
+    assess_content(declared, class, &OperatorWord::default(), trust.max(TrustLevel::Standard), mgp)
 }
 
-fn assess_as(
+/// Weighs what is said of a prompt, whose class its name, description and arguments tell. A prompt may do anything before
+/// it answers, as a tool may.
+#[must_use]
+pub fn assess_content(
     declared: &ToolSecurity,
     class: Option<Class>,
     operator: &OperatorWord,

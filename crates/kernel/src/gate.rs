@@ -61,7 +61,7 @@ pub(crate) use continued::{Continued, Continuing, beyond_limits, tokens_of};
 pub use passage::{PASSAGES, Passage, Subject};
 pub use policy::{OWNER, ToolPolicy, default_policy};
 pub(crate) use record::Permit;
-pub(crate) use refused::unavailable;
+pub(crate) use refused::{blocked, unavailable};
 use refused::{refusal, refused};
 pub(crate) use request::Sent;
 pub(crate) use scopes::Presented;

@@ -48,6 +48,18 @@ pub(crate) async fn unavailable(
         FaultKind::ToolDisabled | FaultKind::ToolNameConflict | FaultKind::DefinitionHeld => "definition",
         _ => "server_state",
     };
+    blocked(kernel, context, subject, target, step, fault).await;
+}
+
+/// Puts on record that a request was refused at a step before the gate.
+pub(crate) async fn blocked(
+    kernel: &Kernel,
+    context: &Context,
+    subject: Subject,
+    target: (&str, &str),
+    step: &str,
+    fault: &Fault,
+) {
     let event = audit::event_of(event::TOOL_BLOCKED, audit::principal(&context.session), result::BLOCKED);
     let (server, own) = target;
     let event = match subject {

@@ -319,14 +319,22 @@ impl Kernel {
     /// Why there is no such tool. A server that never came up may well have it, and its user wants to know why it did not.
     /// Where the name is of a server, the refusal is on record.
     async fn unknown_tool(&self, context: &Context, name: &str) -> Fault {
+        if context.cancel.is_cancelled() {
+            return Fault::new(FaultKind::Cancelled, "the call was cancelled");
+        }
         let view = self.view();
         let Ok(tables) = self.tables().await else { return no_such_tool(name) };
-        let may_have = |server: &'_ Arc<Server>| {
-            let own = waiting::own_name(&view, server, name)?;
-            let access = self.access(&tables, &context.session, server, Some((own, name)));
-            access.allow.then(|| (server.clone(), own))
-        };
-        let named: Vec<_> = view.servers.iter().filter_map(may_have).collect();
+        let may_have = |server: &'_ Arc<Server>| Some((server.clone(), waiting::own_name(&view, server, name)?));
+        let (named, denied): (Vec<_>, Vec<_>) = view
+            .servers
+            .iter()
+            .filter_map(may_have)
+            .partition(|(server, own)| self.access(&tables, &context.session, server, Some((own, name))).allow);
+        if let ([], [(server, own), ..]) = (&named[..], &denied[..]) {
+            let fault = no_such_tool(name);
+            gate::blocked(self, context, Subject::Tool, (server.id(), own), "access", &fault).await;
+            return fault;
+        }
         let held = named.iter().find_map(|(server, _)| held_back(&view, server, name));
         let away = || named.iter().find(|(server, _)| server.is_unknown());
         let (server, own, fault) = match (held, away(), named.first()) {

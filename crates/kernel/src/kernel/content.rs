@@ -229,7 +229,11 @@ impl Kernel {
         };
         let server = server_at(&view.servers, route.server)?;
         let is_listed = key == "name" || view.directory.lists_template(&named);
-        let policy = route.policy.clone().or_else(|| view.directory.plain_policy(route.server));
+        // A template in another spelling is held to what it is held to in its own.
+        let policy = route.policy.clone().or_else(|| match key {
+            "uri" => view.directory.reading(route.server, &route.original).map(|reading| reading.policy),
+            _ => view.directory.plain_policy(route.server),
+        });
         let policy = policy.ok_or_else(|| unknown_resource(&named))?;
         let names = (named.as_str(), &*route.original);
         let permit = Asking::completion(context, &server, &policy, names, is_listed, &request)?.pass(self).await?;

@@ -71,7 +71,7 @@ async fn the_end_of_the_kernel_ends_links_and_calls_that_wait_for_input() {
 }
 
 /// Answers nothing.
-struct Mute;
+pub(crate) struct Mute;
 
 impl Handler for Mute {
     fn request(&self, _context: Context, _request: Request) -> BoxFuture<'_, Reply> {

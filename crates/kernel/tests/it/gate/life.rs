@@ -14,6 +14,7 @@ use switchboard_protocol::Era;
 use switchboard_wire::{Notification, Request};
 
 use super::world::{Client, ERAS, House, Script, open_house, spec, tool, until};
+use crate::lifecycle::Mute;
 
 const LIFECYCLE: &str = "notifications/mgp.lifecycle";
 
@@ -379,19 +380,6 @@ async fn calls_to_a_server_that_keeps_failing_are_refused_at_once() {
     assert_eq!(state(&kernel), State::Restarting);
 }
 
-/// Never begins to answer.
-struct Mute;
-
-impl Handler for Mute {
-    fn request(&self, _context: Context, _request: Request) -> BoxFuture<'_, Reply> {
-        Box::pin(std::future::pending())
-    }
-
-    fn notification(&self, _context: Context, _notification: Notification) -> BoxFuture<'_, ()> {
-        Box::pin(std::future::ready(()))
-    }
-}
-
 #[tokio::test]
 async fn a_call_that_its_server_was_not_there_for_is_on_record() {
     let house =
@@ -436,6 +424,26 @@ async fn a_principal_without_access_does_not_wait_for_a_server_that_starts() {
     // Its answer is the one of a server that nobody ever heard of, and comes no later.
     let called = tokio::time::timeout(Duration::from_secs(20), ann.call("mute__run", json!({}))).await.unwrap();
     assert_eq!(called.unwrap_err().message, "Unknown tool: mute__run");
+    let blocked = house.await_events("TOOL_BLOCKED", 1).await;
+    assert_eq!((&blocked[0].details["step"], blocked[0].target.server_id.as_deref()), (&json!("access"), Some("mute")));
+}
+
+#[tokio::test]
+async fn a_call_that_is_cancelled_while_it_waits_for_a_start_is_answered_so() {
+    let house = House::with(&[], ServerPolicy::default, open_house).await;
+    let mut mute = spec("mute", Arc::new(Mute), ServerPolicy::default());
+    mute.start_timeout = Duration::from_secs(60);
+    house.kernel.apply(vec![mute]);
+    let ann = house.client(Era::Legacy, "ann").await;
+    let context = ann.context();
+    let cancel = context.cancel.clone();
+    let params = super::world::raw(&json!({"name": "run", "arguments": {}}));
+    let cancelling = async {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        cancel.cancel();
+    };
+    let (reply, ()) = tokio::join!(ann.send(context, "tools/call", &params), cancelling);
+    assert_eq!(reply.unwrap_err().code, -32800);
 }
 
 /// Whoever ordered a server down and has the answer can rely on it, before the server itself knows.

@@ -325,6 +325,14 @@ async fn another_spelling_of_an_address_is_judged_alike() {
                 assert!(refused.is_err(), "{method} {uri:?} {several}: {refused:?}");
             }
         }
+        for template in ["exec://{command}", "EXEC://{command}", " exec://{command}"] {
+            let params = json!({
+                "ref": {"type": "ref/resource", "uri": format!("{prefix}{template}")},
+                "argument": {"name": "command", "value": "ls; rm -rf /"},
+            });
+            assert!(ann.request("completion/complete", params).await.is_err(), "{template}");
+        }
+        assert!(script.heard("completion/complete").is_empty());
         // What is read in several ways is judged in each, and not as the words of one command.
         for uri in ["exec://ls;id", "exec://ls;id%20", "exec://u@ls;id", "exec://ls;id:80", "exec://./ls;id"] {
             let refused = ann.request("resources/read", json!({"uri": format!("{prefix}{uri}")})).await.unwrap_err();
