@@ -80,8 +80,14 @@ async fn every_change_of_a_definition_holds_the_tool_back() {
             let other = switchboard_store::Digest::of(b"another");
             assert!(house.office().accept_definition("s", "read", other).await.unwrap().is_none());
             assert!(house.office().accept_definition("s", "read", pin.shown_hash).await.unwrap().is_some());
-            tokio::time::sleep(Duration::from_millis(1_300)).await;
-            assert!(ann.list("tools").await.contains(&"read".to_owned()), "{what}: accepted, without a restart");
+            // It is looked for once in a second.
+            let listed = async {
+                while !ann.list("tools").await.contains(&"read".to_owned()) {
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                }
+            };
+            let listed = tokio::time::timeout(Duration::from_secs(20), listed).await;
+            assert!(listed.is_ok(), "{what}: accepted, without a restart");
         }
     });
     futures_util::future::join_all(checks).await;
