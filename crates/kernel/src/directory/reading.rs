@@ -6,8 +6,6 @@
 
 use std::sync::Arc;
 
-use switchboard_guard::arguments::unescaped;
-
 use super::judge::Plain;
 use super::{Directory, Route, apart, template, template_matches};
 use crate::gate::ToolPolicy;
@@ -53,7 +51,9 @@ impl Directory {
         for (template, policy) in self.templates_of(server, plain) {
             let loosely = loose.iter().filter_map(|form| template::captures_loosely(template, form));
             let before = variables.len();
-            variables.extend(template::captures(template, uri).into_iter().chain(loosely));
+            let exactly =
+                template::captures(template, uri).into_iter().chain(template::captures_greedily(template, uri));
+            variables.extend(exactly.chain(loosely));
             if variables.len() > before {
                 policies.push(policy);
             }
@@ -62,10 +62,11 @@ impl Directory {
         let speaking = self.resources.values().filter(|route| route.server == server && route.policy.is_some());
         policies
             .extend(speaking.filter(|route| is_same(&route.original, &loose)).filter_map(|route| route.policy.clone()));
-        if policies.is_empty() {
+        // Of an address in an odd spelling nobody here can say what every server makes of it.
+        if policies.is_empty() || !is_plain(uri) {
             let form = loose.first().map_or(uri, String::as_str);
             for (template, policy) in self.templates_of(server, plain) {
-                if same_scheme(template, form) {
+                if !is_plain(uri) || same_scheme(template, form) {
                     policies.push(policy);
                     let rest = form.split_once(':').map_or(form, |(_, rest)| rest).trim_matches('/');
                     variables
@@ -98,6 +99,11 @@ impl Directory {
         if self.held.contains(&(server, uri.to_owned())) {
             return true;
         }
+        let has_held =
+            self.held.iter().map(|(whose, _)| whose).chain(self.held_templates.iter().map(|(whose, _)| whose));
+        if !is_plain(uri) && has_held.into_iter().any(|whose| *whose == server) && self.listed(server, uri).is_none() {
+            return true;
+        }
         let loose = loosened(uri);
         let of_template = |(whose, template): &(usize, String)| {
             *whose == server
@@ -121,9 +127,35 @@ fn is_same(written: &str, loose: &[String]) -> bool {
     loose.iter().any(|loose| written.iter().any(|written| bare(written) == bare(loose)))
 }
 
+/// Whether an address is written as everybody writes it: what parsers of URLs change, or read in different ways, is not in
+/// it.
+fn is_plain(uri: &str) -> bool {
+    let Some((scheme, rest)) = uri.split_once(':') else { return false };
+    let is_scheme = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"+.-".contains(&byte);
+    let authority = rest.strip_prefix("//").map(|rest| rest.split(['/', '?', '#']).next().unwrap_or_default());
+    let escapes = uri.split('%').skip(1).all(|part| {
+        let code = part.get(..2).and_then(|code| u8::from_str_radix(code, 16).ok());
+        // Nobody has a reason to escape letters, digits and dots.
+        code.is_some_and(|byte| {
+            !(byte.is_ascii_alphanumeric() || b"-._~".contains(&byte)) && byte.is_ascii() || byte > 0xbf
+        })
+    });
+    let is_canonical =
+        || url::Url::parse(uri).is_ok_and(|url| url.as_str().trim_end_matches('/') == uri.trim_end_matches('/'));
+    scheme.bytes().all(is_scheme)
+        && uri.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\')
+        && !rest.split(['/', '?', '#']).any(|step| step == "." || step == "..")
+        && authority.is_none_or(|host| !host.contains(['[', '@']) && !host.ends_with('.'))
+        // A port of no digits, unless an address follows: `fetch://https://x`.
+        && !authority.is_some_and(|host| host.ends_with(':') && !rest.contains("://"))
+        && escapes
+        && (!WEB.contains(&scheme) || is_canonical())
+}
+
 fn same_scheme(template: &str, loose: &str) -> bool {
     match (template.split_once(':'), loose.split_once(':')) {
-        (Some((one, _)), Some((other, _))) => one.contains('{') || one.eq_ignore_ascii_case(other),
+        // A dot stands for any letter where a server takes its template for a regular expression.
+        (Some((one, _)), Some((other, _))) => one.contains(['{', '.']) || one.eq_ignore_ascii_case(other),
         (template, _) => template.is_none(),
     }
 }
@@ -150,7 +182,7 @@ fn by_hand(uri: &str) -> Vec<String> {
     let is_skipped = |c: char| c.is_control() || matches!(c, '\u{200b}'..='\u{200f}' | '\u{feff}' | '\u{2060}');
     let mut text: String = uri.trim().chars().filter(|c| !is_skipped(*c)).collect();
     for _ in 0..ROUNDS {
-        let read = unescaped(&text);
+        let read = template::unescaped(&text);
         if read == text {
             break;
         }
@@ -191,7 +223,7 @@ fn walked(path: &str, kept: usize) -> String {
             "." => {}
             ".." if steps.len() > kept => drop(steps.pop()),
             ".." => {}
-            "" if at > 0 && at < last => {}
+            "" if at > 0 && at < last && !steps.last().is_some_and(|step| step.ends_with(':')) => {}
             step => steps.push(step),
         }
     }

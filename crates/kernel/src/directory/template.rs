@@ -20,6 +20,24 @@ pub(super) fn captures(template: &str, uri: &str) -> Option<Vec<(String, String)
     Some(named(values(template, uri)?))
 }
 
+/// The same where each variable takes as much as it can, as the expressions of most servers do.
+pub(super) fn captures_greedily(template: &str, uri: &str) -> Option<Vec<(String, String)>> {
+    let (literals, expressions, end) = parts(template)?;
+    let (first, others) = literals.split_first()?;
+    let mut last = uri.len().checked_sub(end.len()).filter(|_| uri.ends_with(end))?;
+    if !uri.starts_with(first) {
+        return None;
+    }
+    let mut found = Vec::with_capacity(expressions.len());
+    for (literal, expression) in others.iter().zip(expressions.iter().skip(1)).rev() {
+        let at = uri.get(first.len()..last)?.rfind(literal)? + first.len();
+        found.push((*expression, uri.get(at + literal.len()..last)?));
+        last = at;
+    }
+    found.push((expressions.first()?, uri.get(first.len()..last)?));
+    Some(named(found))
+}
+
 /// The same whatever the case of the letters in the template, and also for one that begins with a variable.
 pub(super) fn captures_loosely(template: &str, uri: &str) -> Option<Vec<(String, String)>> {
     let (literals, expressions, end) = parts(template)?;
@@ -30,13 +48,56 @@ pub(super) fn captures_loosely(template: &str, uri: &str) -> Option<Vec<(String,
     let small: Vec<String> = literals.iter().map(|literal| literal.to_ascii_lowercase()).collect();
     let small: Vec<&str> = small.iter().map(String::as_str).collect();
     let (whole, end) = (uri.to_ascii_lowercase(), end.to_ascii_lowercase());
-    let spans = spans(&small, &end, &whole)?;
+    // Some servers take a template for a regular expression: there a dot stands for any letter.
+    let dotted = |literal: &str, from: usize| {
+        let fits = |at: &usize| {
+            let piece = whole.as_bytes().get(*at..at + literal.len());
+            piece.is_some_and(|piece| {
+                piece.iter().zip(literal.bytes()).all(|(have, want)| *have == want || want == b'.')
+            })
+        };
+        (from..=whole.len()).find(fits)
+    };
+    let spans = spans(&small, &end, &whole).or_else(|| {
+        let (first, others) = small.split_first()?;
+        let last = whole.len().checked_sub(end.len()).filter(|last| dotted(&end, *last) == Some(*last))?;
+        let mut at = (dotted(first, 0) == Some(0)).then_some(first.len())?;
+        let mut found = Vec::new();
+        for literal in others {
+            let next = dotted(literal, at).filter(|next| *next <= last)?;
+            found.push(at..next);
+            at = next + literal.len();
+        }
+        found.push(at..last.max(at));
+        (at <= last).then_some(found)
+    })?;
     Some(named(expressions.into_iter().zip(spans.into_iter().filter_map(|span| uri.get(span))).collect()))
+}
+
+/// A text with its escapes read. One that is none stays as it is and keeps no other from being read.
+pub(super) fn unescaped(text: &str) -> String {
+    let mut out = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, more @ ..] = rest {
+        let code = (*first == b'%').then(|| more.get(..2)).flatten().and_then(|two| std::str::from_utf8(two).ok());
+        match code.filter(|two| two.bytes().all(|byte| byte.is_ascii_hexdigit())).map(|two| u8::from_str_radix(two, 16))
+        {
+            Some(Ok(byte)) => {
+                out.push(byte);
+                rest = &more[2..];
+            }
+            _ => {
+                out.push(*first);
+                rest = more;
+            }
+        }
+    }
+    String::from_utf8_lossy(&out).into_owned()
 }
 
 fn named(values: Vec<(&str, &str)>) -> Vec<(String, String)> {
     let named = |(expression, value): (&str, &str)| {
-        let read = switchboard_guard::arguments::unescaped;
+        let read = unescaped;
         let pairs = match expression.as_bytes().first() {
             // `?a=1&b=2` and `;a=1;b=2` name their variables themselves.
             Some(b'?' | b'&') => value.split(['?', '&']),
