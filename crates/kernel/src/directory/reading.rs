@@ -2,7 +2,8 @@
 //!
 //! A server takes an address apart in its own way: `EXEC://id`, ` exec://id` and `ex<tab>ec://id` are one to a parser of
 //! URLs, and two templates may both fit. So what holds for an address is the strictest of all that it may lead to. One
-//! that fits nothing in any spelling is held to what the server's templates of that scheme are held to.
+//! that fits nothing in any spelling is held to what the server's templates of that scheme are held to, and one that is not
+//! written as everybody writes it to all templates of the server.
 
 use std::sync::Arc;
 
@@ -136,10 +137,10 @@ fn is_plain(uri: &str) -> bool {
     let escapes = uri.split('%').skip(1).all(|part| {
         let code = part.get(..2).and_then(|code| u8::from_str_radix(code, 16).ok());
         // Nobody has a reason to escape letters, digits and dots.
-        code.is_some_and(|byte| {
-            !(byte.is_ascii_alphanumeric() || b"-._~".contains(&byte)) && byte.is_ascii() || byte > 0xbf
-        })
+        code.is_some_and(|byte| !(byte.is_ascii_alphanumeric() || b"-._~".contains(&byte)))
     });
+    // Letters of other languages are escaped by everybody; half of one is by nobody.
+    let escapes = escapes && !template::unescaped(uri).contains(char::REPLACEMENT_CHARACTER);
     let is_canonical =
         || url::Url::parse(uri).is_ok_and(|url| url.as_str().trim_end_matches('/') == uri.trim_end_matches('/'));
     scheme.bytes().all(is_scheme)
@@ -278,5 +279,19 @@ mod tests {
             assert!(is_same(written, &loosened(other)), "{other}");
         }
         assert!(!is_same("notes://evil", &loosened("notes://evil/more")));
+    }
+
+    #[test]
+    fn what_everybody_writes_is_told_from_odd_spellings() {
+        for plain in
+            ["docs://guide", "notes://%C3%A4rger/%E4%B8%AD", "web://https%3A%2F%2Fx", "https://x.example/a?b=1"]
+        {
+            assert!(is_plain(plain), "{plain}");
+        }
+        for odd in
+            ["Docs://guide", "docs://g%75ide", "docs://a/../b", "docs://a:/b", "docs://x%ff", "docs://x%", "http:x"]
+        {
+            assert!(!is_plain(odd), "{odd}");
+        }
     }
 }
