@@ -9,7 +9,7 @@ pub mod code;
 mod finding;
 pub mod network;
 pub mod path;
-mod percent;
+pub mod percent;
 pub mod permission;
 pub mod redact;
 pub mod risk;

@@ -1,4 +1,4 @@
-//! Percent encoding, read strictly: what is not well-formed has no meaning.
+//! Percent encoding, read strictly (what is not well-formed has no meaning) and leniently, as careless servers do.
 
 /// The text that is meant; `None` where an escape is cut off, is no number, or gives no text.
 pub(crate) fn decoded(text: &str) -> Option<String> {
@@ -15,4 +15,29 @@ pub(crate) fn decoded(text: &str) -> Option<String> {
         }
     }
     String::from_utf8(bytes).ok()
+}
+
+/// A text with its escapes read. One that is none stays as it is and keeps no other from being read.
+///
+/// ```
+/// assert_eq!(switchboard_guard::percent::lenient("a%20b%zz"), "a b%zz");
+/// ```
+#[must_use]
+pub fn lenient(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((byte, after)) = rest.split_first() {
+        let digit = |at: usize| after.get(at).and_then(|digit| char::from(*digit).to_digit(16));
+        match (digit(0), digit(1)) {
+            (Some(high), Some(low)) if *byte == b'%' => {
+                bytes.extend(u8::try_from(high * 16 + low));
+                rest = &after[2..];
+            }
+            _ => {
+                bytes.push(*byte);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
 }

@@ -221,9 +221,9 @@ pub(super) fn check(
         return Ok(());
     }
     let place = matches!(field, Field::Place | Field::Perhaps);
-    if tidy.contains(['\n', '\r']) && !place {
+    if tidy.contains(ends_line) && !place {
         // No path has several lines, but a list of paths has.
-        let words = tidy.lines().map(str::trim).filter(|line| !line.contains(char::is_whitespace));
+        let words = tidy.split(ends_line).map(str::trim).filter(|line| !line.contains(char::is_whitespace));
         let mut paths = words.filter(|line| !is_body && self::form(line) >= Form::Hidden);
         return paths.try_for_each(|line| inside(places, line, world));
     }
@@ -254,6 +254,11 @@ pub(super) fn check(
     }
     // Places are judged as they were sent: what is read out of them is for the reader of paths.
     inside(places, if place { text } else { &tidy }, world)
+}
+
+/// Whether some reader ends a line here.
+const fn ends_line(c: char) -> bool {
+    matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
 /// The path behind marks that some readers leave out (`+/etc/x`, `[/etc/x]`), if one stands there. Names may begin with
@@ -341,9 +346,11 @@ pub(super) fn inside(places: &[path::Scope], text: &str, world: &dyn World) -> V
     }
     match scheme_of(&tidy) {
         Some((scheme, rest)) if uri::leads_elsewhere(scheme, rest) => {
-            // A URL inside of a URL is what a proxy would open.
-            let lower = tidy.to_ascii_lowercase();
-            lower.match_indices("file:").try_for_each(|(at, _)| one(places, &tidy[at..], world))
+            // A URL inside of a URL is what a proxy would open, in its query with its escapes read.
+            uri::spellings(&tidy).iter().try_for_each(|read| {
+                let lower = read.to_ascii_lowercase();
+                lower.match_indices("file:").try_for_each(|(at, _)| one(places, &read[at..], world))
+            })
         }
         Some((scheme, rest)) if scheme.len() > 1 && !scheme.eq_ignore_ascii_case("file") => {
             in_uri(rest).into_iter().try_for_each(|path| one(places, &path, world))?;
@@ -486,7 +493,7 @@ fn is_uri(text: &str) -> bool {
         || !text.contains(char::is_whitespace)
             && (!uri::leads_elsewhere(scheme, rest) && rest.starts_with(['/', '\\'])
                 || uri::climbs(text)
-                || text.to_ascii_lowercase().contains("file:"))
+                || uri::spellings(text).iter().any(|read| read.to_ascii_lowercase().contains("file:")))
 }
 
 /// Whether a word may be the name of a file, and is no address of mail.

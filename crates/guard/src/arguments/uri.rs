@@ -1,6 +1,8 @@
 //! What a URI hides from those who look only at how it begins: blanks that its readers leave out, steps up, and paths
 //! in its query.
 
+use std::borrow::Cow;
+
 use crate::percent;
 
 /// Schemes of URLs that lead to another machine, to nowhere or to a person, and never to a file.
@@ -58,6 +60,20 @@ pub(super) fn climbs(text: &str) -> bool {
         lower = lower.replace("%25", "%");
     }
     steps(&lower.replace("%2e", ".").replace("%2f", "/").replace("%5c", "/"))
+}
+
+/// A text as it was sent, and with its escapes read as often as somebody may read them.
+pub(super) fn spellings(text: &str) -> Vec<Cow<'_, str>> {
+    let mut found = vec![Cow::Borrowed(text)];
+    for _ in 0..DECODE_ROUNDS {
+        let Some(last) = found.last().filter(|last| last.contains('%')) else { break };
+        let read = percent::lenient(last);
+        if read == *last {
+            break;
+        }
+        found.push(Cow::Owned(read));
+    }
+    found
 }
 
 /// The text as readers of URLs have it: they leave out tabs and ends of lines wherever they stand. `None` where that

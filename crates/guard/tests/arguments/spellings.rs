@@ -266,3 +266,30 @@ fn honest_text_passes_a_limit_of_paths_and_hosts() {
         ],
     );
 }
+
+#[test]
+fn a_file_url_in_the_query_of_another_counts_in_every_escape() {
+    assert_hostile(
+        &inside(),
+        &[
+            json!({"url": "https://proxy.example/?u=file%3A%2F%2F%2Fetc%2Fshadow"}),
+            json!({"note": "https://proxy.example/?u=file%3a///etc/shadow"}),
+            json!({"link": "https://proxy.example/?u=f%69le%253A%252F%252F%252Fetc%252Fshadow"}),
+        ],
+    );
+    assert_honest(
+        &inside(),
+        &[
+            json!({"url": "https://proxy.example/?u=https%3A%2F%2Fexample.org%2Fetc%2Fx"}),
+            json!({"url": "https://example.org/?q=100%25&profile=a%2Fb"}),
+        ],
+    );
+}
+
+#[test]
+fn a_list_of_paths_counts_whatever_ends_its_lines() {
+    for end in ["\n", "\r", "\r\n", "\u{b}", "\u{c}", "\u{85}", "\u{2028}", "\u{2029}"] {
+        assert_hostile(&inside(), &[json!({"note": format!("first{end}/etc/shadow")})]);
+        assert_honest(&inside(), &[json!({"note": format!("first{end}second line{end}/srv/ok/a.txt")})]);
+    }
+}

@@ -7,6 +7,8 @@
 
 use std::sync::Arc;
 
+use switchboard_guard::percent;
+
 use super::judge::Plain;
 use super::{Directory, Route, apart, template, template_matches};
 use crate::gate::ToolPolicy;
@@ -140,7 +142,7 @@ fn is_plain(uri: &str) -> bool {
         code.is_some_and(|byte| !(byte.is_ascii_alphanumeric() || b"-._~".contains(&byte)))
     });
     // Letters of other languages are escaped by everybody; half of one is by nobody.
-    let escapes = escapes && !template::unescaped(uri).contains(char::REPLACEMENT_CHARACTER);
+    let escapes = escapes && !percent::lenient(uri).contains(char::REPLACEMENT_CHARACTER);
     let is_canonical =
         || url::Url::parse(uri).is_ok_and(|url| url.as_str().trim_end_matches('/') == uri.trim_end_matches('/'));
     scheme.bytes().all(is_scheme)
@@ -183,7 +185,7 @@ fn by_hand(uri: &str) -> Vec<String> {
     let is_skipped = |c: char| c.is_control() || matches!(c, '\u{200b}'..='\u{200f}' | '\u{feff}' | '\u{2060}');
     let mut text: String = uri.trim().chars().filter(|c| !is_skipped(*c)).collect();
     for _ in 0..ROUNDS {
-        let read = template::unescaped(&text);
+        let read = percent::lenient(&text);
         if read == text {
             break;
         }

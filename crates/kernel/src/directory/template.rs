@@ -3,6 +3,8 @@
 
 use std::ops::Range;
 
+use switchboard_guard::percent;
+
 /// Whether `uri` fits `template`: its literal parts stand in order, the first at the start and the last at the end.
 pub(crate) fn matches(template: &str, uri: &str) -> bool {
     values(template, uri).is_some()
@@ -74,37 +76,16 @@ pub(super) fn captures_loosely(template: &str, uri: &str) -> Option<Vec<(String,
     Some(named(expressions.into_iter().zip(spans.into_iter().filter_map(|span| uri.get(span))).collect()))
 }
 
-/// A text with its escapes read. One that is none stays as it is and keeps no other from being read.
-pub(super) fn unescaped(text: &str) -> String {
-    let mut out = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let [first, more @ ..] = rest {
-        let code = (*first == b'%').then(|| more.get(..2)).flatten().and_then(|two| std::str::from_utf8(two).ok());
-        match code.filter(|two| two.bytes().all(|byte| byte.is_ascii_hexdigit())).map(|two| u8::from_str_radix(two, 16))
-        {
-            Some(Ok(byte)) => {
-                out.push(byte);
-                rest = &more[2..];
-            }
-            _ => {
-                out.push(*first);
-                rest = more;
-            }
-        }
-    }
-    String::from_utf8_lossy(&out).into_owned()
-}
-
 fn named(values: Vec<(&str, &str)>) -> Vec<(String, String)> {
     let named = |(expression, value): (&str, &str)| {
-        let read = unescaped;
-        let pairs = match expression.as_bytes().first() {
+        let read = percent::lenient;
+        let marks: &[char] = match expression.as_bytes().first() {
             // `?a=1&b=2` and `;a=1;b=2` name their variables themselves.
-            Some(b'?' | b'&') => value.split(['?', '&']),
-            Some(b';') => value.split([';', ';']),
+            Some(b'?' | b'&') => &['?', '&'],
+            Some(b';') => &[';'],
             _ => return names(expression).map(|name| (name.to_owned(), read(value))).collect::<Vec<_>>(),
         };
-        let pairs = pairs.filter(|pair| !pair.is_empty());
+        let pairs = value.split(marks).filter(|pair| !pair.is_empty());
         pairs
             .map(|pair| pair.split_once('=').unwrap_or((pair, "")))
             .map(|(name, value)| (read(name), read(value)))
