@@ -282,15 +282,19 @@ pub fn unescaped(text: &str) -> String {
 pub fn is_opaque(uri: &str) -> bool {
     let Some((scheme, rest)) = uri.split_once(':') else { return false };
     let own = scheme.len() > 1
-        && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.'))
-        && !reach::is_reaching(scheme);
+        && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'+'))
+        && !scheme.split('+').any(reach::is_reaching);
+    let is_name = |name: &str| {
+        !name.is_empty()
+            && !name.starts_with(['/', '\\', '.', '~', '$'])
+            && !name.contains(['\\', '@'])
+            && !name.contains(":/")
+            && !name.chars().any(char::is_control)
+            && !name.split('/').any(|step| step == "..")
+    };
     let name = rest.strip_prefix("//").unwrap_or(rest);
-    own && uri.is_ascii()
-        && !name.is_empty()
-        && !name.starts_with(['/', '\\', '.', '~', '$'])
-        && !name.contains(['%', '\\', ':', '@'])
-        && !name.split('/').any(|step| step == "..")
-        && !uri::values(name).iter().any(|value| place::may_be_path(value))
+    own && uri::spellings(name).iter().all(|name| is_name(name))
+        && uri::values(name).is_some_and(|values| !values.iter().any(|value| place::may_be_path(value)))
 }
 
 /// The host names in these arguments, for a caller that looks them up before it asks [`check`]: at most one more than

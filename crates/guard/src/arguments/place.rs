@@ -13,7 +13,7 @@ use super::role::Role;
 use super::uri::{self, scheme_of};
 use crate::permission::Scope;
 use crate::schema::Evidence;
-use crate::{Verdict, path};
+use crate::{Finding, Verdict, path};
 
 /// Everything, for a grant that only denies.
 const ANYWHERE: [&str; 1] = ["/**"];
@@ -283,8 +283,16 @@ pub(super) fn check_path_of_url(places: &[path::Scope], text: &str, world: &dyn 
     let rest = rest.trim_start_matches(['/', '\\']);
     let plain = rest.split(['?', '#']).next().unwrap_or_default();
     one(places, plain.find(['/', '\\']).map_or("/", |at| &plain[at..]), world)?;
-    let values = uri::values(rest);
+    let values = few_values(rest)?;
     values.iter().filter(|value| form(value) == Form::Path).try_for_each(|value| one(places, value, world))
+}
+
+/// What stands in the query of an address. More than are looked at are refused.
+fn few_values(rest: &str) -> Result<Vec<String>, Finding> {
+    uri::values(rest).ok_or_else(|| {
+        let most = uri::MAX_VALUES;
+        Finding::new("path-outside", format!("an address has more than {most} values, and not all can be looked at"))
+    })
 }
 
 /// Whether a word of a command, or any part of it, could be a path.
@@ -354,7 +362,7 @@ pub(super) fn inside(places: &[path::Scope], text: &str, world: &dyn World) -> V
         }
         Some((scheme, rest)) if scheme.len() > 1 && !scheme.eq_ignore_ascii_case("file") => {
             in_uri(rest).into_iter().try_for_each(|path| one(places, &path, world))?;
-            let values = uri::values(rest);
+            let values = few_values(rest)?;
             values.iter().filter(|value| may_be_path(value)).try_for_each(|value| one(places, value, world))
         }
         Some((scheme, _)) if scheme.eq_ignore_ascii_case("file") => {
@@ -490,7 +498,8 @@ fn form(text: &str) -> Form {
 fn is_uri(text: &str) -> bool {
     let Some((scheme, rest)) = scheme_of(text) else { return false };
     scheme.eq_ignore_ascii_case("file")
-        || !text.contains(char::is_whitespace)
+        // Behind `note: ` stands a sentence. Blanks further on are part of an address to who reads it leniently.
+        || !rest.starts_with(char::is_whitespace)
             && (!uri::leads_elsewhere(scheme, rest) && rest.starts_with(['/', '\\'])
                 || uri::climbs(text)
                 || uri::spellings(text).iter().any(|read| read.to_ascii_lowercase().contains("file:")))

@@ -119,7 +119,12 @@ fn check_scopes(scopes: &[Scope], target: &Target) -> Verdict {
     if limits.peek().is_none() {
         return Ok(());
     }
-    let host = match network::host(&target.url)? {
+    // What names a host under a scheme of its own leads to that host.
+    let of_own_scheme = || {
+        let (scheme, rest) = target.url.trim().split_once(':').filter(|(_, rest)| rest.starts_with("//"))?;
+        (is_scheme(scheme) && !is_reaching(scheme)).then(|| network::host(&format!("http:{rest}")).ok()).flatten()
+    };
+    let host = match network::host(&target.url).or_else(|finding| of_own_scheme().ok_or(finding))? {
         Host::Domain(name) => name,
         Host::Ipv4(address) => address.to_string(),
         Host::Ipv6(address) => address.to_string(),

@@ -10,7 +10,7 @@ const ELSEWHERE: [&str; 15] =
     ["http", "https", "ws", "wss", "ftp", "ftps", "sftp", "ssh", "data", "mailto", "tel", "urn", "about", "cid", "geo"];
 /// How often an escape may be escaped itself.
 const DECODE_ROUNDS: usize = 3;
-/// More values of one query are not looked at.
+/// More values of one query are refused where each would have to be looked at.
 pub(super) const MAX_VALUES: usize = 256;
 
 /// The scheme of a text, and what stands behind it.
@@ -91,15 +91,18 @@ pub(super) fn squeezed(text: &str) -> Option<String> {
     Some(trimmed.replace(left_out, ""))
 }
 
-/// What stands behind `?` and `#`, value by value, as it was sent and with its escapes read.
-pub(super) fn values(uri: &str) -> Vec<String> {
-    let Some(at) = uri.find(['?', '#']) else { return Vec::new() };
+/// What stands behind `?` and `#`, value by value, as it was sent and with its escapes read; `None` where there are more
+/// than [`MAX_VALUES`].
+pub(super) fn values(uri: &str) -> Option<Vec<String>> {
+    let Some(at) = uri.find(['?', '#']) else { return Some(Vec::new()) };
     let raw = uri[at + 1..].split(['&', ';', '#', '?']).flat_map(|pair| {
         let value = pair.split_once('=').map(|(_, value)| value);
         [Some(pair), value].into_iter().flatten()
     });
-    let raw = raw.filter(|value| !value.is_empty()).take(MAX_VALUES);
-    raw.flat_map(|value| [Some(value.to_owned()), percent::decoded(value).filter(|decoded| decoded != value)])
-        .flatten()
-        .collect()
+    let raw: Vec<&str> = raw.filter(|value| !value.is_empty()).take(MAX_VALUES + 1).collect();
+    if raw.len() > MAX_VALUES {
+        return None;
+    }
+    let read = |value: &&str| percent::decoded(value).filter(|decoded| decoded != value);
+    Some(raw.iter().flat_map(|value| [Some((*value).to_owned()), read(value)]).flatten().collect())
 }

@@ -293,3 +293,60 @@ fn a_list_of_paths_counts_whatever_ends_its_lines() {
         assert_honest(&inside(), &[json!({"note": format!("first{end}second line{end}/srv/ok/a.txt")})]);
     }
 }
+
+#[test]
+fn an_address_with_blanks_or_many_values_is_a_path_like_others() {
+    let many = format!("docs:///srv/ok/a?{}path=%2Fetc%2Fhostname", "a=b&".repeat(300));
+    assert_hostile(
+        &inside(),
+        &[
+            json!({"uri": "files:///etc/hostname?x=a b"}),
+            json!({"uri": "files:///etc/hostname#a b"}),
+            json!({"note": "vault://etc/hostname?a\u{a0}b"}),
+            json!({"uri": "files:///srv/no pe/s.txt"}),
+            json!({"uri": "vault:a b/../../../etc/x"}),
+            json!({ "uri": many }),
+        ],
+    );
+    assert_honest(
+        &inside(),
+        &[
+            json!({"note": "see: /etc is where settings live"}),
+            json!({"note": "todo: look at ../lib"}),
+            json!({"uri": "files:///srv/ok/My Documents/a b.txt"}),
+        ],
+    );
+}
+
+#[test]
+fn a_host_under_a_scheme_of_its_own_is_held_to_the_limit_of_hosts() {
+    let checks = checks_from("/srv/ok", &[], &json!({}), &[json!({"hosts": ["my-bucket", "ok.example.com"]})]);
+    assert_honest(&checks, &[json!({"uri": "s3://my-bucket/a.txt"}), json!({"uri": "vault://ok.example.com/x"})]);
+    assert_hostile(&checks, &[json!({"uri": "s3://other/a.txt"}), json!({"uri": "vault://evil.example.com/x"})]);
+}
+
+#[test]
+fn names_of_a_servers_own_scheme_are_told_from_paths() {
+    use switchboard_guard::arguments::is_opaque;
+    for name in [
+        "notes://42",
+        "notes://Einkauf%20Mai",
+        "notes://\u{65e5}\u{672c}",
+        "docs://search?q=hello%20world",
+        "figma://file?node-id=1%3A2",
+        "log://2026-11-16T08:00:00Z",
+        "x-custom.app+v1://thing",
+    ] {
+        assert!(is_opaque(name), "{name}");
+    }
+    for place in [
+        "notes:///etc/x",
+        "notes://%2Fetc/x",
+        "notes://a/%252e%252e/b",
+        "cache://file:///etc/x",
+        "git+https://x.example/y",
+        "notes://x?f=%2Fetc%2Fx",
+    ] {
+        assert!(!is_opaque(place), "{place}");
+    }
+}

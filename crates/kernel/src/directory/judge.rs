@@ -82,7 +82,8 @@ impl Source {
         }
         let security = ToolSecurity::of(definition);
         let assessment = risk::assess_read(&security, None, self.trust, self.mgp);
-        Some(Arc::new(ToolPolicy::new(security, assessment).listed()))
+        let policy = ToolPolicy::new(security, assessment).listed();
+        Some(Arc::new(policy.with_definition(ListKind::Resources, definition.clone())))
     }
 
     /// What holds for the resources of a template.
@@ -93,6 +94,6 @@ impl Source {
         let name = text("name").unwrap_or_default();
         let class = fallback::classify_described(&name, text("description").as_deref(), &security.properties);
         let assessment = risk::assess_read(&security, class, self.trust, self.mgp);
-        ToolPolicy::new(security, assessment)
+        ToolPolicy::new(security, assessment).with_definition(ListKind::Templates, definition.clone())
     }
 }

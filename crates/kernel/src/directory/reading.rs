@@ -1,16 +1,19 @@
 //! What a resource is read by, however its address is spelled.
 //!
 //! A server takes an address apart in its own way: `EXEC://id`, ` exec://id` and `ex<tab>ec://id` are one to a parser of
-//! URLs, and two templates may both fit. So what holds for an address is the strictest of all that it may lead to. One
-//! that fits nothing in any spelling is held to what the server's templates of that scheme are held to, and one that is not
-//! written as everybody writes it to all templates of the server.
+//! URLs, some servers leave out what follows `?`, some take a template for a regular expression, and two templates may both
+//! fit. Nobody here can know them all. So what holds for an address that is not listed is the strictest of all templates
+//! that begin as it does, letter by letter: no server finds a template whose beginning is another one. What stands for the
+//! variables is judged in every way to read it.
 
 use std::sync::Arc;
 
 use switchboard_guard::percent;
+use unicode_normalization::UnicodeNormalization as _;
 
 use super::judge::Plain;
-use super::{Directory, Route, apart, template, template_matches};
+use super::template::{self, Variables};
+use super::{Directory, Route, apart};
 use crate::gate::ToolPolicy;
 
 /// How often an address may be escaped: readers that read twice are not rare.
@@ -19,18 +22,23 @@ const ROUNDS: usize = 3;
 /// Schemes whose addresses have rules of their own.
 const WEB: [&str; 6] = ["http", "https", "ws", "wss", "ftp", "file"];
 
+/// More ways to read one address are not judged: it is none that anybody writes.
+const MAX_READINGS: usize = 256;
+/// Parts of an address that may each be what a variable takes, where it is not known how a server reads it.
+const MAX_PARTS: usize = 16;
+
 /// What a resource is read by.
 #[derive(Debug, Clone)]
 pub struct Reading {
     /// What the gate knows of it.
     pub policy: Arc<ToolPolicy>,
     /// What stands for the variables of the templates that it may come from, in each way to read it. Each is judged.
-    pub variables: Vec<Vec<(String, String)>>,
+    pub variables: Vec<Variables>,
 }
 
 impl Directory {
     /// What a resource of a server is read by, under the server's own URI for it: what is said of it where it is listed,
-    /// else of all templates that fit.
+    /// else of all templates that may be meant. `None` where that could be anything.
     #[must_use]
     pub fn reading(&self, server: usize, uri: &str) -> Option<Reading> {
         let plain = self.plain.get(server)?;
@@ -38,7 +46,7 @@ impl Directory {
             let policy = route.policy.clone().unwrap_or_else(|| plain.listed.clone());
             return Some(Reading { policy, variables: Vec::new() });
         }
-        Some(self.unlisted(server, uri, plain))
+        self.unlisted(server, uri, plain)
     }
 
     fn listed(&self, server: usize, uri: &str) -> Option<&Route> {
@@ -47,41 +55,35 @@ impl Directory {
         self.resources.get(uri).filter(of_server).or_else(|| apart().filter(of_server))
     }
 
-    fn unlisted(&self, server: usize, uri: &str, plain: &Plain) -> Reading {
-        let loose = loosened(uri);
+    fn unlisted(&self, server: usize, uri: &str, plain: &Plain) -> Option<Reading> {
+        let spellings = Spellings::of(uri);
         let mut policies = Vec::new();
-        let mut variables = Vec::new();
+        let mut variables: Vec<Variables> = Vec::new();
         for (template, policy) in self.templates_of(server, plain) {
-            let loosely = loose.iter().filter_map(|form| template::captures_loosely(template, form));
+            if !spellings.may_come_from(template) {
+                continue;
+            }
+            policies.push(policy);
             let before = variables.len();
-            let exactly =
-                template::captures(template, uri).into_iter().chain(template::captures_greedily(template, uri));
-            variables.extend(exactly.chain(loosely));
-            if variables.len() > before {
-                policies.push(policy);
+            variables.extend(spellings.all().flat_map(|spelling| template::readings(template, spelling)));
+            if variables.len() == before {
+                let names = template::variables(template);
+                let reading = |part: &str| names.iter().map(|name| (name.clone(), part.to_owned())).collect();
+                variables.extend(spellings.parts().iter().map(|part| reading(part)));
+            }
+            variables.retain(|reading| !reading.is_empty());
+            variables.sort_unstable();
+            variables.dedup();
+            if variables.len() > MAX_READINGS {
+                return None;
             }
         }
         // A listed resource that says something of itself says it in every spelling.
         let speaking = self.resources.values().filter(|route| route.server == server && route.policy.is_some());
-        policies
-            .extend(speaking.filter(|route| is_same(&route.original, &loose)).filter_map(|route| route.policy.clone()));
-        // Of an address in an odd spelling nobody here can say what every server makes of it.
-        if policies.is_empty() || !is_plain(uri) {
-            let form = loose.first().map_or(uri, String::as_str);
-            for (template, policy) in self.templates_of(server, plain) {
-                if !is_plain(uri) || same_scheme(template, form) {
-                    policies.push(policy);
-                    let rest = form.split_once(':').map_or(form, |(_, rest)| rest).trim_matches('/');
-                    variables
-                        .push(template::variables(template).into_iter().map(|name| (name, rest.to_owned())).collect());
-                }
-            }
-        }
-        variables.retain(|reading: &Vec<_>| !reading.is_empty());
-        variables.sort_unstable();
-        variables.dedup();
+        let same = speaking.filter(|route| spellings.may_be(&route.original));
+        policies.extend(same.filter_map(|route| route.policy.clone()));
         let policy = ToolPolicy::strictest(&policies).unwrap_or_else(|| plain.named.clone());
-        Reading { policy, variables }
+        Some(Reading { policy, variables })
     }
 
     fn templates_of<'a>(
@@ -102,65 +104,71 @@ impl Directory {
         if self.held.contains(&(server, uri.to_owned())) {
             return true;
         }
-        let has_held =
-            self.held.iter().map(|(whose, _)| whose).chain(self.held_templates.iter().map(|(whose, _)| whose));
-        if !is_plain(uri) && has_held.into_iter().any(|whose| *whose == server) && self.listed(server, uri).is_none() {
-            return true;
+        let of_server = |(whose, _): &&(usize, String)| *whose == server;
+        let mut held = self.held.iter().filter(of_server).peekable();
+        let mut templates = self.held_templates.iter().filter(of_server).peekable();
+        if held.peek().is_none() && templates.peek().is_none() || self.listed(server, uri).is_some() {
+            return false;
         }
+        let spellings = Spellings::of(uri);
+        held.any(|(_, held)| spellings.may_be(held))
+            || templates.any(|(_, template)| template == uri || spellings.may_come_from(template))
+    }
+}
+
+/// An address as it was written, and in every form that lenient readers make of it.
+struct Spellings<'a> {
+    uri: &'a str,
+    loose: Vec<String>,
+    /// The letters and digits of each.
+    letters: Vec<String>,
+}
+
+impl<'a> Spellings<'a> {
+    fn of(uri: &'a str) -> Self {
         let loose = loosened(uri);
-        let of_template = |(whose, template): &(usize, String)| {
-            *whose == server
-                && (template == uri
-                    || template_matches(template, uri)
-                    || loose.iter().any(|form| template::captures_loosely(template, form).is_some()))
-        };
-        let of_resource = |(whose, held): &(usize, String)| *whose == server && is_same(held, &loose);
-        (self.held.iter().any(of_resource) || self.held_templates.iter().any(of_template))
-            && self.listed(server, uri).is_none()
+        let letters = std::iter::once(uri).chain(loose.iter().map(String::as_str)).map(letters).collect();
+        Self { uri, loose, letters }
+    }
+
+    fn all(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(self.uri).chain(self.loose.iter().map(String::as_str))
+    }
+
+    /// Whether some server may find this template by the address.
+    fn may_come_from(&self, template: &str) -> bool {
+        let beginning = letters(template::beginning(template));
+        self.letters.iter().any(|letters| letters.starts_with(&beginning))
+    }
+
+    /// Whether it may lead to the same as another address. What follows the path tells no two apart.
+    fn may_be(&self, written: &str) -> bool {
+        let bare = |address: &str| letters(address.split(['?', '#']).next().unwrap_or_default());
+        let written: Vec<String> =
+            std::iter::once(bare(written)).chain(loosened(written).iter().map(|form| bare(form))).collect();
+        self.all().any(|spelling| written.contains(&bare(spelling)))
+    }
+
+    /// What may stand for a variable where nobody knows which: all behind the scheme, and from each mark on.
+    fn parts(&self) -> Vec<&str> {
+        let form = self.loose.first().map_or(self.uri, String::as_str);
+        let rest = form.split_once(':').map_or(form, |(_, rest)| rest).trim_matches('/');
+        let marks = rest.match_indices(['/', '?', '=', '&', '#', ':', ';']);
+        let behind = marks.map(|(at, mark)| &rest[at + mark.len()..]).filter(|part| !part.is_empty());
+        std::iter::once(rest).chain(behind).take(MAX_PARTS).collect()
     }
 }
 
-/// Whether an address as it was written is what another one, loosened, leads to. What follows the path tells no two apart.
-fn is_same(written: &str, loose: &[String]) -> bool {
-    let bare = |address: &str| {
-        let path = address.split(['?', '#']).next().unwrap_or_default();
-        path.trim_end_matches('/').to_ascii_lowercase()
-    };
-    let written = loosened(written);
-    loose.iter().any(|loose| written.iter().any(|written| bare(written) == bare(loose)))
-}
-
-/// Whether an address is written as everybody writes it: what parsers of URLs change, or read in different ways, is not in
-/// it.
-fn is_plain(uri: &str) -> bool {
-    let Some((scheme, rest)) = uri.split_once(':') else { return false };
-    let is_scheme = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"+.-".contains(&byte);
-    let authority = rest.strip_prefix("//").map(|rest| rest.split(['/', '?', '#']).next().unwrap_or_default());
-    let escapes = uri.split('%').skip(1).all(|part| {
-        let code = part.get(..2).and_then(|code| u8::from_str_radix(code, 16).ok());
-        // Nobody has a reason to escape letters, digits and dots.
-        code.is_some_and(|byte| !(byte.is_ascii_alphanumeric() || b"-._~".contains(&byte)))
-    });
-    // Letters of other languages are escaped by everybody; half of one is by nobody.
-    let escapes = escapes && !percent::lenient(uri).contains(char::REPLACEMENT_CHARACTER);
-    let is_canonical =
-        || url::Url::parse(uri).is_ok_and(|url| url.as_str().trim_end_matches('/') == uri.trim_end_matches('/'));
-    scheme.bytes().all(is_scheme)
-        && uri.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\')
-        && !rest.split(['/', '?', '#']).any(|step| step == "." || step == "..")
-        && authority.is_none_or(|host| !host.contains(['[', '@']) && !host.ends_with('.'))
-        // A port of no digits, unless an address follows: `fetch://https://x`.
-        && !authority.is_some_and(|host| host.ends_with(':') && !rest.contains("://"))
-        && escapes
-        && (!WEB.contains(&scheme) || is_canonical())
-}
-
-fn same_scheme(template: &str, loose: &str) -> bool {
-    match (template.split_once(':'), loose.split_once(':')) {
-        // A dot stands for any letter where a server takes its template for a regular expression.
-        (Some((one, _)), Some((other, _))) => one.contains(['{', '.']) || one.eq_ignore_ascii_case(other),
-        (template, _) => template.is_none(),
+/// The letters and digits of a text with its escapes read, which is what all readers agree on.
+fn letters(text: &str) -> String {
+    let mut text = text.to_owned();
+    for _ in 0..ROUNDS {
+        if !text.contains('%') {
+            break;
+        }
+        text = percent::lenient(&text);
     }
+    text.nfkc().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
 /// An address as lenient readers take it: without blanks and breaks that parsers skip, escapes read, nobody's name and no
@@ -274,26 +282,39 @@ mod tests {
             ("https://1.1.1.1/run", &["https://16843009/run", "https://0x1010101/run", "https://1.1.257/run"]),
         ] {
             for spelling in spellings {
-                assert!(is_same(held, &loosened(spelling)), "{held}: {spelling}: {:?}", loosened(spelling));
+                assert!(Spellings::of(spelling).may_be(held), "{held}: {spelling}: {:?}", loosened(spelling));
             }
         }
         for (written, other) in [("notes://evil", "NOTES://Evil"), ("notes://evil", "notes://evil/?x=1#y")] {
-            assert!(is_same(written, &loosened(other)), "{other}");
+            assert!(Spellings::of(other).may_be(written), "{other}");
         }
-        assert!(!is_same("notes://evil", &loosened("notes://evil/more")));
+        assert!(!Spellings::of("notes://evil/more").may_be("notes://evil"));
     }
 
     #[test]
-    fn what_everybody_writes_is_told_from_odd_spellings() {
-        for plain in
-            ["docs://guide", "notes://%C3%A4rger/%E4%B8%AD", "web://https%3A%2F%2Fx", "https://x.example/a?b=1"]
-        {
-            assert!(is_plain(plain), "{plain}");
+    fn an_address_is_held_to_every_template_that_begins_as_it_does() {
+        for (template, addresses) in [
+            ("exec://{command}/run", &["exec://ls/run?x", "EXEC:ls", "ex%65c://ls#run", " exec:///x"][..]),
+            ("doc://run/{command}", &["doc://run/ls", "doc://x/../run/ls", "DOC://r%75n/ls", "doc:run"]),
+            ("app://host:80/run/{x}", &["app://host:080/run/ls", "app://host:/run/ls#://", "app://u@host/run/ls"]),
+            ("notes://caf%C3%A9/{x}", &["notes://caf%c3%a9/x", "notes://cafe\u{301}/x"]),
+            ("git+ssh://h/run/{c}", &["gitssh://h/run/id", "gittssh://h/run/id"]),
+            ("wiki://Foo_(bar)/{c}", &["wiki://Foo_bar/id"]),
+            ("api://x/search?command={c}", &["api://x/searchcommand=id", "api://x/searccommand=id"]),
+            ("https://1.1.1.1/run/{c}", &["https://16843009/run/id"]),
+            ("{+all}", &["any://thing"]),
+        ] {
+            for address in addresses {
+                assert!(Spellings::of(address).may_come_from(template), "{template} {address}");
+            }
         }
-        for odd in
-            ["Docs://guide", "docs://g%75ide", "docs://a/../b", "docs://a:/b", "docs://x%ff", "docs://x%", "http:x"]
-        {
-            assert!(!is_plain(odd), "{odd}");
+        for (template, address) in [
+            ("doc://run/{command}", "doc://guide/one"),
+            ("doc://run/{command}", "docs://run/one"),
+            ("cmd://{command}", "notes://\u{65e5}\u{672c}\u{8a9e}"),
+            ("file:///run/{command}", "file:///home/My Documents/a.txt"),
+        ] {
+            assert!(!Spellings::of(address).may_come_from(template), "{template} {address}");
         }
     }
 }

@@ -1,13 +1,26 @@
 //! Whether a URI could have come from a URI template (RFC 6570), well enough to find the server to ask, and what stands in
-//! it for the variables.
+//! it for the variables, in every way that a server may read it.
 
 use std::ops::Range;
 
 use switchboard_guard::percent;
 
+/// What stands for the variables of a template, in one way to read an address.
+pub(super) type Variables = Vec<(String, String)>;
+
+/// Marks of regular expressions, of which a server may take its template for one, and of what comes in several spellings
+/// in an address: a port, a name in front of the host.
+const MARKS: [char; 12] = ['.', '+', '*', '?', '(', '[', '|', '\\', '^', '$', ':', '@'];
+
 /// Whether `uri` fits `template`: its literal parts stand in order, the first at the start and the last at the end.
 pub(crate) fn matches(template: &str, uri: &str) -> bool {
-    values(template, uri).is_some()
+    let Some(parts) = parts(template) else { return false };
+    match parts.literals.first() {
+        None => template == uri,
+        // A template that begins with a variable would claim every URI there is.
+        Some(&"") => false,
+        Some(_) => spans(&parts, uri, Way { greedy: false, loose: false }).is_some(),
+    }
 }
 
 /// The names of the variables in a template.
@@ -16,82 +29,108 @@ pub(super) fn variables(template: &str) -> Vec<String> {
     inside.flat_map(|(expression, _)| names(expression).map(str::to_owned).collect::<Vec<_>>()).collect()
 }
 
-/// What stands for each variable, with escapes read, where the URI fits. Where one expression has several variables, all
-/// have the whole.
-pub(super) fn captures(template: &str, uri: &str) -> Option<Vec<(String, String)>> {
-    Some(named(values(template, uri)?))
-}
-
-/// The same where each variable takes as much as it can, as the expressions of most servers do.
-pub(super) fn captures_greedily(template: &str, uri: &str) -> Option<Vec<(String, String)>> {
-    let (literals, expressions, end) = parts(template)?;
-    let (first, others) = literals.split_first()?;
-    let mut last = uri.len().checked_sub(end.len()).filter(|_| uri.ends_with(end))?;
-    if !uri.starts_with(first) {
-        return None;
-    }
-    let mut found = Vec::with_capacity(expressions.len());
-    for (literal, expression) in others.iter().zip(expressions.iter().skip(1)).rev() {
-        let at = uri.get(first.len()..last)?.rfind(literal)? + first.len();
-        found.push((*expression, uri.get(at + literal.len()..last)?));
-        last = at;
-    }
-    found.push((expressions.first()?, uri.get(first.len()..last)?));
-    Some(named(found))
-}
-
-/// The same whatever the case of the letters in the template, and also for one that begins with a variable.
-pub(super) fn captures_loosely(template: &str, uri: &str) -> Option<Vec<(String, String)>> {
-    let (literals, expressions, end) = parts(template)?;
-    if literals.is_empty() {
-        return template.eq_ignore_ascii_case(uri).then(Vec::new);
-    }
-    // Letters of ASCII keep their place when they are made small.
-    let small: Vec<String> = literals.iter().map(|literal| literal.to_ascii_lowercase()).collect();
-    let small: Vec<&str> = small.iter().map(String::as_str).collect();
-    let (whole, end) = (uri.to_ascii_lowercase(), end.to_ascii_lowercase());
-    // Some servers take a template for a regular expression: there a dot stands for any letter.
-    let dotted = |literal: &str, from: usize| {
-        let fits = |at: &usize| {
-            let piece = whole.as_bytes().get(*at..at + literal.len());
-            piece.is_some_and(|piece| {
-                piece.iter().zip(literal.bytes()).all(|(have, want)| *have == want || want == b'.')
-            })
-        };
-        (from..=whole.len()).find(fits)
+/// What every address that comes from a template begins with, to every server: its first literal part, up to where servers
+/// may differ in what they take for the same.
+pub(super) fn beginning(template: &str) -> &str {
+    let first = template.split('{').next().unwrap_or_default();
+    let (scheme, after) = first.split_once(':').map_or(("", first), |(scheme, _)| first.split_at(scheme.len() + 1));
+    let end = |text: &str| {
+        let at = text.find(MARKS)?;
+        // Some marks say how often what stands in front of them comes.
+        let counts = text[at..].starts_with(['+', '*', '?']);
+        let before = text[..at].char_indices().next_back().map_or(0, |(start, _)| start);
+        Some(if counts { before } else { at })
     };
-    let spans = spans(&small, &end, &whole).or_else(|| {
-        let (first, others) = small.split_first()?;
-        let last = whole.len().checked_sub(end.len()).filter(|last| dotted(&end, *last) == Some(*last))?;
-        let mut at = (dotted(first, 0) == Some(0)).then_some(first.len())?;
-        let mut found = Vec::new();
-        for literal in others {
-            let next = dotted(literal, at).filter(|next| *next <= last)?;
-            found.push(at..next);
-            at = next + literal.len();
+    match (end(scheme.trim_end_matches(':')), end(after)) {
+        (Some(at), _) => &first[..at],
+        (None, Some(at)) => &first[..scheme.len() + at],
+        (None, None) => first,
+    }
+}
+
+/// What stands for the variables where the address fits, with escapes read: for each way to split it, for readers that
+/// leave out what follows `?` or `#`, that take the first or the last of two values of one name, that read `+` as a blank,
+/// and that leave out the mark of an operator or keep it.
+pub(super) fn readings(template: &str, uri: &str) -> Vec<Variables> {
+    let Some(parts) = parts(template) else { return Vec::new() };
+    let mut texts = vec![uri];
+    texts.extend(['#', '?'].iter().filter_map(|mark| uri.split_once(*mark)).map(|(front, _)| front));
+    let ways = [(false, false), (true, false), (false, true), (true, true)];
+    let mut found: Vec<Variables> = Vec::new();
+    for text in texts {
+        for (greedy, loose) in ways {
+            let Some(spans) = spans(&parts, text, Way { greedy, loose }) else { continue };
+            let values = spans.into_iter().filter_map(|span| text.get(span));
+            let values: Vec<(&str, &str)> = parts.expressions.iter().copied().zip(values).collect();
+            found.extend(named(&values));
         }
-        found.push(at..last.max(at));
-        (at <= last).then_some(found)
-    })?;
-    Some(named(expressions.into_iter().zip(spans.into_iter().filter_map(|span| uri.get(span))).collect()))
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
 }
 
-fn named(values: Vec<(&str, &str)>) -> Vec<(String, String)> {
-    let named = |(expression, value): (&str, &str)| {
-        let read = percent::lenient;
-        let marks: &[char] = match expression.as_bytes().first() {
-            // `?a=1&b=2` and `;a=1;b=2` name their variables themselves.
-            Some(b'?' | b'&') => &['?', '&'],
-            Some(b';') => &[';'],
-            _ => return names(expression).map(|name| (name.to_owned(), read(value))).collect::<Vec<_>>(),
-        };
-        let pairs = value.split(marks).filter(|pair| !pair.is_empty());
-        pairs
-            .map(|pair| pair.split_once('=').unwrap_or((pair, "")))
-            .map(|(name, value)| (read(name), read(value)))
-            .collect()
+/// The values under their names, in every way to read them.
+fn named(values: &[(&str, &str)]) -> Vec<Variables> {
+    let has_mark = values.iter().any(|(expression, value)| value.starts_with(operator(expression).unwrap_or('\0')));
+    let has_plus = values.iter().any(|(_, value)| value.contains('+'));
+    let has_question = values.iter().any(|(_, value)| value.trim_start_matches('?').contains('?'));
+    let both = |needed: bool| if needed { &[false, true][..] } else { &[false][..] };
+    let mut found = Vec::new();
+    for keeps_mark in both(has_mark) {
+        for reads_plus in both(has_plus) {
+            for parts_at_question in both(has_question) {
+                let read =
+                    |text: &str| percent::lenient(&if *reads_plus { text.replace('+', " ") } else { text.to_owned() });
+                let pairs: Variables = values
+                    .iter()
+                    .flat_map(|(expression, value)| pairs(expression, value, *keeps_mark, *parts_at_question, &read))
+                    .collect();
+                found.push(unique(pairs.iter()));
+                found.push(unique(pairs.iter().rev()));
+            }
+        }
+    }
+    found
+}
+
+/// Each name once, with the value that comes first.
+fn unique<'a>(pairs: impl Iterator<Item = &'a (String, String)>) -> Variables {
+    let mut found: Variables = Vec::new();
+    for (name, value) in pairs {
+        if !found.iter().any(|(known, _)| known == name) {
+            found.push((name.clone(), value.clone()));
+        }
+    }
+    found.sort_unstable();
+    found
+}
+
+fn pairs(
+    expression: &str,
+    value: &str,
+    keeps_mark: bool,
+    parts_at_question: bool,
+    read: &impl Fn(&str) -> String,
+) -> Variables {
+    let marks: &[char] = match operator(expression) {
+        // `?a=1&b=2` and `;a=1;b=2` name their variables themselves.
+        Some('?' | '&') if parts_at_question => &['?', '&'],
+        Some('?' | '&') => &['&'],
+        Some(';') => &[';'],
+        mark => {
+            let bare = mark.filter(|_| !keeps_mark).and_then(|mark| value.strip_prefix(mark)).unwrap_or(value);
+            return names(expression).map(|name| (name.to_owned(), read(bare))).collect();
+        }
     };
-    values.into_iter().flat_map(named).collect()
+    let pairs = value.trim_start_matches('?').split(marks).filter(|pair| !pair.is_empty());
+    let pairs = pairs.map(|pair| pair.split_once('=').unwrap_or((pair, "")));
+    pairs.map(|(name, value)| (read(name), read(value))).collect()
+}
+
+/// The operator of an expression that stands in the address as well.
+fn operator(expression: &str) -> Option<char> {
+    expression.chars().next().filter(|mark| "#./;?&".contains(*mark))
 }
 
 /// The names in one expression, without operators and modifiers.
@@ -100,8 +139,16 @@ fn names(expression: &str) -> impl Iterator<Item = &str> {
     plain.split(',').map(|name| name.split([':', '*']).next().unwrap_or_default()).filter(|name| !name.is_empty())
 }
 
-/// The literal parts in front of each expression, the expressions, and what follows the last one.
-fn parts(template: &str) -> Option<(Vec<&str>, Vec<&str>, &str)> {
+/// A template taken apart.
+struct Parts<'a> {
+    /// The literal parts in front of each expression.
+    literals: Vec<&'a str>,
+    expressions: Vec<&'a str>,
+    /// What follows the last expression.
+    end: &'a str,
+}
+
+fn parts(template: &str) -> Option<Parts<'_>> {
     let (mut literals, mut expressions) = (Vec::new(), Vec::new());
     let mut rest = template;
     while let Some(open) = rest.find('{') {
@@ -110,41 +157,64 @@ fn parts(template: &str) -> Option<(Vec<&str>, Vec<&str>, &str)> {
         expressions.push(&rest[open + 1..close]);
         rest = &rest[close + 1..];
     }
-    Some((literals, expressions, rest))
+    Some(Parts { literals, expressions, end: rest })
 }
 
-/// The expressions of a template, each with what stands for it in a URI that fits.
-fn values<'a>(template: &'a str, uri: &'a str) -> Option<Vec<(&'a str, &'a str)>> {
-    let (literals, expressions, end) = parts(template)?;
-    match literals.first() {
-        None => (template == uri).then(Vec::new),
-        // A template that begins with a variable would claim every URI there is.
-        Some(&"") => None,
-        Some(_) => {
-            let spans = spans(&literals, end, uri)?;
-            Some(expressions.into_iter().zip(spans.into_iter().filter_map(|span| uri.get(span))).collect())
-        }
-    }
+/// How an address is compared with a template.
+#[derive(Clone, Copy)]
+struct Way {
+    /// Whether each variable takes as much as it can, as the expressions of most servers do.
+    greedy: bool,
+    /// Whether the case of letters does not count, and a dot of the template stands for any letter, as in the regular
+    /// expressions that some servers take their templates for.
+    loose: bool,
 }
 
 /// Where the expressions stand between the literal parts, the first of which begins the URI.
-fn spans(literals: &[&str], end: &str, uri: &str) -> Option<Vec<Range<usize>>> {
-    let (first, others) = literals.split_first()?;
-    let last = uri.len().checked_sub(end.len()).filter(|_| uri.ends_with(end))?;
-    let mut at = if uri.starts_with(first) { first.len() } else { return None };
-    let mut found = Vec::with_capacity(literals.len());
-    for literal in others {
-        let next = at + uri.get(at..last)?.find(literal)?;
-        found.push(at..next);
-        at = next + literal.len();
+fn spans(parts: &Parts<'_>, uri: &str, way: Way) -> Option<Vec<Range<usize>>> {
+    let text = uri.as_bytes();
+    let stands = |literal: &str, at: usize| {
+        let piece = at.checked_add(literal.len()).and_then(|end| text.get(at..end));
+        piece.is_some_and(|piece| {
+            piece
+                .iter()
+                .zip(literal.bytes())
+                .all(|(have, want)| *have == want || way.loose && (have.eq_ignore_ascii_case(&want) || want == b'.'))
+        })
+    };
+    let Some((first, others)) = parts.literals.split_first() else {
+        return (parts.end.len() == text.len() && stands(parts.end, 0)).then(Vec::new);
+    };
+    let end = text.len().checked_sub(parts.end.len()).filter(|at| stands(parts.end, *at))?;
+    if !stands(first, 0) || first.len() > end {
+        return None;
     }
-    found.push(at..last.max(at));
-    (at <= last).then_some(found)
+    // Where each literal part begins and ends, the first and the last of them fixed.
+    let mut bounds: Vec<Range<usize>> = vec![0..first.len()];
+    if way.greedy {
+        let mut last = end;
+        let mut behind = Vec::with_capacity(others.len());
+        for literal in others.iter().rev() {
+            let at = (first.len()..=last.checked_sub(literal.len())?).rev().find(|at| stands(literal, *at))?;
+            behind.push(at..at + literal.len());
+            last = at;
+        }
+        bounds.extend(behind.into_iter().rev());
+    } else {
+        let mut from = first.len();
+        for literal in others {
+            let at = (from..=end.checked_sub(literal.len())?).find(|at| stands(literal, *at))?;
+            from = at + literal.len();
+            bounds.push(at..from);
+        }
+    }
+    let ends = bounds.iter().skip(1).map(|bound| bound.start).chain([end]);
+    Some(bounds.iter().zip(ends).map(|(bound, end)| bound.end..end).collect())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{captures, captures_loosely, matches, variables};
+    use super::{Variables, beginning, matches, readings, variables};
 
     #[test]
     fn templates_fit_what_they_make() {
@@ -155,6 +225,7 @@ mod tests {
             ("file:///{+path}", "http://a", false),
             ("x://{a}/{b}", "x://1/2", true),
             ("x://{a}/{b}", "x://1", false),
+            ("x://{a}-end", "x://-en", false),
             ("{+everything}", "file:///etc/passwd", false),
             ("plain://no", "plain://no", true),
             ("plain://no", "plain://nope", false),
@@ -165,18 +236,54 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_for_variables_is_told() {
+    fn what_stands_for_variables_is_told_in_every_reading() {
         assert_eq!(variables("x://{a}/{+b,c*}{?d}"), ["a", "b", "c", "d"]);
-        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-        let both = vec![pair("a", "1"), pair("b", "rm -rf")];
-        assert_eq!(captures("x://{a}/{b}", "x://1/rm%20-rf"), Some(both.clone()));
-        assert_eq!(captures("x://no", "x://no"), Some(Vec::new()));
-        let query = vec![pair("url", "http:/10.0.0.1"), pair("depth", "1"), pair("other", "")];
-        assert_eq!(captures("x://y{?url,depth}", "x://y?url=http:/10.0.0.1&depth=1&other"), Some(query));
-        assert_eq!(captures("x://{a}/{b}", "X://1/rm%20-rf"), None);
-        assert_eq!(captures_loosely("x://{a}/{b}", "X://1/rm%20-rf"), Some(both));
-        assert_eq!(captures("{+all}", "x://y"), None);
-        assert_eq!(captures_loosely("{+all}", "x://y"), Some(vec![pair("all", "x://y")]));
-        assert_eq!(captures_loosely("x://{a}-end", "x://-en"), None);
+        for (template, uri, expected) in [
+            ("x://{a}/{b}", "x://1/rm%20-rf", &[&[("a", "1"), ("b", "rm -rf")][..]][..]),
+            ("x://{a}/{b}", "X://1/rm%20-rf", &[&[("a", "1"), ("b", "rm -rf")]]),
+            ("x://no", "x://no", &[&[]]),
+            ("x://no", "x://yes", &[]),
+            ("{+all}", "x://y", &[&[("all", "x://y")]]),
+            ("x://{a}/{b}", "x://1/2/3", &[&[("a", "1"), ("b", "2/3")], &[("a", "1/2"), ("b", "3")]]),
+            // Some servers leave out what follows the path.
+            ("x://{a}/run", "x://ls/run?x=1", &[&[("a", "ls")]]),
+            ("x://{a}/run", "x://ls/run#x", &[&[("a", "ls")]]),
+            (
+                "x://y{?url,depth}",
+                "x://y?url=http:/10.0.0.1&depth=1&other",
+                &[&[("depth", "1"), ("other", ""), ("url", "http:/10.0.0.1")]],
+            ),
+            // Who has two values of one name may take either.
+            ("x://y{?c}", "x://y?c=rm&c=ls", &[&[("c", "ls")], &[("c", "rm")]]),
+            ("x://y{?c}", "x://y?c=rm?c=ls", &[&[("c", "ls")], &[("c", "rm")], &[("c", "rm?c=ls")]]),
+            ("x://y{?c}", "x://y?c=rm+x", &[&[("c", "rm x")], &[("c", "rm+x")]]),
+            // The mark of an operator is left out by most.
+            ("x://y{/u}", "x://y/127.0.0.1", &[&[("u", "/127.0.0.1")], &[("u", "127.0.0.1")]]),
+            ("x://y{.u}", "x://y.sudo%20id", &[&[("u", ".sudo id")], &[("u", "sudo id")]]),
+        ] {
+            let found = readings(template, uri);
+            for reading in expected {
+                let wanted: Variables = reading.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect();
+                assert!(found.contains(&wanted), "{template} {uri}: {wanted:?} in {found:?}");
+            }
+            assert_eq!(found.is_empty(), expected.is_empty(), "{template} {uri}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn a_beginning_ends_where_servers_may_differ() {
+        for (template, expected) in [
+            ("doc://run/{command}", "doc://run/"),
+            ("svc://api.local/run/{command}", "svc://api"),
+            ("git+ssh://h/run/{c}", "gi"),
+            ("x.exec://{command}", "x"),
+            ("app://host:80/run/{x}", "app://host"),
+            ("api://x/search?command={command}", "api://x/searc"),
+            ("wiki://Foo_(bar)/{c}", "wiki://Foo_"),
+            ("{+all}", ""),
+            ("plain://no", "plain://no"),
+        ] {
+            assert_eq!(beginning(template), expected, "{template}");
+        }
     }
 }

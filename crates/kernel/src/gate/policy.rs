@@ -99,16 +99,19 @@ impl ToolPolicy {
         &self.text_arguments
     }
 
-    /// What holds where all of these may: the strictest of each.
+    /// What holds where all of these may: the strictest of each. Its definition is another one as soon as one of theirs is.
     pub(crate) fn strictest(policies: &[Arc<Self>]) -> Option<Arc<Self>> {
+        if let [only] = policies {
+            return Some(only.clone());
+        }
         let rank = |policy: &Arc<Self>| (policy.assessment.confirm.is_some(), policy.assessment.risk);
-        let strictest = policies.iter().max_by_key(|policy| rank(policy))?.clone();
+        let strictest = policies.iter().max_by_key(|policy| rank(policy))?;
         let assessments = policies.iter().map(|policy| &policy.assessment);
         let assessment = assessments.fold(strictest.assessment.clone(), Assessment::and);
-        if assessment == strictest.assessment {
-            return Some(strictest);
-        }
-        Some(Arc::new(Self::new(strictest.security.clone(), assessment)))
+        let policy = Self::new(strictest.security.clone(), assessment);
+        let hashes: Vec<String> = policies.iter().filter_map(|policy| Some(policy.definition()?.to_string())).collect();
+        let hash = (!hashes.is_empty()).then(|| Digest::of(hashes.join("\n").as_bytes()));
+        Some(Arc::new(Self { definition_hash: OnceLock::from(hash), ..policy }))
     }
 
     /// The checks of its arguments within the scopes of grants.
@@ -158,8 +161,10 @@ impl ToolPolicy {
 
     /// The hash of its definition, by which a changed one is told; computed when somebody has to be asked about it.
     pub(crate) fn definition(&self) -> Option<Digest> {
-        let (kind, raw) = self.definition.as_ref()?;
-        *self.definition_hash.get_or_init(|| definition_hash(*kind, raw))
+        *self.definition_hash.get_or_init(|| {
+            let (kind, raw) = self.definition.as_ref()?;
+            definition_hash(*kind, raw)
+        })
     }
 
     /// The same with the counters of its server's tools, and its name among them.

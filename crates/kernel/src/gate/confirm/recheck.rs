@@ -50,7 +50,17 @@ impl Kernel {
                 // It is read where it is now, by what holds for it there.
                 let found = self.found_resource(attempt.exposed, &attempt.context.session.principal);
                 let found = found.filter(|found| found.server.id() == attempt.server.id());
-                return Ok(Ok(found.map(|found| CurrentTool { server: found.server, policy: found.reading.policy })));
+                let Some(found) = found else {
+                    return Ok(Err(self.changed(attempt, crate::kernel::unknown_resource(attempt.exposed)).await));
+                };
+                if found.reading.policy.definition() == attempt.policy.definition() {
+                    let current = CurrentTool { server: found.server, policy: found.reading.policy };
+                    return Ok(Ok(Some(current)));
+                }
+                let text = format!("`{}` was not read: what it is read by has changed since", attempt.exposed);
+                let fault = Fault::new(FaultKind::DefinitionHeld, text);
+                let fault = fault.suggest("list the resources again; a new request is asked about anew");
+                return Ok(Err(self.changed(attempt, fault).await));
             }
             // What has no definition cannot have another one.
             _ => return Ok(Ok(None)),

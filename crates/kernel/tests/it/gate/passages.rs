@@ -294,6 +294,19 @@ async fn another_spelling_of_an_address_is_judged_alike() {
             json!({"name": "run_command", "uriTemplate": "run://{+command}@{host}"}),
             json!({"name": "run_command", "uriTemplate": "file:///run/{command}"}),
             json!({"name": "run_command", "uriTemplate": "doc://run/{command}"}),
+            json!({"name": "run_command", "uriTemplate": "six://[::1]/run/{command}"}),
+            json!({"name": "page", "uriTemplate": "six://{+page}"}),
+            json!({"name": "run_command", "uriTemplate": "end://{command}/run"}),
+            json!({"name": "page", "uriTemplate": "end://{page}/{part}"}),
+            json!({"name": "run_command", "uriTemplate": "sh://do{?command}"}),
+            json!({"name": "run_command", "uriTemplate": "ext://run{.command}"}),
+            json!({"name": "fetch", "uriTemplate": "step://get{/url}", "description": "Fetches a URL"}),
+            json!({"name": "run_command", "uriTemplate": "port://host:80/run/{command}"}),
+            json!({"name": "page", "uriTemplate": "port://{+page}"}),
+            json!({"name": "run_command", "uriTemplate": "caf://caf%C3%A9/{command}"}),
+            json!({"name": "page", "uriTemplate": "caf://{+page}"}),
+            json!({"name": "run_command", "uriTemplate": "wiki://Foo_(bar)/{command}"}),
+            json!({"name": "page", "uriTemplate": "wiki://{+page}"}),
             json!({"name": "run_script", "description": "Runs a shell command", "uriTemplate": "app://host/run/{command}"}),
         ]);
         let mut servers = vec![("s", script.clone())];
@@ -352,7 +365,7 @@ async fn another_spelling_of_an_address_is_judged_alike() {
             "app://host:/run/ls;id",
             "APP://host/run/ls;id%2f..%2f..%2fpage",
             "app://host/q/%2e%2e/run/ls;id%ff",
-            "app://[0:0:0:0:0:0:0:1]/run/ls;id",
+            "six://[0:0:0:0:0:0:0:1]/run/ls;id",
             "svc://api-local/run/ls;id",
             "x-exec://ls;id",
             "exec://rm%20-rf%20%2F%20%ff",
@@ -361,6 +374,21 @@ async fn another_spelling_of_an_address_is_judged_alike() {
             "https://16843009/run/id;x",
             "https://1.1.1.1./run/id;x",
             "file://localhost/run/id;x",
+            "end://rm%20-rf%20~/run?x=1",
+            "end://rm%20-rf%20~/run#x",
+            "sh://do?command=rm%20-rf%20~&command=ls",
+            "sh://do?command=ls&command=rm%20-rf%20~",
+            "sh://do?command=rm%20-rf%20~?command=ls",
+            "sh://do?command=rm+-rf+~",
+            "one://fetch?url=http%3A%2F%2F127.0.0.1%2Fx&url=http%3A%2F%2F8.8.8.8%2F",
+            "one://fetch?url=http%3A%2F%2F127.0.0.1%2Fx?url=http:%2F%2F8.8.8.8",
+            "ext://run.sudo%20id",
+            "step://get/127.0.0.1",
+            "step://get/2130706433",
+            "port://host:080/run/rm%20-rf%20~",
+            "port://host:/run/rm%20-rf%20~%20%23://",
+            "caf://caf%c3%a9/rm%20-rf%20~",
+            "wiki://Foo_bar/rm%20-rf%20~",
         ] {
             let refused = ann.request("resources/read", json!({"uri": format!("{prefix}{uri}")})).await;
             assert!(refused.is_err(), "{uri} {several}: {refused:?}");
@@ -374,6 +402,9 @@ async fn another_spelling_of_an_address_is_judged_alike() {
             "web://https%3A%2F%2F1.1.1.1%2Fx",
             "web://https://1.1.1.1/x",
             "one://fetch?url=https://1.1.1.1/x&depth=2",
+            "app://\u{65e5}\u{672c}/My Documents",
+            "wiki://Fox",
+            "step://get/https%3A%2F%2F1.1.1.1%2Fx",
         ] {
             let read = ann.request("resources/read", json!({"uri": format!("{prefix}{uri}")})).await;
             assert!(read.is_ok(), "{uri} {several}: {read:?}");
