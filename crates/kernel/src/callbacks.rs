@@ -207,8 +207,13 @@ impl Kernel {
         self.callbacks().waiting.lock().remove(&id);
         let said = match &ending {
             Ending::Answered(answer) => {
-                self.record_answer(&id, &server, about.as_ref(), &request, answer).await;
-                Some(answer.said.clone())
+                match self.record_answer(&id, &server, about.as_ref(), &request, answer).await {
+                    Ok(()) => Some(answer.said.clone()),
+                    Err(fault) => {
+                        tracing::error!(callback = %id, %fault, "an answer is withheld: it cannot be put on record");
+                        Some(without_answer(&request, "not_recorded"))
+                    }
+                }
             }
             Ending::Unfit => {
                 let said = without_answer(&request, "invalid_response");

@@ -21,8 +21,8 @@ use crate::clients::ClientState;
 use crate::gate::provenance::{self, Provenance};
 use crate::kernel::{Kernel, LEVEL_WAIT};
 use crate::parked::{Event, Running, ToTask};
-use crate::relay::{Asked, LogWish, Relay};
-use crate::server::{Server, Ticket, User};
+use crate::relay::{Asked, AskedIn, LogWish, Relay};
+use crate::server::{Brought, Server, Stateful, Ticket, User};
 use crate::spec::Sharing;
 use crate::streams::Live;
 use crate::tasks::Across;
@@ -103,7 +103,7 @@ impl Kernel {
     ) -> Result<Reply, Fault> {
         if let Err(refused) = self.takes_calls(server)
             // What goes on with a call or a task that was begun is not a new one.
-            && !is_continued(&forward)
+            && !self.is_continued(context, server, &forward)
         {
             return Err(refused);
         }
@@ -121,7 +121,20 @@ impl Kernel {
         let asked = forward.method.clone();
         let is_read = &*asked == method::RESOURCES_READ;
         let uri = forward.params.as_ref().filter(|_| is_read).and_then(|params| params.member("uri")?.as_text());
-        let reply = match (context.caller.era(), upstream.revision.era()) {
+        let eras = (context.caller.era(), upstream.revision.era());
+        let mut forward = forward;
+        if eras.0 == Era::Legacy && brings_state(forward.params.as_ref()) {
+            // There it has no meaning, and nobody has looked at it.
+            let edit = Edit::of_optional(forward.params.as_ref()).map_err(malformed)?;
+            forward.params = Some(edit.remove("requestState").remove("inputResponses").finish());
+        }
+        let request = (eras == (Era::Modern, Era::Modern)).then(|| stateful(context, &forward));
+        if let Some(request) = &request
+            && server.states.brought(server.id(), request) == Brought::Foreign
+        {
+            return Err(no_such_state());
+        }
+        let reply = match eras {
             (Era::Modern, Era::Modern) if is_asked_by_result(context, server, &forward) => {
                 Box::pin(self.ask_between(context, server, &upstream, forward)).await
             }
@@ -131,6 +144,9 @@ impl Kernel {
             (Era::Legacy, Era::Modern) => Box::pin(self.ask_modern(context, server, &upstream, forward)).await,
             (Era::Modern, Era::Legacy) => Box::pin(self.ask_legacy(context, server, &upstream, forward)).await,
         }?;
+        if let Some(request) = &request {
+            server.states.note(server.id(), request, &reply);
+        }
         let Reply { outcome, extra } = reply;
         let outcome = match outcome {
             Ok(result) => Ok(bridge::for_client(result, &asked, uri.as_deref(), context.caller.revision)
@@ -184,10 +200,11 @@ impl Kernel {
         let goes_on = questions.is_shared();
         let (kernel, server_, client) = (self.clone(), server.clone(), context.clone());
         let called = forward.params.clone().filter(|_| *forward.method == *method::TOOLS_CALL);
-        let related = Arc::new(Relay { kernel, server: server_, client, logs, live, id, questions, called });
+        let extra = forward.extra.clone();
+        let related = Arc::new(Relay { kernel, server: server_, client, logs, live, id, questions, called, extra });
         let questions = &related.questions;
         let _end = (!goes_on).then(|| EndOfQuestions { kernel: self, questions });
-        let is_new = !is_continued(&forward);
+        let is_new = !self.is_continued(context, server, &forward);
         let mut ticket = self.ticket(context, server, upstream, related.clone(), is_new).await?;
         let call = self.call(context, server, forward, related.clone());
         let outcome = upstream.remote.request(call).await;
@@ -196,6 +213,21 @@ impl Kernel {
             Err(error) => note_lost(server, error),
         }
         outcome.map_err(|error| failed(server, error))
+    }
+
+    /// Whether a request goes on with a call or a task that was begun before.
+    fn is_continued(&self, context: &Context, server: &Server, forward: &Forward) -> bool {
+        if forward.method.starts_with("tasks/") {
+            return true;
+        }
+        // Others know no such thing, whatever they send.
+        if context.caller.era() != Era::Modern || !brings_state(forward.params.as_ref()) {
+            return false;
+        }
+        let token = forward.params.as_ref().and_then(|params| params.member("requestState")?.as_text());
+        let request = stateful(context, forward);
+        token.is_some_and(|token| self.parked().has(&token, &request.principal))
+            || server.states.brought(server.id(), &request) == Brought::Own
     }
 
     /// What stands for a call at the server while it runs.
@@ -270,6 +302,10 @@ impl Kernel {
             match bridge::result_type(result) {
                 ResultType::InputRequired { requests, state } => {
                     let answers = self.gather(context, server, requests).await?;
+                    // It may have taken a while.
+                    let called = forward.params.as_ref().filter(|_| *forward.method == *method::TOOLS_CALL);
+                    let asked = AskedIn { client: context, server, called, extra: &forward.extra };
+                    Box::pin(asked.may_go_on(self)).await?;
                     params = bridge::with_input(&params, &answers, state).map_err(malformed)?;
                 }
                 ResultType::Complete | ResultType::Task => return Ok(reply),
@@ -325,11 +361,7 @@ impl Kernel {
                 return Err(Fault::new(FaultKind::UrlElicitationRequired, text).from_server(server.id().as_ref()));
             }
             None if brings_state(params.as_ref()) => {
-                return Err(Fault::new(
-                    FaultKind::InvalidParams,
-                    "this `requestState` is unknown, used up, or too old",
-                )
-                .suggest("make the request again without `requestState` and `inputResponses`"));
+                return Err(no_such_state());
             }
             None => {
                 if let (LogWish::Level(level), true) = (LogWish::of(context, params.as_ref()), upstream.shared) {
@@ -401,7 +433,7 @@ impl Kernel {
         let (events_, kernel, server_) = (sender.clone(), self.clone(), server.clone());
         let questions = forward.questions.clone();
         let related = Arc::new(ToTask { events: events_, kernel, server: server_, owner, live, id, client, questions });
-        let is_new = !is_continued(&forward);
+        let is_new = !self.is_continued(context, server, &forward);
         let mut ticket = self.ticket(context, server, upstream, related.clone(), is_new).await?;
         let mut call = self.call(context, server, forward, related.clone());
         call.cancel = end.clone();
@@ -462,8 +494,16 @@ fn note_lost(server: &Server, error: &CallError) {
     }
 }
 
-fn is_continued(forward: &Forward) -> bool {
-    forward.method.starts_with("tasks/") || brings_state(forward.params.as_ref())
+/// A request as far as what is brought back with it goes.
+fn stateful(context: &Context, forward: &Forward) -> Stateful {
+    let principal = context.session.principal.clone();
+    Stateful { principal, method: forward.method.clone(), params: forward.params.clone() }
+}
+
+/// That a `requestState` is none for this request.
+fn no_such_state() -> Fault {
+    Fault::new(FaultKind::InvalidParams, "this `requestState` is unknown, used up, or too old")
+        .suggest("make the request again without `requestState` and `inputResponses`")
 }
 
 fn brings_state(params: Option<&Raw>) -> bool {

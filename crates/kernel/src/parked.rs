@@ -24,7 +24,7 @@ use tokio_util::sync::CancellationToken;
 use crate::bridge;
 use crate::callbacks::CallQuestions;
 use crate::gate::audit::{self, event, result};
-use crate::gate::{self, Continued, Continuing, Presented, Tables};
+use crate::gate::{self, Continued, Continuing, Permit, Presented, Tables};
 use crate::kernel::Kernel;
 use crate::relay::{AboutCall, LogWish, cannot_answer, of_client};
 use crate::server::Server;
@@ -65,11 +65,22 @@ pub(crate) struct Running {
     /// Questions that were put to the client, by the key they have there.
     open: HashMap<String, Question>,
     asked: u64,
+    /// What is on record of the requests that were answered with a question. Where nobody comes back, nobody knows how the
+    /// call ended.
+    open_record: Vec<Permit>,
 }
 
 impl Running {
     pub(crate) fn new(events: mpsc::Receiver<Event>, end: CancellationToken) -> Self {
-        Self { events, _end: end.drop_guard(), live: None, id: None, open: HashMap::new(), asked: 0 }
+        Self {
+            events,
+            _end: end.drop_guard(),
+            live: None,
+            id: None,
+            open: HashMap::new(),
+            asked: 0,
+            open_record: Vec::new(),
+        }
     }
 
     /// The same for the request that goes on with the call: its pieces go there from now on.
@@ -168,6 +179,22 @@ impl Parked {
         let fits =
             ticket.until > Instant::now() && &*ticket.principal == principal && ticket.fingerprint == fingerprint;
         fits.then(|| tickets.remove(token)).flatten().map(|ticket| ticket.running)
+    }
+
+    /// Whether a call waits for somebody to come back with this token.
+    pub(crate) fn has(&self, token: &str, principal: &str) -> bool {
+        self.tickets.lock().get(token).is_some_and(|ticket| &*ticket.principal == principal)
+    }
+
+    /// Keeps a call open on record until its client has come back. `false` where none waits under this token.
+    pub(crate) fn keep_open(&self, token: &str, permit: &mut Option<Permit>) -> bool {
+        match self.tickets.lock().get_mut(token) {
+            Some(ticket) => {
+                ticket.running.open_record.extend(permit.take());
+                true
+            }
+            None => false,
+        }
     }
 
     /// Whether no call waits.
@@ -275,6 +302,10 @@ impl Kernel {
         params: Option<&Raw>,
         mut running: Running,
     ) -> Result<Result<Reply, CallError>, Fault> {
+        // The client is back: from here on this request tells how the call ended.
+        for permit in std::mem::take(&mut running.open_record) {
+            self.settle(permit, &Ok(Ok(bridge::input_required(&[], None)).into())).await;
+        }
         let logs = LogWish::of(context, params);
         let token = params.and_then(|params| params.at(&["_meta", "progressToken"]));
         let id = running.id.clone();
@@ -416,7 +447,7 @@ const BESIDE: [&str; 12] = [
 ];
 
 /// What makes a request the same one: its server, its method and all that is asked for, however it is spelled.
-fn fingerprint(server: &str, method: &str, params: &Object) -> [u8; 32] {
+pub(crate) fn fingerprint(server: &str, method: &str, params: &Object) -> [u8; 32] {
     let asked = params.iter().filter(|(key, _)| !BESIDE.contains(&&**key));
     let mut asked: Vec<_> = asked
         .map(|(key, value)| {

@@ -13,7 +13,7 @@ use switchboard_wire::{Edit, ErrorObject, Extra, Id, Notification, Object, Raw, 
 use crate::bridge;
 use crate::callbacks::{About, CallQuestions};
 use crate::clients::{ClientState, wants_log};
-use crate::gate::{self, Continued, audit, provenance};
+use crate::gate::{self, CallAuthority, Continued, audit, provenance};
 use crate::kernel::Kernel;
 use crate::server::Server;
 use crate::streams::Live;
@@ -35,22 +35,41 @@ pub(crate) struct Relay {
     pub(crate) questions: CallQuestions,
     /// The tool that is called, as the server calls it: in these parameters. Nothing for what is no call of a tool.
     pub(crate) called: Option<Raw>,
+    /// What stood beside its parameters.
+    pub(crate) extra: Extra,
 }
 
-impl Relay {
-    /// Whether the client may still make the call that it answers a question about.
-    async fn may_answer(&self) -> Result<(), Fault> {
+/// A call in whose middle something was asked.
+pub(crate) struct AskedIn<'a> {
+    pub(crate) client: &'a Context,
+    pub(crate) server: &'a Arc<Server>,
+    /// The parameters of a call of a tool, as its server got them. Nothing for what is no such call.
+    pub(crate) called: Option<&'a Raw>,
+    /// What stood beside the parameters.
+    pub(crate) extra: &'a Extra,
+}
+
+impl AskedIn<'_> {
+    /// Whether the client may still make the call that it answers a question about, with these arguments.
+    ///
+    /// # Errors
+    /// It may not: the answer must not reach the server.
+    pub(crate) async fn may_go_on(&self, kernel: &Kernel) -> Result<(), Fault> {
         let lost = || Fault::new(FaultKind::AccessDenied, "the right to make this call was taken back");
-        let params = self.called.as_ref().and_then(|params| Object::open(params).ok());
+        let params = self.called.and_then(|params| Object::open(params).ok());
         match params.as_ref().and_then(|params| Some((params, params.text("name")?))) {
             Some((params, tool)) => {
-                let chain = gate::chain_said(&self.client.session, params, &Extra::default());
-                let call = Continued { server: &self.server, tool: &tool, exposed: &tool, chain: &chain };
-                self.kernel.admit_continued(&self.client, &call, "answer", lost).await
+                let chain = gate::chain_said(&self.client.session, params, self.extra);
+                let call = Continued { server: self.server, tool: &tool, exposed: &tool, chain: &chain };
+                kernel.admit_continued(self.client, &call, "answer", lost).await?;
+                // The limits that held for it are not known any more: its arguments are judged by those of now.
+                let limits = "as of the question".to_owned();
+                let authority = CallAuthority { chain: chain.clone(), limits, params: Some(params.clone()) };
+                kernel.admit_within(self.client, &call, "answer", &authority).await
             }
             None => {
-                let tables = self.kernel.tables().await?;
-                let access = self.kernel.access(&tables, &self.client.session, &self.server, None);
+                let tables = kernel.tables().await?;
+                let access = kernel.access(&tables, &self.client.session, self.server, None);
                 if access.allow { Ok(()) } else { Err(lost()) }
             }
         }
@@ -108,7 +127,9 @@ impl Handler for Relay {
                 }
             };
             // It may have taken a while.
-            match self.may_answer().await {
+            let (client, server, extra) = (&self.client, &self.server, &self.extra);
+            let asked = AskedIn { client, server, called: self.called.as_ref(), extra };
+            match asked.may_go_on(&self.kernel).await {
                 Ok(()) => reply,
                 Err(fault) => Err(ErrorObject::new(code::INTERNAL_ERROR, fault.message())).into(),
             }

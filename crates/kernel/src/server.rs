@@ -7,6 +7,7 @@ mod notices;
 mod permissions;
 mod personal;
 mod pressure;
+mod states;
 pub(crate) mod stats;
 mod using;
 mod watching;
@@ -38,6 +39,7 @@ use crate::gate::pins::{INSTRUCTIONS, Quarantine};
 use crate::manifest::times::Timings;
 use crate::names;
 use crate::spec::{ServerPolicy, ServerSpec};
+pub(crate) use states::{Brought, Stateful, States};
 pub(crate) use using::{Asking, Ticket, User, Using, Whose};
 pub(crate) use watching::{CallOutcome, Watched};
 
@@ -147,6 +149,8 @@ pub(crate) struct Server {
     pub(crate) watched: Arc<Watched>,
     /// The calls that run.
     pub(crate) using: Arc<Using>,
+    /// What it gave to modern clients to come back with.
+    pub(crate) states: States,
     /// Connections of single clients; `None` once there can be no more. Held here, so that calls on them can end when
     /// the client has got another one, to the server that takes this one's place.
     links: Mutex<Option<Vec<Arc<Connected>>>>,
@@ -192,6 +196,7 @@ impl Server {
             told_level: Mutex::default(),
             watched: before.map_or_else(Arc::default, |before| before.watched.clone()),
             using: Arc::default(),
+            states: States::default(),
             links: Mutex::new(Some(Vec::new())),
             personal: personal::Personal::default(),
             tools_need: ArcSwap::default(),

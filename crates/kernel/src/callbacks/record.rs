@@ -1,6 +1,7 @@
 //! What is put on record of a server's question: who answered what, to which text, in which call.
 
 use switchboard_flow::callback::text_hash;
+use switchboard_protocol::fault::Fault;
 use switchboard_protocol::mgp::callback::{CallbackRequest, CallbackType};
 use switchboard_store::{Actor, AuditEvent, Digest};
 
@@ -14,6 +15,9 @@ const MAX_ANSWER_CHARS: usize = 200;
 
 impl Kernel {
     /// Puts an answer on record, before the server gets it.
+    ///
+    /// # Errors
+    /// It cannot be: the server must not get it.
     pub(super) async fn record_answer(
         &self,
         id: &str,
@@ -21,7 +25,7 @@ impl Kernel {
         about: Option<&About>,
         request: &CallbackRequest,
         answer: &Answer,
-    ) {
+    ) -> Result<(), Fault> {
         let (actor, by) = match &answer.by {
             By::Policy => (audit::kernel(), "policy"),
             By::Client(principal) => (agent(principal), "client"),
@@ -43,7 +47,7 @@ impl Kernel {
             // What a person wrote may be a secret.
             _ => audit::with(noted, "answer_sha256", Digest::of(answer.said.as_bytes()).to_hex()),
         };
-        self.gate().audit.note(noted).await;
+        self.gate().audit.note_first(noted).await
     }
 
     /// Puts on record that what was answered is none of what the server offered.

@@ -204,6 +204,7 @@ impl FromLink {
             id: None,
             questions: CallQuestions::default(),
             called: None,
+            extra: Default::default(),
         };
         let about = About { client, asker: Arc::new(asker), request: None, call: None };
         self.kernel.take_callback(&self.server, self.questions.scope, Some(about), &back.remote, params);

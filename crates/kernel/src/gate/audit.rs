@@ -214,6 +214,16 @@ impl Auditor {
         }
     }
 
+    /// The same for something that happens only if it is on record.
+    ///
+    /// # Errors
+    /// Neither the store nor the journal has room: it must not happen.
+    pub(crate) async fn note_first(&self, event: AuditEvent) -> Result<(), Fault> {
+        self.admit_read()?;
+        self.settle(event, None).await;
+        Ok(())
+    }
+
     /// Writes down that a call is about to be made that ends, if all goes well, with this event: durably, or to the
     /// journal. The store gets to know of it only if the call lasts.
     ///

@@ -151,7 +151,8 @@ impl Kernel {
 
     /// Writes down how a call ended. What the store does not take has happened all the same: the caller hears of it, the
     /// journal keeps it until the store takes it, and the next call that changes something is refused.
-    pub(crate) async fn settle(&self, mut permit: Permit, outcome: &Result<Reply, Fault>) {
+    pub(crate) async fn settle(&self, permit: Permit, outcome: &Result<Reply, Fault>) {
+        let Some(mut permit) = self.unless_it_waits(permit, outcome) else { return };
         let Some(begun) = permit.0.take() else { return };
         let Begun { outcome: event, began, call, synced, times, .. } = *begun;
         let mut event = ended(event, began);
@@ -207,6 +208,24 @@ impl Kernel {
             kernel.gate().audit.settle_synced(event, call).await;
         });
         let _ = writing.await;
+    }
+}
+
+impl Kernel {
+    /// The permit again, unless its call waits at its server for what the client was asked: then it has not ended.
+    fn unless_it_waits(&self, permit: Permit, outcome: &Result<Reply, Fault>) -> Option<Permit> {
+        if self.parked().is_empty() {
+            return Some(permit);
+        }
+        let Ok(Reply { outcome: Ok(result), .. }) = outcome else { return Some(permit) };
+        let ResultType::InputRequired { state: Some(state), .. } = bridge::result_type(result) else {
+            return Some(permit);
+        };
+        let Some(token) = state.as_text() else { return Some(permit) };
+        // It is not counted among those that run: a person may take long.
+        let mut kept = Some(permit.counted(None));
+        self.parked().keep_open(&token, &mut kept);
+        kept
     }
 }
 

@@ -38,6 +38,9 @@ const ALSO_ABOUT: [&str; 13] = [
     "user_confirmed",
 ];
 
+/// Members of `task` that say how long it is kept and how often it is asked about.
+const ABOUT_TASK: [&str; 3] = ["ttl", "pollInterval", "_meta"];
+
 /// All that a server is sent to act upon: the arguments, and beside them what no dialect knows, since the server may.
 pub(crate) struct Sent {
     pub(super) arguments: Raw,
@@ -318,7 +321,18 @@ fn beside_of(subject: Subject, params: &Object, except: &[&str]) -> Option<Raw> 
         return None;
     }
     let is_known = |key: &str| ["name", "arguments"].contains(&key) || ABOUT.contains(&key) || except.contains(&key);
-    rest_of(params, is_known)
+    let rest = rest_of(params, is_known);
+    // What is said of the task, and more than that.
+    let task = params.get("task");
+    let more = match task.as_ref().map(Object::open) {
+        Some(Ok(task)) => rest_of(&task, |key| ABOUT_TASK.contains(&key)),
+        Some(Err(_)) => task,
+        None => None,
+    };
+    match more {
+        Some(more) => Edit::of_optional(rest.as_ref()).ok().map(|edit| edit.set("task", more).finish()),
+        None => rest,
+    }
 }
 
 /// What is judged of a completion: the argument and the others under their names, as far as they count, and every member

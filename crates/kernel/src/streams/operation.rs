@@ -211,7 +211,7 @@ impl Kernel {
             return Err(of_another_call());
         }
         if let Some(result) = &kept.result {
-            self.record_resumed(context, &kept.server, &kept.tool, &kept.id).await;
+            self.record_resumed(context, &kept.server, &kept.tool, &kept.id).await?;
             return written(result).map(Some);
         }
         let reads = route.policy.as_ref().is_some_and(|policy| policy.assessment.effect == Effect::None);
@@ -228,7 +228,7 @@ impl Kernel {
     }
 
     async fn take_up(&self, live: &Arc<Live>, context: &Context, reader: Reader, from: u64) -> Result<Reply, Fault> {
-        self.record_resumed(context, live.server.id(), &live.tool, &live.operation).await;
+        self.record_resumed(context, live.server.id(), &live.tool, &live.operation).await?;
         let before = live.request_text();
         live.attach(reader, from);
         self.streams().rename(live, &before);

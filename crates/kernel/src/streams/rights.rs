@@ -116,16 +116,25 @@ impl Kernel {
         self.admit_continued(context, &tool, streaming::RESUME, unknown_checkpoint).await?;
         self.admit_within(context, &tool, streaming::RESUME, &authority).await?;
         if kept.result.is_some() {
-            self.record_resumed(context, &kept.server, &kept.tool, &kept.id).await;
+            self.record_resumed(context, &kept.server, &kept.tool, &kept.id).await?;
         }
         Ok(())
     }
 
-    /// Puts on record that somebody went on with an operation.
-    pub(super) async fn record_resumed(&self, context: &Context, server: &str, tool: &str, operation: &str) {
+    /// Puts on record that somebody goes on with an operation.
+    ///
+    /// # Errors
+    /// It cannot be: nobody may go on.
+    pub(super) async fn record_resumed(
+        &self,
+        context: &Context,
+        server: &str,
+        tool: &str,
+        operation: &str,
+    ) -> Result<(), Fault> {
         let actor = audit::principal(&context.session);
         let event = audit::event_of(event::OPERATION_RESUMED, actor, result::SUCCESS);
         let event = audit::with(audit::about(event, server, Some(tool)), "operation", operation);
-        self.gate().audit.note(event).await;
+        self.gate().audit.note_first(event).await
     }
 }

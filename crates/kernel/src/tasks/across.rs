@@ -116,6 +116,8 @@ impl Across<'_> {
                     answered.extend(requests.iter().map(|(key, _)| key.clone()));
                     if !requests.is_empty() {
                         let answers = self.kernel.gather(self.context, self.server, requests).await?;
+                        // It may have taken a while.
+                        self.kernel.admit_task(self.context, self.server, id, method::TASKS_RESULT).await?;
                         let given = answers.into_iter().fold(Edit::empty(), |edit, (key, value)| edit.set(&key, value));
                         let params =
                             Edit::of(&shape::naming(id)).map_err(malformed)?.set("inputResponses", given.finish());

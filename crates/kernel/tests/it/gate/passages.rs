@@ -185,6 +185,9 @@ async fn the_spelling_that_is_sent_is_judged() {
             let prefix = if alone { "" } else { "s__" };
             let beside = json!({"name": format!("{prefix}read"), "arguments": {}, "path": "/etc/shadow"});
             assert!(!ran(&ann.request("tools/call", beside).await), "beside the arguments");
+            let task = json!({"ttl": 1000, "path": "/etc/shadow"});
+            let in_task = json!({"name": format!("{prefix}read"), "arguments": {}, "task": task});
+            assert!(!ran(&ann.request("tools/call", in_task).await), "in the task");
         }
         assert!(script.heard("resources/read").iter().all(|params| !params.to_string().contains("shadow")));
         assert!(script.heard("resources/subscribe").is_empty());

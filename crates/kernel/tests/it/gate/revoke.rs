@@ -244,6 +244,72 @@ async fn a_question_is_not_answered_by_who_may_not_call_any_more() {
     }
 }
 
+/// The same for a legacy client of a modern server: what it answers is a new request of the kernel's, which is not made.
+#[tokio::test]
+async fn what_was_asked_for_is_not_sent_by_who_may_not_call_any_more() {
+    let script = Script::new(Era::Modern, vec![tool("asks")]);
+    let house = House::new(&[("files", script.clone())]).await;
+    house.grant("ann", "files", None, true).await;
+    let ann = house.client_with(Era::Legacy, "ann", json!({"elicitation": {"form": {}}})).await;
+    let answering = async {
+        until("she is asked", || !ann.ear.asked.lock().is_empty()).await;
+        house.office().revoke_access(&everything_of("ann")).await.unwrap();
+        *ann.ear.late.lock() = Some(json!({"action": "accept", "content": {}}));
+    };
+    let (called, ()) = tokio::join!(ann.call("asks", json!({})), answering);
+    assert!(called.is_err(), "{called:?}");
+    assert_eq!(script.calls(), 1);
+}
+
+/// A call that waits for its client's input has not ended: if nobody comes back, nobody knows how it did.
+#[tokio::test]
+async fn a_parked_call_that_is_given_up_is_on_record_as_unknown() {
+    let script = Script::new(Era::Legacy, vec![tool("asks")]);
+    let house = House::new(&[("files", script.clone())]).await;
+    house.grant("ann", "files", None, true).await;
+    let ann = house.client_with(Era::Modern, "ann", json!({"elicitation": {"form": {}}})).await;
+    let asked = ann.call("asks", json!({})).await.unwrap();
+    let key = asked["inputRequests"].as_object().unwrap().keys().next().unwrap().clone();
+    let params = json!({
+        "name": "asks", "arguments": {}, "requestState": asked["requestState"],
+        "inputResponses": {key: {"action": "accept", "content": {}}},
+    });
+    ann.request("tools/call", params).await.unwrap();
+    let ended = house.await_events("TOOL_EXECUTED", 2).await;
+    let waited = ended.iter().filter(|event| event.details.get("ended_as").is_some()).count();
+    assert_eq!((ended.len(), waited), (2, 1), "{ended:?}");
+    ann.call("asks", json!({})).await.unwrap();
+    house.office().revoke_access(&everything_of("ann")).await.unwrap();
+    let unknown = house.await_events("dev.switchboard.unknown_outcome", 1).await;
+    assert_eq!(unknown.len(), 1, "{unknown:?}");
+}
+
+/// What a modern server gives a client to come back with is that client's, for that request.
+#[tokio::test]
+async fn a_servers_request_state_is_no_use_to_others() {
+    let script = Script::new(Era::Modern, vec![tool("asks")]);
+    let house = House::new(&[("files", script.clone())]).await;
+    let elicits = json!({"elicitation": {"form": {}}});
+    for principal in ["ann", "eve"] {
+        house.grant(principal, "files", None, true).await;
+    }
+    let ann = house.client_with(Era::Modern, "ann", elicits.clone()).await;
+    let eve = house.client_with(Era::Modern, "eve", elicits).await;
+    let asked = ann.call("asks", json!({})).await.unwrap();
+    let key = asked["inputRequests"].as_object().unwrap().keys().next().unwrap().clone();
+    let answer = |arguments: serde_json::Value| {
+        json!({
+            "name": "asks", "arguments": arguments, "requestState": asked["requestState"],
+            "inputResponses": {key.clone(): {"action": "accept", "content": {}}},
+        })
+    };
+    let before = script.calls();
+    assert!(eve.request("tools/call", answer(json!({}))).await.is_err());
+    assert!(ann.request("tools/call", answer(json!({"other": 1}))).await.is_err());
+    assert_eq!(script.calls(), before);
+    ann.request("tools/call", answer(json!({}))).await.unwrap();
+}
+
 /// A task goes on for as long as the call that made it would pass: by its tool, its arguments and all in its chain.
 #[tokio::test]
 async fn a_task_is_not_told_of_once_its_call_would_not_pass() {
