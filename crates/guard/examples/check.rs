@@ -17,7 +17,11 @@ fn main() -> std::io::Result<()> {
         let Ok(Value::Object(case)) = serde_json::from_str(&line?) else { continue };
         let verdict = check(&kind, &case);
         let why = verdict.as_ref().err().map(|finding| format!("{}: {finding}", finding.rule));
-        let answer = if verdict.is_ok() { "allow" } else { "block" };
+        let answer = match &verdict {
+            Ok(()) => "allow",
+            Err(finding) if finding.asks() => "ask",
+            Err(_) => "block",
+        };
         writeln!(out, "{}", json!({ "id": case.get("id"), "verdict": answer, "why": why }))?;
     }
     Ok(())

@@ -3,7 +3,17 @@
 /// Nothing against it, or the reason to refuse.
 pub type Verdict = Result<(), Finding>;
 
-/// Why something is refused, for the person or model that wants to do better.
+/// What follows from a finding.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Answer {
+    /// It is not understood: a person is asked. Where nobody can be, it is refused.
+    Ask,
+    /// It is recognised as hostile, or breaks a rule: it is refused.
+    #[default]
+    Block,
+}
+
+/// Why something is refused or asked about, for the person or model that wants to do better.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct Finding {
@@ -15,12 +25,14 @@ pub struct Finding {
     pub suggestion: Option<String>,
     /// Line and column of the offending part, counted from one, where there is such a place.
     pub place: Option<(usize, usize)>,
+    /// What follows from it.
+    pub answer: Answer,
 }
 
 impl Finding {
     /// A finding without suggestion and place.
     pub fn new(rule: &'static str, message: impl Into<String>) -> Self {
-        Self { rule, message: message.into(), suggestion: None, place: None }
+        Self { rule, message: message.into(), suggestion: None, place: None, answer: Answer::Block }
     }
 
     /// The same with a suggestion.
@@ -35,5 +47,18 @@ impl Finding {
     pub const fn at(mut self, line: usize, column: usize) -> Self {
         self.place = Some((line, column));
         self
+    }
+
+    /// The same for what is only not understood.
+    #[must_use]
+    pub const fn ask(mut self) -> Self {
+        self.answer = Answer::Ask;
+        self
+    }
+
+    /// Whether a person may agree to it.
+    #[must_use]
+    pub const fn asks(&self) -> bool {
+        matches!(self.answer, Answer::Ask)
     }
 }

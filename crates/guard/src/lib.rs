@@ -18,4 +18,4 @@ pub mod scope;
 pub mod screen;
 pub mod shell;
 
-pub use finding::{Finding, Verdict};
+pub use finding::{Answer, Finding, Verdict};

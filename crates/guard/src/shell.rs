@@ -1,17 +1,18 @@
 //! Shell commands (MGP 4.5, `sandbox`): may this string be handed to a shell?
 //!
-//! The string is read the way a shell reads it, and only one simple command is accepted: no operator, no
-//! substitution, no redirection, no variable that decides what runs. Then the program and its arguments are judged by
-//! what they do: delete trees, change privileges, damage the host, run other code, send data out. Programs that run
-//! their arguments are looked through. A program that is not known here is taken for an ordinary one, so this is a
-//! second line behind permission and isolation, not a replacement for them. Quoted text, messages and patterns are
-//! only text.
+//! Three answers. The string is read the way a shell reads it, and what is recognised as hostile is refused: programs that
+//! delete trees, change privileges, damage the host, run other code, send data out. Programs that run their arguments are
+//! looked through. What is one simple command of which every program, subcommand and option stands in a table of what is
+//! known and harmless in its place is understood ([`known`]). Everything else is not understood, and a person is asked:
+//! unknown programs and options, operators, redirections, substitutions. Quoted text, messages and patterns are only text.
 
 mod argument;
 mod code;
+mod compound;
 mod damage;
 mod delete;
 mod files;
+mod known;
 mod lexer;
 mod outbound;
 mod privilege;
@@ -20,6 +21,7 @@ mod readers;
 mod variables;
 
 use crate::{Finding, Verdict};
+pub use known::{Fault, Understood};
 use lexer::Word;
 
 /// Longer commands are refused.
@@ -27,14 +29,40 @@ pub const MAX_COMMAND_BYTES: usize = 16 * 1024;
 /// How many programs may run each other in one command before it counts as hiding something.
 const MAX_DEPTH: usize = 6;
 
-/// Whether a shell may be given this command.
+/// Whether a shell may be given this command, by the table as it is.
+///
+/// # Errors
+/// It is hostile, or it is not understood ([`Finding::asks`]).
 pub fn check(command: &str) -> Verdict {
+    check_with(command, &Understood::default())
+}
+
+/// The same with what an operator added to the table.
+///
+/// # Errors
+/// As [`check`].
+pub fn check_with(command: &str, understood: &Understood) -> Verdict {
+    match hostile(command) {
+        Ok(()) => {}
+        Err(finding) if compound::is_compound(&finding) => return Err(compound::check(command, finding)),
+        Err(finding) => return Err(finding),
+    }
+    let words = lexer::words(command)?;
+    known::check(&words, understood)?;
+    match lexer::expand_braces(&words)? {
+        Some(expanded) => known::check(&expanded, understood),
+        None => Ok(()),
+    }
+}
+
+/// Whether a command is one simple command that is not recognised as hostile.
+pub(crate) fn hostile(command: &str) -> Verdict {
     check_at(command, 0)
 }
 
-/// Whether this command only reads: everything that [`check`] demands, and a program known to change nothing.
+/// Whether this command only reads: one simple command that is not hostile, of a program known to change nothing.
 pub fn readonly(command: &str) -> Verdict {
-    check(command)?;
+    hostile(command)?;
     let words = lexer::words(command)?;
     readers::check(&words)
 }

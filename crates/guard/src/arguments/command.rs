@@ -167,8 +167,8 @@ fn check_piece(piece: &str, surely: bool) -> Verdict {
     if piece.is_empty() || (!surely && !piece.contains([' ', '\t'])) {
         return Ok(());
     }
-    let verdict = match shell::check(piece) {
-        Err(finding) if finding.rule == "shell-syntax" => shell::check(&piece.replace(['"', '\'', '\\'], "")),
+    let verdict = match shell::hostile(piece) {
+        Err(finding) if finding.rule == "shell-syntax" => shell::hostile(&piece.replace(['"', '\'', '\\'], "")),
         verdict => verdict,
     };
     match verdict {

@@ -40,7 +40,8 @@ fn check_lines(kind: CheckKind, input: &mut impl BufRead, output: &mut impl Writ
         let answer = match &verdict {
             Ok(()) => json!({ "id": id, "verdict": "allow", "why": Value::Null }),
             Err(finding) => {
-                let mut answer = json!({ "id": id, "verdict": "block", "why": format!("{}: {finding}", finding.rule) });
+                let verdict = if finding.asks() { "ask" } else { "block" };
+                let mut answer = json!({ "id": id, "verdict": verdict, "why": format!("{}: {finding}", finding.rule) });
                 if let Some((line, column)) = finding.place {
                     answer["place"] = json!([line, column]);
                 }

@@ -1,0 +1,259 @@
+//! What is understood: commands whose program, subcommand and every option stand in a table of what is known and harmless
+//! in its place.
+//!
+//! The other parts of this module recognise what is hostile, and lists of that have no end. This one turns it round: what
+//! is in no table is not understood, and a person is asked. The table is data (`known/*.txt`; docs/commands.md has the
+//! format), and an operator can add lines of his own.
+
+mod line;
+mod script;
+mod table;
+
+use super::lexer::Word;
+use super::program::base_name;
+use crate::Finding;
+
+pub use line::Fault;
+use line::{Effect, Flag, Line};
+pub use table::Understood;
+
+/// How many programs may run each other in one command.
+const MAX_DEPTH: usize = 6;
+/// Variables in front of a command that say how it runs and not what: `NODE_ENV=test npm test`.
+const VARIABLES: &[&str] = &[
+    "APP_ENV",
+    "ARCH",
+    "AWS_DEFAULT_REGION",
+    "AWS_PROFILE",
+    "AWS_REGION",
+    "CARGO_INCREMENTAL",
+    "CARGO_TERM_COLOR",
+    "CGO_ENABLED",
+    "CI",
+    "CLICOLOR",
+    "COLOR",
+    "COLUMNS",
+    "COVERAGE",
+    "CUDA_VISIBLE_DEVICES",
+    "DEBUG",
+    "DEBIAN_FRONTEND",
+    "DJANGO_DEBUG",
+    "DOTNET_CLI_TELEMETRY_OPTOUT",
+    "ENVIRONMENT",
+    "FLASK_ENV",
+    "FORCE_COLOR",
+    "GOARCH",
+    "GOARM",
+    "GOMAXPROCS",
+    "GOOS",
+    "HOST",
+    "LANG",
+    "LC_ALL",
+    "LC_CTYPE",
+    "LINES",
+    "LOGLEVEL",
+    "LOG_LEVEL",
+    "MODE",
+    "NAME",
+    "NEXT_TELEMETRY_DISABLED",
+    "NODE_ENV",
+    "NO_COLOR",
+    "OMP_NUM_THREADS",
+    "PORT",
+    "PYTHONASYNCIODEBUG",
+    "PYTHONDONTWRITEBYTECODE",
+    "PYTHONHASHSEED",
+    "PYTHONUNBUFFERED",
+    "PYTHONUTF8",
+    "RACK_ENV",
+    "RAILS_ENV",
+    "RUST_BACKTRACE",
+    "RUST_LOG",
+    "SEED",
+    "STAGE",
+    "TERM",
+    "TEST_ENV",
+    "TF_LOG",
+    "TZ",
+    "UV_SYSTEM_PYTHON",
+    "V",
+    "VERBOSE",
+    "VITE_MODE",
+];
+/// Parts of the names of variables that decide what runs, what is loaded, or who is talked to.
+const DECIDING: &[&str] = &[
+    "PATH", "LD_", "DYLD", "OPT", "FLAGS", "ARGS", "PRELOAD", "EDITOR", "PAGER", "SHELL", "CMD", "COMMAND", "EXEC",
+    "HOOK", "RC", "PROXY", "proxy", "INIT", "STARTUP", "CONFIG", "HELPER", "PYTHON", "PERL", "RUBY", "NODE_", "JAVA",
+    "JDK", "GIT_", "SSH", "RUSTC", "CARGO_", "GO", "NPM", "npm_", "MAKE", "GREP", "LESS", "BASH", "ZDOT", "IFS", "PS1",
+    "PS2", "PS4", "PROMPT", "ENV", "BROWSER", "VISUAL", "LOADER", "PLUGIN", "MODULE", "LIB", "INCLUDE", "HOME", "USER",
+    "XDG", "DOCKER", "KUBE", "AWS", "GCC", "LUA", "PHP", "MANPAGER", "TERMINFO", "LOCPATH", "HOST", "URL", "TOKEN",
+    "SECRET", "KEY", "PASS", "CC", "CXX", "AR",
+];
+/// Variables that stand for a place or a name, and for nothing that begins with a dash.
+const PLAIN_VARIABLES: &[&str] = &["$PWD", "$OLDPWD", "$USER", "$LOGNAME", "$HOSTNAME", "$TMPDIR", "$UID", "$SHELL"];
+
+/// Whether every part of this simple command is known and harmless.
+///
+/// # Errors
+/// Something of it is in no table: a person is to be asked.
+pub(super) fn check(words: &[Word], understood: &Understood) -> Result<(), Finding> {
+    nested(words, understood, 0).map(|_| ())
+}
+
+fn nested(words: &[Word], understood: &Understood, depth: usize) -> Result<Effect, Finding> {
+    if depth > MAX_DEPTH {
+        return Err(unknown("so many programs that run each other are"));
+    }
+    let mut command = words;
+    while let [first, rest @ ..] = command {
+        if !first.is_plain("!") {
+            let Some((name, value)) = first.assignment() else { break };
+            if !is_plain_variable(name, value) {
+                return Err(unknown(&format!("what the variable `{name}` does is")));
+            }
+        }
+        command = rest;
+    }
+    // Only variables were set, in a shell that ends.
+    let [name, arguments @ ..] = command else { return Ok(Effect::Read) };
+    let may_be_option = |word: &&Word| {
+        word.dynamic && word.text.starts_with('$') && !PLAIN_VARIABLES.iter().any(|plain| word.text.starts_with(plain))
+    };
+    if let Some(word) = arguments.iter().find(may_be_option) {
+        return Err(unknown(&format!("what `{}` stands for is", word.text)));
+    }
+    program(name, arguments, understood, depth)
+}
+
+/// Whether a variable says how a command runs, and not what. Names that nobody knows are for the project; parts of names
+/// that decide what runs, what is loaded and who is talked to are none of these, whatever the program.
+fn is_plain_variable(name: &str, value: &str) -> bool {
+    let is_plain = |c: char| c.is_alphanumeric() || "_.,:@+- ".contains(c);
+    if !value.chars().all(is_plain) || value.starts_with('-') {
+        return false;
+    }
+    if VARIABLES.contains(&name) || name.starts_with("GIT_AUTHOR_") || name.starts_with("GIT_COMMITTER_") {
+        return true;
+    }
+    let decides = |part: &&str| name.contains(*part);
+    !DECIDING.iter().any(|part| decides(part)) && name.len() <= 64
+}
+
+fn program(name: &Word, arguments: &[Word], understood: &Understood, depth: usize) -> Result<Effect, Finding> {
+    let program = base_name(&name.text);
+    // `python -m pytest` is `pytest`, where nothing else is known under `python.pytest`.
+    if program == "python"
+        && let [option, module, rest @ ..] = arguments
+        && option.text == "-m"
+    {
+        let own = format!("python.{}", module.text);
+        let known = if understood.has(&own) { own } else { module.text.clone() };
+        return command(&known, &known, rest, understood, depth);
+    }
+    let is_system = ["/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/", "/opt/homebrew/bin/"]
+        .iter()
+        .any(|folder| name.text.strip_prefix(folder).is_some_and(|rest| !rest.contains('/')));
+    let is_local = name.text.contains(['/', '\\']) && !is_system;
+    if is_local && !understood.lines(&program).any(|line| line.has(Flag::Local)) {
+        return Err(unknown(&format!("the program `{}` is", name.text)));
+    }
+    // A script of the project, by itself or behind `uv run`.
+    let is_script = depth > 0 && !is_local && name.text.ends_with(".py");
+    if is_script {
+        command(&name.text, "python", arguments, understood, depth)
+    } else {
+        command(&name.text, &program, arguments, understood, depth)
+    }
+}
+
+/// One program by its name in the table, with its arguments.
+fn command(
+    shown: &str,
+    name: &str,
+    arguments: &[Word],
+    understood: &Understood,
+    depth: usize,
+) -> Result<Effect, Finding> {
+    let lines: Vec<Line<'_>> = understood.lines(name).collect();
+    if lines.is_empty() {
+        return Err(unknown(&format!("the program `{shown}` is")));
+    }
+    if let [only] = arguments
+        && matches!(only.text.as_str(), "--help" | "--version")
+    {
+        return Ok(Effect::Read);
+    }
+    let own = lines.iter().find(|line| line.subcommands().next().is_none());
+    let operands = own.map_or_else(|| line::operands(arguments, None), |own| line::operands(arguments, Some(own)));
+    let fits = |line: &&Line<'_>| {
+        let mut given = operands.iter().filter_map(|at| arguments.get(*at));
+        line.subcommands().all(|pattern| given.next().is_some_and(|word| line::fits(pattern, &word.text)))
+    };
+    let best = lines.iter().filter(fits).max_by_key(|line| line.subcommands().count());
+    let Some(line) = best else { return Err(unknown(&format!("the program `{shown}` without a subcommand is"))) };
+    let depth_of_line = line.subcommands().count();
+    let has_deeper = lines.iter().any(|other| other.subcommands().count() > depth_of_line && line.leads_to(other));
+    let left = operands.len() - depth_of_line;
+    // Where subcommands are known, the first operand has to be one of them.
+    let closed = line.has(Flag::Bare) || has_deeper && (depth_of_line == 0 || line.has(Flag::Alone));
+    if left > 0 && closed {
+        let given = operands.get(depth_of_line).and_then(|at| arguments.get(*at)).map_or("", |word| &word.text);
+        return Err(unknown(&format!("`{shown} {given}` is")));
+    }
+    if depth_of_line == 0 && has_deeper && !line.has(Flag::Alone) && line.effect != Effect::Wrap {
+        return Err(unknown(&format!("`{shown}` without a subcommand is")));
+    }
+    let skip = depth_of_line.checked_sub(1).and_then(|last| operands.get(last)).map_or(0, |at| at + 1);
+    let (before, rest) = arguments.split_at(skip);
+    if let Some(own) = own.filter(|_| skip > 0) {
+        own.check_options(shown, before, None, understood)?;
+    } else if let Some(word) = before.iter().find(|word| word.text.starts_with('-')) {
+        return Err(unknown(&format!("the option `{}` of `{shown}` is", word.text)));
+    }
+    if line.effect == Effect::Wrap {
+        let inner = line.leading(shown, rest, understood)?;
+        let inner = inner.get(usize::from(line.has(Flag::Skip))..).unwrap_or_default();
+        if line.has(Flag::Shell) {
+            let text = inner.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
+            let words = super::lexer::words(&text).map_err(|_| unknown(&format!("what `{shown}` runs is")))?;
+            return nested(&words, understood, depth + 1);
+        }
+        // What `xargs` adds comes from elsewhere: only what reads may get it.
+        return match nested(inner, understood, depth + 1)? {
+            Effect::Read => Ok(Effect::Read),
+            _ if name == "xargs" => Err(unknown("what `xargs` runs with words from elsewhere is")),
+            effect => Ok(effect),
+        };
+    }
+    if line.has(Flag::Script) {
+        script::check(shown, rest)?;
+    }
+    let rest = if line.has(Flag::Exec) { without_command(rest, understood, depth)? } else { rest.to_vec() };
+    line.check_options(shown, &rest, own.filter(|_| skip > 0), understood)?;
+    Ok(line.effect)
+}
+
+/// The words of a program that runs a command on what it finds, without that command, which may only read.
+fn without_command(words: &[Word], understood: &Understood, depth: usize) -> Result<Vec<Word>, Finding> {
+    let is_exec = |word: &Word| {
+        matches!(word.text.as_str(), "-exec" | "-execdir" | "-x" | "-X" | "--exec" | "--exec-batch") && !word.quoted
+    };
+    let Some(at) = words.iter().position(is_exec) else { return Ok(words.to_vec()) };
+    let behind = &words[at + 1..];
+    let end = behind.iter().position(|word| matches!(word.text.as_str(), ";" | "+")).unwrap_or(behind.len());
+    if nested(&behind[..end], understood, depth + 1)? != Effect::Read {
+        return Err(unknown("what is run on everything that is found is"));
+    }
+    let rest = behind.get(end + 1..).unwrap_or_default();
+    if rest.iter().any(is_exec) {
+        return Err(unknown("more than one command on what is found is"));
+    }
+    Ok(words[..at].iter().chain(rest).cloned().collect())
+}
+
+/// The finding for what is in no table.
+fn unknown(what: &str) -> Finding {
+    Finding::new("shell-unknown", format!("{what} not in the table of what is known to be harmless"))
+        .suggest("a person has to agree; the operator can add it to the table (`understood_commands`)")
+        .ask()
+}

@@ -1,0 +1,242 @@
+//! The scripts of `sed` and `awk`: they write files, run commands and read from them.
+
+use super::unknown;
+use crate::Finding;
+use crate::shell::lexer::Word;
+use crate::shell::program::base_name;
+
+/// Whether the scripts among these words only work on what they read.
+pub(super) fn check(shown: &str, words: &[Word]) -> Result<(), Finding> {
+    let is_sed = matches!(base_name(shown).as_str(), "sed" | "gsed");
+    let asks = || unknown(&format!("what this script of `{shown}` does is"));
+    let mut behind = None;
+    let mut has_script = false;
+    for word in words {
+        let text = word.text.as_str();
+        if behind.take().is_some_and(|is_script: bool| is_script) {
+            has_script = true;
+            judge(is_sed, text).then_some(()).ok_or_else(asks)?;
+            continue;
+        }
+        match text {
+            // The script stands in a file.
+            _ if text.starts_with("-f") || text.starts_with("--file") => return Err(asks()),
+            "-e" | "--expression" if is_sed => behind = Some(true),
+            "-F" | "-v" if !is_sed => behind = Some(false),
+            _ if is_sed && (text.starts_with("--expression=") || text.starts_with("-e")) => {
+                has_script = true;
+                judge(true, text.trim_start_matches("--expression=").trim_start_matches("-e"))
+                    .then_some(())
+                    .ok_or_else(asks)?;
+            }
+            _ if text.starts_with('-') && text.len() > 1 => {
+                // `-ne`: the last letter takes the next word.
+                if is_sed && !text.starts_with("--") && text.ends_with('e') {
+                    behind = Some(true);
+                }
+            }
+            _ if !has_script => {
+                has_script = true;
+                judge(is_sed, text).then_some(()).ok_or_else(asks)?;
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn judge(is_sed: bool, script: &str) -> bool {
+    if is_sed { is_plain_sed(script) } else { is_plain_awk(script) }
+}
+
+/// `awk` runs commands and writes files by `system`, `|`, `>` and `getline`, and loads code by `@`.
+fn is_plain_awk(script: &str) -> bool {
+    // Text in quotes and patterns is text.
+    let mut bare = String::new();
+    let mut letters = script.chars().peekable();
+    while let Some(c) = letters.next() {
+        match c {
+            '"' | '/' if c == '"' || begins_pattern(&bare) => {
+                while let Some(inside) = letters.next() {
+                    match inside {
+                        '\\' => drop(letters.next()),
+                        inside if inside == c => break,
+                        _ => {}
+                    }
+                }
+                bare.push(' ');
+            }
+            c => bare.push(c),
+        }
+    }
+    let bare = bare.replace("||", " ").replace(">=", " ");
+    let has_word = |word: &str| {
+        bare.match_indices(word).any(|(at, _)| {
+            let before = bare[..at].chars().next_back();
+            let after = bare[at + word.len()..].chars().next();
+            let is_letter = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+            !is_letter(before) && !is_letter(after)
+        })
+    };
+    // `$3 > 10` compares; `print > "file"` and what follows it writes.
+    let compares = |part: &str| !part.contains("print");
+    let writes = bare.split(['{', '}', ';', '\n']).any(|part| part.contains('>') && !compares(part));
+    !bare.contains(['|', '@', '`'])
+        && !writes
+        && !["system", "getline", "close", "fflush", "ENVIRON"].into_iter().any(has_word)
+}
+
+/// Whether a slash behind this begins a pattern, and divides nothing.
+fn begins_pattern(before: &str) -> bool {
+    before.trim_end().chars().next_back().is_none_or(|last| "(,{}!~&|;=\n".contains(last))
+}
+
+/// `sed` runs commands by `e`, and writes and reads files by `w`, `W`, `r` and `R`: as commands, or as flags of `s`.
+fn is_plain_sed(script: &str) -> bool {
+    let commands: Vec<&str> = split_sed(script);
+    commands.into_iter().all(|command| {
+        let command = without_address(command.trim());
+        let mut letters = command.chars();
+        match letters.next() {
+            None
+            | Some(
+                'p' | 'd' | 'D' | 'P' | 'q' | 'Q' | 'n' | 'N' | 'g' | 'G' | 'h' | 'H' | 'x' | 'l' | '=' | '{' | '}'
+                | 'a' | 'i' | 'c' | 'b' | 't' | 'T' | ':' | '#' | 'z' | 'F',
+            ) => true,
+            Some('s') => {
+                let Some(mark) = letters.next() else { return false };
+                let mut parts = 0;
+                let mut escaped = false;
+                let mut flags = String::new();
+                for c in letters {
+                    if parts == 2 {
+                        flags.push(c);
+                    } else if escaped {
+                        escaped = false;
+                    } else if c == '\\' {
+                        escaped = true;
+                    } else if c == mark {
+                        parts += 1;
+                    }
+                }
+                parts == 2 && flags.trim().chars().all(|flag| "gpiImM0123456789} ".contains(flag))
+            }
+            Some('y') => true,
+            Some(_) => false,
+        }
+    })
+}
+
+/// The commands of a script, parted where no pattern goes on.
+fn split_sed(script: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut start = 0;
+    let mut in_pattern: Option<(char, usize)> = None;
+    let mut escaped = false;
+    let mut fresh = true;
+    let mut letters = script.char_indices();
+    while let Some((at, c)) = letters.next() {
+        if escaped {
+            escaped = false;
+            continue;
+        }
+        match (c, &mut in_pattern) {
+            ('\\', _) => escaped = true,
+            (c, Some((mark, left))) if c == *mark => {
+                *left -= 1;
+                if *left == 0 {
+                    in_pattern = None;
+                }
+            }
+            (_, Some(_)) => {}
+            ('/', None) => in_pattern = Some(('/', 1)),
+            ('s' | 'y', None) if fresh => {
+                if let Some((_, mark)) = letters.next() {
+                    in_pattern = Some((mark, 2));
+                }
+            }
+            (';' | '\n', None) => {
+                found.push(&script[start..at]);
+                start = at + 1;
+                fresh = true;
+                continue;
+            }
+            ('{', None) => {
+                found.push(&script[start..at]);
+                start = at + 1;
+                fresh = true;
+                continue;
+            }
+            _ => {}
+        }
+        // Numbers, blanks and patterns in front of a command are its address.
+        fresh = fresh && (c.is_ascii_digit() || c.is_whitespace() || matches!(c, ',' | '$' | '!' | '/' | '~' | '+'));
+    }
+    found.push(&script[start..]);
+    found
+}
+
+/// A command without the lines that it is for.
+fn without_address(command: &str) -> &str {
+    let mut rest = command;
+    loop {
+        let trimmed = rest.trim_start_matches(|c: char| {
+            c.is_ascii_digit() || c.is_whitespace() || matches!(c, ',' | '$' | '!' | '~' | '+')
+        });
+        let Some(pattern) = trimmed.strip_prefix('/') else { return trimmed };
+        let mut escaped = false;
+        let end = pattern.char_indices().find(|(_, c)| {
+            let ends = *c == '/' && !escaped;
+            escaped = *c == '\\' && !escaped;
+            ends
+        });
+        let Some((at, _)) = end else { return trimmed };
+        rest = pattern[at + 1..].trim_start_matches(['I', 'M']);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_plain_awk, is_plain_sed};
+
+    #[test]
+    fn scripts_that_only_work_on_what_they_read() {
+        for script in [
+            "{print $1}",
+            "NR > 1 && $3 >= 10 {print $1, $2}",
+            "BEGIN {FS=\",\"} {sum += $2} END {print sum}",
+            "/error|warn/ {n++} END {print n}",
+            "{print \"a > b | c\"}",
+        ] {
+            assert!(is_plain_awk(script), "{script}");
+        }
+        for script in [
+            "{system(\"id\")}",
+            "{print $1 | \"sh\"}",
+            "{print > \"/etc/x\"}",
+            "BEGIN {while ((\"id\" | getline l) > 0) print l}",
+            "@load \"x\"",
+        ] {
+            assert!(!is_plain_awk(script), "{script}");
+        }
+        for script in [
+            "s/a/b/g",
+            "1,5p",
+            "/x/d",
+            "$d",
+            "s|/usr|/opt|",
+            "2q",
+            "/a/,/b/p",
+            "s/a/b/;s/c/d/2",
+            "/^#/!s/x/y/I",
+            "y/abc/xyz/",
+        ] {
+            assert!(is_plain_sed(script), "{script}");
+        }
+        for script in
+            ["1e id", "s/a/b/e", "s/a/b/w /etc/x", "w /etc/x", "1r /etc/shadow", "e", "/x/e id", "s/a/b/ge", "1!e id"]
+        {
+            assert!(!is_plain_sed(script), "{script}");
+        }
+    }
+}
