@@ -17,6 +17,7 @@ mod source;
 mod sql;
 mod uri;
 mod walk;
+mod words;
 
 use std::net::IpAddr;
 use std::sync::Arc;

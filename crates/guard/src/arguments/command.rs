@@ -32,6 +32,16 @@ pub(super) fn check(checks: &Checks, line: &str) -> Result<(), Refused> {
     if checks.limits_hosts() { at(SCOPE, remote::check_command(&checks.scopes, judged)) } else { Ok(()) }
 }
 
+/// A command with words behind it that may belong to it: judged by what it does and by its name alone.
+pub(super) fn check_loosely(checks: &Checks, line: &str) -> Result<(), Refused> {
+    let elevated = line.trim_start().strip_prefix("sudo ").filter(|_| may_elevate(checks));
+    let judged = elevated.unwrap_or(line);
+    if checks.sandbox {
+        at("sandbox", shell::check(judged))?;
+    }
+    checks.scopes.iter().try_for_each(|scope| at(SCOPE, within(scope, judged, elevated.is_some())))
+}
+
 /// Every grant that speaks of commands has to say so.
 fn may_elevate(checks: &Checks) -> bool {
     let mut about_commands = checks.scopes.iter().filter(|scope| speaks(scope) || scope.allow_sudo).peekable();

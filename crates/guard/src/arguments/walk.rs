@@ -1,9 +1,12 @@
 //! The way through the arguments: every string, with what its key says about it.
 
+use std::borrow::Cow;
+
 use switchboard_wire::{Kind, Object, Raw};
 
 use super::limits::Limits;
 use super::role::{self, Role};
+use super::words::{self, Words};
 use super::{ARGUMENTS, Checks, MAX_DEPTH, SCOPE, Violation, World, command, place, reach, source, sql};
 use crate::code::Rejection;
 use crate::{Finding, Verdict};
@@ -23,7 +26,8 @@ pub(super) struct Reason {
 #[derive(Default)]
 struct Beside {
     language: Option<String>,
-    command_words: Option<Raw>,
+    /// The words of the command in the object, or further out.
+    words: Words,
     has_command: bool,
 }
 
@@ -52,7 +56,7 @@ impl Walk<'_> {
             return Err(refused(ARGUMENTS, Finding::new("arguments-depth", message)));
         }
         match value.kind() {
-            Kind::Object => self.object(value, role, depth),
+            Kind::Object => self.object(value, role, beside, depth),
             Kind::Array => self.array(value, role, beside, depth),
             Kind::String => match value.as_text() {
                 Some(text) => self.judge(&text, role, beside),
@@ -66,7 +70,7 @@ impl Walk<'_> {
         }
     }
 
-    fn object(&self, value: &Raw, around: Role, depth: usize) -> Outcome {
+    fn object(&self, value: &Raw, around: Role, outer: &Beside, depth: usize) -> Outcome {
         let Ok(object) = Object::open(value) else {
             let finding = Finding::new("arguments-twice", "a member stands twice, and readers may take different ones");
             return Err(refused(ARGUMENTS, finding));
@@ -74,20 +78,22 @@ impl Walk<'_> {
         if self.checks.readonly {
             at("readonly", sql::check_members(&object))?;
         }
-        let mut beside = Beside::default();
         let mut members: Vec<_> =
             object.iter().map(|(key, member)| (role::within(around, &key), key, member)).collect();
+        let mut beside = self.beside(&object, &members, outer)?;
         for (role, key, member) in &members {
             match key.as_ref() {
                 "language" | "lang" => beside.language = member.as_text(),
-                "args" | "argv" | "arguments" => beside.command_words = Some(member.clone()),
                 "port" => self.port(member).map_err(|refused| under(key, refused))?,
                 _ => {}
             }
-            beside.has_command |= member.kind() == Kind::String && self.is_command(*role);
+            if beside.has_command && *role == Role::Command && words::is_argv(key) {
+                self.argv(&object, member).map_err(|refused| under(key, refused))?;
+            }
         }
         for (role, key, member) in &mut members {
-            if key == "argv" && beside.has_command {
+            let behind = *role == Role::Command && words::is_argv(key) || *role == Role::Other && words::is_name(key);
+            if beside.has_command && behind {
                 *role = Role::CommandWords;
             }
             let of_key = || if role::is_plain(key) { Ok(()) } else { self.judge(key, Role::Other, &Beside::default()) };
@@ -96,6 +102,45 @@ impl Walk<'_> {
                 .map_err(|refused| under(key, refused))?;
         }
         Ok(())
+    }
+
+    /// What stands beside the strings of an object.
+    fn beside(
+        &self,
+        object: &Object,
+        members: &[(Role, Cow<'_, str>, Raw)],
+        outer: &Beside,
+    ) -> Result<Beside, Refused> {
+        let mut beside = Beside { words: outer.words.named_only(), ..Beside::default() };
+        if !self.runs_commands() {
+            return Ok(beside);
+        }
+        let holds = |member: &Raw| matches!(member.kind(), Kind::String | Kind::Array | Kind::Object);
+        let mut all = members.iter();
+        beside.has_command =
+            all.any(|(role, key, member)| self.is_command(*role) && !words::is_argv(key) && holds(member));
+        let has_command = beside.has_command;
+        let is_command = |key: &str, _: &Raw| self.is_command(role::of(key)) && !(has_command && words::is_argv(key));
+        // A command may also stand further in than its words.
+        if has_command || members.iter().any(|(_, _, member)| matches!(member.kind(), Kind::Object | Kind::Array)) {
+            beside.words.collect(object, &is_command);
+        }
+        if beside.words.named.len() > words::MAX_LISTS {
+            let message = format!("more than {} lists of words beside a command", words::MAX_LISTS);
+            return Err(refused(self.command_step(), Finding::new("shell-words", message)));
+        }
+        Ok(beside)
+    }
+
+    /// `argv` beside a command: its words, and by its meaning a command with its program itself.
+    fn argv(&self, object: &Object, value: &Raw) -> Outcome {
+        let line = words::line_of(value);
+        if line.trim().is_empty() || line.trim_start().starts_with('-') {
+            return Ok(());
+        }
+        let mut others = Words::default();
+        others.collect(object, &|key: &str, _: &Raw| self.is_command(role::of(key)));
+        self.all_commands(&line, &others)
     }
 
     fn array(&self, value: &Raw, role: Role, beside: &Beside, depth: usize) -> Outcome {
@@ -115,7 +160,7 @@ impl Walk<'_> {
                 return Err(refused(self.command_step(), finding));
             };
             let line = command::line(&words);
-            self.one_command(&line)?;
+            self.all_commands(&line, &beside.words)?;
             return if self.checks.looks_outside() {
                 reach::check(self.checks, Role::Command, &line, self.world)
             } else {
@@ -183,20 +228,17 @@ impl Walk<'_> {
             let role = if role == Role::CommandWords && !beside.has_command { Role::Other } else { role };
             return if self.checks.sandbox { at("sandbox", command::smuggled(role, text)) } else { Ok(()) };
         }
-        let words = beside.command_words.as_ref().filter(|_| role != Role::Commands);
-        match words {
-            None => self.one_command(text),
-            Some(words) => {
-                let behind = match (words.kind(), words.as_text()) {
-                    (Kind::String, Some(words)) => words,
-                    _ => {
-                        let elements = words.elements().unwrap_or_default();
-                        command::line(&elements.iter().map(text_of).collect::<Vec<_>>())
-                    }
-                };
-                self.one_command(&format!("{text} {behind}"))
-            }
+        self.all_commands(text, &beside.words)
+    }
+
+    /// A command with the words beside it, in every way that a server may put them together.
+    fn all_commands(&self, line: &str, beside: &Words) -> Outcome {
+        // A server that knows nothing of the words runs what is a whole command without them.
+        if !beside.named.is_empty() && line.trim().contains(char::is_whitespace) {
+            self.one_command(line)?;
         }
+        beside.lines(line).iter().try_for_each(|line| self.one_command(line))?;
+        beside.loose_lines(line).iter().try_for_each(|line| command::check_loosely(self.checks, line))
     }
 
     /// Code is a command to a tool that runs commands and nothing else.

@@ -6,3 +6,4 @@ mod places;
 mod queries;
 mod spellings;
 mod validators;
+mod words;
