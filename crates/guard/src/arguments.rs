@@ -8,7 +8,9 @@
 
 mod body;
 mod command;
+mod glued;
 mod limits;
+mod pairs;
 mod place;
 mod reach;
 mod remote;

@@ -100,6 +100,12 @@ fn base_name(word: &str) -> &str {
     word.rsplit('/').next().unwrap_or(word)
 }
 
+/// The name and value of a variable that is set in front of a program.
+pub(super) fn assignment(word: &str) -> Option<(&str, &str)> {
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    word.split_once('=').filter(|(name, _)| !name.is_empty() && name.bytes().all(is_part))
+}
+
 /// The command line that stands for these words.
 pub(super) fn line(words: &[String]) -> String {
     let mut line = String::new();

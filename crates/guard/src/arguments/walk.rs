@@ -209,6 +209,10 @@ impl Walk<'_> {
             return Ok(());
         }
         let words = crate::shell::plain_words(line).map_err(|finding| refused(SCOPE, finding))?;
+        // Variables in front of the program are words as well.
+        for (_, value) in line.split_whitespace().map_while(command::assignment) {
+            at(SCOPE, place::check_word(&self.checks.places, value, self.world))?;
+        }
         if let Some(program) = words.first() {
             at(SCOPE, place::check_program(&self.checks.places, program, self.world))?;
         }

@@ -1,6 +1,7 @@
 //! What stands in the arguments of calls: which may pass, by validators and by the limits of grants.
 
 mod common;
+mod glued;
 mod limits;
 mod places;
 mod queries;
