@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use switchboard_wire::{Kind, Object, Raw};
+use switchboard_wire::{Kind, Limits as WireLimits, Object, Raw};
 
 use super::limits::Limits;
 use super::role::{self, Role};
@@ -59,7 +59,10 @@ impl Walk<'_> {
             Kind::Object => self.object(value, role, beside, depth),
             Kind::Array => self.array(value, role, beside, depth),
             Kind::String => match value.as_text() {
-                Some(text) => self.judge(&text, role, beside),
+                Some(text) => {
+                    self.judge(&text, role, beside)?;
+                    self.nested(&text, role, beside, depth)
+                }
                 None => Ok(()),
             },
             // A number can be an address: `2130706433` is one to most clients.
@@ -203,6 +206,16 @@ impl Walk<'_> {
         Ok(())
     }
 
+    /// A string that is JSON itself, as many servers read it.
+    fn nested(&self, text: &str, role: Role, beside: &Beside, depth: usize) -> Outcome {
+        let Some(nested) = as_json(role, text) else { return Ok(()) };
+        self.value(&nested, role, beside, depth + 1).map_err(|mut refused| {
+            // What stands inside of a string has no place of its own.
+            refused.pointer.clear();
+            refused
+        })
+    }
+
     /// The words of a command that look like paths are held to the same paths.
     fn check_command_paths(&self, line: &str) -> Result<(), Refused> {
         if self.checks.places.is_empty() {
@@ -302,6 +315,17 @@ pub(super) fn at(step: &'static str, verdict: Verdict) -> Result<(), Refused> {
     verdict.map_err(|finding| refused(step, finding))
 }
 
+/// The object or list that a string holds. Text that a tool works on may hold what it likes.
+fn as_json(role: Role, text: &str) -> Option<Raw> {
+    let trimmed = text.trim();
+    let looks =
+        trimmed.starts_with('{') && trimmed.ends_with('}') || trimmed.starts_with('[') && trimmed.ends_with(']');
+    if !looks || matches!(role, Role::Prose | Role::Content | Role::Code) {
+        return None;
+    }
+    Raw::parse(trimmed.to_owned(), &WireLimits::default()).ok()
+}
+
 /// Calls `see` for every string, as far as the arguments can be read at all.
 pub(super) fn each_leaf(value: &Raw, see: &mut impl FnMut(Role, &str)) {
     fn descend(value: &Raw, role: Role, depth: usize, see: &mut impl FnMut(Role, &str)) {
@@ -326,6 +350,9 @@ pub(super) fn each_leaf(value: &Raw, see: &mut impl FnMut(Role, &str)) {
             Kind::String => {
                 if let Some(text) = value.as_text() {
                     see(role, &text);
+                    if let Some(nested) = as_json(role, &text) {
+                        descend(&nested, role, depth + 1, see);
+                    }
                 }
             }
             Kind::Number | Kind::Bool | Kind::Null => {}
