@@ -8,6 +8,7 @@
 
 mod body;
 mod command;
+mod connect;
 mod glued;
 mod limits;
 mod pairs;

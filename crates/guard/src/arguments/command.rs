@@ -1,6 +1,6 @@
 //! Commands in arguments, and commands that hide in other strings.
 
-use super::remote;
+use super::connect;
 use super::role::Role;
 use super::walk::{Refused, at};
 use super::{Checks, SCOPE};
@@ -29,7 +29,7 @@ pub(super) fn check(checks: &Checks, line: &str) -> Result<(), Refused> {
     for scope in &checks.scopes {
         at(SCOPE, within(scope, judged, elevated.is_some()))?;
     }
-    if checks.limits_hosts() { at(SCOPE, remote::check_command(&checks.scopes, judged)) } else { Ok(()) }
+    if checks.limits_hosts() { at(SCOPE, connect::check(&checks.scopes, judged)) } else { Ok(()) }
 }
 
 /// A command with words behind it that may belong to it: judged by what it does and by its name alone.

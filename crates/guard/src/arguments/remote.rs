@@ -36,71 +36,25 @@ pub(super) fn check(
     if text.contains("://") && text.trim().contains(char::is_whitespace) { in_sentence(scopes, text) } else { Ok(()) }
 }
 
-/// Programs whose operands are hosts, or lead to some.
-const CONNECTING: [&str; 33] = [
-    "curl",
-    "wget",
-    "wget2",
-    "aria2c",
-    "http",
-    "https",
-    "xh",
-    "lynx",
-    "links",
-    "w3m",
-    "ping",
-    "ping6",
-    "fping",
-    "ssh",
-    "scp",
-    "sftp",
-    "rsync",
-    "mosh",
-    "telnet",
-    "nc",
-    "ncat",
-    "netcat",
-    "socat",
-    "ftp",
-    "lftp",
-    "dig",
-    "nslookup",
-    "host",
-    "whois",
-    "traceroute",
-    "mtr",
-    "nmap",
-    "git",
-];
-/// What `git` connects for.
-const CONNECTING_VERBS: [&str; 7] = ["clone", "fetch", "pull", "push", "remote", "ls-remote", "submodule"];
-
-/// Whether the hosts that the words of a command name are covered by all limits. A file that an option names is none.
-pub(super) fn check_command(scopes: &[Scope], line: &str) -> Verdict {
-    let words = crate::shell::plain_words(line);
-    let words = words.unwrap_or_else(|_| {
-        let is_part = |c: char| c.is_alphanumeric() || "-_./:@%+=[]~".contains(c);
-        line.split(|c: char| !is_part(c)).filter(|word| !word.is_empty()).map(str::to_owned).collect()
-    });
-    let base = |word: &str| word.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
-    // Behind whatever runs it, as `timeout 5 curl x`.
-    let Some(at) = words.iter().position(|word| CONNECTING.contains(&base(word).as_str())) else { return Ok(()) };
-    if base(&words[at]) == "git" && !words.iter().any(|word| CONNECTING_VERBS.contains(&word.as_str())) {
-        return Ok(());
+/// Whether a word that is a host is covered by all limits, at this port where it names none.
+pub(super) fn check_operand(scopes: &[Scope], word: &str, port: Option<u16>) -> Verdict {
+    let folded = crate::path::fold_look_alikes(word);
+    let Some((url, names_port)) = target(&folded, true, false) else { return Ok(()) };
+    match port.filter(|_| !names_port) {
+        Some(port) => reach::within_limits(scopes, with_port(&url, port), true),
+        None => reach::within_limits(scopes, url, names_port),
     }
-    let behind = words[at..].windows(2);
-    behind.map(|pair| (pair[0].as_str(), pair[1].as_str())).try_for_each(|(before, word)| {
-        let value = word.split_once('=').filter(|_| word.starts_with('-')).map_or(word, |(_, value)| value);
-        let value = value.trim_start_matches('@');
-        let is_file = before.starts_with('-') && place::has_ending(value) && !value.contains("://");
-        if value.starts_with(['-', '/', '.', '~']) || is_file || !value.contains(['.', ':']) {
-            return Ok(());
-        }
-        match target(value, true, false) {
-            Some((url, names_port)) => reach::within_limits(scopes, url, names_port),
-            None => Ok(()),
-        }
-    })
+}
+
+fn with_port(url: &str, port: u16) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    format!("{scheme}://{}:{port}{}", &rest[..end], &rest[end..])
+}
+
+/// Whether a word looks like a host, perhaps with a port: an address, or a name with dots.
+pub(super) fn is_host_form(word: &str) -> bool {
+    target(word, false, false).is_some()
 }
 
 /// URLs of any scheme in the middle of text.

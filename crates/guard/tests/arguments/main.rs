@@ -2,6 +2,7 @@
 
 mod common;
 mod glued;
+mod hosts;
 mod limits;
 mod places;
 mod queries;
