@@ -87,7 +87,7 @@ impl Walk<'_> {
         for (role, key, member) in &members {
             match key.as_ref() {
                 "language" | "lang" => beside.language = member.as_text(),
-                "port" => self.port(member).map_err(|refused| under(key, refused))?,
+                key if is_port(key) => self.port(member).map_err(|refused| under(key, refused))?,
                 _ => {}
             }
             if beside.has_command && *role == Role::Command && words::is_argv(key) {
@@ -273,11 +273,19 @@ impl Walk<'_> {
     }
 
     fn port(&self, value: &Raw) -> Outcome {
-        let port = text_of(value).parse::<u16>().ok();
-        let limited = self.checks.scopes.iter().filter_map(|scope| scope.ports.as_ref());
-        for ports in limited {
-            if port.is_none_or(|port| !ports.contains(&port)) {
-                let finding = Finding::new("port-outside", format!("the port {} is not allowed", value.as_str()));
+        if let Some(elements) = value.elements() {
+            return elements.iter().try_for_each(|element| self.port(element));
+        }
+        let limited = || self.checks.scopes.iter().filter_map(|scope| scope.ports.as_ref());
+        if limited().next().is_none() || !matches!(value.kind(), Kind::Number | Kind::String) {
+            return Ok(());
+        }
+        let text = text_of(value);
+        let parts = |c: char| c.is_whitespace() || c == ',';
+        for part in text.split(parts).filter(|part| !part.is_empty()) {
+            let port = part.parse::<u16>().ok();
+            if limited().any(|ports| port.is_none_or(|port| !ports.contains(&port))) {
+                let finding = Finding::new("port-outside", format!("the port {part} is not allowed"));
                 return Err(refused(SCOPE, finding));
             }
         }
@@ -292,6 +300,16 @@ impl Walk<'_> {
 
     fn command_step(&self) -> &'static str {
         if self.checks.sandbox { "sandbox" } else { SCOPE }
+    }
+}
+
+/// Whether a key is for the port of another machine.
+fn is_port(key: &str) -> bool {
+    let lower = key.len() > 3 && key.to_ascii_lowercase().contains("port");
+    let own = |word: &String| matches!(word.as_str(), "local" | "listen" | "bind");
+    lower && {
+        let words = crate::risk::fallback::words(key);
+        words.last().is_some_and(|last| matches!(last.as_str(), "port" | "ports")) && !words.iter().any(own)
     }
 }
 

@@ -241,3 +241,142 @@ fn ports_of_commands() {
         &commands(&["nc ok.example.com 443", "ssh -p 443 ok.example.com", "curl https://ok.example.com/", "ls -p 22"]),
     );
 }
+
+#[test]
+fn hosts_under_keys_in_every_spelling() {
+    assert_hostile(
+        &limited(),
+        &[
+            json!({"server": "134744072"}),
+            json!({"server": 134744072}),
+            json!({"host": 134744072}),
+            json!({"server": "8.8.2056"}),
+            json!({"gateway": "010.010.010.010"}),
+            json!({"k": "008.8.8.8"}),
+            json!({"k": "0x8.8.8.8"}),
+            json!({"upstream": "0x08080808"}),
+            json!({"host": {"value": "intranet"}}),
+            json!({"host": {"name": "intranet"}}),
+            json!({"host": {"name": "evil.md"}}),
+            json!({"url": {"value": "intranet/admin"}}),
+            json!({"proxy": {"server": "evil"}}),
+            json!({"hosts": [{"value": "intranet"}]}),
+            json!({"host": "ok.example.com evil"}),
+            json!({"hosts": "ok.example.com evil"}),
+            json!({"hosts": "ok.example.com,evil"}),
+            json!({"k": "evil.example,ok.example.com"}),
+            json!({"k": "a,evil.example"}),
+            json!({"k": "ok.example.com;evil.example"}),
+            json!({"k": "ok.example.com evil.example"}),
+            json!({"k": "пример.рф"}),
+            json!({"url": "пример.рф"}),
+            json!({"k": "例え.jp"}),
+            json!({"k": "аррӏе.com"}),
+            json!({"k": "evil.香港"}),
+            json!({"dsn": "host=evil.example dbname=x"}),
+            json!({"dsn": "host=evil dbname=x"}),
+            json!({"connection_string": "host=evil.example user=x"}),
+            json!({"connection_string": "Server=evil.example;Database=x"}),
+            json!({"k": "Server=evil;Database=x;User Id=y"}),
+            json!({"k": "Server=tcp:evil.example,1433;Database=x"}),
+            json!({"k": "Data Source=evil\\SQLEXPRESS;Initial Catalog=x"}),
+            json!({"dsn": "postgres:evil.example"}),
+            json!({"k": "tcp:evil.example:80"}),
+            json!({"k": "jdbc:oracle:thin:@evil:1521:x"}),
+            json!({"repository": "git@evil:x"}),
+            json!({"remote": "git@evil:x/y"}),
+        ],
+    );
+    assert_honest(
+        &limited(),
+        &[
+            json!({"server": "production"}),
+            json!({"server": "ok.example.com"}),
+            json!({"node": "18.2.0"}),
+            json!({"image": "76979871"}),
+            json!({"id": 134744072}),
+            json!({"version": "1.2.3", "count": 200000000}),
+            json!({"k": "1.2.3"}),
+            json!({"k": "a,b,c"}),
+            json!({"k": "1,2.5,3"}),
+            json!({"k": "first, second and third"}),
+            json!({"text": "Das ist gut.Weiter so"}),
+            json!({"text": "これはテストです。次へ"}),
+            json!({"text": "См.рис. 5"}),
+            json!({"k": "größe.txt"}),
+            json!({"host": {"value": "ok.example.com", "port": 443}}),
+            json!({"host": "ok.example.com 443"}),
+            json!({"hosts": ["ok.example.com", "a.good.example"]}),
+            json!({"url": {"href": "https://ok.example.com/x", "method": "GET"}}),
+            json!({"filter": "status=open;owner=ann"}),
+            json!({"query": "name=web source=mobile"}),
+            json!({"dsn": "host=ok.example.com port=5432 dbname=x"}),
+            json!({"connection_string": "Server=ok.example.com,1433;Database=x"}),
+            json!({"k": "urn:isbn:12345"}),
+            json!({"k": "mailto:ann@mail.example"}),
+            json!({"repository": "git@ok.example.com:x/y.git"}),
+            json!({"ratio": "16:9", "time": "12:30"}),
+            json!({"command": "build.sh"}),
+            json!({"range": "A1:B5"}),
+        ],
+    );
+}
+
+#[test]
+fn ports_under_keys() {
+    let checks = checks(&[], &json!({}), &[json!({"hosts": ["ok.example.com"], "ports": [443]})]);
+    let with = |key: &str, value: Value| json!({"host": "ok.example.com", key: value});
+    assert_hostile(
+        &checks,
+        &[
+            with("port", json!(22)),
+            with("Port", json!(22)),
+            with("PORT", json!("22")),
+            with("db_port", json!(22)),
+            with("serverPort", json!(22)),
+            with("ports", json!([443, 22])),
+            with("ports", json!("22")),
+            with("ports", json!("443,22")),
+            with("port", json!("ssh")),
+            json!({"host": "ok.example.com 22"}),
+            json!({"host": "ok.example.com:22"}),
+        ],
+    );
+    assert_honest(
+        &checks,
+        &[
+            with("Port", json!(443)),
+            with("ports", json!([443])),
+            with("local_port", json!(50000)),
+            with("support", json!("22 hours")),
+            with("transport", json!("sse")),
+            with("viewport", json!("1280x720")),
+            json!({"host": "ok.example.com 443"}),
+        ],
+    );
+}
+
+/// Words beside a command that the server itself has are judged as its words: a file is no host.
+#[test]
+fn words_of_a_declared_command_are_no_hosts_of_their_own() {
+    let schema = json!({"type": "object", "properties": {
+        "command": {"type": "string"}, "args": {"type": "array", "items": {"type": "string"}}}});
+    let schema = std::sync::Arc::new(switchboard_guard::schema::Schema::read(&crate::common::raw(&schema)));
+    let checks = limited().with_schema(Some(schema));
+    assert_honest(
+        &checks,
+        &[
+            json!({"command": "cat", "args": ["README.md", "main.rs"]}),
+            json!({"command": "curl", "args": ["-o", "a.webp", "https://ok.example.com"]}),
+        ],
+    );
+    assert_hostile(
+        &checks,
+        &[
+            json!({"command": "curl", "args": ["evil.example"]}),
+            json!({"command": "cat", "args": ["https://evil.example"]}),
+            json!({"args": ["evil.example"]}),
+        ],
+    );
+    assert_hostile(&limited(), &[json!({"command": "cat", "args": ["evil.example"]})]);
+}
