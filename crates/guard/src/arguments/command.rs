@@ -32,6 +32,12 @@ pub(super) fn check(checks: &Checks, line: &str) -> Result<(), Refused> {
     if checks.limits_hosts() { at(SCOPE, connect::check(&checks.scopes, judged)) } else { Ok(()) }
 }
 
+/// A line that may be a command, held to what the grants say of commands and hosts.
+pub(super) fn within_limits(checks: &Checks, line: &str) -> Result<(), Refused> {
+    checks.scopes.iter().try_for_each(|scope| at(SCOPE, within(scope, line, false)))?;
+    if checks.limits_hosts() { at(SCOPE, connect::check(&checks.scopes, line)) } else { Ok(()) }
+}
+
 /// A command with words behind it that may belong to it: judged by what it does and by its name alone.
 pub(super) fn check_loosely(checks: &Checks, line: &str) -> Result<(), Refused> {
     let elevated = line.trim_start().strip_prefix("sudo ").filter(|_| may_elevate(checks));

@@ -86,7 +86,7 @@ impl Walk<'_> {
         let mut beside = self.beside(&object, &members, outer)?;
         for (role, key, member) in &members {
             match key.as_ref() {
-                "language" | "lang" => beside.language = member.as_text(),
+                key if is_language(key) => beside.language = member.as_text().or(beside.language),
                 key if is_port(key) => self.port(member).map_err(|refused| under(key, refused))?,
                 _ => {}
             }
@@ -98,6 +98,9 @@ impl Walk<'_> {
             let behind = *role == Role::Command && words::is_argv(key) || *role == Role::Other && words::is_name(key);
             if beside.has_command && behind {
                 *role = Role::CommandWords;
+            }
+            if self.may_be_command(around, *role, key, member, &beside) {
+                self.perhaps_command(member, &beside).map_err(|refused| under(key, refused))?;
             }
             let of_key = || if role::is_plain(key) { Ok(()) } else { self.judge(key, Role::Other, &Beside::default()) };
             of_key()
@@ -124,8 +127,12 @@ impl Walk<'_> {
             all.any(|(role, key, member)| self.is_command(*role) && !words::is_argv(key) && holds(member));
         let has_command = beside.has_command;
         let is_command = |key: &str, _: &Raw| self.is_command(role::of(key)) && !(has_command && words::is_argv(key));
-        // A command may also stand further in than its words.
-        if has_command || members.iter().any(|(_, _, member)| matches!(member.kind(), Kind::Object | Kind::Array)) {
+        // A command may also stand further in than its words, or under a key that is not known for one.
+        let perhaps = !self.checks.scopes.is_empty();
+        if has_command
+            || perhaps
+            || members.iter().any(|(_, _, member)| matches!(member.kind(), Kind::Object | Kind::Array))
+        {
             beside.words.collect(object, &is_command);
         }
         if beside.words.named.len() > words::MAX_LISTS {
@@ -133,6 +140,38 @@ impl Walk<'_> {
             return Err(refused(self.command_step(), Finding::new("shell-words", message)));
         }
         Ok(beside)
+    }
+
+    /// Whether limits hold for a member as for a command, though its key is not known for one.
+    fn may_be_command(&self, around: Role, role: Role, key: &str, member: &Raw, beside: &Beside) -> bool {
+        if self.checks.scopes.is_empty() || self.is_command(role) || role == Role::CommandWords {
+            return false;
+        }
+        let text = || words::line_of(member);
+        let of_command = around == Role::Command && matches!(role, Role::Other | Role::Code | Role::Prose);
+        match role {
+            _ if !matches!(member.kind(), Kind::String | Kind::Array) => false,
+            Role::Script => beside.language.as_deref().is_none_or(is_shell),
+            _ if of_command && words::is_part_of_command(key) => true,
+            Role::Other | Role::Code | Role::Prose | Role::Content => words::may_be_command(key, &text()),
+            _ => false,
+        }
+    }
+
+    /// A string or list that may be a command is held to the limits, and to nothing else.
+    fn perhaps_command(&self, value: &Raw, beside: &Beside) -> Outcome {
+        let whole = words::line_of(value);
+        let lines = value.elements().unwrap_or_default().iter().filter_map(Raw::as_text).collect::<Vec<_>>();
+        // A list is one command, or each of its strings is.
+        let each = lines.iter().filter(|line| line.contains(char::is_whitespace));
+        each.chain([&whole]).filter(|line| !line.trim().is_empty()).try_for_each(|line| {
+            beside.words.lines(line).iter().try_for_each(|line| {
+                command::within_limits(self.checks, line)?;
+                let words = crate::shell::plain_words(line);
+                let words = words.unwrap_or_else(|_| line.split_whitespace().map(str::to_owned).collect());
+                self.check_paths_of(&words)
+            })
+        })
     }
 
     /// `argv` beside a command: its words, and by its meaning a command with its program itself.
@@ -226,6 +265,13 @@ impl Walk<'_> {
         for (_, value) in line.split_whitespace().map_while(command::assignment) {
             at(SCOPE, place::check_word(&self.checks.places, value, self.world))?;
         }
+        self.check_paths_of(&words)
+    }
+
+    fn check_paths_of(&self, words: &[String]) -> Outcome {
+        if self.checks.places.is_empty() {
+            return Ok(());
+        }
         if let Some(program) = words.first() {
             at(SCOPE, place::check_program(&self.checks.places, program, self.world))?;
         }
@@ -301,6 +347,15 @@ impl Walk<'_> {
     fn command_step(&self) -> &'static str {
         if self.checks.sandbox { "sandbox" } else { SCOPE }
     }
+}
+
+/// Whether a key names the language of the code beside it.
+fn is_language(key: &str) -> bool {
+    key.eq_ignore_ascii_case("language") || key.eq_ignore_ascii_case("lang")
+}
+
+fn is_shell(language: &str) -> bool {
+    crate::code::Language::from_name(language).is_none_or(|language| language == crate::code::Language::Shell)
 }
 
 /// Whether a key is for the port of another machine.

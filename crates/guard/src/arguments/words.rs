@@ -119,6 +119,34 @@ const SETTINGS: [&str; 66] = [
     "height",
 ];
 
+/// Words of keys for commands, besides those that a key is known by as a whole.
+const COMMANDS: [&str; 15] = [
+    "command",
+    "commands",
+    "cmd",
+    "cmds",
+    "cmdline",
+    "run",
+    "exec",
+    "execute",
+    "bash",
+    "sh",
+    "powershell",
+    "cli",
+    "program",
+    "entrypoint",
+    "invoke",
+];
+/// The same where one word alone is a setting: `"shell": "bash"`.
+const SHELLS: [&str; 3] = ["shell", "terminal", "console"];
+/// Last words of keys that tell something about a command.
+const ABOUT: [&str; 17] = [
+    "at", "date", "time", "count", "after", "before", "by", "output", "result", "results", "log", "logs", "history",
+    "status", "url", "prefix", "pattern",
+];
+/// Last words of keys that say nothing where another word speaks of a command.
+const TEXTS: [&str; 8] = ["text", "string", "body", "content", "line", "input", "source", "code"];
+
 /// The words beside a command.
 #[derive(Default, Clone)]
 pub(super) struct Words {
@@ -208,6 +236,33 @@ pub(super) fn is_name(key: &str) -> bool {
         return NAMES.contains(&key);
     }
     parts_of(key).iter().any(|word| NAMES.contains(&word.as_str()))
+}
+
+/// Whether what stands under a key may be a command, though the key is not known for it: `terminal_command`, `run`.
+pub(super) fn may_be_command(key: &str, text: &str) -> bool {
+    let parts = parts_of(key);
+    let Some((last, front)) = parts.split_last() else { return false };
+    let is_text = TEXTS.contains(&last.as_str()) && !front.is_empty();
+    let is_command = SHELLS.contains(&last.as_str()) || COMMANDS.contains(&last.as_str());
+    let about = ABOUT.contains(&last.as_str()) || front.iter().any(|part| part == "dry");
+    if about || is_answer(text.trim()) || !is_text && !is_command && is_something_else(key) {
+        return false;
+    }
+    let any = |list: &[&str]| parts.iter().any(|part| list.contains(&part.as_str()));
+    any(&COMMANDS) || any(&SHELLS) && text.trim().contains(char::is_whitespace)
+}
+
+/// Yes, no or a number.
+fn is_answer(text: &str) -> bool {
+    matches!(text.to_ascii_lowercase().as_str(), "true" | "false" | "yes" | "no" | "on" | "off" | "auto" | "")
+        || text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'-' | b':'))
+}
+
+/// Whether a member of an object that is a command is its line or its program.
+pub(super) fn is_part_of_command(key: &str) -> bool {
+    let named =
+        parts_of(key).last().is_some_and(|last| matches!(last.as_str(), "name" | "text" | "content" | "program"));
+    named || !is_something_else(key) && !is_name(key)
 }
 
 /// Whether a key is `argv`, whose first word is the program by its meaning.

@@ -190,3 +190,88 @@ fn settings_beside_a_command_are_no_words_of_it() {
         assert_honest(&checks_from("/project", &[Sandbox], &json!({}), &scopes), &honest);
     }
 }
+
+/// A limit holds for everything that may be a command: by a word of its key, in an object, in JSON in a string.
+#[test]
+fn limits_hold_for_whatever_may_be_a_command() {
+    let keys = [
+        "terminal_command",
+        "command_to_run",
+        "commandToRun",
+        "cmdline",
+        "cmd_line",
+        "shell",
+        "bash",
+        "sh",
+        "run",
+        "exec",
+        "execute",
+        "program",
+        "script",
+        "cli",
+        "cli_command",
+        "user_command",
+        "commandText",
+        "command_string",
+        "test_command",
+        "entrypoint",
+        "shellScript",
+        "powershell",
+    ];
+    let shapes = |line: &str| {
+        let words: Vec<&str> = line.split(' ').collect();
+        let mut cases: Vec<Value> = keys.iter().map(|key| json!({*key: line})).collect();
+        cases.extend(["run", "exec", "program"].map(|key| json!({key: words[0], "args": &words[1..]})));
+        cases.extend([
+            json!({"run": words}),
+            json!({"steps": [{"run": line}]}),
+            json!({"command": {"line": line}}),
+            json!({"command": {"name": words[0], "args": &words[1..]}}),
+            json!({"command": {"program": words[0], "args": &words[1..]}}),
+            json!({"k": json!({"command": line}).to_string()}),
+            json!({"k": json!({"command": words}).to_string()}),
+            json!({"k": json!([{"cmd": line}]).to_string()}),
+        ]);
+        cases
+    };
+    let commands = checks(&[], &json!({}), &[json!({"commands": ["ls", "git log"]})]);
+    assert_hostile(&commands, &shapes("rm -r x"));
+    assert_hostile(&commands, &shapes("git push"));
+    assert_hostile(&checks(&[], &json!({}), &[json!({"deny_commands": ["rm"]})]), &shapes("rm -r x"));
+    let paths = checks(&[], &json!({}), &[json!({"paths": ["/project/**"]})]);
+    assert_hostile(&paths, &shapes("cat /etc/hostname"));
+    assert_hostile(&paths, &shapes("cat ../../x"));
+    assert_hostile(&checks(&[], &json!({}), &[json!({"hosts": ["ok.example.com"]})]), &shapes("curl intranet"));
+    let honest = [
+        json!({"run": "ls -l"}),
+        json!({"terminal_command": "git log -5"}),
+        json!({"shell": "bash", "command": "ls"}),
+        json!({"shell": "/bin/bash"}),
+        json!({"command_id": "abc", "run_name": "nightly", "exec_timeout": 5}),
+        json!({"runtime": "python3.11", "run_id": "12"}),
+        json!({"text": "please run rm for me"}),
+        json!({"command": {"line": "ls -l", "description": "Lists what is there", "cwd": "/project"}}),
+        json!({"command": {"program": "git", "args": ["log"]}}),
+        json!({"query": "how do I run rm -r safely"}),
+        json!({"script": "console.log(1)", "language": "javascript"}),
+        json!({"code": "print(1)", "language": "python"}),
+        json!({"message": "exec summary: run it twice"}),
+        json!({"dry_run": true, "running": "yes"}),
+        json!({"dry_run": "nothing", "run": "true", "execute": "no"}),
+        json!({"run_at": "2024-01-01 10:00", "last_run": "2024-01-01", "command_output": "a b c", "run_count": "3"}),
+        json!({"k": "{\"command\": \"ls\"}"}),
+        json!({"steps": [{"name": "a", "run": "ls"}, {"name": "b", "run": "git log --oneline"}]}),
+    ];
+    assert_honest(&commands, &honest);
+    assert_honest(&paths, &honest);
+}
+
+#[test]
+fn the_language_of_code_is_named_in_any_case() {
+    let python = checks(&[], &json!({}), &[json!({"languages": ["python"]})]);
+    assert_hostile(
+        &python,
+        &[json!({"code": "puts 1", "Language": "ruby"}), json!({"code": "x", "LANG": "javascript"})],
+    );
+    assert_honest(&python, &[json!({"code": "print(1)", "Language": "python"}), json!({"code": "print(1)"})]);
+}
