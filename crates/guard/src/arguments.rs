@@ -8,7 +8,10 @@
 
 mod body;
 mod command;
+mod connect;
+mod glued;
 mod limits;
+mod pairs;
 mod place;
 mod reach;
 mod remote;
@@ -17,6 +20,7 @@ mod source;
 mod sql;
 mod uri;
 mod walk;
+mod words;
 
 use std::net::IpAddr;
 use std::sync::Arc;

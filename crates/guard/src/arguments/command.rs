@@ -1,6 +1,6 @@
 //! Commands in arguments, and commands that hide in other strings.
 
-use super::remote;
+use super::connect;
 use super::role::Role;
 use super::walk::{Refused, at};
 use super::{Checks, SCOPE};
@@ -29,7 +29,23 @@ pub(super) fn check(checks: &Checks, line: &str) -> Result<(), Refused> {
     for scope in &checks.scopes {
         at(SCOPE, within(scope, judged, elevated.is_some()))?;
     }
-    if checks.limits_hosts() { at(SCOPE, remote::check_command(&checks.scopes, judged)) } else { Ok(()) }
+    if checks.limits_hosts() { at(SCOPE, connect::check(&checks.scopes, judged)) } else { Ok(()) }
+}
+
+/// A line that may be a command, held to what the grants say of commands and hosts.
+pub(super) fn within_limits(checks: &Checks, line: &str) -> Result<(), Refused> {
+    checks.scopes.iter().try_for_each(|scope| at(SCOPE, within(scope, line, false)))?;
+    if checks.limits_hosts() { at(SCOPE, connect::check(&checks.scopes, line)) } else { Ok(()) }
+}
+
+/// A command with words behind it that may belong to it: judged by what it does and by its name alone.
+pub(super) fn check_loosely(checks: &Checks, line: &str) -> Result<(), Refused> {
+    let elevated = line.trim_start().strip_prefix("sudo ").filter(|_| may_elevate(checks));
+    let judged = elevated.unwrap_or(line);
+    if checks.sandbox {
+        at("sandbox", shell::check(judged))?;
+    }
+    checks.scopes.iter().try_for_each(|scope| at(SCOPE, within(scope, judged, elevated.is_some())))
 }
 
 /// Every grant that speaks of commands has to say so.
@@ -88,6 +104,12 @@ fn is_denied(denied: &str, words: &[String]) -> bool {
 
 fn base_name(word: &str) -> &str {
     word.rsplit('/').next().unwrap_or(word)
+}
+
+/// The name and value of a variable that is set in front of a program.
+pub(super) fn assignment(word: &str) -> Option<(&str, &str)> {
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    word.split_once('=').filter(|(name, _)| !name.is_empty() && name.bytes().all(is_part))
 }
 
 /// The command line that stands for these words.

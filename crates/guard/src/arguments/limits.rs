@@ -9,7 +9,7 @@ use switchboard_wire::{Kind, Limits as WireLimits, Object, Raw, RefusalKind};
 use super::place::{self, Field};
 use super::role::{self, Role};
 use super::walk::{Refused, at, refused, under};
-use super::{ARGUMENTS, Checks, MAX_DEPTH, SCOPE, World, remote, uri};
+use super::{ARGUMENTS, Checks, MAX_DEPTH, SCOPE, World, remote, uri, words};
 use crate::schema::Evidence;
 use crate::{Finding, Verdict};
 
@@ -29,6 +29,10 @@ struct Known<'a> {
     role: Role,
     /// Whether the key names something that is no host.
     named: bool,
+    /// Whether it names a machine.
+    server: bool,
+    /// Whether it is a word of a command that was judged with it.
+    operand: bool,
     /// Whether it belongs to a command that is written as an object, or its key is for the words of one.
     words: bool,
     evidence: Evidence<'a>,
@@ -37,7 +41,8 @@ struct Known<'a> {
 impl Known<'_> {
     const fn nothing() -> Self {
         let (field, role) = (Field::Unknown, Role::Other);
-        Self { field, role, named: false, words: false, evidence: Evidence::none() }
+        let (named, server, operand, words) = (false, false, false, false);
+        Self { field, role, named, server, operand, words, evidence: Evidence::none() }
     }
 }
 
@@ -81,13 +86,26 @@ impl<'a> Limits<'a> {
                     let text = "a member stands twice, and readers may take different ones";
                     return Err(refused(ARGUMENTS, Finding::new("arguments-twice", text)));
                 };
+                // Only where the schema itself has a command are words beside it none of a server's own.
+                let runs = object.iter().any(|(key, _)| {
+                    matches!(role::of(&key), Role::Command | Role::Commands)
+                        && known.evidence.member(&key).is_declared()
+                });
+                let of_host = matches!(known.role, Role::Url | Role::Host);
                 object.iter().try_for_each(|(key, member)| {
-                    let (role, evidence) = (role::of(&key), known.evidence.member(&key));
-                    let field = Field::of(&key, role, &evidence);
+                    let (mut role, evidence) = (role::of(&key), known.evidence.member(&key));
+                    let mut field = Field::of(&key, role, &evidence);
+                    // `{"host": {"value": ..}}` is a host still.
+                    if of_host && remote::is_value_key(&key) {
+                        (role, field) = (Role::Host, Field::Remote);
+                    }
+                    let operand = runs && evidence.is_declared() && words::is_name(&key);
                     let judged = if role::is_plain(&key) { Ok(()) } else { self.key(&key) };
                     let in_command = known.words || known.field == Field::Command;
-                    let words = in_command && role != Role::Prose || role::is_words(&key);
-                    let inner = Known { field, role, named: remote::is_name_key(&key), words, evidence };
+                    let in_words = in_command && role != Role::Prose || role::is_words(&key);
+                    let (named, server) = (remote::is_name_key(&key), remote::is_server_key(&key));
+                    let named = named && !(of_host && role == Role::Host);
+                    let inner = Known { field, role, named, server, operand, words: in_words, evidence };
                     judged.and_then(|()| self.value(&member, &inner, depth + 1)).map_err(|refused| under(&key, refused))
                 })
             }
@@ -105,8 +123,18 @@ impl<'a> Limits<'a> {
                 })
             }
             Kind::String => value.as_text().map_or(Ok(()), |text| self.text(&text, known, depth)),
+            Kind::Number if self.hosts && (known.server || matches!(known.role, Role::Url | Role::Host)) => {
+                let number = value.as_str();
+                if remote::may_be_address(number) { at(SCOPE, self.host(number, known)) } else { Ok(()) }
+            }
             Kind::Number | Kind::Bool | Kind::Null => Ok(()),
         }
+    }
+
+    fn host(&self, text: &str, known: &Known<'_>) -> Verdict {
+        let Known { field, role, named, server, evidence, .. } = known;
+        let key = remote::Key { role: *role, field: *field, named: *named, server: *server, evidence };
+        remote::check(&self.checks.scopes, &key, text)
     }
 
     fn key(&self, key: &str) -> Result<(), Refused> {
@@ -114,7 +142,7 @@ impl<'a> Limits<'a> {
     }
 
     fn text(&self, text: &str, known: &Known<'_>, depth: usize) -> Result<(), Refused> {
-        let Known { field, role, named, words, evidence } = known;
+        let Known { field, role, words, evidence, .. } = known;
         let is_body = *field == Field::Body && self.anchored && evidence.is_declared();
         if !is_body && let Some(nested) = nested(text)? {
             return self.value(&nested, known, depth + 1).map_err(|mut refused| {
@@ -143,8 +171,9 @@ impl<'a> Limits<'a> {
             }
         }
         // A file that lies inside of the paths leads to no host.
-        if self.hosts && (self.checks.places.is_empty() || !uri::is_file(text)) {
-            at(SCOPE, remote::check(&self.checks.scopes, *role, *field, *named, evidence, text))
+        let is_word = known.operand && !text.contains("://") && !text.contains('@');
+        if self.hosts && !is_word && (self.checks.places.is_empty() || !uri::is_file(text)) {
+            at(SCOPE, self.host(text, known))
         } else {
             Ok(())
         }

@@ -7,10 +7,10 @@
 use std::borrow::Cow;
 
 use super::World;
-use super::body;
 use super::command::SYSTEM_FOLDERS;
 use super::role::Role;
 use super::uri::{self, scheme_of};
+use super::{body, glued};
 use crate::permission::Scope;
 use crate::schema::Evidence;
 use crate::{Finding, Verdict, path};
@@ -247,7 +247,19 @@ pub(super) fn check(
     // A name of several words is a path where its key says so, or where it begins as one.
     let counts = counts && (!sentence || place || form == Form::Path);
     if !counts {
-        return Ok(());
+        // What stands behind options, and the values of pairs, are words of their own.
+        let values = if matches!(field, Field::Unknown | Field::Label | Field::Remote) {
+            glued::values(&tidy)
+        } else {
+            Vec::new()
+        };
+        let mut paths = values.into_iter().filter(|value| self::form(value) == Form::Path);
+        return paths.try_for_each(|value| inside(places, value, world));
+    }
+    if field == Field::Unknown
+        && let Some(value) = tidy.strip_prefix('-').and_then(glued::step_behind)
+    {
+        inside(places, value, world)?;
     }
     if place && let Some(bare) = without_marks(&tidy) {
         inside(places, bare, world)?;
@@ -298,25 +310,32 @@ fn few_values(rest: &str) -> Result<Vec<String>, Finding> {
 /// Whether a word of a command, or any part of it, could be a path.
 pub(super) fn check_word(places: &[path::Scope], word: &str, world: &dyn World) -> Verdict {
     let tidy = tidy(word);
-    let form = form(&tidy);
-    let sentence = tidy.contains(char::is_whitespace);
-    if let Some(value) = value_of_option(places, &tidy) {
+    if let Some(value) = glued::value_of_option(places, &tidy) {
         return inside(places, value, world);
     }
-    if form == Form::Path || form >= Form::Name && !sentence && !word.starts_with('-') {
-        return inside(places, &tidy, world);
+    if let Some(value) = glued::step_behind(&tidy).filter(|value| value.len() > 2) {
+        inside(places, value, world)?;
     }
-    parts(&tidy).try_for_each(|part| one(places, part, world))
+    // Where something is denied, nobody knows which names a shell finds.
+    if let Some(paths) = glued::filled_in(&tidy).filter(|_| places.iter().all(|place| place.deny.is_empty())) {
+        return paths.iter().try_for_each(|path| check_plain_word(places, path, world));
+    }
+    check_plain_word(places, &tidy, world)
 }
 
-/// The value that stands right behind an option of one letter: `-C/etc`, `-xf/etc/x`, `-Isrc/include`.
-fn value_of_option<'a>(places: &[path::Scope], word: &'a str) -> Option<&'a str> {
-    let letters = word.strip_prefix('-').filter(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()))?;
-    let value = letters.get(1..).filter(|value| !value.contains(char::is_whitespace))?;
-    let at = letters.find(['/', '~'])?;
-    let behind = letters.get(at..).filter(|_| at < 5)?;
-    let absolute = body::is_there(places, behind) || behind.starts_with("~/");
-    if absolute { Some(behind) } else { Some(value).filter(|value| form(value) >= Form::Relative) }
+/// The same of a word without signs of a pattern.
+fn check_plain_word(places: &[path::Scope], word: &str, world: &dyn World) -> Verdict {
+    let form = form(word);
+    let sentence = word.contains(char::is_whitespace);
+    // `HEAD~3..HEAD` is a range of commits.
+    let is_range = word.contains("..") && word.find(['~', '^']).is_some_and(|at| at > 0);
+    if is_range && !word.contains(['/', '\\']) {
+        return Ok(());
+    }
+    if form == Form::Path || form >= Form::Name && !sentence && !word.starts_with('-') {
+        return inside(places, word, world);
+    }
+    glued::parts(word).try_for_each(|part| one(places, part, world))
 }
 
 /// The same of the program of a command: by its bare name, or in a folder of the system, it is no place.
@@ -380,12 +399,17 @@ pub(super) fn inside(places: &[path::Scope], text: &str, world: &dyn World) -> V
     // The query of a URL is for the machine that it leads to.
     let is_url = scheme_of(&tidy).is_some_and(|(scheme, rest)| uri::leads_elsewhere(scheme, rest));
     let shown = if is_url { tidy.split('?').next().unwrap_or_default() } else { &tidy };
-    parts(shown).try_for_each(|part| one(places, part, world))
+    glued::parts(shown).try_for_each(|part| one(places, part, world))
 }
 
 /// Whether a text, taken alone, has the form of a path or of a file's name.
 pub(super) fn may_be_path(text: &str) -> bool {
     form(text) >= Form::Name
+}
+
+/// Whether a text, taken alone, has the form of a path with a separator.
+pub(super) fn is_separated(text: &str) -> bool {
+    form(text) >= Form::Relative
 }
 
 fn one(places: &[path::Scope], text: &str, world: &dyn World) -> Verdict {
@@ -413,20 +437,6 @@ fn in_uri(rest: &str) -> Vec<String> {
         }
         None => vec![plain.to_owned()],
     }
-}
-
-/// Further paths in one string: lists with commas, options with values, quoted words.
-fn parts(text: &str) -> impl Iterator<Item = &str> {
-    let ends = |c: char| c.is_whitespace() || matches!(c, ',' | ';' | '|' | '=' | '"' | '\'' | '`' | '(' | '@');
-    let whole = text.len();
-    // A colon parts lists too, but `x://` is a URL.
-    let pieces = text.split(ends).flat_map(|piece| {
-        // Behind a closing bracket a path goes on (`a/(b)/c`), but none begins.
-        let piece = piece.split(')').next().unwrap_or_default();
-        let lists = if piece.contains(":/") && piece.contains("://") { usize::MAX } else { 0 };
-        piece.split(move |c: char| lists == 0 && c == ':')
-    });
-    pieces.filter(move |piece| piece.len() < whole && piece.starts_with(['/', '~', '\\']) && piece.len() > 1)
 }
 
 /// The string as a careless server reads it: other slashes are slashes, what cannot be seen is not there, and what stands
@@ -461,7 +471,8 @@ fn form(text: &str) -> Form {
         || ["./", "../", ".\\", "..\\"].iter().any(|start| text.starts_with(start))
         || ["/../", "\\..\\", "/..\\", "\\../"].iter().any(|step| text.contains(step))
         || text.ends_with("/..")
-        || text.ends_with("\\..");
+        || text.ends_with("\\..")
+        || !text.contains(char::is_whitespace) && glued::climbs_in_part(text);
     let lower = || text.to_ascii_lowercase();
     let escaped = text.contains('%')
         && !text.contains(char::is_whitespace)

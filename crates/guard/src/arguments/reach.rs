@@ -1,5 +1,6 @@
 //! URLs, hosts and addresses in arguments.
 
+pub(super) mod glued;
 mod loose;
 
 use std::net::IpAddr;
@@ -185,6 +186,7 @@ fn same(pattern: &str, host: &str) -> bool {
 
 fn targets(role: Role, text: &str) -> Vec<Target> {
     let mut targets = as_sent(role, text);
+    targets.extend(glued::targets(text));
     if let Some(squeezed) = uri::squeezed(text) {
         targets.extend(as_sent(role, &squeezed));
     }

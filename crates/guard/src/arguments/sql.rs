@@ -10,6 +10,7 @@
 
 mod client;
 mod cypher;
+mod fragment;
 mod lexer;
 mod mongo;
 mod words;
@@ -110,9 +111,14 @@ pub(super) fn check(text: &str, language: Language, certainty: Certainty) -> Ver
             // What begins with an operator is an error, and nothing behind an error is run.
             match judge(statement, certainty) {
                 Reading::Fine => {}
+                // A piece of a statement may begin with anything, and the rest of it stands in front.
+                Reading::Nonsense if certainty < Certainty::Sure => {}
                 Reading::Nonsense => break,
                 Reading::Writes(finding) => return Err(finding),
             }
+        }
+        if certainty < Certainty::Sure && language == Language::Sql {
+            fragment::check(&tokens)?;
         }
     }
     Ok(())
@@ -131,6 +137,9 @@ fn writes(message: String) -> Reading {
 fn judge(statement: &[Token], certainty: Certainty) -> Reading {
     let opened = statement.iter().take_while(|token| token.is('(')).count();
     let statement = &statement[opened..];
+    if is_escaped_call(statement) {
+        return writes("`{call ..}` runs a procedure".to_owned());
+    }
     let Some(first) = statement.first() else { return Reading::Fine };
     let Token::Word(verb, capitals) = first else {
         // A quoted name or variable at the beginning runs a procedure, in SQL Server.
@@ -177,14 +186,16 @@ fn within(statement: &[Token]) -> Reading {
         {
             return writes(format!("`{text}` in place of a table is a file or another machine"));
         }
-        let Some(word) = statement[at].word() else { continue };
+        if let Some(message) = fragment::called(statement, at) {
+            return writes(message);
+        }
+        let Some(name) = fragment::name(&statement[at]) else { continue };
+        let word = name.as_ref();
         // A part of a longer name, as in `t.update`, is no word of its own; functions may have one in front.
         let is_part = before.is_some_and(|token| token.is('.') || token.is('@') || token.is(':'));
         let called = next.is_some_and(|token| token.is('('));
-        let is_package =
-            next.is_some_and(|token| token.is('.')) && (word.starts_with("utl_") || word.starts_with("dbms_"));
-        if (called || is_package) && is_function(word) {
-            return writes(format!("the function `{word}` does more than read"));
+        if word == "nextval" && is_part || fragment::locks(statement, at) {
+            return writes(format!("`{word}` changes or locks something"));
         }
         let is_source = before.and_then(Token::word).is_some_and(|word| matches!(word, "from" | "join"));
         let scalar = word == "file" && statement.get(at + 2).is_some_and(|token| token.quoted().is_some());
@@ -202,7 +213,17 @@ fn within(statement: &[Token]) -> Reading {
             return writes(format!("`{word}` in the statement may write"));
         }
     }
-    Reading::Fine
+    match fragment::trails(statement) {
+        Some(word) => writes(format!("`{word}` at the end is a statement of its own")),
+        None => Reading::Fine,
+    }
+}
+
+/// `{call p()}` and `{? = call p()}`, which drivers turn into a call.
+fn is_escaped_call(statement: &[Token]) -> bool {
+    let [open, rest @ ..] = statement else { return false };
+    let behind = rest.iter().position(|token| !token.is('?') && !token.is('='));
+    open.is('{') && behind.and_then(|at| rest[at].word()) == Some("call")
 }
 
 /// The tokens between the bracket that opens here and its end.

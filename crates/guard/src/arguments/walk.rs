@@ -1,9 +1,12 @@
 //! The way through the arguments: every string, with what its key says about it.
 
-use switchboard_wire::{Kind, Object, Raw};
+use std::borrow::Cow;
+
+use switchboard_wire::{Kind, Limits as WireLimits, Object, Raw};
 
 use super::limits::Limits;
 use super::role::{self, Role};
+use super::words::{self, Words};
 use super::{ARGUMENTS, Checks, MAX_DEPTH, SCOPE, Violation, World, command, place, reach, source, sql};
 use crate::code::Rejection;
 use crate::{Finding, Verdict};
@@ -23,7 +26,8 @@ pub(super) struct Reason {
 #[derive(Default)]
 struct Beside {
     language: Option<String>,
-    command_words: Option<Raw>,
+    /// The words of the command in the object, or further out.
+    words: Words,
     has_command: bool,
 }
 
@@ -52,10 +56,13 @@ impl Walk<'_> {
             return Err(refused(ARGUMENTS, Finding::new("arguments-depth", message)));
         }
         match value.kind() {
-            Kind::Object => self.object(value, role, depth),
+            Kind::Object => self.object(value, role, beside, depth),
             Kind::Array => self.array(value, role, beside, depth),
             Kind::String => match value.as_text() {
-                Some(text) => self.judge(&text, role, beside),
+                Some(text) => {
+                    self.judge(&text, role, beside)?;
+                    self.nested(&text, role, beside, depth)
+                }
                 None => Ok(()),
             },
             // A number can be an address: `2130706433` is one to most clients.
@@ -66,7 +73,7 @@ impl Walk<'_> {
         }
     }
 
-    fn object(&self, value: &Raw, around: Role, depth: usize) -> Outcome {
+    fn object(&self, value: &Raw, around: Role, outer: &Beside, depth: usize) -> Outcome {
         let Ok(object) = Object::open(value) else {
             let finding = Finding::new("arguments-twice", "a member stands twice, and readers may take different ones");
             return Err(refused(ARGUMENTS, finding));
@@ -74,21 +81,26 @@ impl Walk<'_> {
         if self.checks.readonly {
             at("readonly", sql::check_members(&object))?;
         }
-        let mut beside = Beside::default();
         let mut members: Vec<_> =
             object.iter().map(|(key, member)| (role::within(around, &key), key, member)).collect();
+        let mut beside = self.beside(&object, &members, outer)?;
         for (role, key, member) in &members {
             match key.as_ref() {
-                "language" | "lang" => beside.language = member.as_text(),
-                "args" | "argv" | "arguments" => beside.command_words = Some(member.clone()),
-                "port" => self.port(member).map_err(|refused| under(key, refused))?,
+                key if is_language(key) => beside.language = member.as_text().or(beside.language),
+                key if is_port(key) => self.port(member).map_err(|refused| under(key, refused))?,
                 _ => {}
             }
-            beside.has_command |= member.kind() == Kind::String && self.is_command(*role);
+            if beside.has_command && *role == Role::Command && words::is_argv(key) {
+                self.argv(&object, member).map_err(|refused| under(key, refused))?;
+            }
         }
         for (role, key, member) in &mut members {
-            if key == "argv" && beside.has_command {
+            let behind = *role == Role::Command && words::is_argv(key) || *role == Role::Other && words::is_name(key);
+            if beside.has_command && behind {
                 *role = Role::CommandWords;
+            }
+            if self.may_be_command(around, *role, key, member, &beside) {
+                self.perhaps_command(member, &beside).map_err(|refused| under(key, refused))?;
             }
             let of_key = || if role::is_plain(key) { Ok(()) } else { self.judge(key, Role::Other, &Beside::default()) };
             of_key()
@@ -96,6 +108,81 @@ impl Walk<'_> {
                 .map_err(|refused| under(key, refused))?;
         }
         Ok(())
+    }
+
+    /// What stands beside the strings of an object.
+    fn beside(
+        &self,
+        object: &Object,
+        members: &[(Role, Cow<'_, str>, Raw)],
+        outer: &Beside,
+    ) -> Result<Beside, Refused> {
+        let mut beside = Beside { words: outer.words.named_only(), ..Beside::default() };
+        if !self.runs_commands() {
+            return Ok(beside);
+        }
+        let holds = |member: &Raw| matches!(member.kind(), Kind::String | Kind::Array | Kind::Object);
+        let mut all = members.iter();
+        beside.has_command =
+            all.any(|(role, key, member)| self.is_command(*role) && !words::is_argv(key) && holds(member));
+        let has_command = beside.has_command;
+        let is_command = |key: &str, _: &Raw| self.is_command(role::of(key)) && !(has_command && words::is_argv(key));
+        // A command may also stand further in than its words, or under a key that is not known for one.
+        let perhaps = !self.checks.scopes.is_empty();
+        if has_command
+            || perhaps
+            || members.iter().any(|(_, _, member)| matches!(member.kind(), Kind::Object | Kind::Array))
+        {
+            beside.words.collect(object, &is_command);
+        }
+        if beside.words.named.len() > words::MAX_LISTS {
+            let message = format!("more than {} lists of words beside a command", words::MAX_LISTS);
+            return Err(refused(self.command_step(), Finding::new("shell-words", message)));
+        }
+        Ok(beside)
+    }
+
+    /// Whether limits hold for a member as for a command, though its key is not known for one.
+    fn may_be_command(&self, around: Role, role: Role, key: &str, member: &Raw, beside: &Beside) -> bool {
+        if self.checks.scopes.is_empty() || self.is_command(role) || role == Role::CommandWords {
+            return false;
+        }
+        let text = || words::line_of(member);
+        let of_command = around == Role::Command && matches!(role, Role::Other | Role::Code | Role::Prose);
+        match role {
+            _ if !matches!(member.kind(), Kind::String | Kind::Array) => false,
+            Role::Script => beside.language.as_deref().is_none_or(is_shell),
+            _ if of_command && words::is_part_of_command(key) => true,
+            Role::Other | Role::Code | Role::Prose | Role::Content => words::may_be_command(key, &text()),
+            _ => false,
+        }
+    }
+
+    /// A string or list that may be a command is held to the limits, and to nothing else.
+    fn perhaps_command(&self, value: &Raw, beside: &Beside) -> Outcome {
+        let whole = words::line_of(value);
+        let lines = value.elements().unwrap_or_default().iter().filter_map(Raw::as_text).collect::<Vec<_>>();
+        // A list is one command, or each of its strings is.
+        let each = lines.iter().filter(|line| line.contains(char::is_whitespace));
+        each.chain([&whole]).filter(|line| !line.trim().is_empty()).try_for_each(|line| {
+            beside.words.lines(line).iter().try_for_each(|line| {
+                command::within_limits(self.checks, line)?;
+                let words = crate::shell::plain_words(line);
+                let words = words.unwrap_or_else(|_| line.split_whitespace().map(str::to_owned).collect());
+                self.check_paths_of(&words)
+            })
+        })
+    }
+
+    /// `argv` beside a command: its words, and by its meaning a command with its program itself.
+    fn argv(&self, object: &Object, value: &Raw) -> Outcome {
+        let line = words::line_of(value);
+        if line.trim().is_empty() || line.trim_start().starts_with('-') {
+            return Ok(());
+        }
+        let mut others = Words::default();
+        others.collect(object, &|key: &str, _: &Raw| self.is_command(role::of(key)));
+        self.all_commands(&line, &others)
     }
 
     fn array(&self, value: &Raw, role: Role, beside: &Beside, depth: usize) -> Outcome {
@@ -115,7 +202,7 @@ impl Walk<'_> {
                 return Err(refused(self.command_step(), finding));
             };
             let line = command::line(&words);
-            self.one_command(&line)?;
+            self.all_commands(&line, &beside.words)?;
             return if self.checks.looks_outside() {
                 reach::check(self.checks, Role::Command, &line, self.world)
             } else {
@@ -158,12 +245,33 @@ impl Walk<'_> {
         Ok(())
     }
 
+    /// A string that is JSON itself, as many servers read it.
+    fn nested(&self, text: &str, role: Role, beside: &Beside, depth: usize) -> Outcome {
+        let Some(nested) = as_json(role, text) else { return Ok(()) };
+        self.value(&nested, role, beside, depth + 1).map_err(|mut refused| {
+            // What stands inside of a string has no place of its own.
+            refused.pointer.clear();
+            refused
+        })
+    }
+
     /// The words of a command that look like paths are held to the same paths.
     fn check_command_paths(&self, line: &str) -> Result<(), Refused> {
         if self.checks.places.is_empty() {
             return Ok(());
         }
         let words = crate::shell::plain_words(line).map_err(|finding| refused(SCOPE, finding))?;
+        // Variables in front of the program are words as well.
+        for (_, value) in line.split_whitespace().map_while(command::assignment) {
+            at(SCOPE, place::check_word(&self.checks.places, value, self.world))?;
+        }
+        self.check_paths_of(&words)
+    }
+
+    fn check_paths_of(&self, words: &[String]) -> Outcome {
+        if self.checks.places.is_empty() {
+            return Ok(());
+        }
         if let Some(program) = words.first() {
             at(SCOPE, place::check_program(&self.checks.places, program, self.world))?;
         }
@@ -183,20 +291,17 @@ impl Walk<'_> {
             let role = if role == Role::CommandWords && !beside.has_command { Role::Other } else { role };
             return if self.checks.sandbox { at("sandbox", command::smuggled(role, text)) } else { Ok(()) };
         }
-        let words = beside.command_words.as_ref().filter(|_| role != Role::Commands);
-        match words {
-            None => self.one_command(text),
-            Some(words) => {
-                let behind = match (words.kind(), words.as_text()) {
-                    (Kind::String, Some(words)) => words,
-                    _ => {
-                        let elements = words.elements().unwrap_or_default();
-                        command::line(&elements.iter().map(text_of).collect::<Vec<_>>())
-                    }
-                };
-                self.one_command(&format!("{text} {behind}"))
-            }
+        self.all_commands(text, &beside.words)
+    }
+
+    /// A command with the words beside it, in every way that a server may put them together.
+    fn all_commands(&self, line: &str, beside: &Words) -> Outcome {
+        // A server that knows nothing of the words runs what is a whole command without them.
+        if !beside.named.is_empty() && line.trim().contains(char::is_whitespace) {
+            self.one_command(line)?;
         }
+        beside.lines(line).iter().try_for_each(|line| self.one_command(line))?;
+        beside.loose_lines(line).iter().try_for_each(|line| command::check_loosely(self.checks, line))
     }
 
     /// Code is a command to a tool that runs commands and nothing else.
@@ -214,11 +319,19 @@ impl Walk<'_> {
     }
 
     fn port(&self, value: &Raw) -> Outcome {
-        let port = text_of(value).parse::<u16>().ok();
-        let limited = self.checks.scopes.iter().filter_map(|scope| scope.ports.as_ref());
-        for ports in limited {
-            if port.is_none_or(|port| !ports.contains(&port)) {
-                let finding = Finding::new("port-outside", format!("the port {} is not allowed", value.as_str()));
+        if let Some(elements) = value.elements() {
+            return elements.iter().try_for_each(|element| self.port(element));
+        }
+        let limited = || self.checks.scopes.iter().filter_map(|scope| scope.ports.as_ref());
+        if limited().next().is_none() || !matches!(value.kind(), Kind::Number | Kind::String) {
+            return Ok(());
+        }
+        let text = text_of(value);
+        let parts = |c: char| c.is_whitespace() || c == ',';
+        for part in text.split(parts).filter(|part| !part.is_empty()) {
+            let port = part.parse::<u16>().ok();
+            if limited().any(|ports| port.is_none_or(|port| !ports.contains(&port))) {
+                let finding = Finding::new("port-outside", format!("the port {part} is not allowed"));
                 return Err(refused(SCOPE, finding));
             }
         }
@@ -233,6 +346,25 @@ impl Walk<'_> {
 
     fn command_step(&self) -> &'static str {
         if self.checks.sandbox { "sandbox" } else { SCOPE }
+    }
+}
+
+/// Whether a key names the language of the code beside it.
+fn is_language(key: &str) -> bool {
+    key.eq_ignore_ascii_case("language") || key.eq_ignore_ascii_case("lang")
+}
+
+fn is_shell(language: &str) -> bool {
+    crate::code::Language::from_name(language).is_none_or(|language| language == crate::code::Language::Shell)
+}
+
+/// Whether a key is for the port of another machine.
+fn is_port(key: &str) -> bool {
+    let lower = key.len() > 3 && key.to_ascii_lowercase().contains("port");
+    let own = |word: &String| matches!(word.as_str(), "local" | "listen" | "bind");
+    lower && {
+        let words = crate::risk::fallback::words(key);
+        words.last().is_some_and(|last| matches!(last.as_str(), "port" | "ports")) && !words.iter().any(own)
     }
 }
 
@@ -254,6 +386,17 @@ pub(super) fn refused(step: &'static str, finding: Finding) -> Refused {
 
 pub(super) fn at(step: &'static str, verdict: Verdict) -> Result<(), Refused> {
     verdict.map_err(|finding| refused(step, finding))
+}
+
+/// The object or list that a string holds. Text that a tool works on may hold what it likes.
+fn as_json(role: Role, text: &str) -> Option<Raw> {
+    let trimmed = text.trim();
+    let looks =
+        trimmed.starts_with('{') && trimmed.ends_with('}') || trimmed.starts_with('[') && trimmed.ends_with(']');
+    if !looks || matches!(role, Role::Prose | Role::Content | Role::Code) {
+        return None;
+    }
+    Raw::parse(trimmed.to_owned(), &WireLimits::default()).ok()
 }
 
 /// Calls `see` for every string, as far as the arguments can be read at all.
@@ -280,6 +423,9 @@ pub(super) fn each_leaf(value: &Raw, see: &mut impl FnMut(Role, &str)) {
             Kind::String => {
                 if let Some(text) = value.as_text() {
                     see(role, &text);
+                    if let Some(nested) = as_json(role, &text) {
+                        descend(&nested, role, depth + 1, see);
+                    }
                 }
             }
             Kind::Number | Kind::Bool | Kind::Null => {}

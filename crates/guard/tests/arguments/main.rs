@@ -1,8 +1,11 @@
 //! What stands in the arguments of calls: which may pass, by validators and by the limits of grants.
 
 mod common;
+mod glued;
+mod hosts;
 mod limits;
 mod places;
 mod queries;
 mod spellings;
 mod validators;
+mod words;

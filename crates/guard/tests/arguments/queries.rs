@@ -163,3 +163,113 @@ fn cypher() {
         assert!(passes(&graph, &json!({"query": query})), "refused: {query}");
     }
 }
+
+/// A quoted name is a name: functions are looked at in every way to write them.
+#[test]
+fn quoted_names_of_functions_count() {
+    let refused = [
+        "select \"pg_read_file\"('/etc/passwd')",
+        "select \"lo_import\"('/etc/passwd')",
+        "select \"dblink_exec\"('x', 'drop table t')",
+        "select \"query_to_xml\"('delete from t', true, true, '')",
+        "select pg_catalog.\"pg_sleep\"(5)",
+        "select \"pg_catalog\".\"pg_sleep\"(1)",
+        "select [load_extension]('x')",
+        "select `load_extension`('x')",
+        "select \"getenv\"('HOME')",
+        "select \"Setval\" ('s', 1)",
+        "select U&\"pg\\005fsleep\"(5)",
+        "select * from \"read_text\"('/etc/passwd')",
+        "select * from query('select content from read_text(''/etc/passwd'')')",
+        "select * from query_table('/etc/passwd')",
+        "select * from pragma_journal_mode('delete')",
+        "select * from pragma_wal_checkpoint",
+        "select \"utl_http\".request('http://x.example') from dual",
+        "select cron.schedule('x', '* * * * *', 'delete from t')",
+        "select s.nextval from dual",
+        "select drop_chunks('t')",
+        "select pg_sleep\u{a0}(1)",
+        "select 1 shutdown",
+        "select * from t checkpoint",
+        "select (1) reconfigure",
+        "select 1 begin tran",
+        "select * from t with (tablockx, holdlock)",
+        "{call p()}",
+        "{? = call p(1)}",
+        "select 1; {call p()}",
+    ];
+    let honest = [
+        "select \"sleep\", \"edit\" from \"remote\"",
+        "select \"Name\" from \"user\" where \"update\" = 'x'",
+        "select [dbo].[Orders].[Total] from [dbo].[Orders]",
+        "select count(\"sleep\") from t",
+        "select checkpoint, revert from t",
+        "select a from checkpoint",
+        "select a from t order by revert",
+        "select * from t with (nolock)",
+        "select * from pragma_table_info('t')",
+        "select nextval from sequences",
+        "select query from pg_stat_statements",
+        "select cron from jobs",
+        "select * from cron.job",
+        "with \"t\" (a) as (select 1) select a from \"t\"",
+        "select schedule, eval from plans",
+    ];
+    for query in refused {
+        assert!(!passes(&database(), &json!({"sql": query})), "passed: {query}");
+    }
+    for query in honest {
+        assert!(passes(&database(), &json!({"sql": query})), "refused: {query}");
+    }
+}
+
+/// Pieces of statements begin with anything; what they end or hide is found behind it.
+#[test]
+fn pieces_of_statements() {
+    let rows = json!({"name": "list_rows", "description": "List rows of a postgres table"});
+    let refused = [
+        json!({"limit": "5; drop table t"}),
+        json!({"limit": "5;delete from t"}),
+        json!({"offset": "0; update t set a=1"}),
+        json!({"order_by": "1; drop table t"}),
+        json!({"table": "\"t\"; drop table t"}),
+        json!({"table": "t union select pg_read_file('/etc/passwd')"}),
+        json!({"where": "1=1; delete from t"}),
+        json!({"where": "1=1;drop table t--"}),
+        json!({"where": "1=1);delete from t--"}),
+        json!({"where": ");delete from t--"}),
+        json!({"where": "'a'='a'; drop table t"}),
+        json!({"where": "a=1 or pg_sleep(5) is null"}),
+        json!({"where": "a in (select \"pg_sleep\"(9))"}),
+        json!({"where": "sleep(5) = 0"}),
+        json!({"filter": {"raw": "1=1; delete from t"}}),
+        json!({"columns": "(delete from t returning 1)"}),
+        json!({"columns": ["a", "b from t; drop table t"]}),
+        json!({"statements": "[\"delete from t\"]"}),
+        json!({"statements": " [ \"drop table t\" ] "}),
+        json!({"x": "{\"sql\": \"drop table t\"}"}),
+        json!({"x": "[{\"statement\": \"update t set a = 1\"}]"}),
+    ];
+    let honest = [
+        json!({"limit": "5", "offset": "0", "order_by": "1"}),
+        json!({"where": "name = 'it''s; delete'", "order_by": "created_at desc"}),
+        json!({"where": "a = 1 and b in (1, 2)", "limit": 10}),
+        json!({"where": "lower(name) like '%drop table%'"}),
+        json!({"columns": ["a", "count(*) as n", "max(updated_at)"]}),
+        json!({"columns": "(select max(a) from u) as top, b"}),
+        json!({"table": "public.\"Orders\""}),
+        json!({"where": "date_trunc('day', ts) = '2024-01-01'"}),
+        json!({"note": "(1) first; (2) update the docs & set a date"}),
+        json!({"reason": "5 users asked; delete requests are up"}),
+        json!({"text": "How does pg_sleep(5) differ from what the docs say?"}),
+        json!({"params": "[1, \"Ann\", null]"}),
+        json!({"filter": "{\"status\": \"deleted\", \"update\": true}"}),
+        json!({"description": "please sleep (eight hours) and edit (twice)"}),
+    ];
+    for arguments in refused {
+        assert!(!passes(&rows, &arguments), "passed: {arguments}");
+    }
+    for arguments in honest {
+        assert!(passes(&rows, &arguments), "refused: {arguments}");
+    }
+}

@@ -455,3 +455,77 @@ proptest! {
         prop_assert!(check(&sandbox, &arguments).is_err());
     }
 }
+
+/// An address leads inside also where it is glued to a user, a name, an option or a transport.
+#[test]
+fn addresses_that_are_glued_to_something() {
+    let checks = checks(&[NetworkRestricted], &json!({}), &[]);
+    let hostile: Vec<Value> = [
+        "git@10.0.0.5:x/y",
+        "git@127.0.0.1:x",
+        "git@localhost:x/y",
+        "user@localhost:x",
+        "ssh://git@10.0.0.5/x",
+        "host=10.0.0.1 port=5432",
+        "host=10.0.0.1",
+        "host=localhost dbname=x",
+        "hostaddr=127.1 dbname=x",
+        "Server=10.0.0.1",
+        "Server=10.0.0.1,1433;Database=x",
+        "Server=tcp:10.0.0.5,1433",
+        "Server=localhost;Database=x",
+        "Data Source=localhost\\\\SQLEXPRESS;Initial Catalog=x",
+        "bootstrap.servers=127.0.0.1:9092",
+        "--proxy=127.0.0.1:3128",
+        "--proxy=localhost:3128",
+        "--url=127.0.0.1",
+        "--host=10.0.0.1 --port=80",
+        "tcp:10.0.0.1:80",
+        "smtp:10.0.0.1",
+        "redis:localhost",
+        "10.0.0.1;x",
+        "10.0.0.1::module",
+        "x=10.0.0.1",
+        "jdbc:oracle:thin:@127.0.0.1:1521:x",
+        "{\"host\":\"localhost\"}",
+        "[{\"server\": \"10.0.0.1\"}]",
+        "http%3A%2F%2F127.0.0.1%2F",
+        "%68ttp://127.0.0.1/",
+        "src=//127.0.0.1/x",
+    ]
+    .iter()
+    .flat_map(|text| {
+        ["k", "repository", "link", "remote", "connection_string", "dsn", "url"].map(|key| json!({key: text}))
+    })
+    .collect();
+    crate::common::assert_hostile(&checks, &hostile);
+    crate::common::assert_honest(
+        &checks,
+        &[
+            json!({"k": "git@github.com:x/y.git"}),
+            json!({"repository": "git@github.com:acme/widgets.git"}),
+            json!({"remote": "user@example.com:backup/"}),
+            json!({"dsn": "host=db.example.com port=5432 dbname=x user=y"}),
+            json!({"connection_string": "Server=tcp:db.example.net,1433;Database=x;User Id=y;"}),
+            json!({"args": ["--proxy=proxy.example.com:3128", "--retries=3"]}),
+            json!({"k": "version=10.0.19041.1"}),
+            json!({"k": "react@18.2.0"}),
+            json!({"k": "left-pad@1.3.0"}),
+            json!({"k": "12:30:45"}),
+            json!({"k": "ratio=16:9"}),
+            json!({"k": "net=10.0.0.0/8"}),
+            json!({"k": "a=1;b=2"}),
+            json!({"k": "50%25"}),
+            json!({"k": "100% sure: yes"}),
+            json!({"k": "name=J%C3%BCrgen"}),
+            json!({"text": "Mail me at ann@example.com: I answer."}),
+            json!({"text": "key=value; other=1.2.3"}),
+            json!({"k": "sha256:2130706433"}),
+            json!({"k": "std::net::IpAddr"}),
+            json!({"k": "{\"host\": \"example.com\"}"}),
+            json!({"url": "https://example.com/a%20b?x=1"}),
+            json!({"k": "count=2130706433"}),
+            json!({"k": "urn:isbn:0451450523"}),
+        ],
+    );
+}

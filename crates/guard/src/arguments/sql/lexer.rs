@@ -251,8 +251,8 @@ impl Lexer<'_> {
     }
 }
 
-const fn is_word(c: char) -> bool {
-    c.is_ascii_alphabetic() || c == '_' || !c.is_ascii()
+fn is_word(c: char) -> bool {
+    c.is_ascii_alphabetic() || c == '_' || !c.is_ascii() && !c.is_whitespace()
 }
 
 fn behind_nested(mut rest: &str) -> &str {

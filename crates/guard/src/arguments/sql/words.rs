@@ -252,7 +252,14 @@ pub(super) const PAIRS: &[(&str, &[&str])] = &[
     ("reconfigure", &["with"]),
     ("writetext", &[]),
     ("updatetext", &[]),
+    ("begin", &["tran", "transaction", "try"]),
 ];
+/// Statements of SQL Server that are one word.
+pub(super) const TRAILING: &[&str] = &["shutdown", "reconfigure", "revert", "checkpoint"];
+/// Hints on a table that take locks.
+pub(super) const LOCK_HINTS: &[&str] = &["updlock", "xlock", "tablock", "tablockx", "holdlock"];
+/// What stands in front of functions of one purpose.
+pub(super) const PACKAGES: &[&str] = &["utl_", "dbms_", "cron"];
 /// Functions that write, read files, reach other machines, run other statements or hold up the server.
 pub(super) const FUNCTIONS: &[&str] = &[
     // PostgreSQL
@@ -309,6 +316,25 @@ pub(super) const FUNCTIONS: &[&str] = &[
     "pg_drop_replication_slot",
     "pg_execute_server_program",
     "ts_stat",
+    "pg_stat_statements_reset",
+    "postgres_fdw_disconnect",
+    "postgres_fdw_disconnect_all",
+    // Extensions of PostgreSQL
+    "create_hypertable",
+    "drop_chunks",
+    "compress_chunk",
+    "decompress_chunk",
+    "move_chunk",
+    "add_job",
+    "alter_job",
+    "delete_job",
+    "run_job",
+    "add_retention_policy",
+    "add_compression_policy",
+    "add_continuous_aggregate_policy",
+    "refresh_continuous_aggregate",
+    "create_distributed_table",
+    "undistribute_table",
     // MySQL
     "load_file",
     "sleep",
@@ -331,6 +357,7 @@ pub(super) const FUNCTIONS: &[&str] = &[
     "edit",
     "fsdir",
     "fts3_tokenizer",
+    "eval",
     "sqlar_uncompress",
     "zipfile",
     // DuckDB
@@ -361,6 +388,7 @@ pub(super) const FUNCTIONS: &[&str] = &[
     "fn_trace_gettable",
     // ClickHouse
     "executable",
+    "sleepeachrow",
     "remote",
     "remotesecure",
     // Oracle
@@ -384,6 +412,10 @@ pub(super) const FUNCTION_PREFIXES: &[&str] = &[
     "pg_create_",
     "pg_logical_slot_",
     "pg_copy_",
+    "citus_add_",
+    "citus_remove_",
+    "citus_set_",
+    "run_command_on_",
     "xp_",
     "sp_",
     "utl_",
@@ -426,6 +458,10 @@ pub(super) const SOURCES: &[&str] = &[
     "iceberg",
     "deltalake",
     "hudi",
+    "query",
+    "query_table",
+    "cluster",
+    "clusterallreplicas",
 ];
 /// Functions that read files: inside of the folder of the database they read what it is there for.
 pub(super) const FILE_READERS: &[&str] = &[
