@@ -24,6 +24,7 @@ const GATE: &[&str] = &[
     "reads_without_record",
     "audit_keep_days",
     "auto_approve_exceptions",
+    "understood_commands",
 ];
 const TOOL: &[&str] = &["enabled", "risk", "validator", "code_level", "confirm", "schema", "text_arguments", "rates"];
 /// A prompt has no schema and no rates of its own.
@@ -60,6 +61,8 @@ pub struct GateSettings {
     pub audit_keep_days: Option<u64>,
     /// What `auto_approve` leaves to a person (`auto_approve_exceptions`).
     pub auto_approve_exceptions: Vec<String>,
+    /// Lines that are added to the table of commands that are understood (`understood_commands`).
+    pub understood_commands: Vec<String>,
 }
 
 impl Default for GateSettings {
@@ -77,6 +80,7 @@ impl Default for GateSettings {
             reads_without_record: false,
             audit_keep_days: None,
             auto_approve_exceptions: vec!["filesystem.write".to_owned(), "network.outbound".to_owned()],
+            understood_commands: Vec::new(),
         }
     }
 }
@@ -206,6 +210,9 @@ pub(crate) fn read_gate(top: &Keys<'_>) -> Result<GateSettings, ConfigError> {
     gate.audit_keep_days = keys.number("audit_keep_days", 1, 36_500)?;
     if keys.table.contains_key("auto_approve_exceptions") {
         gate.auto_approve_exceptions = keys.strings("auto_approve_exceptions")?;
+    }
+    if keys.table.contains_key("understood_commands") {
+        gate.understood_commands = keys.strings("understood_commands")?;
     }
     Ok(gate)
 }

@@ -33,6 +33,7 @@ use crate::Finding;
 use crate::code::Level;
 use crate::permission::Scope;
 use crate::schema::{Evidence, Schema};
+use crate::shell::Understood;
 
 pub use source::CodeRules;
 
@@ -257,21 +258,48 @@ pub struct Violation {
 /// Whether a tool may be called with these arguments.
 ///
 /// # Errors
-/// The first thing that is wrong with them.
+/// The first thing that is wrong with them; where nothing is, the first that is not understood ([`Finding::asks`]).
 pub fn check(checks: &Checks, arguments: &Raw, world: &dyn World) -> Result<(), Box<Violation>> {
+    check_with(checks, arguments, world, &Understood::default())
+}
+
+/// The same with what an operator added to the table of what is understood.
+///
+/// # Errors
+/// As [`check`].
+pub fn check_with(
+    checks: &Checks,
+    arguments: &Raw,
+    world: &dyn World,
+    understood: &Understood,
+) -> Result<(), Box<Violation>> {
     if checks.readonly && checks.changes {
         let message = "the tool changes something, and only reading is allowed";
         let finding = Finding::new("readonly-effects", message);
         return Err(Box::new(Violation { step: "readonly", pointer: String::new(), finding, rejection: None }));
     }
+    check_counting(checks, arguments, world, walk::Doubts { understood, count: false })?;
+    // Most tools run neither commands nor code.
+    if checks.sandbox || checks.code {
+        return check_counting(checks, arguments, world, walk::Doubts { understood, count: true });
+    }
+    Ok(())
+}
+
+fn check_counting(
+    checks: &Checks,
+    arguments: &Raw,
+    world: &dyn World,
+    doubts: walk::Doubts<'_>,
+) -> Result<(), Box<Violation>> {
     if checks.text_arguments.is_empty() || checks.places.is_empty() && !checks.limits_hosts() {
-        return walk::Walk { checks, world }.run(arguments);
+        return walk::Walk { checks, world, doubts }.run(arguments);
     }
     // All arguments pass the validators, since they are judged together. The limits are for those that are no text.
-    walk::Walk { checks: &checks.of_text(), world }.run(arguments)?;
-    let Ok(edit) = Edit::of(arguments) else { return walk::Walk { checks, world }.run(arguments) };
+    walk::Walk { checks: &checks.of_text(), world, doubts }.run(arguments)?;
+    let Ok(edit) = Edit::of(arguments) else { return walk::Walk { checks, world, doubts }.run(arguments) };
     let limited = checks.text_arguments.iter().fold(edit, |edit, name| edit.remove(name)).finish();
-    walk::Walk { checks: &checks.of_limits(), world }.run(&limited)
+    walk::Walk { checks: &checks.of_limits(), world, doubts }.run(&limited)
 }
 
 /// A string with its percent escapes read; as it is where they cannot be.

@@ -7,6 +7,7 @@
 
 mod imports;
 mod javascript;
+mod known;
 mod position;
 mod python;
 mod rejection;
@@ -88,7 +89,7 @@ pub fn check(language: Language, level: Level, source: &str) -> Verdict {
     }
 }
 
-/// Every reason to refuse `source`, in the form of MGP 7.4 that lets its author correct it.
+/// Every reason to refuse `source`, also what is only not understood, in the form of MGP 7.4 that lets its author correct it.
 ///
 /// # Errors
 /// As [`check`].
@@ -112,10 +113,11 @@ pub(crate) fn findings(language: Language, level: Level, source: &str) -> Vec<Fi
     if let Some(finding) = spelling::check(source) {
         return vec![finding];
     }
-    match language {
+    let found = match language {
         Language::Python => python::findings(level, source),
         Language::JavaScript => javascript::findings(level, source, false),
         Language::TypeScript => javascript::findings(level, source, true),
-        Language::Shell => crate::shell::check(source).err().into_iter().collect(),
-    }
+        Language::Shell => return crate::shell::check(source).err().into_iter().collect(),
+    };
+    if found.is_empty() { known::doubts(language, source) } else { found }
 }

@@ -108,6 +108,8 @@ pub enum ConfirmReason {
     DestructiveHint,
     /// It is dangerous.
     Dangerous,
+    /// What it is called with is not understood.
+    NotUnderstood,
 }
 
 impl ConfirmReason {
@@ -121,6 +123,7 @@ impl ConfirmReason {
             Self::Cost => "cost_requires_approval",
             Self::DestructiveHint => "destructive_hint",
             Self::Dangerous => "dangerous",
+            Self::NotUnderstood => "not_understood",
         }
     }
 }

@@ -183,6 +183,16 @@ impl Attempt<'_> {
     }
 }
 
+/// What is found of an attempt before anybody is asked.
+pub(crate) enum Judged {
+    /// Nothing.
+    Fit,
+    /// Something is not understood: a person has to agree.
+    Doubtful(Box<Violation>),
+    /// It is refused for what it is: this is the client's answer.
+    Refused(Reply),
+}
+
 /// What became of an attempt.
 pub(crate) enum Admission {
     /// It may go on, with other parameters where those of the client held something for the gate.
@@ -211,15 +221,23 @@ impl Kernel {
 
     /// Takes a request through the gate: the one list for tools, prompts, resources and all that reaches a server.
     pub(crate) async fn admit(&self, attempt: Attempt<'_>) -> Result<Admission, Fault> {
-        if let Some(refusal) = self.check_rights(&attempt).await? {
-            return Ok(Admission::Answer(refusal));
-        }
+        let doubt = match self.check_rights(&attempt).await? {
+            Judged::Fit => None,
+            Judged::Doubtful(doubt) => Some(doubt),
+            Judged::Refused(refusal) => return Ok(Admission::Answer(refusal)),
+        };
         let metered = self.meter(&attempt)?;
         let passage = attempt.subject.passage();
         let confirm = attempt.policy.assessment.confirm.filter(|reason| self.asks_for(*reason));
-        if confirm.is_some() && !passage.asks && attempt.subject == Subject::Subscription {
-            let text =
-                format!("a person has to agree to `{}`, and nobody is asked about what is watched", attempt.tool);
+        // What is not understood is asked about also where asking was switched off.
+        let confirm = confirm.or(doubt.as_ref().map(|_| ConfirmReason::NotUnderstood));
+        if confirm.is_some() && !passage.asks && (doubt.is_some() || attempt.subject == Subject::Subscription) {
+            let text = match &doubt {
+                Some(doubt) => format!("{}; nobody can be asked about it here", doubt.finding.message),
+                None => {
+                    format!("a person has to agree to `{}`, and nobody is asked about what is watched", attempt.tool)
+                }
+            };
             let fault = Fault::new(FaultKind::ConfirmationRequired, text).suggest("read it instead");
             let event = audit::with(attempt.event(event::TOOL_REJECTED, result::BLOCKED), "step", "confirmation");
             self.gate().audit.note(refused(event, &fault)).await;
@@ -229,7 +247,7 @@ impl Kernel {
         let mut cleaned = None;
         let mut approval = None;
         if let Some(reason) = confirm {
-            match Box::pin(self.confirm(&attempt, reason)).await? {
+            match Box::pin(self.confirm(&attempt, reason, doubt.as_deref())).await? {
                 confirm::Confirmed::Go(id, params) => (approval, cleaned) = (Some(id), params),
                 confirm::Confirmed::Answer(reply) => return Ok(Admission::Answer(reply)),
             }
@@ -242,7 +260,8 @@ impl Kernel {
                 Some(current) => Attempt { server: &current.server, policy: &current.policy, ..attempt },
                 None => Attempt { ..attempt },
             };
-            if let Some(refusal) = Box::pin(self.check_rights(&attempt)).await? {
+            // The person has seen what is not understood.
+            if let Judged::Refused(refusal) = Box::pin(self.check_rights(&attempt)).await? {
                 return Ok(Admission::Answer(refusal));
             }
         }
@@ -250,9 +269,8 @@ impl Kernel {
         Ok(Admission::Go(permit.counted(metered), cleaned))
     }
 
-    /// Judges who calls what, with what: everything that needs no person. The answer to the client where it is refused
-    /// for what it is.
-    pub(crate) async fn check_rights(&self, attempt: &Attempt<'_>) -> Result<Option<Reply>, Fault> {
+    /// Judges who calls what, with what: everything that needs no person.
+    pub(crate) async fn check_rights(&self, attempt: &Attempt<'_>) -> Result<Judged, Fault> {
         let tables = self.tables().await?;
         let Attempt { context, server, policy, .. } = attempt;
         let access = self.access(&tables, &context.session, server, attempt.called());
@@ -274,7 +292,7 @@ impl Kernel {
         if let Some(delegation) = attempt.metadata.delegation()?
             && let Some(refusal) = Box::pin(self.check_delegation(attempt, &delegation, &tables, &mut scopes)).await
         {
-            return Ok(Some(refusal));
+            return Ok(Judged::Refused(refusal));
         }
         Ok(self.check_arguments(attempt, &scopes).await)
     }
@@ -289,15 +307,18 @@ impl Kernel {
         self.gate().options().approval_policy == ApprovalPolicy::AutoApprove
     }
 
-    /// Judges the arguments; the answer to the client where they are refused.
-    async fn check_arguments(&self, attempt: &Attempt<'_>, scopes: &[permission::Scope]) -> Option<Reply> {
+    /// Judges the arguments.
+    async fn check_arguments(&self, attempt: &Attempt<'_>, scopes: &[permission::Scope]) -> Judged {
         if let Some(refusal) = self.check_scopes(attempt).await {
-            return Some(refusal);
+            return Judged::Refused(refusal);
         }
         if let Some(refusal) = self.check_schema(attempt).await {
-            return Some(refusal);
+            return Judged::Refused(refusal);
         }
-        let violation = self.violation(attempt, scopes).await?;
+        let Some(violation) = self.violation(attempt, scopes).await else { return Judged::Fit };
+        if violation.finding.asks() {
+            return Judged::Doubtful(Box::new(violation));
+        }
         let code = violation.rejection.is_some();
         let event_type = if code { event::CODE_REJECTED } else { event::VALIDATION_FAILED };
         let event = audit::with(attempt.event(event_type, result::BLOCKED), "step", "validators");
@@ -320,10 +341,10 @@ impl Kernel {
         });
         let fault = fault.with_details(details);
         self.gate().audit.note(refused(event, &fault)).await;
-        Some(attempt.refusal(&fault))
+        Judged::Refused(attempt.refusal(&fault))
     }
 
-    /// What is wrong with the arguments of a call, within the scopes of the permissions it uses.
+    /// What is wrong with the arguments of a call, or not understood of them, within the scopes of the permissions it uses.
     pub(crate) async fn violation(&self, attempt: &Attempt<'_>, scopes: &[permission::Scope]) -> Option<Violation> {
         let policy = attempt.policy;
         // A resource that its server lists under a name of its own is no place that a grant could speak of.
@@ -332,9 +353,10 @@ impl Kernel {
             && attempt.tool.split_once(':').is_some_and(|(_, uri)| arguments::is_opaque(uri));
         if scopes.is_empty() || opaque {
             let checks = policy.checks.clone();
-            return if checks.is_empty() { None } else { Box::pin(checked(checks, attempt)).await };
+            return if checks.is_empty() { None } else { Box::pin(self.checked(checks, attempt)).await };
         }
         let bases = Bases::of(attempt.server, scopes).await;
+        let mut doubt = None;
         let (checks, rest) = match attempt.within {
             Some(within) => {
                 // Parts of an address are no places and no hosts by themselves.
@@ -344,18 +366,33 @@ impl Kernel {
             None => (Arc::new(policy.checks_within(scopes, &bases)), attempt.beside()),
         };
         if !checks.is_empty()
-            && let Some(violation) = Box::pin(checked(checks, attempt)).await
+            && let Some(violation) = Box::pin(self.checked(checks, attempt)).await
         {
-            return Some(violation);
+            if !violation.finding.asks() {
+                return Some(violation);
+            }
+            doubt = Some(violation);
         }
-        let rest = rest?;
+        let Some(rest) = rest else { return doubt };
         let limits = Checks::new(&[], &ToolSecurity::default(), scopes, bases.first()).also_based_at(bases.others());
         // Some servers take nothing of a URL but its path, whatever its scheme and host. One that has a permission for the
         // network opens URLs as what they are.
         let is_address = matches!(attempt.subject, Subject::Resource | Subject::Subscription);
         let limits =
             if is_address && !self.may_reach_network(attempt.server) { limits.with_paths_of_urls() } else { limits };
-        Box::pin(world::check(Arc::new(limits), rest)).await
+        Box::pin(world::check(Arc::new(limits), rest, &self.gate().options().understood)).await.or(doubt)
+    }
+
+    /// What is wrong with what the server would be sent, or not understood of it: with the arguments, or with what nobody
+    /// knows beside them.
+    async fn checked(&self, checks: Arc<Checks>, attempt: &Attempt<'_>) -> Option<Violation> {
+        let understood = self.gate().options().understood.clone();
+        let of_arguments = world::check(checks.clone(), attempt.arguments(), &understood).await;
+        match (of_arguments, attempt.unknown_beside()) {
+            (Some(violation), _) if !violation.finding.asks() => Some(violation),
+            (doubt, Some(beside)) => world::check(checks, beside, &understood).await.or(doubt),
+            (doubt, None) => doubt,
+        }
     }
 
     /// Whether a server has a permission for the network, by configuration or decision.
@@ -393,15 +430,6 @@ impl Kernel {
         let event = audit::with(event, "reason", fault.message());
         self.gate().audit.note(refused(event, &fault)).await;
         Some(attempt.refusal(&fault))
-    }
-}
-
-/// What is wrong with what the server would be sent: with the arguments, or with what nobody knows beside them.
-async fn checked(checks: Arc<Checks>, attempt: &Attempt<'_>) -> Option<Violation> {
-    let Some(beside) = attempt.unknown_beside() else { return world::check(checks, attempt.arguments()).await };
-    match world::check(checks.clone(), attempt.arguments()).await {
-        None => world::check(checks, beside).await,
-        violation => violation,
     }
 }
 

@@ -11,6 +11,7 @@ use switchboard_flow::restart::RestartPolicy;
 use switchboard_flow::retry::RetryPolicy;
 use switchboard_guard::code::Level;
 use switchboard_guard::risk::OperatorWord;
+use switchboard_guard::shell::Understood;
 use switchboard_peer::client::{Credentials, EraChoice, Target};
 use switchboard_protocol::mgp::{ApprovalPolicy, DefaultPolicy, TrustLevel};
 use switchboard_store::Store;
@@ -273,6 +274,8 @@ pub struct GateOptions {
     pub sync_all_effects: bool,
     /// Whether calls that only read go on where neither store nor journal can put them on record.
     pub reads_without_record: bool,
+    /// Which commands are understood, and so run unasked where the operator wants nobody asked.
+    pub understood: Understood,
 }
 
 impl Default for GateOptions {
@@ -293,6 +296,7 @@ impl Default for GateOptions {
             audit_arguments: false,
             sync_all_effects: false,
             reads_without_record: false,
+            understood: Understood::default(),
         }
     }
 }

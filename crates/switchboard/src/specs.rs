@@ -10,6 +10,7 @@ use switchboard_config::{
 };
 use switchboard_guard::code::Level;
 use switchboard_guard::risk::OperatorWord;
+use switchboard_guard::shell::Understood;
 use switchboard_kernel::{
     self as kernel, AgentTools, Allowance, BreakerPolicy, Budget, GateOptions, Isolation, KernelOptions,
     PressurePolicy, PrincipalRates, PromptPolicy, Quota, Rate, Restart, RetryPolicy, ServerPolicy, ServerSpec, Sharing,
@@ -246,10 +247,25 @@ pub(crate) fn kernel_options(settings: &Settings, store: Option<Store>) -> Kerne
             audit_arguments: gate.audit_arguments,
             sync_all_effects: gate.sync_all_effects,
             reads_without_record: gate.reads_without_record,
+            understood: understood(&gate.understood_commands),
         },
         tools: tool_context(&settings.tools),
         ..usual
     }
+}
+
+/// The table of commands with the operator's own lines. One that cannot be read is left out: what it would have let through
+/// is asked about.
+fn understood(lines: &[String]) -> Understood {
+    let readable = |line: &&String| match Understood::with(std::slice::from_ref(*line)) {
+        Ok(_) => true,
+        Err(fault) => {
+            tracing::warn!(%fault, "a line of `understood_commands` in [gate] cannot be read, and is left out");
+            false
+        }
+    };
+    let lines: Vec<String> = lines.iter().filter(readable).cloned().collect();
+    Understood::with(&lines).unwrap_or_default()
 }
 
 /// The transformer that orders what is found, if the operator wants one. Reads its files.

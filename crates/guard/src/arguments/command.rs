@@ -2,7 +2,7 @@
 
 use super::connect;
 use super::role::Role;
-use super::walk::{Refused, at};
+use super::walk::{Doubts, Refused, at};
 use super::{Checks, SCOPE};
 use crate::permission::Scope;
 use crate::{Finding, Verdict, shell};
@@ -17,11 +17,11 @@ pub(super) const SYSTEM_FOLDERS: [&str; 5] = ["/bin/", "/usr/bin/", "/usr/local/
 const ELEVATING: [&str; 5] = ["sudo", "doas", "su", "pkexec", "runuser"];
 
 /// A string that is a command.
-pub(super) fn check(checks: &Checks, line: &str) -> Result<(), Refused> {
+pub(super) fn check(checks: &Checks, line: &str, doubts: Doubts<'_>) -> Result<(), Refused> {
     let elevated = line.trim_start().strip_prefix("sudo ").filter(|_| may_elevate(checks));
     let judged = elevated.unwrap_or(line);
     if checks.sandbox {
-        at("sandbox", shell::check(judged))?;
+        at("sandbox", doubts.weigh(shell::check_with(judged, doubts.understood)))?;
     }
     if checks.readonly {
         at("readonly", shell::readonly(judged))?;
@@ -43,7 +43,8 @@ pub(super) fn check_loosely(checks: &Checks, line: &str) -> Result<(), Refused> 
     let elevated = line.trim_start().strip_prefix("sudo ").filter(|_| may_elevate(checks));
     let judged = elevated.unwrap_or(line);
     if checks.sandbox {
-        at("sandbox", shell::check(judged))?;
+        let verdict = shell::check(judged);
+        at("sandbox", if verdict.as_ref().is_err_and(Finding::asks) { Ok(()) } else { verdict })?;
     }
     checks.scopes.iter().try_for_each(|scope| at(SCOPE, within(scope, judged, elevated.is_some())))
 }

@@ -3,10 +3,10 @@
 use switchboard_protocol::mgp::security::CodeSafety;
 
 use super::role::Role;
-use super::walk::{Reason, Refused, refused};
+use super::walk::{Doubts, Reason, Refused, refused};
 use super::{Checks, SCOPE};
-use crate::Finding;
 use crate::code::{self, Bounds, Language, Level, MAX_BYTES, Rejection};
+use crate::{Answer, Finding};
 
 /// How code is judged for one tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,14 +75,20 @@ impl CodeRules {
 }
 
 /// `language` is what stands beside the code in the arguments.
-pub(super) fn check(checks: &Checks, role: Role, text: &str, language: Option<&str>) -> Result<(), Refused> {
+pub(super) fn check(
+    checks: &Checks,
+    role: Role,
+    text: &str,
+    language: Option<&str>,
+    doubts: Doubts<'_>,
+) -> Result<(), Refused> {
     // What is called content may be data for the code: it is code for certain only where its language is named.
     let is_code = matches!(role, Role::Code | Role::Script) || (role == Role::Content && language.is_some());
     let judged = checks.code || (checks.readonly && !checks.sandbox);
     if is_code {
         let language = known_language(checks, language)?;
         allowed_language(checks, language)?;
-        if judged { whole_program(checks, text, language) } else { Ok(()) }
+        if judged { whole_program(checks, text, language, doubts) } else { Ok(()) }
     } else if checks.code && !matches!(role, Role::Command | Role::Commands) {
         hidden_program(checks, role, text, known_language(checks, language)?)
     } else {
@@ -123,13 +129,17 @@ fn allowed_language(checks: &Checks, language: Option<Language>) -> Result<(), R
 
 /// A string that is a program. In an unknown language it has to be accepted in one, and refused in none that can read
 /// it at all.
-fn whole_program(checks: &Checks, text: &str, language: Option<Language>) -> Result<(), Refused> {
+fn whole_program(checks: &Checks, text: &str, language: Option<Language>, doubts: Doubts<'_>) -> Result<(), Refused> {
     let languages = candidates(language);
     let mut accepted = false;
+    let mut doubt = None;
     let mut unreadable = None;
     for language in languages {
         let findings = findings(checks, *language, text);
-        if findings.is_empty() {
+        if let Some(first) = findings.first().filter(|_| findings.iter().all(Finding::asks)) {
+            accepted = true;
+            doubt.get_or_insert_with(|| first.clone());
+        } else if findings.is_empty() {
             accepted = true;
         } else if languages.len() == 1 || findings.iter().any(|finding| finding.rule != "code-syntax") {
             return Err(rejected(checks, *language, text, findings));
@@ -137,8 +147,13 @@ fn whole_program(checks: &Checks, text: &str, language: Option<Language>) -> Res
             unreadable = Some((*language, findings));
         }
     }
-    match unreadable {
-        Some((language, findings)) if !accepted => Err(rejected(checks, language, text, findings)),
+    match (unreadable, doubt) {
+        (Some((language, findings)), _) if !accepted => Err(rejected(checks, language, text, findings)),
+        // Where only little is let in, nobody is asked about the rest.
+        (_, Some(doubt)) if level(checks) >= Level::Strict => {
+            Err(refused("code_safety", Finding { answer: Answer::Block, ..doubt }))
+        }
+        (_, Some(doubt)) => doubts.weigh(Err(doubt)).map_err(|doubt| refused("code_safety", doubt)),
         _ => Ok(()),
     }
 }
@@ -154,7 +169,7 @@ fn hidden_program(checks: &Checks, role: Role, text: &str, language: Option<Lang
     let program = without_fence(text);
     for language in candidates(language).iter().filter(|language| **language != Language::Shell) {
         let findings = findings(checks, *language, program);
-        if findings.iter().any(|finding| finding.rule != "code-syntax") {
+        if findings.iter().any(|finding| finding.rule != "code-syntax" && !finding.asks()) {
             return Err(rejected(checks, *language, text, findings));
         }
     }

@@ -9,6 +9,7 @@ use super::role::{self, Role};
 use super::words::{self, Words};
 use super::{ARGUMENTS, Checks, MAX_DEPTH, SCOPE, Violation, World, command, place, reach, source, sql};
 use crate::code::Rejection;
+use crate::shell::Understood;
 use crate::{Finding, Verdict};
 
 /// A refusal on its way out.
@@ -34,6 +35,26 @@ struct Beside {
 pub(super) struct Walk<'a> {
     pub(super) checks: &'a Checks,
     pub(super) world: &'a dyn World,
+    pub(super) doubts: Doubts<'a>,
+}
+
+/// What is made of what is not understood.
+#[derive(Clone, Copy)]
+pub(super) struct Doubts<'a> {
+    /// The table of what is.
+    pub(super) understood: &'a Understood,
+    /// Whether it counts: what is hostile is looked for first, so that nobody is asked about it.
+    pub(super) count: bool,
+}
+
+impl Doubts<'_> {
+    /// A verdict without the doubts that do not count.
+    pub(super) fn weigh(&self, verdict: Verdict) -> Verdict {
+        match verdict {
+            Err(finding) if finding.asks() && !self.count => Ok(()),
+            verdict => verdict,
+        }
+    }
 }
 
 type Outcome = Result<(), Refused>;
@@ -240,7 +261,7 @@ impl Walk<'_> {
             reach::check(self.checks, role, text, self.world)?;
         }
         if self.checks.runs_code() {
-            source::check(self.checks, role, text, beside.language.as_deref())?;
+            source::check(self.checks, role, text, beside.language.as_deref(), self.doubts)?;
         }
         Ok(())
     }
@@ -314,7 +335,7 @@ impl Walk<'_> {
     }
 
     fn one_command(&self, line: &str) -> Result<(), Refused> {
-        command::check(self.checks, line)?;
+        command::check(self.checks, line, self.doubts)?;
         self.check_command_paths(line)
     }
 

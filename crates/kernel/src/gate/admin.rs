@@ -344,10 +344,12 @@ impl Kernel {
         let mut scopes: Vec<_> = held.into_iter().filter_map(|granted| granted.scope).collect();
         let access = self.access(&tables, &context.session, &server, Some((&route.original, &name)));
         scopes.extend(tables.limits(&access).cloned());
-        if let Some(violation) = self.violation(&attempt, &scopes).await {
+        let violation = self.violation(&attempt, &scopes).await;
+        let is_doubtful = violation.as_ref().is_some_and(|violation| violation.finding.asks());
+        if let Some(violation) = violation.filter(|_| !is_doubtful) {
             return Ok(preflight::<&str>(false, &[], Some(&violation.finding.message), false));
         }
-        let confirm = policy.assessment.confirm.is_some_and(|reason| self.asks_for(reason));
+        let confirm = is_doubtful || policy.assessment.confirm.is_some_and(|reason| self.asks_for(reason));
         Ok(preflight::<&str>(true, &[], confirm.then_some("a person will be asked first"), confirm))
     }
 

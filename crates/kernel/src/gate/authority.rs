@@ -189,7 +189,7 @@ impl Kernel {
             trace: "",
             request: None,
         };
-        self.violation(&attempt, &scopes).await.is_none()
+        self.violation(&attempt, &scopes).await.is_none_or(|violation| violation.finding.asks())
     }
 }
 

@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
+use switchboard_guard::arguments::Violation;
 use switchboard_guard::risk::ConfirmReason;
 use switchboard_peer::{Context, Reply};
 use switchboard_protocol::Era;
@@ -128,10 +129,15 @@ impl Drop for Waiting<'_> {
 
 impl Kernel {
     /// Makes sure that a person agreed to a call.
-    pub(super) async fn confirm(&self, attempt: &Attempt<'_>, reason: ConfirmReason) -> Result<Confirmed, Fault> {
+    pub(super) async fn confirm(
+        &self,
+        attempt: &Attempt<'_>,
+        reason: ConfirmReason,
+        doubt: Option<&Violation>,
+    ) -> Result<Confirmed, Fault> {
         let sent = attempt.sent_to_server();
         let arguments = sent.digest().map_err(crate::forward::malformed)?;
-        let message = message(attempt, reason).filter(|_| sent.whole().view::<Value>().is_ok());
+        let message = message(attempt, reason, doubt).filter(|_| sent.whole().view::<Value>().is_ok());
         let Some(message) = message else {
             // Nobody agrees to what they cannot be shown.
             let text = "the arguments hold a number that cannot be shown, and a person has to agree to them";

@@ -78,6 +78,11 @@ impl ToolPolicy {
         }
     }
 
+    /// Whether a person may be asked about its calls.
+    pub(crate) fn may_ask(&self) -> bool {
+        self.assessment.confirm.is_some() || !self.checks.is_empty()
+    }
+
     /// The same with the level of code safety that the operator says.
     #[must_use]
     pub fn with_code_level(self, level: Option<Level>) -> Self {

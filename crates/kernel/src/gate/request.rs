@@ -225,7 +225,7 @@ impl<'a> Asking<'a> {
 
     /// Whether a person may have been asked about it, which takes a while.
     pub(crate) fn asks(&self) -> bool {
-        self.policy.assessment.confirm.is_some()
+        self.policy.may_ask()
     }
 
     /// Remembers it where a person agreed to it and its server wants more.

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use switchboard_guard::Finding;
 use switchboard_guard::arguments::{self, Checks, Violation, World};
+use switchboard_guard::shell::Understood;
 use switchboard_wire::Raw;
 
 /// How long everything that is looked up for one call may take.
@@ -28,7 +29,7 @@ impl World for Machine {
 }
 
 /// Checks arguments, with everything looked up that the checks want to know.
-pub(super) async fn check(checks: Arc<Checks>, arguments: Raw) -> Option<Violation> {
+pub(super) async fn check(checks: Arc<Checks>, arguments: Raw, understood: &Understood) -> Option<Violation> {
     let mut machine = Machine { addresses: HashMap::new() };
     if checks.looks_outside() {
         let hosts = arguments::hosts(&arguments);
@@ -39,10 +40,12 @@ pub(super) async fn check(checks: Arc<Checks>, arguments: Raw) -> Option<Violati
         machine.addresses = hosts.into_iter().zip(looked).collect();
     }
     if !checks.looks_at_places() {
-        return arguments::check(&checks, &arguments, &machine).err().map(|violation| *violation);
+        return arguments::check_with(&checks, &arguments, &machine, understood).err().map(|violation| *violation);
     }
     // Links are read from disks that may be slow.
-    let checking = tokio::task::spawn_blocking(move || arguments::check(&checks, &arguments, &machine));
+    let understood = understood.clone();
+    let checking =
+        tokio::task::spawn_blocking(move || arguments::check_with(&checks, &arguments, &machine, &understood));
     match tokio::time::timeout(PATIENCE, checking).await {
         Ok(Ok(checked)) => checked.err().map(|violation| *violation),
         _ => Some(unchecked("the arguments could not be checked in time")),

@@ -125,7 +125,7 @@ impl Kernel {
             Admission::Answer(reply) => return Ok(Box::pin(self.repeated(context, &name, raw, reply)).await),
         };
         // While a person was asked, another server may have taken the place of this one.
-        if policy.assessment.confirm.is_some()
+        if policy.may_ask()
             && let Some(current) = self.replaced(&name, &server, &route)
         {
             (view, server, route) = current;
@@ -192,7 +192,7 @@ impl Kernel {
         }
         let reply = outcome.map_err(|fault| repeat::told_of_unknown(&server, policy, &metadata, fault))?;
         self.discovery().used(&context.session, &name);
-        if policy.assessment.confirm.is_some() {
+        if policy.may_ask() {
             self.remember_midway(context, server.id(), &name, policy, &Sent::of_call(&params), &reply);
         }
         match intent {

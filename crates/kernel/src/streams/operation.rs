@@ -21,7 +21,7 @@ use switchboard_wire::{Edit, Id, Limits, Object, Raw, Request};
 use super::live::{Reader, ToReader};
 use super::{Form, GoesOn, Live, Wish};
 use crate::directory::Route;
-use crate::gate::{self, Attempt, Permit, Sent};
+use crate::gate::{self, Attempt, Judged, Permit, Sent};
 use crate::kernel::{Called, Kernel, View, readable, repeat};
 use crate::server::Server;
 
@@ -129,7 +129,7 @@ impl Kernel {
             (Some(policy), Some(metadata)) => repeat::told_of_unknown(&server, policy, metadata, fault),
             _ => fault,
         })?;
-        if let Some(policy) = route.policy.as_ref().filter(|policy| policy.assessment.confirm.is_some()) {
+        if let Some(policy) = route.policy.as_ref().filter(|policy| policy.may_ask()) {
             self.remember_midway(&context, server.id(), &name, policy, &Sent::of_call(&params), &reply);
         }
         Ok(reply)
@@ -191,7 +191,7 @@ impl Kernel {
         let Ok(claimed) = Checkpoint::claimed(&token) else { return Ok(None) };
         let (context, server) = (attempt.context, attempt.server);
         // With the arguments at hand it is judged as the call itself: by the limits that hold now.
-        if let Some(refusal) = Box::pin(self.check_rights(attempt)).await? {
+        if let Judged::Refused(refusal) = Box::pin(self.check_rights(attempt)).await? {
             return Ok(Some(refusal));
         }
         let tokens = gate::tokens_of(context, request.params.as_ref());

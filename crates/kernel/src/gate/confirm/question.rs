@@ -7,6 +7,7 @@ use std::borrow::Cow;
 
 use jiff::Timestamp;
 use serde_json::value::RawValue;
+use switchboard_guard::arguments::Violation;
 use switchboard_guard::redact;
 use switchboard_guard::risk::ConfirmReason;
 use switchboard_protocol::fault::{Fault, FaultKind};
@@ -113,7 +114,7 @@ impl Question<'_> {
 /// What a person is asked: the tool, why, the exact arguments, and what the server itself says about the call.
 ///
 /// `None` where the arguments cannot be shown.
-pub(super) fn message(attempt: &Attempt<'_>, reason: ConfirmReason) -> Option<String> {
+pub(super) fn message(attempt: &Attempt<'_>, reason: ConfirmReason, doubt: Option<&Violation>) -> Option<String> {
     let Sent { arguments, beside } = attempt.sent_to_server();
     let mut shown = match redact::shown(&arguments)?.as_str() {
         "{}" => "no arguments".to_owned(),
@@ -125,6 +126,10 @@ pub(super) fn message(attempt: &Attempt<'_>, reason: ConfirmReason) -> Option<St
     let (risk, reason) = (attempt.policy.assessment.risk.as_str(), reason.as_str());
     let why = if risk == reason { risk.to_owned() } else { format!("{risk}, {reason}") };
     let mut text = format!("Allow `{}` of server `{}`? ({why})\n{shown}", attempt.tool, attempt.server.id());
+    if let Some(Violation { finding, pointer, .. }) = doubt {
+        let place = if pointer.is_empty() { String::new() } else { format!(" at {pointer}") };
+        text.push_str(&format!("\nNot understood{place}: {}", redact::one_line(&finding.message)));
+    }
     if let Some(said) = server_says(attempt) {
         text.push_str("\nThe server says:\n");
         text.push_str(&said);
