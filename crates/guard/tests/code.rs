@@ -12,7 +12,10 @@ fn assert_all(language: Language, file: &str, accepted: bool) {
     let wrong: Vec<String> = cases(file)
         .filter_map(|source| {
             let verdict = code::check(language, Level::Standard, source);
-            (verdict.is_ok() != accepted).then(|| format!("{source}\n=> {verdict:?}"))
+            // A person may be asked about what is accepted.
+            let passes = verdict.as_ref().err().is_none_or(switchboard_guard::Finding::asks);
+            let wrong = if accepted { !passes } else { verdict.is_ok() };
+            wrong.then(|| format!("{source}\n=> {verdict:?}"))
         })
         .collect();
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n\n"));

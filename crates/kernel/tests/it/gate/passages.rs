@@ -213,7 +213,7 @@ async fn a_prompt_that_runs_commands_is_judged_as_a_tool_would_be() {
             .await;
             let get = |command: &str| json!({"name": name, "arguments": {key: command}});
             let ann = house.client(era, "ann").await;
-            let refused = ann.request("prompts/get", get("echo pwned > /tmp/x; id")).await.unwrap_err();
+            let refused = ann.request("prompts/get", get("echo pwned > /tmp/x; sudo id")).await.unwrap_err();
             assert!(refused.message.contains("sandbox"), "{refused:?}");
             let held = ann.request("prompts/get", get("ls -l")).await;
             assert!(held.is_err(), "nobody agreed: {held:?}");
@@ -356,7 +356,7 @@ async fn another_spelling_of_an_address_is_judged_alike() {
         }
         assert!(script.heard("completion/complete").is_empty());
         // What is read in several ways is judged in each, and not as the words of one command.
-        for uri in ["exec://ls;id", "exec://ls;id%20", "exec://u@ls;id", "exec://ls;id:80", "exec://./ls;id"] {
+        for uri in ["exec://ls;su", "exec://ls;su%20", "exec://u@ls;su", "exec://ls;su:80", "exec://./ls;su"] {
             let refused = ann.request("resources/read", json!({"uri": format!("{prefix}{uri}")})).await.unwrap_err();
             assert!(refused.message.contains("sandbox"), "{uri}: {refused:?}");
         }
