@@ -5,9 +5,13 @@
 //! place and keeps the strictest word where two differ. What cannot be read counts as the worst it could mean. All of
 //! it is the server's own claim: what follows from it is decided elsewhere.
 
+mod argument;
+
 use switchboard_wire::{Edit, Kind, Object, Raw};
 
 use super::{Risk, ValidatorName};
+
+pub use argument::Argument;
 
 /// The places under `_meta` where a server may put what it cannot put at the top.
 const META_HOMES: [&str; 2] = ["mgp", "dev.cloto/mgp"];
@@ -43,6 +47,8 @@ pub struct ToolSecurity {
     pub subject: String,
     /// The names of the arguments, as far as the schema lists them.
     pub properties: Vec<String>,
+    /// What the schema says of them, and of the members within them.
+    pub arguments: Vec<Argument>,
     /// Whether something about security was written that cannot be read.
     pub unreadable: bool,
     /// The server's `security` object.
@@ -108,9 +114,9 @@ impl ToolSecurity {
             said.read_meta(&meta);
         }
         said.subject = subject(&tool);
-        said.properties = ["inputSchema", "input_schema"]
-            .iter()
-            .find_map(|key| tool.get(key))
+        let schema = ["inputSchema", "input_schema"].iter().find_map(|key| tool.get(key));
+        said.arguments = schema.as_ref().map(Argument::of_schema).unwrap_or_default();
+        said.properties = schema
             .and_then(|schema| schema.member("properties"))
             .and_then(|properties| Object::open(&properties).ok())
             .map(|properties| properties.iter().map(|(name, _)| name.into_owned()).collect())
