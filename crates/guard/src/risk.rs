@@ -103,6 +103,7 @@ impl Assessment {
             validators: &self.validators,
             reversible: self.reversible,
             confirmation_required: self.confirm.is_some(),
+            reason: &self.reason,
         }
     }
 }
@@ -175,12 +176,17 @@ impl Found {
     fn of(declared: &ToolSecurity, name: &str) -> Self {
         let nature = nature::of(declared, name);
         let cargo = carried::of(declared, name, nature.looks());
+        // What runs a statement is judged by the statement.
+        let judged = cargo.has(Carries::Statement).or_else(|| cargo.has(Carries::Query)).is_some();
+        let by_statement = |nature: Nature| if judged { nature.without_running() } else { nature };
+        let nature = by_statement(nature);
         let class = carried::class(declared, name, &cargo);
         let found = Self { class, nature: Some(nature), cargo, bare: None };
         let holds = |key: &&String| !found.cargo.carried.iter().any(|carried| *carried.key == ***key);
         let others: Vec<String> = declared.properties.iter().filter(holds).cloned().collect();
         let class = fallback::classify(name, &others);
-        let bare = Self { class, nature: Some(nature::without_choice(declared, name)), ..Self::default() };
+        let bare =
+            Self { class, nature: Some(by_statement(nature::without_choice(declared, name))), ..Self::default() };
         let eased = Some(Box::new(bare))
             .filter(|bare| bare.class != found.class || bare.nature != found.nature || !found.cargo.carried.is_empty());
         Self { bare: eased, ..found }
@@ -203,8 +209,10 @@ impl Found {
     }
 
     /// Whether a statement that it is given may write.
-    fn writes_statements(&self) -> Option<&str> {
-        self.cargo.has(Carries::Statement).filter(|_| !self.cargo.reads)
+    fn writes_statements(&self) -> Option<(&str, Carries)> {
+        let carried =
+            [Carries::Statement, Carries::Query].iter().find_map(|what| Some((self.cargo.has(*what)?, *what)));
+        carried.filter(|_| !self.cargo.reads)
     }
 }
 

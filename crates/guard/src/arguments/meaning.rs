@@ -28,6 +28,7 @@ fn role_of(carried: &Carried) -> Role {
         (Carries::Code, known @ (Role::Code | Role::Script)) => known,
         (Carries::Code, _) => Role::Code,
         (Carries::Statement, _) => Role::Sql,
+        (Carries::Query, _) => Role::Query,
         // What is typed may be in any language. As text of no known kind it is searched for commands that do harm, also
         // where its key is called `text`.
         (Carries::Input, known @ (Role::Command | Role::Commands)) => known,

@@ -3,6 +3,8 @@
 //! A key may be called anything (`what`, `payload`, `input`). Its title and description say what is meant by it, and so do
 //! the name and the description of the tool. Computed once per definition; a call is judged by what was found here.
 
+use std::collections::HashSet;
+
 use switchboard_protocol::mgp::security::{Argument, ToolSecurity};
 
 use super::fallback::{self, Class, words};
@@ -19,6 +21,8 @@ pub enum Carries {
     Code,
     /// A statement for a database.
     Statement,
+    /// A query in the language of an API, which may be one that changes something.
+    Query,
 }
 
 impl Carries {
@@ -30,6 +34,7 @@ impl Carries {
             Self::Input => "what is typed into something that runs",
             Self::Code => "code",
             Self::Statement => "a statement for a database",
+            Self::Query => "a query for an API",
         }
     }
 }
@@ -42,6 +47,9 @@ pub struct Carried {
     /// What it carries.
     pub what: Carries,
 }
+
+/// Words of a name that are looked at.
+const MOST_WORDS: usize = 32;
 
 tables! {
     /// Nouns for a command, in several languages.
@@ -123,6 +131,10 @@ tables! {
     PAGES_SAID = "browser page element webpage";
     /// Languages of statements that a description may name.
     SPOKEN = "sql cypher database databases select";
+    /// Languages in which nothing but questions can be asked.
+    ONLY_ASKING = "promql logql kql jql nrql lucene traceql metricsql dsl elasticsearch splunk spl jmespath xpath";
+    /// Names of tools that run what they are given.
+    EXECUTING = "execute run exec";
     /// Names of tools that pass a statement on.
     ASKING = "execute run exec query sql db database";
     /// Codes that are no programs.
@@ -171,6 +183,8 @@ impl Cargo {
 struct Tool<'a> {
     name: Vec<String>,
     said: Vec<String>,
+    /// The names of its arguments, in one spelling.
+    keys: HashSet<String>,
     arguments: &'a [Argument],
     looks: bool,
 }
@@ -178,7 +192,9 @@ struct Tool<'a> {
 /// What the arguments of a tool carry. `looks` is whether it only looks, by its name and description.
 pub(super) fn of(declared: &ToolSecurity, name: &str, looks: bool) -> Cargo {
     let said = words(&declared.subject);
-    let tool = Tool { name: words(name), said, arguments: &declared.arguments, looks };
+    let keys = declared.arguments.iter().map(|argument| words(&argument.name).join("_")).collect();
+    let name = words(name).into_iter().take(MOST_WORDS).collect();
+    let tool = Tool { name, said, keys, arguments: &declared.arguments, looks };
     let mut cargo = Cargo::default();
     for argument in declared.arguments.iter().filter(|argument| !argument.closed) {
         let Some(what) = tool.carries(argument) else { continue };
@@ -205,7 +221,7 @@ impl Tool<'_> {
     }
 
     fn has_argument(&self, list: &Set) -> bool {
-        self.arguments.iter().any(|argument| list.contains(words(&argument.name).join("_").as_str()))
+        self.keys.iter().any(|key| list.contains(key.as_str()))
     }
 
     fn carries(&self, argument: &Argument) -> Option<Carries> {
@@ -219,6 +235,10 @@ impl Tool<'_> {
         let last = key.rsplit('_').next().unwrap_or_default();
         if OTHERS.contains(key.as_str()) || NAMING.contains(last) {
             return None;
+        }
+        let graph = |words: &[String]| words.iter().any(|word| word == "graphql" || word == "gql");
+        if matches!(last, "query" | "mutation" | "document" | "graphql") && (graph(&all) || graph(&self.said)) {
+            return Some(Carries::Query);
         }
         if self.is_statement(&key, last, &all, starts(&DATABASES) || begins(&DATABASES) && starts(&STATEMENTS)) {
             return Some(Carries::Statement);
@@ -249,12 +269,18 @@ impl Tool<'_> {
             && (all.iter().any(|word| DATABASES.contains(word.as_str())) || self.has_name(&DATABASES) && last != "text")
             || matches!(last, "statement" | "statements" | "stmt") && self.says(&DATABASES)
             || matches!(key, "query" | "statement") && self.has_name(&ASKING) && self.says(&SPOKEN)
+            || matches!(key, "query" | "statement")
+                && self.has_name(&EXECUTING)
+                && self.name.iter().any(|word| matches!(word.as_str(), "query" | "statement"))
+                && !self.says(&ONLY_ASKING)
     }
 
     /// Whether it is typed into something that was started before.
     fn is_typed(&self, key: &str, last: &str, begins: bool, all: &[String]) -> bool {
         let says = |list: &Set| all.iter().any(|word| list.contains(word.as_str()));
-        let page = self.has_name(&PAGES) || self.has_argument(&PAGES) || self.says(&PAGES_SAID);
+        let page = self.has_name(&PAGES)
+            || self.has_argument(&PAGES)
+            || self.said.iter().take(20).any(|word| PAGES_SAID.contains(word.as_str()));
         // `process_image` does something to an image.
         let nouns = &self.name[usize::from(self.name.first().is_some_and(|first| first == "process"))..];
         let runner = nouns.iter().any(|word| RUNNERS.contains(word.as_str())) || self.has_argument(&RUNNER_ARGUMENTS);

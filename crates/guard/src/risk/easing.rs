@@ -84,6 +84,9 @@ impl Look<'_> {
 
     /// Whether what is carried is a statement, or a list of them, that only reads.
     fn reads(&self, what: Carries, value: &Raw) -> bool {
+        if what == Carries::Query {
+            return value.as_text().is_some_and(|text| asks_only(&text));
+        }
         if what != Carries::Statement {
             return false;
         }
@@ -99,6 +102,15 @@ impl Look<'_> {
         let held = Edit::empty().set("sql", Raw::string(statement)).finish();
         arguments::check(&checks, &held, &NoWorld).is_ok()
     }
+}
+
+/// Whether a document of GraphQL asks for something and has no operation that changes anything.
+fn asks_only(document: &str) -> bool {
+    let begins = document.trim_start();
+    let mut words = document.split(|c: char| !c.is_alphanumeric() && c != '_');
+    (begins.starts_with('{') || begins.starts_with("query"))
+        && !document.contains('#')
+        && words.all(|word| !matches!(word, "mutation" | "subscription"))
 }
 
 fn is_empty(value: &Raw) -> bool {

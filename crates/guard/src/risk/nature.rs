@@ -43,6 +43,8 @@ tables! {
     WRITING_ARGUMENTS = "output_path output_file output_dir output_directory output_filename output_file_path outputpath \
         output_folder save_path save_to save_dir save_file save_as dest_path destination_path destination_file download_path \
         download_dir target_path target_file export_path overwrite local_path write_to";
+    /// What is meant for people, whatever else is said.
+    LETTERS = "message messages email emails mail mails sms dm tweet broadcast invitation newsletter comment thread reply";
     /// Arguments that say what a request holds.
     BODIES = "body data payload json request_body content form headers";
     /// Who has rights, and where.
@@ -82,6 +84,12 @@ impl Nature {
     /// Whether it only looks, where its server does not say so.
     pub(super) fn looks(self) -> bool {
         self.kind == Some(Kind::Look)
+    }
+
+    /// The same where what it runs is told by an argument.
+    pub(super) fn without_running(self) -> Self {
+        let runs = self.kind == Some(Kind::Run);
+        Self { kind: if runs { Some(Kind::Manage) } else { self.kind }, ..self }
     }
 
     /// What a person is asked about.
@@ -158,6 +166,7 @@ pub(super) fn writes_by_argument(declared: &ToolSecurity) -> bool {
 
 /// What a name says, and whether with a word that is hardly ever a noun.
 fn of_name(name: &[String]) -> Option<(Kind, bool)> {
+    let name = &name[..name.len().min(MOST_WORDS)];
     if let Some(kind) = name.iter().find_map(|word| verbs::within(word)) {
         return Some((kind, true));
     }
@@ -235,12 +244,17 @@ fn grave(name: &[String], found: &[(usize, Verb)]) -> Option<Kind> {
             (has(&PEOPLE) && has(&CIRCLES)).then_some(Kind::Grant)
         }
         Kind::Stop if has(&OWN) => None,
-        Kind::Send if has(&NOT_TO_PEOPLE) && paired.is_none() => None,
+        Kind::Send if has(&NOT_TO_PEOPLE) && !has(&LETTERS) && paired.is_none() && !has_noun(name) => None,
         Kind::Pay if has(&NO_MONEY) => None,
         // What it runs has to be told by its arguments.
         Kind::Run if paired.is_none() => None,
         kind => Some(kind),
     }
+}
+
+/// Whether two words of it are a noun, as in `reply_to_pull_request`.
+fn has_noun(name: &[String]) -> bool {
+    (0..name.len()).any(|at| is_noun(name, at))
 }
 
 /// What is left of a word for something grave that turned out not to be.
@@ -312,7 +326,13 @@ fn of_description(text: &str, name: &[String]) -> Option<Verb> {
         return behind.or(Some(Verb { kind: Kind::Manage, sure: false }));
     }
     if !verb.kind.is_grave() {
-        return Some(verb);
+        let paired = paired_behind(&words[at..]).map(|kind| Verb { kind, sure: true });
+        return Some(paired.filter(|_| at == start).unwrap_or(verb));
+    }
+    // `Remove tracks from a playlist`: both are still there.
+    let apart = |word: &str| name.iter().any(|own| own == word);
+    if verb.kind == Kind::Delete && apart("remove") && apart("from") {
+        return Some(Verb { kind: Kind::Change, sure: true });
     }
     // A grave word in a sentence is softened by the same objects as in a name.
     let objects: Vec<String> = words[at..].iter().take(8).chain(name).cloned().collect();
@@ -328,6 +348,21 @@ fn of_description(text: &str, name: &[String]) -> Option<Verb> {
         true => Some(Verb { kind: Kind::Change, sure: false }),
         false => Some(verb),
     }
+}
+
+/// What a verb at the beginning of these words does together with an object right behind it.
+fn paired_behind(words: &[String]) -> Option<Kind> {
+    let verb = words.first()?;
+    let bare = verb.strip_suffix("es").filter(|bare| verbs::of(bare).is_some()).or_else(|| verb.strip_suffix('s'));
+    let is_verb = |list: &Set| list.contains(verb.as_str()) || bare.is_some_and(|bare| list.contains(bare));
+    let behind =
+        || words.iter().skip(1).take(4).take_while(|word| !matches!(word.as_str(), "for" | "from" | "with" | "in"));
+    if behind().any(|word| TRIFLES.contains(word.as_str())) {
+        return None;
+    }
+    let pair =
+        PAIRS.iter().find(|(verbs, objects, _)| is_verb(verbs) && behind().any(|word| objects.contains(word.as_str())));
+    pair.map(|(_, _, kind)| *kind)
 }
 
 fn first_sentence(text: &str) -> &str {

@@ -62,11 +62,8 @@ fn of_arguments(found: &Found) -> Option<(Risk, String)> {
         Some(Class::Shell) => Some((Risk::Dangerous, "its name and arguments say that it runs commands".to_owned())),
         Some(Class::Code) => Some((Risk::Dangerous, "its name and arguments say that it runs code".to_owned())),
         _ => {
-            let key = found.writes_statements()?;
-            Some((
-                Risk::Dangerous,
-                format!("its argument `{key}` carries {}, which may write", Carries::Statement.as_str()),
-            ))
+            let (key, what) = found.writes_statements()?;
+            Some((Risk::Dangerous, format!("its argument `{key}` carries {}, which may write", what.as_str())))
         }
     }
 }

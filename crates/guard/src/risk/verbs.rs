@@ -101,7 +101,7 @@ const SURE: &[(Kind, &str)] = &[
     (
         Kind::Look,
         "get list read search find fetch describe show retrieve lookup query view browse inspect explain count check \
-         analyze analyse compare validate verify calculate compute convert parse resolve detect summarize summarise \
+         analyze analyse compare validate verify calculate convert parse resolve detect summarize summarise \
          translate extract scrape crawl discover preview peek poll wait diff ping think lint aggregate scan estimate \
          predict recommend suggest recall look see identify measure enumerate obtain decode encode whoami whois evaluate \
          return provide tell exists traverse hgetall hget lrange smembers zrange xrange llen scard \
@@ -109,13 +109,14 @@ const SURE: &[(Kind, &str)] = &[
          obtener listar leer buscar mostrar consultar ver contar encontrar verificar \
          obtenir lister lire chercher rechercher afficher trouver consulter récupérer recuperer vérifier \
          ottenere elencare leggere cercare mostrare trovare obter ler pesquisar exibir procurar \
-         получить прочитать найти показать искать посмотреть проверить ophalen lezen zoeken tonen pobierz znajdź",
+         получить прочитать найти показать искать посмотреть проверить ophalen lezen zoeken tonen pobierz znajdź obtiene busca muestra lee consulta liste cherche affiche lit holt sucht zeigt liest listet mostra legge \
+         lista trova",
     ),
     (
         Kind::Add,
         "create add append insert generate compose duplicate attach remember save upload initialize \
          anlegen erstellen hinzufügen hinzufuegen crear agregar añadir anadir créer creer ajouter creare aggiungere \
-         criar adicionar создать добавить maken toevoegen",
+         criar adicionar создать добавить maken toevoegen crea crée erstellt cria agrega ajoute",
     ),
     (
         Kind::Change,
@@ -124,14 +125,15 @@ const SURE: &[(Kind, &str)] = &[
          login logout subscribe unsubscribe reindex untag reschedule unmute approve reject accept decline increment \
          decrement hset sadd zadd xadd lpush rpush lpop rpop \
          ändern aendern schreiben bearbeiten aktualisieren actualizar modificar editar escribir modifier écrire ecrire \
-         aggiornare modificare scrivere atualizar escrever обновить изменить записать bijwerken wijzigen",
+         aggiornare modificare scrivere atualizar escrever обновить изменить записать bijwerken wijzigen actualiza \
+         modifica aktualisiert ändert atualiza",
     ),
     (Kind::Touch, "click hover drag tap swipe scroll navigate goto doubleclick dblclick emulate"),
     (Kind::Manage, "manage handle control administer operate perform invoke"),
     (
         Kind::Run,
         "execute exec eval spawn ausführen ausfuehren ejecutar exécuter executer eseguire executar выполнить запустить \
-         uitvoeren",
+         uitvoeren ejecuta exécute esegue executa",
     ),
     (
         Kind::Delete,
@@ -139,29 +141,29 @@ const SURE: &[(Kind, &str)] = &[
          obliterate deregister unregister flushdb flushall hdel xdel zrem srem lrem ltrim cleanup \
          löschen loeschen entfernen vernichten eliminar borrar quitar suprimir supprimer effacer enlever détruire \
          detruire eliminare cancellare rimuovere excluir apagar remover deletar удалить стереть verwijderen wissen usuń \
-         usun radera hapus",
+         usun radera hapus elimina borra supprime efface löscht entfernt exclui deleta cancella",
     ),
     (
         Kind::Stop,
-        "kill terminate shutdown reboot poweroff halt rollback evict decommission deprovision failover \
+        "kill terminate shutdown reboot restart poweroff halt rollback evict decommission deprovision failover \
          beenden herunterfahren terminar matar arrêter arreter terminare spegnere остановить завершить beëindigen",
     ),
     (
         Kind::Send,
-        "send reply broadcast announce tweet retweet senden verschicken versenden enviar mandar responder envoyer \
+        "send reply broadcast announce tweet retweet repost senden verschicken versenden enviar mandar responder envoyer \
          répondre repondre inviare spedire rispondere отправить послать ответить verzenden versturen wyślij wyslij gönder \
-         kirim",
+         kirim envia envía manda envoie sendet schickt invia",
     ),
     (
         Kind::Pay,
         "pay purchase buy sell refund payout withdraw donate unstake liquidate bezahlen zahlen kaufen verkaufen \
          überweisen ueberweisen pagar comprar vender transferir payer acheter vendre pagare acquistare vendere оплатить \
-         купить продать перевести betalen kopen",
+         купить продать перевести betalen kopen paga paie bezahlt compra vende überweist transfiere",
     ),
     (
         Kind::Publish,
         "publish deploy redeploy promote unpublish veröffentlichen veroeffentlichen publicar desplegar publier \
-         déployer deployer pubblicare implantar опубликовать развернуть publiceren",
+         déployer deployer pubblicare implantar опубликовать развернуть publiceren publica publie veröffentlicht despliega",
     ),
     (
         Kind::Grant,
@@ -190,14 +192,14 @@ const OPEN: &[(Kind, &str)] = &[
         "set patch sort mark pin archive complete close lock stage checkout commit rebase download install split join \
          combine sync refresh reload index tag schedule snooze mute submit request start launch trigger expire persist \
          transition reset restore migrate scale upgrade downgrade revert undo redo switch format clear empty cancel stop \
-         restart pause resume suspend disable block unblock merge push pull stash trash drop rotate drain flush \
+         pause resume suspend disable block unblock merge push pull stash trash drop rotate drain flush \
          train solve crop rotate flip filter",
     ),
     (Kind::Touch, "type press fill select focus keyboard mouse key cursor zoom screenshot pinch"),
     (Kind::Manage, "admin action actions operation operations management api call service process"),
     (Kind::Run, "run"),
     (Kind::Send, "email mail message sms dm"),
-    (Kind::Pay, "order trade transfer charge stake mint burn bid swap"),
+    (Kind::Pay, "order trade transfer charge stake mint burn bid swap delegate undelegate snipe"),
     (Kind::Publish, "release"),
     (Kind::Grant, "share ban kick"),
 ];
@@ -222,7 +224,7 @@ const WITHIN: &[(Kind, &str)] = &[
 /// Verbs that are grave together with one of the words beside them, and what they do then.
 const PAIRED: &[(&str, &str, Kind)] = &[
     (
-        "stop restart reset disable suspend scale pause upgrade downgrade detach cordon taint patch rollout rebuild \
+        "stop restart reset restore disable suspend scale pause upgrade downgrade detach cordon taint patch rollout rebuild \
          reconfigure drain",
         "server servers instance instances vm vms machine machines guest container containers node nodes cluster clusters \
          service services deployment deployments pod pods droplet droplets dyno dynos database db app application system \
@@ -233,7 +235,7 @@ const PAIRED: &[(&str, &str, Kind)] = &[
     ("power turn switch", "off cycle down", Kind::Stop),
     (
         "reset clear empty flush",
-        "database db table tables collection bucket data history inbox queue all storage folder trash password credentials \
+        "migrate migration database db table tables collection bucket data history inbox queue all storage folder trash password credentials \
          account settings config configuration memory factory disk repository volume",
         Kind::Delete,
     ),
@@ -243,7 +245,14 @@ const PAIRED: &[(&str, &str, Kind)] = &[
          invoice account policy appointment",
         Kind::Pay,
     ),
+    (
+        "book reserve rent hire",
+        "hotel flight room table ticket tickets appointment ride taxi car seat trip restaurant stay service",
+        Kind::Pay,
+    ),
+    ("update set change", "price prices bid bids budget budgets", Kind::Pay),
     ("close", "account position positions", Kind::Pay),
+    ("clean", "git working workspace directory dir repository files folder database", Kind::Delete),
     ("format", "disk drive partition volume usb sd storage", Kind::Delete),
     (
         "drop",
@@ -260,7 +269,7 @@ const PAIRED: &[(&str, &str, Kind)] = &[
     (
         "create make place submit execute confirm add issue send request capture finalize process initiate",
         "order orders payment payments transaction transactions transfer transfers trade trades charge charges payout \
-         payouts refund refunds purchase booking reservation bid donation withdrawal swap checkout fund funds money",
+         payouts refund refunds purchase booking reservation bid donation withdrawal swap checkout fund funds money bet sip investment",
         Kind::Pay,
     ),
     (
@@ -271,13 +280,15 @@ const PAIRED: &[(&str, &str, Kind)] = &[
     ("create compose make post", "message messages sms email mail call tweet comment_reply dm", Kind::Send),
     ("post", "thread reply update status announcement channel slack discord", Kind::Send),
     ("sign broadcast submit", "transaction tx", Kind::Pay),
+    ("execute call invoke write", "contract contracts", Kind::Pay),
+    ("approve", "token tokens spending allowance payment transaction transfer", Kind::Pay),
     (
-        "create add set update modify put attach change generate assign edit rotate manage",
+        "create add set update modify put attach change generate regenerate assign edit rotate manage",
         "permission permissions acl role roles collaborator collaborators access admin owner ownership token tokens secret \
          secrets credential credentials password passwords restrictions visibility sharing firewall apikey",
         Kind::Grant,
     ),
-    ("create generate rotate add new", "key keys", Kind::Grant),
+    ("create generate regenerate rotate add new", "key keys", Kind::Grant),
     ("unprotect protect", "branch branches tag environment", Kind::Grant),
     ("lock unlock open", "door doors gate garage lock safe vault", Kind::Grant),
     (
@@ -286,12 +297,15 @@ const PAIRED: &[(&str, &str, Kind)] = &[
         Kind::Run,
     ),
     (
-        "run start trigger launch invoke call dispatch submit rerun",
+        "run start trigger launch invoke call dispatch submit rerun execute exec",
         "workflow workflows pipeline pipelines job jobs playbook automation automations script scripts actor command \
          commands code shell process program lambda function functions container macro notebook cell procedure migration \
-         migrations pod pods image vm",
+         migrations pod pods image vm deployment deployments build release cli rpc",
         Kind::Run,
     ),
+    ("invoke", "operation operations method methods", Kind::Run),
+    ("run execute trigger", "task tasks", Kind::Run),
+    ("run execute exec", "sql cypher psql statement statements mutation", Kind::Run),
     ("make dial place start", "phone call calls", Kind::Send),
     ("forward", "email emails mail message messages", Kind::Send),
 ];
@@ -310,9 +324,9 @@ tables! {
     /// Together with these, a word for sending says nothing to people: the argument tells what it is.
     pub(super) NOT_TO_PEOPLE = "request requests http query prompt keys key input signal command commands notification \
         notifications toast feedback event events text data packet bytes raw keystrokes control metrics logs log telemetry \
-        beacon ping click touch archive trash backlog back";
+        beacon ping click touch archive trash backlog back api endpoint model llm";
     /// Files are transferred, and cost nothing.
-    pub(super) NO_MONEY = "file files style styles asset assets data image photo";
+    pub(super) NO_MONEY = "file files style styles asset assets data image photo issue issues ticket tickets task tasks";
 }
 
 /// Two words that are a noun, so that neither is a verb.

@@ -8,6 +8,8 @@ const MOST: usize = 256;
 const DEEPEST: usize = 12;
 /// Characters of title and description that are kept.
 const MOST_CHARS: usize = 240;
+/// Lines of a description that are looked at.
+const MOST_LINES: usize = 400;
 /// Words of a closed list that are kept.
 const MOST_WORDS: usize = 64;
 
@@ -33,13 +35,35 @@ impl Argument {
         found
     }
 
+    /// Adds what the description of the tool says of arguments that the schema says nothing of, as libraries for Python do:
+    /// a line each that begins with the name and a colon.
+    pub(super) fn described(arguments: &mut [Self], description: &str) {
+        let lines = description.lines().take(MOST_LINES).filter_map(|line| {
+            let line = line.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '_');
+            let (key, says) = line.split_once(':')?;
+            // `name (str, optional)`, `name`: and the like.
+            let key = key.split(['(', ' ', '`', '*', '"']).next().unwrap_or_default();
+            Some((key, says.trim())).filter(|(key, _)| !key.is_empty())
+        });
+        for (key, says) in lines {
+            for argument in
+                arguments.iter_mut().filter(|argument| argument.name == key && !argument.says.contains('\n'))
+            {
+                let said = format!("{}\n{says}", argument.says);
+                argument.says = said.chars().take(MOST_CHARS).collect();
+            }
+        }
+    }
+
     fn of(name: &str, schema: &Raw) -> Self {
         let text = |key: &str| schema.member(key).and_then(|text| text.as_text()).unwrap_or_default();
-        let says = format!("{}\n{}", text("title"), text("description"));
+        let (title, description) = (text("title"), text("description").replace('\n', " "));
+        let says = if description.is_empty() { title } else { format!("{title}\n{description}") };
         let words = words(schema, 0);
         Self {
             name: name.to_owned(),
-            says: says.trim().chars().take(MOST_CHARS).collect(),
+            // One line of each: whether there is a second tells whether there is a description.
+            says: says.trim_end().chars().take(MOST_CHARS).collect(),
             closed: !words.is_empty() || is_closed(schema, 0),
             words,
         }
