@@ -11,6 +11,7 @@ mod command;
 mod connect;
 mod glued;
 mod limits;
+mod meaning;
 mod pairs;
 mod place;
 mod reach;
@@ -96,6 +97,8 @@ pub struct Checks {
     text_arguments: Vec<String>,
     /// Whether the path in a URL of any host counts as one.
     paths_of_urls: bool,
+    /// What keys mean that the definition of the tool speaks of.
+    carried: Vec<(Box<str>, role::Role)>,
 }
 
 impl Checks {
@@ -120,6 +123,7 @@ impl Checks {
             schema: None,
             text_arguments: Vec::new(),
             paths_of_urls: false,
+            carried: Vec::new(),
         }
     }
 

@@ -1,16 +1,30 @@
 //! Risk (MGP 4): how dangerous is a tool really, which checks does it need, and is a person to be asked?
 //!
-//! The server's word can only make things stricter. The operator's word is final, in both directions. Where neither
-//! says enough, the name of the tool and of its arguments tell what it is (MGP 8.2). Asked once per definition, not
-//! per call; it knows nothing of a call's arguments or of who makes it.
+//! The operator's word is final, in both directions. The server's word always counts where it is the stricter one; that
+//! a tool only reads is believed where its name, its description and its arguments say nothing else. Where nobody says
+//! enough, these tell what it is (MGP 8.2). Asked once per definition, not per call; it knows nothing of a call's
+//! arguments or of who makes it.
 
+mod carried;
+mod easing;
 pub mod fallback;
+mod nature;
+mod reasons;
+mod verbs;
 
 use switchboard_protocol::mgp::security::{Effective, ToolSecurity};
 use switchboard_protocol::mgp::{Risk, TrustLevel, ValidatorName};
+use switchboard_wire::Raw;
 
 use crate::permission::name;
+use carried::Cargo;
+use easing::Choice;
 use fallback::Class;
+use nature::{Nature, Told};
+use verbs::Kind;
+
+pub use carried::{Carried, Carries};
+pub use easing::Easing;
 
 /// What the operator's configuration says of a tool.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -45,19 +59,38 @@ pub struct Assessment {
     pub effect: Effect,
     /// The scopes that a caller must hold.
     pub scopes: Vec<String>,
+    /// Why this risk holds, in half a sentence.
+    pub reason: String,
+    /// The arguments that carry commands, code or statements, whatever they are called.
+    pub carried: Vec<Carried>,
+    /// Where the tool is dangerous only because of what an argument may hold: which calls of it are not.
+    pub easing: Option<Easing>,
 }
 
 impl Assessment {
+    /// Why a person is to be asked before a call with these arguments. `declared` is what was weighed.
+    #[must_use]
+    pub fn asks_about(&self, declared: &ToolSecurity, arguments: &Raw) -> Option<ConfirmReason> {
+        let eased = |easing: &Easing| easing.lets(&self.carried, declared, arguments);
+        self.confirm.filter(|reason| *reason != ConfirmReason::Dangerous || !self.easing.as_ref().is_some_and(eased))
+    }
+
     /// What holds where this holds and another one too.
     #[must_use]
     pub fn and(mut self, other: &Self) -> Self {
-        self.risk = self.risk.max(other.risk);
+        if other.risk > self.risk {
+            self.risk = other.risk;
+            self.reason.clone_from(&other.reason);
+        }
         self.reversible = if self.reversible == Some(false) { self.reversible } else { other.reversible };
         self.confirm = self.confirm.or(other.confirm);
         self.effect = self.effect.max(other.effect);
         add(&mut self.permissions, &other.permissions);
         add(&mut self.validators, &other.validators);
         add(&mut self.scopes, &other.scopes);
+        add(&mut self.carried, &other.carried);
+        // What eases one does not ease the other.
+        self.easing = None;
         self
     }
 
@@ -70,6 +103,7 @@ impl Assessment {
             validators: &self.validators,
             reversible: self.reversible,
             confirmation_required: self.confirm.is_some(),
+            reason: &self.reason,
         }
     }
 }
@@ -128,6 +162,60 @@ impl ConfirmReason {
     }
 }
 
+/// What a definition tells beside what it says of its dangers.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Found {
+    class: Option<Class>,
+    nature: Option<Nature>,
+    cargo: Cargo,
+    /// The same without what an argument may hold, where that changes it.
+    bare: Option<Box<Self>>,
+}
+
+impl Found {
+    fn of(declared: &ToolSecurity, name: &str) -> Self {
+        let nature = nature::of(declared, name);
+        let cargo = carried::of(declared, name, nature.looks());
+        // What runs a statement is judged by the statement.
+        let judged = cargo.has(Carries::Statement).or_else(|| cargo.has(Carries::Query)).is_some();
+        let by_statement = |nature: Nature| if judged { nature.without_running() } else { nature };
+        let nature = by_statement(nature);
+        let class = carried::class(declared, name, &cargo);
+        let found = Self { class, nature: Some(nature), cargo, bare: None };
+        let holds = |key: &&String| !found.cargo.carried.iter().any(|carried| *carried.key == ***key);
+        let others: Vec<String> = declared.properties.iter().filter(holds).cloned().collect();
+        let class = fallback::classify(name, &others);
+        let bare =
+            Self { class, nature: Some(by_statement(nature::without_choice(declared, name))), ..Self::default() };
+        let eased = Some(Box::new(bare))
+            .filter(|bare| bare.class != found.class || bare.nature != found.nature || !found.cargo.carried.is_empty());
+        Self { bare: eased, ..found }
+    }
+
+    /// The risk that follows from this alone.
+    fn risk(&self, declared: &ToolSecurity, operator: &OperatorWord, trust: TrustLevel, mgp: bool) -> Risk {
+        let reads = only_reads(declared, self);
+        let permissions = permissions(declared, self.class);
+        let validators = validators(declared, self, reads, &permissions, operator, mgp);
+        reasons::strongest(declared, self, reads, &permissions, &validators, operator, trust).0
+    }
+
+    /// The argument that chooses something grave.
+    fn choice(&self, declared: &ToolSecurity) -> Option<Choice> {
+        let nature = self.nature?;
+        let Told::Choice(at) = nature.told_by else { return None };
+        let key = declared.arguments.get(at)?.name.as_str().into();
+        Some(Choice { key, is_method: nature.kind == Some(Kind::Request) })
+    }
+
+    /// Whether a statement that it is given may write.
+    fn writes_statements(&self) -> Option<(&str, Carries)> {
+        let carried =
+            [Carries::Statement, Carries::Query].iter().find_map(|what| Some((self.cargo.has(*what)?, *what)));
+        carried.filter(|_| !self.cargo.reads)
+    }
+}
+
 /// Weighs everything that is said of a tool. `mgp` is whether its server speaks MGP.
 #[must_use]
 pub fn assess(
@@ -137,7 +225,7 @@ pub fn assess(
     trust: TrustLevel,
     mgp: bool,
 ) -> Assessment {
-    assess_content(declared, fallback::classify(tool_name, &declared.properties), operator, trust, mgp)
+    weigh(declared, Found::of(declared, tool_name), operator, trust, mgp)
 }
 
 /// Weighs what is said of a resource. Reading is no danger by itself, so a server that is not trusted does not make it
@@ -157,26 +245,65 @@ pub fn assess_content(
     trust: TrustLevel,
     mgp: bool,
 ) -> Assessment {
-    let permissions = permissions(declared, class);
-    let validators = validators(declared, &permissions, operator, mgp);
-    let risk = operator.risk.unwrap_or_else(|| effective_risk(declared, &permissions, &validators, operator, trust));
+    weigh(declared, Found { class, ..Found::default() }, operator, trust, mgp)
+}
+
+fn weigh(declared: &ToolSecurity, found: Found, operator: &OperatorWord, trust: TrustLevel, mgp: bool) -> Assessment {
+    let reads = only_reads(declared, &found);
+    let permissions = permissions(declared, found.class);
+    let validators = validators(declared, &found, reads, &permissions, operator, mgp);
+    let (risk, reason) = match operator.risk {
+        Some(risk) => (risk, "the operator says so".to_owned()),
+        None => reasons::strongest(declared, &found, reads, &permissions, &validators, operator, trust),
+    };
     // A hint is no risk level of its own (MCP calls it advisory), but it says that something is lost.
     let reversible = match (declared.reversible, declared.hints.destructive) {
         (Some(false), _) | (_, Some(true)) => Some(false),
         (said, _) => said,
     };
     let confirm = confirm(declared, operator, risk, trust);
+    let easing = found.bare.as_deref().filter(|_| confirm == Some(ConfirmReason::Dangerous) && operator.risk.is_none());
+    let easing = easing.filter(|bare| bare.risk(declared, operator, trust, mgp) < Risk::Dangerous);
+    let easing = easing.map(|_| Easing { choice: found.choice(declared) });
+    let grave = risk == Risk::Dangerous || confirm.is_some();
     Assessment {
         risk,
         declared_risk: declared_risk(declared),
         overridden: declared.risk.is_some_and(|said| said != risk),
         reversible,
         confirm,
-        effect: effect(declared, &permissions, operator, trust, risk == Risk::Dangerous || confirm.is_some()),
+        effect: effect(declared, &found, &permissions, operator, trust, grave),
         permissions,
         validators,
         scopes: declared.required_scopes.clone(),
+        reason,
+        easing,
+        carried: found.cargo.carried,
     }
+}
+
+/// Whether a tool only reads: its name, its description and its arguments say so, or its server does and none of them
+/// says anything else.
+fn only_reads(declared: &ToolSecurity, found: &Found) -> bool {
+    let hints = declared.hints;
+    let contradicted = hints.read_only == Some(false)
+        || hints.destructive == Some(true)
+        || declared.side_effects.as_ref().is_some_and(|effects| !effects.is_empty())
+        || declared.risk > Some(Risk::Safe)
+        || declared.reversible == Some(false)
+        || matches!(found.class, Some(Class::Shell | Class::Code))
+        || nature::writes_by_argument(declared)
+        || found.writes_statements().is_some();
+    let Some(nature) = found.nature.filter(|_| !contradicted) else { return false };
+    let hinted = hints.read_only == Some(true);
+    // A word that may be a noun does not speak against the server, and neither does one that nobody knows.
+    let silent = match nature.kind {
+        Some(kind) => !kind.is_grave() && !nature.sure,
+        None => declared.subject.split('\n').nth(2).is_some_and(|described| !described.is_empty()),
+    };
+    // What reaches into the open world is not believed on the strength of a sentence alone.
+    let vague = nature.told_by == Told::Description && hints.open_world == Some(true);
+    nature.looks() && (hinted || !vague) || hinted && silent
 }
 
 fn permissions(declared: &ToolSecurity, class: Option<Class>) -> Vec<String> {
@@ -193,6 +320,8 @@ fn permissions(declared: &ToolSecurity, class: Option<Class>) -> Vec<String> {
 
 fn validators(
     declared: &ToolSecurity,
+    found: &Found,
+    reads: bool,
     permissions: &[String],
     operator: &OperatorWord,
     mgp: bool,
@@ -213,6 +342,10 @@ fn validators(
             validators.push(class.validator());
         }
     }
+    // Statements of a tool that says it only reads are held to that.
+    if reads && found.cargo.has(Carries::Statement).is_some() {
+        validators.push(ValidatorName::Readonly);
+    }
     validators.sort_unstable();
     validators.dedup();
     validators
@@ -226,26 +359,6 @@ fn declared_risk(declared: &ToolSecurity) -> Option<Risk> {
         _ => None,
     };
     declared.risk.max(hinted)
-}
-
-fn effective_risk(
-    declared: &ToolSecurity,
-    permissions: &[String],
-    validators: &[ValidatorName],
-    operator: &OperatorWord,
-    trust: TrustLevel,
-) -> Risk {
-    let of_trust = match trust {
-        TrustLevel::Core => Risk::Safe,
-        TrustLevel::Standard => Risk::Moderate,
-        TrustLevel::Experimental | TrustLevel::Untrusted => Risk::Dangerous,
-    };
-    let of_permissions = permissions.iter().map(|permission| name::risk(permission));
-    let of_validators = validators.iter().map(|validator| validator_risk(*validator));
-    // Where the operator switched all checks off without naming a risk, nothing stands between agent and tool.
-    let of_none = (operator.validator == Some(ValidatorName::None)).then_some(Risk::Dangerous);
-    let all = of_permissions.chain(of_validators).chain(of_none).chain(declared_risk(declared));
-    all.fold(of_trust, Risk::max)
 }
 
 const fn validator_risk(validator: ValidatorName) -> Risk {
@@ -276,13 +389,16 @@ fn confirm(declared: &ToolSecurity, operator: &OperatorWord, risk: Risk, trust: 
 
 fn effect(
     declared: &ToolSecurity,
+    found: &Found,
     permissions: &[String],
     operator: &OperatorWord,
     trust: TrustLevel,
     grave: bool,
 ) -> Effect {
     let server = declared.hints.read_only == Some(true) || declared.risk == Some(Risk::Safe);
-    let claimed = operator.risk == Some(Risk::Safe) || (server && trust >= TrustLevel::Standard);
+    // A server's word that nothing is changed is not believed against the name of its own tool.
+    let belied = found.nature.is_some_and(|nature| nature.sure && !nature.looks() || nature.grave().is_some());
+    let claimed = operator.risk == Some(Risk::Safe) || (server && trust >= TrustLevel::Standard && !belied);
     let said = declared.unreadable
         || declared.hints.read_only == Some(false)
         || declared.hints.destructive == Some(true)

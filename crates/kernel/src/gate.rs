@@ -230,7 +230,7 @@ impl Kernel {
         };
         let metered = self.meter(&attempt)?;
         let passage = attempt.subject.passage();
-        let confirm = attempt.policy.assessment.confirm.filter(|reason| self.asks_for(*reason));
+        let confirm = attempt.asks_about().filter(|reason| self.asks_for(*reason));
         // What is not understood is asked about also where asking was switched off.
         let confirm = confirm.or(doubt.as_ref().map(|_| ConfirmReason::NotUnderstood));
         if confirm.is_some() && !passage.asks && (doubt.is_some() || attempt.subject == Subject::Subscription) {

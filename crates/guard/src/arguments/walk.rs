@@ -103,7 +103,7 @@ impl Walk<'_> {
             at("readonly", sql::check_members(&object))?;
         }
         let mut members: Vec<_> =
-            object.iter().map(|(key, member)| (role::within(around, &key), key, member)).collect();
+            object.iter().map(|(key, member)| (self.checks.role(around, &key), key, member)).collect();
         let mut beside = self.beside(&object, &members, outer)?;
         for (role, key, member) in &members {
             match key.as_ref() {

@@ -28,9 +28,11 @@ pub(super) struct Plain {
 impl Source {
     /// What holds for a tool.
     pub(super) fn judge(&self, name: &str, definition: &Raw) -> ToolPolicy {
-        let security = ToolSecurity::of(definition);
+        let mut security = ToolSecurity::of(definition);
         let word = self.policy.tools.get(name).copied().unwrap_or_default();
         let assessment = risk::assess(&security, name, &word, self.trust, self.mgp);
+        // What the schema says of the arguments has been weighed.
+        security.arguments = Vec::new();
         ToolPolicy::new(security, assessment)
             .with_schema(definition.member("inputSchema"))
             .with_definition(ListKind::Tools, definition.clone())

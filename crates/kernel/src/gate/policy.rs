@@ -60,7 +60,8 @@ impl ToolPolicy {
     /// What holds for a tool, by everything that is said of it.
     #[must_use]
     pub fn new(security: ToolSecurity, assessment: Assessment) -> Self {
-        let checks = Arc::new(Checks::new(&assessment.validators, &security, &[], "/"));
+        let checks = Checks::new(&assessment.validators, &security, &[], "/").with_carried(&assessment.carried);
+        let checks = Arc::new(checks);
         Self {
             assessment,
             security,
@@ -123,7 +124,7 @@ impl ToolPolicy {
     pub(super) fn checks_within(&self, scopes: &[permission::Scope], bases: &Bases) -> Checks {
         let checks = Checks::new(&self.assessment.validators, &self.security, scopes, bases.first());
         let checks = checks.also_based_at(bases.others()).with_schema(self.schema().cloned());
-        let checks = checks.with_text_arguments(&self.text_arguments);
+        let checks = checks.with_text_arguments(&self.text_arguments).with_carried(&self.assessment.carried);
         match self.code_level {
             Some(level) => checks.at_code_level(level),
             None => checks,

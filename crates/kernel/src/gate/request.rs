@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use switchboard_guard::risk::ConfirmReason;
 use switchboard_peer::{Context, Reply};
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::metadata::Metadata;
@@ -302,6 +303,16 @@ impl Attempt<'_> {
     /// Those of them that no dialect knows.
     pub(super) fn unknown_beside(&self) -> Option<Raw> {
         unknown_of(self.subject, self.params)
+    }
+
+    /// Why a person is to be asked about exactly this.
+    pub(super) fn asks_about(&self) -> Option<ConfirmReason> {
+        let ToolPolicy { assessment, security, .. } = self.policy;
+        // What stands beside the arguments is not looked at for that.
+        if assessment.easing.is_none() || self.unknown_beside().is_some() {
+            return assessment.confirm;
+        }
+        assessment.asks_about(security, &self.arguments())
     }
 
     /// All that the server would act upon: what a person agrees to, and what is put on record.

@@ -5,9 +5,13 @@
 //! place and keeps the strictest word where two differ. What cannot be read counts as the worst it could mean. All of
 //! it is the server's own claim: what follows from it is decided elsewhere.
 
+mod argument;
+
 use switchboard_wire::{Edit, Kind, Object, Raw};
 
 use super::{Risk, ValidatorName};
+
+pub use argument::Argument;
 
 /// The places under `_meta` where a server may put what it cannot put at the top.
 const META_HOMES: [&str; 2] = ["mgp", "dev.cloto/mgp"];
@@ -43,6 +47,8 @@ pub struct ToolSecurity {
     pub subject: String,
     /// The names of the arguments, as far as the schema lists them.
     pub properties: Vec<String>,
+    /// What the schema says of them, and of the members within them.
+    pub arguments: Vec<Argument>,
     /// Whether something about security was written that cannot be read.
     pub unreadable: bool,
     /// The server's `security` object.
@@ -108,9 +114,10 @@ impl ToolSecurity {
             said.read_meta(&meta);
         }
         said.subject = subject(&tool);
-        said.properties = ["inputSchema", "input_schema"]
-            .iter()
-            .find_map(|key| tool.get(key))
+        let schema = ["inputSchema", "input_schema"].iter().find_map(|key| tool.get(key));
+        said.arguments = schema.as_ref().map(Argument::of_schema).unwrap_or_default();
+        Argument::described(&mut said.arguments, &tool.text("description").unwrap_or_default());
+        said.properties = schema
             .and_then(|schema| schema.member("properties"))
             .and_then(|properties| Object::open(&properties).ok())
             .map(|properties| properties.iter().map(|(name, _)| name.into_owned()).collect())
@@ -237,6 +244,8 @@ pub struct Effective<'a> {
     pub reversible: Option<bool>,
     /// Whether a person is asked.
     pub confirmation_required: bool,
+    /// Why this risk holds. Nothing is written where it is empty.
+    pub reason: &'a str,
 }
 
 /// The `security` object of MGP 4.2 for a list: what holds, in place of what the server wrote. Members of the
@@ -251,8 +260,11 @@ pub fn security_object(declared: &ToolSecurity, effective: &Effective<'_>) -> Ra
     let all: Vec<Raw> = effective.validators.iter().map(|validator| Raw::string(validator.as_str())).collect();
     let edit = written.unwrap_or_else(Edit::empty);
     let edit = if all.len() > 1 { edit.set("validators", Raw::array(&all)) } else { edit.remove("validators") };
+    // A reason is the kernel's own.
+    let edit = edit.remove("risk_reason");
     edit.set("risk_level", risk.clone())
         .set("effective_risk_level", risk)
+        .set_optional("risk_reason", (!effective.reason.is_empty()).then(|| Raw::string(effective.reason)))
         .set("permissions_required", texts(effective.permissions))
         .set_optional("side_effects", declared.side_effects.as_deref().map(texts))
         .set("validator", Raw::string(validator.as_str()))
@@ -410,13 +422,14 @@ mod tests {
             validators: &[ValidatorName::NetworkRestricted, ValidatorName::Sandbox],
             reversible: Some(false),
             confirmation_required: true,
+            reason: "its argument `command` carries a command",
         };
         assert_eq!(
             security_object(&said, &effective).as_str(),
             concat!(
                 r#"{"risk_level":"dangerous","x-note":1.10,"validator":"sandbox","side_effects":["network"],"#,
                 r#""validators":["network_restricted","sandbox"],"effective_risk_level":"dangerous","#,
-                r#""permissions_required":["shell.execute"],"reversible":false,"confirmation_required":true}"#
+                r#""risk_reason":"its argument `command` carries a command","permissions_required":["shell.execute"],"reversible":false,"confirmation_required":true}"#
             )
         );
         let calm = Effective {
@@ -425,6 +438,7 @@ mod tests {
             validators: &[],
             reversible: None,
             confirmation_required: false,
+            reason: "",
         };
         assert_eq!(
             security_object(&ToolSecurity::default(), &calm).as_str(),

@@ -65,13 +65,19 @@ fn show(common: &Common, options: &Tools, tools: &[Raw]) {
             .iter()
             .map(|tool| {
                 let description = screen::brief(&text(tool, "description"), BRIEF);
-                vec![screen::plain_line(&text(tool, "name")), risk(tool), description]
+                vec![screen::plain_line(&text(tool, "name")), risk(tool), why(tool), description]
             })
             .collect();
         if !rows.is_empty() {
             screen::out(screen::table(&rows).trim_end());
         }
     }
+}
+
+/// Why it is that dangerous.
+fn why(tool: &Raw) -> String {
+    let reason = tool.at(&["_meta", EXTENSION_ID, "security", "risk_reason"]).and_then(|reason| reason.as_text());
+    screen::brief(&reason.unwrap_or_default(), BRIEF)
 }
 
 /// How dangerous a tool is, and whether a person is asked before each call.

@@ -32,7 +32,7 @@ impl Handler for Ledger {
             "initialize" => Ok(json!({
                 "protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "ledger", "version": "1"},
             })),
-            "tools/list" => Ok(json!({"tools": [tool("work"), writing("pay")]})),
+            "tools/list" => Ok(json!({"tools": [tool("work"), writing("enter")]})),
             "tools/call" => {
                 let mut file = OpenOptions::new().append(true).create(true).open(&self.0).unwrap();
                 // In one piece: several calls write at the same time.
@@ -91,7 +91,7 @@ async fn child() {
             // Not for ever, should nobody come to kill it.
             for call in 0..100_000 {
                 let trace = format!("{}-{caller}-{call}", std::process::id());
-                let name = if call % 2 == 0 { "pay" } else { "work" };
+                let name = if call % 2 == 0 { "enter" } else { "work" };
                 let params = json!({"name": name, "arguments": {}, "_meta": {"trace_id": trace}});
                 if client.request("tools/call", params).await.is_ok() {
                     let mut acknowledged =

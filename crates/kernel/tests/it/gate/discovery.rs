@@ -95,7 +95,7 @@ async fn a_plain_client_finds_and_calls_a_tool_that_was_not_in_its_list() {
         assert_eq!(best["server_id"], "clock");
         assert_eq!(best["inputSchema"]["properties"]["input"]["type"], "string");
         assert!(best["relevance_score"].as_f64().unwrap() > 0.5, "{best}");
-        assert_eq!(best["security"]["risk_level"], "moderate");
+        assert_eq!(best["security"]["risk_level"], "safe");
         assert!(best["matched"].as_array().unwrap().len() > 1);
         assert_eq!((&best["cost"]["category"], &best["latency"]), (&json!("free"), &json!("seconds")), "{best}");
         assert_eq!(result["structuredContent"]["total_available"], 57);
@@ -377,7 +377,8 @@ async fn tools_beyond_the_cache_are_told_as_not_loaded() {
         let listed = client.list("tools").await;
         assert!(given.iter().all(|name| listed.contains(name)) && !beyond.iter().any(|name| listed.contains(name)));
         assert_eq!(answer["tools_unavailable"], json!([]), "they are there, and can be called");
-        for name in beyond {
+        // A person would be asked about a mail.
+        for name in beyond.iter().filter(|name| !name.contains("send")) {
             assert!(ran(&client.call("mgp.tools.call", json!({"name": name, "arguments": {}})).await), "{name}");
         }
     }

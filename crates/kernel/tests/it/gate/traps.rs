@@ -213,9 +213,9 @@ async fn trap_9_user_confirmed_alone_means_nothing() {
 /// 10: an idempotency key of one principal finds nothing of another: each call runs.
 #[tokio::test]
 async fn trap_10_idempotency_keys_do_not_cross_principals() {
-    let script = Script::new(Era::Legacy, vec![tool("pay")]);
+    let script = Script::new(Era::Legacy, vec![tool("enter")]);
     let house = House::with(&[("bank", script.clone())], ServerPolicy::default, open_house).await;
-    let call = json!({"name": "pay", "arguments": {"to": "x"}, "_meta": {"idempotency_key": "k-1"}});
+    let call = json!({"name": "enter", "arguments": {"to": "x"}, "_meta": {"idempotency_key": "k-1"}});
     for principal in ["ann", "bob"] {
         let client = house.client(Era::Legacy, principal).await;
         assert!(ran(&client.request("tools/call", call.clone()).await));

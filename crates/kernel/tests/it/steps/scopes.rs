@@ -1,6 +1,7 @@
 //! Scopes and session tokens (proposal 4).
 
-use switchboard_kernel::GateOptions;
+use switchboard_guard::risk::OperatorWord;
+use switchboard_kernel::{GateOptions, ServerPolicy};
 use switchboard_protocol::Era;
 use switchboard_wire::Raw;
 
@@ -28,7 +29,10 @@ fn shown(answer: &Raw) -> String {
 #[tokio::test]
 async fn a_call_is_held_to_the_scopes_of_its_token() {
     for era in [Era::Legacy, Era::Modern] {
-        let world = world(tools(), policy(), gate()).await;
+        // The person is not asked here: this is about scopes.
+        let unasked = OperatorWord { confirm: Some(false), ..OperatorWord::default() };
+        let policy = ServerPolicy { tools: [("delete".to_owned(), unasked)].into(), ..policy() };
+        let world = world(tools(), policy, gate()).await;
         let client = client(&world.url, era).await;
         let asked = r#"["read:tickets","tool:plain","tool:other","server:box2","made:up"]"#;
         let answer = negotiate(&client, asked, r#","ttl_seconds":60,"justification":"tidy up""#).await;

@@ -68,8 +68,8 @@ async fn the_scope_of_a_permission_bounds_the_time_of_a_call() {
 
 #[tokio::test]
 async fn a_risk_that_is_not_believed_and_a_name_that_two_want_are_told_once() {
-    let first = r#"{"name":"list_a","inputSchema":{"type":"object"},"security":{"risk_level":"safe"}}"#;
-    let second = r#"{"name":"LIST_A","inputSchema":{"type":"object"}}"#;
+    let first = r#"{"name":"thing_a","inputSchema":{"type":"object"},"security":{"risk_level":"safe"}}"#;
+    let second = r#"{"name":"THING_A","inputSchema":{"type":"object"}}"#;
     let world = world(Tools::new(&[first, second]), policy(), gate()).await;
     let client = client(&world.url, Era::Legacy).await;
     for _ in 0..3 {
@@ -83,6 +83,6 @@ async fn a_risk_that_is_not_believed_and_a_name_that_two_want_are_told_once() {
     assert_eq!(overridden["details"]["declared_risk"], "safe");
     assert_eq!(overridden["details"]["effective_risk"], "moderate");
     let [conflict] = of("TOOL_NAME_CONFLICT").try_into().unwrap();
-    assert_eq!(conflict["target"]["tool_name"], "LIST_A");
-    assert_eq!(conflict["details"]["conflicts_with"], "list_a");
+    assert_eq!(conflict["target"]["tool_name"], "THING_A");
+    assert_eq!(conflict["details"]["conflicts_with"], "thing_a");
 }
