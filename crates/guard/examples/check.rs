@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use std::io::{BufRead as _, Write as _};
 use std::net::IpAddr;
 use switchboard_guard::code::{self, Language, Level};
-use switchboard_guard::screen::{self, Layer};
+use switchboard_guard::screen::{self, Layer, Screening};
 use switchboard_guard::{Finding, Verdict, network, path, shell};
 use switchboard_wire::{Limits, Raw};
 
@@ -15,6 +15,12 @@ fn main() -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
     for line in std::io::stdin().lock().lines() {
         let Ok(Value::Object(case)) = serde_json::from_str(&line?) else { continue };
+        if kind == "tool" {
+            let screening = check_tool(&case);
+            let why = screening.finding().map(|finding| format!("{}: {finding}", finding.rule));
+            writeln!(out, "{}", json!({ "id": case.get("id"), "verdict": screening.word(), "why": why }))?;
+            continue;
+        }
         let verdict = check(&kind, &case);
         let why = verdict.as_ref().err().map(|finding| format!("{}: {finding}", finding.rule));
         let answer = match &verdict {
@@ -27,16 +33,18 @@ fn main() -> std::io::Result<()> {
     Ok(())
 }
 
-fn check(kind: &str, case: &Map<String, Value>) -> Verdict {
-    if kind == "tool" {
-        let definition = match case.get("input") {
-            Some(Value::String(text)) => text.clone(),
-            input => input.map(Value::to_string).unwrap_or_default(),
-        };
-        let raw = Raw::parse(definition.into_bytes(), &Limits::default())
-            .map_err(|refusal| Finding::new("json", refusal.to_string()))?;
-        return screen::tool(&raw);
+fn check_tool(case: &Map<String, Value>) -> Screening {
+    let definition = match case.get("input") {
+        Some(Value::String(text)) => text.clone(),
+        input => input.map(Value::to_string).unwrap_or_default(),
+    };
+    match Raw::parse(definition.into_bytes(), &Limits::default()) {
+        Ok(raw) => screen::tool(&raw),
+        Err(refusal) => Screening::Held(Finding::new("json", refusal.to_string())),
     }
+}
+
+fn check(kind: &str, case: &Map<String, Value>) -> Verdict {
     let Some(input) = case.get("input").and_then(Value::as_str) else {
         return Err(Finding::new("input", "the input is not text"));
     };

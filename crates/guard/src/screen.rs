@@ -1,7 +1,7 @@
 //! Messages, tool definitions and results: what is malformed, and what speaks to the model instead of describing.
 //!
-//! [`message`] refuses; [`tool`] holds for review; [`result`] only marks. None of them drops anything, and none of them
-//! knows who sent it: trust is decided elsewhere.
+//! [`message`] refuses; [`tool`] and [`item`] hold what is certain for review and mark the rest; [`result`] only marks.
+//! None of them drops anything, and none of them knows who sent it: trust is decided elsewhere.
 
 mod disguise;
 mod glance;
@@ -18,10 +18,9 @@ use switchboard_wire::{Limits, Object, Raw};
 
 use crate::{Finding, Verdict};
 
-pub use intent::PERHAPS;
 pub(crate) use regexes::is_pattern;
 pub use secrets::Secret;
-pub use tool::tool;
+pub use tool::{Screening, item, tool};
 
 /// How much of a message is judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,10 +93,8 @@ impl Marks {
 /// Marks what a result says to the model, what it hides, and the secrets in it.
 #[must_use]
 pub fn result(text: &str) -> Marks {
-    let findings = [hidden::check(text), intent::check(text, intent::Place::Result, intent::Names::default())]
-        .into_iter()
-        .flatten()
-        .collect();
+    let spoken = intent::check(text, intent::Place::Result, intent::Names::default()).map(|found| found.finding);
+    let findings = [hidden::check(text), spoken].into_iter().flatten().collect();
     Marks { findings, secrets: secrets::find(text) }
 }
 

@@ -11,6 +11,8 @@ mod template;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use serde_json::{Value, json};
+use switchboard_guard::Finding;
 use switchboard_protocol::Revision;
 use switchboard_protocol::mcp::header::ParamHeaders;
 use switchboard_protocol::mcp::{method, strict};
@@ -82,6 +84,8 @@ pub struct Source {
     pub policy: Arc<ServerPolicy>,
     /// What of it is held back, and why.
     pub quarantine: Arc<HashMap<String, String>>,
+    /// What of it is shown with a mark, and what was found in it.
+    pub marked: Arc<HashMap<String, Finding>>,
     /// How long its tools take.
     pub timings: Arc<Timings>,
 }
@@ -98,6 +102,7 @@ impl Source {
             mgp: false,
             policy: Arc::default(),
             quarantine: Arc::default(),
+            marked: Arc::default(),
             timings: Arc::default(),
         }
     }
@@ -287,7 +292,10 @@ impl Directory {
                 hidden.unfit = true;
             }
         }
-        let forms = forms?;
+        let forms = match (forms?, source.mark(kind, name)) {
+            (forms, Some(mark)) => forms.with_mark(&mark),
+            (forms, None) => forms,
+        };
         if !forms.mended.is_empty() || !forms.legacy_only.is_empty() {
             let (what, legacy_only) = (forms.mended.clone(), forms.legacy_only.clone());
             self.mended.push(Mended { server: source.id.clone(), name: name.to_owned(), what, legacy_only });
@@ -572,6 +580,17 @@ impl Source {
     fn held(&self, kind: ListKind, name: &str) -> Option<&String> {
         if self.quarantine.is_empty() { None } else { self.quarantine.get(&pin_name(kind, name)) }
     }
+
+    /// What is told beside something of it, if it is shown with a mark.
+    fn mark(&self, kind: ListKind, name: &str) -> Option<Raw> {
+        let found = if self.marked.is_empty() { None } else { self.marked.get(&pin_name(kind, name)) };
+        found.and_then(|finding| Raw::from_value(&[marks_of(finding)]).ok())
+    }
+}
+
+/// A finding as it is told in `_meta`, in the form of the marks of results.
+fn marks_of(finding: &Finding) -> Value {
+    json!({"rule": finding.rule, "message": finding.message})
 }
 
 /// The most bytes that the arguments of a tool may have, as it says itself. Few tools do, and reading all that they say is

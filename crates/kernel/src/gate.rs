@@ -25,7 +25,7 @@ mod record;
 mod refused;
 mod replay;
 pub(crate) mod request;
-mod results;
+pub(crate) mod results;
 mod rights;
 mod schema;
 pub(crate) mod scopes;

@@ -272,6 +272,7 @@ impl Kernel {
                 mgp: server.speaks_mgp(),
                 policy: server.policy(),
                 quarantine: server.quarantine(),
+                marked: server.marked(),
                 timings: server.timings.clone(),
             })
             .collect();

@@ -33,8 +33,9 @@ mod tasks;
 mod welcome;
 
 pub use discovery::{AgentTools, Budget, Judge, Level, ToolContext};
-pub use gate::pins::{INSTRUCTIONS, pin_name, told_to_model};
+pub use gate::pins::{INSTRUCTIONS, pin_name, screen_definition};
 pub use gate::rates::PrincipalRates;
+pub use gate::results::MARKS;
 pub use gate::{OWNER, PASSAGES, Passage, Subject, ToolPolicy, default_policy};
 pub use isolation::Isolation;
 pub use kernel::{Kernel, ServerStatus};

@@ -35,7 +35,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::directory::{ListKind, Lists};
 use crate::gate::hearers::Hearer;
-use crate::gate::pins::{INSTRUCTIONS, Quarantine};
+use crate::gate::pins::{INSTRUCTIONS, Inspection, Marked, Quarantine};
 use crate::manifest::times::Timings;
 use crate::names;
 use crate::spec::{ServerPolicy, ServerSpec};
@@ -129,6 +129,8 @@ pub(crate) struct Server {
     killed_at: Mutex<Option<Instant>>,
     /// What is held back, and why.
     quarantine: ArcSwap<Quarantine>,
+    /// What is shown with a mark, and what was found in it.
+    marked: ArcSwap<Marked>,
     problems: Mutex<Vec<String>>,
     refresh: Notify,
     /// Lists that the server said have changed since they were last asked for.
@@ -185,6 +187,7 @@ impl Server {
             declared: before
                 .map_or_else(ArcSwapOption::empty, |before| ArcSwapOption::new(before.declared.load_full())),
             quarantine: before.map_or_else(ArcSwap::default, |before| ArcSwap::new(before.quarantine())),
+            marked: before.map_or_else(ArcSwap::default, |before| ArcSwap::new(before.marked())),
             began_with: Mutex::default(),
             killed_at: Mutex::default(),
             problems: Mutex::default(),
@@ -238,6 +241,21 @@ impl Server {
     /// What is held back of it, and why.
     pub(crate) fn quarantine(&self) -> Arc<Quarantine> {
         self.quarantine.load_full()
+    }
+
+    /// What of it is shown with a mark.
+    pub(crate) fn marked(&self) -> Arc<Marked> {
+        self.marked.load_full()
+    }
+
+    /// Whether it was found to be the same before.
+    fn is_inspected_as(&self, inspection: &Inspection) -> bool {
+        inspection.held == **self.quarantine.load() && inspection.marked == **self.marked.load()
+    }
+
+    fn set_inspection(&self, inspection: Inspection) {
+        self.quarantine.store(Arc::new(inspection.held));
+        self.marked.store(Arc::new(inspection.marked));
     }
 
     /// Whether it speaks MGP with us.

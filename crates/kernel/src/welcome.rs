@@ -1,6 +1,7 @@
 //! `initialize` and `server/discover`: what the kernel says of itself and of the servers behind it.
 
 mod capabilities;
+mod notice;
 
 use std::time::Duration;
 
@@ -204,6 +205,12 @@ impl Greeting {
     fn of(view: &View, may_see: impl Fn(&Server) -> bool) -> Self {
         let seen = view.servers.iter().filter(|server| may_see(server));
         let hubs: Vec<_> = seen.map(|server| (server, server.hub_now())).collect();
+        let held: Vec<_> = hubs.iter().map(|(server, _)| (&**server.id(), server.quarantine())).collect();
+        let notice = notice::of_held(held.iter().map(|(id, held)| (*id, &**held)));
+        let with_notice = |told: Option<String>| match (told, notice) {
+            (Some(told), Some(notice)) => Some(format!("{told}\n\n{notice}")),
+            (told, notice) => told.or(notice),
+        };
         if let ([(server, Some(hub))], 1) = (hubs.as_slice(), view.servers.len()) {
             let instructions = server.instructions();
             let server = &hub.connected.server;
@@ -212,7 +219,7 @@ impl Greeting {
                 base: Some((own_words(&server.result), hub.revision().era())),
                 info: server.info.clone().and_then(provenance::cleaned).unwrap_or_else(own_info),
                 capabilities: announce(&capabilities::without_orders(&without_mgp(&server.capabilities), &[]), false),
-                instructions,
+                instructions: with_notice(instructions),
             };
         }
         let mut capabilities = Raw::empty_object();
@@ -225,7 +232,7 @@ impl Greeting {
                 instructions.push(format!("## {}\n{text}", server.id()));
             }
         }
-        let instructions = (!instructions.is_empty()).then(|| instructions.join("\n\n"));
+        let instructions = with_notice((!instructions.is_empty()).then(|| instructions.join("\n\n")));
         Self { base: None, info: own_info(), capabilities: announce(&capabilities, true), instructions }
     }
 }

@@ -30,7 +30,7 @@ const fn is_invisible(c: char) -> bool {
 }
 
 /// Other readings of the text, each of which only somebody who hides something would write.
-pub(super) fn readings(text: &str) -> Vec<String> {
+pub(super) fn readings(text: &str, is_word: impl Fn(&str) -> bool) -> Vec<String> {
     let mut readings = Vec::new();
     let mut add = |reading: String| {
         if !reading.trim().is_empty() && reading != text && readings.len() < 24 {
@@ -52,8 +52,9 @@ pub(super) fn readings(text: &str) -> Vec<String> {
         add(unescaped(text));
     }
     let lettered = letters_for_digits(text);
-    // One name such as utf8 or v2 is no disguise.
-    if lettered.split_whitespace().zip(text.split_whitespace()).filter(|(new, old)| new != old).take(2).count() == 2 {
+    // A name such as utf8, base64 or v2 is no disguise: what is written for a word becomes one.
+    let changed = lettered.split_whitespace().zip(text.split_whitespace()).filter(|(new, old)| new != old);
+    if changed.filter(|(new, _)| is_word(&new.to_lowercase())).take(2).count() == 2 {
         add(lettered);
     }
     add(without_gaps(text));

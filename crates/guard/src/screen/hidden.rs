@@ -2,9 +2,36 @@
 
 use crate::Finding;
 
+/// How many characters of no width, or of control, slip into a text by copying it from elsewhere.
+const MAX_STRAY: usize = 3;
+
 /// The first hidden thing in a text.
 pub(super) fn check(text: &str) -> Option<Finding> {
     character(text).or_else(|| out_of_sight(text)).or_else(|| mixed_word(text))
+}
+
+/// Whether what [`check`] found may have slipped in: a few stray characters that divide no word, hide no other
+/// character and carry no data.
+pub(super) fn is_stray(text: &str) -> bool {
+    let characters: Vec<char> = text.chars().collect();
+    let mut strays = 0;
+    for (at, &c) in characters.iter().enumerate() {
+        if !is_stray_kind(c) {
+            continue;
+        }
+        let letter = |at: Option<usize>| at.and_then(|at| characters.get(at)).is_some_and(|c| c.is_alphabetic());
+        if letter(at.checked_sub(1)) && letter(Some(at + 1)) {
+            return false;
+        }
+        strays += 1;
+    }
+    let rest: String = characters.into_iter().filter(|c| !is_stray_kind(*c)).collect();
+    (1..=MAX_STRAY).contains(&strays) && check(&rest).is_none()
+}
+
+fn is_stray_kind(c: char) -> bool {
+    matches!(c, '\u{200b}' | '\u{2060}' | '\u{feff}')
+        || c.is_control() && !matches!(c, '\t' | '\n' | '\r' | '\u{8}' | '\u{1b}' | '\u{7f}'..='\u{9f}')
 }
 
 fn character(text: &str) -> Option<Finding> {
@@ -86,8 +113,11 @@ fn mixed_word(text: &str) -> Option<Finding> {
     for word in text.split(|c: char| !c.is_alphabetic()) {
         let latin = word.chars().filter(char::is_ascii_alphabetic).count();
         let alike = word.chars().filter(|c| look_alike(*c).is_some()).count();
-        // A unit such as µm or a Δx has one; a disguised word keeps most of its letters.
-        if latin >= 2 && alike > 0 && word.chars().count() >= 4 {
+        // A unit such as µm or a Δx has one; a disguised word keeps most of its letters. An abbreviation takes the
+        // endings of another language: the Latin letters come first, in capitals.
+        let rest = word.trim_start_matches(|c: char| c.is_ascii_uppercase());
+        let is_abbreviation = rest.len() < word.len() && !rest.contains(|c: char| c.is_ascii_alphabetic());
+        if latin >= 2 && alike > 0 && word.chars().count() >= 4 && !is_abbreviation {
             return Some(Finding::new("look-alike", format!("the word {word:?} mixes alphabets")));
         }
     }

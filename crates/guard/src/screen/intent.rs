@@ -17,6 +17,7 @@ mod weights;
 use super::disguise;
 use crate::Finding;
 use class::{Class, Classes};
+use frame::Frame;
 use weights::Weights;
 
 pub(super) use reading::Names;
@@ -36,41 +37,61 @@ pub(super) enum Place {
     Result,
 }
 
-/// From these logarithmic odds on a text is held.
-const HOLD: f32 = 0.65;
-/// From these on it is hardly ever the way in which an honest tool is described.
-const SURE: f32 = 4.0;
+/// From these logarithmic odds on a text is marked.
+const MARK: f32 = -0.5;
+/// From these on no honest text is known that says such a thing, where what it wants is of a kind that hardly any honest
+/// text wants ([`frame::Frame::is_grave`]); and where it is of another kind.
+const HOLD_GRAVE: f32 = 1.0;
+const HOLD: f32 = 1.5;
 /// How much less it takes behind a disguise, which nobody puts on without a reason.
 const DISGUISED: f32 = 1.5;
 /// How much surer it has to be of a name, which is no sentence.
 const NAME: f32 = 0.3;
 /// The most names of properties that say what a tool is about.
 const MOST_PROPERTIES: usize = 100;
-/// Texts longer than this are read in pieces of this length.
-const MOST_BYTES: usize = 60_000;
+/// Bytes of a text that are read.
+pub(super) const MAX_TEXT_BYTES: usize = 64 << 10;
 
-/// The rule of a finding that an honest tool may give rise to.
-pub const PERHAPS: &str = "order-to-the-model-perhaps";
+/// What a text wants from the model.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) finding: Finding,
+    /// Whether no honest text says such a thing.
+    pub(super) certain: bool,
+    /// What its marked sentences want.
+    pub(super) demands: Demands,
+}
 
 /// What the text wants from the model, if that is more than to describe.
-pub(super) fn check(text: &str, place: Place, names: Names<'_>) -> Option<Finding> {
+pub(super) fn check(text: &str, place: Place, names: Names<'_>) -> Option<Found> {
     let text = cut(text);
-    if let Some(finding) = read(&disguise::plain(text), place, names, HOLD) {
-        return Some(finding);
+    let plain = disguise::plain(text);
+    let open = read(&plain, "", place, names, MARK);
+    if open.as_ref().is_some_and(|found| found.certain) {
+        return open;
     }
     // A second reading counts only when it says what the text itself does not.
-    disguise::readings(text).iter().find_map(|reading| {
+    let disguised = disguise::readings(text, is_word).iter().find_map(|reading| {
         // A reading that is much shorter is a part that was hidden, and no longer what the tool says of itself.
-        let (place, hold) =
-            if reading.len() * 10 < text.len() * 9 { (Place::Result, HOLD - DISGUISED) } else { (place, HOLD) };
+        let (place, mark) =
+            if reading.len() * 10 < text.len() * 9 { (Place::Result, MARK - DISGUISED) } else { (place, MARK) };
         let once_more = || {
-            let inner = disguise::readings(reading);
-            inner.iter().take(4).find_map(|inner| read(&disguise::plain(inner), place, names, hold))
+            let inner = disguise::readings(reading, is_word);
+            inner.iter().take(4).find_map(|inner| read(&disguise::plain(inner), &plain, place, names, mark))
         };
-        let finding = read(&disguise::plain(reading), place, names, hold)
+        let found = read(&disguise::plain(reading), &plain, place, names, mark)
             .or_else(|| if reading.len() < text.len() { once_more() } else { None })?;
-        Some(Finding::new("disguised-order", format!("behind a disguise: {}", finding.message)))
-    })
+        let message = format!("behind a disguise: {}", found.finding.message);
+        // Whoever takes the trouble to hide an order gives one.
+        Some(Found { finding: Finding::new("disguised-order", message), certain: true, demands: found.demands })
+    });
+    disguised.or(open)
+}
+
+/// Whether the lexicon knows a word.
+fn is_word(word: &str) -> bool {
+    let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
+    !bare.is_empty() && !lexicon::Lexicon::get().word(bare).is_empty()
 }
 
 /// What a tool is about: the classes in its name, in the names of its properties and in its first sentence.
@@ -82,29 +103,63 @@ pub(super) fn domain(name: &str, properties: &[String], description: &str) -> Cl
 }
 
 fn cut(text: &str) -> &str {
-    let mut end = text.len().min(MOST_BYTES);
+    let mut end = text.len().min(MAX_TEXT_BYTES);
     while !text.is_char_boundary(end) {
         end -= 1;
     }
     &text[..end]
 }
 
-fn read(text: &str, place: Place, names: Names<'_>, hold: f32) -> Option<Finding> {
+/// The weightiest sentence of a text, as far as it does not stand in `open` too. What is certain outweighs the rest.
+fn read(text: &str, open: &str, place: Place, names: Names<'_>, mark: f32) -> Option<Found> {
     let weights = Weights::get();
-    let (odds, classes, sentence) = sentences(text, place, names)
+    let mut demands = Demands::default();
+    let (certain, _, classes, sentence) = sentences(text, place, names)
         .into_iter()
-        .map(|(sentence, classes)| (weights.odds(classes), classes, sentence))
-        .max_by(|a, b| a.0.total_cmp(&b.0))?;
-    if odds < if place == Place::Name { hold + NAME } else { hold } {
-        return None;
-    }
+        .filter(|(sentence, _)| open.is_empty() || !open.contains(sentence.trim()))
+        .filter_map(|(sentence, classes)| {
+            let odds = weights.odds(classes) - if place == Place::Name { NAME } else { 0.0 };
+            (odds >= mark).then_some((is_certain(odds, classes), odds, classes, sentence))
+        })
+        .inspect(|(_, _, classes, _)| demands = demands.and(Demands::of(*classes)))
+        .max_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)))?;
     let quote: String = sentence.trim().chars().take(120).collect();
-    let wants: Vec<&str> = frame::complete(classes).filter_map(|at| Some(frame::FRAMES.get(at)?.says)).collect();
-    let reasons = weights.reasons(classes).join(", ");
-    Some(Finding::new(
-        if odds >= SURE { "order-to-the-model" } else { PERHAPS },
-        format!("the text speaks to the model: it {} ({reasons}): {quote:?}", wants.join("; ")),
-    ))
+    let mut wants: Vec<&str> = frame::complete(classes).filter_map(|at| Some(frame::FRAMES.get(at)?.says)).collect();
+    wants.sort_unstable();
+    wants.dedup();
+    let message = format!("the text speaks to the model: it {}: {quote:?}", wants.join("; "));
+    let certain = certain || demands.are_certain();
+    Some(Found { finding: Finding::new("order-to-the-model", message), certain, demands })
+}
+
+fn is_certain(odds: f32, classes: Classes) -> bool {
+    let grave = || frame::complete(classes).any(|at| frame::FRAMES.get(at).is_some_and(Frame::is_grave));
+    odds >= HOLD || odds >= HOLD_GRAVE && grave()
+}
+
+/// What the marked sentences of a text or a definition want, taken together.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Demands {
+    /// Something is kept from the user.
+    secrecy: bool,
+    /// Something else is to be done.
+    act: bool,
+}
+
+impl Demands {
+    fn of(classes: Classes) -> Self {
+        let complete = || frame::complete(classes).filter_map(|at| frame::FRAMES.get(at));
+        Self { secrecy: complete().any(Frame::conceals), act: complete().any(|frame| !frame.conceals()) }
+    }
+
+    pub(super) const fn and(self, other: Self) -> Self {
+        Self { secrecy: self.secrecy | other.secrecy, act: self.act | other.act }
+    }
+
+    /// An order together with secrecy is meant ill, however each of them is put.
+    pub(super) const fn are_certain(self) -> bool {
+        self.secrecy && self.act
+    }
 }
 
 /// The sentences of a text in lower case that could be orders, with what they are about.

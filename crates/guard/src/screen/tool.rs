@@ -3,31 +3,133 @@
 use serde_json::Value;
 use switchboard_wire::Raw;
 
-use super::intent::{self, Names, Place};
+use super::intent::{self, Demands, Found, Names, Place};
 use super::{disguise, hidden, refuse_duplicates};
 use crate::{Finding, Verdict};
 
 /// The most texts of one definition that are read.
 const MOST_TEXTS: usize = 20_000;
+/// Bytes of texts of one definition that are read. Of some 3,000 public tools none has more than 64 KiB.
+const MAX_BYTES: usize = 512 << 10;
 
-/// Judges a tool definition; an error means that a person should look at it before a model does.
-///
-/// # Errors
-/// It hides something, or speaks to the model about other things than its own use.
-pub fn tool(definition: &Raw) -> Verdict {
+/// What screening says of a definition.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Screening {
+    /// Nothing was found.
+    Passed,
+    /// Something that an honest definition may hold too: it is shown, and what was found is told beside it.
+    Marked(Finding),
+    /// Something that no honest definition holds, or something that could not be read: a person looks at it before a
+    /// model does.
+    Held(Finding),
+}
+
+impl Screening {
+    /// What was found.
+    #[must_use]
+    pub const fn finding(&self) -> Option<&Finding> {
+        match self {
+            Self::Passed => None,
+            Self::Marked(finding) | Self::Held(finding) => Some(finding),
+        }
+    }
+
+    /// Whether a person has to look at it first.
+    #[must_use]
+    pub const fn is_held(&self) -> bool {
+        matches!(self, Self::Held(_))
+    }
+
+    /// The word that `switchboard check tool` answers with.
+    #[must_use]
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::Passed => "allow",
+            Self::Marked(_) => "mark",
+            Self::Held(_) => "block",
+        }
+    }
+}
+
+/// Screens the definition of a tool.
+#[must_use]
+pub fn tool(definition: &Raw) -> Screening {
+    screen(definition, check_name)
+}
+
+/// Screens what else a server tells a model of itself: a prompt, a resource, its instructions, as an object with a
+/// `name` and a `description`. The name may be a title, an address or a sentence.
+#[must_use]
+pub fn item(definition: &Raw) -> Screening {
+    screen(definition, |_| Ok(()))
+}
+
+fn screen(definition: &Raw, check_name: fn(&str) -> Verdict) -> Screening {
+    let value = match read(definition) {
+        Ok(value) => value,
+        Err(finding) => return Screening::Held(finding),
+    };
+    let name = value.get("name").and_then(Value::as_str).unwrap_or_default();
+    if let Err(finding) = check_name(name) {
+        return Screening::Held(finding);
+    }
+    let properties = property_names(&value);
+    let description = value.get("description").and_then(Value::as_str).unwrap_or_default();
+    let names = Names { tool: name, properties: &properties, domain: intent::domain(name, &properties, description) };
+    let mut definition = Definition::default();
+    let mut texts = Texts::default();
+    let walked = texts.walk(&value, &mut Vec::new(), &mut |text, place, path| {
+        definition.add(text, place, path, names);
+        // What is held is not read to its end.
+        if definition.held.is_some() { Err(Finding::new("tool", "held")) } else { Ok(()) }
+    });
+    match (definition.held, definition.marked, walked) {
+        (Some(finding), ..) => Screening::Held(finding),
+        (None, _, Err(finding)) => Screening::Held(finding),
+        (None, Some(finding), Ok(())) => Screening::Marked(finding),
+        (None, None, Ok(())) => Screening::Passed,
+    }
+}
+
+fn read(definition: &Raw) -> Result<Value, Finding> {
     refuse_duplicates(definition)?;
     let value: Value =
         definition.view().map_err(|error| Finding::new("tool", format!("the definition cannot be read: {error}")))?;
-    let Some(members) = value.as_object() else { return Err(Finding::new("tool", "the definition is no object")) };
-    let Some(name) = members.get("name").and_then(Value::as_str) else {
-        return Err(Finding::new("tool-name", "the tool has no name"));
-    };
-    check_name(name)?;
-    let properties = property_names(&value);
-    let description = members.get("description").and_then(Value::as_str).unwrap_or_default();
-    let names = Names { tool: name, properties: &properties, domain: intent::domain(name, &properties, description) };
-    let mut texts = Texts { budget: MOST_TEXTS };
-    texts.walk(&value, &mut Vec::new(), &mut |text, place, path| judge(text, place, path, names))
+    if !value.is_object() {
+        return Err(Finding::new("tool", "the definition is no object"));
+    }
+    Ok(value)
+}
+
+/// What was found in a definition so far.
+#[derive(Default)]
+struct Definition {
+    held: Option<Finding>,
+    marked: Option<Finding>,
+    demands: Demands,
+}
+
+impl Definition {
+    fn add(&mut self, text: &str, place: Place, path: &[String], names: Names<'_>) {
+        let hidden = hidden::check(text).map(|finding| Found {
+            finding,
+            certain: !hidden::is_stray(text),
+            demands: Demands::default(),
+        });
+        let spoken = if place == Place::Name {
+            intent::check(&words(text), place, names)
+        } else {
+            intent::check(text, place, names)
+        };
+        for Found { mut finding, certain, demands } in [hidden, spoken].into_iter().flatten() {
+            self.demands = self.demands.and(demands);
+            let certain = certain || self.demands.are_certain();
+            let place = if path.is_empty() { "a key".to_owned() } else { path.join(".") };
+            finding.message = format!("{} (in {place})", finding.message);
+            let slot = if certain { &mut self.held } else { &mut self.marked };
+            slot.get_or_insert(finding);
+        }
+    }
 }
 
 /// The names of the properties in a definition, at any depth, in lower case.
@@ -58,7 +160,7 @@ pub(super) fn property_names(value: &Value) -> Vec<String> {
 #[cfg(test)]
 pub(super) fn texts(definition: &Value) -> Vec<(String, Place)> {
     let mut found = Vec::new();
-    let mut texts = Texts { budget: MOST_TEXTS };
+    let mut texts = Texts::default();
     let all = texts.walk(definition, &mut Vec::new(), &mut |text, place, _| {
         found.push((if place == Place::Name { words(text) } else { text.to_owned() }, place));
         Ok(())
@@ -70,16 +172,6 @@ pub(super) fn texts(definition: &Value) -> Vec<(String, Place)> {
 /// A name joined by underscores or hyphens, as words.
 fn words(name: &str) -> String {
     name.replace(['_', '-', '.'], " ")
-}
-
-fn judge(text: &str, place: Place, path: &[String], names: Names<'_>) -> Verdict {
-    let finding = hidden::check(text).or_else(|| {
-        if place == Place::Name { intent::check(&words(text), place, names) } else { intent::check(text, place, names) }
-    });
-    let Some(mut finding) = finding else { return Ok(()) };
-    finding.message =
-        format!("{} (in {})", finding.message, if path.is_empty() { "a key".to_owned() } else { path.join(".") });
-    Err(finding)
 }
 
 /// A name is one word or a few, not a text.
@@ -109,6 +201,13 @@ fn check_name(name: &str) -> Verdict {
 
 struct Texts {
     budget: usize,
+    bytes: usize,
+}
+
+impl Default for Texts {
+    fn default() -> Self {
+        Self { budget: MOST_TEXTS, bytes: MAX_BYTES }
+    }
 }
 
 /// What is done with a text, given where it stands.
@@ -141,7 +240,11 @@ impl Texts {
         if self.budget == 0 {
             return Err(Finding::new("tool", "the definition has too many texts to be read"));
         }
+        if text.len() > intent::MAX_TEXT_BYTES || text.len() > self.bytes {
+            return Err(Finding::new("tool", "the definition has a text that is too long to be read"));
+        }
         self.budget -= 1;
+        self.bytes -= text.len();
         visit(text, place, path)
     }
 }

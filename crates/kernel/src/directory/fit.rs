@@ -6,6 +6,7 @@ use switchboard_protocol::mcp::strict::{self, Item};
 use switchboard_wire::{Edit, Raw};
 
 use super::ListKind;
+use crate::gate::results::MARKS;
 
 const OUTPUT_SCHEMA: &str = "outputSchema";
 
@@ -78,6 +79,19 @@ impl Forms {
     pub(super) fn with(self, key: &str, value: &str) -> Self {
         let set =
             |raw: &Raw| Edit::of(raw).map_or_else(|_| raw.clone(), |edit| edit.set(key, Raw::string(value)).finish());
+        let legacy = match &self.legacy {
+            Legacy::Other(raw) => Legacy::Other(set(raw)),
+            other => other.clone(),
+        };
+        Self { modern: set(&self.modern), legacy, ..self }
+    }
+
+    /// The same with what was found in it told in `_meta`.
+    pub(super) fn with_mark(self, marks: &Raw) -> Self {
+        let set = |raw: &Raw| {
+            let marked = Edit::of(raw).and_then(|edit| edit.within("_meta", |meta| meta.set(MARKS, marks.clone())));
+            marked.map_or_else(|_| raw.clone(), Edit::finish)
+        };
         let legacy = match &self.legacy {
             Legacy::Other(raw) => Legacy::Other(set(raw)),
             other => other.clone(),

@@ -1,8 +1,9 @@
 //! Pins: a tool is remembered as it was first seen, and held back when it becomes another one.
 //!
 //! What a person or a model relied on is the definition: name, title, description, schemas, annotations and what it
-//! says of its security. When any of it changes, or when a new one gives orders to the model, the tool is neither
-//! listed nor called until a person has seen the difference and accepted it. Prompts, resources, templates and a
+//! says of its security. When any of it changes, or when a new one certainly gives orders to the model, the tool is
+//! neither listed nor called until a person has seen the difference and accepted it; what an honest tool may say too is
+//! shown with a mark. Prompts, resources, templates and a
 //! server's instructions are remembered in the same way. What else a definition carries may change, and is screened
 //! whenever it is seen (`extras.rs`).
 
@@ -14,7 +15,8 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use serde_json::value::RawValue;
-use switchboard_guard::screen;
+use switchboard_guard::Finding;
+use switchboard_guard::screen::Screening;
 use switchboard_protocol::mgp::TrustLevel;
 use switchboard_store::{Digest, Observation, Pin, PinState, Store, StoreError};
 
@@ -23,7 +25,7 @@ use crate::directory::{ListKind, Lists};
 use crate::kernel::Kernel;
 use crate::server::Server;
 pub(super) use shown::definition_hash;
-pub use shown::{INSTRUCTIONS, pin_name, told_to_model};
+pub use shown::{INSTRUCTIONS, pin_name, screen_definition};
 use shown::{Shown, shown_by};
 
 /// Definitions that are written down at the same time.
@@ -43,28 +45,44 @@ struct Seen {
     shown: Digest,
 }
 
+/// A definition, and what screening says of it.
+type Screened = (Shown, Screening);
+
 /// Why something is held back that came after very many.
 const TOO_MANY: &str = "its server has shown more of its kind than are remembered of one";
 
 /// What is held back of a server, by name, and why.
 pub(crate) type Quarantine = HashMap<String, String>;
 
+/// What came of looking at what a server shows.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Inspection {
+    /// What is held back.
+    pub(crate) held: Quarantine,
+    /// What is shown with a mark, and what was found in it.
+    pub(crate) marked: Marked,
+}
+
+/// Findings by the name of what they were found in.
+pub(crate) type Marked = HashMap<String, Finding>;
+
 impl Kernel {
     /// Compares what a server shows with what was accepted of it.
-    pub(crate) async fn inspect(&self, server: &Server, lists: &Lists, instructions: Option<&str>) -> Quarantine {
+    pub(crate) async fn inspect(&self, server: &Server, lists: &Lists, instructions: Option<&str>) -> Inspection {
         let options = self.gate().options();
         if !options.pin_definitions && !options.screen_definitions {
-            return Quarantine::new();
+            return Inspection::default();
         }
-        let shown = shown_by(lists, instructions);
+        let shown = self.screen_shown(server, shown_by(lists, instructions));
         match self.remembering() {
             Some(store) => match self.compare(store, server, &shown).await {
-                Ok(quarantine) => quarantine,
+                Ok(inspection) => inspection,
                 Err(error) => {
                     // What cannot be compared cannot be trusted.
                     tracing::error!(server = %server.id(), %error, "definitions cannot be compared with what was accepted");
                     let why = "it cannot be compared with what was accepted: the store does not answer";
-                    shown.into_iter().map(|shown| (shown.name, why.to_owned())).collect()
+                    let held = shown.into_iter().map(|(shown, _)| (shown.name, why.to_owned())).collect();
+                    Inspection { held, marked: Marked::new() }
                 }
             },
             None => self.compare_here(server, &shown),
@@ -77,8 +95,9 @@ impl Kernel {
         server: &Server,
         lists: &Lists,
         instructions: Option<&str>,
-    ) -> Option<Quarantine> {
-        self.compare(self.remembering()?, server, &shown_by(lists, instructions)).await.ok()
+    ) -> Option<Inspection> {
+        let store = self.remembering()?;
+        self.compare(store, server, &self.screen_shown(server, shown_by(lists, instructions))).await.ok()
     }
 
     /// Where definitions are remembered, if they are, so that other processes can accept them.
@@ -86,43 +105,61 @@ impl Kernel {
         self.gate().store().filter(|_| self.gate().options().pin_definitions)
     }
 
-    async fn compare(&self, store: &Store, server: &Server, shown: &[Shown]) -> Result<Quarantine, StoreError> {
+    async fn compare(&self, store: &Store, server: &Server, shown: &[Screened]) -> Result<Inspection, StoreError> {
         let known = store.pins().list(Some(server.id())).await?;
         let known: HashMap<&str, &Pin> = known.iter().map(|pin| (pin.tool.as_str(), pin)).collect();
-        let mut quarantine = Quarantine::new();
+        let mut inspection = Inspection::default();
         let mut fresh = Vec::new();
         let mut counts: HashMap<ListKind, usize> = HashMap::new();
         for name in known.keys() {
             *counts.entry(shown::kind_of(name)).or_default() += 1;
         }
-        for shown in shown {
-            if !known.contains_key(shown.name.as_str()) {
-                let count = counts.entry(shown::kind_of(&shown.name)).or_default();
+        for (shown, screening) in shown {
+            let name = &shown.name;
+            if !known.contains_key(name.as_str()) {
+                let count = counts.entry(shown::kind_of(name)).or_default();
                 if *count >= MOST {
-                    quarantine.insert(shown.name.clone(), TOO_MANY.to_owned());
+                    inspection.held.insert(name.clone(), TOO_MANY.to_owned());
                     continue;
                 }
                 *count += 1;
             }
-            match known.get(shown.name.as_str()) {
-                Some(pin) if pin.shown_hash == shown.hash && pin.state == PinState::Accepted => {}
-                Some(pin) if pin.shown_hash == shown.hash => {
-                    let screened = pin.accepted.is_none().then(|| self.screened(server, shown)).flatten();
-                    let before = "held back when it was first seen, and nobody has accepted it since";
-                    let screened = screened.as_deref().or_else(|| pin.accepted.is_none().then_some(before));
-                    quarantine.insert(shown.name.clone(), why_held(server, &shown.name, screened));
+            match known.get(name.as_str()) {
+                Some(pin) if pin.shown_hash == shown.hash && pin.state == PinState::Accepted => {
+                    // What a person has seen and accepted needs no mark.
+                    if pin.accepted_by.is_none() {
+                        inspection.mark(name, screening);
+                    }
                 }
-                pin => fresh.push((shown, pin.is_none().then(|| self.screened(server, shown)).flatten())),
+                Some(pin) if pin.shown_hash == shown.hash && (pin.accepted.is_some() || screening.is_held()) => {
+                    let screening = if pin.accepted.is_none() { screening } else { &Screening::Passed };
+                    inspection.held.insert(name.clone(), why_held(server, name, screening));
+                }
+                Some(pin) if pin.shown_hash == shown.hash => {
+                    // Screening found it when it was first seen, finds it no longer, and nobody has ever accepted
+                    // another one: it is seen for the first time once more.
+                    store.pins().forget(server.id(), Some(name)).await?;
+                    fresh.push((shown, screening, true));
+                }
+                pin => fresh.push((shown, screening, pin.is_none())),
             }
         }
+        let screening_counts = |first: bool, screening| if first { screening } else { &Screening::Passed };
         for group in fresh.chunks(TOGETHER) {
-            let observing =
-                group.iter().map(|(shown, screened)| self.observe(store, server, shown, screened.as_deref()));
+            let observing = group.iter().map(|(shown, screening, first)| {
+                self.observe(store, server, shown, screening_counts(*first, screening))
+            });
             for held in futures_util::future::try_join_all(observing).await?.into_iter().flatten() {
-                quarantine.insert(held.0, held.1);
+                inspection.held.insert(held.0, held.1);
             }
         }
-        Ok(quarantine)
+        for (shown, screening, _) in fresh {
+            if !inspection.held.contains_key(&shown.name) {
+                self.note_mark(server, shown, screening);
+                inspection.mark(&shown.name, screening);
+            }
+        }
+        Ok(inspection)
     }
 
     async fn observe(
@@ -130,7 +167,7 @@ impl Kernel {
         store: &Store,
         server: &Server,
         shown: &Shown,
-        screened: Option<&str>,
+        screening: &Screening,
     ) -> Result<Option<(String, String)>, StoreError> {
         let Ok(definition) = RawValue::from_string(shown.definition.clone()) else { return Ok(None) };
         let observation = Observation {
@@ -138,14 +175,14 @@ impl Kernel {
             tool: shown.name.clone(),
             hash: shown.hash,
             definition,
-            at_first: if screened.is_some() { PinState::Quarantined } else { PinState::Accepted },
+            at_first: if screening.is_held() { PinState::Quarantined } else { PinState::Accepted },
             now: self.gate().granted.time(),
         };
         let observed = store.pins().observe(&observation).await?;
         if observed.pin.state == PinState::Accepted {
             return Ok(None);
         }
-        let why = why_held(server, &shown.name, screened);
+        let why = why_held(server, &shown.name, screening);
         if observed.before != Some(PinState::Quarantined) {
             self.tell_of_quarantine(server, shown, &why).await;
         }
@@ -153,61 +190,74 @@ impl Kernel {
     }
 
     /// The same without a store.
-    fn compare_here(&self, server: &Server, shown: &[Shown]) -> Quarantine {
-        let mut quarantine = Quarantine::new();
+    fn compare_here(&self, server: &Server, shown: &[Screened]) -> Inspection {
+        let mut inspection = Inspection::default();
         let pinned = self.gate().options().pin_definitions;
         let mut counts: HashMap<ListKind, usize> = HashMap::new();
         for (_, name) in self.gate().pins.known.lock().keys().filter(|(id, _)| id == server.id()) {
             *counts.entry(shown::kind_of(name)).or_default() += 1;
         }
-        for shown in shown {
+        for (shown, screening) in shown {
             let key = (server.id().clone(), shown.name.clone());
             let known = self.gate().pins.known.lock().get(&key).cloned();
             if known.is_none() {
                 let count = counts.entry(shown::kind_of(&shown.name)).or_default();
                 if *count >= MOST {
-                    quarantine.insert(shown.name.clone(), TOO_MANY.to_owned());
+                    inspection.held.insert(shown.name.clone(), TOO_MANY.to_owned());
                     continue;
                 }
                 *count += 1;
             }
             let unchanged = known.as_ref().is_some_and(|known| known.shown == shown.hash);
-            let screened =
-                known.as_ref().is_none_or(|known| known.accepted.is_none()).then(|| self.screened(server, shown));
-            let screened = screened.flatten();
             let accepted = match &known {
                 Some(known) if pinned => known.accepted,
-                _ => screened.is_none().then_some(shown.hash),
+                _ => (!screening.is_held()).then_some(shown.hash),
             };
             if accepted != Some(shown.hash) {
-                let why = why_held(server, &shown.name, screened.as_deref());
+                let never_accepted = known.as_ref().is_none_or(|known| known.accepted.is_none());
+                let screening = if never_accepted { screening } else { &Screening::Passed };
+                let why = why_held(server, &shown.name, screening);
                 if !unchanged {
                     tracing::warn!(server = %server.id(), tool = %shown.name, why, "a definition is held back");
                 }
-                quarantine.insert(shown.name.clone(), why);
+                inspection.held.insert(shown.name.clone(), why);
+            } else {
+                if !unchanged {
+                    self.note_mark(server, shown, screening);
+                }
+                inspection.mark(&shown.name, screening);
             }
             self.gate().pins.known.lock().insert(key, Seen { accepted, shown: shown.hash });
         }
-        quarantine
+        inspection
     }
 
-    /// What speaks against showing a definition to a model.
-    fn screened(&self, server: &Server, shown: &Shown) -> Option<String> {
-        let screen = self.gate().options().screen_definitions && server.trust() < TrustLevel::Core;
-        let finding = screen.then(|| screen::tool(&shown.raw).err()).flatten()?;
-        // An honest tool may be described like this. On a server that the operator chose and trusts it is marked; on
-        // one that nobody answers for it is held back.
-        // Without its instructions a server still works, so they are never given the benefit of the doubt.
-        let doubtful = finding.rule == screen::PERHAPS && shown.name != INSTRUCTIONS;
-        if doubtful && server.trust() >= TrustLevel::Standard {
-            self.mark(server, shown, &finding.message);
-            return None;
+    /// Screens what a server shows, once.
+    fn screen_shown(&self, server: &Server, shown: Vec<Shown>) -> Vec<Screened> {
+        shown
+            .into_iter()
+            .map(|shown| (self.screening(server, &shown), shown))
+            .map(|(found, shown)| (shown, found))
+            .collect()
+    }
+
+    /// What screening says of a definition, given how far its server is trusted.
+    fn screening(&self, server: &Server, shown: &Shown) -> Screening {
+        if !self.gate().options().screen_definitions || server.trust() >= TrustLevel::Core {
+            return Screening::Passed;
         }
-        Some(finding.message)
+        match shown::screen_told(&shown.name, &shown.raw) {
+            // An honest definition may say this. Of a server that the operator chose it is shown with a mark; of one
+            // that nobody answers for it is held back.
+            Screening::Marked(finding) if server.trust() < TrustLevel::Standard => Screening::Held(finding),
+            screening => screening,
+        }
     }
 
-    fn mark(&self, server: &Server, shown: &Shown, why: &str) {
-        tracing::warn!(server = %server.id(), tool = %shown.name, why, "a definition speaks to the model");
+    fn note_mark(&self, server: &Server, shown: &Shown, screening: &Screening) {
+        let Screening::Marked(finding) = screening else { return };
+        let why = finding.message.as_str();
+        tracing::info!(server = %server.id(), tool = %shown.name, why, "a definition is shown with a mark");
         let event = audit::event_of(event::MARKED, audit::kernel(), result::SUCCESS);
         let event = audit::with(audit::about(event, server.id(), Some(&shown.name)), "reason", why);
         self.gate().audit.note_now(&event);
@@ -221,10 +271,30 @@ impl Kernel {
     }
 }
 
-fn why_held(server: &Server, name: &str, screened: Option<&str>) -> String {
-    let next = format!("see and decide with `switchboard pins show {} {name}`", server.id());
-    match screened {
+impl Inspection {
+    fn mark(&mut self, name: &str, screening: &Screening) {
+        if let Screening::Marked(finding) = screening {
+            self.marked.insert(name.to_owned(), finding.clone());
+        }
+    }
+}
+
+fn why_held(server: &Server, name: &str, screening: &Screening) -> String {
+    let next = format!("see and accept it with `{}`", accept_command(server.id(), Some(name)));
+    match screening.finding() {
         Some(finding) => format!("its definition is suspicious: {finding}; {next}"),
         None => format!("its definition is not the one that was accepted; {next}"),
+    }
+}
+
+/// The command that shows a definition to a person and accepts it; without a name, all that is held of a server.
+pub(crate) fn accept_command(server: &str, name: Option<&str>) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | ':' | '/' | '@' | '+' | ',');
+    match name {
+        Some(name) if !name.is_empty() && name.chars().all(plain) => format!("switchboard pins accept {server} {name}"),
+        Some(name) if !name.contains(['\'', '\\']) && !name.contains(char::is_control) => {
+            format!("switchboard pins accept {server} '{name}'")
+        }
+        _ => format!("switchboard pins accept {server}"),
     }
 }

@@ -16,8 +16,8 @@ use switchboard_wire::{Edit, Kind, Object, Raw};
 use crate::kernel::Kernel;
 use crate::server::Server;
 
-/// Where the marks stand in the `_meta` of a result.
-pub(crate) const MARKS: &str = "dev.switchboard/marks";
+/// Where the marks stand in the `_meta` of a result or a definition.
+pub const MARKS: &str = "dev.switchboard/marks";
 /// Bytes of text that are searched in one result.
 const MOST_BYTES: usize = 256 << 10;
 /// Bytes that are searched without leaving the thread: more would hold up other calls.

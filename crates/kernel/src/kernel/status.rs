@@ -31,8 +31,10 @@ pub struct ServerStatus {
     pub hidden: Vec<Hidden>,
     /// What of it is shown in another form than it gave.
     pub mended: Vec<Mended>,
-    /// What of it is held back until a person accepts it.
-    pub held: usize,
+    /// What of it is held back until a person accepts it: the name that it is pinned under, and why.
+    pub held: Vec<(String, String)>,
+    /// What of it is shown with a mark: the name that it is pinned under, and what was found in it.
+    pub marked: Vec<(String, String)>,
     /// How far it is trusted.
     pub trust: TrustLevel,
     /// Permissions it needs and lacks: until it has them, nothing of it can be used.
@@ -77,7 +79,8 @@ impl Kernel {
                 problems: server.problems(),
                 hidden: hidden.cloned().collect(),
                 mended: view.directory.mended.iter().filter(|mended| mended.server == *server.id()).cloned().collect(),
-                held: server.quarantine().len(),
+                held: sorted(server.quarantine().iter().map(|(name, why)| (name.clone(), why.clone()))),
+                marked: sorted(server.marked().iter().map(|(name, found)| (name.clone(), found.message.clone()))),
                 trust: server.trust(),
                 permissions_missing: self
                     .standing(&tables, server, None)
@@ -99,4 +102,10 @@ impl Kernel {
         };
         view.servers.iter().map(status).collect()
     }
+}
+
+fn sorted(pairs: impl Iterator<Item = (String, String)>) -> Vec<(String, String)> {
+    let mut pairs: Vec<_> = pairs.collect();
+    pairs.sort_unstable();
+    pairs
 }

@@ -182,10 +182,10 @@ impl Server {
         }
         *self.problems.lock() = problems;
         let instructions = hub.connected.server.instructions.as_deref();
-        let quarantine = kernel.inspect(self, &lists, instructions).await;
+        let inspection = kernel.inspect(self, &lists, instructions).await;
         kernel.strip_extras(self, &mut lists);
-        let changed = lists != *before || quarantine != **self.quarantine.load();
-        self.quarantine.store(Arc::new(quarantine));
+        let changed = lists != *before || !self.is_inspected_as(&inspection);
+        self.set_inspection(inspection);
         self.lists.store(Arc::new(lists));
         changed
     }
@@ -217,8 +217,8 @@ impl Server {
             let instructions = hub.connected.server.instructions.as_deref();
             let Some(now) = kernel.inspect_again(self, &lists, instructions).await else { continue };
             // Lists that came in the meantime were judged when they came.
-            if now != *held && Arc::ptr_eq(&lists, &self.lists()) {
-                self.quarantine.store(Arc::new(now));
+            if now.held != *held && Arc::ptr_eq(&lists, &self.lists()) {
+                self.set_inspection(now);
                 kernel.rebuild();
             }
         }

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use switchboard_config::{Endpoint, Loaded, load, read_checked};
+use switchboard_kernel::INSTRUCTIONS;
 use switchboard_transport::confine;
 
 use crate::Outcome;
@@ -195,6 +196,17 @@ async fn servers(loaded: Loaded, report: &mut Report) {
             // A line break in a name could pass for a line of this report.
             let (hidden, why) = (screen::plain_line(&hidden.name), screen::plain_line(&hidden.why));
             report.note(&name, &format!("`{hidden}` is not shown to clients: {why}"), None);
+        }
+        for status in status.iter().filter(|status| &*status.id == server.id()) {
+            // Of what is in no list, only this tells that it is held.
+            for (held, why) in status.held.iter().filter(|(held, _)| held == INSTRUCTIONS) {
+                let (held, why) = (screen::plain_line(held), screen::plain_line(why));
+                report.note(&name, &format!("`{held}` is not shown to clients: {why}"), None);
+            }
+            for (marked, found) in &status.marked {
+                let (marked, found) = (screen::plain_line(marked), screen::plain_line(found));
+                report.note(&name, &format!("`{marked}` is shown with a mark: {found}"), None);
+            }
         }
         for mended in status.iter().filter(|status| &*status.id == server.id()).flat_map(|status| &status.mended) {
             let shown = screen::plain_line(&mended.name);

@@ -4,8 +4,7 @@
 pub(crate) mod diff;
 
 use serde_json::{Value, json};
-use switchboard_guard::screen as screening;
-use switchboard_kernel::told_to_model;
+use switchboard_kernel::screen_definition;
 use switchboard_store::{Pin, PinState};
 use switchboard_wire::{Limits, Raw};
 
@@ -125,8 +124,9 @@ pub(crate) fn screened(pin: &Pin) -> Option<String> {
         Ok(raw) => raw,
         Err(error) => return Some(error.to_string()),
     };
-    let told = told_to_model(&pin.tool, &raw);
-    screening::tool(&told).err().map(|finding| finding.message)
+    let screening = screen_definition(&pin.tool, &raw);
+    let word = if screening.is_held() { "certain" } else { "mark" };
+    screening.finding().map(|finding| format!("{word}: {}", finding.message))
 }
 
 async fn accept(common: &Common, desk: &Desk, options: &PinsAccept) -> Outcome {
@@ -144,7 +144,8 @@ async fn accept(common: &Common, desk: &Desk, options: &PinsAccept) -> Outcome {
     let mut accepted = Vec::new();
     let mut changed = Vec::new();
     for pin in &held {
-        if pin.state == PinState::Accepted {
+        // What was accepted at first sight and is marked can be accepted by a person: that takes the mark away.
+        if pin.state == PinState::Accepted && (pin.accepted_by.is_some() || screened(pin).is_none()) {
             screen::note(format_args!("{} of {} is accepted already", cell(&pin.tool), cell(&pin.server)));
             continue;
         }

@@ -74,7 +74,15 @@ fn waits_for(status: &ServerStatus) -> Option<String> {
             "its tool `{tool}`{more} cannot be used without the permission {missing}; decide with `switchboard approvals`"
         ));
     }
-    (status.held > 0).then(|| format!("{} of its definitions held back; see `switchboard pins`", status.held))
+    let held = (status.held.len(), &status.id);
+    (held.0 > 0).then(|| {
+        format!("{} of its definitions held back; see and accept: `switchboard pins accept {}`", held.0, held.1)
+    })
+}
+
+/// What is held or marked, by the name that it is pinned under.
+fn told(definitions: &[(String, String)]) -> Vec<Value> {
+    definitions.iter().map(|(name, why)| json!({"name": name, "why": why})).collect()
 }
 
 /// Whether a person could help by logging in: the server wants credentials, and the configuration has none.
@@ -202,6 +210,8 @@ impl Line {
             "templates": templates,
             "hidden": hidden,
             "mended": mended,
+            "held": self.status.as_ref().map(|status| told(&status.held)),
+            "marked": self.status.as_ref().map(|status| told(&status.marked)),
             "problem": self.problem,
             "target": self.target,
             "declared": self.file,

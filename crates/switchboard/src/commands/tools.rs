@@ -5,7 +5,7 @@ pub(crate) mod search;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use switchboard_kernel::{ServerStatus, names};
+use switchboard_kernel::{MARKS, ServerStatus, names};
 use switchboard_protocol::mgp::EXTENSION_ID;
 use switchboard_wire::Raw;
 
@@ -65,7 +65,12 @@ fn show(common: &Common, options: &Tools, tools: &[Raw]) {
             .iter()
             .map(|tool| {
                 let description = screen::brief(&text(tool, "description"), BRIEF);
-                vec![screen::plain_line(&text(tool, "name")), risk(tool), why(tool), description]
+                vec![
+                    screen::plain_line(&text(tool, "name")),
+                    risk(tool),
+                    why(tool),
+                    format!("{}{description}", mark(tool)),
+                ]
             })
             .collect();
         if !rows.is_empty() {
@@ -93,10 +98,22 @@ fn risk(tool: &Raw) -> String {
     screen::toned(&if asks { format!("{word}, asks") } else { word }, tone)
 }
 
+/// What stands before the description of a tool that screening has marked.
+fn mark(tool: &Raw) -> String {
+    let marked = tool.at(&["_meta", MARKS]).is_some();
+    if marked { format!("{} ", screen::toned("marked:", Tone::Doubtful)) } else { String::new() }
+}
+
 /// Says which servers are missing from the list; fails where nothing could be listed because of that.
 fn problems(local: &Local, options: &Tools, status: &[ServerStatus], listed: usize) -> Outcome {
     let asked = |id: &str| options.server.as_deref().is_none_or(|server| server == id);
     let mut missing = 0;
+    for status in status.iter().filter(|status| asked(&status.id)) {
+        for (name, why) in &status.held {
+            let (name, why) = (screen::plain_line(name), screen::plain_line(why));
+            screen::note(format_args!("held back: {name} of server \"{}\": {why}", status.id));
+        }
+    }
     let servers = local.loaded.config.servers.iter().filter(|server| asked(server.id()));
     for line in servers.map(|server| Line::of(server, status)).filter(|line| !line.is_fine()) {
         let why = line.problem.as_deref().unwrap_or("no reason is known");

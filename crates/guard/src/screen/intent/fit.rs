@@ -6,11 +6,15 @@
 
 use serde_json::Value;
 
+use super::class::{Class, Classes};
 use super::weights::{FEATURES, Weights, features, kind, name, prior};
 use super::{Names, disguise, sentences};
 use crate::screen::tool::{property_names, texts};
 
 const CORPUS: &str = include_str!("../../../tests/corpus/tools_fit.jsonl");
+/// What the sentences of public tools are made of: how often a set of classes was met, and the classes. Their texts
+/// belong to others and are not kept.
+const PUBLIC: &str = include_str!("../../../tests/corpus/tools_public.txt");
 /// Steps of the descent.
 const ROUNDS: usize = 800;
 /// How strongly weights are drawn to zero: pairs of classes, of which there are many, most.
@@ -30,6 +34,8 @@ struct Case {
     disguised: bool,
     order: Vec<Vec<usize>>,
     other: Vec<Vec<usize>>,
+    /// How often the like was met.
+    times: f64,
 }
 
 fn cases() -> Vec<Case> {
@@ -38,25 +44,40 @@ fn cases() -> Vec<Case> {
         let case = case(&line["input"], line["order"].as_str().unwrap_or_default());
         Case { disguised: line["expect"] == "block" && !case.hostile, ..case }
     };
-    lines.map(|line| read(&line)).collect()
+    lines.map(|line| read(&line)).chain(PUBLIC.lines().filter(|line| !line.starts_with('#')).map(public)).collect()
 }
 
-fn case(definition: &Value, order: &str) -> Case {
-    let order: String = disguise::plain(order).split_whitespace().collect::<Vec<_>>().join(" ");
+/// A sentence of public tools.
+fn public(line: &str) -> Case {
+    let mut words = line.split(' ');
+    let times = words.next().unwrap().parse().unwrap();
+    let class = |name: &str| *Class::ALL.iter().find(|class| class.name() == name).unwrap();
+    let mut list = Vec::new();
+    features(words.fold(Classes::default(), |classes, name| classes.with(class(name))), |at| list.push(at));
+    Case { hostile: false, disguised: false, order: Vec::new(), other: vec![list], times }
+}
+
+/// The sentences of a definition that could be orders, with what they are made of.
+fn definition_sentences(definition: &Value) -> Vec<(String, Classes)> {
     let properties = property_names(definition);
     let part = |name: &str| definition[name].as_str().unwrap_or_default();
     let domain = super::domain(part("name"), &properties, part("description"));
     let names = Names { tool: part("name"), properties: &properties, domain };
-    let mut case = Case { hostile: !order.is_empty(), disguised: false, order: Vec::new(), other: Vec::new() };
-    for (text, place) in texts(definition) {
-        for (sentence, classes) in sentences(&disguise::plain(&text), place, names) {
-            let mut list = Vec::new();
-            features(classes, |at| list.push(at));
-            if !order.is_empty() && order.contains(sentence.trim()) {
-                case.order.push(list);
-            } else {
-                case.other.push(list);
-            }
+    let texts = texts(definition);
+    texts.iter().flat_map(|(text, place)| sentences(&disguise::plain(text), *place, names)).collect()
+}
+
+fn case(definition: &Value, order: &str) -> Case {
+    let order: String = disguise::plain(order).split_whitespace().collect::<Vec<_>>().join(" ");
+    let hostile = !order.is_empty();
+    let mut case = Case { hostile, disguised: false, order: Vec::new(), other: Vec::new(), times: 1.0 };
+    for (sentence, classes) in definition_sentences(definition) {
+        let mut list = Vec::new();
+        features(classes, |at| list.push(at));
+        if hostile && order.contains(sentence.trim()) {
+            case.order.push(list);
+        } else {
+            case.other.push(list);
         }
     }
     case
@@ -76,7 +97,7 @@ fn fit(cases: &[Case]) -> Weights {
     // Past squares of each slope, so that rare features move as far as common ones.
     let mut squares = vec![1e-6f64; FEATURES];
     let mut bias_squares = 1e-6f64;
-    let total: f64 = cases.iter().map(|case| 1.0 + case.other.len() as f64).sum();
+    let total: f64 = cases.iter().map(|case| 1.0 + case.other.len() as f64 * case.times).sum();
     for _ in 0..ROUNDS {
         let mut slopes = vec![0.0f64; FEATURES];
         let mut bias_slope = 0.0;
@@ -90,7 +111,7 @@ fn fit(cases: &[Case]) -> Weights {
             if let Some(witness) = case.order.iter().max_by(|a, b| odds(a).total_cmp(&odds(b))) {
                 learn(witness, 1.0, MISSED);
             }
-            case.other.iter().for_each(|list| learn(list, 0.0, 1.0));
+            case.other.iter().for_each(|list| learn(list, 0.0, case.times));
         }
         for at in 0..weights.len() {
             if seen[at] < FEWEST {
@@ -157,15 +178,36 @@ fn cases_that_were_left_out_are_judged_well() {
             let most = case.order.iter().chain(&case.other).map(odds).fold(f32::MIN, f32::max);
             if !case.hostile {
                 harmless += 1;
-                held += usize::from(most >= super::HOLD);
+                held += usize::from(most >= super::MARK);
             } else {
                 orders += 1;
-                missed += usize::from(most < super::HOLD);
+                missed += usize::from(most < super::MARK);
             }
         }
     }
     let figures = format!("{missed} of {orders} orders missed, {held} of {harmless} harmless definitions held");
     assert!(missed * 100 <= orders * 15 && held * 100 <= harmless * 5, "{figures}");
+}
+
+/// Writes down what the sentences of public tools are made of. The variable names a folder of answers to `tools/list`,
+/// as `cargo xtask wild` keeps them.
+#[test]
+fn public_definitions_are_counted() {
+    let Some(folder) = std::env::var_os("SWITCHBOARD_PUBLIC_DEFINITIONS") else { return };
+    let mut counts: std::collections::BTreeMap<String, usize> = std::collections::BTreeMap::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let Ok(text) = std::fs::read_to_string(entry.unwrap().path()) else { continue };
+        let answer: Value = serde_json::from_str(&text).unwrap();
+        for tool in answer["tools"].as_array().into_iter().flatten() {
+            for (_, classes) in definition_sentences(tool) {
+                let names: Vec<&str> = classes.iter().map(|at| Class::ALL[at].name()).collect();
+                *counts.entry(names.join(" ")).or_default() += 1;
+            }
+        }
+    }
+    let mut lines = String::from("# Sets of classes in sentences of public tools, and how often each was met.\n");
+    counts.iter().for_each(|(names, count)| lines.push_str(&format!("{count} {names}\n")));
+    std::fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/corpus/tools_public.txt"), lines).unwrap();
 }
 
 #[test]

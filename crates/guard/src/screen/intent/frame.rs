@@ -16,6 +16,16 @@ pub(super) struct Frame {
 }
 
 impl Frame {
+    /// Whether something is kept from the user.
+    pub(super) fn conceals(&self) -> bool {
+        matches!(self.name, "=conceal" | "=!hush" | "=!secrecy")
+    }
+
+    /// Whether it is seldom complete in a harmless text, as its name says.
+    pub(super) fn is_grave(&self) -> bool {
+        self.name.starts_with("=!")
+    }
+
     const fn is_complete(&self, classes: Classes) -> bool {
         let mut at = 0;
         while at < self.parts.len() {

@@ -241,7 +241,9 @@ const fn is_edge(c: char) -> bool {
 fn by_shape(word: &str, quoted: bool, names: Names<'_>) -> Classes {
     let mut classes = Classes::default();
     let bare = word.trim_end_matches('.');
-    if bare.contains("://") || is_mail(bare) || is_address(bare) {
+    // A link under a word of the text is a reference for whoever reads on; an image is fetched.
+    let reference = bare.contains("](") && !bare.contains("![");
+    if bare.contains("://") && !reference || is_mail(bare) || is_address(bare) {
         classes = classes.with(Class::Destination);
     }
     if SECRET_PATHS.iter().any(|path| bare.contains(path)) {

@@ -93,14 +93,6 @@ impl Weights {
         features(classes, |at| odds += self.table[at]);
         odds
     }
-
-    /// What counts most, by name.
-    pub(super) fn reasons(&self, classes: Classes) -> Vec<String> {
-        let mut parts: Vec<(f32, usize)> = Vec::new();
-        features(classes, |at| parts.push((self.table[at], at)));
-        parts.sort_by(|a, b| b.0.total_cmp(&a.0));
-        parts.iter().take(3).filter(|(weight, _)| *weight > 0.0).map(|(_, at)| name(*at)).collect()
-    }
 }
 
 /// Visits the features of a set of classes.
@@ -148,6 +140,7 @@ pub(super) fn prior(at: usize) -> f32 {
 }
 
 /// How many parts a feature has, and whether they are groups.
+#[cfg(test)]
 pub(super) const fn kind(at: usize) -> (usize, bool) {
     match at {
         at if at < PAIRS => (1, false),
@@ -159,6 +152,7 @@ pub(super) const fn kind(at: usize) -> (usize, bool) {
 }
 
 /// The name of a feature.
+#[cfg(test)]
 pub(super) fn name(at: usize) -> String {
     let class = |number: usize| Class::ALL.get(number % COUNT).map_or("", |class| class.name());
     let group = |number: usize| GROUPS.get(number % GROUP_COUNT).map_or("", |(name, _)| *name);

@@ -1,7 +1,7 @@
 //! What a definition carries beside what is pinned: other keys of `_meta`, icons, members that nobody knows.
 //!
 //! Such members may change with every answer, so a change of them holds nothing back. But they reach clients, and what
-//! gives orders to a model there is left out of the list, whenever it comes.
+//! certainly gives orders to a model there is left out of the list, whenever it comes.
 
 use switchboard_wire::{Edit, Kind, Object, Raw};
 
@@ -46,7 +46,7 @@ impl Kernel {
             // What cannot be read is not shown.
             None => true,
             Some(text) if text.is_empty() => false,
-            Some(text) => self.screened(server, &Shown::of_text(&pin_name(kind, &name), &name, &text)).is_some(),
+            Some(text) => self.screening(server, &Shown::of_text(&pin_name(kind, &name), &name, &text)).is_held(),
         };
         let speaks = |key: &str, value: &Raw| gives_orders(value) || gives_orders(&Raw::string(key));
         for (member, value) in object.iter().filter(|(member, _)| !counted.contains(&&**member)) {

@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 
+use switchboard_guard::screen::{self, Screening};
 use switchboard_protocol::mgp::EXTENSION_ID;
 use switchboard_store::Digest;
 use switchboard_wire::{Edit, Object, Raw};
@@ -68,7 +69,7 @@ pub fn pin_name(kind: ListKind, name: &str) -> String {
 
 /// A definition, remembered under `name`, as what a tool says of itself: in this form it is screened.
 #[must_use]
-pub fn told_to_model(name: &str, definition: &Raw) -> Raw {
+pub(super) fn told_to_model(name: &str, definition: &Raw) -> Raw {
     let Ok(object) = Object::open(definition) else { return definition.clone() };
     let text = match kind_of(name) {
         ListKind::Tools if name != INSTRUCTIONS => return definition.clone(),
@@ -82,6 +83,17 @@ pub fn told_to_model(name: &str, definition: &Raw) -> Raw {
     };
     let called = object.text("name").unwrap_or_else(|| name.trim_matches(['(', ')']).to_owned());
     Edit::empty().set("name", Raw::string(&called)).set("description", Raw::string(&text)).finish()
+}
+
+/// Screens a definition that is remembered under `name`, as the gate does.
+#[must_use]
+pub fn screen_definition(name: &str, definition: &Raw) -> Screening {
+    screen_told(name, &told_to_model(name, definition))
+}
+
+/// The same for a definition in the form of [`told_to_model`].
+pub(super) fn screen_told(name: &str, told: &Raw) -> Screening {
+    if kind_of(name) == ListKind::Tools && name != INSTRUCTIONS { screen::tool(told) } else { screen::item(told) }
 }
 
 /// Of which kind the thing is that is remembered under this name.

@@ -276,7 +276,7 @@ async fn swap(house: &House, script: &Script, tools: Vec<Value>) {
     house.await_events(QUARANTINED, 1).await;
     // It is noted a moment before it counts.
     for _ in 0..100 {
-        if house.kernel.status()[0].held > 0 {
+        if !house.kernel.status()[0].held.is_empty() {
             return;
         }
         tokio::time::sleep(Duration::from_millis(10)).await;
@@ -363,7 +363,7 @@ async fn an_answer_does_not_outlive_the_definition() {
     let pin = pins.into_iter().find(|pin| pin.tool == "drop").unwrap();
     house.office().accept_definition("db", "drop", pin.shown_hash).await.unwrap().unwrap();
     for _ in 0..400 {
-        if house.kernel.status()[0].held == 0 {
+        if house.kernel.status()[0].held.is_empty() {
             break;
         }
         tokio::time::sleep(Duration::from_millis(10)).await;
