@@ -358,6 +358,7 @@ fn well_known_tools() {
         ("shell:", Class::Shell),
         ("terminal:", Class::Shell),
         ("exec:args", Class::Shell),
+        ("exec_argv:argv", Class::Shell),
         ("run_command:cmd", Class::Shell),
         ("runCommand:", Class::Shell),
         ("run-shell-command:", Class::Shell),

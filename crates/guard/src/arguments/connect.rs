@@ -50,7 +50,7 @@ fn check_line(scopes: &[Scope], line: &str, depth: usize) -> Verdict {
 /// The name of a program without its folder.
 fn base(word: &str) -> String {
     let name = word.rsplit(['/', '\\']).next().unwrap_or_default().to_ascii_lowercase();
-    name.strip_suffix(".exe").map_or(name.clone(), str::to_owned)
+    name.strip_suffix(".exe").unwrap_or(&name).to_owned()
 }
 
 fn find(word: &str) -> Option<&'static Program> {
@@ -74,10 +74,7 @@ fn check_words(scopes: &[Scope], words: &[String], depth: usize) -> Verdict {
         return behind_wrapper(scopes, arguments, depth);
     }
     if SHELLS.contains(&name.as_str()) {
-        return arguments
-            .iter()
-            .filter(|word| word.contains(char::is_whitespace))
-            .try_for_each(|line| check_line(scopes, line, depth + 1));
+        return behind_shell(scopes, arguments, depth);
     }
     // `python3 -m pip install ..`
     if name.starts_with("python")
@@ -92,6 +89,17 @@ fn check_words(scopes: &[Scope], words: &[String], depth: usize) -> Verdict {
     match find(program) {
         Some(program) => known(scopes, program, arguments),
         None => unknown(scopes, arguments),
+    }
+}
+
+/// The lines that a shell is given, and the command behind `-c` where it is several words.
+fn behind_shell(scopes: &[Scope], words: &[String], depth: usize) -> Verdict {
+    let mut lines = words.iter().filter(|word| word.contains(char::is_whitespace));
+    lines.try_for_each(|line| check_line(scopes, line, depth + 1))?;
+    let is_command = |word: &String| ["-c", "/c", "-command"].iter().any(|option| word.eq_ignore_ascii_case(option));
+    match words.iter().position(is_command) {
+        Some(at) if depth < MAX_DEPTH => check_words(scopes, &words[at + 1..], depth + 1),
+        _ => Ok(()),
     }
 }
 
@@ -147,6 +155,11 @@ fn names_host(option: &str) -> bool {
     let words = crate::risk::fallback::words(option);
     let is_other = |word: &String| matches!(word.as_str(), "file" | "name" | "id" | "type" | "port" | "path" | "map");
     words.iter().any(|word| HOST_OPTIONS.contains(&word.as_str())) && !words.last().is_some_and(is_other)
+}
+
+/// Whether a setting names a host: `HostName`, `ProxyJump`, `http.proxy`.
+fn is_host_setting(name: &str) -> bool {
+    names_host(name) || ["hostname", "proxyjump"].iter().any(|known| name.eq_ignore_ascii_case(known))
 }
 
 /// Where a program of one's own waits for others.
@@ -214,9 +227,11 @@ fn short<'w>(program: &Program, letters: &'w str, words: &mut dyn Iterator<Item 
         } else if program.values.contains(letter) {
             let value = rest.or_else(|| words.next()).unwrap_or_default();
             // `-o ProxyJump=x` and `-c http.proxy=x` are pairs, `-L 80:host:80` a way through.
-            let pair =
-                value.split_once('=').filter(|(name, _)| names_host(name) || name.eq_ignore_ascii_case("proxyjump"));
+            let pair = value.split_once('=').filter(|(name, _)| is_host_setting(name));
             named.hosts.extend(pair.map(|(_, value)| value));
+            // `-c url.X.insteadOf=Y` turns Y into X.
+            let replaced = value.strip_prefix("url.").and_then(|rest| rest.split_once(".insteadOf="));
+            named.hosts.extend(replaced.map(|(host, _)| host));
         } else if matches!(letter, 'L' | 'R') && program.names.contains(&"ssh") {
             let value = rest.or_else(|| words.next()).unwrap_or_default();
             let parts: Vec<&str> = value.split(':').collect();
@@ -297,6 +312,7 @@ fn is_address(word: &str) -> bool {
         || word.contains('/') && remote::is_host_form(front)
         || word.starts_with("//")
         || reach::glued::in_remote(word).is_some()
+        || word.strip_suffix(':').is_some_and(remote::is_host_form)
         || !pairs::of(word).is_empty()
 }
 
@@ -312,6 +328,7 @@ fn address(scopes: &[Scope], word: &str, port: Option<u16>) -> Verdict {
 /// A word that is a host, whatever it looks like.
 fn surely(scopes: &[Scope], word: &str, port: Option<u16>) -> Verdict {
     let word = word.trim_matches(['"', '\'', '@', '<', '>']);
+    let word = word.strip_prefix("/v:").unwrap_or(word);
     let is_path = word.starts_with(['/', '.', '~', '?', '#', '-']) && !word.starts_with("//");
     if word.is_empty() || is_path || super::uri::is_file(word) {
         return Ok(());

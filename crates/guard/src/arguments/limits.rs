@@ -9,7 +9,7 @@ use switchboard_wire::{Kind, Limits as WireLimits, Object, Raw, RefusalKind};
 use super::place::{self, Field};
 use super::role::{self, Role};
 use super::walk::{Refused, at, refused, under};
-use super::{ARGUMENTS, Checks, MAX_DEPTH, SCOPE, World, remote, uri, words};
+use super::{ARGUMENTS, Checks, MAX_DEPTH, SCOPE, World, remote, sql, uri, words};
 use crate::schema::Evidence;
 use crate::{Finding, Verdict};
 
@@ -99,6 +99,9 @@ impl<'a> Limits<'a> {
                     if of_host && remote::is_value_key(&key) {
                         (role, field) = (Role::Host, Field::Remote);
                     }
+                    if known.role == Role::Path && remote::is_value_key(&key) {
+                        (role, field) = (Role::Path, Field::Place);
+                    }
                     let operand = runs && evidence.is_declared() && words::is_name(&key);
                     let judged = if role::is_plain(&key) { Ok(()) } else { self.key(&key) };
                     let in_command = known.words || known.field == Field::Command;
@@ -162,6 +165,11 @@ impl<'a> Limits<'a> {
             }
             if matches!(role, Role::Code | Role::Script) {
                 at(SCOPE, place::check_word(&self.checks.places, text, self.world))?;
+            }
+            if matches!(role, Role::Sql | Role::Query) {
+                let files = sql::files(text);
+                let mut paths = files.iter().filter(|file| place::is_separated(file));
+                at(SCOPE, paths.try_for_each(|file| place::inside(&self.checks.places, file, self.world)))?;
             }
             if *words {
                 at(SCOPE, self.words(text, *role))?;

@@ -226,6 +226,30 @@ fn is_escaped_call(statement: &[Token]) -> bool {
     open.is('{') && behind.and_then(|at| rest[at].word()) == Some("call")
 }
 
+/// The files that a text names, read as SQL: in place of a table, behind a word for files, or for a function that reads
+/// some. A string that is only compared is none.
+pub(super) fn files(text: &str) -> Vec<String> {
+    const NAMING: &[&str] = &["attach", "database", "infile", "outfile", "dumpfile", "disk", "to", "load", "install"];
+    if !text.contains(['\'', '"']) {
+        return Vec::new();
+    }
+    let tokens = lexer::tokens(text, DIALECTS[0]);
+    let mut found = Vec::new();
+    for (at, token) in tokens.iter().enumerate() {
+        let (Some(file), before) = (token.quoted(), &tokens[..at]) else { continue };
+        let word = before.iter().rev().find(|token| !token.is('=')).and_then(Token::word);
+        let open = before.iter().rposition(|token| token.is('('));
+        let call = open.and_then(|open| before.get(open.checked_sub(1)?)).and_then(fragment::name);
+        let reads = call.is_some_and(|name| {
+            is_function(&name) || FILE_READERS.contains(&name.as_ref()) || SOURCES.contains(&name.as_ref())
+        });
+        if reads || is_table(before) || word.is_some_and(|word| NAMING.contains(&word)) {
+            found.push(file.to_owned());
+        }
+    }
+    found
+}
+
 /// The tokens between the bracket that opens here and its end.
 fn arguments(tokens: &[Token]) -> impl Iterator<Item = &Token> {
     let mut depth = 0_usize;

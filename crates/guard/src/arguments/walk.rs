@@ -108,6 +108,9 @@ impl Walk<'_> {
         for (role, key, member) in &members {
             match key.as_ref() {
                 key if is_language(key) => beside.language = member.as_text().or(beside.language),
+                key if is_runtime(key) && beside.language.is_none() => {
+                    beside.language = member.as_text().as_deref().and_then(language_of_runtime);
+                }
                 key if is_port(key) => self.port(member).map_err(|refused| under(key, refused))?,
                 _ => {}
             }
@@ -321,7 +324,17 @@ impl Walk<'_> {
         if !beside.named.is_empty() && line.trim().contains(char::is_whitespace) {
             self.one_command(line)?;
         }
-        beside.lines(line).iter().try_for_each(|line| self.one_command(line))?;
+        let lines = beside.lines(line);
+        let whole = lines.len().saturating_sub(2);
+        lines.iter().enumerate().try_for_each(|(at, joined)| {
+            // Options without the words that stand in another list are no command that anybody would ask about.
+            let options = joined.get(line.len()..).is_some_and(|words| words.trim_start().starts_with('-'));
+            if lines.len() > 1 && at != whole && options {
+                command::check_loosely(self.checks, joined)?;
+                return self.check_command_paths(joined);
+            }
+            self.one_command(joined)
+        })?;
         beside.loose_lines(line).iter().try_for_each(|line| command::check_loosely(self.checks, line))
     }
 
@@ -373,6 +386,17 @@ impl Walk<'_> {
 /// Whether a key names the language of the code beside it.
 fn is_language(key: &str) -> bool {
     key.eq_ignore_ascii_case("language") || key.eq_ignore_ascii_case("lang")
+}
+
+fn is_runtime(key: &str) -> bool {
+    ["runtime", "interpreter"].iter().any(|name| key.eq_ignore_ascii_case(name))
+}
+
+/// The language of `node20` or `python3.11`, if it is a known one.
+fn language_of_runtime(runtime: &str) -> Option<String> {
+    let name = runtime.rsplit('/').next().unwrap_or_default();
+    let name = name.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | 'x' | '@' | 'v'));
+    crate::code::Language::from_name(name).map(|_| name.to_owned())
 }
 
 fn is_shell(language: &str) -> bool {

@@ -71,7 +71,7 @@ const COMMAND_ARGUMENTS: &[&str] =
     &["command_line", "commandline", "shell_command", "bash_command", "cli_command", "terminal_command"];
 /// Arguments that are a command line if the name speaks of running or of a shell; elsewhere `command` may be the name
 /// of an action, as in editors.
-const LIKELY_COMMAND_ARGUMENTS: &[&str] = &["command", "commands", "cmd"];
+const LIKELY_COMMAND_ARGUMENTS: &[&str] = &["command", "commands", "cmd", "argv"];
 /// Beside an argument of the kind above: the words of that command.
 const WORDS_OF_COMMAND: &[&str] = &["args", "argv", "arguments", "cmd_args", "command_args"];
 /// Words for giving input to something.

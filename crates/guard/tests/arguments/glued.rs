@@ -163,3 +163,40 @@ fn patterns_are_held_to_what_is_allowed() {
     let denying = checks_from("/srv/ok", &[], &json!({}), &[denying]);
     assert_hostile(&denying, &commands(&["cat */key.pem", "cat s*/key.pem"]));
 }
+
+/// Files that a query names lie inside as well; strings that are only compared are none.
+#[test]
+fn files_in_queries() {
+    let queries = |list: &[&str]| list.iter().map(|sql| json!({"sql": sql})).collect::<Vec<_>>();
+    assert_hostile(
+        &limited(),
+        &queries(&[
+            "copy t from '/etc/passwd'",
+            "copy t to '/etc/x'",
+            "attach '/etc/x.db' as y",
+            "attach database '../x.db' as y",
+            "LOAD DATA INFILE '/etc/passwd' INTO TABLE t",
+            "select * from read_csv('/etc/passwd')",
+            "select pg_read_file('/etc/passwd')",
+            "select * from '/etc/passwd'",
+            "backup database x to disk = '/etc/x.bak'",
+        ]),
+    );
+    assert_honest(
+        &limited(),
+        &queries(&[
+            "select a/b from t where path = '/etc/passwd'",
+            "select * from t where path like '/etc/%' or path in ('/etc/a', '../b')",
+            "select replace(path, '/etc/', '/x/') from t",
+            "select trim(both '/' from path) from t",
+            "copy t from '/srv/ok/a.csv'",
+            "select * from read_csv('/srv/ok/a.csv')",
+            "select * from read_csv('a.csv')",
+            "insert into t values ('/etc/passwd')",
+        ]),
+    );
+    assert_hostile(&limited(), &[json!({"path": {"value": "../private data/x"}})]);
+    let elsewhere = checks_from("/srv", &[], &json!({}), &[json!({"paths": ["/srv/ok/**"]})]);
+    assert_hostile(&elsewhere, &[json!({"path": {"value": "private data/x"}})]);
+    assert_honest(&elsewhere, &[json!({"path": {"value": "ok/data of ann/x"}})]);
+}

