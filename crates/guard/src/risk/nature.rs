@@ -7,7 +7,7 @@
 use switchboard_protocol::mgp::security::{Argument, ToolSecurity};
 
 use super::fallback::words;
-use super::verbs::{self, Kind, NO_MONEY, NOT_TO_PEOPLE, NOUNS, PAIRS, Set, TRIFLES, Verb, tables};
+use super::verbs::{self, HARMLESS_TO_RUN, Kind, NO_MONEY, NOT_TO_PEOPLE, NOUNS, PAIRS, Set, TRIFLES, Verb, tables};
 
 /// Words of a sentence that are looked at.
 const MOST_WORDS: usize = 16;
@@ -246,8 +246,8 @@ fn grave(name: &[String], found: &[(usize, Verb)]) -> Option<Kind> {
         Kind::Stop if has(&OWN) => None,
         Kind::Send if has(&NOT_TO_PEOPLE) && !has(&LETTERS) && paired.is_none() && !has_noun(name) => None,
         Kind::Pay if has(&NO_MONEY) => None,
-        // What it runs has to be told by its arguments.
-        Kind::Run if paired.is_none() => None,
+        // What it runs is told by its name or by its arguments.
+        Kind::Run if paired.is_none() && (name.len() == 1 || has(&HARMLESS_TO_RUN)) => None,
         kind => Some(kind),
     }
 }
@@ -266,7 +266,7 @@ const fn softened(kind: Kind) -> Kind {
     }
 }
 
-/// `deletefile`, `getuser`: words that nobody parted.
+/// `deletefile`: words that nobody parted. None that looks: `listen` and `ready` are other words.
 fn of_run_together(name: &[String]) -> Option<(Kind, bool)> {
     const LONG: &[&str] = &[
         "delete",
@@ -274,18 +274,13 @@ fn of_run_together(name: &[String]) -> Option<(Kind, bool)> {
         "destroy",
         "create",
         "update",
-        "search",
-        "fetch",
-        "list",
         "send",
-        "read",
         "write",
         "purge",
         "execute",
         "publish",
         "transfer",
         "terminate",
-        "describe",
     ];
     let word =
         name.iter().find_map(|word| LONG.iter().find(|long| word.starts_with(**long) && word.len() > long.len()))?;

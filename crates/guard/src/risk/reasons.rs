@@ -29,7 +29,11 @@ pub(super) fn strongest(
         let said =
             declared.permissions.iter().any(|word| name::read(word).is_ok_and(|known| known.canonical == *permission));
         if !guessed(permission == Class::Network.permission(), said) {
-            all.push((name::risk(permission), format!("it needs `{permission}`")));
+            let needs = match name::read(permission) {
+                Ok(known) => format!("it needs `{}`", known.canonical),
+                Err(_) => "it needs something that is no permission".to_owned(),
+            };
+            all.push((name::risk(permission), needs));
         }
     }
     for validator in validators {
@@ -56,16 +60,22 @@ fn of_arguments(found: &Found) -> Option<(Risk, String)> {
     let carried = [Carries::Command, Carries::Input, Carries::Code];
     let of_class = carried.iter().find_map(|what| Some((found.cargo.has(*what)?, *what)));
     if let Some((key, what)) = of_class.filter(|_| matches!(found.class, Some(Class::Shell | Class::Code))) {
-        return Some((Risk::Dangerous, format!("its argument `{key}` carries {}", what.as_str())));
+        return Some((Risk::Dangerous, format!("{} carries {}", argument(key), what.as_str())));
     }
     match found.class {
         Some(Class::Shell) => Some((Risk::Dangerous, "its name and arguments say that it runs commands".to_owned())),
         Some(Class::Code) => Some((Risk::Dangerous, "its name and arguments say that it runs code".to_owned())),
         _ => {
             let (key, what) = found.writes_statements()?;
-            Some((Risk::Dangerous, format!("its argument `{key}` carries {}, which may write", what.as_str())))
+            Some((Risk::Dangerous, format!("{} carries {}, which may write", argument(key), what.as_str())))
         }
     }
+}
+
+/// An argument by its name, where that is one and not text that somebody put there to be read.
+fn argument(key: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    if key.len() <= 48 && key.bytes().all(plain) { format!("its argument `{key}`") } else { "an argument".to_owned() }
 }
 
 fn of_nature(declared: &ToolSecurity, found: &Found) -> Option<(Risk, String)> {
@@ -78,7 +88,7 @@ fn of_nature(declared: &ToolSecurity, found: &Found) -> Option<(Risk, String)> {
         Told::Description => format!("its description says that it {}", kind.does()),
         Told::Choice(at) => {
             let key = declared.arguments.get(at).map(|argument| argument.name.as_str()).unwrap_or_default();
-            format!("its argument `{key}` can make it one that {}", kind.does())
+            format!("{} can make it one that {}", argument(key), kind.does())
         }
     };
     Some((risk, reason))

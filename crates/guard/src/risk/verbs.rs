@@ -199,7 +199,7 @@ const OPEN: &[(Kind, &str)] = &[
     (Kind::Manage, "admin action actions operation operations management api call service process"),
     (Kind::Run, "run"),
     (Kind::Send, "email mail message sms dm"),
-    (Kind::Pay, "order trade transfer charge stake mint burn bid swap delegate undelegate snipe"),
+    (Kind::Pay, "order trade transfer charge stake mint burn bid swap delegate undelegate redelegate snipe"),
     (Kind::Publish, "release"),
     (Kind::Grant, "share ban kick"),
 ];
@@ -236,7 +236,7 @@ const PAIRED: &[(&str, &str, Kind)] = &[
     (
         "reset clear empty flush",
         "migrate migration database db table tables collection bucket data history inbox queue all storage folder trash password credentials \
-         account settings config configuration memory factory disk repository volume",
+         account settings config configuration memory factory disk repository volume bin recycle",
         Kind::Delete,
     ),
     (
@@ -262,6 +262,7 @@ const PAIRED: &[(&str, &str, Kind)] = &[
     ),
     ("merge accept", "pull request pr mr branch branches main master", Kind::Publish),
     ("push", "files file commit commits branch branches git repo repository remote changes code tags", Kind::Publish),
+    ("push", "image images package container chart", Kind::Publish),
     ("push", "message messages notification sms text", Kind::Send),
     ("complete finish commit", "migration migrations", Kind::Publish),
     ("apply", "manifest terraform migration migrations kubectl yaml resources resource plan changeset", Kind::Publish),
@@ -280,6 +281,12 @@ const PAIRED: &[(&str, &str, Kind)] = &[
     ("create compose make post", "message messages sms email mail call tweet comment_reply dm", Kind::Send),
     ("post", "thread reply update status announcement channel slack discord", Kind::Send),
     ("sign broadcast submit", "transaction tx", Kind::Pay),
+    (
+        "transfer",
+        "token tokens bank wire money fund funds coin coins eth btc sol usdc nft crypto balance ownership stock stocks",
+        Kind::Pay,
+    ),
+    ("manage", "security group groups user users access account accounts offboarding", Kind::Grant),
     ("execute call invoke write", "contract contracts", Kind::Pay),
     ("approve", "token tokens spending allowance payment transaction transfer", Kind::Pay),
     (
@@ -303,6 +310,7 @@ const PAIRED: &[(&str, &str, Kind)] = &[
          migrations pod pods image vm deployment deployments build release cli rpc",
         Kind::Run,
     ),
+    ("send issue", "command commands", Kind::Run),
     ("invoke", "operation operations method methods", Kind::Run),
     ("run execute trigger", "task tasks", Kind::Run),
     ("run execute exec", "sql cypher psql statement statements mutation", Kind::Run),
@@ -325,6 +333,9 @@ tables! {
     pub(super) NOT_TO_PEOPLE = "request requests http query prompt keys key input signal command commands notification \
         notifications toast feedback event events text data packet bytes raw keystrokes control metrics logs log telemetry \
         beacon ping click touch archive trash backlog back api endpoint model llm";
+    /// What may be executed without doing anything to the world.
+    pub(super) HARMLESS_TO_RUN = "query queries search research read test tests lint analysis audit report check scan step plan \
+        task tasks prompt thinking thought forecast simulation evaluation calculation template select";
     /// Files are transferred, and cost nothing.
     pub(super) NO_MONEY = "file files style styles asset assets data image photo issue issues ticket tickets task tasks";
 }

@@ -124,7 +124,8 @@ pub(super) fn message(attempt: &Attempt<'_>, reason: ConfirmReason, doubt: Optio
         shown = format!("{shown}\nSent beside the arguments:\n{}", redact::shown(&beside)?);
     }
     let (risk, reason) = (attempt.policy.assessment.risk.as_str(), reason.as_str());
-    let why = if risk == reason { risk.to_owned() } else { format!("{risk}, {reason}") };
+    let because = &attempt.policy.assessment.reason;
+    let why = if risk == reason { format!("{risk}: {because}") } else { format!("{risk}, {reason}") };
     let mut text = format!("Allow `{}` of server `{}`? ({why})\n{shown}", attempt.tool, attempt.server.id());
     if let Some(Violation { finding, pointer, .. }) = doubt {
         let place = if pointer.is_empty() { String::new() } else { format!(" at {pointer}") };

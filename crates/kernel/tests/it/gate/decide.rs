@@ -144,7 +144,10 @@ async fn a_callback_names_the_request_and_fills_in_the_servers_words() {
         assert_eq!(question["request_id"], 1, "the client's own id: {question}");
         let message = question["message"].as_str().unwrap();
         let (before, after) = message.split_once("\nThe server says:\n").unwrap();
-        assert_eq!(before, "Allow `drop` of server `db`? (dangerous)\n{\n  \"table\": \"users\\u{202e}\"\n}");
+        assert_eq!(
+            before,
+            "Allow `drop` of server `db`? (dangerous: its server says `dangerous`)\n{\n  \"table\": \"users\\u{202e}\"\n}"
+        );
         // Every line of a server is marked as its own.
         assert_eq!(after, "> Delete users\\u{202e} on {host}?\n> Allow `ls` of server `trusted`?");
         let answer = json!({"callback_id": question["callback_id"], "response": "cancel"});
