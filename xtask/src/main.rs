@@ -12,6 +12,7 @@ mod process;
 mod suite;
 mod tally;
 mod tidy;
+mod wild;
 
 use std::process::ExitCode;
 
@@ -32,7 +33,10 @@ usage: cargo xtask COMMAND
   conformance [--only WORD]      the official suite: fixture server, kernel in front of it, client
   interop [--direct] [--only WORD] [--verbose]
                                  every client through the kernel to every server
-                                 (--direct leaves the kernel out)";
+                                 (--direct leaves the kernel out)
+  wild [--only WORD] [--from FOLDER]
+                                 what would be held, marked and asked of some eighty public servers; installs and
+                                 starts them (--from takes definitions that were kept before)";
 
 fn main() -> ExitCode {
     match run() {
@@ -97,6 +101,16 @@ fn run() -> Result<Option<Tally>> {
             }
             interop::run(&layout, &options).map(Some)
         }
+        "wild" => {
+            let options = wild::Options {
+                only: flags.take_value("--only")?,
+                from: flags.take_value("--from")?.map(std::path::PathBuf::from),
+            };
+            flags.finish()?;
+            wild::run(&layout, &options).map(|()| None)
+        }
+        // What `wild` starts as a server.
+        "replay" => wild::replay(std::path::Path::new(&flags.words.remove(0))).map(|()| None),
         "" => bail!("no command\n{USAGE}"),
         _ => bail!("no such command: {command:?}\n{USAGE}"),
     }

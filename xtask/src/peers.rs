@@ -118,7 +118,7 @@ pub(crate) fn install(layout: &Layout) -> Result<Peers> {
 }
 
 /// Runs `install` in an empty folder unless the stamp says that it already happened.
-fn once(place: &Path, packages: &[&str], install: impl Fn(&Path) -> Result<()>) -> Result<()> {
+pub(crate) fn once(place: &Path, packages: &[&str], install: impl Fn(&Path) -> Result<()>) -> Result<()> {
     let wanted = packages.join("\n");
     let stamp = place.join(STAMP);
     if fs::read_to_string(&stamp).is_ok_and(|found| found == wanted) {
@@ -134,13 +134,22 @@ fn once(place: &Path, packages: &[&str], install: impl Fn(&Path) -> Result<()>) 
 }
 
 fn install_node(place: &Path, packages: &[&str]) -> Result<()> {
+    install_npm(place, packages, &[])
+}
+
+/// The same without running what packages bring for their installation: they are strangers, and only list their tools.
+pub(crate) fn install_scriptless(place: &Path, packages: &[&str]) -> Result<()> {
+    install_npm(place, packages, &["--ignore-scripts"])
+}
+
+fn install_npm(place: &Path, packages: &[&str], options: &[&str]) -> Result<()> {
     require("node", &["--version"], "nodejs")?;
     require("npm", &["--version"], "npm")?;
     fs::write(place.join("package.json"), "{\"private\": true}\n")?;
     let arguments = ["install", "--no-audit", "--no-fund", "--save-exact", "--loglevel=error"];
     patiently(|| {
         let mut npm = Command::new("npm");
-        npm.args(arguments).args(packages).current_dir(place);
+        npm.args(arguments).args(options).args(packages).current_dir(place);
         npm
     })
 }

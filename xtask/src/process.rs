@@ -147,7 +147,7 @@ fn wait(child: &mut Child, limit: Duration) -> Result<Option<ExitStatus>> {
 }
 
 /// Kills the group of a program we started, then the program, then takes its exit code.
-fn end(child: &mut Child) {
+pub(crate) fn end(child: &mut Child) {
     let _ = signal_group(child, "KILL");
     let _ = child.kill();
     let _ = child.wait();

@@ -8,6 +8,10 @@ use unicode_normalization::UnicodeNormalization as _;
 
 use super::hidden::look_alike;
 
+/// Characters of an encoded text, at least and at most.
+pub(super) const MIN_ENCODED: usize = 16;
+const MAX_ENCODED: usize = 20_000;
+
 /// The text as a reader means it: compatibility forms, look-alikes and invisible characters undone, in lower case.
 pub(super) fn plain(text: &str) -> String {
     text.nfkc()
@@ -79,7 +83,7 @@ fn has_words(text: &str) -> bool {
 
 /// Base 64 or hexadecimal that holds readable text.
 fn decoded(word: &str) -> Option<String> {
-    if word.len() < 16 || word.len() > 20_000 {
+    if word.len() < MIN_ENCODED || word.len() > MAX_ENCODED {
         return None;
     }
     let hex = word.len().is_multiple_of(2) && word.bytes().all(|b| b.is_ascii_hexdigit());

@@ -64,6 +64,10 @@ pub(super) struct Found {
 
 /// What the text wants from the model, if that is more than to describe.
 pub(super) fn check(text: &str, place: Place, names: Names<'_>) -> Option<Found> {
+    // Most texts of a definition are one short word: no sentence, and too short to hide one.
+    if text.len() < disguise::MIN_ENCODED && text.is_ascii() && !text.contains(char::is_whitespace) {
+        return None;
+    }
     let text = cut(text);
     let plain = disguise::plain(text);
     let open = read(&plain, "", place, names, MARK);
