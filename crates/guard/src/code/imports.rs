@@ -1,7 +1,7 @@
 //! Which modules a program names in its imports, for lists that a tool adds to the rules.
 
 use ruff_python_ast::visitor::{Visitor, walk_stmt};
-use ruff_python_ast::{Stmt, StmtImport, StmtImportFrom};
+use ruff_python_ast::{Expr, Stmt, StmtImport, StmtImportFrom};
 use ruff_python_parser::parse_module;
 
 use super::Language;
@@ -32,6 +32,9 @@ impl<'a> Visitor<'a> for Found {
             _ => walk_stmt(self, statement),
         }
     }
+
+    // No import stands in an expression, and expressions may be deep.
+    fn visit_expr(&mut self, _: &'a Expr) {}
 }
 
 /// The words behind `from`, `import` and `require` that stand in quotes.

@@ -135,8 +135,7 @@ fn is_plain_variable(name: &str, value: &str) -> bool {
     if VARIABLES.contains(&name) || name.starts_with("GIT_AUTHOR_") || name.starts_with("GIT_COMMITTER_") {
         return true;
     }
-    let decides = |part: &&str| name.contains(*part);
-    !DECIDING.iter().any(|part| decides(part)) && name.len() <= 64
+    !DECIDING.iter().any(|part| name.contains(part)) && name.len() <= 64
 }
 
 fn program(name: &Word, arguments: &[Word], understood: &Understood, depth: usize) -> Result<Effect, Finding> {

@@ -190,7 +190,8 @@ fn spans(parts: &Parts<'_>, uri: &str, way: Way) -> Option<Vec<Range<usize>>> {
         return None;
     }
     // Where each literal part begins and ends, the first and the last of them fixed.
-    let mut bounds: Vec<Range<usize>> = vec![0..first.len()];
+    let mut bounds: Vec<Range<usize>> = Vec::with_capacity(parts.literals.len());
+    bounds.push(0..first.len());
     if way.greedy {
         let mut last = end;
         let mut behind = Vec::with_capacity(others.len());

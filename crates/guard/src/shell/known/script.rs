@@ -29,11 +29,9 @@ pub(super) fn check(shown: &str, words: &[Word]) -> Result<(), Finding> {
                     .then_some(())
                     .ok_or_else(asks)?;
             }
+            // `-ne`: the last letter takes the next word.
             _ if text.starts_with('-') && text.len() > 1 => {
-                // `-ne`: the last letter takes the next word.
-                if is_sed && !text.starts_with("--") && text.ends_with('e') {
-                    behind = Some(true);
-                }
+                behind = (is_sed && !text.starts_with("--") && text.ends_with('e')).then_some(true);
             }
             _ if !has_script => {
                 has_script = true;
