@@ -232,7 +232,7 @@ impl Kernel {
         let passage = attempt.subject.passage();
         let confirm = attempt.asks_about().filter(|reason| self.asks_for(*reason));
         // What is not understood is asked about also where asking was switched off.
-        let confirm = confirm.or(doubt.as_ref().map(|_| ConfirmReason::NotUnderstood));
+        let confirm = confirm.or_else(|| doubt.as_ref().map(|_| ConfirmReason::NotUnderstood));
         if confirm.is_some() && !passage.asks && (doubt.is_some() || attempt.subject == Subject::Subscription) {
             let text = match &doubt {
                 Some(doubt) => format!("{}; nobody can be asked about it here", doubt.finding.message),

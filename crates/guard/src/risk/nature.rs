@@ -296,7 +296,7 @@ fn verbs_of(words: &[String]) -> Vec<(usize, Verb)> {
 /// Whether a word is half of a noun, as in `merge_request`.
 fn is_noun(words: &[String], at: usize) -> bool {
     let pair = |first: usize, second: usize| match (words.get(first), words.get(second)) {
-        (Some(first), Some(second)) => NOUNS.iter().any(|noun| *noun == (first.as_str(), second.as_str())),
+        (Some(first), Some(second)) => NOUNS.contains(&(first.as_str(), second.as_str())),
         _ => false,
     };
     pair(at, at + 1) || at > 0 && pair(at - 1, at)
