@@ -132,7 +132,7 @@ const SURE: &[(Kind, &str)] = &[
     (Kind::Manage, "manage handle control administer operate perform invoke"),
     (
         Kind::Run,
-        "execute exec eval spawn ausführen ausfuehren ejecutar exécuter executer eseguire executar выполнить запустить \
+        "execute exec spawn ausführen ausfuehren ejecutar exécuter executer eseguire executar выполнить запустить \
          uitvoeren ejecuta exécute esegue executa",
     ),
     (
@@ -197,7 +197,7 @@ const OPEN: &[(Kind, &str)] = &[
     ),
     (Kind::Touch, "type press fill select focus keyboard mouse key cursor zoom screenshot pinch"),
     (Kind::Manage, "admin action actions operation operations management api call service process"),
-    (Kind::Run, "run"),
+    (Kind::Run, "run eval"),
     (Kind::Send, "email mail message sms dm"),
     (Kind::Pay, "order trade transfer charge stake mint burn bid swap delegate undelegate redelegate snipe"),
     (Kind::Publish, "release"),
@@ -311,6 +311,7 @@ const PAIRED: &[(&str, &str, Kind)] = &[
         Kind::Run,
     ),
     ("send issue", "command commands", Kind::Run),
+    ("eval evaluate", "ruby python js javascript typescript lua perl php code script snippet", Kind::Run),
     ("invoke", "operation operations method methods", Kind::Run),
     ("run execute trigger", "task tasks", Kind::Run),
     ("run execute exec", "sql cypher psql statement statements mutation", Kind::Run),

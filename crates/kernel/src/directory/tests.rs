@@ -29,7 +29,7 @@ fn tools(directory: &Directory, dialect: Dialect) -> String {
 #[test]
 fn one_server_is_shown_as_it_is() {
     let directory = Directory::build(&[source("git", &["status"], &["file:///a"])]);
-    let security = r#"{"x":1.10,"risk_level":"moderate","effective_risk_level":"moderate","permissions_required":[],"validator":"none","confirmation_required":false}"#;
+    let security = r#"{"x":1.10,"risk_level":"safe","effective_risk_level":"safe","risk_reason":"its name says that it only reads","permissions_required":[],"validator":"none","confirmation_required":false}"#;
     let tool = |own: &str| {
         format!(
             r#"{{"_meta":{{"k":1}},"tools":[{{"name":"status","security":{own},"inputSchema":{{"type":"object"}},"_meta":{{"dev.cloto/mgp":{{"security":{security}}}}}}}]}}"#

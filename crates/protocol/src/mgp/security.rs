@@ -260,12 +260,13 @@ pub fn security_object(declared: &ToolSecurity, effective: &Effective<'_>) -> Ra
     let all: Vec<Raw> = effective.validators.iter().map(|validator| Raw::string(validator.as_str())).collect();
     let edit = written.unwrap_or_else(Edit::empty);
     let edit = if all.len() > 1 { edit.set("validators", Raw::array(&all)) } else { edit.remove("validators") };
+    let edit = edit.set("risk_level", risk.clone()).set("effective_risk_level", risk);
     // A reason is the kernel's own.
-    let edit = edit.remove("risk_reason");
-    edit.set("risk_level", risk.clone())
-        .set("effective_risk_level", risk)
-        .set_optional("risk_reason", (!effective.reason.is_empty()).then(|| Raw::string(effective.reason)))
-        .set("permissions_required", texts(effective.permissions))
+    let edit = match effective.reason {
+        "" => edit.remove("risk_reason"),
+        reason => edit.set("risk_reason", Raw::string(reason)),
+    };
+    edit.set("permissions_required", texts(effective.permissions))
         .set_optional("side_effects", declared.side_effects.as_deref().map(texts))
         .set("validator", Raw::string(validator.as_str()))
         .set_optional("reversible", effective.reversible.map(boolean))

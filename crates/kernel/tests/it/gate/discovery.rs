@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use switchboard_guard::risk::OperatorWord;
 use switchboard_kernel::{
     AgentTools, Budget, GateOptions, Kernel, KernelOptions, Level, Office, ServerPolicy, ToolContext,
 };
@@ -51,7 +52,11 @@ struct Place {
 
 impl Place {
     async fn new(tools: ToolContext) -> Self {
-        Self::with(tools, open_house, ServerPolicy::default).await
+        // Nobody is asked about mail here: this is about finding.
+        let unasked = OperatorWord { confirm: Some(false), ..OperatorWord::default() };
+        let policy =
+            move || ServerPolicy { tools: [("send_mail".to_owned(), unasked)].into(), ..ServerPolicy::default() };
+        Self::with(tools, open_house, policy).await
     }
 
     async fn with(tools: ToolContext, gate: impl FnOnce(&mut GateOptions), policy: impl Fn() -> ServerPolicy) -> Self {
@@ -377,8 +382,7 @@ async fn tools_beyond_the_cache_are_told_as_not_loaded() {
         let listed = client.list("tools").await;
         assert!(given.iter().all(|name| listed.contains(name)) && !beyond.iter().any(|name| listed.contains(name)));
         assert_eq!(answer["tools_unavailable"], json!([]), "they are there, and can be called");
-        // A person would be asked about a mail.
-        for name in beyond.iter().filter(|name| !name.contains("send")) {
+        for name in beyond {
             assert!(ran(&client.call("mgp.tools.call", json!({"name": name, "arguments": {}})).await), "{name}");
         }
     }
