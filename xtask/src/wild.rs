@@ -154,8 +154,9 @@ fn judge(layout: &Layout, definitions: &Path, only: Option<&str>) -> Result<()> 
         }
         let id = slug(package);
         let tools = kept["tools"].as_array().map_or(0, Vec::len);
-        let command = json!([replayer, "replay", file]);
-        config.push_str(&format!("[[servers]]\nid = \"{id}\"\ncommand = {command}\nstart_timeout_ms = 120000\n"));
+        let (command, arguments) = (json!(replayer), json!(["replay", file]));
+        config.push_str(&format!("[[servers]]\nid = \"{id}\"\ncommand = {command}\nargs = {arguments}\n"));
+        config.push_str("start_timeout_ms = 120000\n");
         rows.insert(id, Row { tools, ..Row::default() });
     }
     fs::write(scratch.join("switchboard.toml"), config)?;
