@@ -27,7 +27,6 @@ const TABLE: &str = include_str!("../wild/servers.txt");
 const KERNEL_LIMIT: Duration = Duration::from_secs(300);
 /// The meaning of "asks" in a listed tool.
 const SECURITY: &str = "/_meta/dev.cloto~1mgp/security";
-const MARKS: &str = "dev.switchboard/marks";
 
 /// What to run.
 #[derive(Debug, Default)]
@@ -154,8 +153,9 @@ fn judge(layout: &Layout, definitions: &Path, only: Option<&str>) -> Result<()> 
         }
         let id = slug(package);
         let tools = kept["tools"].as_array().map_or(0, Vec::len);
-        let command = json!([replayer, "replay", file]);
-        config.push_str(&format!("[[servers]]\nid = \"{id}\"\ncommand = {command}\nstart_timeout_ms = 120000\n"));
+        let (command, arguments) = (json!(replayer), json!(["replay", file]));
+        config.push_str(&format!("[[servers]]\nid = \"{id}\"\ncommand = {command}\nargs = {arguments}\n"));
+        config.push_str("start_timeout_ms = 120000\n");
         rows.insert(id, Row { tools, ..Row::default() });
     }
     fs::write(scratch.join("switchboard.toml"), config)?;
@@ -176,12 +176,13 @@ fn judge(layout: &Layout, definitions: &Path, only: Option<&str>) -> Result<()> 
         (row.held, row.marked) = (pairs("held"), pairs("marked"));
     }
     for tool in ask(&["tools", "--json"])?["tools"].as_array().into_iter().flatten() {
-        let Some((id, _)) = tool["name"].as_str().and_then(|name| name.split_once("__")) else { continue };
-        let Some(row) = rows.get_mut(id) else { continue };
+        // A server that stands alone is shown without its id.
+        let id = tool["name"].as_str().and_then(|name| name.split_once("__")).map_or("", |(id, _)| id);
+        let row = if rows.len() == 1 { rows.values_mut().next() } else { rows.get_mut(id) };
+        let Some(row) = row else { continue };
         let security = tool.pointer(SECURITY).cloned().unwrap_or_default();
         *row.risks.entry(security["risk_level"].as_str().unwrap_or("unknown").to_owned()).or_default() += 1;
         row.asked += usize::from(security["confirmation_required"] == true);
-        debug_assert!(tool["_meta"].get(MARKS).is_none() || !row.marked.is_empty());
     }
     print(&rows);
     Ok(())
