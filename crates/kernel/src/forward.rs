@@ -303,6 +303,9 @@ impl Kernel {
                 ResultType::InputRequired { requests, state } => {
                     let answers = self.gather(context, server, requests).await?;
                     // It may have taken a while.
+                    if context.cancel.is_cancelled() {
+                        return Err(failed(server, CallError::Cancelled));
+                    }
                     let called = forward.params.as_ref().filter(|_| *forward.method == *method::TOOLS_CALL);
                     let asked = AskedIn { client: context, server, called, extra: &forward.extra };
                     Box::pin(asked.may_go_on(self)).await?;

@@ -46,6 +46,9 @@ impl Directory {
             let policy = route.policy.clone().unwrap_or_else(|| plain.listed.clone());
             return Some(Reading { policy, variables: Vec::new() });
         }
+        if is_twisted(uri) {
+            return None;
+        }
         self.unlisted(server, uri, plain)
     }
 
@@ -110,6 +113,9 @@ impl Directory {
         if held.peek().is_none() && templates.peek().is_none() || self.listed(server, uri).is_some() {
             return false;
         }
+        if is_twisted(uri) {
+            return true;
+        }
         let spellings = Spellings::of(uri);
         held.any(|(_, held)| spellings.may_be(held))
             || templates.any(|(_, template)| template == uri || spellings.may_come_from(template))
@@ -137,8 +143,22 @@ impl<'a> Spellings<'a> {
 
     /// Whether some server may find this template by the address.
     fn may_come_from(&self, template: &str) -> bool {
-        let beginning = letters(template::beginning(template));
-        self.letters.iter().any(|letters| letters.starts_with(&beginning))
+        let beginning = template::beginning(template);
+        let Some((scheme, rest)) = beginning.split_once(':') else {
+            let beginning = letters(beginning);
+            return self.letters.iter().any(|letters| letters.starts_with(&beginning));
+        };
+        // Behind a whole part of the path another one begins, unless a mark cut it short.
+        let is_whole = rest.ends_with('/') && template.as_bytes().get(beginning.len()) == Some(&b'{');
+        self.all().filter_map(|spelling| spelling.split_once(':')).any(|(other, address)| {
+            letters(other) == letters(scheme)
+                && if is_whole {
+                    let mut given = steps(address).into_iter();
+                    steps(rest).into_iter().all(|step| given.next().is_some_and(|given| given == step))
+                } else {
+                    letters(address).starts_with(&letters(rest))
+                }
+        })
     }
 
     /// Whether it may lead to the same as another address. What follows the path tells no two apart.
@@ -159,8 +179,19 @@ impl<'a> Spellings<'a> {
     }
 }
 
-/// The letters and digits of a text with its escapes read, which is what all readers agree on.
+/// The letters and digits of a text with its escapes read, which is what all readers agree on. Accents are left out: an
+/// accent that stands apart may belong to the letter in front of it, or to what follows.
 fn letters(text: &str) -> String {
+    unescaped(text).nfkd().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// The letters of each part of a path that has some.
+fn steps(path: &str) -> Vec<String> {
+    let path = unescaped(path);
+    path.split(['/', '\\']).map(letters).filter(|step| !step.is_empty()).collect()
+}
+
+fn unescaped(text: &str) -> String {
     let mut text = text.to_owned();
     for _ in 0..ROUNDS {
         if !text.contains('%') {
@@ -168,7 +199,26 @@ fn letters(text: &str) -> String {
         }
         text = percent::lenient(&text);
     }
-    text.nfkc().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    text
+}
+
+/// Whether an address is written in a way that readers are known to differ about: steps through `.` and `..`, in any
+/// escape, and a name in front of the host that holds marks. Nobody writes resources so.
+fn is_twisted(uri: &str) -> bool {
+    let skips = |c: &char| !c.is_control();
+    let front: String = uri.split(['?', '#']).next().unwrap_or_default().chars().filter(skips).collect();
+    let has_steps = |text: &str| text.split(['/', '\\', ':']).any(|step| matches!(step.trim(), "." | ".."));
+    let mut text = front.clone();
+    for _ in 0..=ROUNDS {
+        if has_steps(&text) {
+            return true;
+        }
+        text = percent::lenient(&text);
+    }
+    let rest = front.split_once(':').map_or("", |(_, rest)| rest).trim_start_matches(['/', '\\']);
+    let authority = rest.split('/').next().unwrap_or_default();
+    let name = authority.rsplit_once('@').map(|(name, _)| name);
+    name.is_some_and(|name| name.contains(['%', '\\'])) || authority.contains('\\') && authority.contains('@')
 }
 
 /// An address as lenient readers take it: without blanks and breaks that parsers skip, escapes read, nobody's name and no
@@ -292,10 +342,40 @@ mod tests {
     }
 
     #[test]
+    fn twisted_addresses_are_told_from_others() {
+        for twisted in [
+            "app://host/q%2Fy/../run/x",
+            "app://host/q/%3F/../../run/x",
+            "app://host/q\\..\\run",
+            "app://host/q/%252e%252e/run",
+            "https://ci/run/x;%252f%252e%252e%252f",
+            "app://u%2Fx@host/run/x",
+            "app://u\\@host/run/x",
+            "app://host/./run",
+        ] {
+            assert!(is_twisted(twisted), "{twisted}");
+        }
+        for plain in [
+            "notes://a..b/c.d",
+            "file:///home/me/.config/x",
+            "postgres://user@host/db",
+            "web://https://x.example/a//b",
+            "docs://x?path=../y",
+            "app://host/v1.2/...",
+        ] {
+            assert!(!is_twisted(plain), "{plain}");
+        }
+    }
+
+    #[test]
     fn an_address_is_held_to_every_template_that_begins_as_it_does() {
         for (template, addresses) in [
             ("exec://{command}/run", &["exec://ls/run?x", "EXEC:ls", "ex%65c://ls#run", " exec:///x"][..]),
-            ("doc://run/{command}", &["doc://run/ls", "doc://x/../run/ls", "DOC://r%75n/ls", "doc:run"]),
+            (
+                "doc://run/{command}",
+                &["doc://run/ls", "doc://x/../run/ls", "DOC://r%75n/ls", "doc:run/x", "doc:///run//ls"],
+            ),
+            ("cmd://do{command}", &["cmd://dols", "cmd://do%CC%81;rm"]),
             ("app://host:80/run/{x}", &["app://host:080/run/ls", "app://host:/run/ls#://", "app://u@host/run/ls"]),
             ("notes://caf%C3%A9/{x}", &["notes://caf%c3%a9/x", "notes://cafe\u{301}/x"]),
             ("git+ssh://h/run/{c}", &["gitssh://h/run/id", "gittssh://h/run/id"]),
@@ -311,6 +391,8 @@ mod tests {
         for (template, address) in [
             ("doc://run/{command}", "doc://guide/one"),
             ("doc://run/{command}", "docs://run/one"),
+            ("sh://{command}", "shop://42"),
+            ("ops://run/{command}", "ops://runbooks/restart-db"),
             ("cmd://{command}", "notes://\u{65e5}\u{672c}\u{8a9e}"),
             ("file:///run/{command}", "file:///home/My Documents/a.txt"),
         ] {

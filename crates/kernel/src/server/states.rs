@@ -114,10 +114,11 @@ impl States {
     }
 }
 
-/// However it is spelled.
+/// However it is spelled: decoders skip blanks and marks, so its letters and digits count.
 fn key(state: &Raw) -> [u8; 32] {
     let text = state.as_text().unwrap_or_else(|| state.as_str().to_owned());
-    Sha256::digest(text.as_bytes()).into()
+    let letters: String = text.chars().filter(char::is_ascii_alphanumeric).collect();
+    Sha256::digest(if letters.is_empty() { text } else { letters }.as_bytes()).into()
 }
 
 #[cfg(test)]
@@ -141,6 +142,8 @@ mod tests {
             ("bob", r#"{"name":"t","arguments":{"a":1},"requestState":"s1","inputResponses":{}}"#, Brought::Own),
             ("bob", r#"{"name":"t","arguments":{"a":1},"requestState":"\u0073\u0031"}"#, Brought::Own),
             ("eve", r#"{"name":"t","arguments":{"a":1},"requestState":"s1"}"#, Brought::Foreign),
+            ("eve", r#"{"name":"t","arguments":{"a":1},"requestState":"s1\n"}"#, Brought::Foreign),
+            ("eve", r#"{"name":"t","arguments":{"a":1},"requestState":["s 1"]}"#, Brought::Foreign),
             ("bob", r#"{"name":"t","arguments":{"a":2},"requestState":"s1"}"#, Brought::Foreign),
             ("bob", r#"{"name":"u","arguments":{"a":1},"requestState":"s1"}"#, Brought::Foreign),
             ("bob", r#"{"name":"t","arguments":{"a":1},"requestState":"s2"}"#, Brought::Unknown),

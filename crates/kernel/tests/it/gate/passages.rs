@@ -392,6 +392,10 @@ async fn another_spelling_of_an_address_is_judged_alike() {
             "port://host:/run/rm%20-rf%20~%20%23://",
             "caf://caf%c3%a9/rm%20-rf%20~",
             "wiki://Foo_bar/rm%20-rf%20~",
+            "app://host/q%2Fy/../run/rm%20-rf%20~",
+            "app://host/q/%3F/../../run/rm%20-rf%20~",
+            "app://u%2Fx@host/run/rm%20-rf%20~",
+            "page://get/8.8.8.8%2Fa%2Fb/../2130706433",
         ] {
             let refused = ann.request("resources/read", json!({"uri": format!("{prefix}{uri}")})).await;
             assert!(refused.is_err(), "{uri} {several}: {refused:?}");
