@@ -5,6 +5,7 @@
 //! is in no table is not understood, and a person is asked. The table is data (`known/*.txt`; docs/commands.md has the
 //! format), and an operator can add lines of his own.
 
+mod decisive;
 mod line;
 mod script;
 mod table;
@@ -80,14 +81,28 @@ const VARIABLES: &[&str] = &[
     "VERBOSE",
     "VITE_MODE",
 ];
-/// Parts of the names of variables that decide what runs, what is loaded, or who is talked to.
-const DECIDING: &[&str] = &[
-    "PATH", "LD_", "DYLD", "OPT", "FLAGS", "ARGS", "PRELOAD", "EDITOR", "PAGER", "SHELL", "CMD", "COMMAND", "EXEC",
-    "HOOK", "RC", "PROXY", "proxy", "INIT", "STARTUP", "CONFIG", "HELPER", "PYTHON", "PERL", "RUBY", "NODE_", "JAVA",
-    "JDK", "GIT_", "SSH", "RUSTC", "CARGO_", "GO", "NPM", "npm_", "MAKE", "GREP", "LESS", "BASH", "ZDOT", "IFS", "PS1",
-    "PS2", "PS4", "PROMPT", "ENV", "BROWSER", "VISUAL", "LOADER", "PLUGIN", "MODULE", "LIB", "INCLUDE", "HOME", "USER",
-    "XDG", "DOCKER", "KUBE", "AWS", "GCC", "LUA", "PHP", "MANPAGER", "TERMINFO", "LOCPATH", "HOST", "URL", "TOKEN",
-    "SECRET", "KEY", "PASS", "CC", "CXX", "AR",
+/// Programs that are run as modules of Python too.
+const PYTHON_TOOLS: &[&str] = &[
+    "pytest",
+    "pip",
+    "black",
+    "ruff",
+    "mypy",
+    "flake8",
+    "isort",
+    "pylint",
+    "build",
+    "coverage",
+    "tox",
+    "nox",
+    "pydoc",
+    "pyflakes",
+    "pycodestyle",
+    "bandit",
+    "mkdocs",
+    "sphinx",
+    "pre_commit",
+    "pyright",
 ];
 /// Variables that stand for a place or a name, and for nothing that begins with a dash.
 const PLAIN_VARIABLES: &[&str] = &["$PWD", "$OLDPWD", "$USER", "$LOGNAME", "$HOSTNAME", "$TMPDIR", "$UID", "$SHELL"];
@@ -116,8 +131,10 @@ fn nested(words: &[Word], understood: &Understood, depth: usize) -> Result<Effec
     }
     // Only variables were set, in a shell that ends.
     let [name, arguments @ ..] = command else { return Ok(Effect::Read) };
+    // What a variable holds may be an option, or a secret.
     let may_be_option = |word: &&Word| {
-        word.dynamic && word.text.starts_with('$') && !PLAIN_VARIABLES.iter().any(|plain| word.text.starts_with(plain))
+        let is_plain = PLAIN_VARIABLES.iter().any(|plain| word.text.starts_with(plain));
+        word.dynamic && word.text.contains('$') && !(is_plain && word.text.matches('$').count() == 1)
     };
     if let Some(word) = arguments.iter().find(may_be_option) {
         return Err(unknown(&format!("what `{}` stands for is", word.text)));
@@ -125,17 +142,13 @@ fn nested(words: &[Word], understood: &Understood, depth: usize) -> Result<Effec
     program(name, arguments, understood, depth)
 }
 
-/// Whether a variable says how a command runs, and not what. Names that nobody knows are for the project; parts of names
-/// that decide what runs, what is loaded and who is talked to are none of these, whatever the program.
+/// Whether a variable says how a command runs, and not what.
 fn is_plain_variable(name: &str, value: &str) -> bool {
     let is_plain = |c: char| c.is_alphanumeric() || "_.,:@+- ".contains(c);
     if !value.chars().all(is_plain) || value.starts_with('-') {
         return false;
     }
-    if VARIABLES.contains(&name) || name.starts_with("GIT_AUTHOR_") || name.starts_with("GIT_COMMITTER_") {
-        return true;
-    }
-    !DECIDING.iter().any(|part| name.contains(part)) && name.len() <= 64
+    VARIABLES.contains(&name) || name.starts_with("GIT_AUTHOR_") || name.starts_with("GIT_COMMITTER_")
 }
 
 fn program(name: &Word, arguments: &[Word], understood: &Understood, depth: usize) -> Result<Effect, Finding> {
@@ -147,13 +160,20 @@ fn program(name: &Word, arguments: &[Word], understood: &Understood, depth: usiz
     {
         let own = format!("python.{}", module.text);
         let known = if understood.has(&own) { own } else { module.text.clone() };
+        // A module of the project may have the name of any program.
+        if known == module.text && !PYTHON_TOOLS.contains(&known.as_str()) {
+            return Err(unknown(&format!("the module `{known}` is")));
+        }
         return command(&known, &known, rest, understood, depth);
     }
     let is_system = ["/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/", "/opt/homebrew/bin/"]
         .iter()
         .any(|folder| name.text.strip_prefix(folder).is_some_and(|rest| !rest.contains('/')));
     let is_local = name.text.contains(['/', '\\']) && !is_system;
-    if is_local && !understood.lines(&program).any(|line| line.has(Flag::Local)) {
+    let climbs = name.text.split(['/', '\\']).any(|step| step == "..");
+    if is_local
+        && (climbs || name.text.starts_with('/') || !understood.lines(&program).any(|line| line.has(Flag::Local)))
+    {
         return Err(unknown(&format!("the program `{}` is", name.text)));
     }
     // A script of the project, by itself or behind `uv run`.
@@ -185,16 +205,30 @@ fn command(
     let own = lines.iter().find(|line| line.subcommands().next().is_none());
     let operands = own.map_or_else(|| line::operands(arguments, None), |own| line::operands(arguments, Some(own)));
     let fits = |line: &&Line<'_>| {
-        let mut given = operands.iter().filter_map(|at| arguments.get(*at));
-        line.subcommands().all(|pattern| given.next().is_some_and(|word| line::fits(pattern, &word.text)))
+        let mut given = operands.iter();
+        let mut last = None;
+        // Between subcommands stands no option: its value would be taken for one.
+        line.subcommands().all(|pattern| {
+            let Some(at) = given.next() else { return false };
+            let follows = last.replace(*at).is_none_or(|last: usize| last + 1 == *at);
+            follows && arguments.get(*at).is_some_and(|word| line::fits(pattern, &word.text))
+        })
     };
     let best = lines.iter().filter(fits).max_by_key(|line| line.subcommands().count());
     let Some(line) = best else { return Err(unknown(&format!("the program `{shown}` without a subcommand is"))) };
     let depth_of_line = line.subcommands().count();
     let has_deeper = lines.iter().any(|other| other.subcommands().count() > depth_of_line && line.leads_to(other));
     let left = operands.len() - depth_of_line;
+    // Behind an option stands its value, or a subcommand that nobody has looked at.
+    let apart = depth_of_line > 0
+        && !line.has_needed()
+        && operands
+            .get(depth_of_line)
+            .zip(operands.get(depth_of_line - 1))
+            .is_some_and(|(next, last)| *next != last + 1);
     // Where subcommands are known, the first operand has to be one of them.
-    let closed = line.has(Flag::Bare) || has_deeper && (depth_of_line == 0 || line.has(Flag::Alone));
+    let closed =
+        line.has(Flag::Bare) || has_deeper && apart || has_deeper && (depth_of_line == 0 || line.has(Flag::Alone));
     if left > 0 && closed {
         let given = operands.get(depth_of_line).and_then(|at| arguments.get(*at)).map_or("", |word| &word.text);
         return Err(unknown(&format!("`{shown} {given}` is")));
@@ -227,6 +261,12 @@ fn command(
     if line.has(Flag::Script) {
         script::check(shown, rest)?;
     }
+    if line.effect == Effect::Read {
+        decisive::check_outputs(shown, arguments)?;
+    } else {
+        decisive::check(shown, arguments, line.effect == Effect::Build)?;
+    }
+    decisive::check_special(name, line.subcommands().next(), rest)?;
     let rest = if line.has(Flag::Exec) { without_command(rest, understood, depth)? } else { rest.to_vec() };
     line.check_options(shown, &rest, own.filter(|_| skip > 0), understood)?;
     Ok(line.effect)

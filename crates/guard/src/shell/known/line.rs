@@ -45,6 +45,8 @@ pub(super) enum Flag {
     Exec,
     /// The command that it runs is read by a shell.
     Shell,
+    /// Operands are names: what sets something is none.
+    Names,
 }
 
 impl Flag {
@@ -62,10 +64,11 @@ impl Flag {
             Self::Args => "@args",
             Self::Exec => "@exec",
             Self::Shell => "@shell",
+            Self::Names => "@names",
         }
     }
 
-    const ALL: [Self; 12] = [
+    const ALL: [Self; 13] = [
         Self::Dash,
         Self::Any,
         Self::Bundle,
@@ -78,6 +81,7 @@ impl Flag {
         Self::Args,
         Self::Exec,
         Self::Shell,
+        Self::Names,
     ];
 }
 
@@ -157,7 +161,7 @@ impl<'a> Line<'a> {
         find(self.options, name, understood, 0)
     }
 
-    fn has_needed(&self) -> bool {
+    pub(super) fn has_needed(&self) -> bool {
         self.options.contains('!')
     }
 
@@ -172,7 +176,7 @@ impl<'a> Line<'a> {
         let mut needed = !self.has_needed();
         let given = words;
         let mut words = words.iter();
-        let mut first = true;
+        let (mut first, mut has_options) = (true, false);
         while let Some(word) = words.next() {
             let text = word.text.as_str();
             if text == "--" {
@@ -183,11 +187,12 @@ impl<'a> Line<'a> {
                 return Err(unknown(&format!("what `{shown}` reads is")));
             }
             if !text.starts_with('-') || text == "-" {
-                let is_bundle = first && self.has(Flag::Bundle) && !text.contains(['/', '.']);
+                let is_bundle = first && !has_options && self.has(Flag::Bundle) && !text.contains(['/', '.']);
                 if std::mem::take(&mut first) && self.has(Flag::Args) {
                     break;
                 }
-                if self.has(Flag::Literal) && (word.glob || word.dynamic) {
+                if self.has(Flag::Names) && text.contains('=') || self.has(Flag::Literal) && (word.glob || word.dynamic)
+                {
                     return Err(unknown(&format!("what `{text}` stands for is")));
                 }
                 if is_bundle && !text.chars().all(|letter| self.option(&format!("-{letter}"), understood).is_some()) {
@@ -203,9 +208,15 @@ impl<'a> Line<'a> {
             let Some((takes_next, is_needed)) = found else {
                 return Err(unknown(&format!("the option `{text}` of `{shown}` is")));
             };
-            needed |= is_needed;
-            if takes_next {
-                words.next();
+            (needed, has_options) = (needed || is_needed, true);
+            if takes_next
+                && let Some(next) = words.next()
+                && next.text.starts_with('-')
+                && next.text.len() > 1
+                && !next.text[1..].bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+            {
+                // To a program that takes no value there it is an option of its own.
+                return Err(unknown(&format!("the option `{}` of `{shown}` is", next.text)));
             }
         }
         if first && self.has(Flag::Args) && !self.only_shows(given) {

@@ -9,13 +9,13 @@ use crate::shell::program::base_name;
 pub(super) fn check(shown: &str, words: &[Word]) -> Result<(), Finding> {
     let is_sed = matches!(base_name(shown).as_str(), "sed" | "gsed");
     let asks = || unknown(&format!("what this script of `{shown}` does is"));
-    let mut behind = None;
+    let mut behind: Option<bool> = None;
     let mut has_script = false;
     for word in words {
         let text = word.text.as_str();
-        if behind.take().is_some_and(|is_script: bool| is_script) {
-            has_script = true;
-            judge(is_sed, text).then_some(()).ok_or_else(asks)?;
+        if let Some(is_script) = behind.take() {
+            has_script |= is_script;
+            (!is_script || judge(is_sed, text)).then_some(()).ok_or_else(asks)?;
             continue;
         }
         match text {
@@ -29,6 +29,11 @@ pub(super) fn check(shown: &str, words: &[Word]) -> Result<(), Finding> {
                     .then_some(())
                     .ok_or_else(asks)?;
             }
+            // Whether its value stands apart differs between versions.
+            _ if text.starts_with("--") && !text.contains('=') && text != "--" && takes_value(text) => {
+                return Err(asks());
+            }
+            _ if is_sed && !text.starts_with("--") && text.starts_with('-') && text.contains('l') => return Err(asks()),
             // `-ne`: the last letter takes the next word.
             _ if text.starts_with('-') && text.len() > 1 => {
                 behind = (is_sed && !text.starts_with("--") && text.ends_with('e')).then_some(true);
@@ -43,12 +48,31 @@ pub(super) fn check(shown: &str, words: &[Word]) -> Result<(), Finding> {
     Ok(())
 }
 
+/// Whether a long option of either may take a value.
+fn takes_value(option: &str) -> bool {
+    ["--field-separator", "--assign", "--line-length", "--expression", "--source", "--include", "--load"]
+        .contains(&option)
+}
+
 fn judge(is_sed: bool, script: &str) -> bool {
     if is_sed { is_plain_sed(script) } else { is_plain_awk(script) }
 }
 
 /// `awk` runs commands and writes files by `system`, `|`, `>` and `getline`, and loads code by `@`.
 fn is_plain_awk(script: &str) -> bool {
+    let script = &script.replace("\\\n", " ");
+    // Whatever is text and whatever is not.
+    if ["system", "getline", "ENVIRON", "fflush", "close", "PROCINFO", "@"].iter().any(|word| script.contains(word)) {
+        return false;
+    }
+    // Where a slash may divide or begin a pattern, nobody knows which quotes open a text.
+    let mut before = String::new();
+    for c in script.chars() {
+        if c == '/' && script.contains('"') && !begins_pattern(&before) && before.matches('/').count() % 2 == 0 {
+            return false;
+        }
+        before.push(c);
+    }
     // Text in quotes and patterns is text.
     let mut bare = String::new();
     let mut letters = script.chars().peekable();
@@ -95,13 +119,17 @@ fn is_plain_sed(script: &str) -> bool {
     commands.into_iter().all(|command| {
         let command = without_address(command.trim());
         let mut letters = command.chars();
+        let rest = letters.as_str();
+        // What follows a command that takes nothing is another one, to some versions.
+        let ends =
+            |rest: &str| rest.get(1..).unwrap_or_default().chars().all(|c| c.is_ascii_digit() || " }\t".contains(c));
         match letters.next() {
-            None
-            | Some(
+            None | Some('a' | 'i' | 'c' | 'b' | 't' | 'T' | ':' | '#') => true,
+            Some(
                 'p' | 'd' | 'D' | 'P' | 'q' | 'Q' | 'n' | 'N' | 'g' | 'G' | 'h' | 'H' | 'x' | 'l' | '=' | '{' | '}'
-                | 'a' | 'i' | 'c' | 'b' | 't' | 'T' | ':' | '#' | 'z' | 'F',
-            ) => true,
-            Some('s') => {
+                | 'z' | 'F',
+            ) => ends(rest),
+            Some(command @ ('s' | 'y')) => {
                 let Some(mark) = letters.next() else { return false };
                 let mut parts = 0;
                 let mut escaped = false;
@@ -117,9 +145,9 @@ fn is_plain_sed(script: &str) -> bool {
                         parts += 1;
                     }
                 }
-                parts == 2 && flags.trim().chars().all(|flag| "gpiImM0123456789} ".contains(flag))
+                let known = if command == 's' { "gpiImM0123456789} " } else { "} " };
+                parts == 2 && flags.trim().chars().all(|flag| known.contains(flag))
             }
-            Some('y') => true,
             Some(_) => false,
         }
     })

@@ -356,7 +356,7 @@ async fn another_spelling_of_an_address_is_judged_alike() {
         }
         assert!(script.heard("completion/complete").is_empty());
         // What is read in several ways is judged in each, and not as the words of one command.
-        for uri in ["exec://ls;su", "exec://ls;su%20", "exec://u@ls;su", "exec://ls;su:80", "exec://./ls;su"] {
+        for uri in ["exec://ls;su", "exec://ls;su%20", "exec://u@ls;su", "exec://ls;su:80"] {
             let refused = ann.request("resources/read", json!({"uri": format!("{prefix}{uri}")})).await.unwrap_err();
             assert!(refused.message.contains("sandbox"), "{uri}: {refused:?}");
         }
