@@ -158,7 +158,9 @@ fn look_through(program: &str, arguments: &[Word], depth: usize) -> Option<Verdi
             // `tool run .. -- program`, `tool exec name -- program`: whatever the tool, the program counts.
             let dashes = arguments.iter().position(|word| word.text == "--")?;
             let verb = |word: &Word| matches!(word.text.as_str(), "run" | "exec" | "shell" | "ssh");
-            if arguments[..dashes].iter().any(verb) { inner(&arguments[dashes + 1..]) } else { None }
+            // `cargo run -- --port 80` gives options to the project's own program.
+            let names_program = arguments.get(dashes + 1).is_none_or(|word| !word.text.starts_with('-'));
+            if names_program && arguments[..dashes].iter().any(verb) { inner(&arguments[dashes + 1..]) } else { None }
         }
     }
 }

@@ -68,7 +68,8 @@ fn is_plain_awk(script: &str) -> bool {
     // Where a slash may divide or begin a pattern, nobody knows which quotes open a text.
     let mut before = String::new();
     for c in script.chars() {
-        if c == '/' && script.contains('"') && !begins_pattern(&before) && before.matches('/').count().is_multiple_of(2) {
+        if c == '/' && script.contains('"') && !begins_pattern(&before) && before.matches('/').count().is_multiple_of(2)
+        {
             return false;
         }
         before.push(c);
