@@ -23,6 +23,7 @@ mod uri;
 mod walk;
 mod words;
 
+use std::cell::Cell;
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -32,6 +33,7 @@ use switchboard_wire::{Edit, Raw};
 
 use crate::Finding;
 use crate::code::Level;
+use crate::percent;
 use crate::permission::Scope;
 use crate::schema::{Evidence, Schema};
 use crate::shell::Understood;
@@ -282,10 +284,10 @@ pub fn check_with(
         let finding = Finding::new("readonly-effects", message);
         return Err(Box::new(Violation { step: "readonly", pointer: String::new(), finding, rejection: None }));
     }
-    check_counting(checks, arguments, world, walk::Doubts { understood, count: false })?;
-    // Most tools run neither commands nor code.
-    if checks.sandbox || checks.code {
-        return check_counting(checks, arguments, world, walk::Doubts { understood, count: true });
+    let seen = Cell::new(false);
+    check_counting(checks, arguments, world, walk::Doubts { understood, count: false, seen: &seen })?;
+    if seen.get() {
+        return check_counting(checks, arguments, world, walk::Doubts { understood, count: true, seen: &seen });
     }
     Ok(())
 }
@@ -306,12 +308,6 @@ fn check_counting(
     walk::Walk { checks: &checks.of_limits(), world, doubts }.run(&limited)
 }
 
-/// A string with its percent escapes read; as it is where they cannot be.
-#[must_use]
-pub fn unescaped(text: &str) -> String {
-    crate::percent::decoded(text).unwrap_or_else(|| text.to_owned())
-}
-
 /// Whether a URI leads neither to a file nor to another machine, as far as its form tells: an address of a scheme of the
 /// server's own, with a name in front where others have a path.
 #[must_use]
@@ -329,7 +325,7 @@ pub fn is_opaque(uri: &str) -> bool {
             && !name.split('/').any(|step| step == "..")
     };
     let name = rest.strip_prefix("//").unwrap_or(rest);
-    own && uri::spellings(name).iter().all(|name| is_name(name))
+    own && percent::stages(name).iter().all(|name| is_name(name))
         && uri::values(name).is_some_and(|values| !values.iter().any(|value| place::may_be_path(value)))
 }
 

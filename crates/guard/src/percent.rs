@@ -1,5 +1,7 @@
 //! Percent encoding, read strictly (what is not well-formed has no meaning) and leniently, as careless servers do.
 
+use std::borrow::Cow;
+
 /// The text that is meant; `None` where an escape is cut off, is no number, or gives no text.
 pub(crate) fn decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
@@ -40,4 +42,26 @@ pub fn lenient(text: &str) -> String {
         }
     }
     String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// How often an escape may be escaped itself: readers that read twice are not rare.
+const MAX_STAGES: usize = 3;
+
+/// A text as it was sent, and with its escapes read as often as somebody may read them, the last time at the end.
+///
+/// ```
+/// assert_eq!(switchboard_guard::percent::stages("%252e"), ["%252e", "%2e", "."]);
+/// ```
+#[must_use]
+pub fn stages(text: &str) -> Vec<Cow<'_, str>> {
+    let mut found = vec![Cow::Borrowed(text)];
+    for _ in 0..MAX_STAGES {
+        let Some(last) = found.last().filter(|last| last.contains('%')) else { break };
+        let read = lenient(last);
+        if read == *last {
+            break;
+        }
+        found.push(Cow::Owned(read));
+    }
+    found
 }

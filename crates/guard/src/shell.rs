@@ -23,6 +23,7 @@ mod variables;
 use crate::{Finding, Verdict};
 pub use known::{Fault, Understood};
 use lexer::Word;
+pub(crate) use program::{base_name, is_of_system};
 
 /// Longer commands are refused.
 pub const MAX_COMMAND_BYTES: usize = 16 * 1024;

@@ -505,6 +505,9 @@ fn what_only_reads_by_what_it_is_given_asks_nobody() {
         r#"{"sql":{"text":"drop table users"}}"#,
         r#"{"sql":["select 1",["drop table users"]]}"#,
         r#"{"nested":{"sql":"drop table users"}}"#,
+        // A server may take what it carries under another name.
+        r#"{"statement_text":"drop table users"}"#,
+        r#"{"sql":"select 1","q":"drop table users"}"#,
         r#"{"sql":"select 1","sql":"drop table users"}"#,
         r#"[]"#,
     ] {

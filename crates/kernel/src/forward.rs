@@ -115,14 +115,13 @@ impl Kernel {
         outcome.map(|reply| if reply.outcome.is_ok() { reply } else { crate::kernel::stamped(reply, server) })
     }
 
-    async fn forward_now(&self, context: &Context, server: &Arc<Server>, forward: Forward) -> Result<Reply, Fault> {
+    async fn forward_now(&self, context: &Context, server: &Arc<Server>, mut forward: Forward) -> Result<Reply, Fault> {
         let upstream = self.upstream(context, server).await?;
         server.renew_budget();
         let asked = forward.method.clone();
         let is_read = &*asked == method::RESOURCES_READ;
         let uri = forward.params.as_ref().filter(|_| is_read).and_then(|params| params.member("uri")?.as_text());
         let eras = (context.caller.era(), upstream.revision.era());
-        let mut forward = forward;
         if eras.0 == Era::Legacy && brings_state(forward.params.as_ref()) {
             // There it has no meaning, and nobody has looked at it.
             let edit = Edit::of_optional(forward.params.as_ref()).map_err(malformed)?;

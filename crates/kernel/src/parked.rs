@@ -186,15 +186,12 @@ impl Parked {
         self.tickets.lock().get(token).is_some_and(|ticket| &*ticket.principal == principal)
     }
 
-    /// Keeps a call open on record until its client has come back. `false` where none waits under this token.
-    pub(crate) fn keep_open(&self, token: &str, permit: &mut Option<Permit>) -> bool {
-        match self.tickets.lock().get_mut(token) {
-            Some(ticket) => {
-                ticket.running.open_record.extend(permit.take());
-                true
-            }
-            None => false,
-        }
+    /// Keeps a call open on record until its client has come back. The permit again where none waits under this token.
+    pub(crate) fn keep_open(&self, token: &str, permit: Permit) -> Option<Permit> {
+        let mut tickets = self.tickets.lock();
+        let Some(ticket) = tickets.get_mut(token) else { return Some(permit) };
+        ticket.running.open_record.push(permit);
+        None
     }
 
     /// Whether no call waits.

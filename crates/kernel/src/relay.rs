@@ -62,9 +62,9 @@ impl AskedIn<'_> {
                 let chain = gate::chain_said(&self.client.session, params, self.extra);
                 let call = Continued { server: self.server, tool: &tool, exposed: &tool, chain: &chain };
                 kernel.admit_continued(self.client, &call, "answer", lost).await?;
-                // The limits that held for it are not known any more: its arguments are judged by those of now.
-                let limits = "as of the question".to_owned();
-                let authority = CallAuthority { chain: chain.clone(), limits, params: Some(params.clone()) };
+                // Where limits hold now, its arguments are judged by them.
+                let authority =
+                    CallAuthority { chain: chain.clone(), params: Some(params.clone()), ..Default::default() };
                 kernel.admit_within(self.client, &call, "answer", &authority).await
             }
             None => {

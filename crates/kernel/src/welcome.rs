@@ -120,7 +120,11 @@ impl Kernel {
         // A principal that may use a single tool has reason to know of the server.
         let may_see =
             |server: &Server| tables.as_deref().is_some_and(|tables| self.knows_of(tables, &context.session, server));
-        Greeting::of(view, may_see)
+        // What is held back is told by name to those alone who may use the whole server.
+        let may_use = |server: &Server| {
+            tables.as_deref().is_some_and(|tables| self.access(tables, &context.session, server, None).allow)
+        };
+        Greeting::of(view, may_see, may_use)
     }
 }
 
@@ -202,10 +206,11 @@ struct Greeting {
 }
 
 impl Greeting {
-    fn of(view: &View, may_see: impl Fn(&Server) -> bool) -> Self {
+    fn of(view: &View, may_see: impl Fn(&Server) -> bool, may_use: impl Fn(&Server) -> bool) -> Self {
         let seen = view.servers.iter().filter(|server| may_see(server));
         let hubs: Vec<_> = seen.map(|server| (server, server.hub_now())).collect();
-        let held: Vec<_> = hubs.iter().map(|(server, _)| (&**server.id(), server.quarantine())).collect();
+        let used = hubs.iter().filter(|(server, _)| may_use(server));
+        let held: Vec<_> = used.map(|(server, _)| (&**server.id(), server.quarantine())).collect();
         let notice = notice::of_held(held.iter().map(|(id, held)| (*id, &**held)));
         let with_notice = |told: Option<String>| match (told, notice) {
             (Some(told), Some(notice)) => Some(format!("{told}\n\n{notice}")),

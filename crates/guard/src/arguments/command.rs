@@ -11,8 +11,6 @@ use crate::{Finding, Verdict, shell};
 const SEPARATORS: [char; 9] = [';', '|', '&', '\n', '\r', '(', ')', '<', '>'];
 /// More pieces in one string are not looked at one by one.
 const MOST_PIECES: usize = 4096;
-/// Where a program may stand and still be the one that is meant by its bare name.
-pub(super) const SYSTEM_FOLDERS: [&str; 5] = ["/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/"];
 /// Programs that give a command the rights of another user.
 const ELEVATING: [&str; 5] = ["sudo", "doas", "su", "pkexec", "runuser"];
 
@@ -83,9 +81,8 @@ fn within(scope: &Scope, line: &str, elevated: bool) -> Verdict {
 fn is_allowed(allowed: &str, words: &[String]) -> bool {
     let mut wanted = allowed.split_whitespace();
     let Some(program) = wanted.next() else { return false };
-    let named = |word: &String| {
-        word == program || SYSTEM_FOLDERS.iter().any(|folder| word.strip_prefix(folder) == Some(program))
-    };
+    let named =
+        |word: &String| word == program || shell::is_of_system(word) && word.rsplit('/').next() == Some(program);
     words.first().is_some_and(named)
         && wanted.enumerate().all(|(at, word)| words.get(at + 1).is_some_and(|w| w == word))
 }

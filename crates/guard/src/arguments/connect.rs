@@ -10,7 +10,7 @@ mod words;
 use super::command::assignment;
 use super::{pairs, place, reach, remote};
 use crate::permission::Scope;
-use crate::{Verdict, shell};
+use crate::{Finding, Verdict, shell};
 use programs::{Operands, PROGRAMS, Program};
 use words::{GIT_VALUES, GIT_VERBS, HOST_OPTIONS, SHELLS, WRAPPERS};
 
@@ -26,7 +26,7 @@ pub(super) fn check(scopes: &[Scope], line: &str) -> Verdict {
 
 fn check_line(scopes: &[Scope], line: &str, depth: usize) -> Verdict {
     if depth > MAX_DEPTH {
-        return Ok(());
+        return Err(too_deep());
     }
     match shell::plain_words(line) {
         Ok(words) => {
@@ -41,20 +41,14 @@ fn check_line(scopes: &[Scope], line: &str, depth: usize) -> Verdict {
                 piece.split_whitespace().map(|word| word.trim_matches(['"', '\'', '$']).to_owned()).collect()
             });
             check_words(scopes, &words, depth)?;
-            let known = words.iter().skip(1).position(|word| find(word).is_some() || base(word) == "git");
+            let known = words.iter().skip(1).position(|word| find(word).is_some() || shell::base_name(word) == "git");
             known.map_or(Ok(()), |at| check_words(scopes, &words[at + 1..], depth))
         }),
     }
 }
 
-/// The name of a program without its folder.
-fn base(word: &str) -> String {
-    let name = word.rsplit(['/', '\\']).next().unwrap_or_default().to_ascii_lowercase();
-    name.strip_suffix(".exe").unwrap_or(&name).to_owned()
-}
-
 fn find(word: &str) -> Option<&'static Program> {
-    let name = base(word);
+    let name = shell::base_name(word);
     PROGRAMS.iter().find(|program| program.names.contains(&name.as_str()))
 }
 
@@ -67,9 +61,17 @@ fn variable(scopes: &[Scope], name: &str, value: &str) -> Verdict {
     likely(scopes, value.trim_matches(['"', '\'']))
 }
 
+/// What stands so deep that it was not read is not let through.
+fn too_deep() -> Finding {
+    Finding::new("host-outside", format!("commands stand in each other more than {MAX_DEPTH} times"))
+}
+
 fn check_words(scopes: &[Scope], words: &[String], depth: usize) -> Verdict {
+    if depth > MAX_DEPTH {
+        return Err(too_deep());
+    }
     let Some((program, arguments)) = words.split_first() else { return Ok(()) };
-    let name = base(program);
+    let name = shell::base_name(program);
     if WRAPPERS.contains(&name.as_str()) {
         return behind_wrapper(scopes, arguments, depth);
     }
@@ -98,8 +100,8 @@ fn behind_shell(scopes: &[Scope], words: &[String], depth: usize) -> Verdict {
     lines.try_for_each(|line| check_line(scopes, line, depth + 1))?;
     let is_command = |word: &String| ["-c", "/c", "-command"].iter().any(|option| word.eq_ignore_ascii_case(option));
     match words.iter().position(is_command) {
-        Some(at) if depth < MAX_DEPTH => check_words(scopes, &words[at + 1..], depth + 1),
-        _ => Ok(()),
+        Some(at) => check_words(scopes, &words[at + 1..], depth + 1),
+        None => Ok(()),
     }
 }
 
@@ -110,13 +112,13 @@ fn behind_wrapper(scopes: &[Scope], words: &[String], depth: usize) -> Verdict {
         if let Some((name, value)) = assignment(word) {
             variable(scopes, name, value)?;
         } else if !word.starts_with('-') && !is_measure(word) {
-            let name = base(word);
+            let name = shell::base_name(word);
             let is_program = find(word).is_some()
                 || name == "git"
                 || WRAPPERS.contains(&name.as_str())
                 || SHELLS.contains(&name.as_str());
             if is_program || !before.starts_with('-') {
-                return if depth < MAX_DEPTH { check_words(scopes, &words[at..], depth + 1) } else { Ok(()) };
+                return check_words(scopes, &words[at..], depth + 1);
             }
         }
         before = word;

@@ -7,13 +7,12 @@
 use std::borrow::Cow;
 
 use super::World;
-use super::command::SYSTEM_FOLDERS;
 use super::role::Role;
 use super::uri::{self, scheme_of};
 use super::{body, glued};
 use crate::permission::Scope;
 use crate::schema::Evidence;
-use crate::{Finding, Verdict, path};
+use crate::{Finding, Verdict, path, percent};
 
 /// Everything, for a grant that only denies.
 const ANYWHERE: [&str; 1] = ["/**"];
@@ -341,8 +340,7 @@ fn check_plain_word(places: &[path::Scope], word: &str, world: &dyn World) -> Ve
 /// The same of the program of a command: by its bare name, or in a folder of the system, it is no place.
 pub(super) fn check_program(places: &[path::Scope], word: &str, world: &dyn World) -> Verdict {
     let tidy = tidy(word);
-    let of_system =
-        SYSTEM_FOLDERS.iter().any(|folder| tidy.strip_prefix(folder).is_some_and(|name| !name.contains('/')));
+    let of_system = crate::shell::is_of_system(&tidy);
     if form(&tidy) < Form::Relative || of_system { Ok(()) } else { inside(places, &tidy, world) }
 }
 
@@ -374,7 +372,7 @@ pub(super) fn inside(places: &[path::Scope], text: &str, world: &dyn World) -> V
     match scheme_of(&tidy) {
         Some((scheme, rest)) if uri::leads_elsewhere(scheme, rest) => {
             // A URL inside of a URL is what a proxy would open, in its query with its escapes read.
-            uri::spellings(&tidy).iter().try_for_each(|read| {
+            percent::stages(&tidy).iter().try_for_each(|read| {
                 let lower = read.to_ascii_lowercase();
                 lower.match_indices("file:").try_for_each(|(at, _)| one(places, &read[at..], world))
             })
@@ -513,7 +511,7 @@ fn is_uri(text: &str) -> bool {
         || !rest.starts_with(char::is_whitespace)
             && (!uri::leads_elsewhere(scheme, rest) && rest.starts_with(['/', '\\'])
                 || uri::climbs(text)
-                || uri::spellings(text).iter().any(|read| read.to_ascii_lowercase().contains("file:")))
+                || percent::stages(text).iter().any(|read| read.to_ascii_lowercase().contains("file:")))
 }
 
 /// Whether a word may be the name of a file, and is no address of mail.

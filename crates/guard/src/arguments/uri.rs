@@ -1,15 +1,11 @@
 //! What a URI hides from those who look only at how it begins: blanks that its readers leave out, steps up, and paths
 //! in its query.
 
-use std::borrow::Cow;
-
 use crate::percent;
 
 /// Schemes of URLs that lead to another machine, to nowhere or to a person, and never to a file.
 const ELSEWHERE: [&str; 15] =
     ["http", "https", "ws", "wss", "ftp", "ftps", "sftp", "ssh", "data", "mailto", "tel", "urn", "about", "cid", "geo"];
-/// How often an escape may be escaped itself.
-const DECODE_ROUNDS: usize = 3;
 /// More values of one query are refused where each would have to be looked at.
 pub(super) const MAX_VALUES: usize = 256;
 
@@ -52,28 +48,7 @@ pub(super) fn is_bytes(text: &str) -> bool {
 /// Whether a step of a text leads up, in any escape, also where others beside it are broken.
 pub(super) fn climbs(text: &str) -> bool {
     let steps = |text: &str| text.split(['/', '\\', ':']).any(|step| step.trim() == "..");
-    if steps(text) || !text.contains('%') {
-        return steps(text);
-    }
-    let mut lower = text.to_ascii_lowercase();
-    for _ in 0..DECODE_ROUNDS {
-        lower = lower.replace("%25", "%");
-    }
-    steps(&lower.replace("%2e", ".").replace("%2f", "/").replace("%5c", "/"))
-}
-
-/// A text as it was sent, and with its escapes read as often as somebody may read them.
-pub(super) fn spellings(text: &str) -> Vec<Cow<'_, str>> {
-    let mut found = vec![Cow::Borrowed(text)];
-    for _ in 0..DECODE_ROUNDS {
-        let Some(last) = found.last().filter(|last| last.contains('%')) else { break };
-        let read = percent::lenient(last);
-        if read == *last {
-            break;
-        }
-        found.push(Cow::Owned(read));
-    }
-    found
+    percent::stages(text).iter().any(|read| steps(read))
 }
 
 /// The text as readers of URLs have it: they leave out tabs and ends of lines wherever they stand. `None` where that

@@ -1,6 +1,7 @@
 //! The way through the arguments: every string, with what its key says about it.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 
 use switchboard_wire::{Kind, Limits as WireLimits, Object, Raw};
 
@@ -45,13 +46,18 @@ pub(super) struct Doubts<'a> {
     pub(super) understood: &'a Understood,
     /// Whether it counts: what is hostile is looked for first, so that nobody is asked about it.
     pub(super) count: bool,
+    /// Whether there was any.
+    pub(super) seen: &'a Cell<bool>,
 }
 
 impl Doubts<'_> {
     /// A verdict without the doubts that do not count.
     pub(super) fn weigh(&self, verdict: Verdict) -> Verdict {
         match verdict {
-            Err(finding) if finding.asks() && !self.count => Ok(()),
+            Err(finding) if finding.asks() && !self.count => {
+                self.seen.set(true);
+                Ok(())
+            }
             verdict => verdict,
         }
     }

@@ -35,7 +35,10 @@ impl Easing {
     #[must_use]
     pub fn lets(&self, carried: &[Carried], declared: &ToolSecurity, arguments: &Raw) -> bool {
         let Ok(object) = Object::open(arguments) else { return false };
-        self.choice.as_ref().is_none_or(|choice| choice.is_harmless(&object))
+        // What the definition does not name may be another name for what it carries.
+        let is_declared = |key: &str| declared.properties.iter().any(|name| name == key);
+        object.iter().all(|(key, _)| is_declared(&key))
+            && self.choice.as_ref().is_none_or(|choice| choice.is_harmless(&object))
             && Look { carried, declared, choice: self.choice.as_ref() }.at(arguments, 0)
     }
 }

@@ -2,7 +2,7 @@
 
 mod builtin;
 mod git;
-mod script;
+pub(super) mod script;
 mod table;
 
 pub(super) use git::verb as git_verb;

@@ -306,7 +306,7 @@ pub(super) fn is_system_path(path: &str) -> bool {
 }
 
 /// What decides who may log in or what runs next: start-up files, keys, hooks, schedules.
-fn is_decisive(path: &str) -> bool {
+pub(super) fn is_decisive(path: &str) -> bool {
     let tidy = tidy(path).to_ascii_lowercase();
     let rooted = format!("/{}", tidy.trim_start_matches('/'));
     let name = rooted.rsplit('/').next().unwrap_or_default();

@@ -11,7 +11,7 @@ mod script;
 mod table;
 
 use super::lexer::Word;
-use super::program::base_name;
+use super::program::{base_name, is_of_system};
 use crate::Finding;
 
 pub use line::Fault;
@@ -166,10 +166,7 @@ fn program(name: &Word, arguments: &[Word], understood: &Understood, depth: usiz
         }
         return command(&known, &known, rest, understood, depth);
     }
-    let is_system = ["/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/", "/opt/homebrew/bin/"]
-        .iter()
-        .any(|folder| name.text.strip_prefix(folder).is_some_and(|rest| !rest.contains('/')));
-    let is_local = name.text.contains(['/', '\\']) && !is_system;
+    let is_local = name.text.contains(['/', '\\']) && !is_of_system(&name.text);
     let climbs = name.text.split(['/', '\\']).any(|step| step == "..");
     if is_local
         && (climbs || name.text.starts_with('/') || !understood.lines(&program).any(|line| line.has(Flag::Local)))
@@ -239,12 +236,12 @@ fn command(
     let skip = depth_of_line.checked_sub(1).and_then(|last| operands.get(last)).map_or(0, |at| at + 1);
     let (before, rest) = arguments.split_at(skip);
     if let Some(own) = own.filter(|_| skip > 0) {
-        own.check_options(shown, before, None, understood)?;
+        own.check_options(shown, before, None)?;
     } else if let Some(word) = before.iter().find(|word| word.text.starts_with('-')) {
         return Err(unknown(&format!("the option `{}` of `{shown}` is", word.text)));
     }
     if line.effect == Effect::Wrap {
-        let inner = line.leading(shown, rest, understood)?;
+        let inner = line.leading(shown, rest)?;
         let inner = inner.get(usize::from(line.has(Flag::Skip))..).unwrap_or_default();
         if line.has(Flag::Shell) {
             let text = inner.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
@@ -268,7 +265,7 @@ fn command(
     }
     decisive::check_special(name, line.subcommands().next(), rest)?;
     let rest = if line.has(Flag::Exec) { without_command(rest, understood, depth)? } else { rest.to_vec() };
-    line.check_options(shown, &rest, own.filter(|_| skip > 0), understood)?;
+    line.check_options(shown, &rest, own.filter(|_| skip > 0))?;
     Ok(line.effect)
 }
 

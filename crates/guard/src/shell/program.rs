@@ -56,8 +56,16 @@ pub(super) fn check(name: &Word, arguments: &[Word], depth: usize) -> Verdict {
     files::check(&program, arguments)
 }
 
+/// Where a program may stand and still be the one that is meant by its bare name.
+const SYSTEM_FOLDERS: [&str; 5] = ["/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/"];
+
+/// Whether a program is named by its place in a folder of the system.
+pub(crate) fn is_of_system(text: &str) -> bool {
+    SYSTEM_FOLDERS.iter().any(|folder| text.strip_prefix(folder).is_some_and(|name| !name.contains('/')))
+}
+
 /// The name under which a program is known, without its directory and version.
-pub(super) fn base_name(text: &str) -> String {
+pub(crate) fn base_name(text: &str) -> String {
     let name = text.rsplit(['/', '\\']).next().unwrap_or_default().to_ascii_lowercase();
     let name = name.strip_suffix(".exe").unwrap_or(&name);
     let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.').trim_end_matches('-');

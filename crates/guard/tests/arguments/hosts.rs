@@ -387,3 +387,9 @@ fn words_of_a_declared_command_are_no_hosts_of_their_own() {
     );
     assert_hostile(&limited(), &[json!({"command": "cat", "args": ["evil.example"]})]);
 }
+
+#[test]
+fn commands_that_stand_too_deep_in_each_other_are_not_let_through() {
+    let deep = |count: usize| format!("{}curl evil.com", "env ".repeat(count));
+    assert_hostile(&limited(), &(0..12).map(|count| json!({"command": deep(count)})).collect::<Vec<_>>());
+}

@@ -6,6 +6,7 @@
 //! that begin as it does, letter by letter: no server finds a template whose beginning is another one. What stands for the
 //! variables is judged in every way to read it.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use switchboard_guard::percent;
@@ -15,9 +16,6 @@ use super::judge::Plain;
 use super::template::{self, Variables};
 use super::{Directory, Route, apart};
 use crate::gate::ToolPolicy;
-
-/// How often an address may be escaped: readers that read twice are not rare.
-const ROUNDS: usize = 3;
 
 /// Schemes whose addresses have rules of their own.
 const WEB: [&str; 6] = ["http", "https", "ws", "wss", "ftp", "file"];
@@ -126,15 +124,11 @@ impl Directory {
 struct Spellings<'a> {
     uri: &'a str,
     loose: Vec<String>,
-    /// The letters and digits of each.
-    letters: Vec<String>,
 }
 
 impl<'a> Spellings<'a> {
     fn of(uri: &'a str) -> Self {
-        let loose = loosened(uri);
-        let letters = std::iter::once(uri).chain(loose.iter().map(String::as_str)).map(letters).collect();
-        Self { uri, loose, letters }
+        Self { uri, loose: loosened(uri) }
     }
 
     fn all(&self) -> impl Iterator<Item = &str> {
@@ -146,7 +140,7 @@ impl<'a> Spellings<'a> {
         let beginning = template::beginning(template);
         let Some((scheme, rest)) = beginning.split_once(':') else {
             let beginning = letters(beginning);
-            return self.letters.iter().any(|letters| letters.starts_with(&beginning));
+            return self.all().any(|spelling| letters(spelling).starts_with(&beginning));
         };
         // Behind a whole part of the path another one begins, unless a mark cut it short.
         let is_whole = rest.ends_with('/') && template.as_bytes().get(beginning.len()) == Some(&b'{');
@@ -192,14 +186,7 @@ fn steps(path: &str) -> Vec<String> {
 }
 
 fn unescaped(text: &str) -> String {
-    let mut text = text.to_owned();
-    for _ in 0..ROUNDS {
-        if !text.contains('%') {
-            break;
-        }
-        text = percent::lenient(&text);
-    }
-    text
+    percent::stages(text).pop().map(Cow::into_owned).unwrap_or_default()
 }
 
 /// Whether an address is written in a way that readers are known to differ about: steps through `.` and `..`, in any
@@ -208,12 +195,8 @@ fn is_twisted(uri: &str) -> bool {
     let skips = |c: &char| !c.is_control();
     let front: String = uri.split(['?', '#']).next().unwrap_or_default().chars().filter(skips).collect();
     let has_steps = |text: &str| text.split(['/', '\\', ':']).any(|step| matches!(step.trim(), "." | ".."));
-    let mut text = front.clone();
-    for _ in 0..=ROUNDS {
-        if has_steps(&text) {
-            return true;
-        }
-        text = percent::lenient(&text);
+    if percent::stages(&front).iter().any(|read| has_steps(read)) {
+        return true;
     }
     let rest = front.split_once(':').map_or("", |(_, rest)| rest).trim_start_matches(['/', '\\']);
     let authority = rest.split('/').next().unwrap_or_default();
@@ -241,15 +224,8 @@ fn loosened(uri: &str) -> Vec<String> {
 
 fn by_hand(uri: &str) -> Vec<String> {
     let is_skipped = |c: char| c.is_control() || matches!(c, '\u{200b}'..='\u{200f}' | '\u{feff}' | '\u{2060}');
-    let mut text: String = uri.trim().chars().filter(|c| !is_skipped(*c)).collect();
-    for _ in 0..ROUNDS {
-        let read = percent::lenient(&text);
-        if read == text {
-            break;
-        }
-        text = read;
-    }
-    let text = text.trim().replace('\\', "/");
+    let text: String = uri.trim().chars().filter(|c| !is_skipped(*c)).collect();
+    let text = unescaped(&text).trim().replace('\\', "/");
     let Some((scheme, rest)) = text.split_once(':') else { return vec![text] };
     let Some(rest) = rest.strip_prefix("//") else { return vec![format!("{scheme}:{}", walked(rest, 1))] };
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());

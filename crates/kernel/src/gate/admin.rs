@@ -349,7 +349,7 @@ impl Kernel {
         if let Some(violation) = violation.filter(|_| !is_doubtful) {
             return Ok(preflight::<&str>(false, &[], Some(&violation.finding.message), false));
         }
-        let confirm = is_doubtful || policy.assessment.confirm.is_some_and(|reason| self.asks_for(reason));
+        let confirm = is_doubtful || attempt.asks_about().is_some_and(|reason| self.asks_for(reason));
         Ok(preflight::<&str>(true, &[], confirm.then_some("a person will be asked first"), confirm))
     }
 

@@ -10,7 +10,7 @@
 mod extras;
 mod shown;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -37,6 +37,8 @@ const MOST: usize = 20_000;
 #[derive(Default)]
 pub(crate) struct Pins {
     known: Mutex<HashMap<(Arc<str>, String), Seen>>,
+    /// What screening had nothing against, by kind and text: lists are looked at again and again, and hardly change.
+    passed: Mutex<HashSet<Digest>>,
 }
 
 #[derive(Clone)]
@@ -48,6 +50,8 @@ struct Seen {
 /// A definition, and what screening says of it.
 type Screened = (Shown, Screening);
 
+/// Texts that are remembered to have passed screening.
+const MAX_PASSED: usize = 1 << 16;
 /// Why something is held back that came after very many.
 const TOO_MANY: &str = "its server has shown more of its kind than are remembered of one";
 
@@ -234,11 +238,11 @@ impl Kernel {
 
     /// Screens what a server shows, once.
     fn screen_shown(&self, server: &Server, shown: Vec<Shown>) -> Vec<Screened> {
-        shown
-            .into_iter()
-            .map(|shown| (self.screening(server, &shown), shown))
-            .map(|(found, shown)| (shown, found))
-            .collect()
+        let screened = |shown: Shown| {
+            let screening = self.screening(server, &shown);
+            (shown, screening)
+        };
+        shown.into_iter().map(screened).collect()
     }
 
     /// What screening says of a definition, given how far its server is trusted.
@@ -246,7 +250,19 @@ impl Kernel {
         if !self.gate().options().screen_definitions || server.trust() >= TrustLevel::Core {
             return Screening::Passed;
         }
+        let text = Digest::of(format!("{:?}\n{}", shown::kind_of(&shown.name), shown.raw.as_str()).as_bytes());
+        if self.gate().pins.passed.lock().contains(&text) {
+            return Screening::Passed;
+        }
         match shown::screen_told(&shown.name, &shown.raw) {
+            Screening::Passed => {
+                let mut passed = self.gate().pins.passed.lock();
+                if passed.len() >= MAX_PASSED {
+                    passed.clear();
+                }
+                passed.insert(text);
+                Screening::Passed
+            }
             // An honest definition may say this. Of a server that the operator chose it is shown with a mark; of one
             // that nobody answers for it is held back.
             Screening::Marked(finding) if server.trust() < TrustLevel::Standard => Screening::Held(finding),

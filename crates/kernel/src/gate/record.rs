@@ -151,27 +151,39 @@ impl Kernel {
 
     /// Writes down how a call ended. What the store does not take has happened all the same: the caller hears of it, the
     /// journal keeps it until the store takes it, and the next call that changes something is refused.
-    pub(crate) async fn settle(&self, permit: Permit, outcome: &Result<Reply, Fault>) {
-        let Some(mut permit) = self.unless_it_waits(permit, outcome) else { return };
+    pub(crate) async fn settle(&self, mut permit: Permit, outcome: &Result<Reply, Fault>) {
+        let said = match outcome {
+            // What is no object says nothing of how it went.
+            Ok(Reply { outcome: Ok(result), .. }) if says_more(result) => Object::open(result).ok(),
+            _ => None,
+        };
+        let kind = said.as_ref().map_or(ResultType::Complete, bridge::result_type_of);
+        if let ResultType::InputRequired { state: Some(state), .. } = &kind
+            && let Some(token) = state.as_text()
+        {
+            // It waits at its server for what its client was asked, and has not ended. Nor is it counted among those that
+            // run: a person may take long.
+            match self.parked().keep_open(&token, permit.counted(None)) {
+                None => return,
+                Some(other) => permit = other,
+            }
+        }
         let Some(begun) = permit.0.take() else { return };
         let Begun { outcome: event, began, call, synced, times, .. } = *begun;
         let mut event = ended(event, began);
         let failed = || result::FAILURE.into();
         match outcome {
-            Ok(Reply { outcome: Ok(result), .. }) => {
-                // What is no object says nothing of how it went.
-                if says_more(result)
-                    && let Ok(result) = Object::open(result)
-                {
-                    super::results::note_marks(&mut event, &result);
+            Ok(Reply { outcome: Ok(_), .. }) => {
+                if let Some(result) = &said {
+                    super::results::note_marks(&mut event, result);
                     if result.get("isError").is_some_and(|flag| flag.as_bytes() == b"true") {
                         event.result = failed();
                     }
-                    match bridge::result_type_of(&result) {
-                        ResultType::Complete => {}
-                        ResultType::InputRequired { .. } => event = audit::with(event, "ended_as", "input_required"),
-                        ResultType::Task => event = audit::with(event, "ended_as", "task"),
-                    }
+                }
+                match kind {
+                    ResultType::Complete => {}
+                    ResultType::InputRequired { .. } => event = audit::with(event, "ended_as", "input_required"),
+                    ResultType::Task => event = audit::with(event, "ended_as", "task"),
                 }
             }
             Ok(Reply { outcome: Err(error), .. }) => {
@@ -208,24 +220,6 @@ impl Kernel {
             kernel.gate().audit.settle_synced(event, call).await;
         });
         let _ = writing.await;
-    }
-}
-
-impl Kernel {
-    /// The permit again, unless its call waits at its server for what the client was asked: then it has not ended.
-    fn unless_it_waits(&self, permit: Permit, outcome: &Result<Reply, Fault>) -> Option<Permit> {
-        if self.parked().is_empty() {
-            return Some(permit);
-        }
-        let Ok(Reply { outcome: Ok(result), .. }) = outcome else { return Some(permit) };
-        let ResultType::InputRequired { state: Some(state), .. } = bridge::result_type(result) else {
-            return Some(permit);
-        };
-        let Some(token) = state.as_text() else { return Some(permit) };
-        // It is not counted among those that run: a person may take long.
-        let mut kept = Some(permit.counted(None));
-        self.parked().keep_open(&token, &mut kept);
-        kept
     }
 }
 

@@ -217,7 +217,7 @@ impl Server {
             let instructions = hub.connected.server.instructions.as_deref();
             let Some(now) = kernel.inspect_again(self, &lists, instructions).await else { continue };
             // Lists that came in the meantime were judged when they came.
-            if now.held != *held && Arc::ptr_eq(&lists, &self.lists()) {
+            if !self.is_inspected_as(&now) && Arc::ptr_eq(&lists, &self.lists()) {
                 self.set_inspection(now);
                 kernel.rebuild();
             }

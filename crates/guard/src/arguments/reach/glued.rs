@@ -6,7 +6,7 @@
 use super::loose::{self, Reading};
 use super::{REACHING, Target};
 use crate::arguments::pairs;
-use crate::arguments::uri;
+use crate::percent;
 use crate::risk::fallback::words;
 
 /// Longer text is not taken apart in this way.
@@ -79,7 +79,7 @@ pub(super) fn targets(text: &str) -> Vec<Target> {
         let slashes = token.find("://");
         let escaped = token.find('%').is_some_and(|at| slashes.is_none_or(|slashes| at < slashes));
         if escaped {
-            let read = uri::spellings(token).into_iter().skip(1).collect::<Vec<_>>();
+            let read = percent::stages(token).into_iter().skip(1).collect::<Vec<_>>();
             found.extend(read.iter().flat_map(|read| super::in_text(read)));
         }
         if slashes.is_some() {

@@ -6,19 +6,42 @@ use crate::shell::argument::Arguments;
 use crate::shell::files;
 use crate::shell::lexer::Word;
 
-/// Awk may compute and print; it may not start programs or load libraries.
-pub(super) fn check_awk(arguments: &[Word]) -> Verdict {
+/// The scripts among the arguments of awk or sed.
+pub(in crate::shell) struct Scripts<'a> {
+    pub(in crate::shell) texts: Vec<&'a str>,
+    /// Whether one stands in a file, or may stand where it was not looked for.
+    pub(in crate::shell) unseen: bool,
+}
+
+/// The scripts of awk: `None` where it loads a library.
+pub(in crate::shell) fn of_awk(arguments: &[Word]) -> Option<Scripts<'_>> {
     let (options, rest) = Arguments::leading(arguments, "FvfeilEW");
     if options.has("liE") || options.has_long(&["load", "include", "exec"]) {
-        return Err(runs("awk with a library"));
+        return None;
     }
     let from_file = options.has("f") || options.has_long(&["file"]);
     let named = options.values('e').chain(options.long_values("source"));
     let first = if from_file { None } else { rest.first().map(|word| word.text.as_str()) };
-    match named.chain(first).find(|text| awk_starts_program(text)) {
-        Some(_) => Err(runs("awk")),
-        None => Ok(()),
+    Some(Scripts { texts: named.chain(first).collect(), unseen: from_file || options.has_open_long() })
+}
+
+/// The scripts of sed.
+pub(in crate::shell) fn of_sed(arguments: &[Word]) -> Scripts<'_> {
+    let (options, rest) = Arguments::leading(arguments, "efl");
+    let later = Arguments::read(arguments, "efl");
+    let mut texts: Vec<&str> = later.values('e').chain(later.long_values("expression")).collect();
+    let from_file = options.has("f") || options.has_long(&["file"]);
+    if texts.is_empty() && !from_file && !options.has_long(&["expression"]) {
+        texts.extend(rest.first().map(|word| word.text.as_str()));
     }
+    let apart = later.long_names().any(|name| ["expression", "line-length"].iter().any(|long| long.starts_with(name)));
+    Scripts { texts, unseen: from_file || later.has("f") || apart && later.has_open_long() }
+}
+
+/// Awk may compute and print; it may not start programs or load libraries.
+pub(super) fn check_awk(arguments: &[Word]) -> Verdict {
+    let Some(scripts) = of_awk(arguments) else { return Err(runs("awk with a library")) };
+    if scripts.texts.iter().any(|text| awk_starts_program(text)) { Err(runs("awk")) } else { Ok(()) }
 }
 
 /// Looks at the program outside its strings and regular expressions.
@@ -100,12 +123,7 @@ fn skip_until(chars: &[char], mut at: usize, close: char) -> usize {
 
 /// Sed may edit; it may not execute lines or write files that matter.
 pub(super) fn check_sed(arguments: &[Word]) -> Verdict {
-    let (options, rest) = Arguments::leading(arguments, "efl");
-    let later = Arguments::read(arguments, "efl");
-    let named: Vec<&str> = later.values('e').chain(later.long_values("expression")).collect();
-    let from_option = !named.is_empty() || options.has("f") || options.has_long(&["file", "expression"]);
-    let first = if from_option { None } else { rest.first().map(|word| word.text.as_str()) };
-    named.into_iter().chain(first).try_for_each(check_sed_script)
+    of_sed(arguments).texts.into_iter().try_for_each(check_sed_script)
 }
 
 fn check_sed_script(text: &str) -> Verdict {

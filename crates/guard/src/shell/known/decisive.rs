@@ -3,6 +3,7 @@
 
 use super::unknown;
 use crate::Finding;
+use crate::shell::files;
 use crate::shell::lexer::Word;
 
 /// Places where what is written decides what runs, who may come in, or what a project is.
@@ -28,12 +29,6 @@ const PLACES: &[&str] = &[
     ".config",
     ".local",
 ];
-/// Folders of the system, and places for what others left.
-const FOLDERS: &[&str] = &[
-    "/etc", "/usr", "/bin", "/sbin", "/lib", "/lib64", "/boot", "/opt", "/var", "/root", "/dev/shm", "/sys", "/proc",
-    "/run", "/Library", "/System",
-];
-
 /// Whether a command that writes or builds names none of these.
 pub(super) fn check(shown: &str, words: &[Word], builds: bool) -> Result<(), Finding> {
     for word in words {
@@ -64,17 +59,18 @@ pub(super) fn check_outputs(shown: &str, words: &[Word]) -> Result<(), Finding> 
 }
 
 fn decides(path: &str) -> bool {
-    let is_home = path == "~" || path == "~/" || path.starts_with("~/.") || path == "/" || path.starts_with("~root");
-    let in_folder = FOLDERS
-        .iter()
-        .any(|folder| path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')));
+    let is_home = path == "~" || path == "~/" || path.starts_with("~/.") || path.starts_with("~root");
     let of_user = ["/home/", "/Users/"].iter().any(|homes| {
         path.strip_prefix(homes)
             .is_some_and(|rest| rest.split_once('/').is_none_or(|(_, rest)| rest.is_empty() || rest.starts_with('.')))
     });
     let has_place = path.contains(['/', '\\', '.']) && path.split(['/', '\\']).any(|step| PLACES.contains(&step));
-    // A program that is written into the project's own folders of programs is the project's.
-    is_home || in_folder || of_user || has_place
+    is_home
+        || of_user
+        || has_place
+        || path.starts_with("/opt/")
+        || files::is_system_path(path)
+        || files::is_decisive(path)
 }
 
 /// Code that is fetched, or that somebody left where everybody may write.

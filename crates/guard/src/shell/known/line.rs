@@ -1,6 +1,6 @@
 //! One line of the table: a command, what it does at most, and the options that are known.
 
-use super::table::Understood;
+use super::table;
 use super::unknown;
 use crate::Finding;
 use crate::shell::lexer::Word;
@@ -157,8 +157,8 @@ impl<'a> Line<'a> {
 
     /// What the table says of an option: `None` where it is not in it, else whether it takes a value that may stand apart,
     /// and whether it is one of those of which one has to be given.
-    fn option(&self, name: &str, understood: &Understood) -> Option<(bool, bool)> {
-        find(self.options, name, understood, 0)
+    fn option(&self, name: &str) -> Option<(bool, bool)> {
+        find(self.options, name, 0)
     }
 
     pub(super) fn has_needed(&self) -> bool {
@@ -166,13 +166,7 @@ impl<'a> Line<'a> {
     }
 
     /// Whether all options among these words are known, by this line or by that of the program itself.
-    pub(super) fn check_options(
-        &self,
-        shown: &str,
-        words: &[Word],
-        own: Option<&Line<'_>>,
-        understood: &Understood,
-    ) -> Result<(), Finding> {
+    pub(super) fn check_options(&self, shown: &str, words: &[Word], own: Option<&Line<'_>>) -> Result<(), Finding> {
         let mut needed = !self.has_needed();
         let given = words;
         let mut words = words.iter();
@@ -195,7 +189,7 @@ impl<'a> Line<'a> {
                 {
                     return Err(unknown(&format!("what `{text}` stands for is")));
                 }
-                if is_bundle && !text.chars().all(|letter| self.option(&format!("-{letter}"), understood).is_some()) {
+                if is_bundle && !text.chars().all(|letter| self.option(&format!("-{letter}")).is_some()) {
                     return Err(unknown(&format!("`{shown} {text}` is")));
                 }
                 // The value of the last letter follows.
@@ -204,7 +198,7 @@ impl<'a> Line<'a> {
             if matches!(text, "-h" | "--help" | "--version") {
                 continue;
             }
-            let found = self.read_option(text, understood).or_else(|| own?.read_option(text, understood));
+            let found = self.read_option(text).or_else(|| own?.read_option(text));
             let Some((takes_next, is_needed)) = found else {
                 return Err(unknown(&format!("the option `{text}` of `{shown}` is")));
             };
@@ -232,7 +226,7 @@ impl<'a> Line<'a> {
     }
 
     /// Reads one word that begins with a dash: whether its value is the next word, and whether it is one of the needed.
-    fn read_option(&self, text: &str, understood: &Understood) -> Option<(bool, bool)> {
+    fn read_option(&self, text: &str) -> Option<(bool, bool)> {
         if self.has(Flag::Any) {
             return Some((false, false));
         }
@@ -240,7 +234,7 @@ impl<'a> Line<'a> {
         if text.starts_with("--") || self.has(Flag::Dash) {
             let single = text.strip_prefix('-').filter(|name| self.has(Flag::Dash) && name.starts_with('-'));
             let single = single.map(|name| name.split_once('=').map_or(name, |(name, _)| name));
-            let found = self.option(name, understood).or_else(|| self.option(single?, understood));
+            let found = self.option(name).or_else(|| self.option(single?));
             if let Some((takes_value, needed)) = found {
                 return Some((takes_value && name.len() == text.len(), needed));
             }
@@ -249,7 +243,7 @@ impl<'a> Line<'a> {
             }
         }
         let letters = text.get(1..)?;
-        if letters.bytes().all(|byte| byte.is_ascii_digit()) && self.option("-#", understood).is_some() {
+        if letters.bytes().all(|byte| byte.is_ascii_digit()) && self.option("-#").is_some() {
             return Some((false, false));
         }
         if self.has(Flag::Dash) {
@@ -257,7 +251,7 @@ impl<'a> Line<'a> {
         }
         let mut needed = false;
         for (at, letter) in letters.char_indices() {
-            let (takes_value, is_needed) = self.option(&format!("-{letter}"), understood)?;
+            let (takes_value, is_needed) = self.option(&format!("-{letter}"))?;
             needed |= is_needed;
             if takes_value {
                 return Some((at + letter.len_utf8() == letters.len(), needed));
@@ -267,12 +261,7 @@ impl<'a> Line<'a> {
     }
 
     /// What follows the options of a program that runs another one.
-    pub(super) fn leading<'w>(
-        &self,
-        shown: &str,
-        words: &'w [Word],
-        understood: &Understood,
-    ) -> Result<&'w [Word], Finding> {
+    pub(super) fn leading<'w>(&self, shown: &str, words: &'w [Word]) -> Result<&'w [Word], Finding> {
         let mut at = 0;
         while let Some(word) = words.get(at) {
             let text = word.text.as_str();
@@ -282,7 +271,7 @@ impl<'a> Line<'a> {
             if !text.starts_with('-') || text == "-" {
                 break;
             }
-            let Some((takes_next, _)) = self.read_option(text, understood) else {
+            let Some((takes_next, _)) = self.read_option(text) else {
                 return Err(unknown(&format!("the option `{text}` of `{shown}` is")));
             };
             at += 1 + usize::from(takes_next);
@@ -292,11 +281,11 @@ impl<'a> Line<'a> {
 }
 
 /// Looks an option up in a list of options and of sets of options.
-fn find(options: &str, name: &str, understood: &Understood, depth: usize) -> Option<(bool, bool)> {
+fn find(options: &str, name: &str, depth: usize) -> Option<(bool, bool)> {
     for word in options.split_ascii_whitespace() {
         if let Some(set) = word.strip_prefix('$') {
-            let found = understood.options(set).filter(|_| depth < 4);
-            if let Some(found) = found.and_then(|set| find(set, name, understood, depth + 1)) {
+            let found = table::options(set).filter(|_| depth < 4);
+            if let Some(found) = found.and_then(|set| find(set, name, depth + 1)) {
                 return Some(found);
             }
             continue;

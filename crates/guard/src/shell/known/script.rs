@@ -2,60 +2,21 @@
 
 use super::unknown;
 use crate::Finding;
+use crate::shell::code::script::{of_awk, of_sed};
 use crate::shell::lexer::Word;
 use crate::shell::program::base_name;
 
 /// Whether the scripts among these words only work on what they read.
 pub(super) fn check(shown: &str, words: &[Word]) -> Result<(), Finding> {
-    let is_sed = matches!(base_name(shown).as_str(), "sed" | "gsed");
-    let asks = || unknown(&format!("what this script of `{shown}` does is"));
-    let mut behind: Option<bool> = None;
-    let mut has_script = false;
-    for word in words {
-        let text = word.text.as_str();
-        if let Some(is_script) = behind.take() {
-            has_script |= is_script;
-            (!is_script || judge(is_sed, text)).then_some(()).ok_or_else(asks)?;
-            continue;
+    let is_plain = match base_name(shown).as_str() {
+        "sed" | "gsed" => {
+            let scripts = of_sed(words);
+            !scripts.unseen && scripts.texts.iter().all(|script| is_plain_sed(script))
         }
-        match text {
-            // The script stands in a file.
-            _ if text.starts_with("-f") || text.starts_with("--file") => return Err(asks()),
-            "-e" | "--expression" if is_sed => behind = Some(true),
-            "-F" | "-v" if !is_sed => behind = Some(false),
-            _ if is_sed && (text.starts_with("--expression=") || text.starts_with("-e")) => {
-                has_script = true;
-                judge(true, text.trim_start_matches("--expression=").trim_start_matches("-e"))
-                    .then_some(())
-                    .ok_or_else(asks)?;
-            }
-            // Whether its value stands apart differs between versions.
-            _ if text.starts_with("--") && !text.contains('=') && text != "--" && takes_value(text) => {
-                return Err(asks());
-            }
-            _ if is_sed && !text.starts_with("--") && text.starts_with('-') && text.contains('l') => return Err(asks()),
-            // `-ne`: the last letter takes the next word.
-            _ if text.starts_with('-') && text.len() > 1 => {
-                behind = (is_sed && !text.starts_with("--") && text.ends_with('e')).then_some(true);
-            }
-            _ if !has_script => {
-                has_script = true;
-                judge(is_sed, text).then_some(()).ok_or_else(asks)?;
-            }
-            _ => {}
-        }
-    }
-    Ok(())
-}
-
-/// Whether a long option of either may take a value.
-fn takes_value(option: &str) -> bool {
-    ["--field-separator", "--assign", "--line-length", "--expression", "--source", "--include", "--load"]
-        .contains(&option)
-}
-
-fn judge(is_sed: bool, script: &str) -> bool {
-    if is_sed { is_plain_sed(script) } else { is_plain_awk(script) }
+        _ => of_awk(words)
+            .is_some_and(|scripts| !scripts.unseen && scripts.texts.iter().all(|script| is_plain_awk(script))),
+    };
+    if is_plain { Ok(()) } else { Err(unknown(&format!("what this script of `{shown}` does is"))) }
 }
 
 /// `awk` runs commands and writes files by `system`, `|`, `>` and `getline`, and loads code by `@`.

@@ -71,11 +71,11 @@ impl Understood {
         let known = INDEX.lines.get(program).into_iter().flatten().filter_map(|line| Line::read(line).ok());
         own.chain(known)
     }
+}
 
-    #[expect(clippy::unused_self, reason = "sets of an operator would be looked up here")]
-    pub(super) fn options(&self, set: &str) -> Option<&'static str> {
-        INDEX.sets.get(set).copied()
-    }
+/// A set of options that several commands have.
+pub(super) fn options(set: &str) -> Option<&'static str> {
+    INDEX.sets.get(set).copied()
 }
 
 #[cfg(test)]
