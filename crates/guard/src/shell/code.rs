@@ -11,6 +11,7 @@ pub(super) use table::is_ssh_program_option;
 use super::argument::Arguments;
 use super::lexer::Word;
 use super::{files, readers};
+use crate::code::{self, Language, Level};
 use crate::{Finding, Verdict};
 
 /// Command shells.
@@ -69,10 +70,23 @@ pub(super) fn check(program: &str, arguments: &[Word]) -> Verdict {
         "make" | "gmake" | "bmake" | "remake" | "just" | "ninja" => check_make(arguments)?,
         _ => {}
     }
-    if table::denies(program, arguments) {
+    if table::denies(program, arguments) && !is_plain_code(program, arguments) {
         return Err(runs(program));
     }
     check_any(program, &texts)
+}
+
+/// `python -c CODE`, `node -e CODE` with code that breaks no rule: nobody understands it, but it is not hostile.
+fn is_plain_code(program: &str, arguments: &[Word]) -> bool {
+    let language = match (program, arguments) {
+        ("python" | "pypy", [option, ..]) if option.text == "-c" => Language::Python,
+        ("node" | "nodejs", [option, ..]) if matches!(option.text.as_str(), "-e" | "-p" | "--eval" | "--print") => {
+            Language::JavaScript
+        }
+        _ => return false,
+    };
+    let Some(code) = arguments.get(1).filter(|code| !code.dynamic && !code.glob) else { return false };
+    code::check(language, Level::Standard, &code.text).err().is_none_or(|finding| finding.asks())
 }
 
 /// The finding for an argument that runs code.

@@ -5,6 +5,49 @@ use super::files;
 use super::lexer::Word;
 use crate::{Finding, Verdict};
 
+/// Folders of a project that its tools make and can make again. Whether one may go is asked.
+const BUILT: &[&str] = &[
+    ".cache",
+    ".eggs",
+    ".gradle",
+    ".mypy_cache",
+    ".next",
+    ".nuxt",
+    ".nyc_output",
+    ".parcel-cache",
+    ".pytest_cache",
+    ".ruff_cache",
+    ".svelte-kit",
+    ".tox",
+    ".turbo",
+    ".venv",
+    ".vite",
+    "__pycache__",
+    "_build",
+    "_site",
+    "bazel-out",
+    "build",
+    "cmake-build-debug",
+    "cmake-build-release",
+    "coverage",
+    "DerivedData",
+    "dist",
+    "htmlcov",
+    "node_modules",
+    "obj",
+    "out",
+    "Pods",
+    "target",
+    "venv",
+];
+
+/// A folder of the project that holds only what was built, by a path that leads nowhere else.
+fn is_built(path: &str) -> bool {
+    let steps = || path.trim_start_matches("./").trim_end_matches('/').split('/');
+    let is_plain = |step: &str| !step.is_empty() && step != ".." && !step.contains(['*', '?', '[', '$', '~', '{', '\\']);
+    !path.starts_with('/') && steps().all(is_plain) && steps().next_back().is_some_and(|last| BUILT.contains(&last))
+}
+
 pub(super) fn check(program: &str, arguments: &[Word]) -> Verdict {
     let texts: Vec<&str> = arguments.iter().map(|word| word.text.as_str()).collect();
     let any = |words: &[&str]| texts.iter().any(|text| words.contains(text));
@@ -13,7 +56,7 @@ pub(super) fn check(program: &str, arguments: &[Word]) -> Verdict {
             let read = Arguments::read(arguments, "");
             let tree = read.has("rR") || read.has_long(&["recursive", "no-preserve-root"]) || cut_recursive(&read);
             let vital = read.operands.iter().any(|path| files::is_system_path(path) || files::is_home(path));
-            tree || vital
+            vital || tree && !read.operands.iter().all(|path| is_built(path))
         }
         "rmdir" => texts.iter().any(|text| text.eq_ignore_ascii_case("/s")),
         "rimraf" | "safe-rm" | "del-cli" | "rmrf" | "rm-rf" | "trash-empty" | "bleachbit" => true,

@@ -107,6 +107,21 @@ const PYTHON_TOOLS: &[&str] = &[
 /// Variables that stand for a place or a name, and for nothing that begins with a dash.
 const PLAIN_VARIABLES: &[&str] = &["$PWD", "$OLDPWD", "$USER", "$LOGNAME", "$HOSTNAME", "$TMPDIR", "$UID", "$SHELL"];
 
+/// Folders in which a project has the programs that it installed.
+const BESIDE: &[&str] = &["node_modules/.bin/", "vendor/bin/", ".venv/bin/", "venv/bin/", "bin/"];
+/// What runs a script of the project, by the end of its name.
+const INTERPRETERS: &[(&str, &str)] = &[
+    ("sh", "bash"),
+    ("bash", "bash"),
+    ("py", "python"),
+    ("js", "node"),
+    ("mjs", "node"),
+    ("cjs", "node"),
+    ("rb", "ruby"),
+    ("pl", "perl"),
+    ("php", "php"),
+];
+
 /// Whether every part of this simple command is known and harmless.
 ///
 /// # Errors
@@ -167,19 +182,50 @@ fn program(name: &Word, arguments: &[Word], understood: &Understood, depth: usiz
         return command(&known, &known, rest, understood, depth);
     }
     let is_local = name.text.contains(['/', '\\']) && !is_of_system(&name.text);
-    let climbs = name.text.split(['/', '\\']).any(|step| step == "..");
-    if is_local
-        && (climbs || name.text.starts_with('/') || !understood.lines(&program).any(|line| line.has(Flag::Local)))
-    {
-        return Err(unknown(&format!("the program `{}` is", name.text)));
-    }
     // A script of the project, by itself or behind `uv run`.
-    let is_script = depth > 0 && !is_local && name.text.ends_with(".py");
-    if is_script {
-        command(&name.text, "python", arguments, understood, depth)
-    } else {
-        command(&name.text, &program, arguments, understood, depth)
+    if let Some(interpreter) = interpreter(&name.text).filter(|_| is_local || depth > 0) {
+        let words: Vec<Word> = std::iter::once(name).chain(arguments).cloned().collect();
+        return script_of(interpreter, &words, understood, depth);
     }
+    let is_installed = BESIDE.iter().any(|folder| {
+        name.text.trim_start_matches("./").strip_prefix(folder).is_some_and(|rest| !rest.contains(['/', '\\']))
+    });
+    if is_local && !is_installed {
+        let is_own = line::is_own(&name.text);
+        if !is_own || !understood.lines(&program).any(|line| line.has(Flag::Local)) {
+            return Err(unknown(&format!("the program `{}` is", name.text)));
+        }
+    }
+    if INTERPRETERS.iter().any(|(_, interpreter)| *interpreter == program) {
+        return script_of(&program, arguments, understood, depth);
+    }
+    command(&name.text, &program, arguments, understood, depth)
+}
+
+/// A program that runs a script. Of some scripts it is known what their subcommands do: `manage.py`, `artisan`.
+fn script_of(interpreter: &str, arguments: &[Word], understood: &Understood, depth: usize) -> Result<Effect, Finding> {
+    let own = understood.lines(interpreter).find(|line| line.subcommands().next().is_none());
+    let script = line::operands(arguments, own.as_ref()).first().copied();
+    if let Some(at) = script
+        && let Some(script) = arguments.get(at)
+        && let Some(known) = base_name_of_script(&script.text).filter(|known| understood.has(known))
+    {
+        // What stands up to the script is the interpreter's.
+        command(interpreter, interpreter, &arguments[..=at], understood, depth)?;
+        return command(&script.text, known, &arguments[at + 1..], understood, depth);
+    }
+    command(interpreter, interpreter, arguments, understood, depth)
+}
+
+/// The name of a script without its folder, where it is one that a table can know.
+fn base_name_of_script(path: &str) -> Option<&str> {
+    path.rsplit('/').next().filter(|name| name.ends_with(".py") || name.ends_with(".php") || *name == "artisan")
+}
+
+/// What runs a script, by the end of its name.
+fn interpreter(path: &str) -> Option<&'static str> {
+    let (_, end) = path.rsplit('/').next()?.rsplit_once('.')?;
+    INTERPRETERS.iter().find(|(known, _)| *known == end).map(|(_, interpreter)| *interpreter)
 }
 
 /// One program by its name in the table, with its arguments.

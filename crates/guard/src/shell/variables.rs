@@ -224,11 +224,22 @@ pub(super) fn check_assignment(name: &str, value: &str) -> Verdict {
         || DECIDING_ENDS.iter().any(|end| upper.ends_with(end));
     // A pager of `cat` or nothing is the usual way to ask for plain output.
     let switched_off = upper.ends_with("PAGER") && matches!(value, "" | "cat");
-    if (name_decides && !HARMLESS.contains(&upper.as_str()) && !switched_off) || value.starts_with("() {") {
+    // Modules of the project itself: a person may agree.
+    let is_own = matches!(upper.as_str(), "PYTHONPATH" | "NODE_PATH") && value.split(':').all(is_of_project);
+    if (name_decides && !is_own && !HARMLESS.contains(&upper.as_str()) && !switched_off) || value.starts_with("() {") {
         return Err(Finding::new("shell-environment", format!("the variable `{name}` decides what runs"))
             .suggest("leave the assignment out"));
     }
     Ok(())
+}
+
+/// A folder below the one where the command runs.
+fn is_of_project(path: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-/".contains(c);
+    !path.is_empty()
+        && !path.starts_with('/')
+        && path.chars().all(is_plain)
+        && path.split('/').all(|step| !step.is_empty() && step != "..")
 }
 
 /// Whether a word may use the value of this variable.

@@ -47,6 +47,10 @@ pub(super) enum Flag {
     Shell,
     /// Operands are names: what sets something is none.
     Names,
+    /// Operands and values are files, never addresses.
+    Files,
+    /// Operands begin with a plus sign.
+    Plus,
 }
 
 impl Flag {
@@ -65,10 +69,12 @@ impl Flag {
             Self::Exec => "@exec",
             Self::Shell => "@shell",
             Self::Names => "@names",
+            Self::Files => "@files",
+            Self::Plus => "@plus",
         }
     }
 
-    const ALL: [Self; 13] = [
+    const ALL: [Self; 15] = [
         Self::Dash,
         Self::Any,
         Self::Bundle,
@@ -82,7 +88,30 @@ impl Flag {
         Self::Exec,
         Self::Shell,
         Self::Names,
+        Self::Files,
+        Self::Plus,
     ];
+}
+
+/// What the table says of an option.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Known {
+    /// It takes a value that may stand apart.
+    takes_value: bool,
+    /// It is one of those of which one has to be given.
+    needed: bool,
+    /// Its value names code or settings, which have to be the project's own.
+    own: bool,
+}
+
+/// One word that is an option, as it was read.
+struct Read<'w> {
+    /// Its value is the next word.
+    takes_next: bool,
+    needed: bool,
+    own: bool,
+    /// The value, where it stands in the same word.
+    value: Option<&'w str>,
 }
 
 /// Why a line cannot be read.
@@ -155,9 +184,8 @@ impl<'a> Line<'a> {
         })
     }
 
-    /// What the table says of an option: `None` where it is not in it, else whether it takes a value that may stand apart,
-    /// and whether it is one of those of which one has to be given.
-    fn option(&self, name: &str) -> Option<(bool, bool)> {
+    /// What the table says of an option: `None` where it is not in it.
+    fn option(&self, name: &str) -> Option<Known> {
         find(self.options, name, 0)
     }
 
@@ -185,7 +213,9 @@ impl<'a> Line<'a> {
                 if std::mem::take(&mut first) && self.has(Flag::Args) {
                     break;
                 }
-                if self.has(Flag::Names) && text.contains('=') || self.has(Flag::Literal) && (word.glob || word.dynamic)
+                if self.has(Flag::Names) && text.contains('=')
+                    || self.has(Flag::Literal) && (word.glob || word.dynamic)
+                    || self.has(Flag::Plus) && !text.starts_with('+')
                 {
                     return Err(unknown(&format!("what `{text}` stands for is")));
                 }
@@ -199,11 +229,16 @@ impl<'a> Line<'a> {
                 continue;
             }
             let found = self.read_option(text).or_else(|| own?.read_option(text));
-            let Some((takes_next, is_needed)) = found else {
+            let Some(read) = found else {
                 return Err(unknown(&format!("the option `{text}` of `{shown}` is")));
             };
-            (needed, has_options) = (needed || is_needed, true);
-            if takes_next
+            (needed, has_options) = (needed || read.needed, true);
+            // A long option of which the table does not say whether its value stands apart may have it there.
+            let behind = || words.as_slice().first().filter(|_| read.value.is_none()).map(|next| next.text.as_str());
+            if read.own && read.value.or_else(behind).is_some_and(|value| !is_own(value)) {
+                return Err(unknown(&format!("what `{shown}` is told by `{text}` is")));
+            }
+            if read.takes_next
                 && let Some(next) = words.next()
                 && next.text.starts_with('-')
                 && next.text.len() > 1
@@ -212,6 +247,11 @@ impl<'a> Line<'a> {
                 // To a program that takes no value there it is an option of its own.
                 return Err(unknown(&format!("the option `{}` of `{shown}` is", next.text)));
             }
+        }
+        if self.has(Flag::Files)
+            && let Some(word) = given.iter().find(|word| is_address(&word.text))
+        {
+            return Err(unknown(&format!("what `{shown}` does with `{}` is", word.text)));
         }
         if first && self.has(Flag::Args) && !self.only_shows(given) {
             return Err(unknown(&format!("what `{shown}` reads is")));
@@ -225,18 +265,18 @@ impl<'a> Line<'a> {
             && words.iter().all(|word| matches!(word.text.as_str(), "-v" | "-V" | "-h" | "--help" | "--version"))
     }
 
-    /// Reads one word that begins with a dash: whether its value is the next word, and whether it is one of the needed.
-    fn read_option(&self, text: &str) -> Option<(bool, bool)> {
+    /// Reads one word that begins with a dash.
+    fn read_option<'w>(&self, text: &'w str) -> Option<Read<'w>> {
+        let plain = |needed| Read { takes_next: false, needed, own: false, value: None };
         if self.has(Flag::Any) {
-            return Some((false, false));
+            return Some(plain(false));
         }
-        let name = text.split_once('=').map_or(text, |(name, _)| name);
+        let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
         if text.starts_with("--") || self.has(Flag::Dash) {
-            let single = text.strip_prefix('-').filter(|name| self.has(Flag::Dash) && name.starts_with('-'));
-            let single = single.map(|name| name.split_once('=').map_or(name, |(name, _)| name));
-            let found = self.option(name).or_else(|| self.option(single?));
-            if let Some((takes_value, needed)) = found {
-                return Some((takes_value && name.len() == text.len(), needed));
+            let single = name.strip_prefix('-').filter(|name| self.has(Flag::Dash) && name.starts_with('-'));
+            if let Some(known) = self.option(name).or_else(|| self.option(single?)) {
+                let takes_next = known.takes_value && value.is_none();
+                return Some(Read { takes_next, needed: known.needed, own: known.own, value });
             }
             if text.starts_with("--") {
                 return None;
@@ -244,20 +284,21 @@ impl<'a> Line<'a> {
         }
         let letters = text.get(1..)?;
         if letters.bytes().all(|byte| byte.is_ascii_digit()) && self.option("-#").is_some() {
-            return Some((false, false));
+            return Some(plain(false));
         }
         if self.has(Flag::Dash) {
             return None;
         }
         let mut needed = false;
         for (at, letter) in letters.char_indices() {
-            let (takes_value, is_needed) = self.option(&format!("-{letter}"))?;
-            needed |= is_needed;
-            if takes_value {
-                return Some((at + letter.len_utf8() == letters.len(), needed));
+            let known = self.option(&format!("-{letter}"))?;
+            needed |= known.needed;
+            if known.takes_value {
+                let value = letters.get(at + letter.len_utf8()..).filter(|value| !value.is_empty());
+                return Some(Read { takes_next: value.is_none(), needed, own: known.own, value });
             }
         }
-        Some((false, needed))
+        Some(plain(needed))
     }
 
     /// What follows the options of a program that runs another one.
@@ -271,17 +312,21 @@ impl<'a> Line<'a> {
             if !text.starts_with('-') || text == "-" {
                 break;
             }
-            let Some((takes_next, _)) = self.read_option(text) else {
+            let Some(read) = self.read_option(text) else {
                 return Err(unknown(&format!("the option `{text}` of `{shown}` is")));
             };
-            at += 1 + usize::from(takes_next);
+            at += 1 + usize::from(read.takes_next);
+            let value = read.value.or_else(|| words.get(at - 1).filter(|_| read.takes_next).map(|word| &*word.text));
+            if read.own && value.is_some_and(|value| !is_own(value)) {
+                return Err(unknown(&format!("what `{shown}` is told by `{text}` is")));
+            }
         }
         Ok(words.get(at..).unwrap_or_default())
     }
 }
 
 /// Looks an option up in a list of options and of sets of options.
-fn find(options: &str, name: &str, depth: usize) -> Option<(bool, bool)> {
+fn find(options: &str, name: &str, depth: usize) -> Option<Known> {
     for word in options.split_ascii_whitespace() {
         if let Some(set) = word.strip_prefix('$') {
             let found = table::options(set).filter(|_| depth < 4);
@@ -291,16 +336,36 @@ fn find(options: &str, name: &str, depth: usize) -> Option<(bool, bool)> {
             continue;
         }
         if let Some(rest) = word.strip_prefix(name) {
+            let takes_value = rest.contains('=');
             match rest {
-                "" => return Some((false, false)),
-                "=" => return Some((true, false)),
-                "!" => return Some((false, true)),
-                "=!" | "!=" => return Some((true, true)),
+                "" | "=" => return Some(Known { takes_value, ..Known::default() }),
+                "!" | "=!" | "!=" => return Some(Known { takes_value, needed: true, own: false }),
+                "=@" => return Some(Known { takes_value, needed: false, own: true }),
                 _ => {}
             }
         }
     }
     None
+}
+
+/// Whether a value names something of the project: a plain name, or a path below the folder where the command runs.
+pub(super) fn is_own(value: &str) -> bool {
+    let value = value.trim_start_matches('=');
+    let climbs = value.split(['/', '\\']).any(|step| step == "..");
+    !climbs && !value.starts_with(['/', '~', '\\', '$']) && !is_address(value)
+}
+
+/// `https://host/..`, `host:path`, `user@host:..`, `|command`: not a file of this machine.
+fn is_address(text: &str) -> bool {
+    let value = text.split_once('=').filter(|_| text.starts_with('-')).map_or(text, |(_, value)| value);
+    // `C:\x` is a place, `0:v` of a player a track, `scale=640:480` a filter.
+    let is_host = |front: &str| {
+        let mut bytes = front.bytes();
+        front.len() > 1
+            && bytes.clone().any(|byte| byte.is_ascii_alphabetic())
+            && bytes.all(|byte| byte.is_ascii_alphanumeric() || b"+.-_@".contains(&byte))
+    };
+    value.contains("://") || value.starts_with('|') || value.split_once(':').is_some_and(|(front, _)| is_host(front))
 }
 
 /// Where the operands stand among the arguments, by what the program's own line says of options in front of a subcommand.
@@ -327,7 +392,10 @@ pub(super) fn operands(arguments: &[Word], own: Option<&Line<'_>>) -> Vec<usize>
 
 /// Whether the value of an option in front of a subcommand stands apart.
 fn takes_value(own: &Line<'_>, text: &str) -> bool {
-    let listed = |name: &str| own.options.split_ascii_whitespace().any(|word| word.strip_suffix('=') == Some(name));
+    let listed = |name: &str| {
+        let mut options = own.options.split_ascii_whitespace();
+        options.any(|word| word.strip_suffix('@').unwrap_or(word).strip_suffix('=') == Some(name))
+    };
     if text.starts_with("--") || own.has(Flag::Dash) {
         return !text.contains('=') && listed(text);
     }
