@@ -31,6 +31,24 @@ fn ordinary_python_is_accepted() {
     assert_all(Language::Python, include_str!("code_cases/python_accepted.txt"), true);
 }
 
+/// Text that is evaluated and only known at run time, and what runs something that nobody has read.
+#[test]
+fn what_python_evaluates_is_asked_about() {
+    for source in [
+        "import jinja2\njinja2.Template(open('x').read())",
+        "import sympy\nsympy.sympify(input())",
+        "import torch\ntorch.hub.load('a/b', 'c')",
+        "import pytest\npytest.main(['-q'])",
+        "from transformers import AutoModel\nAutoModel.from_pretrained('a/b', trust_remote_code=True)",
+        "from mcp import StdioServerParameters\nStdioServerParameters(command='x')",
+    ] {
+        let verdict = code::check(Language::Python, Level::Standard, source);
+        assert!(verdict.as_ref().is_err_and(switchboard_guard::Finding::asks), "{source}\n=> {verdict:?}");
+    }
+    let both = "import torch, os\ntorch.hub.load('a/b', 'c')\nos.system('id')";
+    assert!(code::check(Language::Python, Level::Standard, both).is_err_and(|finding| !finding.asks()));
+}
+
 #[test]
 fn javascript_that_leads_out_is_refused() {
     assert_all(Language::JavaScript, include_str!("code_cases/javascript_refused.txt"), false);

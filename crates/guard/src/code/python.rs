@@ -4,6 +4,7 @@
 //! last one judges. Nothing is run; loops and branches are taken as if any of them may happen.
 
 mod calls;
+mod evaluators;
 mod expressions;
 mod fold;
 mod readonly;
@@ -59,6 +60,8 @@ pub(super) fn findings(level: Level, source: &str) -> Vec<Finding> {
     if checker.steps > MOST_STEPS {
         checker.findings.push(Finding::new("code-tangled", "the program is too tangled to be judged"));
     }
+    // What is hostile comes before what is only not understood.
+    checker.findings.sort_by_key(Finding::asks);
     checker.findings
 }
 
@@ -120,7 +123,9 @@ impl<'s> Checker<'s> {
     }
 
     fn refuse(&mut self, at: TextSize, rule: &'static str, message: String, advice: Option<&str>) {
-        if !self.judging || self.findings.len() >= MOST_FINDINGS {
+        // Doubts leave room for what is hostile.
+        let most = if rule == "code-unknown" { MOST_FINDINGS / 2 } else { MOST_FINDINGS };
+        if !self.judging || self.findings.len() >= most {
             return;
         }
         let place = position::of(self.source, at.to_usize());
@@ -128,6 +133,9 @@ impl<'s> Checker<'s> {
             return;
         }
         let mut finding = Finding::new(rule, message).at(place.0, place.1);
+        if rule == "code-unknown" {
+            finding = finding.ask();
+        }
         if let Some(advice) = advice {
             finding = finding.suggest(advice);
         }

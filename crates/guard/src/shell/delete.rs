@@ -44,7 +44,8 @@ const BUILT: &[&str] = &[
 /// A folder of the project that holds only what was built, by a path that leads nowhere else.
 fn is_built(path: &str) -> bool {
     let steps = || path.trim_start_matches("./").trim_end_matches('/').split('/');
-    let is_plain = |step: &str| !step.is_empty() && step != ".." && !step.contains(['*', '?', '[', '$', '~', '{', '\\']);
+    let is_plain =
+        |step: &str| !step.is_empty() && step != ".." && !step.contains(['*', '?', '[', '$', '~', '{', '\\']);
     !path.starts_with('/') && steps().all(is_plain) && steps().next_back().is_some_and(|last| BUILT.contains(&last))
 }
 

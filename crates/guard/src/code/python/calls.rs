@@ -58,6 +58,7 @@ impl Checker<'_> {
             let callee = self.attribute(&base, &method.attr, place);
             let arguments = self.arguments(call, &callee, at);
             self.readonly_method(place, &base, &method.attr, &arguments);
+            self.judge_method(&base, &method.attr, &arguments, place);
             return self.method(&base, &method.attr, &callee, &arguments, at);
         }
         let callee = self.value(&call.func);
@@ -298,6 +299,7 @@ impl Checker<'_> {
     /// Members whose danger lies in the arguments.
     fn judge_call(&mut self, path: &str, arguments: &Arguments, at: TextSize) {
         self.readonly_call(path, arguments, at);
+        self.judge_evaluator(path, arguments, at);
         let Some(route) = rules::call(path) else { return };
         let harmless = match path {
             "yaml.load" | "yaml.load_all" => arguments.get(1).or_else(|| arguments.keyword("Loader")).is_some_and(|loader| {
@@ -317,9 +319,9 @@ impl Checker<'_> {
             }
             "logging.config.dictConfig" => arguments.get(0).is_some_and(harmless_logging),
             "typing.get_type_hints" | "typing_extensions.get_type_hints" => {
-                !self.busy_annotation && arguments.get(0).is_some_and(|value| !value.is_literal())
+                !self.busy_annotation && !self.sets_annotations() && arguments.get(0).is_some_and(|value| !value.is_literal())
             }
-            "inspect.get_annotations" => arguments.keyword("eval_str").is_none_or(|eval| *eval == Val::Int(0)) || !self.busy_annotation,
+            "inspect.get_annotations" | "inspect.signature" | "inspect.Signature.from_callable" => arguments.keyword("eval_str").is_none_or(|eval| *eval == Val::Int(0)) || !self.busy_annotation && !self.sets_annotations(),
             _ => false,
         };
         if !harmless {

@@ -349,6 +349,8 @@ pub(super) const CALLS: &[(&str, Route)] = {
         ("typing.get_type_hints", Code),
         ("typing_extensions.get_type_hints", Code),
         ("inspect.get_annotations", Code),
+        ("inspect.signature", Code),
+        ("inspect.Signature.from_callable", Code),
         ("yaml.load", Code),
         ("yaml.load_all", Code),
         ("importlib.metadata.entry_points", Loader),

@@ -1,0 +1,140 @@
+//! Functions of packages in daily use that evaluate text, or run what they are given: templates, formulas, expressions of
+//! data frames. Text that is written out is judged by what it says; text that is worked out is not understood.
+
+use ruff_text_size::TextSize;
+
+use super::Checker;
+use super::calls::Arguments;
+use super::rules::Route;
+use super::value::Val;
+
+/// What is done with what is given.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Evaluates {
+    /// A template, whose expressions reach into its values.
+    Template,
+    /// A formula: an expression of Python.
+    Formula,
+    /// Something else that runs: nobody knows what.
+    Runs,
+}
+
+/// The functions, by their qualified names.
+const FUNCTIONS: &[(&str, Evaluates)] = {
+    use Evaluates::{Formula, Runs, Template};
+    &[
+        ("PIL.ImageMath.eval", Formula),
+        ("PIL.ImageMath.unsafe_eval", Formula),
+        ("click.edit", Runs),
+        ("click.launch", Runs),
+        ("django.template.Template", Template),
+        ("flask.render_template_string", Template),
+        ("jinja2.Environment().from_string", Template),
+        ("jinja2.Template", Template),
+        ("mcp.StdioServerParameters", Runs),
+        ("mcp.client.stdio.StdioServerParameters", Runs),
+        ("mcp.client.stdio.stdio_client", Runs),
+        ("mcp.stdio_client", Runs),
+        ("nltk.download", Runs),
+        ("pytest.console_main", Runs),
+        ("pytest.main", Runs),
+        ("spacy.cli.download", Runs),
+        ("sympy.S", Formula),
+        ("sympy.sympify", Formula),
+        ("torch.hub.load", Runs),
+        ("tornado.template.Template", Template),
+        ("typer.launch", Runs),
+        ("unittest.TestLoader().discover", Runs),
+    ]
+};
+/// Methods of processes that somebody else started.
+const PROCESS_METHODS: [&str; 5] = ["kill", "terminate", "send_signal", "suspend", "resume"];
+/// Words by which a formula leaves what it is about.
+const WORDS: [&str; 13] = [
+    "eval",
+    "exec",
+    "open",
+    "compile",
+    "getattr",
+    "setattr",
+    "delattr",
+    "globals",
+    "locals",
+    "vars",
+    "breakpoint",
+    "input",
+    "import",
+];
+
+impl Checker<'_> {
+    /// A function that evaluates what it is given.
+    pub(super) fn judge_evaluator(&mut self, path: &str, arguments: &Arguments, at: TextSize) {
+        if arguments.keyword("trust_remote_code").is_some_and(|trust| *trust != Val::Int(0)) {
+            self.doubt(at, path);
+        }
+        let Some((_, kind)) = FUNCTIONS.iter().find(|(known, _)| *known == path) else { return };
+        match (kind, arguments.get(0)) {
+            (Evaluates::Runs, _) | (_, None) => self.doubt(at, path),
+            (kind, Some(given)) => {
+                let kind = *kind;
+                let given = given.clone();
+                self.judge_text(path, kind, &given, at);
+            }
+        }
+    }
+
+    /// A method of an object that nobody knows: data frames evaluate text, processes can be ended.
+    pub(super) fn judge_method(&mut self, base: &Val, name: &str, arguments: &Arguments, at: TextSize) {
+        let of_package = |package: &str| matches!(base, Val::Path(path) if path.starts_with(package));
+        if matches!(name, "query" | "eval")
+            && let Some(Val::Text(text)) = arguments.get(0)
+            && !of_package("builtins.")
+            && leaves(text, Evaluates::Formula)
+        {
+            self.refuse_route(at, name, Route::Code);
+        }
+        if PROCESS_METHODS.contains(&name) && (of_package("psutil.") || self.source.contains("psutil")) {
+            self.refuse_route(at, name, Route::Process);
+        }
+    }
+
+    fn judge_text(&mut self, path: &str, kind: Evaluates, given: &Val, at: TextSize) {
+        for value in given.each() {
+            match value {
+                Val::Text(text) if leaves(text, kind) => self.refuse_route(at, path, Route::Code),
+                Val::Text(_) | Val::Int(_) => {}
+                _ => self.doubt(at, path),
+            }
+        }
+    }
+
+    /// Whether annotations may be other than those that stand in the source, where they are read with the rest.
+    pub(super) fn sets_annotations(&self) -> bool {
+        ["__annotations__", "make_dataclass", "TypedDict(", "NamedTuple(", "type(", "setattr"]
+            .iter()
+            .any(|word| self.source.contains(word))
+    }
+
+    fn doubt(&mut self, at: TextSize, path: &str) {
+        let message = format!("what `{path}` makes of what it is given is not known");
+        self.refuse(at, "code-unknown", message, Some("a person has to agree, or write the text out"));
+    }
+}
+
+/// Whether text that is evaluated reaches for more than the values that it is about.
+fn leaves(text: &str, kind: Evaluates) -> bool {
+    if text.contains("__") {
+        return true;
+    }
+    let words = || text.split(|c: char| !c.is_alphanumeric() && c != '_');
+    match kind {
+        Evaluates::Template => {
+            let inside = text.contains("{{") || text.contains("{%");
+            let reaches = ["attr", "cycler", "joiner", "lipsum", "namespace", "self", "config", "import"];
+            inside && words().any(|word| reaches.contains(&word)) || text.contains("\\x") || text.contains("\\u")
+        }
+        Evaluates::Formula | Evaluates::Runs => {
+            text.contains('@') && text.contains('(') || words().any(|word| WORDS.contains(&word))
+        }
+    }
+}
