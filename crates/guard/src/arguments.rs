@@ -6,6 +6,7 @@
 //! likes as long as nothing in it would be run. The rules are built once per definition and grant; what must be looked
 //! up in the world is asked of a [`World`].
 
+mod around;
 mod body;
 mod command;
 mod connect;

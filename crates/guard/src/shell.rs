@@ -7,6 +7,7 @@
 //! unknown programs and options, operators, redirections, substitutions. Quoted text, messages and patterns are only text.
 
 mod argument;
+mod around;
 mod code;
 mod compound;
 mod damage;
@@ -21,6 +22,7 @@ mod readers;
 mod variables;
 
 use crate::{Finding, Verdict};
+pub use around::{Around, check_around};
 pub use known::{Fault, Understood};
 use lexer::Word;
 pub(crate) use program::{base_name, is_of_system};

@@ -5,6 +5,7 @@ use super::role::Role;
 use super::walk::{Doubts, Refused, at};
 use super::{Checks, SCOPE};
 use crate::permission::Scope;
+use crate::shell::Around;
 use crate::{Finding, Verdict, shell};
 
 /// What ends a command or begins another one, to some shell.
@@ -15,11 +16,12 @@ const MOST_PIECES: usize = 4096;
 const ELEVATING: [&str; 5] = ["sudo", "doas", "su", "pkexec", "runuser"];
 
 /// A string that is a command.
-pub(super) fn check(checks: &Checks, line: &str, doubts: Doubts<'_>) -> Result<(), Refused> {
+pub(super) fn check(checks: &Checks, line: &str, around: &Around, doubts: Doubts<'_>) -> Result<(), Refused> {
     let elevated = line.trim_start().strip_prefix("sudo ").filter(|_| may_elevate(checks));
     let judged = elevated.unwrap_or(line);
     if checks.sandbox {
         at("sandbox", doubts.weigh(shell::check_with(judged, doubts.understood)))?;
+        at("sandbox", doubts.weigh(shell::check_around(judged, around, doubts.understood)))?;
     }
     if checks.readonly {
         at("readonly", shell::readonly(judged))?;

@@ -8,9 +8,9 @@ use switchboard_wire::{Kind, Limits as WireLimits, Object, Raw};
 use super::limits::Limits;
 use super::role::{self, Role};
 use super::words::{self, Words};
-use super::{ARGUMENTS, Checks, MAX_DEPTH, SCOPE, Violation, World, command, place, reach, source, sql};
+use super::{ARGUMENTS, Checks, MAX_DEPTH, SCOPE, Violation, World, around, command, place, reach, source, sql};
 use crate::code::Rejection;
-use crate::shell::Understood;
+use crate::shell::{Around, Understood};
 use crate::{Finding, Verdict};
 
 /// A refusal on its way out.
@@ -31,6 +31,8 @@ struct Beside {
     /// The words of the command in the object, or further out.
     words: Words,
     has_command: bool,
+    /// Its variables, its folder, what it is sent.
+    around: Around,
 }
 
 pub(super) struct Walk<'a> {
@@ -151,6 +153,10 @@ impl Walk<'_> {
         if !self.runs_commands() {
             return Ok(beside);
         }
+        if self.checks.sandbox {
+            let own = around::of(object);
+            beside.around = if own.is_empty() { outer.around.clone() } else { own };
+        }
         let holds = |member: &Raw| matches!(member.kind(), Kind::String | Kind::Array | Kind::Object);
         let mut all = members.iter();
         beside.has_command =
@@ -212,7 +218,7 @@ impl Walk<'_> {
         }
         let mut others = Words::default();
         others.collect(object, &|key: &str, _: &Raw| self.is_command(role::of(key)));
-        self.all_commands(&line, &others)
+        self.all_commands(&line, &Beside { words: others, ..Beside::default() })
     }
 
     fn array(&self, value: &Raw, role: Role, beside: &Beside, depth: usize) -> Outcome {
@@ -232,7 +238,7 @@ impl Walk<'_> {
                 return Err(refused(self.command_step(), finding));
             };
             let line = command::line(&words);
-            self.all_commands(&line, &beside.words)?;
+            self.all_commands(&line, beside)?;
             return if self.checks.looks_outside() {
                 reach::check(self.checks, Role::Command, &line, self.world)
             } else {
@@ -321,14 +327,15 @@ impl Walk<'_> {
             let role = if role == Role::CommandWords && !beside.has_command { Role::Other } else { role };
             return if self.checks.sandbox { at("sandbox", command::smuggled(role, text)) } else { Ok(()) };
         }
-        self.all_commands(text, &beside.words)
+        self.all_commands(text, beside)
     }
 
     /// A command with the words beside it, in every way that a server may put them together.
-    fn all_commands(&self, line: &str, beside: &Words) -> Outcome {
+    fn all_commands(&self, line: &str, beside: &Beside) -> Outcome {
+        let Beside { words: beside, around, .. } = beside;
         // A server that knows nothing of the words runs what is a whole command without them.
         if !beside.named.is_empty() && line.trim().contains(char::is_whitespace) {
-            self.one_command(line)?;
+            self.one_command(line, around)?;
         }
         let lines = beside.lines(line);
         let whole = lines.len().saturating_sub(2);
@@ -339,7 +346,7 @@ impl Walk<'_> {
                 command::check_loosely(self.checks, joined)?;
                 return self.check_command_paths(joined);
             }
-            self.one_command(joined)
+            self.one_command(joined, around)
         })?;
         beside.loose_lines(line).iter().try_for_each(|line| command::check_loosely(self.checks, line))
     }
@@ -353,8 +360,8 @@ impl Walk<'_> {
         }
     }
 
-    fn one_command(&self, line: &str) -> Result<(), Refused> {
-        command::check(self.checks, line, self.doubts)?;
+    fn one_command(&self, line: &str, around: &Around) -> Result<(), Refused> {
+        command::check(self.checks, line, around, self.doubts)?;
         self.check_command_paths(line)
     }
 

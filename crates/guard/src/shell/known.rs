@@ -14,8 +14,9 @@ use super::lexer::Word;
 use super::program::{base_name, is_of_system};
 use crate::Finding;
 
+pub(super) use line::Effect;
 pub use line::Fault;
-use line::{Effect, Flag, Line};
+use line::{Flag, Line};
 pub use table::Understood;
 
 /// How many programs may run each other in one command.
@@ -130,6 +131,21 @@ pub(super) fn check(words: &[Word], understood: &Understood) -> Result<(), Findi
     nested(words, understood, 0).map(|_| ())
 }
 
+/// What a simple command does at most, where it is understood.
+pub(super) fn effect(words: &[Word], understood: &Understood) -> Option<Effect> {
+    nested(words, understood, 0).ok().filter(|_| !words.is_empty())
+}
+
+/// Whether a command that does this at most is understood in a folder.
+pub(super) fn check_folder(folder: &str, effect: Effect) -> Result<(), Finding> {
+    let inside = format!("{}/x", folder.trim_end_matches('/'));
+    let decides = effect != Effect::Read && (decisive::decides(folder) || decisive::decides(&inside));
+    if decides || effect == Effect::Build && decisive::comes_from_elsewhere(&inside) {
+        return Err(unknown(&format!("what is done in `{folder}` is")));
+    }
+    Ok(())
+}
+
 fn nested(words: &[Word], understood: &Understood, depth: usize) -> Result<Effect, Finding> {
     if depth > MAX_DEPTH {
         return Err(unknown("so many programs that run each other are"));
@@ -158,7 +174,7 @@ fn nested(words: &[Word], understood: &Understood, depth: usize) -> Result<Effec
 }
 
 /// Whether a variable says how a command runs, and not what.
-fn is_plain_variable(name: &str, value: &str) -> bool {
+pub(super) fn is_plain_variable(name: &str, value: &str) -> bool {
     let is_plain = |c: char| c.is_alphanumeric() || "_.,:@+- ".contains(c);
     if !value.chars().all(is_plain) || value.starts_with('-') {
         return false;
@@ -334,7 +350,7 @@ fn without_command(words: &[Word], understood: &Understood, depth: usize) -> Res
 }
 
 /// The finding for what is in no table.
-fn unknown(what: &str) -> Finding {
+pub(super) fn unknown(what: &str) -> Finding {
     Finding::new("shell-unknown", format!("{what} not in the table of what is known to be harmless"))
         .suggest("a person has to agree; the operator can add it to the table (`understood_commands`)")
         .ask()

@@ -1,5 +1,6 @@
 //! What stands in the arguments of calls: which may pass, by validators and by the limits of grants.
 
+mod around;
 mod common;
 mod glued;
 mod hosts;

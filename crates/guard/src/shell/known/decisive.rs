@@ -58,7 +58,7 @@ pub(super) fn check_outputs(shown: &str, words: &[Word]) -> Result<(), Finding> 
     }
 }
 
-fn decides(path: &str) -> bool {
+pub(super) fn decides(path: &str) -> bool {
     let is_home = path == "~" || path == "~/" || path.starts_with("~/.") || path.starts_with("~root");
     let of_user = ["/home/", "/Users/"].iter().any(|homes| {
         path.strip_prefix(homes)
@@ -74,7 +74,7 @@ fn decides(path: &str) -> bool {
 }
 
 /// Code that is fetched, or that somebody left where everybody may write.
-fn comes_from_elsewhere(text: &str) -> bool {
+pub(super) fn comes_from_elsewhere(text: &str) -> bool {
     text.contains("://")
         || text.starts_with("git+")
         || ["github:", "gitlab:", "bitbucket:", "gist:"].iter().any(|host| text.starts_with(host))

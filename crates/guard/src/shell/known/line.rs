@@ -7,7 +7,7 @@ use crate::shell::lexer::Word;
 
 /// What a command does at most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Effect {
+pub(in crate::shell) enum Effect {
     /// Looks at something and prints.
     Read,
     /// Also writes ordinary files.
