@@ -8,6 +8,7 @@
 mod decisive;
 mod line;
 mod script;
+mod special;
 mod table;
 
 use super::lexer::Word;
@@ -185,7 +186,12 @@ pub(super) fn is_plain_variable(name: &str, value: &str) -> bool {
 fn program(name: &Word, arguments: &[Word], understood: &Understood, depth: usize) -> Result<Effect, Finding> {
     let program = base_name(&name.text);
     // `python -m pytest` is `pytest`, where nothing else is known under `python.pytest`.
+    let is_local = name.text.contains(['/', '\\']) && !is_of_system(&name.text);
+    let is_installed = BESIDE.iter().any(|folder| {
+        name.text.trim_start_matches("./").strip_prefix(folder).is_some_and(|rest| !rest.contains(['/', '\\']))
+    });
     if program == "python"
+        && (!is_local || is_installed)
         && let [option, module, rest @ ..] = arguments
         && option.text == "-m"
     {
@@ -197,15 +203,11 @@ fn program(name: &Word, arguments: &[Word], understood: &Understood, depth: usiz
         }
         return command(&known, &known, rest, understood, depth);
     }
-    let is_local = name.text.contains(['/', '\\']) && !is_of_system(&name.text);
     // A script of the project, by itself or behind `uv run`.
     if let Some(interpreter) = interpreter(&name.text).filter(|_| is_local || depth > 0) {
         let words: Vec<Word> = std::iter::once(name).chain(arguments).cloned().collect();
         return script_of(interpreter, &words, understood, depth);
     }
-    let is_installed = BESIDE.iter().any(|folder| {
-        name.text.trim_start_matches("./").strip_prefix(folder).is_some_and(|rest| !rest.contains(['/', '\\']))
-    });
     if is_local && !is_installed {
         let is_own = line::is_own(&name.text);
         if !is_own || !understood.lines(&program).any(|line| line.has(Flag::Local)) {
@@ -220,22 +222,17 @@ fn program(name: &Word, arguments: &[Word], understood: &Understood, depth: usiz
 
 /// A program that runs a script. Of some scripts it is known what their subcommands do: `manage.py`, `artisan`.
 fn script_of(interpreter: &str, arguments: &[Word], understood: &Understood, depth: usize) -> Result<Effect, Finding> {
-    let own = understood.lines(interpreter).find(|line| line.subcommands().next().is_none());
-    let script = line::operands(arguments, own.as_ref()).first().copied();
+    let lines: Vec<Line<'_>> = understood.lines(interpreter).collect();
+    let script = line::operands(arguments, &lines).at.first().copied();
     if let Some(at) = script
         && let Some(script) = arguments.get(at)
-        && let Some(known) = base_name_of_script(&script.text).filter(|known| understood.has(known))
+        && let Some(known) = script.text.rsplit('/').next().filter(|known| understood.has(known))
     {
         // What stands up to the script is the interpreter's.
         command(interpreter, interpreter, &arguments[..=at], understood, depth)?;
         return command(&script.text, known, &arguments[at + 1..], understood, depth);
     }
     command(interpreter, interpreter, arguments, understood, depth)
-}
-
-/// The name of a script without its folder, where it is one that a table can know.
-fn base_name_of_script(path: &str) -> Option<&str> {
-    path.rsplit('/').next().filter(|name| name.ends_with(".py") || name.ends_with(".php") || *name == "artisan")
 }
 
 /// What runs a script, by the end of its name.
@@ -262,14 +259,15 @@ fn command(
         return Ok(Effect::Read);
     }
     let own = lines.iter().find(|line| line.subcommands().next().is_none());
-    let operands = own.map_or_else(|| line::operands(arguments, None), |own| line::operands(arguments, Some(own)));
+    let line::Operands { at: operands, between } = line::operands(arguments, &lines);
+    let is_joined = |last: usize, at: usize| (last + 1..at).all(|word| between.contains(&word));
     let fits = |line: &&Line<'_>| {
         let mut given = operands.iter();
         let mut last = None;
-        // Between subcommands stands no option: its value would be taken for one.
+        // Between subcommands stands no option that nobody knows: its value would be taken for one.
         line.subcommands().all(|pattern| {
             let Some(at) = given.next() else { return false };
-            let follows = last.replace(*at).is_none_or(|last: usize| last + 1 == *at);
+            let follows = last.replace(*at).is_none_or(|last: usize| is_joined(last, *at));
             follows && arguments.get(*at).is_some_and(|word| line::fits(pattern, &word.text))
         })
     };
@@ -284,7 +282,7 @@ fn command(
         && operands
             .get(depth_of_line)
             .zip(operands.get(depth_of_line - 1))
-            .is_some_and(|(next, last)| *next != last + 1);
+            .is_some_and(|(next, last)| !is_joined(*last, *next));
     // Where subcommands are known, the first operand has to be one of them.
     let closed =
         line.has(Flag::Bare) || has_deeper && apart || has_deeper && (depth_of_line == 0 || line.has(Flag::Alone));
@@ -297,6 +295,18 @@ fn command(
     }
     let skip = depth_of_line.checked_sub(1).and_then(|last| operands.get(last)).map_or(0, |at| at + 1);
     let (before, rest) = arguments.split_at(skip);
+    // Options in front of a subcommand are those of the words so far.
+    let first = operands.first().copied().unwrap_or(skip).min(skip);
+    for (depth, pair) in operands.windows(2).enumerate().take_while(|(_, pair)| pair[1] < skip) {
+        let of_words = lines.iter().filter(|line| line.subcommands().count() == depth + 1);
+        let leading = of_words.into_iter().find(|leading| leading.leads_to(line));
+        match (leading, arguments.get(pair[0] + 1..pair[1]).unwrap_or_default()) {
+            (_, []) => {}
+            (Some(leading), between) => leading.check_options(shown, between, own)?,
+            (None, _) => return Err(unknown(&format!("the options in front of a subcommand of `{shown}` are"))),
+        }
+    }
+    let before = before.get(..first).unwrap_or_default();
     if let Some(own) = own.filter(|_| skip > 0) {
         own.check_options(shown, before, None)?;
     } else if let Some(word) = before.iter().find(|word| word.text.starts_with('-')) {
@@ -305,6 +315,10 @@ fn command(
     if line.effect == Effect::Wrap {
         let inner = line.leading(shown, rest)?;
         let inner = inner.get(usize::from(line.has(Flag::Skip))..).unwrap_or_default();
+        // `env A=1` prints the whole environment.
+        if name == "env" && inner.iter().all(|word| word.assignment().is_some()) {
+            return Err(unknown("what `env` prints is"));
+        }
         if line.has(Flag::Shell) {
             let text = inner.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
             let words = super::lexer::words(&text).map_err(|_| unknown(&format!("what `{shown}` runs is")))?;
@@ -324,8 +338,23 @@ fn command(
         decisive::check_outputs(shown, arguments)?;
     } else {
         decisive::check(shown, arguments, line.effect == Effect::Build)?;
+        decisive::check_targets(shown, arguments)?;
     }
-    decisive::check_special(name, line.subcommands().next(), rest)?;
+    if line.has(Flag::Tasks) {
+        // Of several tasks each has to be known.
+        let is_task = |task: &str| {
+            let last = task.rsplit(':').next().filter(|_| name.starts_with("gradle"));
+            lines
+                .iter()
+                .filter_map(|line| line.subcommands().next())
+                .any(|known| line::fits(known, task) || last.is_some_and(|last| line::fits(known, last)))
+        };
+        let mut tasks = operands.iter().skip(depth_of_line).filter_map(|at| arguments.get(*at));
+        if let Some(task) = tasks.find(|task| !is_task(&task.text)) {
+            return Err(unknown(&format!("`{shown} {}` is", task.text)));
+        }
+    }
+    special::check(name, line.subcommands().next(), arguments)?;
     let rest = if line.has(Flag::Exec) { without_command(rest, understood, depth)? } else { rest.to_vec() };
     line.check_options(shown, &rest, own.filter(|_| skip > 0))?;
     Ok(line.effect)

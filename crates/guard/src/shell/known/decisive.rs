@@ -36,11 +36,26 @@ pub(super) fn check(shown: &str, words: &[Word], builds: bool) -> Result<(), Fin
         let value = text.split_once('=').map(|(_, value)| value);
         let attached = text.strip_prefix('-').and_then(|letters| letters.get(1..)).filter(|_| !text.starts_with("--"));
         let mut parts = [Some(text), value, attached].into_iter().flatten();
+        // It is about to be made there.
+        if matches!(shown, "python.venv" | "virtualenv" | "uv")
+            && matches!(text.trim_end_matches('/'), ".venv" | "venv")
+        {
+            continue;
+        }
+        // The project above its build folder.
+        if shown == "cmake" && text == ".." {
+            continue;
+        }
         if parts.clone().any(decides) || parts.any(|part| builds && comes_from_elsewhere(part)) {
             return Err(unknown(&format!("what `{shown}` does with `{text}` is")));
         }
-        if !text.starts_with('-') && (text.starts_with(['\\', '|', '!']) || text.contains(":@") || text.contains("=@"))
-        {
+        // Tools that build hand words on to a shell.
+        let reaches_shell = builds && text.contains([';', '|', '&', '\n']);
+        let is_more = text.starts_with(['\\', '|', '!', '<'])
+            || text.ends_with('|')
+            || [":@", "=@", ":|", "%pipe%"].iter().any(|mark| text.contains(mark));
+        let substitutes = builds && (text.contains('`') || text.contains("$("));
+        if substitutes || !text.starts_with('-') && (is_more || reaches_shell) {
             return Err(unknown(&format!("what `{shown}` makes of `{text}` is")));
         }
     }
@@ -59,7 +74,7 @@ pub(super) fn check_outputs(shown: &str, words: &[Word]) -> Result<(), Finding> 
 }
 
 pub(super) fn decides(path: &str) -> bool {
-    let is_home = path == "~" || path == "~/" || path.starts_with("~/.") || path.starts_with("~root");
+    let is_home = path == "~" || ["~/.", "~/bin", "~root"].iter().any(|front| path.starts_with(front)) || path == "~/";
     let of_user = ["/home/", "/Users/"].iter().any(|homes| {
         path.strip_prefix(homes)
             .is_some_and(|rest| rest.split_once('/').is_none_or(|(_, rest)| rest.is_empty() || rest.starts_with('.')))
@@ -78,23 +93,23 @@ pub(super) fn comes_from_elsewhere(text: &str) -> bool {
     text.contains("://")
         || text.starts_with("git+")
         || ["github:", "gitlab:", "bitbucket:", "gist:"].iter().any(|host| text.starts_with(host))
-        || ["/tmp/", "/var/tmp/", "/private/tmp/"].iter().any(|folder| text.starts_with(folder))
+        || ["/tmp/", "/var/tmp/", "/private/tmp/", "/dev/shm/", "/run/user/", "/mnt/", "/media/", "/Volumes/"]
+            .iter()
+            .any(|folder| text.starts_with(folder))
+        || text.contains("/Downloads/")
         || text.split(['/', '\\']).any(|step| step == "..")
 }
 
-/// What some programs read out of their operands.
-pub(super) fn check_special(name: &str, subcommand: Option<&str>, words: &[Word]) -> Result<(), Finding> {
-    let any = |found: &dyn Fn(&str) -> bool| words.iter().any(|word| found(&word.text));
-    let doubtful = match name {
-        // They show the environment and read files by their own language.
-        "jq" | "yq" | "gojq" | "jaq" | "dasel" => {
-            any(&|text| ["env", "ENV", "load", "input_file"].iter().any(|word| text.contains(word)))
-        }
-        // `host:file` is on another machine.
-        "tar" | "bsdtar" | "gtar" | "cpio" | "pax" => any(&|text| text.contains(':') && !text.contains("::")),
-        // It throws away what was changed.
-        "git" if matches!(subcommand, Some("checkout")) => any(&|text| matches!(text, "." | "--" | ":/" | "*")),
-        _ => false,
+/// Whether a command that writes names no place on another machine.
+pub(super) fn check_targets(shown: &str, words: &[Word]) -> Result<(), Finding> {
+    let is_remote = |text: &str| {
+        let scheme = text.split_once("://").map(|(front, _)| front.rsplit(['=', ' ']).next().unwrap_or_default());
+        scheme.is_some_and(|scheme| !matches!(scheme, "http" | "https" | "file" | "git" | "ssh"))
+            || text.contains("://-")
+            || text.contains("/vsi")
     };
-    if doubtful { Err(unknown(&format!("what `{name}` makes of its operands is"))) } else { Ok(()) }
+    match words.iter().find(|word| is_remote(&word.text)) {
+        Some(word) => Err(unknown(&format!("what `{shown}` sends to `{}` is", word.text))),
+        None => Ok(()),
+    }
 }

@@ -51,6 +51,10 @@ pub(super) enum Flag {
     Files,
     /// Operands begin with a plus sign.
     Plus,
+    /// Every operand is a task that is known as one.
+    Tasks,
+    /// Nothing may follow `--`: what stands there are options of another program.
+    Closed,
 }
 
 impl Flag {
@@ -71,10 +75,12 @@ impl Flag {
             Self::Names => "@names",
             Self::Files => "@files",
             Self::Plus => "@plus",
+            Self::Tasks => "@tasks",
+            Self::Closed => "@closed",
         }
     }
 
-    const ALL: [Self; 15] = [
+    const ALL: [Self; 17] = [
         Self::Dash,
         Self::Any,
         Self::Bundle,
@@ -90,6 +96,8 @@ impl Flag {
         Self::Names,
         Self::Files,
         Self::Plus,
+        Self::Tasks,
+        Self::Closed,
     ];
 }
 
@@ -199,9 +207,15 @@ impl<'a> Line<'a> {
         let given = words;
         let mut words = words.iter();
         let (mut first, mut has_options) = (true, false);
+        // Whether the next word may be the value of the option in front of it.
+        let mut may_be_value = false;
         while let Some(word) = words.next() {
             let text = word.text.as_str();
             if text == "--" {
+                if self.has(Flag::Closed) && !words.as_slice().is_empty() {
+                    return Err(unknown(&format!("what `{shown}` makes of what follows `--` is")));
+                }
+                words.try_for_each(|word| self.check_operand(word))?;
                 break;
             }
             // A lone dash is what comes in: a script that nobody has seen, to who runs scripts.
@@ -210,15 +224,13 @@ impl<'a> Line<'a> {
             }
             if !text.starts_with('-') || text == "-" {
                 let is_bundle = first && !has_options && self.has(Flag::Bundle) && !text.contains(['/', '.']);
+                if std::mem::take(&mut may_be_value) && self.has(Flag::Args) {
+                    continue;
+                }
                 if std::mem::take(&mut first) && self.has(Flag::Args) {
                     break;
                 }
-                if self.has(Flag::Names) && text.contains('=')
-                    || self.has(Flag::Literal) && (word.glob || word.dynamic)
-                    || self.has(Flag::Plus) && !text.starts_with('+')
-                {
-                    return Err(unknown(&format!("what `{text}` stands for is")));
-                }
+                self.check_operand(word)?;
                 if is_bundle && !text.chars().all(|letter| self.option(&format!("-{letter}")).is_some()) {
                     return Err(unknown(&format!("`{shown} {text}` is")));
                 }
@@ -233,6 +245,7 @@ impl<'a> Line<'a> {
                 return Err(unknown(&format!("the option `{text}` of `{shown}` is")));
             };
             (needed, has_options) = (needed || read.needed, true);
+            may_be_value = text.starts_with("--") && read.value.is_none() && !read.takes_next;
             // A long option of which the table does not say whether its value stands apart may have it there.
             let behind = || words.as_slice().first().filter(|_| read.value.is_none()).map(|next| next.text.as_str());
             if read.own && read.value.or_else(behind).is_some_and(|value| !is_own(value)) {
@@ -259,10 +272,25 @@ impl<'a> Line<'a> {
         if needed { Ok(()) } else { Err(unknown(&format!("`{shown}` without an option that only shows is"))) }
     }
 
-    /// Whether nothing but a version is asked for.
+    /// Whether one operand is of the kind that the line wants.
+    fn check_operand(&self, word: &Word) -> Result<(), Finding> {
+        let text = word.text.as_str();
+        if self.has(Flag::Names) && text.contains('=')
+            || self.has(Flag::Literal) && (word.glob || word.dynamic || text.contains('*'))
+            || self.has(Flag::Plus) && !text.starts_with('+')
+        {
+            return Err(unknown(&format!("what `{text}` stands for is")));
+        }
+        Ok(())
+    }
+
+    /// Whether nothing but a version is asked for, or the tests of the project are run.
     fn only_shows(&self, words: &[Word]) -> bool {
         !words.is_empty()
-            && words.iter().all(|word| matches!(word.text.as_str(), "-v" | "-V" | "-h" | "--help" | "--version"))
+            && words.iter().all(|word| {
+                matches!(word.text.as_str(), "-v" | "-V" | "-h" | "--help" | "--version")
+                    || word.text.starts_with("--test")
+            })
     }
 
     /// Reads one word that begins with a dash.
@@ -348,15 +376,25 @@ fn find(options: &str, name: &str, depth: usize) -> Option<Known> {
     None
 }
 
-/// Whether a value names something of the project: a plain name, or a path below the folder where the command runs.
+/// Whether a value names something of the project: a plain name, or paths below the folder where the command runs.
 pub(super) fn is_own(value: &str) -> bool {
     let value = value.trim_start_matches('=');
-    let climbs = value.split(['/', '\\']).any(|step| step == "..");
-    !climbs && !value.starts_with(['/', '~', '\\', '$']) && !is_address(value)
+    let fetched = [
+        "data:", "npm:", "jsr:", "git:", "github:", "http:", "https:", "file:", "path:", "gh:", "gl:", "s3:", "pkcs11:",
+    ];
+    let is_below =
+        |part: &str| !part.starts_with(['/', '~', '\\', '!', '<']) && !part.split(['/', '\\']).any(|step| step == "..");
+    !value.contains(['$', '`', ';', '|', '&', '{', '}', '\'', '"', '<', '>', '(', ' ', '\n'])
+        && !fetched.iter().any(|scheme| value.starts_with(scheme))
+        && value.split([':', ',']).all(is_below)
 }
 
 /// `https://host/..`, `host:path`, `user@host:..`, `|command`: not a file of this machine.
 fn is_address(text: &str) -> bool {
+    // `-c:v` is an option.
+    if text.starts_with('-') && !text.contains('=') && !text.contains("://") {
+        return false;
+    }
     let value = text.split_once('=').filter(|_| text.starts_with('-')).map_or(text, |(_, value)| value);
     // `C:\x` is a place, `0:v` of a player a track, `scale=640:480` a filter.
     let is_host = |front: &str| {
@@ -368,42 +406,53 @@ fn is_address(text: &str) -> bool {
     value.contains("://") || value.starts_with('|') || value.split_once(':').is_some_and(|(front, _)| is_host(front))
 }
 
-/// Where the operands stand among the arguments, by what the program's own line says of options in front of a subcommand.
-pub(super) fn operands(arguments: &[Word], own: Option<&Line<'_>>) -> Vec<usize> {
-    let mut found = Vec::new();
+/// Where the operands of a program stand among its arguments.
+#[derive(Default)]
+pub(super) struct Operands {
+    pub(super) at: Vec<usize>,
+    /// Options between subcommands, and their values.
+    pub(super) between: Vec<usize>,
+}
+
+/// Finds the operands, by what the lines of the program say of options in front of a subcommand and behind it.
+pub(super) fn operands(arguments: &[Word], lines: &[Line<'_>]) -> Operands {
+    let mut found = Operands::default();
     let mut at = 0;
     while let Some(word) = arguments.get(at) {
         let text = word.text.as_str();
         if text == "--" {
-            found.extend(at + 1..arguments.len());
+            found.at.extend(at + 1..arguments.len());
             break;
         }
         if text.starts_with('-') && text != "-" {
-            // Behind the first operand the options are those of the subcommand, whose values are no subcommands.
-            let takes = found.is_empty() && own.is_some_and(|own| takes_value(own, text));
-            at += usize::from(takes);
+            let names = || found.at.iter().filter_map(|at| arguments.get(*at)).map(|word| word.text.as_str());
+            let leads = lines.iter().find(|line| {
+                line.subcommands().count() == found.at.len()
+                    && line.subcommands().zip(names()).all(|(pattern, name)| fits(pattern, name))
+            });
+            // What the line of the words so far does not know belongs to what follows.
+            let read = leads.filter(|line| !line.has(Flag::Any)).and_then(|line| line.read_option(text));
+            if let Some(read) = read {
+                found.between.push(at);
+                if read.takes_next {
+                    at += 1;
+                    found.between.push(at);
+                }
+            }
         } else {
-            found.push(at);
+            found.at.push(at);
         }
         at += 1;
     }
     found
 }
 
-/// Whether the value of an option in front of a subcommand stands apart.
-fn takes_value(own: &Line<'_>, text: &str) -> bool {
-    let listed = |name: &str| {
-        let mut options = own.options.split_ascii_whitespace();
-        options.any(|word| word.strip_suffix('@').unwrap_or(word).strip_suffix('=') == Some(name))
-    };
-    if text.starts_with("--") || own.has(Flag::Dash) {
-        return !text.contains('=') && listed(text);
-    }
-    text.len() == 2 && listed(text)
-}
-
-/// Whether a word is one of those that a pattern stands for: `a|b`, `describe-*`, `*`.
+/// Whether a word is one of those that a pattern stands for: `a|b`, `describe-*`, `*`. Of several with commas between them
+/// (`kubectl get pods,services`) each has to be.
 pub(super) fn fits(pattern: &str, word: &str) -> bool {
+    if pattern != "*" && word.contains(',') && !word.contains(",,") {
+        return word.split(',').all(|part| fits(pattern, part));
+    }
     pattern.split('|').any(|choice| match choice.split_once('*') {
         Some((front, back)) => {
             word.len() >= front.len() + back.len() && word.starts_with(front) && word.ends_with(back)

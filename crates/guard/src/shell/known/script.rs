@@ -11,7 +11,11 @@ pub(super) fn check(shown: &str, words: &[Word]) -> Result<(), Finding> {
     let is_plain = match base_name(shown).as_str() {
         "sed" | "gsed" => {
             let scripts = of_sed(words);
-            !scripts.unseen && scripts.texts.iter().all(|script| is_plain_sed(script))
+            // Other systems read the first word behind `-i` as an ending, and the second as the script.
+            let is = |option: &str| words.iter().any(|word| word.text == option);
+            let mut files = words.iter().filter(|word| !word.text.starts_with('-')).skip(1);
+            let shifted = is("-i") && !is("-e") && files.any(|word| word.text.contains(char::is_whitespace));
+            !shifted && !scripts.unseen && scripts.texts.iter().all(|script| is_plain_sed(script))
         }
         _ => of_awk(words)
             .is_some_and(|scripts| !scripts.unseen && scripts.texts.iter().all(|script| is_plain_awk(script))),
