@@ -28,7 +28,7 @@ fn what_stands_around_a_command_can_be_hostile() {
 }
 
 /// The answer for a command with its surroundings: `allow`, `ask` or `block`.
-fn answer(command: &str, around: Value) -> &'static str {
+fn answer(command: &str, around: &Value) -> &'static str {
     let text = |key: &str| around[key].as_str().map(str::to_owned);
     let variables = around["env"].as_object().into_iter().flatten();
     let variables = variables.map(|(name, value)| (name.clone(), value.as_str().unwrap_or_default().to_owned()));
@@ -61,6 +61,6 @@ fn what_stands_around_a_command_is_understood_or_asked_about() {
         ("python app.py", json!({"stdin": "1"}), "ask"),
         ("wc -l", json!({"stdin": ""}), "allow"),
     ] {
-        assert_eq!(answer(command, around.clone()), wanted, "{command} in {around}");
+        assert_eq!(answer(command, &around), wanted, "{command} in {around}");
     }
 }
