@@ -228,11 +228,22 @@ pub fn assess(
     weigh(declared, Found::of(declared, tool_name), operator, trust, mgp)
 }
 
-/// Weighs what is said of a resource. Reading is no danger by itself, so a server that is not trusted does not make it
-/// one; what its template runs does.
+/// Weighs what is said of a resource. Reading is no danger by itself, so a server that is not trusted does not make it one.
 #[must_use]
-pub fn assess_read(declared: &ToolSecurity, class: Option<Class>, trust: TrustLevel, mgp: bool) -> Assessment {
-    assess_content(declared, class, &OperatorWord::default(), trust.max(TrustLevel::Standard), mgp)
+pub fn assess_read(declared: &ToolSecurity, trust: TrustLevel, mgp: bool) -> Assessment {
+    weigh(declared, Found::default(), &OperatorWord::default(), trust.max(TrustLevel::Standard), mgp)
+}
+
+/// Weighs what is said of a template, whose variables are what a tool has for arguments.
+#[must_use]
+pub fn assess_template(
+    declared: &ToolSecurity,
+    name: &str,
+    class: Option<Class>,
+    trust: TrustLevel,
+    mgp: bool,
+) -> Assessment {
+    assess_content(declared, name, class, &OperatorWord::default(), trust.max(TrustLevel::Standard), mgp)
 }
 
 /// Weighs what is said of a prompt, whose class its name, description and arguments tell. A prompt may do anything before
@@ -240,12 +251,14 @@ pub fn assess_read(declared: &ToolSecurity, class: Option<Class>, trust: TrustLe
 #[must_use]
 pub fn assess_content(
     declared: &ToolSecurity,
+    name: &str,
     class: Option<Class>,
     operator: &OperatorWord,
     trust: TrustLevel,
     mgp: bool,
 ) -> Assessment {
-    weigh(declared, Found { class, ..Found::default() }, operator, trust, mgp)
+    let found = Found::of(declared, name);
+    weigh(declared, Found { class: found.class.or(class), ..found }, operator, trust, mgp)
 }
 
 fn weigh(declared: &ToolSecurity, found: Found, operator: &OperatorWord, trust: TrustLevel, mgp: bool) -> Assessment {

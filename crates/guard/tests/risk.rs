@@ -3,7 +3,9 @@
 use switchboard_guard::arguments::{Checks, NoWorld, check};
 use switchboard_guard::permission::name;
 use switchboard_guard::risk::fallback::{Class, classify};
-use switchboard_guard::risk::{Assessment, Carries, ConfirmReason, Effect, OperatorWord, assess};
+use switchboard_guard::risk::{
+    Assessment, Carries, ConfirmReason, Effect, OperatorWord, assess, assess_content, assess_template,
+};
 use switchboard_protocol::mgp::security::ToolSecurity;
 use switchboard_protocol::mgp::{Risk, TrustLevel, ValidatorName};
 use switchboard_wire::{Limits, Raw};
@@ -572,4 +574,40 @@ fn what_is_carried_is_judged_as_what_it_is() {
     let statement = with_arguments("read_only", "Runs a read-only SQL query", &[("question", "The SQL query to run")]);
     assert_eq!((statement.1.risk, statement.1.confirm), (Risk::Safe, None), "{}", statement.1.reason);
     assert!(refused(&statement, "question", "delete from users") && !refused(&statement, "question", "select 1"));
+}
+
+/// Prompts and templates are weighed by their names and by what they are given, as tools are.
+#[test]
+fn prompts_and_templates_are_weighed_as_tools_are() {
+    let declared = |argument: &str| ToolSecurity { properties: vec![argument.to_owned()], ..ToolSecurity::default() };
+    let operator = OperatorWord::default();
+    let asks = |name: &str, argument: &str| {
+        let prompt = assess_content(&declared(argument), name, None, &operator, TrustLevel::Standard, false).confirm;
+        let template = assess_template(&declared(argument), name, None, TrustLevel::Standard, false).confirm;
+        (prompt.is_some(), template.is_some())
+    };
+    for (name, argument) in [
+        ("delete_item", "id"),
+        ("send_payment", "amount"),
+        ("send_email", "to"),
+        ("execute_sql", "sql"),
+        ("shutdown_server", "name"),
+        ("kill_process", "pid"),
+        ("run_command", "command"),
+    ] {
+        assert_eq!(asks(name, argument), (true, true), "{name}");
+    }
+    for (name, argument) in [
+        ("code_review", "code_style"),
+        ("summarize", "text"),
+        ("explain", "topic"),
+        ("greeting", "name"),
+        ("translate", "language"),
+        ("commit_message", "changes"),
+        ("issue", "id"),
+        ("user_profile", "user_id"),
+        ("page", "title"),
+    ] {
+        assert_eq!(asks(name, argument), (false, false), "{name}");
+    }
 }

@@ -8,8 +8,8 @@ use crate::shell::Around;
 /// More variables are left to the rule for those that nobody knows.
 const MAX_VARIABLES: usize = 256;
 
-/// Last words of keys for variables.
-const VARIABLES: [&str; 7] = ["env", "envs", "environ", "environment", "vars", "variables", "envvars"];
+/// Words of keys for variables. `variables` alone may be those of anything.
+const VARIABLES: [&str; 5] = ["env", "envs", "environ", "environment", "envvars"];
 /// Whole keys for the folder where a command runs.
 const FOLDERS: [&str; 14] = [
     "cwd",
@@ -36,7 +36,9 @@ pub(super) fn of(object: &Object) -> Around {
     for (key, member) in object.iter() {
         let parts = words(&key);
         let whole = parts.join("_");
-        if parts.last().is_some_and(|last| VARIABLES.contains(&last.as_str())) {
+        let is_environment = |word: &String| VARIABLES.contains(&word.as_str());
+        let for_variables = |word: &String| is_environment(word) || matches!(word.as_str(), "vars" | "variables");
+        if parts.iter().any(is_environment) && parts.last().is_some_and(for_variables) {
             variables(&member, &mut around.variables);
         } else if FOLDERS.contains(&whole.as_str()) {
             around.folder = member.as_text().or(around.folder);

@@ -52,7 +52,7 @@ impl Source {
         let class = fallback::classify_described(name, description.as_deref(), &security.properties);
         let said = self.policy.prompts.get(name);
         let word = said.map(|said| said.word).unwrap_or_default();
-        let assessment = risk::assess_content(&security, class, &word, self.trust, self.mgp);
+        let assessment = risk::assess_content(&security, name, class, &word, self.trust, self.mgp);
         ToolPolicy::new(security, assessment)
             .with_definition(ListKind::Prompts, definition.clone())
             .with_text_arguments(said.map(|said| &said.text_arguments))
@@ -71,7 +71,7 @@ impl Source {
     pub(super) fn plain(&self) -> Plain {
         let policy = || {
             let security = ToolSecurity::default();
-            let assessment = risk::assess_read(&security, None, self.trust, self.mgp);
+            let assessment = risk::assess_read(&security, self.trust, self.mgp);
             ToolPolicy::new(security, assessment)
         };
         Plain { listed: Arc::new(policy().listed()), named: Arc::new(policy()) }
@@ -83,7 +83,7 @@ impl Source {
             return None;
         }
         let security = ToolSecurity::of(definition);
-        let assessment = risk::assess_read(&security, None, self.trust, self.mgp);
+        let assessment = risk::assess_read(&security, self.trust, self.mgp);
         let policy = ToolPolicy::new(security, assessment).listed();
         Some(Arc::new(policy.with_definition(ListKind::Resources, definition.clone())))
     }
@@ -95,7 +95,7 @@ impl Source {
         let security = ToolSecurity { properties, ..ToolSecurity::of(definition) };
         let name = text("name").unwrap_or_default();
         let class = fallback::classify_described(&name, text("description").as_deref(), &security.properties);
-        let assessment = risk::assess_read(&security, class, self.trust, self.mgp);
+        let assessment = risk::assess_template(&security, &name, class, self.trust, self.mgp);
         ToolPolicy::new(security, assessment).with_definition(ListKind::Templates, definition.clone())
     }
 }

@@ -1,10 +1,11 @@
 //! What a resource is read by, however its address is spelled.
 //!
 //! A server takes an address apart in its own way: `EXEC://id`, ` exec://id` and `ex<tab>ec://id` are one to a parser of
-//! URLs, some servers leave out what follows `?`, some take a template for a regular expression, and two templates may both
-//! fit. Nobody here can know them all. So what holds for an address that is not listed is the strictest of all templates
-//! that begin as it does, letter by letter: no server finds a template whose beginning is another one. What stands for the
-//! variables is judged in every way to read it.
+//! URLs, some servers leave out what follows `?`, some take nothing but the path, some take a template for a regular
+//! expression, and two templates may both fit. Nobody here can know them all. So what holds for an address that is not
+//! listed is the strictest of the templates that make it as it stands, and of all guarded ones that a server may find by
+//! it: those that begin as it does, letter by letter, and where no template makes it also those that only may. What stands
+//! for the variables is judged in every way to read it.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -44,9 +45,6 @@ impl Directory {
             let policy = route.policy.clone().unwrap_or_else(|| plain.listed.clone());
             return Some(Reading { policy, variables: Vec::new() });
         }
-        if is_twisted(uri) {
-            return None;
-        }
         self.unlisted(server, uri, plain)
     }
 
@@ -57,11 +55,20 @@ impl Directory {
     }
 
     fn unlisted(&self, server: usize, uri: &str, plain: &Plain) -> Option<Reading> {
+        // A listed resource that says something of itself says it in every spelling.
+        let speaking = || self.resources.values().filter(|route| route.server == server && route.policy.is_some());
+        let is_guarded = self.templates_of(server, plain).any(|(_, policy)| !policy.is_plain());
+        if (is_guarded || speaking().next().is_some()) && is_twisted(uri) {
+            return None;
+        }
         let spellings = Spellings::of(uri);
+        let is_made = self.templates_of(server, plain).any(|(template, _)| template::makes(template, uri));
         let mut policies = Vec::new();
         let mut variables: Vec<Variables> = Vec::new();
         for (template, policy) in self.templates_of(server, plain) {
-            if !spellings.may_come_from(template) {
+            let makes = template::makes(template, uri);
+            let may_be_meant = || spellings.begins_as(template) || !is_made && spellings.may_come_from(template);
+            if !makes && (policy.is_plain() || !may_be_meant()) {
                 continue;
             }
             policies.push(policy);
@@ -79,9 +86,7 @@ impl Directory {
                 return None;
             }
         }
-        // A listed resource that says something of itself says it in every spelling.
-        let speaking = self.resources.values().filter(|route| route.server == server && route.policy.is_some());
-        let same = speaking.filter(|route| spellings.may_be(&route.original));
+        let same = speaking().filter(|route| spellings.may_be(&route.original));
         policies.extend(same.filter_map(|route| route.policy.clone()));
         let policy = ToolPolicy::strictest(&policies).unwrap_or_else(|| plain.named.clone());
         Some(Reading { policy, variables })
@@ -115,8 +120,12 @@ impl Directory {
             return true;
         }
         let spellings = Spellings::of(uri);
+        let own = self.templates.iter().filter(|(_, route)| route.server == server);
+        let is_made = own.map(|(_, route)| &*route.original).any(|template| template::makes(template, uri));
+        let may_be_meant =
+            |template: &str| spellings.begins_as(template) || !is_made && spellings.may_come_from(template);
         held.any(|(_, held)| spellings.may_be(held))
-            || templates.any(|(_, template)| template == uri || spellings.may_come_from(template))
+            || templates.any(|(_, template)| template == uri || may_be_meant(template))
     }
 }
 
@@ -155,12 +164,38 @@ impl<'a> Spellings<'a> {
         })
     }
 
-    /// Whether it may lead to the same as another address. What follows the path tells no two apart.
+    /// Whether it begins as everything that a template makes, step by step: with the host, or to a server that takes
+    /// nothing but the path.
+    fn begins_as(&self, template: &str) -> bool {
+        let first = template.split('{').next().unwrap_or_default();
+        let Some((scheme, _)) = first.split_once(':') else { return self.may_come_from(template) };
+        let written = Address::of(first);
+        let is_open = !first.ends_with(['/', '?', '#']) && !first.ends_with("//");
+        self.all().any(|spelling| {
+            let given = Address::of(spelling);
+            let same_scheme = spelling.split_once(':').is_some_and(|(other, _)| letters(other) == letters(scheme));
+            let asked = written.query.is_empty() || given.query.contains(&written.query);
+            let by_path = written.host.is_empty() || !written.path.is_empty();
+            same_scheme
+                && asked
+                && (leads(&written.whole(), &given.whole(), is_open)
+                    || by_path && leads(&written.path, &given.path, is_open))
+        })
+    }
+
+    /// Whether it may lead to the same as another address. What follows the path tells no two apart, and neither does the
+    /// host to a server that takes nothing but the path.
     fn may_be(&self, written: &str) -> bool {
         let bare = |address: &str| letters(address.split(['?', '#']).next().unwrap_or_default());
-        let written: Vec<String> =
-            std::iter::once(bare(written)).chain(loosened(written).iter().map(|form| bare(form))).collect();
-        self.all().any(|spelling| written.contains(&bare(spelling)))
+        let scheme = |address: &str| address.split_once(':').map(|(scheme, _)| letters(scheme));
+        let forms: Vec<String> = std::iter::once(written.to_owned()).chain(loosened(written)).collect();
+        let bares: Vec<String> = forms.iter().map(|form| bare(form)).collect();
+        let by_path = |form: &String, spelling: &str| {
+            let (held, given) = (Address::of(form), Address::of(spelling));
+            let telling = held.host.is_empty() && !held.path.is_empty() || held.path.len() > 1;
+            telling && held.path == given.path && scheme(form) == scheme(spelling)
+        };
+        self.all().any(|spelling| bares.contains(&bare(spelling)) || forms.iter().any(|form| by_path(form, spelling)))
     }
 
     /// What may stand for a variable where nobody knows which: all behind the scheme, and from each mark on.
@@ -171,6 +206,41 @@ impl<'a> Spellings<'a> {
         let behind = marks.map(|(at, mark)| &rest[at + mark.len()..]).filter(|part| !part.is_empty());
         std::iter::once(rest).chain(behind).take(MAX_PARTS).collect()
     }
+}
+
+/// The parts of an address, in the letters that all readers agree on.
+struct Address {
+    host: String,
+    path: Vec<String>,
+    query: String,
+}
+
+impl Address {
+    fn of(written: &str) -> Self {
+        let form = by_hand(written).into_iter().next().unwrap_or_default();
+        let rest = form.split_once(':').map_or(form.as_str(), |(_, rest)| rest);
+        let (rest, query) = rest.split_once(['?', '#']).unwrap_or((rest, ""));
+        let (host, path) = match rest.strip_prefix("//") {
+            Some(rest) => rest.split_once('/').unwrap_or((rest, "")),
+            None => ("", rest),
+        };
+        Self { host: letters(host), path: steps(path), query: letters(query) }
+    }
+
+    /// The host and the steps of the path.
+    fn whole(&self) -> Vec<String> {
+        let host = Some(&self.host).filter(|host| !host.is_empty());
+        host.into_iter().chain(&self.path).cloned().collect()
+    }
+}
+
+/// Whether steps begin with others. The last of those may go on where it is open.
+fn leads(written: &[String], given: &[String], is_open: bool) -> bool {
+    let last = written.len().saturating_sub(1);
+    written.len() <= given.len()
+        && written.iter().zip(given).enumerate().all(|(at, (written, given))| {
+            written == given || is_open && at == last && given.starts_with(written.as_str())
+        })
 }
 
 /// The letters and digits of a text with its escapes read, which is what all readers agree on. Accents are left out: an
@@ -194,7 +264,12 @@ fn unescaped(text: &str) -> String {
 fn is_twisted(uri: &str) -> bool {
     let skips = |c: &char| !c.is_control();
     let front: String = uri.split(['?', '#']).next().unwrap_or_default().chars().filter(skips).collect();
-    let has_steps = |text: &str| text.split(['/', '\\', ':']).any(|step| matches!(step.trim(), "." | ".."));
+    // Some leave out what follows `;` in a step.
+    let name_of = |step: &str| step.split(';').next().unwrap_or_default().trim().to_owned();
+    let has_steps = |text: &str| text.split(['/', '\\', ':']).any(|step| matches!(&*name_of(step), "." | ".."));
+    if front.to_ascii_lowercase().contains("%u00") {
+        return true;
+    }
     if percent::stages(&front).iter().any(|read| has_steps(read)) {
         return true;
     }
@@ -315,6 +390,40 @@ mod tests {
             assert!(Spellings::of(other).may_be(written), "{other}");
         }
         assert!(!Spellings::of("notes://evil/more").may_be("notes://evil"));
+        // Some servers take nothing but the path.
+        for (held, spelling, same) in [
+            ("note:///2", "note://x/2", true),
+            ("note:///2", "note://u@localhost:80/2", true),
+            ("note:///2", "note://x/3", false),
+            ("note:///2", "notes://x/2", false),
+            ("db://users/2", "db://orders/2", false),
+            ("docs://a/b/evil", "docs://x/b/evil", true),
+        ] {
+            assert_eq!(Spellings::of(spelling).may_be(held), same, "{held} {spelling}");
+        }
+    }
+
+    #[test]
+    fn an_address_begins_as_a_template_step_by_step() {
+        for (template, address, begins) in [
+            ("ops:///run/{command}", "ops://x/run/id", true),
+            ("ops:///run/{command}", "ops://u@x/run/rm%20-rf%20%2F", true),
+            ("file:///run/{command}", "file://127.0.0.1/run/ls", true),
+            ("ops:///run/{command}", "OPS:/r%75n/ls", true),
+            ("exec://{command}", "exec://anything/at/all", true),
+            ("cmd://do{command}", "cmd://dols", true),
+            ("app://host:80/run/{c}", "app://host:80/run/x", true),
+            ("app://host:80/run/{c}", "app://host:80/docs/intro", false),
+            ("ops://v1.2/run/{c}", "ops://v1.3/docs/intro", false),
+            ("k8s.io://exec/{c}", "k8s.io://pods/web-0", false),
+            ("net://api.example.com/fetch/{+url}", "net://api.example.com/users/42", false),
+            ("https://api.example.com/run/{c}", "https://api.example.com/v1/items?limit=5#top", false),
+            ("apx://x/search?command={c}", "apx://x/search?term=foo", false),
+            ("apx://x/search?command={c}", "apx://x/search?term=foo&command=id", true),
+            ("db://users/{id}", "db://orders/5", false),
+        ] {
+            assert_eq!(Spellings::of(address).begins_as(template), begins, "{template} {address}");
+        }
     }
 
     #[test]
@@ -328,6 +437,8 @@ mod tests {
             "app://u%2Fx@host/run/x",
             "app://u\\@host/run/x",
             "app://host/./run",
+            "app://host/..;/run/x",
+            "app://host/%u002e%u002e/run",
         ] {
             assert!(is_twisted(twisted), "{twisted}");
         }

@@ -23,6 +23,35 @@ pub(crate) fn matches(template: &str, uri: &str) -> bool {
     }
 }
 
+/// Whether a template makes an address as it stands (RFC 6570): what stands for a variable has no marks that the variable
+/// could not have brought.
+pub(super) fn makes(template: &str, uri: &str) -> bool {
+    let Some(parts) = parts(template) else { return false };
+    if parts.literals.first().is_some_and(|first| !first.contains(':')) {
+        return false;
+    }
+    [false, true].into_iter().any(|greedy| {
+        let Some(spans) = spans(&parts, uri, Way { greedy, loose: false }) else { return false };
+        let values = spans.into_iter().filter_map(|span| uri.get(span));
+        parts.expressions.iter().zip(values).all(|(expression, value)| may_be(expression, value))
+    })
+}
+
+/// Whether an expression can make this text.
+fn may_be(expression: &str, value: &str) -> bool {
+    let holds_none = |marks: &[char]| !value.contains(marks);
+    match expression.chars().next() {
+        Some('+' | '#') => true,
+        Some('?' | '&') => {
+            let pairs = value.trim_start_matches(['?', '&']).split('&').filter(|pair| !pair.is_empty());
+            let mut keys = pairs.map(|pair| pair.split('=').next().unwrap_or_default());
+            holds_none(&['#', '/', '\\']) && keys.all(|key| names(expression).any(|name| name == key))
+        }
+        Some('/') => holds_none(&['?', '#', '\\']),
+        _ => holds_none(&['/', '?', '#', '\\', '@']),
+    }
+}
+
 /// The names of the variables in a template.
 pub(super) fn variables(template: &str) -> Vec<String> {
     let inside = template.split('{').skip(1).filter_map(|part| part.split_once('}'));
@@ -215,7 +244,7 @@ fn spans(parts: &Parts<'_>, uri: &str, way: Way) -> Option<Vec<Range<usize>>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Variables, beginning, matches, readings, variables};
+    use super::{Variables, beginning, makes, matches, readings, variables};
 
     #[test]
     fn templates_fit_what_they_make() {
@@ -233,6 +262,24 @@ mod tests {
             ("broken://{", "broken://x", false),
         ] {
             assert_eq!(matches(template, uri), expected, "{template} {uri}");
+        }
+    }
+
+    #[test]
+    fn templates_make_what_their_variables_can_hold() {
+        for (template, uri, expected) in [
+            ("net://api.example.com/users/{id}", "net://api.example.com/users/42", true),
+            ("net://api.example.com/users/{id}", "net://api.example.com/users/ann@example.org", false),
+            ("net://api.example.com/users/{+id}", "net://api.example.com/users/ann@example.org", true),
+            ("x://{host}/{+rest}", "x://a/b/c", true),
+            ("x://{a}", "x://a/b", false),
+            ("x://y{?term}", "x://y?term=1", true),
+            ("x://y{?term}", "x://y?term=1&command=2", false),
+            ("x://y{/path*}", "x://y/a/b", true),
+            ("{+all}", "x://y", false),
+            ("x://{a}", "X://a", false),
+        ] {
+            assert_eq!(makes(template, uri), expected, "{template} {uri}");
         }
     }
 

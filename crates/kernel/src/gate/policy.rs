@@ -84,6 +84,11 @@ impl ToolPolicy {
         self.assessment.confirm.is_some() || !self.checks.is_empty()
     }
 
+    /// Whether nothing about it is guarded: nobody is asked, nothing is checked, no right of its own is needed.
+    pub(crate) fn is_plain(&self) -> bool {
+        !self.may_ask() && self.assessment.permissions.is_empty() && self.assessment.scopes.is_empty()
+    }
+
     /// The same with the level of code safety that the operator says.
     #[must_use]
     pub fn with_code_level(self, level: Option<Level>) -> Self {

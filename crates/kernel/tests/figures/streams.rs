@@ -79,7 +79,7 @@ impl House {
         if self.servers.len() == 1 { name.to_owned() } else { format!("s{}__{name}", number % self.servers.len()) }
     }
 
-    fn call(&self, id: usize, reader: &Arc<Reader>, params: &Value) -> tokio::task::JoinHandle<bool> {
+    fn call(&self, id: usize, reader: &Arc<Reader>, params: &Value) -> tokio::task::JoinHandle<Result<(), String>> {
         let caller = Caller {
             revision: Revision::LATEST_LEGACY,
             info: None,
@@ -96,7 +96,10 @@ impl House {
         };
         let request = Request::new(Id::number(id as u64), "tools/call", Some(raw(params)));
         let kernel = self.kernel.clone();
-        tokio::spawn(async move { kernel.request(context, request).await.outcome.is_ok() })
+        tokio::spawn(async move {
+            let outcome = kernel.request(context, request).await.outcome;
+            outcome.map(|_| ()).map_err(|error| format!("{error:?}"))
+        })
     }
 }
 
@@ -127,7 +130,7 @@ async fn ten_thousand_streams_at_once() {
         server.step.add_permits(STREAMS);
     }
     for call in calls {
-        assert!(call.await.expect("no panic"));
+        call.await.expect("no panic").expect("an answer");
     }
     assert_eq!(house.kernel.streaming(), (0, 0), "nothing is left of them");
 }
@@ -166,13 +169,13 @@ async fn a_thousand_readers_that_do_not_read_cost_no_more_than_is_allowed() {
     // Others are served meanwhile.
     let reader = Arc::new(Reader::default());
     let params = json!({"name": house.tool(0, "think"), "arguments": {}, "_mgp": {"stream": true}});
-    assert!(house.call(READERS, &reader, &params).await.expect("no panic"));
+    house.call(READERS, &reader, &params).await.expect("no panic").expect("an answer");
     assert_eq!(reader.told.load(Ordering::Relaxed), 2);
     for server in &house.servers {
         server.step.add_permits(READERS);
     }
     for call in calls {
-        assert!(call.await.expect("no panic"), "the answer comes whatever became of the pieces");
+        call.await.expect("no panic").expect("the answer comes whatever became of the pieces");
     }
     until("nothing is left of them", || house.kernel.streaming() == (0, 0)).await;
 }
@@ -182,7 +185,7 @@ async fn a_piece_is_passed_on_within_a_millisecond() {
     let house = House::new(1).await;
     let reader = Arc::new(Reader { clock: Some(house.servers[0].began), ..Reader::default() });
     let params = json!({"name": house.tool(0, "stamps"), "arguments": {"count": 300}, "_mgp": {"stream": true}});
-    assert!(house.call(1, &reader, &params).await.expect("no panic"));
+    house.call(1, &reader, &params).await.expect("no panic").expect("an answer");
     until("all pieces", || reader.told.load(Ordering::Relaxed) == 300).await;
     let mut delays = reader.delays.lock().clone();
     delays.sort_unstable();
@@ -205,5 +208,5 @@ async fn who_has_much_before_it_gets_the_rest_when_it_has_read() {
     // Without another piece that would push them.
     until("they come", || reader.told.load(Ordering::Relaxed) == 5).await;
     house.servers[0].step.add_permits(1);
-    assert!(call.await.expect("no panic"));
+    call.await.expect("no panic").expect("an answer");
 }
