@@ -29,6 +29,7 @@ use crate::spec::ServerPolicy;
 use fit::{Forms, Legacy};
 use judge::Plain;
 pub use reading::Reading;
+pub(crate) use template::made_of;
 pub(crate) use template::matches as template_matches;
 
 /// One list of a server: its elements, and what else stood in the answer.

@@ -58,6 +58,34 @@ pub(super) fn variables(template: &str) -> Vec<String> {
     inside.flat_map(|(expression, _)| names(expression).map(str::to_owned).collect::<Vec<_>>()).collect()
 }
 
+/// The address that a template makes of these values. Variables that have none stay empty.
+pub(crate) fn made_of(template: &str, value: impl Fn(&str) -> Option<String>) -> String {
+    let Some(parts) = parts(template) else { return template.to_owned() };
+    let mut made = String::new();
+    for (literal, expression) in parts.literals.iter().zip(&parts.expressions) {
+        made.push_str(literal);
+        let values = names(expression).filter_map(|name| Some((name, value(name)?)));
+        let values = values.filter(|(_, value)| !value.is_empty());
+        match operator(expression) {
+            Some(mark @ ('?' | '&' | ';')) => {
+                let join = if mark == ';' { ";" } else { "&" };
+                let pairs: Vec<String> = values.map(|(name, value)| format!("{name}={value}")).collect();
+                if !pairs.is_empty() {
+                    made.push(mark);
+                    made.push_str(&pairs.join(join));
+                }
+            }
+            mark => {
+                let values: Vec<String> = values.map(|(_, value)| value).collect();
+                made.extend(mark.filter(|_| !values.is_empty()));
+                made.push_str(&values.join(if mark == Some('/') { "/" } else { "," }));
+            }
+        }
+    }
+    made.push_str(parts.end);
+    made
+}
+
 /// What every address that comes from a template begins with, to every server: its first literal part, up to where servers
 /// may differ in what they take for the same.
 pub(super) fn beginning(template: &str) -> &str {
@@ -244,7 +272,7 @@ fn spans(parts: &Parts<'_>, uri: &str, way: Way) -> Option<Vec<Range<usize>>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Variables, beginning, makes, matches, readings, variables};
+    use super::{Variables, beginning, made_of, makes, matches, readings, variables};
 
     #[test]
     fn templates_fit_what_they_make() {
@@ -280,6 +308,27 @@ mod tests {
             ("x://{a}", "X://a", false),
         ] {
             assert_eq!(makes(template, uri), expected, "{template} {uri}");
+        }
+    }
+
+    #[test]
+    fn values_make_an_address() {
+        let value = |name: &str| {
+            Some(match name {
+                "a" => "x/y".to_owned(),
+                "b" => "z".to_owned(),
+                _ => return None,
+            })
+        };
+        for (template, expected) in [
+            ("file:///{+a}", "file:///x/y"),
+            ("disk:///{b}/{a}", "disk:///z/x/y"),
+            ("q://h{?a,b,c}", "q://h?a=x/y&b=z"),
+            ("p://h{/b,a}.txt", "p://h/z/x/y.txt"),
+            ("n://{c}", "n://"),
+            ("plain://no", "plain://no"),
+        ] {
+            assert_eq!(made_of(template, value), expected);
         }
     }
 

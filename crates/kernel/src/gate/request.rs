@@ -14,7 +14,7 @@ use switchboard_wire::{Edit, Id, Object, Raw, Refusal, Request};
 
 use super::passage::Subject;
 use super::{Admission, Attempt, Permit, ToolPolicy, exact, metadata_of, trace_of};
-use crate::directory::Reading;
+use crate::directory::{Reading, made_of};
 use crate::forward::malformed;
 use crate::kernel::Kernel;
 use crate::server::Server;
@@ -180,9 +180,15 @@ impl<'a> Asking<'a> {
             !policy.text_arguments().iter().any(|text| text == name)
                 && value.as_text().is_none_or(|text| !text.is_empty())
         };
-        let within = completed(request.params.as_ref(), counts)?;
-        let named = |edit: Edit| if is_listed { edit } else { edit.set("uri", Raw::string(names.1)) };
-        let (sent, within) = (named(sent).finish(), named(within).finish());
+        let reference = request.params.as_ref().and_then(|params| params.member("ref")?.member("type")?.as_text());
+        let within = if reference.as_deref() != Some("ref/resource") {
+            completed(request.params.as_ref(), counts)?.finish()
+        } else {
+            // What is written so far counts as the address that it makes.
+            let address = made_of(names.1, |name| written(request.params.as_ref(), name));
+            completed(request.params.as_ref(), |_, _| false)?.set("uri", Raw::string(&address)).finish()
+        };
+        let sent = if is_listed { sent } else { sent.set("uri", Raw::string(names.1)) }.finish();
         let asking = Self::of(context, server, Subject::Completion, policy, names, request, sent)?;
         Ok(Self { within: Some(within), ..asking })
     }
@@ -366,6 +372,17 @@ fn completed(params: Option<&Raw>, counts: impl Fn(&str, &Raw) -> bool) -> Resul
     let counted = others.iter().filter(|(name, value)| counts(name, value));
     let counted = counted.fold(Edit::empty(), |edit, (name, value)| edit.set(&name, value)).finish();
     params.within("context", |context| context.set("arguments", counted)).map_err(malformed)
+}
+
+/// What stands so far for a variable of a template: what is being written, or what was chosen before.
+fn written(params: Option<&Raw>, name: &str) -> Option<String> {
+    let params = params?;
+    let argument = params.member("argument");
+    let is_named = |argument: &Raw| argument.member("name").and_then(|own| own.as_text()).as_deref() == Some(name);
+    match argument.filter(is_named) {
+        Some(argument) => argument.member("value")?.as_text(),
+        None => params.member("context")?.member("arguments")?.member(name)?.as_text(),
+    }
 }
 
 /// The argument of a completion under its own name, where it has one, and what stands beside name and value.

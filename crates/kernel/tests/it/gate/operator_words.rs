@@ -139,6 +139,37 @@ async fn all_of_a_completion_is_judged_and_an_empty_value_is_none() {
     }
 }
 
+/// What is written so far of an address is held to the limits as the address that it makes.
+#[tokio::test]
+async fn a_completion_of_a_template_counts_as_the_address_that_it_makes() {
+    let script = script();
+    *script.templates.lock() = vec![
+        json!({"name": "files", "uriTemplate": "file:///{+path}"}),
+        json!({"name": "disk", "uriTemplate": "disk:///{dir}/{name}"}),
+    ];
+    let house = House::new(&[("s", script.clone())]).await;
+    narrowed(&house, "ann", json!({"paths": ["/srv/ok/**"]})).await;
+    for era in ERAS {
+        let ann = house.client(era, "ann").await;
+        for (template, name, value, dir, passes) in [
+            ("file:///{+path}", "path", "srv/ok/al", None, true),
+            ("file:///{+path}", "path", "etc/pass", None, false),
+            ("file:///{+path}", "path", "root/.", None, false),
+            ("disk:///{dir}/{name}", "name", "pass", Some("etc"), false),
+        ] {
+            let mut params = json!({
+                "ref": {"type": "ref/resource", "uri": template},
+                "argument": {"name": name, "value": value},
+            });
+            if let Some(dir) = dir {
+                params["context"] = json!({"arguments": {"dir": dir}});
+            }
+            let completed = ann.request("completion/complete", params.clone()).await;
+            assert_eq!(completed.is_ok(), passes, "{params} {completed:?}");
+        }
+    }
+}
+
 /// Some servers take nothing of a URL but its path.
 #[tokio::test]
 async fn the_path_of_a_url_counts_unless_its_server_is_for_the_network() {
