@@ -215,10 +215,10 @@ pub(crate) fn specs(config: &config::Config, data_dir: &Path) -> Vec<ServerSpec>
 }
 
 /// How the kernel should behave.
-pub(crate) fn kernel_options(settings: &Settings, store: Option<Store>) -> KernelOptions {
+pub(crate) fn kernel_options(settings: &Settings, store: Option<Store>) -> Result<KernelOptions, Failure> {
     let (limits, gate) = (&settings.limits, &settings.gate);
     let usual = KernelOptions::default();
-    KernelOptions {
+    Ok(KernelOptions {
         limits: message_limits(settings),
         list_wait: limits.list_wait,
         longest_call: limits.call_timeout_max,
@@ -247,25 +247,21 @@ pub(crate) fn kernel_options(settings: &Settings, store: Option<Store>) -> Kerne
             audit_arguments: gate.audit_arguments,
             sync_all_effects: gate.sync_all_effects,
             reads_without_record: gate.reads_without_record,
-            understood: understood(&gate.understood_commands),
+            understood: understood(settings)?,
         },
         tools: tool_context(&settings.tools),
         ..usual
-    }
+    })
 }
 
-/// The table of commands with the operator's own lines. One that cannot be read is left out: what it would have let through
-/// is asked about.
-fn understood(lines: &[String]) -> Understood {
-    let readable = |line: &&String| match Understood::with(std::slice::from_ref(*line)) {
-        Ok(_) => true,
-        Err(fault) => {
-            tracing::warn!(%fault, "a line of `understood_commands` in [gate] cannot be read, and is left out");
-            false
-        }
-    };
-    let lines: Vec<String> = lines.iter().filter(readable).cloned().collect();
-    Understood::with(&lines).unwrap_or_default()
+/// The table of commands with the operator's own lines. Whoever writes a line that cannot be read believes in a rule that
+/// nobody keeps, so nothing is started with it.
+pub(crate) fn understood(settings: &Settings) -> Result<Understood, Failure> {
+    Understood::with(&settings.gate.understood_commands).map_err(|fault| {
+        Failure::usage(format!(
+            "`understood_commands` in [gate]: the line {fault}; docs/commands.md has the form of a line"
+        ))
+    })
 }
 
 /// The transformer that orders what is found, if the operator wants one. Reads its files.
