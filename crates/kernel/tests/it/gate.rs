@@ -6,6 +6,7 @@ mod confirm;
 mod crash;
 mod decide;
 mod decisions;
+mod dialing;
 mod discovery;
 mod life;
 mod lists;
