@@ -45,6 +45,8 @@ pub use source::CodeRules;
 
 /// Arguments nested deeper are refused.
 pub const MAX_DEPTH: usize = 64;
+/// Longer statements are refused where they are judged by themselves.
+pub const MAX_STATEMENT_BYTES: usize = 1 << 20;
 /// The most host names that one call is looked up for.
 pub const MAX_HOSTS: usize = 64;
 
@@ -348,6 +350,18 @@ fn check_counting(
     let Ok(edit) = Edit::of(arguments) else { return walk::Walk { checks, world, doubts }.run(arguments) };
     let limited = checks.text_arguments.iter().fold(edit, |edit, name| edit.remove(name)).finish();
     walk::Walk { checks: &checks.of_limits(), world, doubts }.run(&limited)
+}
+
+/// Judges one statement of SQL as a tool is given it. Where only reading is allowed, every change is refused; else an ordinary
+/// change of rows or tables is asked about.
+///
+/// # Errors
+/// It is hostile, or not understood ([`Finding::asks`]).
+pub fn check_statement(text: &str, only_reading: bool) -> crate::Verdict {
+    if text.len() > MAX_STATEMENT_BYTES {
+        return Err(Finding::new("sql-size", format!("the statement is longer than {MAX_STATEMENT_BYTES} bytes")));
+    }
+    sql::check_statement(text, only_reading)
 }
 
 /// Whether a URI leads neither to a file nor to another machine, as far as its form tells: an address of a scheme of the

@@ -271,7 +271,7 @@ impl Walk<'_> {
         if self.checks.readonly
             && let Some(certainty) = self.checks.query_certainty(role)
         {
-            at("readonly", sql::check(text, self.checks.language, certainty))?;
+            at("readonly", self.doubts.weigh(sql::check(text, self.checks.language, certainty)))?;
         }
         if self.checks.looks_outside() {
             reach::check(self.checks, role, text, self.world, self.doubts)?;

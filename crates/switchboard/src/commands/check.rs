@@ -11,7 +11,7 @@ use switchboard_config::load;
 use switchboard_guard::code::{self, Language, Level};
 use switchboard_guard::screen::{self, Layer, Screening};
 use switchboard_guard::shell::Understood;
-use switchboard_guard::{Finding, Verdict, network, path, shell};
+use switchboard_guard::{Finding, Verdict, arguments, network, path, shell};
 use switchboard_wire::{Limits, Raw};
 
 use crate::arguments::{Check, CheckKind, Common};
@@ -213,10 +213,14 @@ fn check(measure: &Measure, case: &Map<String, Value>, input: Vec<u8>) -> Verdic
             let links = |link: &str| case.get("fs")?.get(link)?.as_str().map(str::to_owned);
             path::check_bytes(&scope, &input, &links)
         }
-        CheckKind::Shell | CheckKind::Network | CheckKind::Code => {
+        CheckKind::Shell | CheckKind::Sql | CheckKind::Network | CheckKind::Code => {
             let text = String::from_utf8(input).map_err(|_| Finding::new("encoding", "not valid UTF-8"))?;
             match kind {
                 CheckKind::Shell => shell::check_with(&text, &measure.understood),
+                CheckKind::Sql => {
+                    let only_reading = case.get("readonly").and_then(Value::as_bool).unwrap_or_default();
+                    arguments::check_statement(&text, only_reading)
+                }
                 CheckKind::Network => check_network(&text, case.get("resolve").and_then(Value::as_object)),
                 _ => {
                     let name = field("language").unwrap_or("python");
@@ -300,6 +304,11 @@ mod tests {
                 "block",
             ),
             (CheckKind::Network, json!({"input": "https://a.example/", "resolve": {}}), "block"),
+            (CheckKind::Sql, json!({"input": "select lower(name) from users"}), "allow"),
+            (CheckKind::Sql, json!({"input": "select my_function(name) from users"}), "ask"),
+            (CheckKind::Sql, json!({"input": "update users set name = 'x' where id = 1"}), "ask"),
+            (CheckKind::Sql, json!({"input": "update users set name = 'x' where id = 1", "readonly": true}), "block"),
+            (CheckKind::Sql, json!({"input": "select pg_read_file('/etc/passwd')"}), "block"),
             (CheckKind::Path, json!({"input": "src/main.rs"}), "allow"),
             (CheckKind::Path, json!({"input": "link/x", "fs": {"/project/link": "/etc"}}), "block"),
             (CheckKind::Code, json!({"input": "import csv", "level": "strict"}), "block"),
