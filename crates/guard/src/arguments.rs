@@ -14,6 +14,7 @@ mod dial;
 mod glued;
 mod limits;
 mod meaning;
+mod own;
 mod pairs;
 mod place;
 mod reach;
@@ -41,6 +42,7 @@ use crate::schema::{Evidence, Schema};
 use crate::shell::Understood;
 
 pub use dial::{Dialer, Dialing};
+pub use own::{OwnFiles, Place, Suspects};
 pub use source::CodeRules;
 
 /// Arguments nested deeper are refused.

@@ -17,6 +17,7 @@ pub(crate) mod hearers;
 mod journal;
 pub(crate) mod lists;
 mod notices;
+mod own_files;
 pub(crate) mod passage;
 pub(crate) mod pins;
 mod policy;
@@ -356,6 +357,17 @@ impl Kernel {
 
     /// What is wrong with the arguments of a call, or not understood of them, within the scopes of the permissions it uses.
     pub(crate) async fn violation(&self, attempt: &Attempt<'_>, scopes: &[permission::Scope]) -> Option<Violation> {
+        let found = self.violation_of_rules(attempt, scopes).await;
+        if found.as_ref().is_some_and(|violation| !violation.finding.asks()) {
+            return found;
+        }
+        // A person who is asked has to know this first.
+        let own = self.gate().options().own_files.clone();
+        own_files::touched(&own, attempt).await.or(found)
+    }
+
+    /// The same by validators and limits.
+    async fn violation_of_rules(&self, attempt: &Attempt<'_>, scopes: &[permission::Scope]) -> Option<Violation> {
         let mut agreed = self.gate().agreed.of(attempt);
         // Each round knows one host more that somebody agreed to.
         for _ in 0..arguments::MAX_HOSTS {

@@ -14,6 +14,7 @@ mod narrowed;
 mod negotiation;
 mod operator_words;
 mod outage;
+mod own_files;
 mod passages;
 mod permissions;
 mod pins;

@@ -161,7 +161,9 @@ impl Watched {
             tracing::error!(%file, "this configuration file is empty; the servers stay as they are. A comment in it says none");
             return;
         }
-        let options = match specs::kernel_options(&loaded.config.settings, None) {
+        // State stays where it is until the next start, and is ours there.
+        let loaded = Loaded { data_dir: self.data_dir.clone(), ..loaded };
+        let options = match specs::kernel_options(&loaded, None) {
             Ok(options) => options,
             Err(failure) => {
                 self.counts.refused.fetch_add(1, Ordering::Relaxed);
