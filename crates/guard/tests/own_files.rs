@@ -6,19 +6,19 @@ use switchboard_wire::{Limits, Raw};
 
 fn own() -> OwnFiles {
     let places = [
-        ("/home/ann/.local/share/switchboard", Place::Folder),
+        ("/homes/ann/.local/share/switchboard", Place::Folder),
         ("/srv/state/gate.db", Place::Family),
-        ("/home/ann/.config/switchboard/mgp.toml", Place::File),
-        ("/home/ann/project/mgp.toml", Place::File),
+        ("/homes/ann/.config/switchboard/mgp.toml", Place::File),
+        ("/homes/ann/project/mgp.toml", Place::File),
     ];
     let places: Vec<_> = places.iter().map(|(path, place)| ((*path).to_owned(), *place)).collect();
-    OwnFiles::new(&places, Some("/home/ann"))
+    OwnFiles::new(&places, Some("/homes/ann"))
 }
 
 fn links(path: &str) -> Option<String> {
     match path {
-        "/tmp/innocent" => Some("/home/ann/.local/share/switchboard".to_owned()),
-        "/home/ann/project/link.toml" => Some("../.config/switchboard/mgp.toml".to_owned()),
+        "/tmp/innocent" => Some("/homes/ann/.local/share/switchboard".to_owned()),
+        "/homes/ann/project/link.toml" => Some("../.config/switchboard/mgp.toml".to_owned()),
         "/tmp/loop" => Some("/tmp/loop".to_owned()),
         _ => None,
     }
@@ -27,13 +27,13 @@ fn links(path: &str) -> Option<String> {
 fn touches(arguments: &Value) -> bool {
     let raw = Raw::parse(arguments.to_string(), &Limits::default()).expect("valid JSON");
     let own = own();
-    let suspects = own.suspects(&raw, &["/home/ann/project".to_owned()]);
+    let suspects = own.suspects(&raw, &["/homes/ann/project".to_owned()]);
     suspects.touched.is_some() || own.leading_inside(&suspects.follow, &links).is_some()
 }
 
 #[test]
 fn every_spelling_is_found() {
-    let data = "/home/ann/.local/share/switchboard";
+    let data = "/homes/ann/.local/share/switchboard";
     let all = [
         json!({"path": data}),
         json!({"path": format!("{data}/")}),
@@ -47,22 +47,22 @@ fn every_spelling_is_found() {
         json!({"path": "$HOME/.local/share/switchboard/x"}),
         json!({"path": "${HOME}/.local/share/switchboard/x"}),
         json!({"path": "$XDG_DATA_HOME/switchboard/x"}),
-        json!({"path": "/home/ann/.local/share/../share/./switchboard//x"}),
-        json!({"path": "/home/ann/project/../.local/share/switchboard/x"}),
+        json!({"path": "/homes/ann/.local/share/../share/./switchboard//x"}),
+        json!({"path": "/homes/ann/project/../.local/share/switchboard/x"}),
         json!({"path": "../.local/share/switchboard/x"}),
-        json!({"path": "/home/ann/%2elocal/share/switchboard/x"}),
-        json!({"path": "%2Fhome%2Fann%2F.local%2Fshare%2Fswitchboard%2Fx"}),
-        json!({"path": "/home/ann/.local/share/switch\\board/x"}),
-        json!({"path": "\\home\\ann\\.local\\share\\switchboard\\x"}),
-        json!({"path": "/home/ann/.local/share/SWITCHBOARD/x"}),
-        json!({"path": "/home/ann/.local/share/\u{ff53}witchboard/x"}),
-        json!({"uri": "file:///home/ann/.local/share/switchboard/x"}),
-        json!({"uri": "file://localhost/home/ann/.local/share/switchboard/x"}),
-        json!({"uri": "FILE:/home/ann/.local/share/switchboard/x"}),
-        json!({"path": "/home/ann/.local/share/switch*/x"}),
-        json!({"path": "/home/*/.local/share/switchboard/x"}),
-        json!({"path": "/home/ann/.local/share/switchboar?/x"}),
-        json!({"path": "/home/ann/.local/share/switchboar[d]/x"}),
+        json!({"path": "/homes/ann/%2elocal/share/switchboard/x"}),
+        json!({"path": "%2Fhomes%2Fann%2F.local%2Fshare%2Fswitchboard%2Fx"}),
+        json!({"path": "/homes/ann/.local/share/switch\\board/x"}),
+        json!({"path": "\\homes\\ann\\.local\\share\\switchboard\\x"}),
+        json!({"path": "/homes/ann/.local/share/SWITCHBOARD/x"}),
+        json!({"path": "/homes/ann/.local/share/\u{ff53}witchboard/x"}),
+        json!({"uri": "file:///homes/ann/.local/share/switchboard/x"}),
+        json!({"uri": "file://localhost/homes/ann/.local/share/switchboard/x"}),
+        json!({"uri": "FILE:/homes/ann/.local/share/switchboard/x"}),
+        json!({"path": "/homes/ann/.local/share/switch*/x"}),
+        json!({"path": "/homes/*/.local/share/switchboard/x"}),
+        json!({"path": "/homes/ann/.local/share/switchboar?/x"}),
+        json!({"path": "/homes/ann/.local/share/switchboar[d]/x"}),
         json!({"path": "/tmp/innocent/switchboard.db"}),
         json!({"path": "link.toml"}),
         json!({"path": "/tmp/loop/x"}),
@@ -77,17 +77,17 @@ fn every_spelling_is_found() {
         json!({"command": "cat ~/.local/share/switchboard/switchboard.db"}),
         json!({"command": "cat ~/.local/sh\"\"are/switchboard/x"}),
         json!({"command": "cat ~/.local/share/'switchboard'/x"}),
-        json!({"command": "tar -C/home/ann/.local/share/switchboard -cf x ."}),
-        json!({"command": "cp --target-directory=/home/ann/.local/share/switchboard x"}),
+        json!({"command": "tar -C/homes/ann/.local/share/switchboard -cf x ."}),
+        json!({"command": "cp --target-directory=/homes/ann/.local/share/switchboard x"}),
         json!({"command": "sqlite3 /tmp/innocent/switchboard.db"}),
-        json!({"command": "cat", "args": ["/home/ann/.local/share/switchboard/x"]}),
-        json!({"command": "cat switchboard/x", "cwd": "/home/ann/.local/share"}),
+        json!({"command": "cat", "args": ["/homes/ann/.local/share/switchboard/x"]}),
+        json!({"command": "cat switchboard/x", "cwd": "/homes/ann/.local/share"}),
         json!({"command": "ls", "cwd": "~/.local/share/switchboard"}),
-        json!({"code": "open('/home/ann/.local/share/switchboard/trust.json', 'w')"}),
+        json!({"code": "open('/homes/ann/.local/share/switchboard/trust.json', 'w')"}),
         json!({"code": "import os\nos.remove(os.path.expanduser('~/.local/share/switchboard/x'))"}),
-        json!({"sql": "attach '/home/ann/.local/share/switchboard/switchboard.db' as s"}),
-        json!({"url": "sqlite:////home/ann/.local/share/switchboard/switchboard.db"}),
-        json!({"options": "{\"path\": \"/home/ann/.local/share/switchboard/x\"}"}),
+        json!({"sql": "attach '/homes/ann/.local/share/switchboard/switchboard.db' as s"}),
+        json!({"url": "sqlite:////homes/ann/.local/share/switchboard/switchboard.db"}),
+        json!({"options": "{\"path\": \"/homes/ann/.local/share/switchboard/x\"}"}),
     ];
     let missed: Vec<_> = all.iter().filter(|arguments| !touches(arguments)).collect();
     assert!(missed.is_empty(), "{missed:#?}");
@@ -97,20 +97,20 @@ fn every_spelling_is_found() {
 fn what_is_only_near_or_spoken_of_is_left_alone() {
     for arguments in [
         json!({}),
-        json!({"path": "/home/ann/.local/share"}),
-        json!({"path": "/home/ann"}),
+        json!({"path": "/homes/ann/.local/share"}),
+        json!({"path": "/homes/ann"}),
         json!({"path": "~"}),
-        json!({"path": "/home/ann/.local/share/switchboard2/x"}),
-        json!({"path": "/home/ann/.local/share/other/mgp.toml"}),
-        json!({"path": "/home/bob/.local/share/switchboard/x"}),
+        json!({"path": "/homes/ann/.local/share/switchboard2/x"}),
+        json!({"path": "/homes/ann/.local/share/other/mgp.toml"}),
+        json!({"path": "/homes/bob/.local/share/switchboard/x"}),
         json!({"path": "src/main.rs"}),
         json!({"path": "docs/mgp.toml"}),
         json!({"path": "/srv/state/other.db"}),
         json!({"pattern": "**/*.rs"}),
         json!({"query": "what is switchboard"}),
         json!({"name": "switchboard"}),
-        json!({"url": "https://example.com/home/ann/switchboard"}),
-        json!({"text": "The store lies in /home/ann/.local/share/switchboard and is yours."}),
+        json!({"url": "https://example.com/homes/ann/switchboard"}),
+        json!({"text": "The store lies in /homes/ann/.local/share/switchboard and is yours."}),
         json!({"path": "README.md", "content": "Edit `mgp.toml`, see ~/.config/switchboard/mgp.toml."}),
         json!({"command": "ls -la src"}),
         json!({"command": "git log --oneline -5"}),
