@@ -28,7 +28,7 @@ fn touches(arguments: &Value) -> bool {
     let raw = Raw::parse(arguments.to_string(), &Limits::default()).expect("valid JSON");
     let own = own();
     let suspects = own.suspects(&raw, &["/homes/ann/project".to_owned()]);
-    suspects.touched.is_some() || own.leading_inside(&suspects.follow, &links).is_some()
+    suspects.touched.is_some() || suspects.too_many || own.leading_inside(&suspects.follow, &links).is_some()
 }
 
 #[test]

@@ -13,6 +13,8 @@ use crate::{Finding, path, percent};
 
 /// Paths of one call whose links are followed; a call that names more is asked about.
 const MAX_FOLLOWED: usize = 512;
+/// In longer commands only words count that have a sign of a path.
+const MAX_BARE_BYTES: usize = 1_024;
 /// Folders of one call at which its relative paths may begin.
 const MAX_BASES: usize = 16;
 
@@ -43,6 +45,8 @@ pub struct Suspects {
     pub touched: Option<String>,
     /// Paths whose links have to be followed to know.
     pub follow: Vec<String>,
+    /// Whether there are more of them than anybody follows.
+    pub too_many: bool,
 }
 
 impl OwnFiles {
@@ -77,7 +81,7 @@ impl OwnFiles {
             }
         });
         walk::each_leaf(arguments, &mut |role, text| {
-            if suspects.touched.is_none() {
+            if suspects.touched.is_none() && !suspects.too_many {
                 self.look_at(role, text, &folders, &mut suspects);
             }
         });
@@ -90,8 +94,9 @@ impl OwnFiles {
         let is_word = !text.trim().contains(char::is_whitespace);
         let is_text = matches!(role, Role::Prose | Role::Content);
         // A mere name may be a link, where a path or a command is meant.
-        let any_name = is_command || is_word && matches!(role, Role::Path | Role::Reference);
-        let counts = any_name || self.may_name(text) && (is_word || self.speaks_of_place(text));
+        let any_name =
+            is_command && text.len() <= MAX_BARE_BYTES || is_word && matches!(role, Role::Path | Role::Reference);
+        let counts = any_name || self.may_name(text) && (is_word || is_command || self.speaks_of_place(text));
         if is_text && !is_word || !counts {
             return;
         }
@@ -114,7 +119,7 @@ impl OwnFiles {
             }
             if suspects.follow.len() > MAX_FOLLOWED {
                 // Nobody looks at that many, and what was not looked at is not let through.
-                suspects.touched = Some(format!("one of more than {MAX_FOLLOWED} paths"));
+                suspects.too_many = true;
                 return;
             }
         }
@@ -131,6 +136,13 @@ impl OwnFiles {
     pub fn question(path: &str) -> Finding {
         let shown: String = path.chars().take(256).collect();
         let message = format!("`{shown}` belongs to Switchboard itself: its store, keys, configuration or trust");
+        Finding::new("own-files", message).ask()
+    }
+
+    /// The same where nobody could look.
+    #[must_use]
+    pub fn question_unread() -> Finding {
+        let message = "not all paths in it could be held against the files of Switchboard itself";
         Finding::new("own-files", message).ask()
     }
 

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use switchboard_guard::Finding;
 use switchboard_guard::arguments::{OwnFiles, Violation};
 use switchboard_peer::client::Target;
-use switchboard_wire::Raw;
 
 use super::Attempt;
 use crate::server::Server;
@@ -24,10 +24,14 @@ pub(super) async fn touched(own: &Arc<OwnFiles>, attempt: &Attempt<'_>) -> Optio
     let mut follow = Vec::new();
     let beside = attempt.unknown_beside();
     for sent in [Some(attempt.arguments()), attempt.within.cloned(), beside].iter().flatten() {
-        match suspects(own, sent, &bases) {
-            Ok(more) => follow.extend(more),
-            Err(path) => return Some(question(&path)),
+        let found = own.suspects(sent, &bases);
+        if let Some(path) = &found.touched {
+            return Some(asked(OwnFiles::question(path)));
         }
+        if found.too_many {
+            return Some(asked(OwnFiles::question_unread()));
+        }
+        follow.extend(found.follow);
     }
     if follow.is_empty() {
         return None;
@@ -36,15 +40,9 @@ pub(super) async fn touched(own: &Arc<OwnFiles>, attempt: &Attempt<'_>) -> Optio
     let own = own.clone();
     let looking = tokio::task::spawn_blocking(move || own.leading_inside(&follow, &link));
     match tokio::time::timeout(FOLLOW_TIMEOUT, looking).await {
-        Ok(Ok(found)) => found.map(|path| question(&path)),
-        _ => Some(question("a path whose links could not be followed in time")),
+        Ok(Ok(found)) => found.map(|path| asked(OwnFiles::question(&path))),
+        _ => Some(asked(OwnFiles::question_unread())),
     }
-}
-
-/// The paths to follow, or the one that lies inside.
-fn suspects(own: &OwnFiles, sent: &Raw, bases: &[String]) -> Result<Vec<String>, String> {
-    let found = own.suspects(sent, bases);
-    found.touched.map_or(Ok(found.follow), Err)
 }
 
 fn link(path: &str) -> Option<String> {
@@ -61,7 +59,6 @@ fn bases(server: &Server) -> Vec<String> {
     [cwd.to_string_lossy().into_owned()].into_iter().chain(folders).collect()
 }
 
-fn question(path: &str) -> Violation {
-    let finding = OwnFiles::question(path);
+fn asked(finding: Finding) -> Violation {
     Violation { step: "own_files", pointer: String::new(), finding, rejection: None, host: None }
 }
