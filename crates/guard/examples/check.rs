@@ -1,6 +1,6 @@
 //! Reads one JSON object a line (`{"id", "input", ..}`) and prints `{"id", "verdict", "why"}`: the validators by hand.
 //!
-//! `check shell|readonly|network|path|code|message|tool < cases.jsonl`
+//! `check shell|readonly|sql|network|path|code|message|tool < cases.jsonl`
 
 use serde_json::{Map, Value, json};
 use std::io::{BufRead as _, Write as _};
@@ -51,6 +51,7 @@ fn check(kind: &str, case: &Map<String, Value>) -> Verdict {
     match kind {
         "shell" => shell::check(input),
         "readonly" => shell::readonly(input),
+        "sql" => switchboard_guard::arguments::check_statement(input, case.get("readonly") == Some(&Value::Bool(true))),
         "network" => check_network(input, case.get("resolve").and_then(Value::as_object)),
         "path" => {
             let scope = path::Scope::new(&["/project/**", "/tmp/**"], &["**/.env", "**/secrets/**"], "/project");

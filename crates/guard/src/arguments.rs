@@ -10,9 +10,11 @@ mod around;
 mod body;
 mod command;
 mod connect;
+mod dial;
 mod glued;
 mod limits;
 mod meaning;
+mod own;
 mod pairs;
 mod place;
 mod reach;
@@ -39,12 +41,16 @@ use crate::permission::Scope;
 use crate::schema::{Evidence, Schema};
 use crate::shell::Understood;
 
+pub use dial::{Dialer, Dialing};
+pub use own::{OwnFiles, Place, Suspects};
 pub use source::CodeRules;
 
 /// Arguments nested deeper are refused.
 pub const MAX_DEPTH: usize = 64;
+/// Longer statements are refused where they are judged by themselves.
+pub const MAX_STATEMENT_BYTES: usize = 1 << 20;
 /// The most host names that one call is looked up for.
-pub const MAX_HOSTS: usize = 16;
+pub const MAX_HOSTS: usize = 64;
 
 /// What must be looked up. The answers decide about this one call: the caller connects to what it was told here.
 pub trait World {
@@ -54,6 +60,11 @@ pub trait World {
     /// The addresses of a host name. `None` if nobody has asked: then the spelling decides. An empty answer is a name
     /// without an address.
     fn addresses(&self, host: &str) -> Option<Vec<IpAddr>>;
+
+    /// Whether a person agreed before that this host, which is not public, is dialed.
+    fn is_agreed(&self, _host: &str) -> bool {
+        false
+    }
 }
 
 /// Knows no link and no address.
@@ -102,6 +113,8 @@ pub struct Checks {
     paths_of_urls: bool,
     /// What keys mean that the definition of the tool speaks of.
     carried: Vec<(Box<str>, role::Role)>,
+    /// Who dials the addresses in them.
+    dialing: Dialing,
 }
 
 impl Checks {
@@ -127,7 +140,21 @@ impl Checks {
             text_arguments: Vec::new(),
             paths_of_urls: false,
             carried: Vec::new(),
+            dialing: Dialing::default(),
         }
+    }
+
+    /// The same with who dials the addresses in the arguments.
+    #[must_use]
+    pub const fn with_dialing(mut self, dialing: Dialing) -> Self {
+        self.dialing = dialing;
+        self
+    }
+
+    /// Who dials the addresses in the arguments.
+    #[must_use]
+    pub const fn dialing(&self) -> Dialing {
+        self.dialing
     }
 
     /// The same for a server that may begin relative paths in other folders as well: they have to lie inside from each.
@@ -217,10 +244,20 @@ impl Checks {
         !self.places.is_empty()
     }
 
-    /// Whether names of hosts are looked up.
-    #[must_use]
-    pub fn looks_outside(&self) -> bool {
+    /// Whether hosts are judged.
+    fn looks_outside(&self) -> bool {
         self.network || self.limits_hosts()
+    }
+
+    /// The host names in these arguments, for a caller that looks them up before it asks [`check`]: at most one more than
+    /// [`MAX_HOSTS`], and who finds that many must not go on. Addresses are not among them, and neither are names that are
+    /// only data or that somebody elsewhere looks up.
+    #[must_use]
+    pub fn hosts(&self, arguments: &Raw) -> Vec<String> {
+        if !self.network || !self.dialing.looks_up() {
+            return Vec::new();
+        }
+        hosts_where(arguments, &|role, text| !self.dialing.is_data(role, text))
     }
 
     /// How sure it is that a string is a query; `None` where it is none.
@@ -260,6 +297,8 @@ pub struct Violation {
     pub finding: Finding,
     /// For code, the structure of MGP 7.4 from which an agent can correct it.
     pub rejection: Option<Raw>,
+    /// The host that is not public, where that is the reason.
+    pub host: Option<String>,
 }
 
 /// Whether a tool may be called with these arguments.
@@ -283,7 +322,13 @@ pub fn check_with(
     if checks.readonly && checks.changes {
         let message = "the tool changes something, and only reading is allowed";
         let finding = Finding::new("readonly-effects", message);
-        return Err(Box::new(Violation { step: "readonly", pointer: String::new(), finding, rejection: None }));
+        return Err(Box::new(Violation {
+            step: "readonly",
+            pointer: String::new(),
+            finding,
+            rejection: None,
+            host: None,
+        }));
     }
     let seen = Cell::new(false);
     check_counting(checks, arguments, world, walk::Doubts { understood, count: false, seen: &seen })?;
@@ -309,6 +354,18 @@ fn check_counting(
     walk::Walk { checks: &checks.of_limits(), world, doubts }.run(&limited)
 }
 
+/// Judges one statement of SQL as a tool is given it. Where only reading is allowed, every change is refused; else an ordinary
+/// change of rows or tables is asked about.
+///
+/// # Errors
+/// It is hostile, or not understood ([`Finding::asks`]).
+pub fn check_statement(text: &str, only_reading: bool) -> crate::Verdict {
+    if text.len() > MAX_STATEMENT_BYTES {
+        return Err(Finding::new("sql-size", format!("the statement is longer than {MAX_STATEMENT_BYTES} bytes")));
+    }
+    sql::check_statement(text, only_reading)
+}
+
 /// Whether a URI leads neither to a file nor to another machine, as far as its form tells: an address of a scheme of the
 /// server's own, with a name in front where others have a path.
 #[must_use]
@@ -330,12 +387,18 @@ pub fn is_opaque(uri: &str) -> bool {
         && uri::values(name).is_some_and(|values| !values.iter().any(|value| place::may_be_path(value)))
 }
 
-/// The host names in these arguments, for a caller that looks them up before it asks [`check`]: at most one more than
-/// [`MAX_HOSTS`], and who finds that many must not go on. Addresses are not among them.
+/// The host names in all of these arguments, as [`Checks::hosts`].
 #[must_use]
 pub fn hosts(arguments: &Raw) -> Vec<String> {
+    hosts_where(arguments, &|_, _| true)
+}
+
+fn hosts_where(arguments: &Raw, counts: &dyn Fn(role::Role, &str) -> bool) -> Vec<String> {
     let mut found = Vec::new();
     walk::each_leaf(arguments, &mut |role, text| {
+        if !counts(role, text) {
+            return;
+        }
         for host in reach::host_names(role, text) {
             if found.len() <= MAX_HOSTS && !found.contains(&host) {
                 found.push(host);

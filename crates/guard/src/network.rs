@@ -6,6 +6,7 @@
 //! exactly those. It knows nothing about redirects either; each hop is a new question.
 
 mod address;
+pub(crate) mod inside;
 mod name;
 
 use crate::{Finding, Verdict};

@@ -53,6 +53,16 @@ pub fn check_bytes(scope: &Scope, path: &[u8], links: &impl Fn(&str) -> Option<S
     }
 }
 
+/// The names of an absolute path, with `.` and `..` taken out as its text says.
+pub(crate) fn lexical(path: &str) -> Vec<String> {
+    resolve::normalise(path)
+}
+
+/// The names of an absolute path behind all links; `None` where these do not end.
+pub(crate) fn followed(path: &str, links: &impl Fn(&str) -> Option<String>) -> Option<Vec<String>> {
+    resolve::follow(path, links).ok()
+}
+
 fn check_reading(scope: &Scope, reading: &str, links: &impl Fn(&str) -> Option<String>) -> Verdict {
     let absolute = if reading.starts_with('/') { reading.to_owned() } else { format!("{}/{reading}", scope.base) };
     let lexical = resolve::normalise(&absolute);

@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use switchboard_guard::Finding;
+use switchboard_guard::arguments::Dialer;
 use switchboard_protocol::Revision;
 use switchboard_protocol::mcp::header::ParamHeaders;
 use switchboard_protocol::mcp::{method, strict};
@@ -89,6 +90,8 @@ pub struct Source {
     pub marked: Arc<HashMap<String, Finding>>,
     /// How long its tools take.
     pub timings: Arc<Timings>,
+    /// Who connects to addresses that it is given.
+    pub dialer: Dialer,
 }
 
 impl Source {
@@ -105,6 +108,7 @@ impl Source {
             quarantine: Arc::default(),
             marked: Arc::default(),
             timings: Arc::default(),
+            dialer: Dialer::ThisMachine,
         }
     }
 }

@@ -11,11 +11,13 @@ mod bases;
 mod change_rights;
 mod confirm;
 mod continued;
+mod dialed;
 pub(crate) mod exact;
 pub(crate) mod hearers;
 mod journal;
 pub(crate) mod lists;
 mod notices;
+mod own_files;
 pub(crate) mod passage;
 pub(crate) mod pins;
 mod policy;
@@ -58,6 +60,7 @@ use audit::{Auditor, event, result};
 pub(crate) use authority::{CallAuthority, chain_said};
 use bases::Bases;
 pub(crate) use continued::{Continued, Continuing, beyond_limits, tokens_of};
+pub(crate) use dialed::dialer_of;
 pub use passage::{PASSAGES, Passage, Subject};
 pub use policy::{OWNER, ToolPolicy, default_policy};
 pub(crate) use record::Permit;
@@ -82,6 +85,7 @@ pub(crate) struct Gate {
     pub(crate) lists: lists::Cache,
     tokens: tokens::Tokens,
     told: notices::Told,
+    agreed: dialed::AgreedHosts,
     pub(crate) rates: rates::Rates,
 }
 
@@ -97,6 +101,7 @@ impl Gate {
             lists: lists::Cache::default(),
             tokens: tokens::Tokens::default(),
             told: notices::Told::default(),
+            agreed: dialed::AgreedHosts::default(),
             rates: rates::Rates::default(),
             store: options.store.clone(),
             options: ArcSwap::from_pointee(options),
@@ -210,6 +215,7 @@ impl Kernel {
         let definitions = (before.pin_definitions, before.screen_definitions);
         let inspects = definitions != (next.pin_definitions, next.screen_definitions);
         self.gate().options.store(Arc::new(next));
+        self.gate().agreed.clear();
         if inspects {
             // What is held back depends on it.
             self.view().servers.iter().for_each(|server| server.refresh_soon());
@@ -252,6 +258,9 @@ impl Kernel {
             match Box::pin(self.confirm(&attempt, reason, doubt.as_deref())).await? {
                 confirm::Confirmed::Go(id, params) => (approval, cleaned) = (Some(id), params),
                 confirm::Confirmed::Answer(reply) => return Ok(Admission::Answer(reply)),
+            }
+            if let Some(doubt) = &doubt {
+                self.remember_host(&attempt, doubt).await;
             }
             // A person takes a while to answer. What was taken back or changed meanwhile is not to be used.
             let current = match Box::pin(self.look_up_again(&attempt)).await? {
@@ -330,8 +339,8 @@ impl Kernel {
         let kind = if code { FaultKind::CodeSafetyViolation } else { FaultKind::ValidationBlocked };
         let text = refused_by(&violation);
         let mut fault = Fault::new(kind, text);
-        if let Some(suggestion) = &violation.finding.suggestion {
-            fault = fault.suggest(suggestion.clone());
+        if let Some(suggestion) = remedy(attempt, &violation) {
+            fault = fault.suggest(suggestion);
         }
         let details = violation.rejection.clone().unwrap_or_else(|| {
             Edit::empty()
@@ -348,6 +357,36 @@ impl Kernel {
 
     /// What is wrong with the arguments of a call, or not understood of them, within the scopes of the permissions it uses.
     pub(crate) async fn violation(&self, attempt: &Attempt<'_>, scopes: &[permission::Scope]) -> Option<Violation> {
+        let found = self.violation_of_rules(attempt, scopes).await;
+        if found.as_ref().is_some_and(|violation| !violation.finding.asks()) {
+            return found;
+        }
+        // A person who is asked has to know this first.
+        let own = self.gate().options().own_files.clone();
+        own_files::touched(&own, attempt).await.or(found)
+    }
+
+    /// The same by validators and limits.
+    async fn violation_of_rules(&self, attempt: &Attempt<'_>, scopes: &[permission::Scope]) -> Option<Violation> {
+        let mut agreed = self.gate().agreed.of(attempt);
+        // Each round knows one host more that somebody agreed to.
+        for _ in 0..arguments::MAX_HOSTS {
+            let violation = self.violation_but(attempt, scopes, &agreed).await?;
+            let recalled = self.recall_host(attempt, &violation).await;
+            if !recalled.is_some_and(|host| Arc::make_mut(&mut agreed).insert(host)) {
+                return Some(violation);
+            }
+        }
+        self.violation_but(attempt, scopes, &agreed).await
+    }
+
+    /// The same where these hosts were agreed to.
+    async fn violation_but(
+        &self,
+        attempt: &Attempt<'_>,
+        scopes: &[permission::Scope],
+        agreed: &dialed::Hosts,
+    ) -> Option<Violation> {
         let policy = attempt.policy;
         // A resource that its server lists under a name of its own is no place that a grant could speak of.
         let opaque = matches!(attempt.subject, Subject::Resource | Subject::Subscription)
@@ -355,7 +394,7 @@ impl Kernel {
             && attempt.tool.split_once(':').is_some_and(|(_, uri)| arguments::is_opaque(uri));
         if scopes.is_empty() || opaque {
             let checks = policy.checks.clone();
-            return if checks.is_empty() { None } else { Box::pin(self.checked(checks, attempt)).await };
+            return if checks.is_empty() { None } else { Box::pin(self.checked(checks, attempt, agreed)).await };
         }
         let bases = Bases::of(attempt.server, scopes).await;
         let mut doubt = None;
@@ -368,7 +407,7 @@ impl Kernel {
             None => (Arc::new(policy.checks_within(scopes, &bases)), attempt.beside()),
         };
         if !checks.is_empty()
-            && let Some(violation) = Box::pin(self.checked(checks, attempt)).await
+            && let Some(violation) = Box::pin(self.checked(checks, attempt, agreed)).await
         {
             if !violation.finding.asks() {
                 return Some(violation);
@@ -382,17 +421,17 @@ impl Kernel {
         let is_address = matches!(attempt.subject, Subject::Resource | Subject::Subscription);
         let limits =
             if is_address && !self.may_reach_network(attempt.server) { limits.with_paths_of_urls() } else { limits };
-        Box::pin(world::check(Arc::new(limits), rest, &self.gate().options().understood)).await.or(doubt)
+        Box::pin(world::check(Arc::new(limits), rest, &self.gate().options().understood, agreed)).await.or(doubt)
     }
 
     /// What is wrong with what the server would be sent, or not understood of it: with the arguments, or with what nobody
     /// knows beside them.
-    async fn checked(&self, checks: Arc<Checks>, attempt: &Attempt<'_>) -> Option<Violation> {
+    async fn checked(&self, checks: Arc<Checks>, attempt: &Attempt<'_>, agreed: &dialed::Hosts) -> Option<Violation> {
         let understood = self.gate().options().understood.clone();
-        let of_arguments = world::check(checks.clone(), attempt.arguments(), &understood).await;
+        let of_arguments = world::check(checks.clone(), attempt.arguments(), &understood, agreed).await;
         match (of_arguments, attempt.unknown_beside()) {
             (Some(violation), _) if !violation.finding.asks() => Some(violation),
-            (doubt, Some(beside)) => world::check(checks, beside, &understood).await.or(doubt),
+            (doubt, Some(beside)) => world::check(checks, beside, &understood, agreed).await.or(doubt),
             (doubt, None) => doubt,
         }
     }
@@ -433,6 +472,14 @@ impl Kernel {
         self.gate().audit.note(refused(event, &fault)).await;
         Some(attempt.refusal(&fault))
     }
+}
+
+/// What would be accepted, and what would permit what was refused.
+fn remedy(attempt: &Attempt<'_>, violation: &Violation) -> Option<String> {
+    let said = violation.finding.suggestion.clone();
+    let permitted = dialed::remedy(attempt, violation);
+    let both: Vec<String> = said.into_iter().chain(permitted).collect();
+    (!both.is_empty()).then(|| both.join("; "))
 }
 
 /// What a check refused, where, and why.

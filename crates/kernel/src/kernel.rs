@@ -274,6 +274,7 @@ impl Kernel {
                 quarantine: server.quarantine(),
                 marked: server.marked(),
                 timings: server.timings.clone(),
+                dialer: crate::gate::dialer_of(&server.spec.target),
             })
             .collect();
         let directory = Directory::build(&sources);

@@ -9,6 +9,7 @@ use switchboard_flow::meter::{Allowance, Rate};
 pub use switchboard_flow::restart::RestartMode as Restart;
 use switchboard_flow::restart::RestartPolicy;
 use switchboard_flow::retry::RetryPolicy;
+use switchboard_guard::arguments::OwnFiles;
 use switchboard_guard::code::Level;
 use switchboard_guard::risk::OperatorWord;
 use switchboard_guard::shell::Understood;
@@ -276,6 +277,8 @@ pub struct GateOptions {
     pub reads_without_record: bool,
     /// Which commands are understood, and so run unasked where the operator wants nobody asked.
     pub understood: Understood,
+    /// Files of Switchboard itself, which no call touches unasked.
+    pub own_files: Arc<OwnFiles>,
 }
 
 impl Default for GateOptions {
@@ -297,6 +300,7 @@ impl Default for GateOptions {
             sync_all_effects: false,
             reads_without_record: false,
             understood: Understood::default(),
+            own_files: Arc::default(),
         }
     }
 }

@@ -420,6 +420,8 @@ pub(crate) struct Check {
 pub(crate) enum CheckKind {
     /// Commands for a POSIX shell
     Shell,
+    /// Statements of SQL
+    Sql,
     /// URLs
     Network,
     /// Paths

@@ -55,7 +55,7 @@ impl Local {
         }
         let store = storage::open_store(&loaded).await?;
         let keeper = Keeper::start(store.clone(), &loaded, CancellationToken::new()).await?;
-        let mut options = specs::kernel_options(&loaded.config.settings, Some(store));
+        let mut options = specs::kernel_options(&loaded, Some(store))?;
         options.credentials = Some(keeper);
         // A person who asks for the tools wants to see them all.
         options.tools.level = Some(Level::All);

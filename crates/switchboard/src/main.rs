@@ -95,7 +95,7 @@ fn run(arguments: Arguments) -> Outcome {
         Command::Restore(options) => without_servers(commands::restore::run(&common, &options)),
         Command::Pins { command } => without_servers(commands::pins::run(&common, command.as_ref())),
         Command::Registry(command) => without_servers(commands::registry::run(&common, command)),
-        Command::Check(options) => commands::check::run(&options),
+        Command::Check(options) => commands::check::run(&common, &options),
         Command::Serve(options) => with_servers(serve::run(&common, &options)),
         Command::Stdio => with_servers(stdio::run(&common)),
         Command::Servers(options) if options.watch || options.order.is_some() => {

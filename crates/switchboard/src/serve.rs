@@ -96,7 +96,7 @@ pub(crate) async fn run(common: &Common, options: &Serve) -> Outcome {
     }
 
     let keeper = Keeper::start(store.clone(), &loaded, ended.clone()).await?;
-    let mut kernel_options = specs::kernel_options(&settings, Some(store.clone()));
+    let mut kernel_options = specs::kernel_options(&loaded, Some(store.clone()))?;
     kernel_options.credentials = Some(keeper.clone());
     kernel_options.servers = workshop::offers(&settings, &loaded.data_dir);
     kernel_options.tools.judge = specs::judge(&settings)?;

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use sha2::{Digest as _, Sha256};
 use switchboard_config::{
-    self as config, Endpoint, Era, IsolationMode, Origin, Rates, RestartMode, Server, Settings, ToolEntry,
+    self as config, Endpoint, Era, IsolationMode, Loaded, Origin, Rates, RestartMode, Server, Settings, ToolEntry,
 };
+use switchboard_guard::arguments::{OwnFiles, Place};
 use switchboard_guard::code::Level;
 use switchboard_guard::risk::OperatorWord;
 use switchboard_guard::shell::Understood;
@@ -23,7 +24,7 @@ use switchboard_transport::confine::{FilesystemScope, Mode, NetworkScope, Overri
 use switchboard_wire::Limits;
 
 use crate::failure::Failure;
-use crate::{memory, model};
+use crate::{memory, model, storage};
 
 /// What the kernel is told of a server; `None` for one that is switched off or cannot be used.
 pub(crate) fn spec(server: &Server, surroundings: &Surroundings<'_>) -> Option<ServerSpec> {
@@ -215,10 +216,11 @@ pub(crate) fn specs(config: &config::Config, data_dir: &Path) -> Vec<ServerSpec>
 }
 
 /// How the kernel should behave.
-pub(crate) fn kernel_options(settings: &Settings, store: Option<Store>) -> KernelOptions {
+pub(crate) fn kernel_options(loaded: &Loaded, store: Option<Store>) -> Result<KernelOptions, Failure> {
+    let settings = &loaded.config.settings;
     let (limits, gate) = (&settings.limits, &settings.gate);
     let usual = KernelOptions::default();
-    KernelOptions {
+    Ok(KernelOptions {
         limits: message_limits(settings),
         list_wait: limits.list_wait,
         longest_call: limits.call_timeout_max,
@@ -247,25 +249,47 @@ pub(crate) fn kernel_options(settings: &Settings, store: Option<Store>) -> Kerne
             audit_arguments: gate.audit_arguments,
             sync_all_effects: gate.sync_all_effects,
             reads_without_record: gate.reads_without_record,
-            understood: understood(&gate.understood_commands),
+            understood: understood(settings)?,
+            own_files: Arc::new(own_files(loaded)),
         },
         tools: tool_context(&settings.tools),
         ..usual
-    }
+    })
 }
 
-/// The table of commands with the operator's own lines. One that cannot be read is left out: what it would have let through
-/// is asked about.
-fn understood(lines: &[String]) -> Understood {
-    let readable = |line: &&String| match Understood::with(std::slice::from_ref(*line)) {
-        Ok(_) => true,
-        Err(fault) => {
-            tracing::warn!(%fault, "a line of `understood_commands` in [gate] cannot be read, and is left out");
-            false
+/// Where our own files lie: the data folder with keys and trust, the store, and every file that is or could be configuration; as
+/// they are named, and behind links.
+fn own_files(loaded: &Loaded) -> OwnFiles {
+    let here = std::env::current_dir().unwrap_or_default();
+    let store = storage::file(loaded).filter(|file| !file.starts_with(&loaded.data_dir));
+    let files = loaded.files.iter().map(|file| &file.path).chain(&loaded.watch);
+    let named = [(loaded.data_dir.clone(), Place::Folder)]
+        .into_iter()
+        .chain(store.map(|file| (file, Place::Family)))
+        .chain(files.map(|file| (file.clone(), Place::File)));
+    let mut places = Vec::new();
+    for (path, place) in named {
+        let absolute = here.join(path);
+        let real = std::fs::canonicalize(&absolute).ok();
+        for path in [Some(absolute), real].into_iter().flatten() {
+            let one = (path.to_string_lossy().into_owned(), place);
+            if !places.contains(&one) {
+                places.push(one);
+            }
         }
-    };
-    let lines: Vec<String> = lines.iter().filter(readable).cloned().collect();
-    Understood::with(&lines).unwrap_or_default()
+    }
+    let home = std::env::home_dir().map(|home| home.to_string_lossy().into_owned());
+    OwnFiles::new(&places, home.as_deref())
+}
+
+/// The table of commands with the operator's own lines. Whoever writes a line that cannot be read believes in a rule that
+/// nobody keeps, so nothing is started with it.
+pub(crate) fn understood(settings: &Settings) -> Result<Understood, Failure> {
+    Understood::with(&settings.gate.understood_commands).map_err(|fault| {
+        Failure::usage(format!(
+            "`understood_commands` in [gate]: the line {fault}; docs/commands.md has the form of a line"
+        ))
+    })
 }
 
 /// The transformer that orders what is found, if the operator wants one. Reads its files.
@@ -414,6 +438,31 @@ mod tests {
         let environment: Environment = variables.iter().copied().collect();
         let config = Config::parse(Path::new("mgp.toml"), text, &environment).unwrap();
         specs(&config, Path::new("/data")).remove(0)
+    }
+
+    #[test]
+    fn our_own_files_are_the_data_folder_the_store_and_all_configuration() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("mgp.toml");
+        let store = folder.path().join("elsewhere.db");
+        std::fs::write(&file, format!("data_dir = 'data'\nstore = '{}'\n", store.display())).unwrap();
+        let environment = Environment::default();
+        let sources =
+            switchboard_config::Sources { explicit: Some(file), folder: folder.path().to_owned(), environment };
+        let own = own_files(&switchboard_config::load(&sources).unwrap());
+        for (name, ours) in [
+            ("data", true),
+            ("data/trust.json", true),
+            ("mgp.toml", true),
+            ("elsewhere.db", true),
+            ("elsewhere.audit-key", true),
+            ("other.db", false),
+            ("data2/x", false),
+        ] {
+            let path = folder.path().join(name).to_string_lossy().into_owned();
+            let arguments = switchboard_wire::Raw::array(&[switchboard_wire::Raw::string(&path)]);
+            assert_eq!(own.suspects(&arguments, &[]).touched.is_some(), ours, "{name}");
+        }
     }
 
     #[test]

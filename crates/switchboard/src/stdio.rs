@@ -34,7 +34,7 @@ pub(crate) async fn run(common: &Common) -> Outcome {
     let store = storage::open_for_kernel(&loaded).await?;
     let following = CancellationToken::new();
     let keeper = Keeper::start(store.clone(), &loaded, following.clone()).await?;
-    let mut kernel_options = specs::kernel_options(&settings, Some(store.clone()));
+    let mut kernel_options = specs::kernel_options(&loaded, Some(store.clone()))?;
     kernel_options.credentials = Some(keeper.clone());
     kernel_options.servers = workshop::offers(&settings, &loaded.data_dir);
     kernel_options.tools.judge = specs::judge(&settings)?;

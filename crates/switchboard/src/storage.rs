@@ -95,6 +95,15 @@ async fn tell_of_new_log(store: &Store, key: &Path) {
     }
 }
 
+/// The file that the store is, where it is one.
+pub(crate) fn file(loaded: &Loaded) -> Option<PathBuf> {
+    let address = loaded.config.settings.store.as_ref().map(switchboard_config::Secret::reveal);
+    match locate(address, &loaded.data_dir) {
+        Ok(Location::File(path)) => Some(path),
+        _ => None,
+    }
+}
+
 /// Whether there is a store to open. One on a database server is taken to be there.
 pub(crate) fn exists(loaded: &Loaded) -> bool {
     let address = loaded.config.settings.store.as_ref().map(switchboard_config::Secret::reveal);

@@ -8,8 +8,8 @@ use std::net::IpAddr;
 use url::{Host, Url};
 
 use super::role::Role;
-use super::walk::{Refused, at};
-use super::{Checks, SCOPE, World, place, uri};
+use super::walk::{Doubts, Reason, Refused, at};
+use super::{Checks, SCOPE, World, dial, place, uri};
 use crate::permission::Scope;
 use crate::{Finding, Verdict, network};
 
@@ -57,17 +57,20 @@ const REACHING: &[&str] = &[
     "docker",
 ];
 /// Schemes that lead nowhere.
-const STILL: &[&str] = &["data", "mailto", "urn", "tel", "about", "cid", "mid"];
+const STILL: &[&str] = &[
+    "data", "mailto", "urn", "tel", "about", "cid", "mid", "geo", "doi", "isbn", "arxiv", "pmid", "did", "acct", "tag",
+    "spotify",
+];
 
 /// Something that a server may connect to.
-struct Target {
-    url: String,
+pub(super) struct Target {
+    pub(super) url: String,
     /// Whether the URL names the port that is used, as itself or by its scheme.
     names_port: bool,
     /// Whether it may be something else that only looks so.
-    guess: bool,
+    pub(super) guess: bool,
     /// Whether a guess is worth asking a resolver.
-    asked: bool,
+    pub(super) asked: bool,
 }
 
 impl Target {
@@ -76,7 +79,13 @@ impl Target {
     }
 }
 
-pub(super) fn check(checks: &Checks, role: Role, text: &str, world: &dyn World) -> Result<(), Refused> {
+pub(super) fn check(
+    checks: &Checks,
+    role: Role,
+    text: &str,
+    world: &dyn World,
+    doubts: Doubts<'_>,
+) -> Result<(), Refused> {
     for target in targets(role, text) {
         // A file that lies inside of the paths of a grant may be named by its URL.
         if !checks.places.is_empty()
@@ -85,8 +94,12 @@ pub(super) fn check(checks: &Checks, role: Role, text: &str, world: &dyn World) 
         {
             continue;
         }
-        if checks.network {
-            at("network_restricted", check_public(&target, world))?;
+        if checks.network
+            && let Err(refusal) = dial::check(checks, role, text, &target, world)
+        {
+            let dial::Refusal { finding, host } = *refusal;
+            let refused = at("network_restricted", doubts.weigh(Err(finding)));
+            refused.map_err(|refused| Box::new(Reason { host, ..*refused }))?;
         }
         at(SCOPE, check_scopes(&checks.scopes, &target))?;
     }
@@ -102,16 +115,6 @@ pub(super) fn host_names(role: Role, text: &str) -> Vec<String> {
             _ => None,
         })
         .collect()
-}
-
-fn check_public(target: &Target, world: &dyn World) -> Verdict {
-    let resolved = match network::host(&target.url)? {
-        Host::Domain(name) if target.asked => world.addresses(&name),
-        _ => None,
-    };
-    // What only looks like a name need not be one.
-    let resolved = resolved.filter(|addresses| !target.guess || !addresses.is_empty());
-    network::check(&target.url, resolved.as_deref())
 }
 
 fn check_scopes(scopes: &[Scope], target: &Target) -> Verdict {
@@ -160,7 +163,7 @@ fn within(scope: &Scope, target: &Target, host: &str) -> Verdict {
 }
 
 /// `*.example.com` stands for every name below, `*` for every host.
-fn matches(pattern: &str, host: &str) -> bool {
+pub(super) fn matches(pattern: &str, host: &str) -> bool {
     match pattern.strip_prefix("*.") {
         Some(parent) => is_below(parent, host),
         None => pattern == "*" || same(pattern, host),

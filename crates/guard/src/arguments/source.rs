@@ -208,5 +208,6 @@ fn findings(checks: &Checks, language: Language, text: &str) -> Vec<Finding> {
 fn rejected(checks: &Checks, language: Language, text: &str, mut findings: Vec<Finding>) -> Refused {
     let rejection = Rejection::new(&findings, checks.rules.bounds.hints(language, level(checks), text));
     let finding = findings.swap_remove(0);
-    Box::new(Reason { step: "code_safety", pointer: String::new(), finding, rejection: Some(Box::new(rejection)) })
+    let rejection = Some(Box::new(rejection));
+    Box::new(Reason { step: "code_safety", pointer: String::new(), finding, rejection, host: None })
 }

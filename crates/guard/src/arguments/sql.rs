@@ -11,6 +11,7 @@
 mod client;
 mod cypher;
 mod fragment;
+mod known;
 mod lexer;
 mod mongo;
 mod words;
@@ -96,7 +97,19 @@ pub(super) enum Certainty {
     Sure,
 }
 
-/// Judges a text that may be a statement.
+/// Judges a statement for whoever may also change something: an ordinary change is for a person to agree to.
+pub(super) fn check_statement(text: &str, only_reading: bool) -> Verdict {
+    let checked = check(text, Language::Sql, Certainty::Sure);
+    let Err(finding) = &checked else { return checked };
+    let dialects = if lexer::is_ambiguous(text) { &DIALECTS[..] } else { &DIALECTS[..1] };
+    let ordinary = || dialects.iter().all(|dialect| known::is_ordinary_change(&lexer::tokens(text, *dialect)));
+    if only_reading || finding.asks() || client::check_lines(text, Certainty::Sure).is_err() || !ordinary() {
+        return checked;
+    }
+    Err(Finding::new("sql-changes", "the statement changes something").ask())
+}
+
+/// Judges a text that may be a statement. What is hostile is refused before anybody is asked about what is not understood.
 pub(super) fn check(text: &str, language: Language, certainty: Certainty) -> Verdict {
     mongo::check(text)?;
     if cypher::is_meant(text, language) {
@@ -104,8 +117,12 @@ pub(super) fn check(text: &str, language: Language, certainty: Certainty) -> Ver
     }
     client::check_lines(text, certainty)?;
     let dialects = if lexer::is_ambiguous(text) { &DIALECTS[..] } else { &DIALECTS[..1] };
+    let mut understood = Vec::new();
     for dialect in dialects {
         let tokens = lexer::tokens(text, *dialect);
+        if certainty >= Certainty::Likely {
+            understood.push(known::understood(&tokens, certainty == Certainty::Sure));
+        }
         client::check_tokens(&tokens, certainty)?;
         for statement in tokens.split(|token| token.is(';')) {
             // What begins with an operator is an error, and nothing behind an error is run.
@@ -121,7 +138,7 @@ pub(super) fn check(text: &str, language: Language, certainty: Certainty) -> Ver
             fragment::check(&tokens)?;
         }
     }
-    Ok(())
+    known::together(understood, certainty == Certainty::Sure).map_or(Ok(()), Err)
 }
 
 enum Reading {

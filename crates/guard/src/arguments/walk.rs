@@ -22,6 +22,7 @@ pub(super) struct Reason {
     pub(super) pointer: String,
     pub(super) finding: Finding,
     pub(super) rejection: Option<Box<Rejection>>,
+    pub(super) host: Option<String>,
 }
 
 /// What stands beside a string in its object, as far as it changes what the string is.
@@ -73,9 +74,9 @@ impl Walk<'_> {
         let limits = Limits::of(self.checks, arguments, self.world);
         let judged = judged.and_then(|()| limits.map_or(Ok(()), |limits| limits.check(arguments)));
         judged.map_err(|refused| {
-            let Reason { step, pointer, finding, rejection } = *refused;
+            let Reason { step, pointer, finding, rejection, host } = *refused;
             let rejection = rejection.and_then(|rejection| Raw::from_value(&rejection.to_json()).ok());
-            Box::new(Violation { step, pointer, finding, rejection })
+            Box::new(Violation { step, pointer, finding, rejection, host })
         })
     }
 
@@ -96,7 +97,7 @@ impl Walk<'_> {
             },
             // A number can be an address: `2130706433` is one to most clients.
             Kind::Number if self.checks.looks_outside() && matches!(role, Role::Url | Role::Host | Role::Link) => {
-                reach::check(self.checks, role, value.as_str(), self.world)
+                reach::check(self.checks, role, value.as_str(), self.world, self.doubts)
             }
             Kind::Number | Kind::Bool | Kind::Null => Ok(()),
         }
@@ -240,7 +241,7 @@ impl Walk<'_> {
             let line = command::line(&words);
             self.all_commands(&line, beside)?;
             return if self.checks.looks_outside() {
-                reach::check(self.checks, Role::Command, &line, self.world)
+                reach::check(self.checks, Role::Command, &line, self.world, self.doubts)
             } else {
                 Ok(())
             };
@@ -270,10 +271,10 @@ impl Walk<'_> {
         if self.checks.readonly
             && let Some(certainty) = self.checks.query_certainty(role)
         {
-            at("readonly", sql::check(text, self.checks.language, certainty))?;
+            at("readonly", self.doubts.weigh(sql::check(text, self.checks.language, certainty)))?;
         }
         if self.checks.looks_outside() {
-            reach::check(self.checks, role, text, self.world)?;
+            reach::check(self.checks, role, text, self.world, self.doubts)?;
         }
         if self.checks.runs_code() {
             source::check(self.checks, role, text, beside.language.as_deref(), self.doubts)?;
@@ -439,7 +440,7 @@ fn text_of(value: &Raw) -> String {
 }
 
 pub(super) fn refused(step: &'static str, finding: Finding) -> Refused {
-    Box::new(Reason { step, pointer: String::new(), finding, rejection: None })
+    Box::new(Reason { step, pointer: String::new(), finding, rejection: None, host: None })
 }
 
 pub(super) fn at(step: &'static str, verdict: Verdict) -> Result<(), Refused> {

@@ -65,16 +65,22 @@ fn reserved_v4(address: Ipv4Addr) -> Option<&'static str> {
     RESERVED_V4.iter().find(|(net, _)| net.contains(&address)).map(|(_, what)| *what)
 }
 
-fn reserved_v6(address: Ipv6Addr) -> Option<&'static str> {
+/// The IPv4 address that an IPv6 address stands for, where its prefix says that it does.
+pub(super) fn carried(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let segments = address.segments();
     if let Some(inner) = address.to_ipv4_mapped() {
-        return reserved_v4(inner);
+        return Some(inner);
     }
     if NAT64.contains(&address) {
-        return reserved_v4(join(segments[6], segments[7]));
+        return Some(join(segments[6], segments[7]));
     }
-    if SIX_TO_FOUR.contains(&address) {
-        return reserved_v4(join(segments[1], segments[2]));
+    SIX_TO_FOUR.contains(&address).then(|| join(segments[1], segments[2]))
+}
+
+fn reserved_v6(address: Ipv6Addr) -> Option<&'static str> {
+    let segments = address.segments();
+    if let Some(inner) = carried(address) {
+        return reserved_v4(inner);
     }
     if !GLOBAL_UNICAST.contains(&address) {
         return Some(if address.is_loopback() {

@@ -117,6 +117,12 @@ pub(super) fn check(name: &str, resolved: bool) -> Verdict {
     Ok(())
 }
 
+/// Whether a name belongs to a zone that exists to spell addresses or to change its answers, or is that of a tunnel.
+pub(super) fn misleads(name: &str) -> bool {
+    const ODD: &[&str] = &["onion", "alt", "in-addr.arpa", "ip6.arpa"];
+    [LOOPBACK_ZONES, SPELLING_ZONES, REBINDING_ZONES, ODD].iter().any(|zones| ends_in(name, zones))
+}
+
 /// Internal endings that are endings of files too, as in `settings.local`.
 pub(super) fn is_like_file(name: &str) -> bool {
     const LIKE_FILES: &[&str] = &[

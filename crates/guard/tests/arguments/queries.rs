@@ -9,6 +9,8 @@ use crate::common::{check, checks};
 
 const HONEST: &str = include_str!("../tables/queries-honest.txt");
 const HOSTILE: &str = include_str!("../tables/queries-hostile.txt");
+const STATEMENTS_HONEST: &str = include_str!("../tables/statements-honest.txt");
+const STATEMENTS_HOSTILE: &str = include_str!("../tables/statements-hostile.txt");
 const SEARCHES: &str = include_str!("../tables/searches-honest.txt");
 
 fn lines(table: &str) -> Vec<String> {
@@ -68,6 +70,63 @@ fn hostile_queries_are_refused_under_every_key_of_a_query() {
         }
     }
     assert!(passed.is_empty(), "{} passed:\n{}", passed.len(), passed.join("\n"));
+}
+
+fn answer(statement: &str, only_reading: bool) -> &'static str {
+    match switchboard_guard::arguments::check_statement(statement, only_reading) {
+        Ok(()) => "allow",
+        Err(finding) if finding.asks() => "ask",
+        Err(_) => "block",
+    }
+}
+
+#[test]
+fn statements_that_read_are_understood_in_nine_dialects() {
+    let table = lines(STATEMENTS_HONEST);
+    assert!(table.len() >= 100, "{}", table.len());
+    let refused: Vec<_> = table.iter().filter(|statement| answer(statement, true) == "block").collect();
+    assert!(refused.is_empty(), "{refused:#?}");
+    let asked: Vec<_> = table.iter().filter(|statement| answer(statement, true) == "ask").collect();
+    assert!(asked.len() * 10 <= table.len(), "{asked:#?}");
+}
+
+#[test]
+fn statements_that_do_more_are_never_allowed() {
+    let table = lines(STATEMENTS_HOSTILE);
+    assert!(table.len() >= 100, "{}", table.len());
+    for only_reading in [true, false] {
+        let passed: Vec<_> = table.iter().filter(|statement| answer(statement, only_reading) == "allow").collect();
+        assert!(passed.is_empty(), "{passed:#?}");
+    }
+}
+
+#[test]
+fn what_is_not_understood_or_changes_something_is_asked_about() {
+    for (statement, reading, changing) in [
+        ("select lower(name) from users", "allow", "allow"),
+        ("select my_function(1)", "ask", "ask"),
+        ("select app.lower(name) from users", "ask", "ask"),
+        ("select \"lower\"(name) from users", "ask", "ask"),
+        ("select 1; select 2", "ask", "ask"),
+        ("select @a := 1", "ask", "ask"),
+        ("update t set a = 1 where id = 2", "block", "ask"),
+        ("update t set a = 1", "block", "block"),
+        ("delete from t where id = 2", "block", "ask"),
+        ("delete from t", "block", "block"),
+        ("insert into t (a, b) values (1, 'x')", "block", "ask"),
+        ("insert into t select my_function(a) from b", "block", "block"),
+        ("insert into t select pg_read_file('/etc/passwd')", "block", "block"),
+        ("create table t (id int primary key, name text)", "block", "ask"),
+        ("alter table t add column b int", "block", "ask"),
+        ("update t set a = 1 where id = 2; drop table t", "block", "block"),
+        ("drop table t", "block", "block"),
+        ("grant all on t to eve", "block", "block"),
+        ("create function f() returns int", "block", "block"),
+        ("select pg_sleep(1)", "block", "block"),
+    ] {
+        assert_eq!(answer(statement, true), reading, "{statement}");
+        assert_eq!(answer(statement, false), changing, "{statement}");
+    }
 }
 
 #[test]

@@ -6,7 +6,9 @@
 
 use std::sync::Arc;
 
+use switchboard_guard::arguments::Dialing;
 use switchboard_guard::risk::{self, fallback};
+use switchboard_protocol::mgp::TrustLevel;
 use switchboard_protocol::mgp::security::ToolSecurity;
 use switchboard_wire::Raw;
 
@@ -31,9 +33,12 @@ impl Source {
         let mut security = ToolSecurity::of(definition);
         let word = self.policy.tools.get(name).copied().unwrap_or_default();
         let assessment = risk::assess(&security, name, &word, self.trust, self.mgp);
+        // Below the usual trust nobody is bothered with questions about hosts.
+        let dialing = Dialing::of(&security, self.dialer, self.trust >= TrustLevel::Standard);
         // What the schema says of the arguments has been weighed.
         security.arguments = Vec::new();
         ToolPolicy::new(security, assessment)
+            .with_dialing(dialing)
             .with_schema(definition.member("inputSchema"))
             .with_definition(ListKind::Tools, definition.clone())
             .with_longest_input(super::longest_input(definition))

@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use switchboard_flow::latency::Durations;
-use switchboard_guard::arguments::Checks;
+use switchboard_guard::arguments::{Checks, Dialing};
 use switchboard_guard::code::Level;
 use switchboard_guard::permission;
 use switchboard_guard::risk::Assessment;
@@ -43,6 +43,8 @@ pub struct ToolPolicy {
     /// The checks of its arguments, while no grant narrows them.
     pub checks: Arc<Checks>,
     code_level: Option<Level>,
+    /// Who dials the addresses in its arguments.
+    dialing: Dialing,
     /// Its arguments that are text, as the operator says.
     text_arguments: Vec<String>,
     input_schema: Option<Raw>,
@@ -67,6 +69,7 @@ impl ToolPolicy {
             security,
             checks,
             code_level: None,
+            dialing: Dialing::default(),
             text_arguments: Vec::new(),
             input_schema: None,
             longest_input: None,
@@ -87,6 +90,13 @@ impl ToolPolicy {
     /// Whether nothing about it is guarded: nobody is asked, nothing is checked, no right of its own is needed.
     pub(crate) fn is_plain(&self) -> bool {
         !self.may_ask() && self.assessment.permissions.is_empty() && self.assessment.scopes.is_empty()
+    }
+
+    /// The same with who dials the addresses in its arguments.
+    #[must_use]
+    pub fn with_dialing(self, dialing: Dialing) -> Self {
+        let checks = Arc::new(self.checks.as_ref().clone().with_dialing(dialing));
+        Self { dialing, checks, ..self }
     }
 
     /// The same with the level of code safety that the operator says.
@@ -130,6 +140,7 @@ impl ToolPolicy {
         let checks = Checks::new(&self.assessment.validators, &self.security, scopes, bases.first());
         let checks = checks.also_based_at(bases.others()).with_schema(self.schema().cloned());
         let checks = checks.with_text_arguments(&self.text_arguments).with_carried(&self.assessment.carried);
+        let checks = checks.with_dialing(self.dialing);
         match self.code_level {
             Some(level) => checks.at_code_level(level),
             None => checks,

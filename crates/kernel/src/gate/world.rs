@@ -10,12 +10,15 @@ use switchboard_guard::arguments::{self, Checks, Violation, World};
 use switchboard_guard::shell::Understood;
 use switchboard_wire::Raw;
 
+use super::dialed::Hosts;
+
 /// How long everything that is looked up for one call may take.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// This machine, as far as it was asked.
 struct Machine {
     addresses: HashMap<String, Vec<IpAddr>>,
+    agreed: Hosts,
 }
 
 impl World for Machine {
@@ -26,19 +29,37 @@ impl World for Machine {
     fn addresses(&self, host: &str) -> Option<Vec<IpAddr>> {
         self.addresses.get(host).cloned()
     }
+
+    fn is_agreed(&self, host: &str) -> bool {
+        self.agreed.contains(host)
+    }
 }
 
-/// Checks arguments, with everything looked up that the checks want to know.
-pub(super) async fn check(checks: Arc<Checks>, arguments: Raw, understood: &Understood) -> Option<Violation> {
-    let mut machine = Machine { addresses: HashMap::new() };
-    if checks.looks_outside() {
-        let hosts = arguments::hosts(&arguments);
-        if hosts.len() > arguments::MAX_HOSTS {
-            return Some(unchecked("more hosts are named than are looked up for one call"));
-        }
-        let looked = futures_util::future::join_all(hosts.iter().map(|host| look_up(host))).await;
-        machine.addresses = hosts.into_iter().zip(looked).collect();
+/// Checks arguments, with everything looked up that the checks want to know. `agreed` are hosts that a person agreed to.
+pub(super) async fn check(
+    checks: Arc<Checks>,
+    arguments: Raw,
+    understood: &Understood,
+    agreed: &Hosts,
+) -> Option<Violation> {
+    let mut machine = Machine { addresses: HashMap::new(), agreed: agreed.clone() };
+    let hosts = checks.hosts(&arguments);
+    if hosts.len() > arguments::MAX_HOSTS {
+        let many = unchecked("more hosts are named than are looked up for one call");
+        return if checks.dialing().asks() {
+            // Nobody is asked about what is refused anyway.
+            let hostile = judged(checks, arguments, machine, understood).await.filter(|found| !found.finding.asks());
+            hostile.or(Some(Violation { finding: many.finding.ask(), ..many }))
+        } else {
+            Some(many)
+        };
     }
+    let looked = futures_util::future::join_all(hosts.iter().map(|host| look_up(host))).await;
+    machine.addresses = hosts.into_iter().zip(looked).collect();
+    judged(checks, arguments, machine, understood).await
+}
+
+async fn judged(checks: Arc<Checks>, arguments: Raw, machine: Machine, understood: &Understood) -> Option<Violation> {
     if !checks.looks_at_places() {
         return arguments::check_with(&checks, &arguments, &machine, understood).err().map(|violation| *violation);
     }
@@ -53,7 +74,8 @@ pub(super) async fn check(checks: Arc<Checks>, arguments: Raw, understood: &Unde
 }
 
 fn unchecked(why: &str) -> Violation {
-    Violation { step: "arguments", pointer: String::new(), finding: Finding::new("unchecked", why), rejection: None }
+    let finding = Finding::new("unchecked", why);
+    Violation { step: "arguments", pointer: String::new(), finding, rejection: None, host: None }
 }
 
 /// The addresses of a name; none where it has none or nobody knows: what cannot be looked up is not let through.

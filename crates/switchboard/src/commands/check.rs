@@ -7,36 +7,62 @@ use std::io::{self, BufRead, Write};
 use std::net::IpAddr;
 
 use serde_json::{Map, Value, json};
+use switchboard_config::load;
 use switchboard_guard::code::{self, Language, Level};
 use switchboard_guard::screen::{self, Layer, Screening};
-use switchboard_guard::{Finding, Verdict, network, path, shell};
+use switchboard_guard::shell::Understood;
+use switchboard_guard::{Finding, Verdict, arguments, network, path, shell};
 use switchboard_wire::{Limits, Raw};
 
-use crate::Outcome;
-use crate::arguments::{Check, CheckKind};
+use crate::arguments::{Check, CheckKind, Common};
+use crate::failure::Failure;
+use crate::{Outcome, setup, specs};
 
 /// The longest line that is read; what is longer is refused without being kept.
 const LONGEST_LINE: usize = 64 << 20;
 /// The longest input that `input_gen` may make.
 const LONGEST_INPUT: usize = 32 << 20;
 
+/// What the inputs are, and what they are held against.
+struct Measure {
+    kind: CheckKind,
+    understood: Understood,
+}
+
 /// Runs the command over standard input and output.
-pub(crate) fn run(options: &Check) -> Outcome {
-    match check_lines(options.kind, &mut io::stdin().lock(), &mut io::stdout().lock()) {
+pub(crate) fn run(common: &Common, options: &Check) -> Outcome {
+    let measure = Measure { kind: options.kind, understood: understood(common, options.kind)? };
+    match check_lines(&measure, &mut io::stdin().lock(), &mut io::stdout().lock()) {
         // A reader that has gone has seen enough.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         outcome => Ok(outcome?),
     }
 }
 
-fn check_lines(kind: CheckKind, input: &mut impl BufRead, output: &mut impl Write) -> io::Result<()> {
+/// The table of commands as a kernel would have it. Without a configuration that can be read it is the built-in one; lines in
+/// it that cannot be read are an error, as they are at a start.
+fn understood(common: &Common, kind: CheckKind) -> Result<Understood, Failure> {
+    if kind != CheckKind::Shell {
+        return Ok(Understood::default());
+    }
+    match load(&setup::sources(common)?) {
+        Ok(loaded) => specs::understood(&loaded.config.settings),
+        Err(error) if common.config.is_some() => Err(error.into()),
+        Err(_) => Ok(Understood::default()),
+    }
+}
+
+fn check_lines(measure: &Measure, input: &mut impl BufRead, output: &mut impl Write) -> io::Result<()> {
     let mut line = Vec::new();
     while let Some(whole) = next_line(input, &mut line)? {
         if line.iter().all(u8::is_ascii_whitespace) && whole {
             continue;
         }
-        let (id, word, finding) =
-            if whole { judge(kind, &line) } else { (Value::Null, "block", Some(unreadable("the line is too long"))) };
+        let (id, word, finding) = if whole {
+            judge(measure, &line)
+        } else {
+            (Value::Null, "block", Some(unreadable("the line is too long")))
+        };
         let answer = match &finding {
             None => json!({ "id": id, "verdict": word, "why": Value::Null }),
             Some(finding) => {
@@ -88,7 +114,7 @@ fn unreadable(message: &str) -> Finding {
 }
 
 /// The id of a line, the verdict, and what led to it.
-fn judge(kind: CheckKind, line: &[u8]) -> (Value, &'static str, Option<Finding>) {
+fn judge(measure: &Measure, line: &[u8]) -> (Value, &'static str, Option<Finding>) {
     let case: Map<String, Value> = match serde_json::from_slice(line) {
         Ok(case) => case,
         // Such as text with half a character in it. The answer still has to find its question.
@@ -101,11 +127,11 @@ fn judge(kind: CheckKind, line: &[u8]) -> (Value, &'static str, Option<Finding>)
         Ok(input) => input,
         Err(finding) => return (id, "block", Some(finding)),
     };
-    if kind == CheckKind::Tool {
+    if measure.kind == CheckKind::Tool {
         let screening = check_tool(input);
         return (id, screening.word(), screening.finding().cloned());
     }
-    let verdict = check(kind, &case, input);
+    let verdict = check(measure, &case, input);
     let word = match &verdict {
         Ok(()) => "allow",
         Err(finding) if finding.asks() => "ask",
@@ -171,7 +197,8 @@ fn check_tool(input: Vec<u8>) -> Screening {
     }
 }
 
-fn check(kind: CheckKind, case: &Map<String, Value>, input: Vec<u8>) -> Verdict {
+fn check(measure: &Measure, case: &Map<String, Value>, input: Vec<u8>) -> Verdict {
+    let kind = measure.kind;
     let field = |name: &str| case.get(name).and_then(Value::as_str);
     match kind {
         CheckKind::Message => {
@@ -186,10 +213,14 @@ fn check(kind: CheckKind, case: &Map<String, Value>, input: Vec<u8>) -> Verdict 
             let links = |link: &str| case.get("fs")?.get(link)?.as_str().map(str::to_owned);
             path::check_bytes(&scope, &input, &links)
         }
-        CheckKind::Shell | CheckKind::Network | CheckKind::Code => {
+        CheckKind::Shell | CheckKind::Sql | CheckKind::Network | CheckKind::Code => {
             let text = String::from_utf8(input).map_err(|_| Finding::new("encoding", "not valid UTF-8"))?;
             match kind {
-                CheckKind::Shell => shell::check(&text),
+                CheckKind::Shell => shell::check_with(&text, &measure.understood),
+                CheckKind::Sql => {
+                    let only_reading = case.get("readonly").and_then(Value::as_bool).unwrap_or_default();
+                    arguments::check_statement(&text, only_reading)
+                }
                 CheckKind::Network => check_network(&text, case.get("resolve").and_then(Value::as_object)),
                 _ => {
                     let name = field("language").unwrap_or("python");
@@ -222,7 +253,7 @@ mod tests {
 
     fn answers(kind: CheckKind, lines: &str) -> Vec<Value> {
         let mut out = Vec::new();
-        check_lines(kind, &mut lines.as_bytes(), &mut out).unwrap();
+        check_lines(&Measure { kind, understood: Understood::default() }, &mut lines.as_bytes(), &mut out).unwrap();
         String::from_utf8(out).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
@@ -273,6 +304,11 @@ mod tests {
                 "block",
             ),
             (CheckKind::Network, json!({"input": "https://a.example/", "resolve": {}}), "block"),
+            (CheckKind::Sql, json!({"input": "select lower(name) from users"}), "allow"),
+            (CheckKind::Sql, json!({"input": "select my_function(name) from users"}), "ask"),
+            (CheckKind::Sql, json!({"input": "update users set name = 'x' where id = 1"}), "ask"),
+            (CheckKind::Sql, json!({"input": "update users set name = 'x' where id = 1", "readonly": true}), "block"),
+            (CheckKind::Sql, json!({"input": "select pg_read_file('/etc/passwd')"}), "block"),
             (CheckKind::Path, json!({"input": "src/main.rs"}), "allow"),
             (CheckKind::Path, json!({"input": "link/x", "fs": {"/project/link": "/etc"}}), "block"),
             (CheckKind::Code, json!({"input": "import csv", "level": "strict"}), "block"),

@@ -14,6 +14,7 @@ use crate::failure::{Failure, chain};
 use crate::local::Local;
 use crate::screen::{self, Tone};
 use crate::setup;
+use crate::specs;
 use crate::storage;
 
 pub(crate) async fn run(common: &Common) -> Outcome {
@@ -26,7 +27,9 @@ pub(crate) async fn run(common: &Common) -> Outcome {
             store(&loaded, &mut report).await;
             address(&loaded, &mut report).await;
             isolation(&mut report).await;
-            servers(loaded, &mut report).await;
+            if specs::understood(&loaded.config.settings).is_ok() {
+                servers(loaded, &mut report).await;
+            }
         }
     }
     report.print(common);
@@ -52,6 +55,9 @@ fn files(loaded: &Loaded, report: &mut Report) {
     }
     for error in &loaded.config.rejected {
         report.problem("configuration", &error.to_string(), None);
+    }
+    if let Err(failure) = specs::understood(&loaded.config.settings) {
+        report.problem("configuration", failure.message().unwrap_or_default(), None);
     }
 }
 

@@ -161,6 +161,17 @@ impl Watched {
             tracing::error!(%file, "this configuration file is empty; the servers stay as they are. A comment in it says none");
             return;
         }
+        // State stays where it is until the next start, and is ours there.
+        let loaded = Loaded { data_dir: self.data_dir.clone(), ..loaded };
+        let options = match specs::kernel_options(&loaded, None) {
+            Ok(options) => options,
+            Err(failure) => {
+                self.counts.refused.fetch_add(1, Ordering::Relaxed);
+                let why = failure.message().unwrap_or_default();
+                tracing::error!("the changed configuration cannot be used, everything stays as it is: {why}");
+                return;
+            }
+        };
         for problem in setup::problems(&loaded) {
             tracing::warn!("{problem}");
         }
@@ -170,7 +181,7 @@ impl Watched {
             tracing::warn!(keys, "these changed settings take effect at the next start; start again to use them");
         }
         if !changed.now.is_empty() {
-            self.kernel.judge_by(specs::kernel_options(&loaded.config.settings, None).gate);
+            self.kernel.judge_by(options.gate);
             tracing::info!(keys = changed.now.join(", "), "these changed settings hold from now on");
         }
         self.counts.taken.fetch_add(1, Ordering::Relaxed);

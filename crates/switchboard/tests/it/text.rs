@@ -37,6 +37,19 @@ fn a_malformed_configuration_is_named_with_file_and_line() {
 }
 
 #[test]
+fn a_line_of_understood_commands_that_cannot_be_read_is_an_error() {
+    let home = Home::new();
+    home.configure("[gate]\nunderstood_commands = ['read stock list', 'look stock']\n");
+    for command in [&["servers"][..], &["stdio"], &["serve"], &["tools"], &["check", "shell"]] {
+        let said = home.run(command).err(2);
+        assert!(said.contains("understood_commands") && said.contains("`look stock`"), "{command:?}: {said}");
+    }
+    let doctor = home.run(&["doctor"]);
+    assert_eq!(doctor.code, Some(1));
+    assert!(doctor.stdout.contains("understood_commands") && doctor.stdout.contains("`look stock`"), "{doctor:?}");
+}
+
+#[test]
 fn a_named_file_that_is_missing_is_a_usage_error() {
     let home = Home::new();
     let said = home.run(&["servers", "--config", "nowhere.toml"]).err(2);

@@ -82,7 +82,13 @@ pub(super) fn targets(text: &str) -> Vec<Target> {
             let read = percent::stages(token).into_iter().skip(1).collect::<Vec<_>>();
             found.extend(read.iter().flat_map(|read| super::in_text(read)));
         }
-        if slashes.is_some() {
+        if let Some(slashes) = slashes {
+            // Where a URL sends its reader on, the escapes of the next URL are read once more.
+            let tail = &token[slashes + 3..];
+            if tail.contains('%') {
+                let read = percent::stages(tail).into_iter().skip(1).collect::<Vec<_>>();
+                found.extend(read.iter().filter(|read| read.contains("://")).flat_map(|read| super::in_text(read)));
+            }
             continue;
         }
         found.extend(in_remote(token).and_then(|host| loose::target(host, Reading::Link)));

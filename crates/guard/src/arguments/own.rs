@@ -1,0 +1,263 @@
+//! Switchboard's own files: store, keys, configuration and trust. Whoever can change them decides in the operator's place, so a
+//! call that names one is asked about, whatever its tool may do.
+//!
+//! Where they lie is given as data, computed once at the start. Every string counts that could be a path, in every spelling that
+//! the rules for paths know, and the words of commands and code. A text that only speaks of them (prose of more than one word)
+//! does not. Which links lead there has to be looked up: this module says for which paths.
+
+use switchboard_wire::Raw;
+
+use super::role::Role;
+use super::{uri, walk};
+use crate::{Finding, path, percent};
+
+/// Paths of one call whose links are followed; a call that names more is asked about.
+const MAX_FOLLOWED: usize = 512;
+/// In longer commands only words count that have a sign of a path.
+const MAX_BARE_BYTES: usize = 1_024;
+/// Folders of one call at which its relative paths may begin.
+const MAX_BASES: usize = 16;
+
+/// What kind of place it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// A folder, with everything in it.
+    Folder,
+    /// One file.
+    File,
+    /// A file, and those beside it that have the same name up to its ending.
+    Family,
+}
+
+/// Where Switchboard's own files lie.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct OwnFiles {
+    places: Vec<(Vec<String>, Place)>,
+    /// What a text must hold to be about one of them by a relative name.
+    names: Vec<String>,
+    home: Option<String>,
+}
+
+/// What a call may touch, as far as no link was followed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Suspects {
+    /// A path that lies in or at a place.
+    pub touched: Option<String>,
+    /// Paths whose links have to be followed to know.
+    pub follow: Vec<String>,
+    /// Whether there are more of them than anybody follows.
+    pub too_many: bool,
+}
+
+impl OwnFiles {
+    /// The places by their absolute paths, and the home of whoever runs the servers.
+    #[must_use]
+    pub fn new(places: &[(String, Place)], home: Option<&str>) -> Self {
+        let named = |(path, place): &(String, Place)| (path::lexical(path), *place);
+        let places: Vec<_> = places.iter().map(named).filter(|(names, _)| !names.is_empty()).collect();
+        let names = places.iter().filter_map(|(names, _)| Some(names.last()?.to_lowercase())).collect();
+        Self { places, names, home: home.map(str::to_owned) }
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
+    /// What these arguments may touch. `bases` are the folders at which relative paths may begin.
+    #[must_use]
+    pub fn suspects(&self, arguments: &Raw, bases: &[String]) -> Suspects {
+        let mut suspects = Suspects::default();
+        if self.places.is_empty() {
+            return suspects;
+        }
+        let mut folders: Vec<String> = bases.to_vec();
+        let most = bases.len() + MAX_BASES;
+        walk::each_leaf(arguments, &mut |role, text| {
+            if role == Role::Path && folders.len() < most && text.len() <= path::MAX_PATH_BYTES {
+                folders
+                    .extend(self.readings(text.trim()).into_iter().filter(|reading| reading.starts_with('/')).take(1));
+            }
+        });
+        walk::each_leaf(arguments, &mut |role, text| {
+            if suspects.touched.is_none() && !suspects.too_many {
+                self.look_at(role, text, &folders, &mut suspects);
+            }
+        });
+        suspects
+    }
+
+    /// Looks at one string.
+    fn look_at(&self, role: Role, text: &str, folders: &[String], suspects: &mut Suspects) {
+        let is_command = matches!(role, Role::Command | Role::Commands | Role::CommandWords | Role::Script);
+        let is_word = !text.trim().contains(char::is_whitespace);
+        let is_text = matches!(role, Role::Prose | Role::Content);
+        // A mere name may be a link, where a path or a command is meant.
+        let any_name =
+            is_command && text.len() <= MAX_BARE_BYTES || is_word && matches!(role, Role::Path | Role::Reference);
+        let counts = any_name || self.may_name(text) && (is_word || is_command || self.speaks_of_place(text));
+        if is_text && !is_word || !counts {
+            return;
+        }
+        let words = if is_text { vec![text.trim().to_owned()] } else { words_in(is_command, text) };
+        for word in words.iter().filter(|word| word.len() <= path::MAX_PATH_BYTES && (any_name || self.may_name(word)))
+        {
+            for reading in self.readings(word) {
+                let absolute = reading.starts_with('/');
+                let joined = folders.iter().filter(|_| !absolute).map(|folder| format!("{folder}/{reading}"));
+                for path in absolute.then(|| reading.clone()).into_iter().chain(joined) {
+                    if self.has(&path::lexical(&path)) {
+                        suspects.touched = Some(path);
+                        return;
+                    }
+                    let follows = (is_word || is_command) && !path.contains(['*', '?']);
+                    if follows && !suspects.follow.contains(&path) {
+                        suspects.follow.push(path);
+                    }
+                }
+            }
+            if suspects.follow.len() > MAX_FOLLOWED {
+                // Nobody looks at that many, and what was not looked at is not let through.
+                suspects.too_many = true;
+                return;
+            }
+        }
+    }
+
+    /// The first of these paths that leads to a place by a link.
+    pub fn leading_inside(&self, follow: &[String], links: &impl Fn(&str) -> Option<String>) -> Option<String> {
+        let leads = |path: &&String| path::followed(path, links).is_none_or(|names| self.has(&names));
+        follow.iter().find(leads).cloned()
+    }
+
+    /// Why a person is asked.
+    #[must_use]
+    pub fn question(path: &str) -> Finding {
+        let shown: String = path.chars().take(256).collect();
+        let message = format!("`{shown}` belongs to Switchboard itself: its store, keys, configuration or trust");
+        Finding::new("own-files", message).ask()
+    }
+
+    /// The same where nobody could look.
+    #[must_use]
+    pub fn question_unread() -> Finding {
+        let message = "not all paths in it could be held against the files of Switchboard itself";
+        Finding::new("own-files", message).ask()
+    }
+
+    /// Whether a text is worth taking apart: most hold no sign of a path.
+    fn may_name(&self, text: &str) -> bool {
+        let is_sign = |byte: u8| matches!(byte, b'/' | b'\\' | b'~' | b'$' | b'%') || !byte.is_ascii();
+        text.bytes().any(is_sign) || {
+            let lower = text.to_ascii_lowercase();
+            self.names.iter().any(|name| lower.contains(name)) || text.contains(['*', '?'])
+        }
+    }
+
+    /// Whether a longer text has the name of a place in it, in any escape.
+    fn speaks_of_place(&self, text: &str) -> bool {
+        let has = |text: &str| {
+            let lower = text.to_lowercase().replace(['"', '\'', '\\'], "");
+            self.names.iter().any(|name| lower.contains(name))
+        };
+        has(text)
+            || text.contains('%') && percent::stages(text).iter().any(|read| has(read))
+            || !text.is_ascii() && has(&path::fold_look_alikes(text))
+    }
+
+    /// Every path that a word may be read as.
+    fn readings(&self, word: &str) -> Vec<String> {
+        let mut readings = Vec::new();
+        for stage in percent::stages(word) {
+            let folded = path::fold_look_alikes(&stage);
+            for text in [stage.to_string(), stage.replace('\\', ""), folded] {
+                let local = without_scheme(text.trim());
+                let expanded = self.expanded(local);
+                if !expanded.is_empty() && expanded.len() <= path::MAX_PATH_BYTES && !readings.contains(&expanded) {
+                    readings.push(expanded);
+                }
+            }
+        }
+        readings
+    }
+
+    /// A path with the home folder put in, as shells and many servers do.
+    fn expanded(&self, text: &str) -> String {
+        let Some(home) = &self.home else { return text.to_owned() };
+        let user = home.rsplit('/').next().unwrap_or_default();
+        let fronts = ["~", "$HOME", "${HOME}", "$env:HOME", "%HOME%", "%USERPROFILE%"];
+        let own = format!("~{user}");
+        let behind = |front: &str| text.strip_prefix(front).filter(|rest| rest.is_empty() || rest.starts_with('/'));
+        let rest = fronts.iter().copied().chain([own.as_str()]).find_map(behind);
+        let xdg = [
+            ("$XDG_DATA_HOME", "/.local/share"),
+            ("${XDG_DATA_HOME}", "/.local/share"),
+            ("$XDG_CONFIG_HOME", "/.config"),
+            ("${XDG_CONFIG_HOME}", "/.config"),
+        ];
+        let under = xdg.iter().find_map(|(front, folder)| Some(format!("{folder}{}", text.strip_prefix(front)?)));
+        match rest.map(str::to_owned).or(under) {
+            Some(rest) => format!("{home}{rest}"),
+            None => text.to_owned(),
+        }
+    }
+
+    /// Whether a path lies in or at a place; its names may be patterns.
+    fn has(&self, names: &[String]) -> bool {
+        self.places.iter().any(|(place, kind)| {
+            let fits = |at: usize| names.get(at).zip(place.get(at)).is_some_and(|(name, own)| matches(name, own));
+            let last = place.len() - 1;
+            match kind {
+                Place::Folder => names.len() >= place.len() && (0..=last).all(fits),
+                Place::File => names.len() == place.len() && (0..=last).all(fits),
+                Place::Family => {
+                    let stem = place[last].rsplit_once('.').map_or(place[last].as_str(), |(stem, _)| stem);
+                    names.len() == place.len()
+                        && (0..last).all(fits)
+                        && (fits(last) || names[last].to_lowercase().starts_with(&stem.to_lowercase()))
+                }
+            }
+        })
+    }
+}
+
+/// The words of a text, in every way that a shell or a program may part them.
+fn words_in(is_command: bool, text: &str) -> Vec<String> {
+    let mut found = vec![text.trim().to_owned()];
+    if is_command && let Ok(words) = crate::shell::plain_words(text) {
+        found.extend(words);
+    }
+    let parts = |c: char| {
+        c.is_whitespace()
+            || matches!(c, '"' | '\'' | '`' | '=' | ',' | ';' | ':' | '(' | ')' | '|' | '<' | '>' | '&' | '@')
+    };
+    // Quotes in the middle of a word are left out by shells.
+    let bare = text.replace(['"', '\''], "");
+    found.extend(text.split(parts).chain(bare.split(parts)).filter(|word| word.len() > 1).map(str::to_owned));
+    // What is glued to an option: `-C/path`, `-xf~/x`.
+    let glue = |word: &String| Some(word[word.find(['/', '~', '$']).filter(|_| word.starts_with('-'))?..].to_owned());
+    let glued: Vec<String> = found.iter().filter_map(glue).collect();
+    found.extend(glued);
+    found
+}
+
+fn without_scheme(text: &str) -> &str {
+    let Some((_, rest)) = uri::scheme_of(text).filter(|(scheme, _)| scheme.len() > 1) else { return text };
+    let local = rest.strip_prefix("//").map_or(rest, |after| after.strip_prefix("localhost").unwrap_or(after));
+    if local.starts_with('/') { local } else { text }
+}
+
+/// Whether a name, or a pattern for names, fits. Some file systems do not look at case.
+fn matches(pattern: &str, name: &str) -> bool {
+    if !pattern.contains(['*', '?', '[', '{']) {
+        return pattern.trim_end_matches(['.', ' ']).eq_ignore_ascii_case(name) || pattern == name;
+    }
+    if pattern.contains(['[', '{']) {
+        // A class or a choice: whatever stands in it counts as fitting.
+        let front = pattern.split(['[', '{', '*', '?']).next().unwrap_or_default();
+        return name.get(..front.len()).is_some_and(|start| start.eq_ignore_ascii_case(front));
+    }
+    let (pattern, name) = (pattern.to_lowercase(), name.to_lowercase());
+    path::Glob::new(&pattern).matches(&[name])
+}

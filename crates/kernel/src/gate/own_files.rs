@@ -1,0 +1,64 @@
+//! Files of Switchboard itself in the arguments of a call: it is asked about, whatever its tool may do.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use switchboard_guard::Finding;
+use switchboard_guard::arguments::{OwnFiles, Violation};
+use switchboard_peer::client::Target;
+
+use super::Attempt;
+use crate::server::Server;
+
+/// How long following the links of one call may take.
+const FOLLOW_TIMEOUT: Duration = Duration::from_secs(5);
+/// Folders of a command line at which relative paths may begin.
+const MAX_BASES: usize = 16;
+
+/// What a person has to agree to, where a call names a file of Switchboard itself.
+pub(super) async fn touched(own: &Arc<OwnFiles>, attempt: &Attempt<'_>) -> Option<Violation> {
+    if own.is_empty() {
+        return None;
+    }
+    let bases = bases(attempt.server);
+    let mut follow = Vec::new();
+    let beside = attempt.unknown_beside();
+    for sent in [Some(attempt.arguments()), attempt.within.cloned(), beside].iter().flatten() {
+        let found = own.suspects(sent, &bases);
+        if let Some(path) = &found.touched {
+            return Some(asked(OwnFiles::question(path)));
+        }
+        if found.too_many {
+            return Some(asked(OwnFiles::question_unread()));
+        }
+        follow.extend(found.follow);
+    }
+    if follow.is_empty() {
+        return None;
+    }
+    // Links are read from disks that may be slow.
+    let own = own.clone();
+    let looking = tokio::task::spawn_blocking(move || own.leading_inside(&follow, &link));
+    match tokio::time::timeout(FOLLOW_TIMEOUT, looking).await {
+        Ok(Ok(found)) => found.map(|path| asked(OwnFiles::question(&path))),
+        _ => Some(asked(OwnFiles::question_unread())),
+    }
+}
+
+fn link(path: &str) -> Option<String> {
+    std::fs::read_link(path).ok().map(|target| target.to_string_lossy().into_owned())
+}
+
+/// Where relative paths of a server may begin: where it was started, and the folders on its command line.
+fn bases(server: &Server) -> Vec<String> {
+    let Target::Command(command) = &server.spec.target else { return Vec::new() };
+    let here = std::env::current_dir().unwrap_or_default();
+    let cwd = command.cwd.as_ref().map_or_else(|| here.clone(), |cwd| here.join(cwd));
+    let named = command.args.iter().map(|arg| arg.split_once('=').map_or(arg.as_str(), |(_, value)| value));
+    let folders = named.filter(|value| value.starts_with('/')).take(MAX_BASES).map(str::to_owned);
+    [cwd.to_string_lossy().into_owned()].into_iter().chain(folders).collect()
+}
+
+fn asked(finding: Finding) -> Violation {
+    Violation { step: "own_files", pointer: String::new(), finding, rejection: None, host: None }
+}
