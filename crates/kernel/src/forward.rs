@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 use crate::bridge::{self, ResultType};
 use crate::callbacks::{CallQuestions, EndOfQuestions, speaks_callbacks};
 use crate::clients::ClientState;
+use crate::gate::RunningCall;
 use crate::gate::provenance::{self, Provenance};
 use crate::kernel::{Kernel, LEVEL_WAIT};
 use crate::parked::{Event, Running, ToTask};
@@ -109,7 +110,11 @@ impl Kernel {
         }
         let trial = server.try_pass()?;
         let began = Instant::now();
-        let outcome = self.forward_now(context, server, forward).await.and_then(|reply| of_server(server, reply));
+        let outcome = match RunningCall::of(self, context, server, &forward) {
+            Some(running) => running.outcome(self.forward_now(context, server, forward)).await,
+            None => self.forward_now(context, server, forward).await,
+        };
+        let outcome = outcome.and_then(|reply| of_server(server, reply));
         server.stats.note(began.elapsed(), outcome.as_ref().err());
         server.note_outcome(trial, &outcome, self);
         outcome.map(|reply| if reply.outcome.is_ok() { reply } else { crate::kernel::stamped(reply, server) })
@@ -173,11 +178,18 @@ impl Kernel {
         };
         let trial = server.try_pass()?;
         let began = Instant::now();
-        let outcome = if as_task {
-            across.call_as_task(forward).await
-        } else {
-            let knows = context.caller.can(&["extensions", meta::TASKS_EXTENSION]);
-            across.call_needs_task(forward, knows).await
+        let running = RunningCall::of(self, context, server, &forward);
+        let calling = async {
+            if as_task {
+                across.call_as_task(forward).await
+            } else {
+                let knows = context.caller.can(&["extensions", meta::TASKS_EXTENSION]);
+                across.call_needs_task(forward, knows).await
+            }
+        };
+        let outcome = match running {
+            Some(running) => running.outcome(calling).await,
+            None => calling.await,
         };
         let outcome = outcome.and_then(|reply| of_server(server, reply));
         server.stats.note(began.elapsed(), outcome.as_ref().err());

@@ -16,6 +16,7 @@ pub(crate) mod hearers;
 mod journal;
 pub(crate) mod lists;
 mod notices;
+mod ongoing;
 pub(crate) mod passage;
 pub(crate) mod pins;
 mod policy;
@@ -58,6 +59,8 @@ use audit::{Auditor, event, result};
 pub(crate) use authority::{CallAuthority, chain_said};
 use bases::Bases;
 pub(crate) use continued::{Continued, Continuing, beyond_limits, tokens_of};
+use ongoing::RightsChanges;
+pub(crate) use ongoing::RunningCall;
 pub use passage::{PASSAGES, Passage, Subject};
 pub use policy::{OWNER, ToolPolicy, default_policy};
 pub(crate) use record::Permit;
@@ -78,6 +81,7 @@ pub(crate) struct Gate {
     pub(crate) audit: Auditor,
     pub(crate) granted: tables::Granted,
     pub(crate) desk: confirm::Desk,
+    pub(crate) rights: RightsChanges,
     pub(crate) pins: pins::Pins,
     pub(crate) lists: lists::Cache,
     tokens: tokens::Tokens,
@@ -93,6 +97,7 @@ impl Gate {
             audit,
             granted: tables::Granted::new(options.store.clone()),
             desk: confirm::Desk::default(),
+            rights: RightsChanges::default(),
             pins: pins::Pins::default(),
             lists: lists::Cache::default(),
             tokens: tokens::Tokens::default(),

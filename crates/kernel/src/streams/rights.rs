@@ -1,6 +1,6 @@
 //! The right to go on: what streams, what is parked and what was kept ends when its tool is taken from its caller.
 //!
-//! While anything streams or waits for its client, the grants are looked at as often as calls would have them looked at, so
+//! While anything streams, runs for a while, or waits for its client or a person, the grants are looked at as often as calls would have them looked at, so
 //! that nothing goes on for longer after a revocation than a new call would pass.
 
 use std::sync::Arc;
@@ -40,6 +40,7 @@ impl Kernel {
             }
         }
         self.end_revoked_parked(&tables);
+        self.gate().rights.announce();
     }
 
     /// Judges a stream by what is known now, and ends it where it may not go on; whether it may.
@@ -86,7 +87,7 @@ impl Kernel {
     /// Looks at the grants for as long as something goes on that they could end.
     pub(crate) async fn watch_rights(&self) {
         loop {
-            let idle = self.streams().count() == 0 && self.parked().is_empty();
+            let idle = self.streams().count() == 0 && self.parked().is_empty() && !self.gate().rights.is_watched();
             tokio::select! {
                 () = self.closing().cancelled() => return,
                 () = self.streams().begun.notified(), if idle => {}

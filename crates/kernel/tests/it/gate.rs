@@ -19,6 +19,7 @@ mod pins;
 mod pressure;
 mod registry;
 mod revoke;
+mod revoke_running;
 mod settings;
 mod traps;
 mod validators;

@@ -14,7 +14,7 @@ use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_store::{Approvals, Claim, Claimed, Digest, Held, Ticket};
 use switchboard_wire::{Edit, Raw};
 
-use super::{LIFE, MOST, MOST_OF_ONE, later, unanswerable};
+use super::{LIFE, MAX_OPEN_QUESTIONS, MOST_OF_ONE, later, unanswerable};
 use crate::gate::{Attempt, Sent};
 use crate::kernel::Kernel;
 
@@ -83,10 +83,10 @@ impl Question<'_> {
         let now = kernel.gate().granted.time();
         // What a person was shown is forgotten once it is over.
         self.approvals.expire(now).await.map_err(unanswerable)?;
-        let pending = self.approvals.pending(now, MOST).await.map_err(unanswerable)?;
+        let pending = self.approvals.pending(now, MAX_OPEN_QUESTIONS).await.map_err(unanswerable)?;
         let principal = &*self.attempt.context.session.principal;
         let own = pending.iter().filter(|pending| pending.held.principal == principal).count();
-        if pending.len() >= MOST || own >= MOST_OF_ONE {
+        if pending.len() >= MAX_OPEN_QUESTIONS || own >= MOST_OF_ONE {
             return Err(Fault::new(FaultKind::ResourceExhausted, "too many calls wait for a person"));
         }
         self.approvals.hold(&self.held(now, reason)).await.map(drop).map_err(unanswerable)
