@@ -9,8 +9,8 @@ use serde_json::value::RawValue;
 use switchboard_guard::access::Access;
 use switchboard_protocol::mgp::{ApprovalPolicy, DefaultPolicy};
 use switchboard_store::{
-    AccessEntry, AccessSelector, Actor, Approval, AuditEvent, Decision, Digest, Head, Permission, PermissionDecision, Pin, Reuse,
-    ServerPermission, Store, StoreError, StoredCallback, Target, Verdict,
+    AccessEntry, AccessSelector, Actor, Approval, AuditEvent, Decision, Digest, Head, Permission, PermissionDecision,
+    Pin, Reuse, ServerPermission, Store, StoreError, StoredCallback, Target, Verdict,
 };
 
 use crate::gate::audit::{self, event, result};

@@ -174,6 +174,7 @@ impl Kernel {
         if context.caller.era() == Era::Modern && context.caller.can(&["elicitation"]) {
             return Ok(Confirmed::Answer(question.ask_by_input()));
         }
+        let _waits = self.waiting_calls().token();
         let mut waiting = Waiting { kernel: self, id: Some(question.id.clone()) };
         let waited = self.wait_for_answer(&question).await;
         waiting.id = None;

@@ -24,6 +24,11 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(200);
 impl Kernel {
     /// Ends what its caller may not use any more, by what is known now.
     pub(crate) fn end_revoked(&self) {
+        self.end_lost();
+        self.gate().rights.announce();
+    }
+
+    fn end_lost(&self) {
         let tables = self.gate().granted.latest();
         for live in self.streams().running() {
             if self.has_right(&tables, &live) {
@@ -40,7 +45,6 @@ impl Kernel {
             }
         }
         self.end_revoked_parked(&tables);
-        self.gate().rights.announce();
     }
 
     /// Judges a stream by what is known now, and ends it where it may not go on; whether it may.
@@ -96,7 +100,10 @@ impl Kernel {
             match self.gate().granted.again().await {
                 Ok(true) => self.grants_changed(),
                 // What ends by itself changes nothing in the store.
-                Ok(false) if self.gate().granted.latest().anything_expires => self.end_revoked(),
+                Ok(false) if self.gate().granted.latest().anything_expires => {
+                    self.end_lost();
+                    self.gate().rights.tick();
+                }
                 _ => {}
             }
         }
