@@ -556,7 +556,7 @@ fn no_such_state() -> Fault {
 fn without_foreign_input(era: Era, forward: &mut Forward) -> Result<(), Fault> {
     const INPUT: [&str; 2] = ["requestState", "inputResponses"];
     let has = |key: &&str| forward.params.as_ref().is_some_and(|params| params.member(key).is_some());
-    if era == Era::Legacy && INPUT.iter().any(|key| has(key)) {
+    if era == Era::Legacy && INPUT.iter().any(has) {
         let edit = Edit::of_optional(forward.params.as_ref()).map_err(malformed)?;
         forward.params = Some(INPUT.iter().fold(edit, |edit, key| edit.remove(key)).finish());
     }

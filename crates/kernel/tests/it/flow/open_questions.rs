@@ -29,7 +29,7 @@ fn asks(id: &str) -> Value {
 
 /// The names of the questions that the operator sees.
 async fn listed(store: &Store) -> Vec<String> {
-    let open = store.callbacks().pending(jiff::Timestamp::now(), 100).await.unwrap();
+    let open = store.callbacks().pending(jiff::Timestamp::now(), 100).await.expect("a list");
     open.into_iter().map(|callback| callback.id).collect()
 }
 
