@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use switchboard_protocol::mgp::{DefaultPolicy, Risk, ValidatorName};
 
-use crate::entry::{MgpEntry, ServerEntry};
+use crate::entry::{MgpEntry, Restart, ServerEntry};
 use crate::oauth::OAuthClient;
 use crate::policy::{IsolationEntry, IsolationMode, ToolEntry};
 use crate::secret::{Secret, looks_like_credential, names_program, names_secret, printable};
@@ -37,7 +37,7 @@ pub fn disclosed(entry: &ServerEntry) -> Vec<String> {
         oauth,
         sharing,
         era,
-        // Time-outs give a server no power: they are neither shown nor covered.
+        // With the others, below.
         start_timeout: _,
         call_timeout: _,
         default_policy,
@@ -96,6 +96,11 @@ pub fn disclosed(entry: &ServerEntry) -> Vec<String> {
     if let Some(era) = era {
         say(format!("era: {era}"));
     }
+    let times = entry.times();
+    if !times.is_empty() {
+        let times: Vec<_> = times.into_iter().map(|(key, value)| format!("{key} = {value}")).collect();
+        say(format!("times: {}", times.join(", ")));
+    }
     for (name, pairs) in flow.tables() {
         let pairs: Vec<_> = pairs.into_iter().map(|(key, value)| format!("{key} = {value}")).collect();
         say(format!("{name}: {}", pairs.join(", ")));
@@ -125,8 +130,9 @@ fn of_mgp(mgp: &MgpEntry, say: &mut impl FnMut(String)) {
     if !extensions.is_empty() {
         say(format!("extensions: {}", extensions.join(", ")));
     }
-    if let Some(restart) = restart {
-        say(format!("restart: {}, at most {} times", restart.mode, restart.max_restarts));
+    if let Some(Restart { mode, max_restarts, window, backoff_base, backoff_max }) = restart {
+        let (window, first, longest) = (window.as_secs(), backoff_base.as_millis(), backoff_max.as_millis());
+        say(format!("restart: {mode}, at most {max_restarts} times in {window} s, after {first} to {longest} ms"));
     }
 }
 
@@ -377,6 +383,49 @@ validator = "none"
         ] {
             assert!(lines.iter().any(|line| line == expected), "{expected}: {lines:#?}");
         }
+    }
+
+    /// The whole of what a file can say, each key with a value of its own: none of them is left out.
+    #[test]
+    fn no_setting_is_left_out() {
+        let plain = "[[servers]]\nid = \"s\"\ncommand = \"s\"\n";
+        let before = (disclosed(&entry(plain)), fingerprint_of(plain));
+        for (more, word) in [
+            ("enabled = false", ""),
+            ("description = \"words\"", "words"),
+            ("cwd = \"sub\"", "sub"),
+            ("env = { A = \"b\" }", "A=b"),
+            ("pass_env = [\"HOME\"]", "HOME"),
+            ("sharing = \"session\"", "session"),
+            ("era = \"modern\"", "modern"),
+            ("start_timeout_ms = 1111", "start_timeout_ms = 1111"),
+            ("call_timeout_ms = 2222", "call_timeout_ms = 2222"),
+            ("stop_timeout_ms = 3333", "stop_timeout_ms = 3333"),
+            ("drain_timeout_ms = 4444", "drain_timeout_ms = 4444"),
+            ("health_every_ms = 5555", "health_every_ms = 5555"),
+            ("sleep_after_ms = 6666", "sleep_after_ms = 6666"),
+            ("default_policy = \"opt-in\"", "opt-in"),
+            ("audit_sink = true", "audit sink"),
+            ("[servers.rates]\ncalls = 7\nwindow_ms = 1000", "calls = 7"),
+            ("[servers.breaker]\nfailures = 9", "failures = 9"),
+            ("[servers.retry]\nmost = 3", "most = 3"),
+            ("[servers.mgp]\nrestart_policy = \"always\"\nrestart_window_secs = 77", "in 77 s"),
+            ("[servers.mgp]\nbackoff_base_ms = 88", "after 88"),
+            ("[servers.mgp]\nbackoff_max_ms = 99999", "to 99999 ms"),
+        ] {
+            let text = format!("{plain}{more}\n");
+            let lines = disclosed(&entry(&text));
+            if !word.is_empty() {
+                let new: Vec<_> = lines.iter().filter(|line| !before.0.contains(line)).collect();
+                assert!(new.iter().any(|line| line.contains(word)), "{more}: {new:?}");
+            }
+            assert_ne!(fingerprint_of(&text), before.1, "an approval covers {more}");
+        }
+    }
+
+    fn fingerprint_of(text: &str) -> String {
+        let config = Config::parse(std::path::Path::new("mgp.toml"), text, &Environment::default()).unwrap();
+        crate::fingerprint(&config.servers[0])
     }
 
     #[test]

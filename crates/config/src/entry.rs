@@ -184,6 +184,14 @@ pub struct ServerEntry {
 }
 
 impl ServerEntry {
+    /// The times that the file names, as keys and values.
+    pub(crate) fn times(&self) -> Vec<(&'static str, String)> {
+        let millis = |time: Duration| time.as_millis().to_string();
+        let own =
+            [("start_timeout_ms", self.start_timeout.map(millis)), ("call_timeout_ms", self.call_timeout.map(millis))];
+        own.into_iter().chain(self.flow.keys()).filter_map(|(key, time)| Some((key, time?))).collect()
+    }
+
     /// A local server.
     pub fn stdio(id: impl Into<String>, command: impl Into<String>, args: Vec<String>) -> Self {
         Self { id: id.into(), command: Some(command.into()), args, ..Self::default() }

@@ -188,32 +188,34 @@ fn small(keys: &Keys<'_>, key: &str, from: u64) -> Result<Option<u32>, ConfigErr
 impl FlowEntry {
     /// The plain keys of a server, to be written back.
     pub(crate) fn keys(&self) -> [(&'static str, Option<String>); 4] {
+        // Every member is named, so that a new one is not forgotten; those that are tables stand below.
+        let Self { stop_timeout, drain_timeout, health_every, sleep_after, rates: _, breaker: _, retry: _ } = *self;
         [
-            ("stop_timeout_ms", millis(self.stop_timeout)),
-            ("drain_timeout_ms", millis(self.drain_timeout)),
-            ("health_every_ms", millis(self.health_every)),
-            ("sleep_after_ms", millis(self.sleep_after)),
+            ("stop_timeout_ms", millis(stop_timeout)),
+            ("drain_timeout_ms", millis(drain_timeout)),
+            ("health_every_ms", millis(health_every)),
+            ("sleep_after_ms", millis(sleep_after)),
         ]
     }
 
     /// Its tables, to be written back: those that say something.
     pub(crate) fn tables(&self) -> Vec<(&'static str, Vec<(&'static str, String)>)> {
         let text = |number: Option<u32>| number.map(|number| number.to_string());
-        let breaker = [
-            ("failures", text(self.breaker.failures)),
-            ("open_ms", millis(self.breaker.open)),
-            ("open_max_ms", millis(self.breaker.open_max)),
-        ];
+        // Here as well: what has no table stands among the plain keys.
+        let Self { stop_timeout: _, drain_timeout: _, health_every: _, sleep_after: _, rates, breaker, retry } = self;
+        let Breaker { failures, open, open_max } = *breaker;
+        let Retry { most, first, longest, fallback } = *retry;
+        let breaker = [("failures", text(failures)), ("open_ms", millis(open)), ("open_max_ms", millis(open_max))];
         let retry = [
-            ("most", text(self.retry.most)),
-            ("first_ms", millis(self.retry.first)),
-            ("longest_ms", millis(self.retry.longest)),
-            ("fallback", self.retry.fallback.map(|flag| flag.to_string())),
+            ("most", text(most)),
+            ("first_ms", millis(first)),
+            ("longest_ms", millis(longest)),
+            ("fallback", fallback.map(|flag| flag.to_string())),
         ];
         let said = |pairs: Vec<(&'static str, Option<String>)>| -> Vec<_> {
             pairs.into_iter().filter_map(|(key, value)| Some((key, value?))).collect()
         };
-        let tables = [("rates", self.rates.keys()), ("breaker", breaker.to_vec()), ("retry", retry.to_vec())];
+        let tables = [("rates", rates.keys()), ("breaker", breaker.to_vec()), ("retry", retry.to_vec())];
         let tables = tables.into_iter().map(|(name, pairs)| (name, said(pairs)));
         tables.filter(|(_, pairs)| !pairs.is_empty()).collect()
     }

@@ -109,6 +109,33 @@ fn parse(text: &str) -> Option<BTreeMap<String, Approval>> {
 /// SHA-256, in hex, over an unambiguous text of all that an approval covers.
 pub fn fingerprint(server: &Server) -> String {
     let entry = &server.entry;
+    // Every member is covered below: a new one does not pass unseen.
+    let crate::ServerEntry {
+        id: _,
+        description: _,
+        enabled: _,
+        transport: _,
+        command: _,
+        args: _,
+        cwd: _,
+        env: _,
+        pass_env: _,
+        url: _,
+        headers: _,
+        token: _,
+        oauth: _,
+        sharing: _,
+        era: _,
+        start_timeout: _,
+        call_timeout: _,
+        default_policy: _,
+        audit_sink: _,
+        tools: _,
+        prompts: _,
+        isolation: _,
+        flow: _,
+        mgp: _,
+    } = entry;
     let pairs = |map: &BTreeMap<String, crate::Secret>| -> Vec<Value> {
         map.iter().map(|(name, value)| json!([name, value.reveal()])).collect()
     };
@@ -148,6 +175,7 @@ pub fn fingerprint(server: &Server) -> String {
         ("extensions", mgp.filter(|mgp| !mgp.extensions.is_empty()).map(|mgp| json!(mgp.extensions))),
         ("restart", mgp.and_then(|mgp| mgp.restart.as_ref()).map(|restart| json!(format!("{restart:?}")))),
         ("description", entry.description.as_ref().map(|text| json!(text))),
+        ("times", (!entry.times().is_empty()).then(|| json!(entry.times()))),
         ("prompts", (!entry.prompts.is_empty()).then(|| json!(crate::policy::covered_words(&entry.prompts)))),
     ];
     covered.extend(rest.into_iter().filter_map(|(key, value)| Some(json!([key, value?]))));

@@ -9,7 +9,7 @@
 #[cfg(test)]
 mod tests;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -24,6 +24,8 @@ pub struct Limits {
     pub open: usize,
     /// Of one server.
     pub of_server: usize,
+    /// Of one principal, at all servers together: a share, so that nobody's calls take the places of all.
+    pub of_principal: usize,
     /// Answers that are remembered.
     pub answered: usize,
     /// Bytes of one answer.
@@ -38,7 +40,8 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             open: 1_024,
-            of_server: 64,
+            of_server: 256,
+            of_principal: 32,
             answered: 1_024,
             answer_bytes: 64 << 10,
             usual: Duration::from_secs(120),
@@ -97,7 +100,35 @@ pub enum Came {
     /// One that was answered: the answer goes back once more.
     Answered(Raw),
     /// One too many.
-    TooMany,
+    TooMany {
+        /// Which bound it is beyond.
+        bound: Bound,
+        /// Whether it is the first one of its call: the rest need not be told of again.
+        is_first: bool,
+    },
+}
+
+/// A bound on open questions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bound {
+    /// Of the principal whose call it is.
+    Principal,
+    /// Of the server that asks.
+    Server,
+    /// Of all together.
+    All,
+}
+
+impl Bound {
+    /// The word for it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Principal => "principal",
+            Self::Server => "server",
+            Self::All => "all",
+        }
+    }
 }
 
 /// Why an answer does not count.
@@ -131,13 +162,15 @@ pub struct Table {
     limits: Limits,
     open: HashMap<Arc<str>, Open>,
     answered: VecDeque<Recorded>,
+    /// Calls that asked too much: each of them is told of once. They are forgotten with the call.
+    refused: HashSet<u64>,
 }
 
 impl Table {
     /// An empty one.
     #[must_use]
     pub fn new(limits: Limits) -> Self {
-        Self { limits, open: HashMap::new(), answered: VecDeque::new() }
+        Self { limits, open: HashMap::new(), answered: VecDeque::new(), refused: HashSet::new() }
     }
 
     /// Takes a question of a server; `id` is what it will be called.
@@ -163,9 +196,10 @@ impl Table {
         if let Some(old) = &replaces {
             self.open.remove(old);
         }
-        let own = self.open.values().filter(|open| open.origin.server == origin.server).count();
-        if self.open.len() >= self.limits.open || own >= self.limits.of_server {
-            return Came::TooMany;
+        if let Some(bound) = self.beyond(&origin) {
+            // More calls than that cannot be remembered: then each of their questions is told of.
+            let is_first = self.refused.len() >= self.limits.open || self.refused.insert(origin.scope);
+            return Came::TooMany { bound, is_first };
         }
         let wait = request.timeout_ms.map_or(self.limits.usual, Duration::from_millis).min(self.limits.longest);
         let id: Arc<str> = id.into();
@@ -181,9 +215,27 @@ impl Table {
         Came::New { id, replaces }
     }
 
+    /// The bound that another question from there would be beyond.
+    fn beyond(&self, origin: &Origin) -> Option<Bound> {
+        let of =
+            |same: fn(&Origin, &Origin) -> bool| self.open.values().filter(|open| same(&open.origin, origin)).count();
+        // What is about no call is nobody's: there each server has a share.
+        let same_share = |one: &Origin, other: &Origin| {
+            one.principal == other.principal && (!one.principal.is_empty() || one.server == other.server)
+        };
+        if of(same_share) >= self.limits.of_principal {
+            return Some(Bound::Principal);
+        }
+        if of(|one, other| one.server == other.server) >= self.limits.of_server {
+            return Some(Bound::Server);
+        }
+        (self.open.len() >= self.limits.open).then_some(Bound::All)
+    }
+
     /// A call, or a connection, has ended: its answers are forgotten. Gives the names of the questions that were open.
     pub fn end(&mut self, scope: u64) -> Vec<Arc<str>> {
         self.answered.retain(|recorded| recorded.origin.scope != scope);
+        self.refused.remove(&scope);
         let ended = self.open.iter().filter(|(_, open)| open.origin.scope == scope);
         let ended: Vec<Arc<str>> = ended.map(|(id, _)| id.clone()).collect();
         for id in &ended {

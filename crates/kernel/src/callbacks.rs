@@ -10,6 +10,7 @@ mod hearers;
 mod record;
 mod scope;
 
+pub(crate) use scope::end_questions_of;
 pub(crate) use scope::{CallNames, CallQuestions, ConnectionQuestions, EndOfQuestions};
 
 use std::collections::HashMap;
@@ -147,7 +148,7 @@ impl Kernel {
         }
         let principal = about.as_ref().map_or_else(|| NOBODY.into(), |about| about.client.session.principal.clone());
         let origin = Origin { server: server.id().clone(), principal, scope };
-        let id = switchboard_peer::random_token();
+        let id = self.callback_name();
         let came = self.callbacks().table.lock().ask(&id, origin, request.clone(), now());
         match came {
             Came::New { id, replaces } => {
@@ -164,9 +165,12 @@ impl Kernel {
             }
             Came::Open => {}
             Came::Answered(answer) => self.give_back(back, &request.callback_id, answer),
-            Came::TooMany => {
-                tracing::warn!(server = %server.id(), "the server asks too much at once");
-                self.give_back(back, &request.callback_id, unanswered(&request));
+            Came::TooMany { bound, is_first } => {
+                tracing::warn!(server = %server.id(), bound = bound.as_str(), "too many questions are open");
+                if is_first {
+                    self.record_too_many(server, about.as_ref(), &request, bound);
+                }
+                self.give_back(back, &request.callback_id, without_answer(&request, "too_many_questions"));
             }
         }
     }
@@ -235,11 +239,12 @@ impl Kernel {
             }
             Ending::Void => None,
         };
-        if let Some(store) = self.gate().store() {
-            let _ = store.callbacks().close(&id).await;
-        }
         if let Some(said) = said {
             self.give_back(&back, &request.callback_id, said);
+        }
+        // Last: a store that is locked does not hold up the server's answer.
+        if let Some(store) = self.gate().store() {
+            let _ = store.callbacks().close(&id).await;
         }
     }
 
@@ -261,7 +266,6 @@ impl Kernel {
         request: &CallbackRequest,
         mut answered: oneshot::Receiver<Answer>,
     ) -> Ending {
-        let kept = self.put_before_operator(id, server, about, request).await;
         let by_callback = about.is_some_and(|about| speaks_callbacks(&about.client));
         if let Some(about) = about.filter(|_| by_callback) {
             self.put_to_client(id, server, about, request, 1);
@@ -274,6 +278,18 @@ impl Kernel {
         });
         let over = about.map_or_else(CancellationToken::new, |about| about.client.cancel.clone());
         let mut asked = false;
+        // Beside the client: a store that is locked holds up neither the question nor its answer.
+        let mut by_operator = std::pin::pin!(async {
+            if !self.put_before_operator(id, server, about, request).await {
+                return std::future::pending().await;
+            }
+            loop {
+                tokio::time::sleep(LOOK).await;
+                if let Some(answer) = self.operator_answer(id).await {
+                    return answer;
+                }
+            }
+        });
         loop {
             let due = self.callbacks().table.lock().due(id, now());
             let Some(due) = due else {
@@ -291,7 +307,6 @@ impl Kernel {
                 }
                 Due::Wait(until) => Instant::from_std(until),
             };
-            let look = Instant::now() + LOOK;
             tokio::select! {
                 answer = &mut answered => return answer.map_or(Ending::Void, Ending::Answered),
                 said = &mut asking, if !asked => {
@@ -307,19 +322,19 @@ impl Kernel {
                         }
                     }
                 }
-                () = tokio::time::sleep_until(if kept { wait.min(look) } else { wait }) => {}
+                answer = &mut by_operator => {
+                    let taken = self.callbacks().table.lock().answer(id, None, &answer.said);
+                    return match taken {
+                        Ok(_) => Ending::Answered(answer),
+                        Err(NoAnswer::Unknown) => Ending::Void,
+                        // It stands in the store, and nobody can give another one.
+                        Err(_) => Ending::Unfit,
+                    };
+                }
+                () = tokio::time::sleep_until(wait) => {}
                 () = self.closing().cancelled() => return Ending::Unanswered,
                 // The client has taken its call back: nobody will answer.
                 () = over.cancelled() => return Ending::Unanswered,
-            }
-            if kept && let Some(answer) = self.operator_answer(id).await {
-                let taken = self.callbacks().table.lock().answer(id, None, &answer.said);
-                match taken {
-                    Ok(_) => return Ending::Answered(answer),
-                    Err(NoAnswer::Unknown) => {}
-                    // It stands in the store, and nobody can give another one.
-                    Err(_) => return Ending::Unfit,
-                }
             }
         }
     }
@@ -398,10 +413,10 @@ impl Kernel {
         if !self.callbacks().table.lock().has(&said.callback_id) {
             return None;
         }
-        Some(self.take_answer(context, said).await)
+        Some(self.take_answer(context, params, said).await)
     }
 
-    async fn take_answer(&self, context: &Context, said: CallbackResponse) -> Result<Raw, Fault> {
+    async fn take_answer(&self, context: &Context, params: &Raw, said: CallbackResponse) -> Result<Raw, Fault> {
         let unknown = || Fault::new(FaultKind::UnknownResource, NoAnswer::Unknown.to_string());
         let principal = &context.session.principal;
         // Who may not make the call any more, or not with this token, has no say in it.
@@ -409,6 +424,8 @@ impl Kernel {
         let server = server.and_then(|id| self.server(&id)).ok_or_else(unknown)?;
         let concerns = self.callbacks().concerns(&said.callback_id).ok_or_else(unknown)?;
         self.admit_answer(context, &server, &concerns, unknown).await?;
+        let tool = concerns.call.as_ref().map(|call| &*call.tool);
+        self.admit_answer_for(context, &server, tool, params).await?;
         let taken = self.callbacks().table.lock().answer(&said.callback_id, Some(principal), &said.response);
         match taken {
             Ok(_) => {

@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 use crate::bridge::{self, ResultType};
 use crate::callbacks::{CallQuestions, EndOfQuestions, speaks_callbacks};
 use crate::clients::ClientState;
+use crate::gate::RunningCall;
 use crate::gate::provenance::{self, Provenance};
 use crate::kernel::{Kernel, LEVEL_WAIT};
 use crate::parked::{Event, Running, ToTask};
@@ -109,7 +110,11 @@ impl Kernel {
         }
         let trial = server.try_pass()?;
         let began = Instant::now();
-        let outcome = self.forward_now(context, server, forward).await.and_then(|reply| of_server(server, reply));
+        let outcome = match RunningCall::of(self, context, server, &forward) {
+            Some(running) => running.outcome(self.forward_now(context, server, forward)).await,
+            None => self.forward_now(context, server, forward).await,
+        };
+        let outcome = outcome.and_then(|reply| of_server(server, reply));
         server.stats.note(began.elapsed(), outcome.as_ref().err());
         server.note_outcome(trial, &outcome, self);
         outcome.map(|reply| if reply.outcome.is_ok() { reply } else { crate::kernel::stamped(reply, server) })
@@ -122,10 +127,9 @@ impl Kernel {
         let is_read = &*asked == method::RESOURCES_READ;
         let uri = forward.params.as_ref().filter(|_| is_read).and_then(|params| params.member("uri")?.as_text());
         let eras = (context.caller.era(), upstream.revision.era());
-        if eras.0 == Era::Legacy && brings_state(forward.params.as_ref()) {
-            // There it has no meaning, and nobody has looked at it.
-            let edit = Edit::of_optional(forward.params.as_ref()).map_err(malformed)?;
-            forward.params = Some(edit.remove("requestState").remove("inputResponses").finish());
+        without_foreign_input(eras.0, &mut forward)?;
+        if eras.0 == Era::Modern {
+            Box::pin(self.admit_input(context, server, &forward)).await?;
         }
         let request = (eras == (Era::Modern, Era::Modern)).then(|| stateful(context, &forward));
         if let Some(request) = &request
@@ -160,10 +164,11 @@ impl Kernel {
         &self,
         context: &Context,
         server: &Arc<Server>,
-        forward: Forward,
+        mut forward: Forward,
         wish: TaskWish,
     ) -> Result<Reply, Fault> {
         self.takes_calls(server)?;
+        without_foreign_input(context.caller.era(), &mut forward)?;
         let upstream = self.upstream(context, server).await?;
         let across = Across { kernel: self, context, server, upstream: &upstream };
         let as_task = match (context.caller.era(), upstream.revision.era(), wish) {
@@ -173,11 +178,18 @@ impl Kernel {
         };
         let trial = server.try_pass()?;
         let began = Instant::now();
-        let outcome = if as_task {
-            across.call_as_task(forward).await
-        } else {
-            let knows = context.caller.can(&["extensions", meta::TASKS_EXTENSION]);
-            across.call_needs_task(forward, knows).await
+        let running = RunningCall::of(self, context, server, &forward);
+        let calling = async {
+            if as_task {
+                across.call_as_task(forward).await
+            } else {
+                let knows = context.caller.can(&["extensions", meta::TASKS_EXTENSION]);
+                across.call_needs_task(forward, knows).await
+            }
+        };
+        let outcome = match running {
+            Some(running) => running.outcome(calling).await,
+            None => calling.await,
         };
         let outcome = outcome.and_then(|reply| of_server(server, reply));
         server.stats.note(began.elapsed(), outcome.as_ref().err());
@@ -197,7 +209,11 @@ impl Kernel {
         let (live, id) = (forward.live.take(), forward.id.take());
         let questions = std::mem::take(&mut forward.questions);
         let goes_on = questions.is_shared();
-        let (kernel, server_, client) = (self.clone(), server.clone(), context.clone());
+        // What the server asks in the middle of it ends with it, however it ends. Several rounds are one call.
+        let over = (!goes_on).then(|| context.cancel.child_token());
+        let client = Context { cancel: over.clone().unwrap_or_else(|| context.cancel.clone()), ..context.clone() };
+        let _over = over.map(CancellationToken::drop_guard);
+        let (kernel, server_) = (self.clone(), server.clone());
         let called = forward.params.clone().filter(|_| *forward.method == *method::TOOLS_CALL);
         let extra = forward.extra.clone();
         let related = Arc::new(Relay { kernel, server: server_, client, logs, live, id, questions, called, extra });
@@ -285,6 +301,8 @@ impl Kernel {
         // To the client, all rounds are one call.
         let questions = forward.questions.clone().shared();
         let _end = EndOfQuestions { kernel: self, questions: &questions };
+        // Between two rounds no server works on it, and still it is not over.
+        let _waits = self.waiting_calls().token();
         for _ in 0..MOST_ROUNDS {
             let round = Forward {
                 method: forward.method.clone(),
@@ -308,6 +326,9 @@ impl Kernel {
                     let called = forward.params.as_ref().filter(|_| *forward.method == *method::TOOLS_CALL);
                     let asked = AskedIn { client: context, server, called, extra: &forward.extra };
                     Box::pin(asked.may_go_on(self)).await?;
+                    for (_, answer) in &answers {
+                        asked.admit_answer(self, answer).await?;
+                    }
                     params = bridge::with_input(&params, &answers, state).map_err(malformed)?;
                 }
                 ResultType::Complete | ResultType::Task => return Ok(reply),
@@ -342,7 +363,29 @@ impl Kernel {
                 }
             }
         };
-        futures_util::future::try_join_all(requests.into_iter().map(ask)).await
+        let asking = futures_util::future::try_join_all(requests.into_iter().map(ask));
+        tokio::select! {
+            answers = asking => answers,
+            () = self.closing().cancelled() => {
+                let text = format!("Switchboard ended before the client answered; {UNKNOWN}");
+                let fault = Fault::new(FaultKind::ServerDraining, text).from_server(server.id().as_ref());
+                Err(fault.with_source(CallError::Cancelled))
+            }
+        }
+    }
+
+    /// Judges the answers that a modern client's request brings: whoever they say that they are given for.
+    async fn admit_input(&self, context: &Context, server: &Arc<Server>, forward: &Forward) -> Result<(), Fault> {
+        let Some(answers) = forward.params.as_ref().and_then(|params| params.member("inputResponses")) else {
+            return Ok(());
+        };
+        let called = forward.params.as_ref().filter(|_| *forward.method == *method::TOOLS_CALL);
+        let asked = AskedIn { client: context, server, called, extra: &forward.extra };
+        let answers = Object::open(&answers).map_err(malformed)?;
+        for (_, answer) in answers.iter() {
+            asked.admit_answer(self, &answer).await?;
+        }
+        Ok(())
     }
 
     /// A modern client calls a legacy server: the server's questions become `input_required`.
@@ -506,6 +549,18 @@ fn stateful(context: &Context, forward: &Forward) -> Stateful {
 fn no_such_state() -> Fault {
     Fault::new(FaultKind::InvalidParams, "this `requestState` is unknown, used up, or too old")
         .suggest("make the request again without `requestState` and `inputResponses`")
+}
+
+/// Takes out of a legacy client's request what only the modern era knows: there it has no meaning, and nobody has looked at
+/// it. A modern server would take it for an answer to its question.
+fn without_foreign_input(era: Era, forward: &mut Forward) -> Result<(), Fault> {
+    const INPUT: [&str; 2] = ["requestState", "inputResponses"];
+    let has = |key: &&str| forward.params.as_ref().is_some_and(|params| params.member(key).is_some());
+    if era == Era::Legacy && INPUT.iter().any(has) {
+        let edit = Edit::of_optional(forward.params.as_ref()).map_err(malformed)?;
+        forward.params = Some(INPUT.iter().fold(edit, |edit, key| edit.remove(key)).finish());
+    }
+    Ok(())
 }
 
 fn brings_state(params: Option<&Raw>) -> bool {

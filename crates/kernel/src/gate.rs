@@ -17,6 +17,7 @@ pub(crate) mod hearers;
 mod journal;
 pub(crate) mod lists;
 mod notices;
+mod ongoing;
 mod own_files;
 pub(crate) mod passage;
 pub(crate) mod pins;
@@ -61,6 +62,8 @@ pub(crate) use authority::{CallAuthority, chain_said};
 use bases::Bases;
 pub(crate) use continued::{Continued, Continuing, beyond_limits, tokens_of};
 pub(crate) use dialed::dialer_of;
+use ongoing::RightsChanges;
+pub(crate) use ongoing::RunningCall;
 pub use passage::{PASSAGES, Passage, Subject};
 pub use policy::{OWNER, ToolPolicy, default_policy};
 pub(crate) use record::Permit;
@@ -81,6 +84,7 @@ pub(crate) struct Gate {
     pub(crate) audit: Auditor,
     pub(crate) granted: tables::Granted,
     pub(crate) desk: confirm::Desk,
+    pub(crate) rights: RightsChanges,
     pub(crate) pins: pins::Pins,
     pub(crate) lists: lists::Cache,
     tokens: tokens::Tokens,
@@ -97,6 +101,7 @@ impl Gate {
             audit,
             granted: tables::Granted::new(options.store.clone()),
             desk: confirm::Desk::default(),
+            rights: RightsChanges::default(),
             pins: pins::Pins::default(),
             lists: lists::Cache::default(),
             tokens: tokens::Tokens::default(),

@@ -89,6 +89,8 @@ struct Shared {
     discovery: Discovery,
     manifests: Manifests,
     registry: Registry,
+    /// Calls that wait for a person while no server works on them: they are not over.
+    waiting_calls: TaskTracker,
     work: TaskTracker,
     began: tokio::time::Instant,
     draining: AtomicBool,
@@ -135,6 +137,7 @@ impl Kernel {
             manifests: Manifests::default(),
             registry: Registry::default(),
             work: TaskTracker::new(),
+            waiting_calls: TaskTracker::new(),
             began: tokio::time::Instant::now(),
             draining: AtomicBool::new(false),
             closing: CancellationToken::new(),
@@ -420,6 +423,11 @@ impl Kernel {
     /// When the kernel began.
     pub(crate) fn began(&self) -> tokio::time::Instant {
         self.0.began
+    }
+
+    /// Calls that wait for a person while no server works on them.
+    pub(crate) fn waiting_calls(&self) -> &TaskTracker {
+        &self.0.waiting_calls
     }
 
     /// Cancelled when the kernel ends.

@@ -86,11 +86,22 @@ impl Kernel {
         self.draining().store(true, Ordering::Relaxed);
     }
 
-    /// Waits until no call runs at any server, at most that long.
+    /// Waits until no call runs at any server, and none waits for a person, at most that long.
     pub async fn quiet(&self, patience: Duration) {
         let view = self.view();
-        let idle = futures_util::future::join_all(view.servers.iter().map(|server| server.using.idle()));
-        let _ = tokio::time::timeout(patience, idle).await;
+        let waiting = self.waiting_calls();
+        waiting.close();
+        let quiet = async {
+            loop {
+                futures_util::future::join_all(view.servers.iter().map(|server| server.using.idle())).await;
+                waiting.wait().await;
+                // What was waited for may have gone on at its server.
+                if view.servers.iter().all(|server| server.using.pending() == 0) {
+                    return;
+                }
+            }
+        };
+        let _ = tokio::time::timeout(patience, quiet).await;
     }
 
     /// Whether it takes no new calls.

@@ -9,8 +9,8 @@ use serde_json::value::RawValue;
 use switchboard_guard::access::Access;
 use switchboard_protocol::mgp::{ApprovalPolicy, DefaultPolicy};
 use switchboard_store::{
-    AccessEntry, AccessSelector, Actor, Approval, AuditEvent, Decision, Digest, Head, PermissionDecision, Pin, Reuse,
-    ServerPermission, Store, StoreError, StoredCallback, Target, Verdict,
+    AccessEntry, AccessSelector, Actor, Approval, AuditEvent, Decision, Digest, Head, Permission, PermissionDecision,
+    Pin, Reuse, ServerPermission, Store, StoreError, StoredCallback, Target, Verdict,
 };
 
 use crate::gate::audit::{self, event, result};
@@ -138,6 +138,9 @@ impl Office {
         self.write(event::ACCESS_GRANTED, target, &details).await?;
         self.store.grants().put_access(&entry).await?;
         tokio::time::sleep(SETTLED).await;
+        if entry.permission == Permission::Deny {
+            self.end_approvals(&entry).await?;
+        }
         Ok(entry)
     }
 
@@ -160,7 +163,18 @@ impl Office {
             self.write(event::ACCESS_REVOKED, target, &details).await?;
         }
         tokio::time::sleep(SETTLED).await;
+        for entry in revoked.iter().filter(|entry| entry.permission == Permission::Allow) {
+            self.end_approvals(entry).await?;
+        }
         Ok(revoked)
+    }
+
+    /// With the right to calls, the questions about them end, and what was agreed to of them: who gets the right back is
+    /// asked anew.
+    async fn end_approvals(&self, entry: &AccessEntry) -> Result<(), StoreError> {
+        let now = self.store.latest_time(Timestamp::now()).await?;
+        let approvals = self.store.approvals();
+        approvals.withdraw_of(&entry.principal, &entry.server, entry.tool.as_deref(), self.name(), now).await.map(drop)
     }
 
     /// Decides about a permission that a server needs.

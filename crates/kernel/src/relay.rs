@@ -76,6 +76,17 @@ impl AskedIn<'_> {
     }
 }
 
+impl AskedIn<'_> {
+    /// Whether an answer may be given: where it says that it is given on somebody's behalf, they are judged as at a call.
+    ///
+    /// # Errors
+    /// It may not, or what it says of that cannot be read.
+    pub(crate) async fn admit_answer(&self, kernel: &Kernel, answer: &Raw) -> Result<(), Fault> {
+        let tool = self.called.and_then(|params| params.member("name")?.as_text());
+        kernel.admit_answer_for(self.client, self.server, tool.as_deref(), answer).await
+    }
+}
+
 /// Which log messages of a call reach the client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum LogWish {
@@ -129,7 +140,14 @@ impl Handler for Relay {
             // It may have taken a while.
             let (client, server, extra) = (&self.client, &self.server, &self.extra);
             let asked = AskedIn { client, server, called: self.called.as_ref(), extra };
-            match asked.may_go_on(&self.kernel).await {
+            let may_answer = async {
+                asked.may_go_on(&self.kernel).await?;
+                match &reply.outcome {
+                    Ok(answer) => asked.admit_answer(&self.kernel, answer).await,
+                    Err(_) => Ok(()),
+                }
+            };
+            match may_answer.await {
                 Ok(()) => reply,
                 Err(fault) => Err(ErrorObject::new(code::INTERNAL_ERROR, fault.message())).into(),
             }

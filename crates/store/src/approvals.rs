@@ -287,6 +287,29 @@ impl Approvals for Tables {
             async move { self.engine.write(vec![withdraw]).await?.into_iter().flatten().next().map(read).transpose() },
         )
     }
+
+    fn withdraw_of<'a>(
+        &'a self,
+        principal: &'a str,
+        server: &'a str,
+        tool: Option<&'a str>,
+        by: &'a str,
+        now: Timestamp,
+    ) -> Answer<'a, Vec<Approval>> {
+        let mut values = vec![Value::from(by), now.into(), principal.into(), server.into()];
+        let of_tool = tool.map_or("", |tool| {
+            values.push(tool.into());
+            " AND tool = $5"
+        });
+        let withdraw = Statement::new(
+            format!(
+                "UPDATE approvals SET state = 'withdrawn', shown = NULL, decided_by = $1, decided_at = $2 \
+                 WHERE principal = $3 AND server = $4{of_tool} AND state IN ('pending', 'approved') RETURNING {COLUMNS}"
+            ),
+            values,
+        );
+        Box::pin(async move { self.engine.write(vec![withdraw]).await?.into_iter().flatten().map(read).collect() })
+    }
 }
 
 impl Claim {

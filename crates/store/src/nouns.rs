@@ -137,6 +137,16 @@ pub trait Approvals: Send + Sync {
 
     /// Takes back a yes that is not used up, or ends the wait of a held call. `None` if there was neither.
     fn withdraw<'a>(&'a self, id: &'a str, by: &'a str, now: Timestamp) -> Answer<'a, Option<Approval>>;
+
+    /// The same for all calls of a principal at a server, or of one tool there: they are returned.
+    fn withdraw_of<'a>(
+        &'a self,
+        principal: &'a str,
+        server: &'a str,
+        tool: Option<&'a str>,
+        by: &'a str,
+        now: Timestamp,
+    ) -> Answer<'a, Vec<Approval>>;
 }
 
 /// Bearer tokens, by their hash.

@@ -141,13 +141,14 @@ fn a_project_starts_nothing_until_its_exact_command_is_trusted() {
         format!("{}pass_env = [\"AWS_SECRET_ACCESS_KEY\"]\n", server("theirs", "evil")),
         format!("{}cwd = \"x\"\n", server("theirs", "evil")),
         format!("{}mgp = {{ trust_level = \"trusted\" }}\n", server("theirs", "evil")),
+        format!("{}call_timeout_ms = 5\n", server("theirs", "evil")),
         "[[servers]]\nid = \"theirs\"\nurl = \"https://evil.test\"\n".to_owned(),
     ] {
         home.project(&changed);
         assert_eq!(ids(&home.load())[1], ("theirs", Origin::Project, false), "{changed}");
     }
-    home.project(&format!("# harmless\n{}call_timeout_ms = 5\n", server("theirs", "evil")));
-    assert!(ids(&home.load())[1].2, "a comment or a time-out asks nobody again");
+    home.project(&format!("# harmless\n{}", server("theirs", "evil")));
+    assert!(ids(&home.load())[1].2, "a comment asks nobody again");
 
     let mut trust = Trust::read(&loaded.data_dir).unwrap();
     assert_eq!(trust.revoke(&project, "theirs").unwrap(), 1);

@@ -128,6 +128,27 @@ fn it_is_put_again_three_times_and_then_given_up() {
 }
 
 #[test]
+fn the_questions_of_one_principal_shut_off_nobody_elses() {
+    let limits = Limits { open: 16, of_server: 8, of_principal: 4, ..Limits::default() };
+    let (mut table, now) = (Table::new(limits), Instant::now());
+    let mut ask = |number: u64, server: &str, principal: &str| {
+        let asked = request("cb", CallbackType::Input);
+        table.ask(&format!("ours-{number}"), origin(server, principal, number), asked, now)
+    };
+    // A server whose calls of one principal never end, and others beside it.
+    let came: Vec<Came> = (0..64).map(|number| ask(number, if number % 2 == 0 { "s" } else { "t" }, "eve")).collect();
+    assert_eq!(came.iter().filter(|came| matches!(came, Came::New { .. })).count(), 4);
+    assert_eq!(came[4], Came::TooMany { bound: Bound::Principal, is_first: true });
+    for (number, server, principal) in [(100, "s", "ann"), (101, "t", "bob"), (102, "s", "")] {
+        assert_eq!(ask(number, server, principal), new(&format!("ours-{number}")), "{principal} at {server}");
+    }
+    // What is about no call is a matter of each server's own.
+    let came: Vec<Came> = (200..208).map(|number| ask(number, "s", "")).collect();
+    assert!(matches!(came[7], Came::TooMany { .. }));
+    assert_eq!(ask(300, "t", ""), new("ours-300"));
+}
+
+#[test]
 fn nobody_asks_without_end() {
     let (mut table, ours, now) = table();
     let mut came = Vec::new();
@@ -136,7 +157,8 @@ fn nobody_asks_without_end() {
         came.push(table.ask(&format!("ours-{number}"), ours.clone(), asked, now));
     }
     assert!(came[..3].iter().all(|came| matches!(came, Came::New { .. })));
-    assert_eq!(came[3..], [Came::TooMany, Came::TooMany]);
+    let too_many = |is_first| Came::TooMany { bound: Bound::Server, is_first };
+    assert_eq!(came[3..], [too_many(true), too_many(false)]);
     let mut long = request("long", CallbackType::Input);
     long.timeout_ms = Some(u64::MAX);
     let _ = table.ask("long", origin("t", "ann", 1), long, now);

@@ -12,6 +12,12 @@ impl Checks {
         self
     }
 
+    /// Whether the definition says of a key that what stands under it runs, or is code.
+    #[must_use]
+    pub fn carries(&self, key: &str) -> bool {
+        self.carried.iter().any(|(carried, _)| **carried == *key)
+    }
+
     /// What a string under this key is.
     pub(super) fn role(&self, around: Role, key: &str) -> Role {
         match self.carried.iter().find(|(carried, _)| **carried == *key) {

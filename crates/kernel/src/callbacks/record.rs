@@ -1,6 +1,6 @@
 //! What is put on record of a server's question: who answered what, to which text, in which call.
 
-use switchboard_flow::callback::text_hash;
+use switchboard_flow::callback::{Bound, text_hash};
 use switchboard_protocol::fault::Fault;
 use switchboard_protocol::mgp::callback::{CallbackRequest, CallbackType};
 use switchboard_store::{Actor, AuditEvent, Digest};
@@ -56,6 +56,20 @@ impl Kernel {
         let noted = audit::event_of(event::CALLBACK_ANSWERED, actor, result::FAILURE);
         let noted = audit::with(described(noted, server, about, request), "by", "person");
         self.gate().audit.note(audit::with(noted, "reason", "the answer is none of the options")).await;
+    }
+
+    /// Puts on record that a question was not asked, because too many are open.
+    pub(super) fn record_too_many(
+        &self,
+        server: &Server,
+        about: Option<&About>,
+        request: &CallbackRequest,
+        bound: Bound,
+    ) {
+        let actor = about.map_or_else(audit::kernel, |about| audit::principal(&about.client.session));
+        let noted = audit::event_of(event::CALLBACK_REFUSED, actor, result::BLOCKED);
+        let noted = audit::with(described(noted, server, about, request), "bound", bound.as_str());
+        self.gate().audit.note_now(&audit::with(noted, "reason", "too many questions are open"));
     }
 
     /// Puts on record that nobody answered in time.

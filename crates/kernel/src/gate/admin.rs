@@ -357,6 +357,12 @@ impl Kernel {
         let params = object_of(request)?;
         let id = text_of(&params, "callback_id")?;
         let answer = text_of(&params, "response")?;
+        if let Some(asked) = self.gate().desk.asked_about(&id)
+            && let (Some(server), Some(raw)) = (self.server(&asked.server), &request.params)
+        {
+            let tool = asked.tool.as_ref().map(|(tool, _)| &**tool);
+            self.admit_answer_for(context, &server, tool, raw).await?;
+        }
         if self.may_decide(context, &id).await? && self.gate().desk.answer(&id, answer) {
             Ok(Edit::empty().set("status", Raw::string("accepted")).finish())
         } else {

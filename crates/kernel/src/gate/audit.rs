@@ -52,6 +52,10 @@ pub(crate) mod event {
     pub(crate) const APPROVED: &str = "dev.switchboard.call_approved";
     /// The operator answered a question of a server.
     pub(crate) const CALLBACK_ANSWERED: &str = "dev.switchboard.callback_answered";
+    /// A question of a server was not asked, because too many are open.
+    pub(crate) const CALLBACK_REFUSED: &str = "dev.switchboard.callback_refused";
+    /// Somebody asked about a task, or went on with it.
+    pub(crate) const TASK_ASKED: &str = "dev.switchboard.task_asked";
     /// Somebody went on with an operation, or got its kept result.
     pub(crate) const OPERATION_RESUMED: &str = "dev.switchboard.operation_resumed";
     /// A tool is not the one that was accepted.
@@ -193,6 +197,14 @@ impl Auditor {
             None => self.underway.is_kept(),
         };
         if kept { Ok(()) } else { Err(unwritable(None)) }
+    }
+
+    /// Whether something that changes something can be put on record, and so may begin.
+    ///
+    /// # Errors
+    /// It cannot: the store takes nothing.
+    pub(crate) fn admit_effect(&self) -> Result<(), Fault> {
+        if self.is_keeping() { Ok(()) } else { Err(unwritable(None)) }
     }
 
     /// Whether what happens can be put on record now.

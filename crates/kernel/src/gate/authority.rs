@@ -15,9 +15,11 @@ use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::DefaultPolicy;
 use switchboard_protocol::mgp::metadata::{Delegation, Metadata};
 use switchboard_store::Digest;
-use switchboard_wire::{Extra, Object};
+use switchboard_wire::{Extra, Kind, Object, Raw};
 
+use super::audit::{self, event, result};
 use super::continued::{Continued, named};
+use super::refused::refused;
 use super::tables::Tables;
 use super::{Attempt, Subject};
 use crate::kernel::Kernel;
@@ -73,12 +75,15 @@ impl CallAuthority {
     }
 }
 
+/// Whether a value could speak of a delegation: nearly none does, and need not be opened for it.
+fn may_say_delegation(value: &Raw) -> bool {
+    // A name can be written with escapes.
+    ["delegation", r"\u"].iter().any(|word| memchr::memmem::find(value.as_bytes(), word.as_bytes()).is_some())
+}
+
 /// All who a call says that it passed through; nobody where it says nothing of it, which is nearly always.
 pub(crate) fn chain_said(session: &Session, params: &Object, extra: &Extra) -> Arc<[String]> {
-    let text = params.raw().as_bytes();
-    // A name can be written with escapes.
-    let said = ["delegation", r"\u"].iter().any(|word| memchr::memmem::find(text, word.as_bytes()).is_some());
-    if !said && extra.is_empty() {
+    if !may_say_delegation(params.raw()) && extra.is_empty() {
         return Arc::default();
     }
     let delegation =
@@ -131,6 +136,39 @@ impl Kernel {
             Err(fault @ ChainFault::Cycle) => refuse(FaultKind::DelegationCycle, fault.to_string()),
             Err(fault) => refuse(FaultKind::AccessDenied, fault.to_string()),
         }
+    }
+
+    /// Judges on whose behalf an answer in the middle of a call says that it is given: as a call that says so.
+    ///
+    /// # Errors
+    /// Somebody in the chain may not make the call, or the answer says it of somebody who does not give it. On record.
+    pub(crate) async fn admit_answer_for(
+        &self,
+        context: &Context,
+        server: &Server,
+        tool: Option<&str>,
+        answer: &Raw,
+    ) -> Result<(), Fault> {
+        if !may_say_delegation(answer) || answer.kind() != Kind::Object {
+            return Ok(());
+        }
+        let session = &context.session;
+        let judge = async {
+            let metadata = Metadata::of(Some(answer), &Extra::default()).map_err(crate::forward::malformed)?;
+            let Some(delegation) = metadata.delegation()? else { return Ok(()) };
+            if delegation.delegated_via != *session.principal {
+                let text = "the answer says that it was passed on by somebody who does not give it";
+                return Err(Fault::new(FaultKind::AccessDenied, text));
+            }
+            let tables = self.tables().await?;
+            self.chain_limits(&tables, server, tool, &chain_of(&delegation, session)).map(drop)
+        };
+        let Err(fault) = judge.await else { return Ok(()) };
+        let event = audit::event_of(event::TOOL_BLOCKED, audit::principal(session), result::BLOCKED);
+        let event = audit::with(audit::about(event, server.id(), tool), "step", "delegation");
+        let event = audit::with(audit::with(event, "what", "answer"), "reason", fault.message());
+        self.gate().audit.note(refused(event, &fault)).await;
+        Err(fault)
     }
 
     /// The limits that hold for a call of a tool now, as its call would be judged by them.

@@ -32,7 +32,7 @@ use tokio::time::Instant;
 
 use super::audit::{self, event, result};
 use super::refused::refused;
-use super::{Attempt, Sent, Subject, ToolPolicy};
+use super::{Attempt, Judged, Sent, Subject, ToolPolicy};
 use crate::kernel::Kernel;
 pub(crate) use desk::Desk;
 use elicitation::{ask_by_elicitation, read_elicitation};
@@ -45,7 +45,7 @@ const SESSION_YES: SignedDuration = SignedDuration::from_hours(12);
 /// How often a waiting call looks whether the operator has answered.
 const LOOK: Duration = Duration::from_millis(250);
 /// Questions that may be open in this process, and calls that may be remembered in the middle.
-const MOST: usize = 1_024;
+const MAX_OPEN_QUESTIONS: usize = 1_024;
 /// Questions of one principal that may be open: nobody shall fill the queue for all.
 const MOST_OF_ONE: usize = 64;
 /// What our own `requestState` begins with.
@@ -107,6 +107,8 @@ enum Waited {
     Decided(Box<Approval>),
     /// Nobody did; the client's user was asked in this way and said nothing.
     TimedOut(Option<Way>),
+    /// Nobody did, and the caller may not make the call any more: its answer.
+    Refused(Reply),
 }
 
 /// A question whose caller waits. If the caller goes, nobody need answer any more.
@@ -172,6 +174,7 @@ impl Kernel {
         if context.caller.era() == Era::Modern && context.caller.can(&["elicitation"]) {
             return Ok(Confirmed::Answer(question.ask_by_input()));
         }
+        let _waits = self.waiting_calls().token();
         let mut waiting = Waiting { kernel: self, id: Some(question.id.clone()) };
         let waited = self.wait_for_answer(&question).await;
         waiting.id = None;
@@ -252,9 +255,14 @@ impl Kernel {
         let deadline = Instant::now() + self.gate().options().approval_wait;
         let mut way = Way::of(context);
         let mut asking = std::pin::pin!(self.ask_the_user(question, way));
+        let mut refused = std::pin::pin!(self.until_refused(question.attempt));
         let mut asked = false;
         loop {
             tokio::select! {
+                refusal = &mut refused => {
+                    let _ = question.approvals.withdraw(&question.id, "revoked", self.gate().granted.time()).await;
+                    return refusal.map(Waited::Refused);
+                }
                 answer = &mut asking, if !asked => {
                     asked = true;
                     match answer {
@@ -300,6 +308,7 @@ impl Kernel {
         let attempt = question.attempt;
         let approval = match waited? {
             Waited::Decided(approval) => approval,
+            Waited::Refused(refusal) => return Ok(Confirmed::Answer(refusal)),
             Waited::TimedOut(Some(way)) => return Err(self.unanswered(attempt, way, Some(&question.id)).await),
             Waited::TimedOut(None) => {
                 let text = format!("`{}` needs a person's approval, and nobody answered in time", attempt.exposed);
@@ -317,7 +326,15 @@ impl Kernel {
                 Ok(Confirmed::Go(approval.held.id, None))
             }
             Claimed::Refused(Refusal::Denied) => Ok(self.denied(attempt, approval.decision_reason.as_deref()).await),
-            Claimed::Refused(why) => Ok(self.invalid(attempt, word_of(why)).await),
+            Claimed::Refused(why) => {
+                // Where it was taken back together with the right to the call, the client hears of the right.
+                if why == Refusal::Withdrawn
+                    && let Judged::Refused(refusal) = Box::pin(self.check_rights(attempt)).await?
+                {
+                    return Ok(Confirmed::Answer(refusal));
+                }
+                Ok(self.invalid(attempt, word_of(why)).await)
+            }
         }
     }
 
@@ -345,7 +362,10 @@ impl Kernel {
         let way = Way::of(context).filter(|way| *way == Way::Elicitation);
         let wait = self.gate().options().approval_wait;
         let asked = match way {
-            Some(_) => ask_by_elicitation(context, message, wait).await,
+            Some(_) => tokio::select! {
+                asked = ask_by_elicitation(context, message, wait) => asked,
+                refusal = self.until_refused(attempt) => return refusal.map(Confirmed::Answer),
+            },
             None => Asked::Nobody,
         };
         match asked {

@@ -79,9 +79,9 @@ impl Kernel {
         let Some(event_type) = passage.outcome else { return Ok(Permit(None, None)) };
         let mut outcome = attempt.event(event_type, result::SUCCESS);
         if attempt.unknown_beside().is_some() {
-            self.describe_arguments(&mut outcome, &attempt.sent_to_server().whole());
+            self.describe_arguments(&mut outcome, attempt, &attempt.sent_to_server().whole());
         } else if let Some(arguments) = attempt.sent.cloned().or_else(|| attempt.params.get("arguments")) {
-            self.describe_arguments(&mut outcome, &arguments);
+            self.describe_arguments(&mut outcome, attempt, &arguments);
         }
         let details = &mut outcome.details;
         if let [first, ..] = assessment.validators.as_slice() {
@@ -98,7 +98,7 @@ impl Kernel {
         Ok(self.begin(outcome, effect).await?.timed(times))
     }
 
-    fn describe_arguments(&self, outcome: &mut AuditEvent, arguments: &Raw) {
+    fn describe_arguments(&self, outcome: &mut AuditEvent, attempt: &Attempt<'_>, arguments: &Raw) {
         let details = &mut outcome.details;
         details.insert("arguments_sha256", Digest::of(arguments.as_bytes()).to_hex());
         if !self.gate().options().audit_arguments {
@@ -106,7 +106,8 @@ impl Kernel {
         }
         let size = arguments.as_bytes().len();
         if size <= MOST_ARGUMENTS {
-            details.insert("arguments", switchboard_guard::redact::value(arguments));
+            let runs = |key: &str| attempt.policy.checks.carries(key);
+            details.insert("arguments", switchboard_guard::redact::value_of(arguments, runs));
         } else {
             details.insert("arguments_omitted_bytes", size);
         }

@@ -108,6 +108,11 @@ impl Underway {
         })
     }
 
+    /// What tells this kernel from others on the same store.
+    pub(crate) fn instance(&self) -> &str {
+        &self.instance
+    }
+
     /// Where events stand until the store has them.
     pub(super) const fn journal(&self) -> Option<&Journal> {
         self.journal.as_ref()
@@ -280,6 +285,7 @@ impl Underway {
         for dead in dead {
             dead.replay(store).await?;
             closed += dead.close(store).await?;
+            crate::callbacks::end_questions_of(store, &dead.instance).await?;
             journal::remove(&dead.path);
             let _ = fs::remove_file(&dead.path);
         }

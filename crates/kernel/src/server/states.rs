@@ -3,7 +3,7 @@
 //! To the server all clients are one, so it cannot bind what it gives out to the one who got it: that is done here. What is
 //! not remembered, after a restart for instance, is for the server to judge.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
@@ -19,10 +19,14 @@ use crate::parked::fingerprint;
 
 /// How long it is remembered.
 const LIFE: Duration = Duration::from_mins(10);
-/// States of one server that are remembered; the oldest make room.
+/// States of one server that are remembered. Whoever has most of them makes room.
 const MAX_STATES: usize = 4096;
-/// Requests that one state may be given for. A server that gives the same to more than that tells nobody apart by it.
-const MAX_OWNERS: usize = 64;
+/// Of these, those of one principal; its oldest make room. Nobody pushes out what was given to somebody else.
+const MAX_STATES_OF_ONE: usize = 256;
+/// Requests of one principal that one state may be given for; its oldest make room.
+const MAX_REQUESTS_OF_ONE: usize = 16;
+/// Principals that one state may be given to. A server that gives the same to more than that tells nobody apart by it.
+const MAX_PRINCIPALS: usize = 64;
 
 /// A request that a state may be given for, or is sent with.
 #[derive(Clone)]
@@ -50,21 +54,17 @@ pub(crate) enum Brought {
     Foreign,
 }
 
+/// Whom a state was given to, and for what.
 struct Owner {
     principal: Arc<str>,
     fingerprint: [u8; 32],
-}
-
-struct Given {
-    /// Whom it was given to, for what.
-    owners: Vec<Owner>,
     until: Instant,
 }
 
 /// The states of one server.
 #[derive(Default)]
 pub(crate) struct States {
-    given: Mutex<HashMap<[u8; 32], Given>>,
+    given: Mutex<HashMap<[u8; 32], Vec<Owner>>>,
 }
 
 impl States {
@@ -72,15 +72,18 @@ impl States {
     pub(crate) fn brought(&self, server: &str, request: &Stateful) -> Brought {
         let state = request.params.as_ref().and_then(|params| params.member("requestState"));
         let Some(state) = state else { return Brought::Unknown };
-        let given = self.given.lock();
-        let Some(given) = given.get(&key(&state)).filter(|given| given.until > Instant::now()) else {
+        let (given, now) = (self.given.lock(), Instant::now());
+        let owners = given.get(&key(&state)).map_or(&[][..], Vec::as_slice);
+        let owners: Vec<&Owner> = owners.iter().filter(|owner| owner.until > now).collect();
+        if owners.is_empty() {
             return Brought::Unknown;
-        };
+        }
         let fingerprint = request.fingerprint(server);
-        let is_own = |owner: &Owner| owner.principal == request.principal && owner.fingerprint == fingerprint;
-        match given.owners.iter().any(is_own) {
+        let is_own = |owner: &&Owner| owner.principal == request.principal && owner.fingerprint == fingerprint;
+        let principals: HashSet<&str> = owners.iter().map(|owner| &*owner.principal).collect();
+        match owners.iter().any(is_own) {
             true => Brought::Own,
-            false if given.owners.len() >= MAX_OWNERS => Brought::Unknown,
+            false if principals.len() >= MAX_PRINCIPALS => Brought::Unknown,
             false => Brought::Foreign,
         }
     }
@@ -95,21 +98,55 @@ impl States {
         }
         let ResultType::InputRequired { state: Some(state), .. } = bridge::result_type(result) else { return };
         let now = Instant::now();
-        let owner = Owner { principal: request.principal.clone(), fingerprint: request.fingerprint(server) };
+        let (principal, fingerprint) = (request.principal.clone(), request.fingerprint(server));
         let mut states = self.given.lock();
-        states.retain(|_, given| given.until > now);
         let key = key(&state);
-        if states.len() >= MAX_STATES
-            && !states.contains_key(&key)
-            && let Some(oldest) = states.iter().min_by_key(|(_, given)| given.until).map(|(key, _)| *key)
-        {
-            states.remove(&oldest);
+        states.retain(|_, owners| {
+            owners.retain(|owner| owner.until > now);
+            !owners.is_empty()
+        });
+        if let Some(owners) = states.get_mut(&key) {
+            // Given once more, it is as good as new.
+            owners.retain(|owner| owner.principal != principal || owner.fingerprint != fingerprint);
+            make_room(owners, &principal);
         }
-        let given = states.entry(key).or_insert_with(|| Given { owners: Vec::new(), until: now });
-        given.until = now + LIFE;
-        let is_same = |known: &Owner| known.principal == owner.principal && known.fingerprint == owner.fingerprint;
-        if given.owners.len() < MAX_OWNERS && !given.owners.iter().any(is_same) {
-            given.owners.push(owner);
+        let mut counts: HashMap<Arc<str>, usize> = HashMap::new();
+        for owner in states.values().flatten() {
+            *counts.entry(owner.principal.clone()).or_default() += 1;
+        }
+        if counts.get(&principal).is_some_and(|own| *own >= MAX_STATES_OF_ONE) {
+            forget_oldest(&mut states, &principal);
+        } else if counts.values().sum::<usize>() >= MAX_STATES
+            && let Some((greediest, _)) = counts.iter().max_by_key(|(_, count)| **count)
+        {
+            forget_oldest(&mut states, greediest);
+        }
+        states.entry(key).or_default().push(Owner { principal, fingerprint, until: now + LIFE });
+    }
+}
+
+/// Makes room for one more request of a principal that a state is given for.
+fn make_room(owners: &mut Vec<Owner>, principal: &str) {
+    let own = owners.iter().filter(|owner| *owner.principal == *principal).count();
+    if own >= MAX_REQUESTS_OF_ONE
+        // They stand in the order in which they came.
+        && let Some(oldest) = owners.iter().position(|owner| *owner.principal == *principal)
+    {
+        owners.remove(oldest);
+    }
+}
+
+/// Forgets what was given to a principal the longest time ago.
+fn forget_oldest(states: &mut HashMap<[u8; 32], Vec<Owner>>, principal: &str) {
+    let own = states.iter().flat_map(|(key, owners)| owners.iter().enumerate().map(move |owner| (*key, owner)));
+    let own = own.filter(|(_, (_, owner))| *owner.principal == *principal);
+    let oldest = own.min_by_key(|(_, (_, owner))| owner.until).map(|(key, (at, _))| (key, at));
+    if let Some((key, at)) = oldest
+        && let Some(owners) = states.get_mut(&key)
+    {
+        owners.remove(at);
+        if owners.is_empty() {
+            states.remove(&key);
         }
     }
 }
@@ -158,5 +195,54 @@ mod tests {
         for principal in ["bob", "eve"] {
             assert_eq!(states.brought("srv", &request(principal, of_eve)), Brought::Own);
         }
+    }
+
+    fn reply(state: &str) -> Reply {
+        let asked = format!(r#"{{"resultType":"input_required","requestState":"{state}","inputRequests":{{}}}}"#);
+        Ok(Raw::parse(asked, &Limits::default()).unwrap()).into()
+    }
+
+    fn bringing(principal: &str, argument: usize, state: &str) -> Stateful {
+        request(principal, &format!(r#"{{"name":"t","arguments":{{"a":{argument}}},"requestState":"{state}"}}"#))
+    }
+
+    fn asking(principal: &str, argument: usize) -> Stateful {
+        request(principal, &format!(r#"{{"name":"t","arguments":{{"a":{argument}}}}}"#))
+    }
+
+    #[test]
+    fn nobody_pushes_out_what_was_given_to_somebody_else() {
+        let states = States::default();
+        states.note("srv", &asking("bob", 1), &reply("of-bob"));
+        for number in 0..MAX_STATES + 10 {
+            states.note("srv", &asking("eve", number), &reply(&format!("of-eve-{number}")));
+        }
+        assert_eq!(states.brought("srv", &bringing("bob", 1, "of-bob")), Brought::Own);
+        assert_eq!(states.brought("srv", &bringing("eve", 1, "of-bob")), Brought::Foreign);
+        let last = format!("of-eve-{}", MAX_STATES + 9);
+        assert_eq!(states.brought("srv", &bringing("eve", MAX_STATES + 9, &last)), Brought::Own);
+        assert_eq!(states.brought("srv", &bringing("eve", 0, "of-eve-0")), Brought::Unknown, "her own made room");
+        let kept: usize = states.given.lock().values().map(Vec::len).sum();
+        assert_eq!(kept, MAX_STATES_OF_ONE + 1);
+    }
+
+    /// One who gets the same state for ever so many requests of theirs does not make it anybody's.
+    #[test]
+    fn a_state_stays_foreign_however_many_requests_of_one_it_was_given_for() {
+        let states = States::default();
+        states.note("srv", &asking("bob", 1), &reply("same"));
+        for number in 0..MAX_PRINCIPALS * 2 {
+            states.note("srv", &asking("eve", number), &reply("same"));
+        }
+        assert_eq!(states.brought("srv", &bringing("bob", 1, "same")), Brought::Own);
+        for (principal, argument) in [("bob", 2), ("eve", MAX_PRINCIPALS * 4), ("mal", 1)] {
+            assert_eq!(states.brought("srv", &bringing(principal, argument, "same")), Brought::Foreign, "{principal}");
+        }
+        // Given to everybody, it tells nobody apart.
+        for number in 0..MAX_PRINCIPALS {
+            states.note("srv", &asking(&format!("p{number}"), 1), &reply("same"));
+        }
+        assert_eq!(states.brought("srv", &bringing("mal", 1, "same")), Brought::Unknown);
+        assert_eq!(states.brought("srv", &bringing("bob", 1, "same")), Brought::Own);
     }
 }

@@ -100,7 +100,7 @@ impl Stats {
         self.calls.fetch_add(1, Ordering::Relaxed);
         self.slots[slot_of(took)].fetch_add(1, Ordering::Relaxed);
         if let Some(fault) = failed
-            && fault.kind() != FaultKind::Cancelled
+            && !matches!(fault.kind(), FaultKind::Cancelled | FaultKind::AccessDenied | FaultKind::AuthExpired)
         {
             self.failures.fetch_add(1, Ordering::Relaxed);
             *self.last_error.lock() = Some(fault.message().to_owned());

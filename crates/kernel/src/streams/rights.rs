@@ -1,6 +1,6 @@
 //! The right to go on: what streams, what is parked and what was kept ends when its tool is taken from its caller.
 //!
-//! While anything streams or waits for its client, the grants are looked at as often as calls would have them looked at, so
+//! While anything streams, runs for a while, or waits for its client or a person, the grants are looked at as often as calls would have them looked at, so
 //! that nothing goes on for longer after a revocation than a new call would pass.
 
 use std::sync::Arc;
@@ -24,6 +24,11 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(200);
 impl Kernel {
     /// Ends what its caller may not use any more, by what is known now.
     pub(crate) fn end_revoked(&self) {
+        self.end_lost();
+        self.gate().rights.announce();
+    }
+
+    fn end_lost(&self) {
         let tables = self.gate().granted.latest();
         for live in self.streams().running() {
             if self.has_right(&tables, &live) {
@@ -86,7 +91,7 @@ impl Kernel {
     /// Looks at the grants for as long as something goes on that they could end.
     pub(crate) async fn watch_rights(&self) {
         loop {
-            let idle = self.streams().count() == 0 && self.parked().is_empty();
+            let idle = self.streams().count() == 0 && self.parked().is_empty() && !self.gate().rights.is_watched();
             tokio::select! {
                 () = self.closing().cancelled() => return,
                 () = self.streams().begun.notified(), if idle => {}
@@ -95,7 +100,10 @@ impl Kernel {
             match self.gate().granted.again().await {
                 Ok(true) => self.grants_changed(),
                 // What ends by itself changes nothing in the store.
-                Ok(false) if self.gate().granted.latest().anything_expires => self.end_revoked(),
+                Ok(false) if self.gate().granted.latest().anything_expires => {
+                    self.end_lost();
+                    self.gate().rights.tick();
+                }
                 _ => {}
             }
         }

@@ -23,6 +23,7 @@ impl Kernel {
         if let Some((result, origin)) = self.tasks().finished(&task, &context.session.principal) {
             let server = self.server(&origin).ok_or_else(|| unknown_task(&task))?;
             self.admit_task(context, &server, &task, &request.method).await?;
+            self.record_task(context, Some(&server), &task, &request.method).await?;
             let now = jiff::Timestamp::now().to_string();
             return Ok(Ok(match &*request.method {
                 method::TASKS_RESULT => with_related_task(&result, &task),
@@ -36,6 +37,7 @@ impl Kernel {
         let server = self.server_of_task(context, &task).await?;
         let asked = request.method.clone();
         self.admit_task(context, &server, &task, &asked).await?;
+        self.record_task(context, Some(&server), &task, &asked).await?;
         let upstream = self.upstream(context, &server).await?;
         let across = Across { kernel: self, context, server: &server, upstream: &upstream };
         let reply = match (context.caller.era(), upstream.revision.era()) {
@@ -66,6 +68,7 @@ impl Kernel {
         if !view.servers.iter().any(|server| may_use(&server)) {
             return Ok(Ok(Edit::empty().set("tasks", Raw::array(&[])).finish()).into());
         }
+        self.record_task(context, None, "", &request.method).await?;
         if let Some(server) = view.servers.first().filter(|server| view.servers.len() == 1 && can_list(server)) {
             let policy = view.directory.plain_policy(0).ok_or_else(|| unknown_task(""))?;
             Asking::other(context, server, Subject::Task, &policy, "", &request)?.pass(self).await?;

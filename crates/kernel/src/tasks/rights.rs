@@ -9,11 +9,13 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 use switchboard_peer::{Context, Session};
 use switchboard_protocol::fault::Fault;
+use switchboard_protocol::mcp::method;
 use switchboard_store::{Digest, Operation, OperationState};
 use switchboard_wire::{Edit, Id, Raw, Request};
 
 use super::TaskTool;
 use super::requests::{only_tasks, unknown_task};
+use crate::gate::audit::{self, event, result};
 use crate::gate::request::Asking;
 use crate::gate::{self, Continued, Continuing, Presented, Subject, Tables};
 use crate::kernel::Kernel;
@@ -49,6 +51,38 @@ impl Kernel {
             self.admit_continued(context, &tool, what, unknown).await?;
         }
         Ok(())
+    }
+
+    /// Puts on record that somebody asks about a task or goes on with it, before they get anything of it.
+    ///
+    /// # Errors
+    /// It cannot be: they get nothing, and nothing is sent. Reads go on where the operator says so.
+    pub(super) async fn record_task(
+        &self,
+        context: &Context,
+        server: Option<&Server>,
+        task: &str,
+        what: &str,
+    ) -> Result<(), Fault> {
+        let tool = self.tasks().tool(task, &context.session.principal);
+        let event = audit::event_of(event::TASK_ASKED, audit::principal(&context.session), result::SUCCESS);
+        let event = match server {
+            Some(server) => {
+                let event = audit::about(event, server.id(), tool.as_ref().map(|tool| &*tool.original));
+                audit::with(event, "task", task)
+            }
+            None => event,
+        };
+        let event = audit::with(event, "what", what);
+        let audit = &self.gate().audit;
+        let reads = [method::TASKS_GET, method::TASKS_RESULT, method::TASKS_LIST].contains(&what);
+        if !reads {
+            audit.admit_effect()?;
+        } else if self.gate().options().reads_without_record {
+            audit.note(event).await;
+            return Ok(());
+        }
+        audit.note_first(event).await
     }
 
     /// Whether a task that is remembered is shown to its owner.

@@ -1,6 +1,7 @@
 //! The gate: what it refuses, whom it asks, and what it puts on record.
 #![allow(clippy::unwrap_used, reason = "a test that finds nothing to unwrap has failed")]
 
+mod answers_for;
 mod audit;
 mod confirm;
 mod crash;
@@ -21,7 +22,10 @@ mod pins;
 mod pressure;
 mod registry;
 mod revoke;
+mod revoke_running;
 mod settings;
+mod stopping;
+mod tasks_on_record;
 mod traps;
 mod validators;
 pub(crate) mod world;

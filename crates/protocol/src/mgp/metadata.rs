@@ -235,8 +235,10 @@ impl Confirmation {
         for place in ["_meta", "_mgp"] {
             let Some(value) = edit.object().get(place).filter(is_object) else { continue };
             let mut inner = remove(Edit::of(&value)?);
-            if let Some(own) = inner.object().get(EXTENSION_ID).filter(is_object) {
-                inner = inner.set(EXTENSION_ID, remove(Edit::of(&own)?).finish());
+            for key in [EXTENSION_ID, "_mgp"] {
+                if let Some(own) = inner.object().get(key).filter(is_object) {
+                    inner = inner.set(key, remove(Edit::of(&own)?).finish());
+                }
             }
             edit = edit.set(place, inner.finish());
         }
@@ -265,6 +267,7 @@ fn open_meta(meta: Option<&Raw>, places: &mut Vec<Object>) -> Result<(), Refusal
     if let Some(meta) = meta.filter(|meta| meta.kind() == Kind::Object) {
         let meta = Object::open(meta)?;
         open(meta.get(EXTENSION_ID).as_ref(), places)?;
+        open(meta.get("_mgp").as_ref(), places)?;
         places.push(meta);
     }
     Ok(())

@@ -9,7 +9,7 @@ use switchboard_store::Digest;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use super::MOST;
+use super::MAX_OPEN_QUESTIONS;
 
 /// A question about a call that was put to a client by callback.
 struct Callback {
@@ -55,7 +55,7 @@ impl Desk {
         let (sender, answer) = oneshot::channel();
         let mut callbacks = self.callbacks.lock();
         callbacks.retain(|_, waiting| !waiting.answer.is_closed());
-        if callbacks.len() >= MOST {
+        if callbacks.len() >= MAX_OPEN_QUESTIONS {
             return None;
         }
         callbacks.insert(callback.to_owned(), Callback { asked, answer: sender });
@@ -66,7 +66,7 @@ impl Desk {
         let mut midway = self.midway.lock();
         let now = Instant::now();
         midway.retain(|_, until| *until > now);
-        if midway.len() < MOST {
+        if midway.len() < MAX_OPEN_QUESTIONS {
             midway.insert(call, now + Duration::from_secs(600));
         }
     }

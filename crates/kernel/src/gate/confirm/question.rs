@@ -14,7 +14,9 @@ use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_store::{Approvals, Claim, Claimed, Digest, Held, Ticket};
 use switchboard_wire::{Edit, Raw};
 
-use super::{LIFE, MOST, MOST_OF_ONE, later, unanswerable};
+use super::{LIFE, MAX_OPEN_QUESTIONS, MOST_OF_ONE, later, unanswerable};
+use crate::gate::audit::{self, event, result};
+use crate::gate::refused::refused;
 use crate::gate::{Attempt, Sent};
 use crate::kernel::Kernel;
 
@@ -83,11 +85,20 @@ impl Question<'_> {
         let now = kernel.gate().granted.time();
         // What a person was shown is forgotten once it is over.
         self.approvals.expire(now).await.map_err(unanswerable)?;
-        let pending = self.approvals.pending(now, MOST).await.map_err(unanswerable)?;
+        let pending = self.approvals.pending(now, MAX_OPEN_QUESTIONS).await.map_err(unanswerable)?;
         let principal = &*self.attempt.context.session.principal;
         let own = pending.iter().filter(|pending| pending.held.principal == principal).count();
-        if pending.len() >= MOST || own >= MOST_OF_ONE {
-            return Err(Fault::new(FaultKind::ResourceExhausted, "too many calls wait for a person"));
+        if own >= MOST_OF_ONE || pending.len() >= MAX_OPEN_QUESTIONS {
+            let fault = if own >= MOST_OF_ONE {
+                let text = format!("{own} of your calls wait for a person; no more may");
+                Fault::new(FaultKind::QuotaExceeded, text).retry_after(5_000)
+            } else {
+                Fault::new(FaultKind::ResourceExhausted, "too many calls wait for a person")
+            };
+            let event = self.attempt.event(event::TOOL_REJECTED, result::BLOCKED);
+            let event = audit::with(audit::with(event, "step", "confirmation"), "reason", fault.message());
+            kernel.gate().audit.note(refused(event, &fault)).await;
+            return Err(fault);
         }
         self.approvals.hold(&self.held(now, reason)).await.map(drop).map_err(unanswerable)
     }

@@ -30,8 +30,7 @@ impl Kernel {
         attempt: &Attempt<'_>,
     ) -> Result<Result<Option<CurrentTool>, Reply>, Fault> {
         if attempt.context.session.identity.ended.is_cancelled() {
-            let text = format!("the token that `{}` was called with has ended", attempt.exposed);
-            return Ok(Err(self.changed(attempt, Fault::new(FaultKind::AuthExpired, text)).await));
+            return Ok(Err(self.token_ended(attempt).await));
         }
         if let Some(server) = self.server(attempt.server.id())
             && server.hub_now().is_none()
@@ -85,6 +84,12 @@ impl Kernel {
         let fault = Fault::new(kind, format!("`{}` was not called: {why}", attempt.exposed))
             .suggest("list the tools again; a new call is asked about anew");
         Ok(Err(self.changed(attempt, fault).await))
+    }
+
+    /// The answer to a call whose token has ended while a person was asked about it.
+    pub(in crate::gate) async fn token_ended(&self, attempt: &Attempt<'_>) -> Reply {
+        let text = format!("the token that `{}` was called with has ended", attempt.exposed);
+        self.changed(attempt, Fault::new(FaultKind::AuthExpired, text)).await
     }
 
     async fn changed(&self, attempt: &Attempt<'_>, fault: Fault) -> Reply {

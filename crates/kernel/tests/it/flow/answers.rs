@@ -196,7 +196,11 @@ async fn who_may_not_call_the_tool_any_more_answers_none_of_its_questions() {
     assert_eq!(respond(&ann, &asked, "confirm").await.expect_err("not any more").code, 4004);
     assert_eq!(server.answers.borrow().len(), 0);
     let blocked = recorded(&store, "TOOL_BLOCKED", 1).await;
-    assert_eq!(blocked[0].details["what"], "mgp/callback/respond");
+    // The call, and its question with it, has ended by then; or it ends just after.
+    assert!(
+        ["running", "mgp/callback/respond"].iter().any(|what| blocked[0].details["what"].as_str() == Some(*what)),
+        "{blocked:?}"
+    );
 }
 
 #[tokio::test]

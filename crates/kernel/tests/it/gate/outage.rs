@@ -15,7 +15,7 @@ use switchboard_store::{AuditEvent, Boundary, Location, Options, Store, StoreErr
 use super::world::{Client, Script, ann_of, events, kernel_on, open, ran, raw, tool, tool_with, writing};
 
 /// Where the store fails now, if anywhere.
-type Outage = Arc<Mutex<Option<Boundary>>>;
+pub(super) type Outage = Arc<Mutex<Option<Boundary>>>;
 
 /// A store that fails when the test says so: before a commit, when nothing is written, or after it, when everything is
 /// and nobody hears of it.

@@ -125,6 +125,16 @@ impl Script {
                 self.release.notified().await;
                 self.answer(json!({"content": []}))
             }
+            "leaves" => {
+                // It asks, and does not wait for the answer.
+                let remote = context.remote.clone();
+                let question = json!({"message": "Who?", "requestedSchema": {"type": "object", "properties": {}}});
+                tokio::spawn(
+                    async move { remote.request(Call::new("elicitation/create", Some(raw(&question)))).await },
+                );
+                self.release.notified().await;
+                self.answer(json!({"content": []}))
+            }
             "fail" => self.answer(json!({"content": [], "isError": true})),
             "error" => Err(ErrorObject::new(-31999, "own code")).into(),
             "asks" if self.era == Era::Modern && params.get("inputResponses").is_none() => self.answer(json!({
@@ -367,7 +377,21 @@ pub(crate) struct Ear {
     pub(crate) asked: Mutex<Vec<(String, Value)>>,
     pub(crate) told: Mutex<Vec<(String, Value)>>,
     pub(crate) heard: Notify,
+    /// Questions that were given up before they were answered.
+    pub(crate) given_up: std::sync::atomic::AtomicUsize,
     modern: bool,
+}
+
+/// A question that was put to a client.
+struct OpenQuestion<'a> {
+    ear: &'a Ear,
+    over: bool,
+}
+
+impl Drop for OpenQuestion<'_> {
+    fn drop(&mut self) {
+        self.ear.given_up.fetch_add(usize::from(!self.over), std::sync::atomic::Ordering::Relaxed);
+    }
 }
 
 impl Remote for Ear {
@@ -380,6 +404,7 @@ impl Remote for Ear {
             match answer {
                 Some(answer) => Ok(Ok(raw(&answer)).into()),
                 None => {
+                    let mut open = OpenQuestion { ear: self, over: false };
                     // Nobody answers, or not at once.
                     let late = async {
                         loop {
@@ -390,7 +415,10 @@ impl Remote for Ear {
                         }
                     };
                     tokio::select! {
-                        answer = late => Ok(Ok(raw(&answer)).into()),
+                        answer = late => {
+                            open.over = true;
+                            Ok(Ok(raw(&answer)).into())
+                        }
                         () = call.cancel.cancelled() => Err(CallError::Cancelled),
                         () = tokio::time::sleep(call.timeout) => Err(CallError::Timeout(call.timeout)),
                     }

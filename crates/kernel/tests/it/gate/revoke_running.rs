@@ -1,0 +1,183 @@
+//! After a revoke nothing of it goes on: neither what waits for a person, nor what runs at its server.
+
+use std::time::Duration;
+
+use serde_json::json;
+use switchboard_peer::{Identity, Method, Principal};
+use switchboard_protocol::Era;
+use switchboard_store::{AccessSelector, Reuse, Verdict};
+
+use super::world::{Client, ERAS, House, Script, dangerous, entry, tool, until};
+
+/// Longer than a revocation takes to count, shorter than any call or approval may last.
+const SOON: Duration = Duration::from_secs(3);
+
+fn everything_of(principal: &str) -> AccessSelector {
+    AccessSelector { principal: Some(principal.to_owned()), ..AccessSelector::default() }
+}
+
+fn later() -> jiff::Timestamp {
+    jiff::Timestamp::now() + jiff::SignedDuration::from_mins(5)
+}
+
+/// Nobody answers: the call ends all the same, and the question with it.
+#[tokio::test]
+async fn a_held_call_ends_at_once_with_the_grant() {
+    let script = Script::new(Era::Legacy, vec![dangerous("drop")]);
+    let house = House::new(&[("files", script.clone())]).await;
+    house.grant("ann", "files", None, true).await;
+    let ann = house.client(Era::Legacy, "ann").await;
+    let revoking = async {
+        let held = house.await_events("dev.switchboard.call_held", 1).await;
+        house.office().revoke_access(&everything_of("ann")).await.unwrap();
+        held[0].details["approval"].as_str().unwrap().to_owned()
+    };
+    let calling = tokio::time::timeout(SOON, ann.call("drop", json!({"table": "users"})));
+    let (called, id) = tokio::join!(calling, revoking);
+    assert!(called.expect("it ends").unwrap_err().message.contains("Unknown tool"));
+    // What the operator says now is about nothing.
+    let yes = Verdict::Approve(Reuse::Once);
+    assert_eq!(house.office().answer(&[id], yes, None, later()).await.unwrap().len(), 0);
+    assert_eq!(script.calls(), 0);
+    let blocked = house.await_events("TOOL_BLOCKED", 1).await;
+    assert_eq!(blocked[0].details["step"], "access", "{blocked:?}");
+}
+
+/// The same where the client has its answer already, and would come back with a token.
+#[tokio::test]
+async fn a_question_that_no_call_waits_for_ends_with_the_grant() {
+    let script = Script::new(Era::Legacy, vec![dangerous("drop")]);
+    let house = House::new(&[("files", script.clone())]).await;
+    for name in ["ann", "bob"] {
+        house.grant(name, "files", None, true).await;
+    }
+    let form = json!({"elicitation": {"form": {}}});
+    for name in ["ann", "bob"] {
+        let client = house.client_with(Era::Modern, name, form.clone()).await;
+        assert_eq!(client.call("drop", json!({})).await.unwrap()["resultType"], "input_required");
+    }
+    house.office().revoke_access(&everything_of("ann")).await.unwrap();
+    let waiting = || async {
+        let pending = house.store.approvals().pending(jiff::Timestamp::now(), 10).await.unwrap();
+        pending.into_iter().map(|pending| pending.held.principal).collect::<Vec<_>>()
+    };
+    for _ in 0..100 {
+        if waiting().await.len() < 2 {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    assert_eq!(waiting().await, ["bob"]);
+}
+
+/// A yes for always is one for as long as the right lasts.
+#[tokio::test]
+async fn what_was_agreed_to_ends_with_the_grant() {
+    let script = Script::new(Era::Legacy, vec![dangerous("drop")]);
+    let house = House::new(&[("files", script.clone())]).await;
+    house.grant("ann", "files", None, true).await;
+    let ann = house.client(Era::Legacy, "ann").await;
+    let deciding = async {
+        let held = house.await_events("dev.switchboard.call_held", 1).await;
+        let id = held[0].details["approval"].as_str().unwrap().to_owned();
+        house.office().answer(&[id], Verdict::Approve(Reuse::Always), None, later()).await.unwrap();
+    };
+    let (called, ()) = tokio::join!(ann.call("drop", json!({})), deciding);
+    assert!(super::world::ran(&called), "{called:?}");
+    assert!(super::world::ran(&ann.call("drop", json!({})).await), "for always");
+    house.office().revoke_access(&everything_of("ann")).await.unwrap();
+    house.grant("ann", "files", None, true).await;
+    let again = tokio::time::timeout(Duration::from_millis(500), ann.call("drop", json!({}))).await;
+    assert!(again.is_err(), "she is asked anew: {again:?}");
+    assert_eq!(script.calls(), 2);
+}
+
+/// A call that its server works on is cancelled there. What it has done by then, nobody knows.
+#[tokio::test]
+async fn a_running_call_ends_with_the_grant() {
+    for (server, client) in [(Era::Legacy, Era::Legacy), (Era::Modern, Era::Modern), (Era::Modern, Era::Legacy)] {
+        let script = Script::new(server, vec![super::world::writing("hang"), tool("read")]);
+        let house = House::new(&[("files", script.clone())]).await;
+        for name in ["ann", "bob"] {
+            house.grant(name, "files", None, true).await;
+        }
+        let (ann, bob) = (house.client(client, "ann").await, house.client(client, "bob").await);
+        let revoking = async {
+            until("both arrive", || script.calls() == 2).await;
+            house.office().revoke_access(&everything_of("ann")).await.unwrap();
+        };
+        let of_ann = tokio::time::timeout(SOON, ann.call("hang", json!({})));
+        let of_bob = tokio::time::timeout(SOON, bob.call("hang", json!({})));
+        let (called, others, ()) = tokio::join!(of_ann, of_bob, revoking);
+        let refused = called.expect("it ends").unwrap_err();
+        assert!(refused.message.contains("taken back"), "{refused:?}");
+        assert!(refused.message.contains("unknown"), "{refused:?}");
+        assert!(others.is_err(), "nobody took anything from bob");
+        let unknown = house.await_events("dev.switchboard.unknown_outcome", 2).await;
+        assert!(unknown.iter().any(|event| event.actor.id == "ann"), "{unknown:?}");
+        let blocked = house.await_events("TOOL_BLOCKED", 1).await;
+        assert_eq!((&blocked[0].details["what"], blocked.len()), (&json!("running"), 1), "{blocked:?}");
+    }
+}
+
+/// A tool grant, a permission of the server, a limit, a token: each of them ends what rests on it.
+#[tokio::test]
+async fn a_running_call_ends_with_whatever_it_rests_on() {
+    let script = Script::new(Era::Legacy, vec![tool("hang")]);
+    let house = House::new(&[("files", script.clone())]).await;
+    // A denial of the one tool.
+    house.grant("ann", "files", None, true).await;
+    let ann = house.client(Era::Legacy, "ann").await;
+    let denying = async {
+        until("it arrives", || script.calls() == 1).await;
+        house.office().grant_access(entry("ann", "files", Some("hang"), false)).await.unwrap();
+    };
+    let (called, ()) = tokio::join!(tokio::time::timeout(SOON, ann.call("hang", json!({}))), denying);
+    assert!(called.expect("it ends").is_err());
+    // A limit that its arguments are not within.
+    house.grant("bob", "files", None, true).await;
+    let bob = house.client(Era::Legacy, "bob").await;
+    let narrowing = async {
+        until("it arrives", || script.calls() == 2).await;
+        let scopes = serde_json::value::RawValue::from_string(r#"{"paths":["/srv/data"]}"#.to_owned()).ok();
+        let narrowed = switchboard_store::AccessEntry { scopes, ..entry("bob", "files", None, true) };
+        house.office().grant_access(narrowed).await.unwrap();
+    };
+    let calling = tokio::time::timeout(SOON, bob.call("hang", json!({"path": "/etc/shadow"})));
+    let (called, ()) = tokio::join!(calling, narrowing);
+    assert!(called.expect("it ends").is_err());
+    // The token that it was called with.
+    house.grant("eve", "files", None, true).await;
+    let identity: Principal = Identity::new("eve", Method::Token).into();
+    let eve = Client::new(&house.kernel, identity.clone(), Era::Legacy, json!({})).await;
+    let ending = async {
+        until("it arrives", || script.calls() == 3).await;
+        identity.ended.cancel();
+    };
+    let (called, ()) = tokio::join!(tokio::time::timeout(SOON, eve.call("hang", json!({}))), ending);
+    assert!(called.expect("it ends").is_err());
+}
+
+/// What changes elsewhere, and a tool that its server takes off its list, ends no call that runs.
+#[tokio::test]
+async fn a_running_call_survives_what_does_not_concern_it() {
+    for era in ERAS {
+        let script = Script::new(Era::Legacy, vec![tool("wait"), tool("read")]);
+        let house = House::new(&[("files", script.clone())]).await;
+        for name in ["ann", "bob"] {
+            house.grant(name, "files", None, true).await;
+        }
+        let ann = house.client(era, "ann").await;
+        let changing = async {
+            until("it arrives", || script.calls() == 1).await;
+            tokio::time::sleep(Duration::from_millis(150)).await;
+            script.tools.lock().remove(0);
+            script.tools_changed();
+            house.office().revoke_access(&everything_of("bob")).await.unwrap();
+            tokio::time::sleep(Duration::from_millis(300)).await;
+            script.release.notify_one();
+        };
+        let (called, ()) = tokio::join!(ann.call("wait", json!({})), changing);
+        assert!(called.is_ok(), "{era:?}: {called:?}");
+    }
+}
