@@ -405,8 +405,8 @@ impl Kernel {
         let mut doubt = None;
         let (checks, rest) = match attempt.within {
             Some(within) => {
-                // Parts of an address are no places and no hosts by themselves.
-                let parts: Vec<_> = scopes.iter().map(permission::Scope::without_places).collect();
+                // Parts of an address are no places by themselves.
+                let parts: Vec<_> = scopes.iter().map(permission::Scope::without_paths).collect();
                 (Arc::new(policy.checks_within(&parts, &bases)), Some(within.clone()))
             }
             None => (Arc::new(policy.checks_within(scopes, &bases)), attempt.beside()),

@@ -212,6 +212,9 @@ pub(super) fn check(
         inside(places, &url, world)?;
     }
     let tidy = tidy(text);
+    if let Some(address) = address_of_file(field, &tidy) {
+        inside(places, &address, world)?;
+    }
     let form = form(&tidy);
     if evidence.lists(text) && form < Form::Path
         || evidence.has_format(&FORMATS) && form < Form::Relative
@@ -265,6 +268,18 @@ pub(super) fn check(
     }
     // Places are judged as they were sent: what is read out of them is for the reader of paths.
     inside(places, if place { text } else { &tidy }, world)
+}
+
+/// An address under a key for addresses whose path may be a file, also where blanks stand behind the scheme. Under other keys
+/// that is a sentence, unless one word that begins as a path is all that follows.
+fn address_of_file(field: Field, text: &str) -> Option<String> {
+    let (scheme, rest) = scheme_of(text).filter(|(scheme, _)| scheme.len() > 1)?;
+    let path = rest.trim();
+    let begins = path.starts_with(['/', '\\', '~', '$']) || path.to_ascii_lowercase().starts_with("file:");
+    let is_word = rest.starts_with(char::is_whitespace) && begins && !path.contains(char::is_whitespace);
+    let counts = field == Field::Remote || is_word && matches!(field, Field::Unknown | Field::Label);
+    let is_host = path.starts_with("//");
+    (counts && !path.is_empty() && !is_host && !uri::leads_elsewhere(scheme, rest)).then(|| format!("{scheme}:{path}"))
 }
 
 /// Whether some reader ends a line here.
@@ -380,7 +395,9 @@ pub(super) fn inside(places: &[path::Scope], text: &str, world: &dyn World) -> V
         Some((scheme, rest)) if scheme.len() > 1 && !scheme.eq_ignore_ascii_case("file") => {
             in_uri(rest).into_iter().try_for_each(|path| one(places, &path, world))?;
             let values = few_values(rest)?;
-            values.iter().filter(|value| may_be_path(value)).try_for_each(|value| one(places, value, world))
+            let bare = values.iter().filter_map(|value| without_marks(value)).map(str::to_owned).collect::<Vec<_>>();
+            let mut paths = values.iter().filter(|value| may_be_path(value)).chain(&bare);
+            paths.try_for_each(|value| one(places, value, world))
         }
         Some((scheme, _)) if scheme.eq_ignore_ascii_case("file") => {
             one(places, text, world)?;

@@ -217,6 +217,14 @@ fn of_url(text: &str) -> Option<Target> {
     if text.starts_with("//") || text.starts_with("\\\\") {
         return Some(Target::sure(format!("http:{text}")));
     }
+    if let Some(host) = behind_slash(text) {
+        return Some(Target { guess: true, ..of_host(host) });
+    }
+    // What stands in front of `@` is no name of a file.
+    let front = text.split(['/', '?', '#']).next().unwrap_or_default();
+    if front.contains('@') && !front.contains(':') && (front.starts_with('.') || front.contains(char::is_whitespace)) {
+        return Some(of_host(&text[front.rfind('@').map_or(0, |at| at + 1)..]));
+    }
     if text.is_empty() || text.starts_with(['/', '?', '#', '.']) {
         return None;
     }
@@ -230,6 +238,30 @@ fn of_url(text: &str) -> Option<Target> {
         _ if text.contains(char::is_whitespace) => None,
         _ => Some(of_host(text)),
     }
+}
+
+/// What stands behind one slash, where it looks like a host and not like a file: servers that put `http://` in front of it
+/// make a URL whose host that is.
+pub(super) fn behind_slash(text: &str) -> Option<&str> {
+    let rest = text.strip_prefix(['/', '\\']).filter(|rest| !rest.starts_with(['/', '\\']))?;
+    let first = crate::path::fold_look_alikes(rest.split(['/', '\\', '?', '#']).next().unwrap_or_default());
+    let authority = first.rsplit('@').next().unwrap_or_default();
+    let (host, port) = match authority.rsplit_once(':').filter(|_| !authority.ends_with(']')) {
+        Some((host, port)) if port.parse::<u16>().is_ok() => (host, true),
+        _ => (authority, false),
+    };
+    let bare = host.trim_matches(['[', ']']);
+    // `/42` and `/2024` are paths; `/2130706433` is an address to most clients.
+    let is_number = bare.parse::<u64>().is_ok_and(|number| number >= 1 << 24) || bare.starts_with("0x");
+    let is_name = is_dotted_name(bare) && !place::has_ending(bare) && !bare.starts_with('.');
+    let is_host = bare.parse::<IpAddr>().is_ok()
+        || is_localhost(bare)
+        || is_number
+        || network::is_metadata_name(bare)
+        || port && !bare.is_empty()
+        || is_name && bare.rsplit('.').next().is_some_and(|last| last.bytes().all(|byte| byte.is_ascii_alphabetic()))
+        || first.contains('@') && !bare.is_empty();
+    is_host.then_some(rest)
 }
 
 /// A host, perhaps with a port, perhaps with a path behind it.

@@ -310,6 +310,10 @@ fn target(word: &str, remote: bool, is_path: bool) -> Option<(String, bool)> {
     if word.starts_with("//") || word.starts_with("\\\\") {
         return Some((format!("http://{}", word.trim_start_matches(slashes)), false));
     }
+    if let Some(host) = reach::behind_slash(word).filter(|_| remote) {
+        let host = host.split(['/', '\\', '?', '#']).next().unwrap_or_default();
+        return Some((format!("http://{host}/"), false));
+    }
     let front = word.split(['/', '\\', '?', '#']).next().unwrap_or_default();
     // `git@host:path`, as ssh and git have it.
     let front = match front.rsplit_once('@') {

@@ -9,6 +9,11 @@ static PYTHON: &str = include_str!("known/python.txt");
 /// Modules of Node and packages in daily use.
 static NODE: &str = include_str!("known/node.txt");
 
+/// Whether a module is of Python's own library. The first line of the table has these, the second packages.
+pub(super) fn is_of_library(module: &str) -> bool {
+    PYTHON.lines().next().is_some_and(|own| own.split_ascii_whitespace().any(|known| known == module))
+}
+
 /// A doubt for the first module that is not known.
 pub(super) fn doubts(language: Language, source: &str) -> Vec<Finding> {
     let (table, part): (&str, fn(&str) -> &str) = match language {

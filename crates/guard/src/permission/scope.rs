@@ -45,8 +45,13 @@ impl Scope {
     /// The same without what it says of paths, hosts and ports.
     #[must_use]
     pub fn without_places(&self) -> Self {
-        let (paths, hosts, ports) = (None, None, None);
-        Self { paths, deny_paths: Vec::new(), hosts, deny_hosts: Vec::new(), ports, ..self.clone() }
+        Self { hosts: None, deny_hosts: Vec::new(), ports: None, ..self.without_paths() }
+    }
+
+    /// The same without what it says of paths.
+    #[must_use]
+    pub fn without_paths(&self) -> Self {
+        Self { paths: None, deny_paths: Vec::new(), ..self.clone() }
     }
 
     /// Reads a scope as it is stored or sent.

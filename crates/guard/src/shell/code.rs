@@ -104,8 +104,20 @@ fn check_shell(program: &str, arguments: &[Word]) -> Verdict {
     if only_asks && !inline {
         return Ok(());
     }
+    // `bash -c TEXT` is judged by its text.
+    if let [option, text, ..] = arguments
+        && option.text == "-c"
+        && !text.dynamic
+        && !text.glob
+    {
+        return match super::check(&text.text) {
+            Err(finding) if !finding.asks() => Err(finding),
+            _ => Ok(()),
+        };
+    }
     match rest.first() {
-        Some(script) if !inline && is_plain_script(&script.text) => Ok(()),
+        // `bash +x -c ..`: what begins with a plus is an option too.
+        Some(script) if !inline && !script.text.starts_with('+') && is_plain_script(&script.text) => Ok(()),
         _ => Err(runs(&format!("{program} without a script file"))),
     }
 }

@@ -38,6 +38,7 @@ const BUILT: &[&str] = &[
     "out",
     "Pods",
     "target",
+    "tmp",
     "venv",
 ];
 
@@ -61,7 +62,13 @@ pub(super) fn check(program: &str, arguments: &[Word]) -> Verdict {
         }
         "rmdir" => texts.iter().any(|text| text.eq_ignore_ascii_case("/s")),
         "rimraf" | "safe-rm" | "del-cli" | "rmrf" | "rm-rf" | "trash-empty" | "bleachbit" => true,
-        "find" | "gfind" | "bfs" => any(&["-delete"]),
+        // What is picked by its name below the project may be asked about.
+        "find" | "gfind" | "bfs" => {
+            let picked = any(&["-name", "-iname", "-path", "-empty"]);
+            let starts = texts.iter().take_while(|text| !text.starts_with(['-', '(', '!']));
+            let inside = |text: &&str| !text.starts_with(['/', '~', '$']) && !text.contains("..");
+            any(&["-delete"]) && !(picked && starts.clone().count() > 0 && starts.into_iter().all(inside))
+        }
         "rsync" => {
             let read = Arguments::read(arguments, "eTfBM");
             read.long_names().any(|name| name.starts_with("del") || name.starts_with("remove-s"))
@@ -135,7 +142,6 @@ fn is_git_delete(texts: &[&str]) -> bool {
         })
     };
     match verb {
-        "clean" => flag("fdxX", &["force"]) && !flag("n", &["dry-run"]),
         "rm" => flag("r", &[]) && !flag("", &["cached", "dry-run"]),
         "worktree" => rest.contains(&"remove") && flag("f", &["force"]),
         "submodule" => rest.contains(&"deinit") && flag("f", &["force", "all"]),

@@ -150,6 +150,11 @@ pub(super) fn check(program: &str, arguments: &[Word]) -> Verdict {
 }
 
 /// The finding for reading a secret.
+/// Whether a program looks at the entries of files and not into them.
+pub(super) fn looks_at_entries(program: &str) -> bool {
+    NO_CONTENT.contains(&program)
+}
+
 pub(super) fn credential(path: &str) -> Finding {
     Finding::new("shell-credential", format!("`{path}` holds secrets"))
 }

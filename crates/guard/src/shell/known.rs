@@ -8,6 +8,7 @@
 mod decisive;
 mod line;
 mod script;
+mod secrets;
 mod special;
 mod table;
 
@@ -354,7 +355,9 @@ fn command(
             return Err(unknown(&format!("`{shown} {}` is", task.text)));
         }
     }
-    special::check(name, line.subcommands().next(), arguments)?;
+    let subcommand = operands.first().and_then(|at| arguments.get(*at)).map(|word| word.text.as_str());
+    special::check(name, subcommand, arguments)?;
+    secrets::check(shown, name, arguments)?;
     let rest = if line.has(Flag::Exec) { without_command(rest, understood, depth)? } else { rest.to_vec() };
     line.check_options(shown, &rest, own.filter(|_| skip > 0))?;
     Ok(line.effect)
@@ -366,6 +369,9 @@ fn without_command(words: &[Word], understood: &Understood, depth: usize) -> Res
         matches!(word.text.as_str(), "-exec" | "-execdir" | "-x" | "-X" | "--exec" | "--exec-batch") && !word.quoted
     };
     let Some(at) = words.iter().position(is_exec) else { return Ok(words.to_vec()) };
+    if secrets::is_wide(words) {
+        return Err(unknown("what is found and shown there is"));
+    }
     let behind = &words[at + 1..];
     let end = behind.iter().position(|word| matches!(word.text.as_str(), ";" | "+")).unwrap_or(behind.len());
     if nested(&behind[..end], understood, depth + 1)? != Effect::Read {

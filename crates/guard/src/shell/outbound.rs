@@ -269,10 +269,14 @@ fn is_upload(texts: &[&str], schemes: &[&str]) -> bool {
 fn is_git_upload(texts: &[&str]) -> bool {
     let Some((verb, rest)) = code::git_verb(texts) else { return false };
     match verb {
-        "push" | "send-pack" => rest
-            .iter()
-            .filter(|text| !text.starts_with('-'))
-            .any(|text| text.contains("://") || (is_remote(text) && text.contains('@')) || text.starts_with('/')),
+        "push" | "send-pack" => {
+            let operands = || rest.iter().filter(|text| !text.starts_with('-'));
+            // `host:path` is an address where a remote is named.
+            operands().next().is_some_and(|remote| remote.contains(':'))
+                || operands().any(|text| {
+                    text.contains("://") || (is_remote(text) && text.contains('@')) || text.starts_with('/')
+                })
+        }
         "send-email" | "daemon" | "imap-send" => true,
         _ => false,
     }

@@ -43,7 +43,7 @@ impl Arguments {
         self.keywords.iter().find(|(key, _)| key == name).map(|(_, value)| value)
     }
 
-    fn all(&self) -> impl Iterator<Item = &Val> {
+    pub(super) fn all(&self) -> impl Iterator<Item = &Val> {
         self.positional.iter().chain(self.keywords.iter().map(|(_, value)| value))
     }
 }
@@ -283,6 +283,7 @@ impl Checker<'_> {
             "types.SimpleNamespace" | "unittest.mock.patch" => {
                 if path.ends_with("patch")
                     && first
+                        .or_else(|| arguments.keyword("target"))
                         .and_then(Val::as_str)
                         .is_some_and(|target| rules::module(target).or_else(|| rules::member(target)).is_some())
                 {

@@ -5,8 +5,9 @@ use ruff_text_size::TextSize;
 
 use super::Checker;
 use super::calls::Arguments;
-use super::rules::Route;
+use super::rules::{self, Route};
 use super::value::Val;
+use crate::code::known;
 
 /// What is done with what is given.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -30,7 +31,12 @@ const FUNCTIONS: &[(&str, Evaluates)] = {
         ("django.template.Template", Template),
         ("flask.render_template_string", Template),
         ("jinja2.Environment().from_string", Template),
+        ("jinja2.DictLoader", Runs),
+        ("jinja2.Environment().compile_expression", Formula),
+        ("jinja2.FunctionLoader", Runs),
         ("jinja2.Template", Template),
+        ("jinja2.environment.Template", Template),
+        ("tornado.template.DictLoader", Runs),
         ("mcp.StdioServerParameters", Runs),
         ("mcp.client.stdio.StdioServerParameters", Runs),
         ("mcp.client.stdio.stdio_client", Runs),
@@ -72,6 +78,7 @@ impl Checker<'_> {
         if arguments.keyword("trust_remote_code").is_some_and(|trust| *trust != Val::Int(0)) {
             self.doubt(at, path);
         }
+        self.judge_texts(path, arguments, at);
         let Some((_, kind)) = FUNCTIONS.iter().find(|(known, _)| *known == path) else { return };
         match (kind, arguments.get(0)) {
             (Evaluates::Runs, _) | (_, None) => self.doubt(at, path),
@@ -83,11 +90,33 @@ impl Checker<'_> {
         }
     }
 
+    /// What a function of a package is told in words: names of what no program may reach, and code.
+    fn judge_texts(&mut self, path: &str, arguments: &Arguments, at: TextSize) {
+        let texts: Vec<String> = arguments.all().filter_map(Val::as_str).map(str::to_owned).collect();
+        let of_package = !known::is_of_library(path.split('.').next().unwrap_or_default());
+        let is_formula = path.starts_with("sympy.");
+        for text in &texts {
+            let target = text.strip_prefix("ext://").unwrap_or(text);
+            let is_name = target.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.".contains(&byte));
+            let names_route = is_name && (rules::member(target).is_some() || rules::module(target).is_some());
+            // `logging.getLogger("socket")` only names a log.
+            let takes_names = of_package || path.starts_with("unittest.mock") || path.starts_with("logging.config");
+            let calls = of_package && text.contains('(') && leaves(text, Evaluates::Formula);
+            if names_route && takes_names || calls || is_formula && leaves(text, Evaluates::Formula) {
+                self.doubt(at, path);
+            }
+        }
+        // What a package keeps to itself is not what it is known for.
+        if path.split('.').skip(1).any(|part| part.starts_with('_') && !part.starts_with("__")) {
+            self.doubt(at, path);
+        }
+    }
+
     /// A method of an object that nobody knows: data frames evaluate text, processes can be ended.
     pub(super) fn judge_method(&mut self, base: &Val, name: &str, arguments: &Arguments, at: TextSize) {
         let of_package = |package: &str| matches!(base, Val::Path(path) if path.starts_with(package));
         if matches!(name, "query" | "eval")
-            && let Some(Val::Text(text)) = arguments.get(0)
+            && let Some(Val::Text(text)) = arguments.get(0).or_else(|| arguments.keyword("expr"))
             && !of_package("builtins.")
             && leaves(text, Evaluates::Formula)
         {

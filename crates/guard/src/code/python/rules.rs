@@ -218,7 +218,8 @@ pub(super) fn module(name: &str) -> Option<Route> {
     let importing = name == "importlib" || name.starts_with("importlib.");
     let reading = ["importlib.metadata", "importlib.resources"];
     let read_only =
-        reading.iter().any(|part| name.strip_prefix(part).is_some_and(|r| r.is_empty() || r.starts_with('.')));
+        reading.iter().any(|part| name.strip_prefix(part).is_some_and(|r| r.is_empty() || r.starts_with('.')))
+            && !name.contains("import_module");
     (importing && !read_only).then_some(Route::Loader)
 }
 

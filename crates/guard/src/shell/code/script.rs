@@ -161,9 +161,14 @@ fn check_sed_script(text: &str) -> Verdict {
                 at += 1 + name.chars().count();
             }
             'a' | 'i' | 'c' | '#' | ':' | 'b' | 't' | 'T' => {
-                let stop_early = matches!(c, 'b' | 't' | 'T');
+                // A label ends at a blank, to some versions.
+                let is_label = matches!(c, ':' | 'b' | 't' | 'T');
+                at += 1;
+                while is_label && chars.get(at).is_some_and(|c| matches!(c, ' ' | '\t')) {
+                    at += 1;
+                }
                 while let Some(&c) = chars.get(at) {
-                    if c == '\n' || (stop_early && (c == ';' || c == '}')) {
+                    if c == '\n' || (is_label && matches!(c, ';' | '}' | ' ' | '\t')) {
                         break;
                     }
                     at += 1;

@@ -76,10 +76,7 @@ fn special(program: &str, arguments: &[Word]) -> bool {
         "python" | "pypy" | "ipython" => {
             let (read, rest) = Arguments::leading(arguments, "mWXQ");
             let module = read.values('m').any(|module| {
-                matches!(
-                    module,
-                    "http.server" | "SimpleHTTPServer" | "pty" | "code" | "timeit" | "smtpd" | "pdb" | "cProfile"
-                )
+                matches!(module, "SimpleHTTPServer" | "pty" | "code" | "timeit" | "smtpd" | "pdb" | "cProfile")
             });
             module || rest.first().is_some_and(|script| !read.has("m") && !super::is_plain_script(&script.text))
         }

@@ -51,11 +51,11 @@ pub(super) fn check(shown: &str, words: &[Word], builds: bool) -> Result<(), Fin
         }
         // Tools that build hand words on to a shell.
         let reaches_shell = builds && text.contains([';', '|', '&', '\n']);
-        let is_more = text.starts_with(['\\', '|', '!', '<'])
-            || text.ends_with('|')
-            || [":@", "=@", ":|", "%pipe%"].iter().any(|mark| text.contains(mark));
+        let is_marked = |part: &str| part.starts_with(['\\', '|', '!', '<']) || part.ends_with('|');
+        let is_more = is_marked(text) || [":@", "=@", ":|", "%pipe%"].iter().any(|mark| text.contains(mark));
+        let hides = [value, attached].into_iter().flatten().any(is_marked);
         let substitutes = builds && (text.contains('`') || text.contains("$("));
-        if substitutes || !text.starts_with('-') && (is_more || reaches_shell) {
+        if substitutes || hides || !text.starts_with('-') && (is_more || reaches_shell) {
             return Err(unknown(&format!("what `{shown}` makes of `{text}` is")));
         }
     }
@@ -79,8 +79,13 @@ pub(super) fn decides(path: &str) -> bool {
         path.strip_prefix(homes)
             .is_some_and(|rest| rest.split_once('/').is_none_or(|(_, rest)| rest.is_empty() || rest.starts_with('.')))
     });
+    // Programs of the user.
+    let below_home =
+        path.starts_with("~/") || ["/home/", "/Users/", "/root/"].iter().any(|home| path.starts_with(home));
+    let is_program = below_home && path.split('/').any(|step| step == "bin");
     let has_place = path.contains(['/', '\\', '.']) && path.split(['/', '\\']).any(|step| PLACES.contains(&step));
     is_home
+        || is_program
         || of_user
         || has_place
         || path.starts_with("/opt/")
@@ -92,7 +97,14 @@ pub(super) fn decides(path: &str) -> bool {
 pub(super) fn comes_from_elsewhere(text: &str) -> bool {
     text.contains("://")
         || text.starts_with("git+")
-        || ["github:", "gitlab:", "bitbucket:", "gist:"].iter().any(|host| text.starts_with(host))
+        || ["github:", "gitlab:", "bitbucket:", "gist:", "sourcehut:", "file:", "link:", "portal:", "path:"]
+            .iter()
+            .any(|front| text.starts_with(front) || text.contains(&format!("@{front}")))
+        || text.split_once('@').is_some_and(|(user, host)| {
+            !user.is_empty()
+                && !user.starts_with('-')
+                && host.split_once(':').is_some_and(|(host, _)| host.contains('.'))
+        })
         || ["/tmp/", "/var/tmp/", "/private/tmp/", "/dev/shm/", "/run/user/", "/mnt/", "/media/", "/Volumes/"]
             .iter()
             .any(|folder| text.starts_with(folder))

@@ -218,8 +218,8 @@ impl<'a> Line<'a> {
                 words.try_for_each(|word| self.check_operand(word))?;
                 break;
             }
-            // A lone dash is what comes in: a script that nobody has seen, to who runs scripts.
-            if text == "-" && self.has(Flag::Args) {
+            // A lone dash is what comes in: a script that nobody has seen, to who runs scripts. Shells have options with a plus.
+            if self.has(Flag::Args) && first && (text == "-" || text.starts_with('+')) {
                 return Err(unknown(&format!("what `{shown}` reads is")));
             }
             if !text.starts_with('-') || text == "-" {

@@ -26,8 +26,19 @@ pub(super) fn check(shown: &str, words: &[Word]) -> Result<(), Finding> {
 /// `awk` runs commands and writes files by `system`, `|`, `>` and `getline`, and loads code by `@`.
 fn is_plain_awk(script: &str) -> bool {
     let script = &script.replace("\\\n", " ");
+    // A line goes on behind these.
+    let mut joined = String::new();
+    for line in script.split('\n') {
+        joined.push_str(line);
+        let goes_on = [",", "{", "&&", "||", "do", "else"].iter().any(|end| line.trim_end().ends_with(end));
+        joined.push(if goes_on { ' ' } else { '\n' });
+    }
+    let script = &joined;
     // Whatever is text and whatever is not.
-    if ["system", "getline", "ENVIRON", "fflush", "close", "PROCINFO", "@"].iter().any(|word| script.contains(word)) {
+    if ["system", "getline", "ENVIRON", "fflush", "close", "PROCINFO", "SYMTAB", "FUNCTAB", "@"]
+        .iter()
+        .any(|word| script.contains(word))
+    {
         return false;
     }
     // Where a slash may divide or begin a pattern, nobody knows which quotes open a text.
@@ -90,7 +101,12 @@ fn is_plain_sed(script: &str) -> bool {
         let ends =
             |rest: &str| rest.get(1..).unwrap_or_default().chars().all(|c| c.is_ascii_digit() || " }\t".contains(c));
         match letters.next() {
-            None | Some('a' | 'i' | 'c' | 'b' | 't' | 'T' | ':' | '#') => true,
+            None | Some('a' | 'i' | 'c' | '#') => true,
+            // Some versions end a label at a blank, and another command follows.
+            Some('b' | 't' | 'T' | ':') => {
+                let label = rest.get(1..).unwrap_or_default().trim().trim_end_matches('}').trim_end();
+                label.chars().all(|c| c.is_alphanumeric() || "_.-".contains(c))
+            }
             Some(
                 'p' | 'd' | 'D' | 'P' | 'q' | 'Q' | 'n' | 'N' | 'g' | 'G' | 'h' | 'H' | 'x' | 'l' | '=' | '{' | '}'
                 | 'z' | 'F',
