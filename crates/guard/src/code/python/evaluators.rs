@@ -41,6 +41,7 @@ const FUNCTIONS: &[(&str, Evaluates)] = {
         ("mcp.client.stdio.StdioServerParameters", Runs),
         ("mcp.client.stdio.stdio_client", Runs),
         ("mcp.stdio_client", Runs),
+        ("nltk.data.load", Runs),
         ("nltk.download", Runs),
         ("pytest.console_main", Runs),
         ("pytest.main", Runs),
@@ -48,6 +49,7 @@ const FUNCTIONS: &[(&str, Evaluates)] = {
         ("sympy.S", Formula),
         ("sympy.sympify", Formula),
         ("torch.hub.load", Runs),
+        ("torch.hub.load_state_dict_from_url", Runs),
         ("tornado.template.Template", Template),
         ("typer.launch", Runs),
         ("unittest.TestLoader().discover", Runs),
@@ -75,7 +77,8 @@ const WORDS: [&str; 13] = [
 impl Checker<'_> {
     /// A function that evaluates what it is given.
     pub(super) fn judge_evaluator(&mut self, path: &str, arguments: &Arguments, at: TextSize) {
-        if arguments.keyword("trust_remote_code").is_some_and(|trust| *trust != Val::Int(0)) {
+        let trusts = arguments.keyword("trust_remote_code").is_some_and(|trust| *trust != Val::Int(0));
+        if trusts || arguments.keyword("safe_mode") == Some(&Val::Int(0)) {
             self.doubt(at, path);
         }
         self.judge_texts(path, arguments, at);
@@ -102,7 +105,9 @@ impl Checker<'_> {
             // `logging.getLogger("socket")` only names a log.
             let takes_names = of_package || path.starts_with("unittest.mock") || path.starts_with("logging.config");
             let calls = of_package && text.contains('(') && leaves(text, Evaluates::Formula);
-            if names_route && takes_names || calls || is_formula && leaves(text, Evaluates::Formula) {
+            let patches = path.starts_with("unittest.mock")
+                && ["os.", "sys.", "builtins."].iter().any(|front| text.starts_with(front));
+            if patches || names_route && takes_names || calls || is_formula && leaves(text, Evaluates::Formula) {
                 self.doubt(at, path);
             }
         }
@@ -121,6 +126,20 @@ impl Checker<'_> {
             && leaves(text, Evaluates::Formula)
         {
             self.refuse_route(at, name, Route::Code);
+        }
+        let is_unknown = !matches!(base, Val::Path(_)) && !base.is_literal() && !self.methods.contains(name);
+        if name == "system" && is_unknown && self.source.contains("import os") {
+            self.doubt(at, name);
+        }
+        let runs = |text: &str| {
+            let upper = text.to_ascii_uppercase();
+            upper.contains("COPY") && upper.contains(" PROGRAM ")
+                || upper.split(';').any(|part| part.trim().starts_with("LOAD ") || part.trim().starts_with("INSTALL "))
+        };
+        if matches!(name, "execute" | "executescript" | "executemany" | "sql" | "query")
+            && arguments.all().filter_map(Val::as_str).any(runs)
+        {
+            self.doubt(at, name);
         }
         if PROCESS_METHODS.contains(&name) && (of_package("psutil.") || self.source.contains("psutil")) {
             self.refuse_route(at, name, Route::Process);
@@ -144,7 +163,7 @@ impl Checker<'_> {
             .any(|word| self.source.contains(word))
     }
 
-    fn doubt(&mut self, at: TextSize, path: &str) {
+    pub(super) fn doubt(&mut self, at: TextSize, path: &str) {
         let message = format!("what `{path}` makes of what it is given is not known");
         self.refuse(at, "code-unknown", message, Some("a person has to agree, or write the text out"));
     }

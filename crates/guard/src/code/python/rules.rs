@@ -200,6 +200,7 @@ const TELLING: &[(&str, Route)] = {
         ("popen", Process),
         ("posix_spawn", Process),
         ("serve_forever", Socket),
+        ("setconfig", Native),
         ("sock_accept", Socket),
         ("start_server", Socket),
         ("subprocess_exec", Process),

@@ -334,7 +334,12 @@ impl Checker<'_> {
     /// Looks at an annotation; answers what a value of that kind is, where that is known.
     pub(super) fn annotation(&mut self, annotation: &Expr) -> Option<Val> {
         if let Expr::StringLiteral(text) = annotation {
-            self.busy_annotation |= text.value.to_str().contains('(');
+            let calls = text.value.to_str().contains('(');
+            self.busy_annotation |= calls;
+            // Packages evaluate annotations of what they are given.
+            if calls {
+                self.doubt(annotation.start(), text.value.to_str());
+            }
             return None;
         }
         self.value(annotation)

@@ -128,7 +128,8 @@ pub(super) fn check(name: &str, subcommand: Option<&str>, words: &[Word]) -> Res
         // `owner/name` is a repository of somebody.
         "npm" | "pnpm" | "yarn" | "bun" => {
             // A task `env` that no project has prints the environment.
-            let installs = matches!(subcommand, Some("install" | "i" | "add" | "a" | "create" | "init" | "update" | "up"));
+            let installs =
+                matches!(subcommand, Some("install" | "i" | "add" | "a" | "create" | "init" | "update" | "up"));
             installs && any(&is_repository) || is_grave(words) || any(&|text| text == "env")
         }
         // It throws away what was changed, what others pushed, or shows what is secret.
