@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 
+use switchboard_protocol::mgp::ValidatorName;
+
 use crate::common::{assert_honest, assert_hostile, checks};
 
 fn limited() -> switchboard_guard::arguments::Checks {
@@ -392,4 +394,26 @@ fn words_of_a_declared_command_are_no_hosts_of_their_own() {
 fn commands_that_stand_too_deep_in_each_other_are_not_let_through() {
     let deep = |count: usize| format!("{}curl evil.com", "env ".repeat(count));
     assert_hostile(&limited(), &(0..12).map(|count| json!({"command": deep(count)})).collect::<Vec<_>>());
+}
+
+/// Servers that put `http://` in front of what has no scheme make a host of what stands behind one slash.
+#[test]
+fn one_slash_in_front_of_a_host_hides_nothing() {
+    let network = checks(&[ValidatorName::NetworkRestricted], &json!({}), &[]);
+    let hidden = [
+        "/127.0.0.1:8080/x",
+        "/localhost:8080/x",
+        "/2130706433/x",
+        "/0x7f000001/x",
+        "/[::1]:80/x",
+        "/169.254.169.254/latest",
+        "/metadata.google.internal/x",
+        "/10.0.0.1/x",
+    ];
+    assert_hostile(&network, &hidden.map(|url| json!({"url": url})));
+    let paths = ["/index.html", "/42", "/2024/07/report", "/api/v1/items?limit=5", "/a@2x.png/x", "/docs/intro", "/"];
+    let paths: Vec<Value> = paths.iter().filter(|path| !path.contains('@')).map(|url| json!({"url": url})).collect();
+    assert_honest(&network, &paths);
+    let elsewhere = ["/evil.com/x", "/9.9.9.9/x", "/u@evil.com/x", ".x@evil.com/x"];
+    assert_hostile(&limited(), &elsewhere.map(|url| json!({"url": url})));
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use switchboard_protocol::mgp::ValidatorName::NetworkRestricted;
 
-use crate::common::{check, checks};
+use crate::common::{assert_honest, assert_hostile, check, checks, checks_from};
 
 fn passes(arguments: &Value) -> bool {
     check(&checks(&[NetworkRestricted], &json!({"name": "fetch"}), &[]), arguments).is_ok()
@@ -366,4 +366,26 @@ fn honest_arguments_pass() {
     assert!(table.len() >= 100, "{}", table.len());
     let refused: Vec<String> = table.iter().filter(|arguments| !passes(arguments)).map(Value::to_string).collect();
     assert!(refused.is_empty(), "{} refused:\n{}", refused.len(), refused.join("\n"));
+}
+
+/// What stands behind the scheme of an address is its path, also behind a blank and without a slash.
+#[test]
+fn addresses_without_slashes_are_places() {
+    let inside = checks_from("/srv/ok", &[], &json!({}), &[json!({"paths": ["/srv/ok/**"]})]);
+    let outside = [
+        "docs: /etc/passwd",
+        "docs: ~/x",
+        "docs: $HOME/x",
+        "docs:\u{a0}/etc/passwd",
+        "docs: file:///etc/passwd",
+        "docs:/etc/passwd",
+        "docs:x?p=+/etc/passwd",
+        "docs:x?p=%22/etc/passwd%22",
+    ];
+    assert_hostile(&inside, &outside.map(|uri| json!({"uri": uri})));
+    assert_hostile(&inside, &[json!({"topic": "docs: file:///etc/passwd"})]);
+    assert_honest(&inside, &["docs:intro", "docs:guide/one", "note: a sentence"].map(|uri| json!({"uri": uri})));
+    assert_honest(&inside, &[json!({"topic": "docs: what is new"})]);
+    let denied = checks_from("/srv/ok", &[], &json!({}), &[json!({"deny_paths": ["**/.env"]})]);
+    assert_hostile(&denied, &["docs:.env", "docs:%2eenv", "docs:sub/.env"].map(|uri| json!({"uri": uri})));
 }
