@@ -405,8 +405,13 @@ impl Kernel {
         let mut doubt = None;
         let (checks, rest) = match attempt.within {
             Some(within) => {
-                // Parts of an address are no places by themselves.
-                let parts: Vec<_> = scopes.iter().map(permission::Scope::without_paths).collect();
+                // Parts of an address are no places by themselves, but a server may dial what stands in one. What is
+                // completed is judged as a whole.
+                let is_completed = attempt.subject == Subject::Completion;
+                let part = |scope: &permission::Scope| {
+                    if is_completed { scope.without_places() } else { scope.without_paths() }
+                };
+                let parts: Vec<_> = scopes.iter().map(part).collect();
                 (Arc::new(policy.checks_within(&parts, &bases)), Some(within.clone()))
             }
             None => (Arc::new(policy.checks_within(scopes, &bases)), attempt.beside()),

@@ -170,6 +170,32 @@ async fn a_completion_of_a_template_counts_as_the_address_that_it_makes() {
     }
 }
 
+/// What stands in a template is dialed by its server, whatever escapes it is written in.
+#[tokio::test]
+async fn limits_of_hosts_hold_for_what_stands_in_a_template() {
+    let script = script();
+    *script.templates.lock() = vec![
+        json!({"name": "page", "uriTemplate": "fetch://8.8.8.8{?url}"}),
+        json!({"name": "through", "uriTemplate": "proxy://8.8.8.8/{target}"}),
+    ];
+    let house = House::new(&[("s", script.clone())]).await;
+    narrowed(&house, "ann", json!({"hosts": ["8.8.8.8"]})).await;
+    for era in ERAS {
+        let ann = house.client(era, "ann").await;
+        for (uri, passes) in [
+            ("fetch://8.8.8.8?url=https%3A%2F%2F8.8.8.8%2Fx", true),
+            ("fetch://8.8.8.8?url=https%3A%2F%2F9.9.9.9%2Fx", false),
+            ("fetch://8.8.8.8?url=9.9.9.9", false),
+            ("fetch://8.8.8.8?url=%2F%2F9.9.9.9", false),
+            ("proxy://8.8.8.8/9.9.9.9", false),
+            ("proxy://8.8.8.8/guide", true),
+        ] {
+            let read = ann.request("resources/read", json!({"uri": uri})).await;
+            assert_eq!(read.is_ok(), passes, "{uri} {read:?}");
+        }
+    }
+}
+
 /// Some servers take nothing of a URL but its path.
 #[tokio::test]
 async fn the_path_of_a_url_counts_unless_its_server_is_for_the_network() {
