@@ -65,6 +65,14 @@ impl OwnFiles {
         self.places.is_empty()
     }
 
+    /// Whether anything in these arguments could be a path that is worth a look. Most calls have none.
+    #[must_use]
+    pub fn concerns(&self, arguments: &Raw) -> bool {
+        let mut found = false;
+        walk::each_leaf(arguments, &mut |role, text| found = found || self.counts(role, text));
+        found
+    }
+
     /// What these arguments may touch. `bases` are the folders at which relative paths may begin.
     #[must_use]
     pub fn suspects(&self, arguments: &Raw, bases: &[String]) -> Suspects {
@@ -88,18 +96,23 @@ impl OwnFiles {
         suspects
     }
 
+    /// Whether a string may name a path.
+    fn counts(&self, role: Role, text: &str) -> bool {
+        let is_command = is_command(role);
+        let is_word = !text.trim().contains(char::is_whitespace);
+        if is_text(role) && !is_word {
+            return false;
+        }
+        any_name(role, text) || self.may_name(text) && (is_word || is_command || self.speaks_of_place(text))
+    }
+
     /// Looks at one string.
     fn look_at(&self, role: Role, text: &str, folders: &[String], suspects: &mut Suspects) {
-        let is_command = matches!(role, Role::Command | Role::Commands | Role::CommandWords | Role::Script);
-        let is_word = !text.trim().contains(char::is_whitespace);
-        let is_text = matches!(role, Role::Prose | Role::Content);
-        // A mere name may be a link, where a path or a command is meant.
-        let any_name =
-            is_command && text.len() <= MAX_BARE_BYTES || is_word && matches!(role, Role::Path | Role::Reference);
-        let counts = any_name || self.may_name(text) && (is_word || is_command || self.speaks_of_place(text));
-        if is_text && !is_word || !counts {
+        if !self.counts(role, text) {
             return;
         }
+        let (is_command, is_text, any_name) = (is_command(role), is_text(role), any_name(role, text));
+        let is_word = !text.trim().contains(char::is_whitespace);
         let words = if is_text { vec![text.trim().to_owned()] } else { words_in(is_command, text) };
         for word in words.iter().filter(|word| word.len() <= path::MAX_PATH_BYTES && (any_name || self.may_name(word)))
         {
@@ -220,6 +233,20 @@ impl OwnFiles {
             }
         })
     }
+}
+
+const fn is_command(role: Role) -> bool {
+    matches!(role, Role::Command | Role::Commands | Role::CommandWords | Role::Script)
+}
+
+const fn is_text(role: Role) -> bool {
+    matches!(role, Role::Prose | Role::Content)
+}
+
+/// Whether a mere name counts: it may be a link, where a path or a command is meant.
+fn any_name(role: Role, text: &str) -> bool {
+    let is_word = !text.trim().contains(char::is_whitespace);
+    is_command(role) && text.len() <= MAX_BARE_BYTES || is_word && matches!(role, Role::Path | Role::Reference)
 }
 
 /// The words of a text, in every way that a shell or a program may part them.

@@ -20,22 +20,11 @@ pub(super) async fn touched(own: &Arc<OwnFiles>, attempt: &Attempt<'_>) -> Optio
     if own.is_empty() {
         return None;
     }
-    let bases = bases(attempt.server);
-    let mut follow = Vec::new();
-    let beside = attempt.unknown_beside();
-    for sent in [Some(attempt.arguments()), attempt.within.cloned(), beside].iter().flatten() {
-        let found = own.suspects(sent, &bases);
-        if let Some(path) = &found.touched {
-            return Some(asked(OwnFiles::question(path)));
-        }
-        if found.too_many {
-            return Some(asked(OwnFiles::question_unread()));
-        }
-        follow.extend(found.follow);
-    }
-    if follow.is_empty() {
-        return None;
-    }
+    let follow = match paths_of(own, attempt) {
+        Ok(follow) if follow.is_empty() => return None,
+        Ok(follow) => follow,
+        Err(finding) => return Some(asked(finding)),
+    };
     // Links are read from disks that may be slow.
     let own = own.clone();
     let looking = tokio::task::spawn_blocking(move || own.leading_inside(&follow, &link));
@@ -43,6 +32,28 @@ pub(super) async fn touched(own: &Arc<OwnFiles>, attempt: &Attempt<'_>) -> Optio
         Ok(Ok(found)) => found.map(|path| asked(OwnFiles::question(&path))),
         _ => Some(asked(OwnFiles::question_unread())),
     }
+}
+
+/// The paths of a call whose links have to be followed, or what a person is asked without that.
+fn paths_of(own: &OwnFiles, attempt: &Attempt<'_>) -> Result<Vec<String>, Finding> {
+    let mut follow = Vec::new();
+    let sent = [Some(attempt.arguments()), attempt.within.cloned(), attempt.unknown_beside()];
+    let mut concerned = sent.iter().flatten().filter(|sent| own.concerns(sent)).peekable();
+    if concerned.peek().is_none() {
+        return Ok(follow);
+    }
+    let bases = bases(attempt.server);
+    for sent in concerned {
+        let found = own.suspects(sent, &bases);
+        if let Some(path) = &found.touched {
+            return Err(OwnFiles::question(path));
+        }
+        if found.too_many {
+            return Err(OwnFiles::question_unread());
+        }
+        follow.extend(found.follow);
+    }
+    Ok(follow)
 }
 
 fn link(path: &str) -> Option<String> {
