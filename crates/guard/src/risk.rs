@@ -258,7 +258,45 @@ pub fn assess_content(
     mgp: bool,
 ) -> Assessment {
     let found = Found::of(declared, name);
-    weigh(declared, Found { class: found.class.or(class), ..found }, operator, trust, mgp)
+    // Names of prompts and templates are more often nouns: `release_notes`, `order`.
+    let nature = found.nature.filter(|_| is_deed(name));
+    weigh(declared, Found { class: found.class.or(class), nature, bare: None, ..found }, operator, trust, mgp)
+}
+
+/// Whether a name says that something is done to something: `delete_item`, and not `release_notes` or `order`.
+fn is_deed(name: &str) -> bool {
+    const NOUNS: [&str; 28] = [
+        "analysis",
+        "checklist",
+        "draft",
+        "example",
+        "explanation",
+        "guide",
+        "help",
+        "history",
+        "learning",
+        "list",
+        "log",
+        "mortem",
+        "notes",
+        "off",
+        "outline",
+        "plan",
+        "policy",
+        "reason",
+        "report",
+        "review",
+        "runbook",
+        "script",
+        "status",
+        "strategy",
+        "summary",
+        "template",
+        "tutorial",
+        "workflow",
+    ];
+    let words = fallback::words(name);
+    words.len() > 1 && words.last().is_some_and(|last| !NOUNS.contains(&last.as_str()))
 }
 
 fn weigh(declared: &ToolSecurity, found: Found, operator: &OperatorWord, trust: TrustLevel, mgp: bool) -> Assessment {

@@ -607,6 +607,11 @@ fn prompts_and_templates_are_weighed_as_tools_are() {
         ("issue", "id"),
         ("user_profile", "user_id"),
         ("page", "title"),
+        ("release_notes", "version"),
+        ("order", "id"),
+        ("email", "message_id"),
+        ("rollback_plan", "service"),
+        ("deploy_checklist", "service"),
     ] {
         assert_eq!(asks(name, argument), (false, false), "{name}");
     }

@@ -30,8 +30,8 @@ use crate::spec::ServerPolicy;
 use fit::{Forms, Legacy};
 use judge::Plain;
 pub use reading::Reading;
-pub(crate) use template::made_of;
 pub(crate) use template::matches as template_matches;
+pub(crate) use template::{made_of, variables as variables_of};
 
 /// One list of a server: its elements, and what else stood in the answer.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -407,7 +407,7 @@ impl Kernel {
             Some(within) => {
                 // Parts of an address are no places by themselves, but a server may dial what stands in one. What is
                 // completed is judged as a whole.
-                let is_completed = attempt.subject == Subject::Completion;
+                let is_completed = attempt.subject == Subject::Completion && within.member("uri").is_none();
                 let part = |scope: &permission::Scope| {
                     if is_completed { scope.without_places() } else { scope.without_paths() }
                 };

@@ -11,7 +11,7 @@ use super::role::Role;
 use super::walk::{Doubts, Reason, Refused, at};
 use super::{Checks, SCOPE, World, dial, place, uri};
 use crate::permission::Scope;
-use crate::{Finding, Verdict, network};
+use crate::{Finding, Verdict, network, percent};
 
 /// Schemes that make a client connect or read: a URL of one of them counts wherever it stands.
 const REACHING: &[&str] = &[
@@ -244,23 +244,26 @@ fn of_url(text: &str) -> Option<Target> {
 /// make a URL whose host that is.
 pub(super) fn behind_slash(text: &str) -> Option<&str> {
     let rest = text.strip_prefix(['/', '\\']).filter(|rest| !rest.starts_with(['/', '\\']))?;
-    let first = crate::path::fold_look_alikes(rest.split(['/', '\\', '?', '#']).next().unwrap_or_default());
-    let authority = first.rsplit('@').next().unwrap_or_default();
-    let (host, port) = match authority.rsplit_once(':').filter(|_| !authority.ends_with(']')) {
-        Some((host, port)) if port.parse::<u16>().is_ok() => (host, true),
-        _ => (authority, false),
+    let first = percent::lenient(rest.split(['/', '\\', '?', '#']).next().unwrap_or_default());
+    let first = crate::path::fold_look_alikes(&first);
+    let (user, authority) = first.rsplit_once('@').unwrap_or(("", &first));
+    // `/42` and `/2024` are paths; `/2130706433` and `/0` are addresses to most clients.
+    if authority.parse::<u64>().is_ok_and(|number| number > 0 && number < 1 << 24) {
+        return None;
+    }
+    let port = authority.rsplit_once(':').map(|(_, port)| port).filter(|_| !authority.ends_with(']'));
+    let has_port = port.is_some_and(|port| port.is_empty() || port.parse::<u16>().is_ok());
+    let is_host = match Url::parse(&format!("http://{authority}/")).ok().as_ref().and_then(Url::host) {
+        Some(Host::Ipv4(_) | Host::Ipv6(_)) => true,
+        Some(Host::Domain(name)) => {
+            let last = name.trim_end_matches('.').rsplit('.').next().unwrap_or_default();
+            let is_name = name.contains('.')
+                && !place::has_ending(name)
+                && (last.starts_with("xn--") || last.len() > 1 && last.bytes().all(|byte| byte.is_ascii_alphabetic()));
+            is_localhost(name) || network::is_metadata_name(name) || has_port || is_name || !user.is_empty()
+        }
+        None => false,
     };
-    let bare = host.trim_matches(['[', ']']);
-    // `/42` and `/2024` are paths; `/2130706433` is an address to most clients.
-    let is_number = bare.parse::<u64>().is_ok_and(|number| number >= 1 << 24) || bare.starts_with("0x");
-    let is_name = is_dotted_name(bare) && !place::has_ending(bare) && !bare.starts_with('.');
-    let is_host = bare.parse::<IpAddr>().is_ok()
-        || is_localhost(bare)
-        || is_number
-        || network::is_metadata_name(bare)
-        || port && !bare.is_empty()
-        || is_name && bare.rsplit('.').next().is_some_and(|last| last.bytes().all(|byte| byte.is_ascii_alphabetic()))
-        || first.contains('@') && !bare.is_empty();
     is_host.then_some(rest)
 }
 

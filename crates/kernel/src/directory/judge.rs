@@ -9,7 +9,7 @@ use std::sync::Arc;
 use switchboard_guard::arguments::Dialing;
 use switchboard_guard::risk::{self, fallback};
 use switchboard_protocol::mgp::TrustLevel;
-use switchboard_protocol::mgp::security::ToolSecurity;
+use switchboard_protocol::mgp::security::{Argument, ToolSecurity};
 use switchboard_wire::Raw;
 
 use super::{ListKind, Source, template};
@@ -51,14 +51,22 @@ impl Source {
     pub(super) fn judge_prompt(&self, name: &str, definition: &Raw) -> ToolPolicy {
         let arguments = definition.member("arguments").and_then(|list| list.elements()).unwrap_or_default();
         let named = |argument: &Raw| argument.member("name")?.as_text();
-        let security =
-            ToolSecurity { properties: arguments.iter().filter_map(named).collect(), ..ToolSecurity::of(definition) };
+        let described = arguments.iter().filter_map(|argument| {
+            let text = |key: &str| argument.member(key).and_then(|text| text.as_text()).unwrap_or_default();
+            let says = format!("{} {}", text("title"), text("description"));
+            Some(Argument { name: named(argument)?, says, words: Vec::new(), closed: false })
+        });
+        let security = ToolSecurity {
+            properties: arguments.iter().filter_map(named).collect(),
+            arguments: described.collect(),
+            ..ToolSecurity::of(definition)
+        };
         let description = definition.member("description").and_then(|text| text.as_text());
         let class = fallback::classify_described(name, description.as_deref(), &security.properties);
         let said = self.policy.prompts.get(name);
         let word = said.map(|said| said.word).unwrap_or_default();
         let assessment = risk::assess_content(&security, name, class, &word, self.trust, self.mgp);
-        ToolPolicy::new(security, assessment)
+        ToolPolicy::new(ToolSecurity { arguments: Vec::new(), ..security }, assessment)
             .with_definition(ListKind::Prompts, definition.clone())
             .with_text_arguments(said.map(|said| &said.text_arguments))
     }
@@ -97,10 +105,14 @@ impl Source {
     pub(super) fn judge_template(&self, definition: &Raw) -> ToolPolicy {
         let text = |key: &str| definition.member(key).and_then(|text| text.as_text());
         let properties = text("uriTemplate").map(|written| template::variables(&written)).unwrap_or_default();
-        let security = ToolSecurity { properties, ..ToolSecurity::of(definition) };
+        let argument =
+            |name: &String| Argument { name: name.clone(), says: String::new(), words: Vec::new(), closed: false };
+        let arguments = properties.iter().map(argument).collect();
+        let security = ToolSecurity { properties, arguments, ..ToolSecurity::of(definition) };
         let name = text("name").unwrap_or_default();
         let class = fallback::classify_described(&name, text("description").as_deref(), &security.properties);
         let assessment = risk::assess_template(&security, &name, class, self.trust, self.mgp);
-        ToolPolicy::new(security, assessment).with_definition(ListKind::Templates, definition.clone())
+        ToolPolicy::new(ToolSecurity { arguments: Vec::new(), ..security }, assessment)
+            .with_definition(ListKind::Templates, definition.clone())
     }
 }

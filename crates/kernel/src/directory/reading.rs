@@ -57,17 +57,19 @@ impl Directory {
     fn unlisted(&self, server: usize, uri: &str, plain: &Plain) -> Option<Reading> {
         // A listed resource that says something of itself says it in every spelling.
         let speaking = || self.resources.values().filter(|route| route.server == server && route.policy.is_some());
-        let is_guarded = self.templates_of(server, plain).any(|(_, policy)| !policy.is_plain());
-        if (is_guarded || speaking().next().is_some()) && is_twisted(uri) {
+        let spellings = Spellings::of(uri);
+        // What is guarded under the same scheme could be meant by it.
+        let guarded = self.templates_of(server, plain).filter(|(_, policy)| !policy.is_plain());
+        let mut guarded = guarded.map(|(template, _)| template).chain(speaking().map(|route| &*route.original));
+        if is_twisted(uri) && guarded.any(|guarded| spellings.shares_scheme(guarded)) {
             return None;
         }
-        let spellings = Spellings::of(uri);
         let is_made = self.templates_of(server, plain).any(|(template, _)| template::makes(template, uri));
         let mut policies = Vec::new();
         let mut variables: Vec<Variables> = Vec::new();
         for (template, policy) in self.templates_of(server, plain) {
             let makes = template::makes(template, uri);
-            let may_be_meant = || spellings.begins_as(template) || !is_made && spellings.may_come_from(template);
+            let may_be_meant = || spellings.may_mean(template, is_made);
             if !makes && (policy.is_plain() || !may_be_meant()) {
                 continue;
             }
@@ -116,14 +118,14 @@ impl Directory {
         if held.peek().is_none() && templates.peek().is_none() || self.listed(server, uri).is_some() {
             return false;
         }
-        if is_twisted(uri) {
+        let spellings = Spellings::of(uri);
+        let shares = |(_, written): &(usize, String)| spellings.shares_scheme(written);
+        if is_twisted(uri) && (held.clone().any(shares) || templates.clone().any(shares)) {
             return true;
         }
-        let spellings = Spellings::of(uri);
         let own = self.templates.iter().filter(|(_, route)| route.server == server);
         let is_made = own.map(|(_, route)| &*route.original).any(|template| template::makes(template, uri));
-        let may_be_meant =
-            |template: &str| spellings.begins_as(template) || !is_made && spellings.may_come_from(template);
+        let may_be_meant = |template: &str| spellings.may_mean(template, is_made);
         held.any(|(_, held)| spellings.may_be(held))
             || templates.any(|(_, template)| template == uri || may_be_meant(template))
     }
@@ -164,15 +166,38 @@ impl<'a> Spellings<'a> {
         })
     }
 
+    /// Whether a server may take it for an address of a template, where another one makes it as it stands or none does.
+    fn may_mean(&self, template: &str, is_made: bool) -> bool {
+        // To a server that takes its templates for regular expressions marks in them are no letters.
+        let first = template.split('{').next().unwrap_or_default();
+        let behind = first.rsplit(['+', '*', '?', '(', '[', '|', '\\', '^', '$']).next().unwrap_or_default();
+        let as_expression = behind.len() < first.len()
+            && self.all().any(|spelling| letters(spelling).contains(&letters(behind)))
+            && self.may_come_from(template);
+        self.begins_as(template)
+            || as_expression
+            || self.all().any(|spelling| !template::readings(template, spelling).is_empty())
+            || !is_made && self.may_come_from(template)
+    }
+
+    /// Whether the scheme of an address or template is the same, or is no word.
+    fn shares_scheme(&self, written: &str) -> bool {
+        let scheme = written.split_once(':').map(|(scheme, _)| scheme).filter(|scheme| !scheme.contains('{'));
+        scheme.is_none_or(|scheme| {
+            let mut others = self.all().filter_map(|spelling| spelling.split_once(':'));
+            others.any(|(other, _)| letters(other) == letters(scheme))
+        })
+    }
+
     /// Whether it begins as everything that a template makes, step by step: with the host, or to a server that takes
     /// nothing but the path.
     fn begins_as(&self, template: &str) -> bool {
         let first = template.split('{').next().unwrap_or_default();
         let Some((scheme, _)) = first.split_once(':') else { return self.may_come_from(template) };
-        let written = Address::of(first);
+        let [written, _] = Address::forms(first);
         let is_open = !first.ends_with(['/', '?', '#']) && !first.ends_with("//");
-        self.all().any(|spelling| {
-            let given = Address::of(spelling);
+        let forms = self.all().flat_map(|spelling| Address::forms(spelling).map(|given| (spelling, given)));
+        forms.into_iter().any(|(spelling, given)| {
             let same_scheme = spelling.split_once(':').is_some_and(|(other, _)| letters(other) == letters(scheme));
             let asked = written.query.is_empty() || given.query.contains(&written.query);
             let by_path = written.host.is_empty() || !written.path.is_empty();
@@ -191,9 +216,10 @@ impl<'a> Spellings<'a> {
         let forms: Vec<String> = std::iter::once(written.to_owned()).chain(loosened(written)).collect();
         let bares: Vec<String> = forms.iter().map(|form| bare(form)).collect();
         let by_path = |form: &String, spelling: &str| {
-            let (held, given) = (Address::of(form), Address::of(spelling));
+            let [held, _] = Address::forms(form);
             let telling = held.host.is_empty() && !held.path.is_empty() || held.path.len() > 1;
-            telling && held.path == given.path && scheme(form) == scheme(spelling)
+            let is_same = Address::forms(spelling).iter().any(|given| given.path == held.path);
+            telling && is_same && scheme(form) == scheme(spelling)
         };
         self.all().any(|spelling| bares.contains(&bare(spelling)) || forms.iter().any(|form| by_path(form, spelling)))
     }
@@ -216,14 +242,21 @@ struct Address {
 }
 
 impl Address {
-    fn of(written: &str) -> Self {
+    /// As a lenient reader has it, and as a parser of URLs does, which reads escapes only behind the host.
+    fn forms(written: &str) -> [Self; 2] {
         let form = by_hand(written).into_iter().next().unwrap_or_default();
-        let rest = form.split_once(':').map_or(form.as_str(), |(_, rest)| rest);
+        let plain: String = written.trim().chars().filter(|c| !c.is_control()).collect();
+        [Self::of(&form), Self::of(&plain)]
+    }
+
+    fn of(form: &str) -> Self {
+        let rest = form.split_once(':').map_or(form, |(_, rest)| rest);
         let (rest, query) = rest.split_once(['?', '#']).unwrap_or((rest, ""));
         let (host, path) = match rest.strip_prefix("//") {
             Some(rest) => rest.split_once('/').unwrap_or((rest, "")),
             None => ("", rest),
         };
+        let host = host.rsplit('@').next().unwrap_or_default();
         Self { host: letters(host), path: steps(path), query: letters(query) }
     }
 
@@ -394,6 +427,9 @@ mod tests {
         for (held, spelling, same) in [
             ("note:///2", "note://x/2", true),
             ("note:///2", "note://u@localhost:80/2", true),
+            ("note:///2", "note://x%3F/2", true),
+            ("note:///2", "note://x%253F/2", true),
+            ("note:///2", "note://x%2Fy/2", true),
             ("note:///2", "note://x/3", false),
             ("note:///2", "notes://x/2", false),
             ("db://users/2", "db://orders/2", false),
@@ -408,6 +444,10 @@ mod tests {
         for (template, address, begins) in [
             ("ops:///run/{command}", "ops://x/run/id", true),
             ("ops:///run/{command}", "ops://u@x/run/rm%20-rf%20%2F", true),
+            ("ops:///run/{command}", "ops://x%3F/run/rm%20-rf%20%2F", true),
+            ("ops:///run/{command}", "ops://x%23/run/id", true),
+            ("ops:///run/{command}", "ops://x%2Fy/run/id", true),
+            ("ops:///run/{command}", "ops://x%5Cy/run/id", true),
             ("file:///run/{command}", "file://127.0.0.1/run/ls", true),
             ("ops:///run/{command}", "OPS:/r%75n/ls", true),
             ("exec://{command}", "exec://anything/at/all", true),
@@ -423,6 +463,16 @@ mod tests {
             ("db://users/{id}", "db://orders/5", false),
         ] {
             assert_eq!(Spellings::of(address).begins_as(template), begins, "{template} {address}");
+        }
+        // Where another template makes the address, a server may still take this one for a regular expression.
+        for (template, address, means) in [
+            ("apx://x/search?command={c}", "apx://x/searchcommand=id", true),
+            ("apx://x/search?command={c}", "apx://x/searccommand=id", true),
+            ("apx://x/search?command={c}", "apx://x/search?term=foo", false),
+            ("svc://api.local/{command}", "svc://apiXlocal/id", true),
+            ("net://api.example.com/fetch/{+url}", "net://api.example.com/users/42", false),
+        ] {
+            assert_eq!(Spellings::of(address).may_mean(template, true), means, "{template} {address}");
         }
     }
 

@@ -53,7 +53,7 @@ fn may_be(expression: &str, value: &str) -> bool {
 }
 
 /// The names of the variables in a template.
-pub(super) fn variables(template: &str) -> Vec<String> {
+pub(crate) fn variables(template: &str) -> Vec<String> {
     let inside = template.split('{').skip(1).filter_map(|part| part.split_once('}'));
     inside.flat_map(|(expression, _)| names(expression).map(str::to_owned).collect::<Vec<_>>()).collect()
 }

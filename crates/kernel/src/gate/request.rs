@@ -14,7 +14,7 @@ use switchboard_wire::{Edit, Id, Object, Raw, Refusal, Request};
 
 use super::passage::Subject;
 use super::{Admission, Attempt, Permit, ToolPolicy, exact, metadata_of, trace_of};
-use crate::directory::{Reading, made_of};
+use crate::directory::{Reading, made_of, variables_of};
 use crate::forward::malformed;
 use crate::kernel::Kernel;
 use crate::server::Server;
@@ -186,7 +186,12 @@ impl<'a> Asking<'a> {
         } else {
             // What is written so far counts as the address that it makes.
             let address = made_of(names.1, |name| written(request.params.as_ref(), name));
-            completed(request.params.as_ref(), |_, _| false)?.set("uri", Raw::string(&address)).finish()
+            let variables = variables_of(names.1);
+            // What the template has no place for counts by itself.
+            let beside =
+                |name: &str, value: &Raw| value.as_text().is_none() || !variables.iter().any(|own| own == name);
+            let counts = |name: &str, value: &Raw| counts(name, value) && beside(name, value);
+            completed(request.params.as_ref(), counts)?.set("uri", Raw::string(&address)).finish()
         };
         let sent = if is_listed { sent } else { sent.set("uri", Raw::string(names.1)) }.finish();
         let asking = Self::of(context, server, Subject::Completion, policy, names, request, sent)?;

@@ -156,6 +156,7 @@ async fn a_completion_of_a_template_counts_as_the_address_that_it_makes() {
             ("file:///{+path}", "path", "etc/pass", None, false),
             ("file:///{+path}", "path", "root/.", None, false),
             ("disk:///{dir}/{name}", "name", "pass", Some("etc"), false),
+            ("file:///{+path}", "other", "/etc/", None, false),
         ] {
             let mut params = json!({
                 "ref": {"type": "ref/resource", "uri": template},
