@@ -615,4 +615,26 @@ fn prompts_and_templates_are_weighed_as_tools_are() {
     ] {
         assert_eq!(asks(name, argument), (false, false), "{name}");
     }
+    // A sentence counts for more than a name that may be a noun.
+    let described = |name: &str, text: &str| {
+        let said = ToolSecurity { subject: format!("{name}\n\n{text}"), ..declared("x") };
+        assess_content(&said, name, None, &operator, TrustLevel::Standard, false).confirm.is_some()
+    };
+    for (name, text) in [
+        ("deploy", "Deploys the service to production"),
+        ("wipe", "Deletes all data of the account"),
+        ("transfer", "Transfers money to an account"),
+        ("delete_list", "Deletes a list"),
+        ("send_report", "Sends the report to a person"),
+        ("helper", "Deletes all files of the user"),
+    ] {
+        assert!(described(name, text), "{name}");
+    }
+    for (name, text) in [
+        ("blog_post", "Drafts a post for the blog"),
+        ("deleted_items", "Lists deleted items"),
+        ("order_items", "Shows the items of an order"),
+    ] {
+        assert!(!described(name, text), "{name}");
+    }
 }

@@ -273,7 +273,9 @@ pub(super) fn check(
 /// An address under a key for addresses whose path may be a file, also where blanks stand behind the scheme. Under other keys
 /// that is a sentence, unless one word that begins as a path is all that follows.
 fn address_of_file(field: Field, text: &str) -> Option<String> {
-    let (scheme, rest) = scheme_of(text).filter(|(scheme, _)| scheme.len() > 1)?;
+    // `C:\x` is a place, and has no blank there.
+    let has_scheme = |(scheme, rest): &(&str, &str)| scheme.len() > 1 || rest.starts_with(char::is_whitespace);
+    let (scheme, rest) = scheme_of(text).filter(has_scheme)?;
     let path = rest.trim();
     let begins = path.starts_with(['/', '\\', '~', '$']) || path.to_ascii_lowercase().starts_with("file:");
     let is_word = rest.starts_with(char::is_whitespace) && begins && !path.contains(char::is_whitespace);

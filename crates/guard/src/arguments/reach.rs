@@ -243,7 +243,7 @@ fn of_url(text: &str) -> Option<Target> {
 /// What stands behind one slash, where it looks like a host and not like a file: servers that put `http://` in front of it
 /// make a URL whose host that is.
 pub(super) fn behind_slash(text: &str) -> Option<&str> {
-    let rest = text.strip_prefix(['/', '\\']).filter(|rest| !rest.starts_with(['/', '\\']))?;
+    let rest = text.trim_start().strip_prefix(['/', '\\']).filter(|rest| !rest.starts_with(['/', '\\']))?;
     let first = percent::lenient(rest.split(['/', '\\', '?', '#']).next().unwrap_or_default());
     let first = crate::path::fold_look_alikes(&first);
     let (user, authority) = first.rsplit_once('@').unwrap_or(("", &first));

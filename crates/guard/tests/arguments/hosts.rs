@@ -412,6 +412,7 @@ fn one_slash_in_front_of_a_host_hides_nothing() {
         "/127.1/x",
         "/0177.0.0.1/x",
         "/0/x",
+        " /127.0.0.1/x",
         "/127%2e1/x",
         "/127.0.0.1:/x",
         "/localhost:/x",

@@ -378,6 +378,7 @@ fn addresses_without_slashes_are_places() {
         "docs: $HOME/x",
         "docs:\u{a0}/etc/passwd",
         "docs: file:///etc/passwd",
+        "w: /etc/passwd",
         "docs:/etc/passwd",
         "docs:x?p=+/etc/passwd",
         "docs:x?p=%22/etc/passwd%22",

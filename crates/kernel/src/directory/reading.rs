@@ -170,7 +170,8 @@ impl<'a> Spellings<'a> {
     fn may_mean(&self, template: &str, is_made: bool) -> bool {
         // To a server that takes its templates for regular expressions marks in them are no letters.
         let first = template.split('{').next().unwrap_or_default();
-        let behind = first.rsplit(['+', '*', '?', '(', '[', '|', '\\', '^', '$']).next().unwrap_or_default();
+        let marks = ['+', '*', '?', '(', ')', '[', ']', '|', '\\', '^', '$'];
+        let behind = first.rsplit(marks).next().unwrap_or_default();
         let as_expression = behind.len() < first.len()
             && self.all().any(|spelling| letters(spelling).contains(&letters(behind)))
             && self.may_come_from(template);
@@ -470,6 +471,7 @@ mod tests {
             ("apx://x/search?command={c}", "apx://x/searccommand=id", true),
             ("apx://x/search?command={c}", "apx://x/search?term=foo", false),
             ("svc://api.local/{command}", "svc://apiXlocal/id", true),
+            ("e4://x/[run]/{command}", "e4://x/r/id", true),
             ("net://api.example.com/fetch/{+url}", "net://api.example.com/users/42", false),
         ] {
             assert_eq!(Spellings::of(address).may_mean(template, true), means, "{template} {address}");

@@ -191,7 +191,16 @@ impl<'a> Asking<'a> {
             let beside =
                 |name: &str, value: &Raw| value.as_text().is_none() || !variables.iter().any(|own| own == name);
             let counts = |name: &str, value: &Raw| counts(name, value) && beside(name, value);
-            completed(request.params.as_ref(), counts)?.set("uri", Raw::string(&address)).finish()
+            // A server may take what was chosen before for what is being written.
+            let params = request.params.as_ref();
+            let is_both = variables
+                .iter()
+                .any(|name| written(params, name) != chosen(params, name).or_else(|| written(params, name)));
+            let before =
+                is_both.then(|| made_of(names.1, |name| chosen(params, name).or_else(|| written(params, name))));
+            let addresses: Vec<Raw> =
+                std::iter::once(address).chain(before).map(|address| Raw::string(&address)).collect();
+            completed(params, counts)?.set("uri", Raw::array(&addresses)).finish()
         };
         let sent = if is_listed { sent } else { sent.set("uri", Raw::string(names.1)) }.finish();
         let asking = Self::of(context, server, Subject::Completion, policy, names, request, sent)?;
@@ -386,8 +395,13 @@ fn written(params: Option<&Raw>, name: &str) -> Option<String> {
     let is_named = |argument: &Raw| argument.member("name").and_then(|own| own.as_text()).as_deref() == Some(name);
     match argument.filter(is_named) {
         Some(argument) => argument.member("value")?.as_text(),
-        None => params.member("context")?.member("arguments")?.member(name)?.as_text(),
+        None => chosen(Some(params), name),
     }
+}
+
+/// What was chosen for a variable before.
+fn chosen(params: Option<&Raw>, name: &str) -> Option<String> {
+    params?.member("context")?.member("arguments")?.member(name)?.as_text()
 }
 
 /// The argument of a completion under its own name, where it has one, and what stands beside name and value.

@@ -168,6 +168,12 @@ async fn a_completion_of_a_template_counts_as_the_address_that_it_makes() {
             let completed = ann.request("completion/complete", params.clone()).await;
             assert_eq!(completed.is_ok(), passes, "{params} {completed:?}");
         }
+        let params = json!({
+            "ref": {"type": "ref/resource", "uri": "file:///{+path}"},
+            "argument": {"name": "path", "value": "srv/ok/a"},
+            "context": {"arguments": {"path": "etc/passwd"}},
+        });
+        assert!(ann.request("completion/complete", params).await.is_err());
     }
 }
 
