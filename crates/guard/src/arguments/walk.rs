@@ -124,7 +124,7 @@ impl Walk<'_> {
                 _ => {}
             }
             if beside.has_command && *role == Role::Command && words::is_argv(key) {
-                self.argv(&object, member).map_err(|refused| under(key, refused))?;
+                self.argv(&object, member, &beside.around).map_err(|refused| under(key, refused))?;
             }
         }
         for (role, key, member) in &mut members {
@@ -155,8 +155,8 @@ impl Walk<'_> {
             return Ok(beside);
         }
         if self.checks.sandbox {
-            let own = around::of(object);
-            beside.around = if own.is_empty() { outer.around.clone() } else { own };
+            beside.around = around::of(object);
+            beside.around.join(&outer.around);
         }
         let holds = |member: &Raw| matches!(member.kind(), Kind::String | Kind::Array | Kind::Object);
         let mut all = members.iter();
@@ -212,14 +212,14 @@ impl Walk<'_> {
     }
 
     /// `argv` beside a command: its words, and by its meaning a command with its program itself.
-    fn argv(&self, object: &Object, value: &Raw) -> Outcome {
+    fn argv(&self, object: &Object, value: &Raw, around: &Around) -> Outcome {
         let line = words::line_of(value);
         if line.trim().is_empty() || line.trim_start().starts_with('-') {
             return Ok(());
         }
         let mut others = Words::default();
         others.collect(object, &|key: &str, _: &Raw| self.is_command(role::of(key)));
-        self.all_commands(&line, &Beside { words: others, ..Beside::default() })
+        self.all_commands(&line, &Beside { words: others, around: around.clone(), ..Beside::default() })
     }
 
     fn array(&self, value: &Raw, role: Role, beside: &Beside, depth: usize) -> Outcome {

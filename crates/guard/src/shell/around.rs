@@ -55,17 +55,24 @@ const RUN_INPUT: &[&str] = &[
 pub struct Around {
     /// Variables that are set for it.
     pub variables: Vec<(String, String)>,
-    /// The folder where it runs.
-    pub folder: Option<String>,
-    /// What it is sent.
-    pub input: Option<String>,
+    /// The folders where it may run: a server takes one of them.
+    pub folders: Vec<String>,
+    /// What it may be sent.
+    pub inputs: Vec<String>,
 }
 
 impl Around {
     /// Whether there is nothing.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
-        self.variables.is_empty() && self.folder.is_none() && self.input.is_none()
+        self.variables.is_empty() && self.folders.is_empty() && self.inputs.is_empty()
+    }
+
+    /// Adds what stands further out.
+    pub(crate) fn join(&mut self, outer: &Self) {
+        self.variables.extend_from_slice(&outer.variables);
+        self.folders.extend_from_slice(&outer.folders);
+        self.inputs.extend_from_slice(&outer.inputs);
     }
 }
 
@@ -73,7 +80,7 @@ impl Around {
 ///
 /// ```
 /// use switchboard_guard::shell::{self, Around, Understood};
-/// let around = Around { folder: Some("/etc".to_owned()), ..Around::default() };
+/// let around = Around { folders: vec!["/etc".to_owned()], ..Around::default() };
 /// assert!(shell::check_around("cat README.md", &Around::default(), &Understood::default()).is_ok());
 /// assert!(shell::check_around("cat shadow", &around, &Understood::default()).is_err());
 /// ```
@@ -89,30 +96,31 @@ pub fn check_around(command: &str, around: &Around, understood: &Understood) -> 
     }
     // What is no simple command is asked about by itself.
     let words = lexer::words(command).unwrap_or_default();
-    let at = words.iter().position(|word| word.assignment().is_none()).unwrap_or(words.len());
-    let (program, arguments) = words.get(at..).and_then(|words| words.split_first()).unzip();
-    let program = program.map(|program| base_name(&program.text)).unwrap_or_default();
-    let arguments = arguments.unwrap_or_default();
-    if let Some(folder) = &around.folder
-        && let Some(name) = words.get(at)
-    {
-        super::program::check(name, &moved(arguments, folder), 0)?;
-    }
-    let input = around.input.as_deref().filter(|input| !input.trim().is_empty());
-    if let Some(input) = input {
-        check_input(&program, &words, input)?;
-    }
-    if let Some((name, _)) = around.variables.iter().find(|(name, value)| !known::is_plain_variable(name, value)) {
-        return Err(known::unknown(&format!("what the variable `{name}` does is")));
-    }
-    let runs_input = input.is_some() && RUN_INPUT.contains(&program.as_str());
-    let effect = known::effect(&words, understood);
-    if runs_input || input.is_some() && effect.is_some_and(|effect| effect == Effect::Build) {
+    let at = words.iter().position(|word| !word.is_plain("!") && word.assignment().is_none()).unwrap_or(words.len());
+    let words = words.get(at..).unwrap_or_default();
+    let Some((name, arguments)) = words.split_first() else { return check_variables(&around.variables) };
+    let program = base_name(&name.text);
+    around.folders.iter().try_for_each(|folder| super::program::check(name, &moved(arguments, folder), 0))?;
+    let mut inputs = around.inputs.iter().filter(|input| !input.trim().is_empty()).peekable();
+    let is_sent = inputs.peek().is_some();
+    inputs.try_for_each(|input| check_input(&program, words, input))?;
+    // Nothing is hostile: is it understood?
+    check_variables(&around.variables)?;
+    let effect = known::effect(words, understood);
+    if is_sent && (RUN_INPUT.contains(&program.as_str()) || effect == Some(Effect::Build)) {
         return Err(known::unknown(&format!("what `{program}` does with what it is sent is")));
     }
-    match (&around.folder, effect) {
-        (Some(folder), Some(effect)) => known::check_folder(folder, effect),
-        _ => Ok(()),
+    match effect {
+        Some(effect) => around.folders.iter().try_for_each(|folder| known::check_folder(folder, effect)),
+        None => Ok(()),
+    }
+}
+
+/// Whether every variable is known to say how a command runs, and not what.
+fn check_variables(variables: &[(String, String)]) -> Verdict {
+    match variables.iter().find(|(name, value)| !known::is_plain_variable(name, value)) {
+        Some((name, _)) => Err(known::unknown(&format!("what the variable `{name}` does is"))),
+        None => Ok(()),
     }
 }
 

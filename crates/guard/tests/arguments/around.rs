@@ -25,6 +25,19 @@ fn what_stands_around_a_command_can_be_hostile() {
         json!({"command": "python -", "stdin": "import os; os.system('id')"}),
     ];
     assert_hostile(&checks(&[Sandbox], &json!({}), &[]), &hostile);
+    // Whichever of several a server takes, wherever they stand, and however many there are.
+    let many: Vec<String> = (0..300).map(|_| "CI=1".to_owned()).chain(["LD_PRELOAD=/tmp/x.so".to_owned()]).collect();
+    let hidden = [
+        json!({"command": "cat shadow", "cwd": "/etc", "path": "."}),
+        json!({"command": "cat shadow", "path": ".", "cwd": "/etc"}),
+        json!({"command": "ls", "env": many}),
+        json!({"command": "cat shadow", "options": {"cwd": "/etc"}}),
+        json!({"command": "ls", "options": {"env": {"LD_PRELOAD": "/tmp/x.so"}}}),
+        json!({"env": {"LD_PRELOAD": "/tmp/x.so"}, "run": {"command": "ls", "cwd": "."}}),
+        json!({"command": "x", "argv": ["cat", "shadow"], "cwd": "/etc"}),
+        json!({"command": "xargs cat", "stdin": "a.txt", "input": "/etc/shadow"}),
+    ];
+    assert_hostile(&checks(&[Sandbox], &json!({}), &[]), &hidden);
 }
 
 /// The answer for a command with its surroundings: `allow`, `ask` or `block`.
@@ -32,7 +45,8 @@ fn answer(command: &str, around: &Value) -> &'static str {
     let text = |key: &str| around[key].as_str().map(str::to_owned);
     let variables = around["env"].as_object().into_iter().flatten();
     let variables = variables.map(|(name, value)| (name.clone(), value.as_str().unwrap_or_default().to_owned()));
-    let around = Around { variables: variables.collect(), folder: text("cwd"), input: text("stdin") };
+    let (folders, inputs) = (text("cwd").into_iter().collect(), text("stdin").into_iter().collect());
+    let around = Around { variables: variables.collect(), folders, inputs };
     match check_around(command, &around, &Understood::default()) {
         Ok(()) => "allow",
         Err(finding) if Finding::asks(&finding) => "ask",
