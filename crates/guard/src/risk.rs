@@ -265,9 +265,6 @@ pub fn assess_content(
 /// What a prompt or a template does. Their names are more often nouns (`release_notes`, `order`), so that a description counts
 /// for more than the name, and a name alone only where it says that something is done.
 fn of_content(by_name: Nature, declared: &ToolSecurity, name: &str) -> Nature {
-    if by_name.told_by != Told::Name {
-        return by_name;
-    }
     /// What prompts do, whatever it is about.
     const TEXTS: [&str; 16] = [
         "analyze",
@@ -287,6 +284,9 @@ fn of_content(by_name: Nature, declared: &ToolSecurity, name: &str) -> Nature {
         "summarize",
         "write",
     ];
+    if by_name.told_by != Told::Name {
+        return by_name;
+    }
     let described = nature::of(declared, "");
     let sentence = declared.subject.split('\n').nth(2).unwrap_or_default();
     let first = sentence.split_whitespace().next().unwrap_or_default().to_lowercase();

@@ -58,16 +58,17 @@ impl Directory {
         // A listed resource that says something of itself says it in every spelling.
         let speaking = || self.resources.values().filter(|route| route.server == server && route.policy.is_some());
         let spellings = Spellings::of(uri);
+        let templates: Vec<_> = self.templates_of(server, plain).collect();
         // What is guarded under the same scheme could be meant by it.
-        let guarded = self.templates_of(server, plain).filter(|(_, policy)| !policy.is_plain());
-        let mut guarded = guarded.map(|(template, _)| template).chain(speaking().map(|route| &*route.original));
+        let guarded = templates.iter().filter(|(_, policy)| !policy.is_plain());
+        let mut guarded = guarded.map(|(template, _)| *template).chain(speaking().map(|route| &*route.original));
         if is_twisted(uri) && guarded.any(|guarded| spellings.shares_scheme(guarded)) {
             return None;
         }
-        let is_made = self.templates_of(server, plain).any(|(template, _)| template::makes(template, uri));
+        let is_made = templates.iter().any(|(template, _)| template::makes(template, uri));
         let mut policies = Vec::new();
         let mut variables: Vec<Variables> = Vec::new();
-        for (template, policy) in self.templates_of(server, plain) {
+        for (template, policy) in templates {
             let makes = template::makes(template, uri);
             let may_be_meant = || spellings.may_mean(template, is_made);
             if !makes && (policy.is_plain() || !may_be_meant()) {
@@ -135,11 +136,15 @@ impl Directory {
 struct Spellings<'a> {
     uri: &'a str,
     loose: Vec<String>,
+    /// Each of them taken apart.
+    addresses: Vec<Address>,
 }
 
 impl<'a> Spellings<'a> {
     fn of(uri: &'a str) -> Self {
-        Self { uri, loose: loosened(uri) }
+        let loose = loosened(uri);
+        let addresses = std::iter::once(uri).chain(loose.iter().map(String::as_str)).flat_map(Address::forms).collect();
+        Self { uri, loose, addresses }
     }
 
     fn all(&self) -> impl Iterator<Item = &str> {
@@ -184,26 +189,22 @@ impl<'a> Spellings<'a> {
     /// Whether the scheme of an address or template is the same, or is no word.
     fn shares_scheme(&self, written: &str) -> bool {
         let scheme = written.split_once(':').map(|(scheme, _)| scheme).filter(|scheme| !scheme.contains('{'));
-        scheme.is_none_or(|scheme| {
-            let mut others = self.all().filter_map(|spelling| spelling.split_once(':'));
-            others.any(|(other, _)| letters(other) == letters(scheme))
-        })
+        scheme.is_none_or(|scheme| self.addresses.iter().any(|given| given.scheme == letters(scheme)))
     }
 
     /// Whether it begins as everything that a template makes, step by step: with the host, or to a server that takes
     /// nothing but the path.
     fn begins_as(&self, template: &str) -> bool {
         let first = template.split('{').next().unwrap_or_default();
-        let Some((scheme, _)) = first.split_once(':') else { return self.may_come_from(template) };
+        if !first.contains(':') {
+            return self.may_come_from(template);
+        }
         let [written, _] = Address::forms(first);
-        let is_open = !first.ends_with(['/', '?', '#']) && !first.ends_with("//");
-        let forms = self.all().flat_map(|spelling| Address::forms(spelling).map(|given| (spelling, given)));
-        forms.into_iter().any(|(spelling, given)| {
-            let same_scheme = spelling.split_once(':').is_some_and(|(other, _)| letters(other) == letters(scheme));
-            let asked = written.query.is_empty() || given.query.contains(&written.query);
-            let by_path = written.host.is_empty() || !written.path.is_empty();
-            same_scheme
-                && asked
+        let is_open = !first.ends_with(['/', '?', '#']);
+        let by_path = written.host.is_empty() || !written.path.is_empty();
+        self.addresses.iter().any(|given| {
+            given.scheme == written.scheme
+                && (written.query.is_empty() || given.query.contains(&written.query))
                 && (leads(&written.whole(), &given.whole(), is_open)
                     || by_path && leads(&written.path, &given.path, is_open))
         })
@@ -213,16 +214,14 @@ impl<'a> Spellings<'a> {
     /// host to a server that takes nothing but the path.
     fn may_be(&self, written: &str) -> bool {
         let bare = |address: &str| letters(address.split(['?', '#']).next().unwrap_or_default());
-        let scheme = |address: &str| address.split_once(':').map(|(scheme, _)| letters(scheme));
         let forms: Vec<String> = std::iter::once(written.to_owned()).chain(loosened(written)).collect();
         let bares: Vec<String> = forms.iter().map(|form| bare(form)).collect();
-        let by_path = |form: &String, spelling: &str| {
+        let by_path = |form: &String| {
             let [held, _] = Address::forms(form);
             let telling = held.host.is_empty() && !held.path.is_empty() || held.path.len() > 1;
-            let is_same = Address::forms(spelling).iter().any(|given| given.path == held.path);
-            telling && is_same && scheme(form) == scheme(spelling)
+            telling && self.addresses.iter().any(|given| given.scheme == held.scheme && given.path == held.path)
         };
-        self.all().any(|spelling| bares.contains(&bare(spelling)) || forms.iter().any(|form| by_path(form, spelling)))
+        self.all().any(|spelling| bares.contains(&bare(spelling))) || forms.iter().any(by_path)
     }
 
     /// What may stand for a variable where nobody knows which: all behind the scheme, and from each mark on.
@@ -237,6 +236,7 @@ impl<'a> Spellings<'a> {
 
 /// The parts of an address, in the letters that all readers agree on.
 struct Address {
+    scheme: String,
     host: String,
     path: Vec<String>,
     query: String,
@@ -251,14 +251,14 @@ impl Address {
     }
 
     fn of(form: &str) -> Self {
-        let rest = form.split_once(':').map_or(form, |(_, rest)| rest);
+        let (scheme, rest) = form.split_once(':').unwrap_or(("", form));
         let (rest, query) = rest.split_once(['?', '#']).unwrap_or((rest, ""));
         let (host, path) = match rest.strip_prefix("//") {
             Some(rest) => rest.split_once('/').unwrap_or((rest, "")),
             None => ("", rest),
         };
         let host = host.rsplit('@').next().unwrap_or_default();
-        Self { host: letters(host), path: steps(path), query: letters(query) }
+        Self { scheme: letters(scheme), host: letters(host), path: steps(path), query: letters(query) }
     }
 
     /// The host and the steps of the path.

@@ -30,30 +30,40 @@ pub(super) type Hosts = Arc<HashSet<String>>;
 
 /// What people agreed to, by principal and server.
 #[derive(Debug, Default)]
-pub(crate) struct AgreedHosts(Mutex<HashMap<Digest, Hosts>>);
+pub(crate) struct AgreedHosts(Mutex<Agreed>);
+
+#[derive(Debug, Default)]
+struct Agreed {
+    /// The grants under which it was agreed to. With them it ends: who gets a right back is asked anew.
+    revision: u64,
+    hosts: HashMap<Digest, Hosts>,
+}
 
 impl AgreedHosts {
-    /// The hosts that the server of an attempt may dial for its principal.
-    pub(super) fn of(&self, attempt: &Attempt<'_>) -> Hosts {
-        let all = self.0.lock();
-        if all.is_empty() { Hosts::default() } else { all.get(&pair(attempt)).cloned().unwrap_or_default() }
+    /// The hosts that the server of an attempt may dial for its principal, under the grants of this revision.
+    pub(super) fn of(&self, attempt: &Attempt<'_>, revision: u64) -> Hosts {
+        let agreed = self.0.lock();
+        if agreed.hosts.is_empty() || agreed.revision != revision {
+            return Hosts::default();
+        }
+        agreed.hosts.get(&pair(attempt)).cloned().unwrap_or_default()
     }
 
-    fn add(&self, attempt: &Attempt<'_>, host: &str) {
-        let mut all = self.0.lock();
-        if all.len() >= MAX_PAIRS {
-            all.clear();
+    fn add(&self, attempt: &Attempt<'_>, revision: u64, host: &str) {
+        let mut agreed = self.0.lock();
+        if agreed.revision != revision || agreed.hosts.len() >= MAX_PAIRS {
+            *agreed = Agreed { revision, ..Agreed::default() };
         }
-        let hosts = Arc::make_mut(all.entry(pair(attempt)).or_default());
+        let hosts = Arc::make_mut(agreed.hosts.entry(pair(attempt)).or_default());
         if hosts.len() >= MAX_HOSTS {
             hosts.clear();
         }
         hosts.insert(host.to_owned());
     }
 
-    /// Forgets everything: grants or the configuration changed.
+    /// Forgets everything: the configuration changed.
     pub(super) fn clear(&self) {
-        self.0.lock().clear();
+        self.0.lock().hosts.clear();
     }
 }
 
@@ -93,7 +103,7 @@ impl Kernel {
     pub(super) async fn remember_host(&self, attempt: &Attempt<'_>, doubt: &Violation) {
         let Some(host) = doubt.host.as_ref().filter(|_| attempt.subject == Subject::Tool) else { return };
         match self.gate().store().filter(|_| is_kept(attempt)) {
-            None => self.gate().agreed.add(attempt, host),
+            None => self.gate().agreed.add(attempt, self.gate().granted.latest().revision, host),
             Some(store) => {
                 if let Err(error) = self.store_host(attempt, host, store).await {
                     tracing::warn!(%error, host, "a yes to a host could not be kept");

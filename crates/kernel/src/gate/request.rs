@@ -184,22 +184,18 @@ impl<'a> Asking<'a> {
         let within = if reference.as_deref() != Some("ref/resource") {
             completed(request.params.as_ref(), counts)?.finish()
         } else {
-            // What is written so far counts as the address that it makes.
-            let address = made_of(names.1, |name| written(request.params.as_ref(), name));
-            let variables = variables_of(names.1);
-            // What the template has no place for counts by itself.
-            let beside =
-                |name: &str, value: &Raw| value.as_text().is_none() || !variables.iter().any(|own| own == name);
-            let counts = |name: &str, value: &Raw| counts(name, value) && beside(name, value);
-            // A server may take what was chosen before for what is being written.
+            // What is written so far counts as the address that it makes. Under the name that is completed a server may
+            // take what was chosen before.
             let params = request.params.as_ref();
-            let is_both = variables
-                .iter()
-                .any(|name| written(params, name) != chosen(params, name).or_else(|| written(params, name)));
-            let before =
-                is_both.then(|| made_of(names.1, |name| chosen(params, name).or_else(|| written(params, name))));
-            let addresses: Vec<Raw> =
-                std::iter::once(address).chain(before).map(|address| Raw::string(&address)).collect();
+            let written_first = made_of(names.1, |name| typed(params, name).or_else(|| chosen(params, name)));
+            let chosen_first = made_of(names.1, |name| chosen(params, name).or_else(|| typed(params, name)));
+            let mut addresses = vec![Raw::string(&written_first), Raw::string(&chosen_first)];
+            addresses.dedup();
+            // What the template has no place for counts by itself.
+            let variables = variables_of(names.1);
+            let has_no_place =
+                |name: &str, value: &Raw| value.as_text().is_none() || !variables.iter().any(|own| own == name);
+            let counts = |name: &str, value: &Raw| counts(name, value) && has_no_place(name, value);
             completed(params, counts)?.set("uri", Raw::array(&addresses)).finish()
         };
         let sent = if is_listed { sent } else { sent.set("uri", Raw::string(names.1)) }.finish();
@@ -388,15 +384,11 @@ fn completed(params: Option<&Raw>, counts: impl Fn(&str, &Raw) -> bool) -> Resul
     params.within("context", |context| context.set("arguments", counted)).map_err(malformed)
 }
 
-/// What stands so far for a variable of a template: what is being written, or what was chosen before.
-fn written(params: Option<&Raw>, name: &str) -> Option<String> {
-    let params = params?;
-    let argument = params.member("argument");
-    let is_named = |argument: &Raw| argument.member("name").and_then(|own| own.as_text()).as_deref() == Some(name);
-    match argument.filter(is_named) {
-        Some(argument) => argument.member("value")?.as_text(),
-        None => chosen(Some(params), name),
-    }
+/// What is being written for a variable of a template.
+fn typed(params: Option<&Raw>, name: &str) -> Option<String> {
+    let argument = params?.member("argument")?;
+    argument.member("name")?.as_text().filter(|own| own == name)?;
+    argument.member("value")?.as_text()
 }
 
 /// What was chosen for a variable before.

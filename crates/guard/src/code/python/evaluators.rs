@@ -77,6 +77,10 @@ const WORDS: [&str; 13] = [
 impl Checker<'_> {
     /// A function that evaluates what it is given.
     pub(super) fn judge_evaluator(&mut self, path: &str, arguments: &Arguments, at: TextSize) {
+        // The first walks only learn.
+        if !self.judging {
+            return;
+        }
         let trusts = arguments.keyword("trust_remote_code").is_some_and(|trust| *trust != Val::Int(0));
         if trusts || arguments.keyword("safe_mode") == Some(&Val::Int(0)) {
             self.doubt(at, path);
@@ -85,20 +89,15 @@ impl Checker<'_> {
         let Some((_, kind)) = FUNCTIONS.iter().find(|(known, _)| *known == path) else { return };
         match (kind, arguments.get(0)) {
             (Evaluates::Runs, _) | (_, None) => self.doubt(at, path),
-            (kind, Some(given)) => {
-                let kind = *kind;
-                let given = given.clone();
-                self.judge_text(path, kind, &given, at);
-            }
+            (kind, Some(given)) => self.judge_text(path, *kind, given, at),
         }
     }
 
     /// What a function of a package is told in words: names of what no program may reach, and code.
     fn judge_texts(&mut self, path: &str, arguments: &Arguments, at: TextSize) {
-        let texts: Vec<String> = arguments.all().filter_map(Val::as_str).map(str::to_owned).collect();
         let of_package = !known::is_of_library(path.split('.').next().unwrap_or_default());
         let is_formula = path.starts_with("sympy.");
-        for text in &texts {
+        for text in arguments.all().filter_map(Val::as_str) {
             let target = text.strip_prefix("ext://").unwrap_or(text);
             let is_name = target.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.".contains(&byte));
             let names_route = is_name && (rules::member(target).is_some() || rules::module(target).is_some());
@@ -119,6 +118,9 @@ impl Checker<'_> {
 
     /// A method of an object that nobody knows: data frames evaluate text, processes can be ended.
     pub(super) fn judge_method(&mut self, base: &Val, name: &str, arguments: &Arguments, at: TextSize) {
+        if !self.judging {
+            return;
+        }
         let of_package = |package: &str| matches!(base, Val::Path(path) if path.starts_with(package));
         if matches!(name, "query" | "eval")
             && let Some(Val::Text(text)) = arguments.get(0).or_else(|| arguments.keyword("expr"))

@@ -87,10 +87,10 @@ const RESPONSE_FILES: &[&str] = &[
     "scalac",
     "swiftc",
 ];
-/// Programs that run tasks by their names.
+/// Programs that run tasks by their names, besides those that are judged by more than that.
 const TASK_RUNNERS: &[&str] = &[
-    "ant", "bun", "bundle", "composer", "deno", "gmake", "gradle", "gradlew", "grunt", "gulp", "invoke", "just",
-    "lerna", "make", "mise", "mix", "mvn", "mvnw", "npm", "nx", "pnpm", "rake", "task", "turbo", "yarn",
+    "ant", "bundle", "composer", "deno", "gmake", "gradle", "gradlew", "grunt", "gulp", "invoke", "just", "lerna",
+    "make", "mix", "mvn", "mvnw", "nx", "rake", "task", "turbo",
 ];
 /// What tasks are called that a person wants to hear of.
 const GRAVE: &[&str] = &[
@@ -143,9 +143,7 @@ pub(super) fn check(name: &str, subcommand: Option<&str>, words: &[Word]) -> Res
             any(&|text| ["ladspa", "frei0r", "lv2", "tcp:", "udp:", "pipe:"].iter().any(|word| text.contains(word)))
         }
         // `e` without a dash shows the environment of processes.
-        "ps" => {
-            any(&|text| !text.is_empty() && text.contains('e') && text.bytes().all(|byte| byte.is_ascii_alphabetic()))
-        }
+        "ps" => any(&|text| text.contains('e') && text.bytes().all(|byte| byte.is_ascii_alphabetic())),
         // A password goes to who is named.
         "redis-cli" | "valkey-cli" | "pg_dump" | "pg_dumpall" | "pg_isready" | "pg_amcheck" | "mysqldump"
         | "mysqladmin" | "mysqlshow" | "mariadb-dump" | "mongodump" | "mongoexport" | "mongostat" => any(&names_host),
@@ -155,8 +153,7 @@ pub(super) fn check(name: &str, subcommand: Option<&str>, words: &[Word]) -> Res
             any(&|text| ["github.com/", "gitlab.com/", "git@"].iter().any(|front| text.starts_with(front)))
         }
         // `/p:x=y` and `/logger:x` are options.
-        "msbuild" => any(&is_slash_option),
-        "dotnet" => any(&is_slash_option) || any(&|text| text.starts_with('@')),
+        "dotnet" | "msbuild" => any(&is_slash_option),
         "cp" | "mv" | "install" => words.last().is_some_and(|last| last.text == ".." || last.text.ends_with("/..")),
         "exiftool" | "latexdiff" => any(&|text| text.ends_with('|')),
         "lynx" => any(&|text| text.contains("lynxexec") || text.contains("lynxprog")),
@@ -169,9 +166,8 @@ pub(super) fn check(name: &str, subcommand: Option<&str>, words: &[Word]) -> Res
         _ if TASK_RUNNERS.contains(&name) => is_grave(words),
         _ => false,
     };
-    let responds = RESPONSE_FILES.contains(&name) && any(&|text| text.starts_with('@'));
-    let loads = RESPONSE_FILES.contains(&name) && any(&loads_code);
-    if doubtful || responds || loads {
+    let takes_options = RESPONSE_FILES.contains(&name);
+    if doubtful || takes_options && any(&|text| text.starts_with('@') || loads_code(text)) {
         return Err(unknown(&format!("what `{name}` makes of its operands is")));
     }
     Ok(())

@@ -7,7 +7,7 @@ use switchboard_kernel::ServerPolicy;
 use switchboard_protocol::Era;
 use switchboard_protocol::mgp::TrustLevel;
 
-use super::world::{House, Script, kind_of, open_house, parsed, ran, rejection, tool_with};
+use super::world::{House, Script, entry, everything_of, kind_of, open_house, parsed, ran, rejection, tool_with};
 
 async fn house(policy: fn() -> ServerPolicy) -> House {
     let schema = json!({"inputSchema": {"type": "object", "properties": {"url": {"type": "string"}}}});
@@ -52,6 +52,23 @@ async fn a_host_of_this_machine_is_asked_about_once() {
         let metadata = ann.call("browser_navigate", open("http://169.254.169.254/latest")).await;
         assert_eq!(kind_of(&metadata), "validation_blocked");
         assert_eq!(ann.ear.asked.lock().len(), 1);
+    }
+}
+
+/// Who gets a right back is asked anew, whether the yes was kept in memory or in the store.
+#[tokio::test]
+async fn a_yes_to_a_host_ends_with_the_right_to_the_server() {
+    for policy in [|| at(TrustLevel::Standard), || at(TrustLevel::Core)] {
+        let house = house(policy).await;
+        let ann = house.client_with(Era::Legacy, "ann", json!({"elicitation": {"form": {}}})).await;
+        ann.ear.answers.lock().push_back(json!({"action": "accept", "content": {"decision": "once"}}));
+        assert!(ran(&ann.call("browser_navigate", open("http://localhost:3000/")).await));
+        house.office().grant_access(entry("ann", "web", None, false)).await.unwrap();
+        house.office().revoke_access(&everything_of("ann")).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(250)).await;
+        let later = house.client(Era::Legacy, "ann").await;
+        let asked = later.call("browser_navigate", open("http://localhost:3000/")).await;
+        assert_eq!(kind_of(&asked), "confirmation_required");
     }
 }
 

@@ -7,17 +7,8 @@ use std::time::Duration;
 use serde_json::json;
 use switchboard_kernel::Office;
 use switchboard_protocol::Era;
-use switchboard_store::AccessSelector;
 
-use super::world::{ERAS, House, Script, dangerous, entry, open, ran, tool, until};
-
-fn everything_of(principal: &str) -> AccessSelector {
-    AccessSelector {
-        principal: Some(principal.to_owned()),
-        server: Some("files".to_owned()),
-        ..AccessSelector::default()
-    }
-}
+use super::world::{ERAS, House, Script, dangerous, entry, everything_of, open, ran, tool, until};
 
 /// The operator is another process: another handle on the same file. A client calls all the time meanwhile.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

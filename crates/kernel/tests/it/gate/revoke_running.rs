@@ -5,16 +5,12 @@ use std::time::Duration;
 use serde_json::json;
 use switchboard_peer::{Identity, Method, Principal};
 use switchboard_protocol::Era;
-use switchboard_store::{AccessSelector, Reuse, Verdict};
+use switchboard_store::{Reuse, Verdict};
 
-use super::world::{Client, ERAS, House, Script, dangerous, entry, tool, until};
+use super::world::{Client, ERAS, House, Script, dangerous, entry, everything_of, tool, until};
 
 /// Longer than a revocation takes to count, shorter than any call or approval may last.
 const SOON: Duration = Duration::from_secs(3);
-
-fn everything_of(principal: &str) -> AccessSelector {
-    AccessSelector { principal: Some(principal.to_owned()), ..AccessSelector::default() }
-}
 
 fn later() -> jiff::Timestamp {
     jiff::Timestamp::now() + jiff::SignedDuration::from_mins(5)

@@ -552,6 +552,11 @@ pub(crate) fn shape(error: &ErrorObject, name: &str) -> (i64, String, String) {
 }
 
 /// A grant or a denial of a whole server, or of one tool.
+/// Everything that was granted to a principal.
+pub(crate) fn everything_of(principal: &str) -> switchboard_store::AccessSelector {
+    switchboard_store::AccessSelector { principal: Some(principal.to_owned()), ..Default::default() }
+}
+
 pub(crate) fn entry(principal: &str, server: &str, tool: Option<&str>, allow: bool) -> switchboard_store::AccessEntry {
     switchboard_store::AccessEntry {
         principal: principal.to_owned(),
