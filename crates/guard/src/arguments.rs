@@ -11,7 +11,9 @@ mod body;
 mod command;
 mod connect;
 mod dial;
+mod folders;
 mod glued;
+mod joined;
 mod limits;
 mod meaning;
 mod own;
@@ -42,6 +44,7 @@ use crate::schema::{Evidence, Schema};
 use crate::shell::Understood;
 
 pub use dial::{Dialer, Dialing};
+pub use folders::absolute_among;
 pub use own::{OwnFiles, Place, Suspects};
 pub use source::CodeRules;
 
@@ -91,6 +94,11 @@ pub(crate) fn is_code_or_path(key: &str) -> bool {
     )
 }
 
+/// The object or list that a string holds, for servers that expect one and read it.
+pub(crate) fn in_string(value: &Raw) -> Option<Raw> {
+    walk::as_json(role::Role::Other, &value.as_text()?)
+}
+
 /// Everything that the arguments of one tool are held to.
 #[derive(Debug, Clone, Default)]
 pub struct Checks {
@@ -105,6 +113,8 @@ pub struct Checks {
     rules: CodeRules,
     scopes: Vec<Scope>,
     places: Vec<crate::path::Scope>,
+    /// Where relative paths begin.
+    base: String,
     /// What tells which strings are paths.
     schema: Option<Arc<Schema>>,
     /// Arguments that are neither paths nor hosts, as the operator says.
@@ -136,6 +146,7 @@ impl Checks {
             rules: CodeRules::new(declared.code_safety.as_ref()),
             scopes: scopes.to_vec(),
             places: scopes.iter().filter_map(|scope| place::compile(scope, base)).collect(),
+            base: base.to_owned(),
             schema: None,
             text_arguments: Vec::new(),
             paths_of_urls: false,
@@ -151,6 +162,12 @@ impl Checks {
         self
     }
 
+    /// The same for arguments that somebody is still typing.
+    #[must_use]
+    pub fn unfinished(&self) -> Self {
+        Self { dialing: self.dialing.unfinished(), ..self.clone() }
+    }
+
     /// Who dials the addresses in the arguments.
     #[must_use]
     pub const fn dialing(&self) -> Dialing {
@@ -164,6 +181,16 @@ impl Checks {
             self.places.extend(self.scopes.iter().filter_map(|scope| place::compile(scope, base)));
         }
         self
+    }
+
+    /// The same for a call that names folders itself: its relative paths may begin there.
+    fn based_in(&self, arguments: &Raw) -> Self {
+        // What lies outside is refused by itself.
+        let is_inside = |folder: &String| place::inside(&self.places, folder, &NoWorld).is_ok();
+        let named: Vec<String> = folders::named(arguments, &self.base).into_iter().filter(is_inside).collect();
+        // Nobody looks at that many, and no grant covers what begins at the root.
+        let named = if named.len() > folders::MAX_FOLDERS { vec!["/".to_owned()] } else { named };
+        self.clone().also_based_at(&named)
     }
 
     /// The same with arguments of which the operator says that they are text: limits of paths and hosts leave them alone.
@@ -330,6 +357,13 @@ pub fn check_with(
             host: None,
         }));
     }
+    let based;
+    let checks = if checks.places.is_empty() {
+        checks
+    } else {
+        based = checks.based_in(arguments);
+        &based
+    };
     let seen = Cell::new(false);
     check_counting(checks, arguments, world, walk::Doubts { understood, count: false, seen: &seen })?;
     if seen.get() {
@@ -395,15 +429,21 @@ pub fn hosts(arguments: &Raw) -> Vec<String> {
 
 fn hosts_where(arguments: &Raw, counts: &dyn Fn(role::Role, &str) -> bool) -> Vec<String> {
     let mut found = Vec::new();
-    walk::each_leaf(arguments, &mut |role, text| {
-        if !counts(role, text) {
-            return;
-        }
-        for host in reach::host_names(role, text) {
+    let note = |found: &mut Vec<String>, hosts: Vec<String>| {
+        for host in hosts {
             if found.len() <= MAX_HOSTS && !found.contains(&host) {
                 found.push(host);
             }
         }
+    };
+    walk::each_leaf(arguments, &mut |role, text| {
+        if !counts(role, text) {
+            return;
+        }
+        note(&mut found, reach::host_names(role, text));
     });
+    for url in joined::addresses(arguments) {
+        note(&mut found, reach::host_names(role::Role::Url, &url));
+    }
     found
 }

@@ -6,6 +6,7 @@
 //! arguments or of who makes it.
 
 mod carried;
+mod content;
 mod easing;
 pub mod fallback;
 mod nature;
@@ -258,76 +259,8 @@ pub fn assess_content(
     mgp: bool,
 ) -> Assessment {
     let found = Found::of(declared, name);
-    let nature = found.nature.map(|nature| of_content(nature, declared, name));
+    let nature = found.nature.map(|nature| content::nature(nature, declared, name));
     weigh(declared, Found { class: found.class.or(class), nature, bare: None, ..found }, operator, trust, mgp)
-}
-
-/// What a prompt or a template does. Their names are more often nouns (`release_notes`, `order`), so that a description counts
-/// for more than the name, and a name alone only where it says that something is done.
-fn of_content(by_name: Nature, declared: &ToolSecurity, name: &str) -> Nature {
-    /// What prompts do, whatever it is about.
-    const TEXTS: [&str; 16] = [
-        "analyze",
-        "brainstorm",
-        "compose",
-        "describe",
-        "draft",
-        "explain",
-        "generate",
-        "guide",
-        "help",
-        "outline",
-        "plan",
-        "prepare",
-        "review",
-        "suggest",
-        "summarize",
-        "write",
-    ];
-    if by_name.told_by != Told::Name {
-        return by_name;
-    }
-    let described = nature::of(declared, "");
-    let sentence = declared.subject.split('\n').nth(2).unwrap_or_default();
-    let first = sentence.split_whitespace().next().unwrap_or_default().to_lowercase();
-    let is_text = TEXTS.iter().any(|verb| first == *verb || first.strip_suffix('s') == Some(verb));
-    if described.kind.is_some() || is_text || !is_deed(name) { described } else { by_name }
-}
-
-/// Whether a name says that something is done to something: `delete_item`, and not `release_notes` or `order`.
-fn is_deed(name: &str) -> bool {
-    const NOUNS: [&str; 28] = [
-        "analysis",
-        "checklist",
-        "draft",
-        "example",
-        "explanation",
-        "guide",
-        "help",
-        "history",
-        "learning",
-        "list",
-        "log",
-        "mortem",
-        "notes",
-        "off",
-        "outline",
-        "plan",
-        "policy",
-        "reason",
-        "report",
-        "review",
-        "runbook",
-        "script",
-        "status",
-        "strategy",
-        "summary",
-        "template",
-        "tutorial",
-        "workflow",
-    ];
-    let words = fallback::words(name);
-    words.len() > 1 && words.last().is_some_and(|last| !NOUNS.contains(&last.as_str()))
 }
 
 fn weigh(declared: &ToolSecurity, found: Found, operator: &OperatorWord, trust: TrustLevel, mgp: bool) -> Assessment {

@@ -627,6 +627,13 @@ fn prompts_and_templates_are_weighed_as_tools_are() {
         ("delete_list", "Deletes a list"),
         ("send_report", "Sends the report to a person"),
         ("helper", "Deletes all files of the user"),
+        ("run_workflow", "Runs a workflow"),
+        ("apply_plan", "Applies a terraform plan"),
+        ("purge", ""),
+        ("destroy_example", ""),
+        ("release", "Releases the package to the registry"),
+        ("email", "Email a message to a customer"),
+        ("order", "Orders a pizza"),
     ] {
         assert!(described(name, text), "{name}");
     }
@@ -634,6 +641,15 @@ fn prompts_and_templates_are_weighed_as_tools_are() {
         ("blog_post", "Drafts a post for the blog"),
         ("deleted_items", "Lists deleted items"),
         ("order_items", "Shows the items of an order"),
+        ("message", "An email"),
+        ("email", "Email by ID"),
+        ("order", "Order details"),
+        ("order", "An order by its number"),
+        ("messages", "Messages of a channel"),
+        ("release", "Release of a repository"),
+        ("share", "Share price"),
+        ("refund", "Refund object"),
+        ("transfer", "Transfer by hash"),
     ] {
         assert!(!described(name, text), "{name}");
     }

@@ -430,6 +430,15 @@ impl Kernel {
         }
         let Some(rest) = rest else { return doubt };
         let limits = Checks::new(&[], &ToolSecurity::default(), scopes, bases.first()).also_based_at(bases.others());
+        if attempt.within.is_some()
+            && let Some(parts) = arguments::absolute_among(&attempt.arguments())
+        {
+            let limits = Arc::new(limits.clone());
+            let found = Box::pin(world::check(limits, parts, &self.gate().options().understood, agreed)).await;
+            if found.is_some() {
+                return found;
+            }
+        }
         // Some servers take nothing of a URL but its path, whatever its scheme and host. One that has a permission for the
         // network opens URLs as what they are.
         let is_address = matches!(attempt.subject, Subject::Resource | Subject::Subscription);
@@ -442,6 +451,8 @@ impl Kernel {
     /// knows beside them.
     async fn checked(&self, checks: Arc<Checks>, attempt: &Attempt<'_>, agreed: &dialed::Hosts) -> Option<Violation> {
         let understood = self.gate().options().understood.clone();
+        let is_typed = attempt.subject == Subject::Completion;
+        let checks = if is_typed { Arc::new(checks.unfinished()) } else { checks };
         let of_arguments = world::check(checks.clone(), attempt.arguments(), &understood, agreed).await;
         match (of_arguments, attempt.unknown_beside()) {
             (Some(violation), _) if !violation.finding.asks() => Some(violation),

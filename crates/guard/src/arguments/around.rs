@@ -2,30 +2,62 @@
 
 use switchboard_wire::{Kind, Object, Raw};
 
+use super::in_string;
 use crate::risk::fallback::words;
 use crate::shell::Around;
 
 /// How deep below a command its surroundings are looked for.
 const MAX_DEPTH: usize = 8;
 
-/// Words of keys for variables. `variables` alone may be those of anything.
+/// Words of keys for variables.
 const VARIABLES: [&str; 5] = ["env", "envs", "environ", "environment", "envvars"];
-/// Whole keys for the folder where a command runs.
+/// Whole keys for them: beside a command these are its variables.
+const ALSO_VARIABLES: [&str; 3] = ["vars", "variables", "exports"];
+/// Last words of keys for the folder where a command runs.
 const FOLDERS: [&str; 14] = [
     "cwd",
     "pwd",
+    "wd",
     "workdir",
-    "working_dir",
-    "working_directory",
-    "work_dir",
+    "workingdir",
+    "workingdirectory",
+    "workspace",
     "dir",
     "directory",
     "folder",
     "path",
     "root",
-    "project_path",
-    "base_dir",
     "chdir",
+    "worktree",
+];
+/// What may stand in front of them: what is only found in front of other places (`file_path`) makes no folder.
+const BEFORE_FOLDERS: [&str; 26] = [
+    "work",
+    "working",
+    "current",
+    "cur",
+    "start",
+    "starting",
+    "initial",
+    "project",
+    "repo",
+    "repository",
+    "git",
+    "workspace",
+    "base",
+    "root",
+    "home",
+    "dir",
+    "directory",
+    "folder",
+    "exec",
+    "execution",
+    "run",
+    "process",
+    "shell",
+    "command",
+    "app",
+    "package",
 ];
 /// Whole keys for what a command is sent.
 const INPUTS: [&str; 6] = ["stdin", "std_in", "standard_input", "input", "stdin_data", "stdin_text"];
@@ -42,21 +74,27 @@ fn collect(object: &Object, around: &mut Around, depth: usize) {
         let parts = words(&key);
         let whole = parts.join("_");
         let is_environment = |word: &String| VARIABLES.contains(&word.as_str());
-        let for_variables = |word: &String| is_environment(word) || matches!(word.as_str(), "vars" | "variables");
-        if parts.iter().any(is_environment) && parts.last().is_some_and(for_variables) {
+        if parts.iter().any(is_environment) || ALSO_VARIABLES.contains(&whole.as_str()) {
             variables(&member, &mut around.variables, 0);
-        } else if FOLDERS.contains(&whole.as_str()) {
+        } else if is_folder(&parts) {
             around.folders.extend(member.as_text());
         } else if INPUTS.contains(&whole.as_str()) {
             let lines = || member.elements().map(|lines| lines.iter().filter_map(Raw::as_text).collect::<Vec<_>>());
             around.inputs.extend(member.as_text().or_else(|| Some(lines()?.join("\n"))));
         } else if depth < MAX_DEPTH
+            && let member = in_string(&member).unwrap_or(member)
             && member.kind() == Kind::Object
             && let Ok(inner) = Object::open(&member)
         {
             collect(&inner, around, depth + 1);
         }
     }
+}
+
+/// Whether a key of these words is for the folder where a command runs.
+fn is_folder(words: &[String]) -> bool {
+    let Some((last, before)) = words.split_last() else { return false };
+    FOLDERS.contains(&last.as_str()) && before.iter().all(|word| BEFORE_FOLDERS.contains(&word.as_str()))
 }
 
 /// Variables as an object has them, as a list of pairs or of `NAME=value`, or as text.
@@ -73,9 +111,18 @@ fn variables(value: &Raw, found: &mut Vec<(String, String)>, depth: usize) {
             found.extend(others.map(|(name, value)| (name.into_owned(), text_of(&value))));
         }
         Kind::Array if depth < MAX_DEPTH => {
-            value.elements().unwrap_or_default().iter().for_each(|each| variables(each, found, depth + 1));
+            let elements = value.elements().unwrap_or_default();
+            if let [name, value] = elements.as_slice()
+                && let Some(name) = name.as_text().filter(|name| !name.contains('='))
+            {
+                found.push((name, text_of(value)));
+            }
+            elements.iter().for_each(|each| variables(each, found, depth + 1));
         }
         Kind::String => {
+            if let Some(inner) = in_string(value).filter(|_| depth < MAX_DEPTH) {
+                return variables(&inner, found, depth + 1);
+            }
             let text = text_of(value);
             let pairs = text.lines().filter_map(|line| line.trim().trim_start_matches("export ").split_once('='));
             found.extend(pairs.map(|(name, value)| (name.trim().to_owned(), value.trim().to_owned())));

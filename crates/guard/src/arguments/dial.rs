@@ -223,6 +223,12 @@ impl Dialing {
         Self { dialer, asks, links, files }
     }
 
+    /// The same for names that somebody is still typing: one without an address is not finished.
+    pub(super) fn unfinished(self) -> Self {
+        let dialer = if self.dialer == Dialer::Unknown { Dialer::ThisMachine } else { self.dialer };
+        Self { dialer, ..self }
+    }
+
     /// Whether names are looked up.
     pub(super) fn looks_up(self) -> bool {
         self.dialer != Dialer::Elsewhere

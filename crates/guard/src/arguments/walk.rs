@@ -8,7 +8,9 @@ use switchboard_wire::{Kind, Limits as WireLimits, Object, Raw};
 use super::limits::Limits;
 use super::role::{self, Role};
 use super::words::{self, Words};
-use super::{ARGUMENTS, Checks, MAX_DEPTH, SCOPE, Violation, World, around, command, place, reach, source, sql};
+use super::{
+    ARGUMENTS, Checks, MAX_DEPTH, SCOPE, Violation, World, around, command, joined, place, reach, source, sql,
+};
 use crate::code::Rejection;
 use crate::shell::{Around, Understood};
 use crate::{Finding, Verdict};
@@ -70,7 +72,7 @@ type Outcome = Result<(), Refused>;
 
 impl Walk<'_> {
     pub(super) fn run(&self, arguments: &Raw) -> Result<(), Box<Violation>> {
-        let judged = self.value(arguments, Role::Other, &Beside::default(), 0);
+        let judged = self.value(arguments, Role::Other, &Beside::default(), 0).and_then(|()| self.joined(arguments));
         let limits = Limits::of(self.checks, arguments, self.world);
         let judged = judged.and_then(|()| limits.map_or(Ok(()), |limits| limits.check(arguments)));
         judged.map_err(|refused| {
@@ -78,6 +80,15 @@ impl Walk<'_> {
             let rejection = rejection.and_then(|rejection| Raw::from_value(&rejection.to_json()).ok());
             Box::new(Violation { step, pointer, finding, rejection, host })
         })
+    }
+
+    /// Addresses that two arguments make together.
+    fn joined(&self, arguments: &Raw) -> Outcome {
+        if !self.checks.looks_outside() {
+            return Ok(());
+        }
+        let addresses = joined::addresses(arguments);
+        addresses.iter().try_for_each(|url| reach::check(self.checks, Role::Url, url, self.world, self.doubts))
     }
 
     fn value(&self, value: &Raw, role: Role, beside: &Beside, depth: usize) -> Outcome {
@@ -448,7 +459,7 @@ pub(super) fn at(step: &'static str, verdict: Verdict) -> Result<(), Refused> {
 }
 
 /// The object or list that a string holds. Text that a tool works on may hold what it likes.
-fn as_json(role: Role, text: &str) -> Option<Raw> {
+pub(super) fn as_json(role: Role, text: &str) -> Option<Raw> {
     let trimmed = text.trim();
     let looks =
         trimmed.starts_with('{') && trimmed.ends_with('}') || trimmed.starts_with('[') && trimmed.ends_with(']');

@@ -81,7 +81,9 @@ impl Look<'_> {
                 })
             }
             Json::Array => value.elements().unwrap_or_default().iter().all(|element| self.at(element, depth + 1)),
-            _ => true,
+            // Servers that expect an object read one that stands in a string.
+            Json::String => arguments::in_string(value).is_none_or(|inner| self.at(&inner, depth + 1)),
+            Json::Number | Json::Bool | Json::Null => true,
         }
     }
 

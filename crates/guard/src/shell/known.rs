@@ -142,7 +142,7 @@ pub(super) fn effect(words: &[Word], understood: &Understood) -> Option<Effect> 
 pub(super) fn check_folder(folder: &str, effect: Effect) -> Result<(), Finding> {
     let inside = format!("{}/x", folder.trim_end_matches('/'));
     let decides = effect != Effect::Read && (decisive::decides(folder) || decisive::decides(&inside));
-    if decides || effect == Effect::Build && decisive::comes_from_elsewhere(&inside) {
+    if decides || secrets::is_kept_in(&inside) || effect == Effect::Build && decisive::comes_from_elsewhere(&inside) {
         return Err(unknown(&format!("what is done in `{folder}` is")));
     }
     Ok(())

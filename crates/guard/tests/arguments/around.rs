@@ -36,6 +36,17 @@ fn what_stands_around_a_command_can_be_hostile() {
         json!({"env": {"LD_PRELOAD": "/tmp/x.so"}, "run": {"command": "ls", "cwd": "."}}),
         json!({"command": "x", "argv": ["cat", "shadow"], "cwd": "/etc"}),
         json!({"command": "xargs cat", "stdin": "a.txt", "input": "/etc/shadow"}),
+        // Servers that expect an object read one that stands in a string.
+        json!({"command": "ls", "env": "{\"LD_PRELOAD\": \"/tmp/x.so\"}"}),
+        json!({"command": "ls", "options": "{\"env\": {\"LD_PRELOAD\": \"/tmp/x.so\"}}"}),
+        json!({"command": "cat shadow", "options": "{\"cwd\": \"/etc\"}"}),
+        // By other names.
+        json!({"command": "ls", "env_overrides": {"LD_PRELOAD": "/tmp/x.so"}}),
+        json!({"command": "ls", "variables": [["LD_PRELOAD", "/tmp/x.so"]]}),
+        json!({"command": "cat shadow", "workspace": "/etc"}),
+        json!({"command": "cat shadow", "repo_path": "/etc"}),
+        json!({"command": "cat shadow", "workingFolder": "/etc"}),
+        json!({"command": "cat shadow", "currentDirectory": "/etc"}),
     ];
     assert_hostile(&checks(&[Sandbox], &json!({}), &[]), &hidden);
 }
@@ -74,6 +85,10 @@ fn what_stands_around_a_command_is_understood_or_asked_about() {
         ("python -", json!({"stdin": "print(1)"}), "ask"),
         ("python app.py", json!({"stdin": "1"}), "ask"),
         ("wc -l", json!({"stdin": ""}), "allow"),
+        // What a program takes where it names nothing.
+        ("grep -r .", json!({"cwd": "/root/.ssh"}), "ask"),
+        ("rg token", json!({"cwd": "/home/ann/.config/gh"}), "ask"),
+        ("grep -r todo", json!({"cwd": "/home/ann/app"}), "allow"),
     ] {
         assert_eq!(answer(command, &around), wanted, "{command} in {around}");
     }

@@ -425,3 +425,37 @@ fn one_slash_in_front_of_a_host_hides_nothing() {
         ["/evil.com/x", "/9.9.9.9/x", "/u@evil.com/x", ".x@evil.com/x", "/evil%2ecom/x", "/evil.xn--p1ai/x"];
     assert_hostile(&limited(), &elsewhere.map(|url| json!({"url": url})));
 }
+
+#[test]
+fn a_host_may_be_made_of_two_arguments() {
+    let base = "https://ok.example.com";
+    let with = |key: &str, text: &str| json!({"base_url": base, key: text});
+    let hostile: Vec<Value> = ["@127.1/x", "@2130706433/x", "@evil.example/x", ".evil.example/x", ":80@evil.example/x"]
+        .into_iter()
+        .flat_map(|text| ["path", "route", "suffix"].map(|key| with(key, text)))
+        .chain([
+            with("path", "x@evil.example"),
+            with("path", "x.evil.example/y"),
+            with("path", "%40evil.example/x"),
+            json!({"host": "ok.example.com", "path": "@evil.example/"}),
+            json!({"base_url": "HTTPS://ok.example.com", "path": "@evil.example/"}),
+        ])
+        .collect();
+    assert_hostile(&limited(), &hostile);
+    let honest = [
+        with("path", "/users/1"),
+        with("path", "users/1"),
+        with("path", "index.html"),
+        with("path", "./a/b.json"),
+        with("path", "../a"),
+        with("query", "?a=b@c.example"),
+        with("title", "Hello"),
+        with("email", "ann@example.org"),
+        with("port", ":443"),
+        json!({"base_url": "https://ok.example.com/", "handle": "@ann"}),
+    ];
+    assert_honest(&limited(), &honest);
+    // Private ones are refused without any limit.
+    let network = checks(&[ValidatorName::NetworkRestricted], &json!({}), &[]);
+    assert_hostile(&network, &[json!({"base_url": "https://8.8.8.8", "path": "@127.1/x"})]);
+}

@@ -390,3 +390,27 @@ fn addresses_without_slashes_are_places() {
     let denied = checks_from("/srv/ok", &[], &json!({}), &[json!({"deny_paths": ["**/.env"]})]);
     assert_hostile(&denied, &["docs:.env", "docs:%2eenv", "docs:sub/.env"].map(|uri| json!({"uri": uri})));
 }
+
+#[test]
+fn relative_paths_may_begin_at_folders_of_the_same_call() {
+    let limited =
+        checks(&[], &json!({}), &[json!({"paths": ["/project/**"], "deny_paths": ["/project/app/private/**"]})]);
+    assert_hostile(
+        &limited,
+        &[
+            json!({"repo_path": "/project", "file": "../etc/secret"}),
+            json!({"repo_path": "/project/app", "file": "private/key"}),
+            json!({"repo_path": "app", "file": "private/key"}),
+            json!({"workspace": "/project/app", "command": "cat private/key"}),
+            json!({"options": {"root": "file:///project/app"}, "file": "private/key"}),
+        ],
+    );
+    let honest = [
+        json!({"repo_path": "/project/app", "file": "src/key"}),
+        json!({"repo_path": "/project/app", "file": "lib/../x.rs"}),
+        json!({"source": "/project/a.txt", "destination": "/project/b.txt"}),
+        json!({"paths": (0..40).map(|index| format!("/project/{index}.txt")).collect::<Vec<_>>()}),
+        json!({"paths": (0..40).map(|index| format!("src/{index}.rs")).collect::<Vec<_>>()}),
+    ];
+    assert_honest(&limited, &honest);
+}

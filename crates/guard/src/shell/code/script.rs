@@ -145,14 +145,20 @@ fn check_sed_script(text: &str) -> Verdict {
                 while let Some(&flag) = chars.get(at) {
                     match flag {
                         'e' if c == 's' => return Err(runs("sed s///e")),
-                        'w' if c == 's' => return check_sed_file(&chars[at + 1..]),
+                        'w' if c == 's' => {
+                            check_sed_file(&chars[at + 1..])?;
+                            at += 1 + line(&chars[at + 1..]).chars().count();
+                        }
                         'g' | 'p' | 'i' | 'I' | 'm' | 'M' | '0'..='9' => at += 1,
                         _ => break,
                     }
                 }
             }
             'e' => return Err(runs("sed e")),
-            'w' | 'W' => return check_sed_file(&chars[at + 1..]),
+            'w' | 'W' => {
+                check_sed_file(&chars[at + 1..])?;
+                at += 1 + line(&chars[at + 1..]).chars().count();
+            }
             'r' | 'R' => {
                 let name = line(&chars[at + 1..]);
                 if files::is_credential(&name) {

@@ -59,6 +59,8 @@ fn is_plain_awk(script: &str) -> bool {
                 while let Some(inside) = letters.next() {
                     match inside {
                         '\\' => drop(letters.next()),
+                        // Whether a slash or a quote in a class ends the pattern, versions do not agree on.
+                        '[' if c == '/' && !is_plain_class(&mut letters) => return false,
                         inside if inside == c => break,
                         _ => {}
                     }
@@ -85,6 +87,21 @@ fn is_plain_awk(script: &str) -> bool {
         && !["system", "getline", "close", "fflush", "ENVIRON"].into_iter().any(has_word)
 }
 
+/// Reads a class of letters to its end; whether it has one, and nothing in it could end a pattern or a text.
+fn is_plain_class(letters: &mut std::iter::Peekable<std::str::Chars<'_>>) -> bool {
+    let mut first = true;
+    for c in letters.by_ref() {
+        match c {
+            '^' if first => continue,
+            ']' if !first => return true,
+            '/' | '"' | '\\' | '\n' => return false,
+            _ => {}
+        }
+        first = false;
+    }
+    false
+}
+
 /// Whether a slash behind this begins a pattern, and divides nothing.
 fn begins_pattern(before: &str) -> bool {
     before.trim_end().chars().next_back().is_none_or(|last| "(,{}!~&|;=\n".contains(last))
@@ -92,7 +109,20 @@ fn begins_pattern(before: &str) -> bool {
 
 /// `sed` runs commands by `e`, and writes and reads files by `w`, `W`, `r` and `R`: as commands, or as flags of `s`.
 fn is_plain_sed(script: &str) -> bool {
-    let commands: Vec<&str> = split_sed(script);
+    // Comments and the texts of `a`, `i` and `c` end with their line, as everything else has to here.
+    script.split('\n').all(is_plain_line_of_sed)
+}
+
+fn is_plain_line_of_sed(line: &str) -> bool {
+    let text = without_address(line.trim_start());
+    if text.starts_with('#') {
+        return true;
+    }
+    if text.starts_with(['a', 'i', 'c']) {
+        // Behind a mark at its end the text goes on.
+        return !line.ends_with('\\') || text.len() == 2;
+    }
+    let Some(commands) = split_sed(line) else { return false };
     commands.into_iter().all(|command| {
         let command = without_address(command.trim());
         let mut letters = command.chars();
@@ -135,11 +165,13 @@ fn is_plain_sed(script: &str) -> bool {
     })
 }
 
-/// The commands of a script, parted where no pattern goes on.
-fn split_sed(script: &str) -> Vec<&str> {
+/// The commands of a line, parted where no pattern goes on. `None` where it cannot be told where one ends: it does not, or its
+/// mark stands in a class of letters, which versions read differently.
+fn split_sed(script: &str) -> Option<Vec<&str>> {
     let mut found = Vec::new();
     let mut start = 0;
     let mut in_pattern: Option<(char, usize)> = None;
+    let mut in_class = false;
     let mut escaped = false;
     let mut fresh = true;
     let mut letters = script.char_indices();
@@ -151,16 +183,22 @@ fn split_sed(script: &str) -> Vec<&str> {
         match (c, &mut in_pattern) {
             ('\\', _) => escaped = true,
             (c, Some((mark, left))) if c == *mark => {
+                if in_class {
+                    return None;
+                }
                 *left -= 1;
                 if *left == 0 {
                     in_pattern = None;
                 }
             }
+            ('[', Some(_)) => in_class = true,
+            (']', Some(_)) => in_class = false,
             (_, Some(_)) => {}
-            ('/', None) => in_pattern = Some(('/', 1)),
+            ('/', None) => (in_pattern, in_class) = (Some(('/', 1)), false),
             ('s' | 'y', None) if fresh => {
+                fresh = false;
                 if let Some((_, mark)) = letters.next() {
-                    in_pattern = Some((mark, 2));
+                    (in_pattern, in_class) = (Some((mark, 2)), false);
                 }
             }
             (';' | '\n', None) => {
@@ -178,10 +216,14 @@ fn split_sed(script: &str) -> Vec<&str> {
             _ => {}
         }
         // Numbers, blanks and patterns in front of a command are its address.
-        fresh = fresh && (c.is_ascii_digit() || c.is_whitespace() || matches!(c, ',' | '$' | '!' | '/' | '~' | '+'));
+        fresh = fresh
+            && (in_pattern.is_some()
+                || c.is_ascii_digit()
+                || c.is_whitespace()
+                || matches!(c, ',' | '$' | '!' | '/' | '~' | '+'));
     }
     found.push(&script[start..]);
-    found
+    in_pattern.is_none().then_some(found)
 }
 
 /// A command without the lines that it is for.
@@ -215,6 +257,8 @@ mod tests {
             "BEGIN {FS=\",\"} {sum += $2} END {print sum}",
             "/error|warn/ {n++} END {print n}",
             "{print \"a > b | c\"}",
+            "/[0-9]+/ {print \"x\"}",
+            "/[]a-z]/ {print}",
         ] {
             assert!(is_plain_awk(script), "{script}");
         }
@@ -224,6 +268,9 @@ mod tests {
             "{print > \"/etc/x\"}",
             "BEGIN {while ((\"id\" | getline l) > 0) print l}",
             "@load \"x\"",
+            "/[/\"]=/ || 1 {print \"id\" | \"sh\" }",
+            "BEGIN{$0 ~ /[/\"]=/; print \"x\" > \"conftest.py\"}",
+            "/[]/\"]/ {print \"id\" | \"sh\"}",
         ] {
             assert!(!is_plain_awk(script), "{script}");
         }
@@ -238,12 +285,29 @@ mod tests {
             "s/a/b/;s/c/d/2",
             "/^#/!s/x/y/I",
             "y/abc/xyz/",
+            "# a comment\n1d",
+            "1a some text",
+            "s/[0-9]*//g",
+            "/a/{\ns/x/y/\np\n}",
         ] {
             assert!(is_plain_sed(script), "{script}");
         }
-        for script in
-            ["1e id", "s/a/b/e", "s/a/b/w /etc/x", "w /etc/x", "1r /etc/shadow", "e", "/x/e id", "s/a/b/ge", "1!e id"]
-        {
+        for script in [
+            "1e id",
+            "s/a/b/e",
+            "s/a/b/w /etc/x",
+            "w /etc/x",
+            "1r /etc/shadow",
+            "e",
+            "/x/e id",
+            "s/a/b/ge",
+            "1!e id",
+            "#/\nw /dev/null\ne id",
+            "1a /\nw /dev/null\ne id",
+            "#/\nw out.py",
+            "s/[/]/x/;e id;s//",
+            "a\\\n/\ne id",
+        ] {
             assert!(!is_plain_sed(script), "{script}");
         }
     }

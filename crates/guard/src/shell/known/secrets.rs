@@ -94,6 +94,12 @@ fn may_be_secret(text: &str) -> bool {
         || is_file && !stem.is_empty() && (is_data || KEYS.contains(&end) || name == "auth.json")
 }
 
+/// Whether a file with any name is a secret for the folder that it lies in: many programs take the whole folder that they run
+/// in.
+pub(super) fn is_kept_in(path: &str) -> bool {
+    files::is_credential(path) || may_be_secret(path)
+}
+
 /// The path below a home folder, where it is hidden there.
 fn hidden_at_home(path: &str) -> Option<&str> {
     let below =

@@ -194,6 +194,32 @@ async fn the_spelling_that_is_sent_is_judged() {
     }
 }
 
+/// A server that joins paths opens a part that begins at the root, and not what stands in front of it.
+#[tokio::test]
+async fn a_part_of_an_address_that_is_a_path_of_its_own_is_held_to_limits() {
+    let script = script();
+    *script.templates.lock() = vec![
+        json!({"name": "files", "uriTemplate": "file:///srv/ok/{+path}"}),
+        json!({"name": "notes", "uriTemplate": "notes:a/{name}"}),
+    ];
+    let house = House::new(&[("s", script.clone())]).await;
+    narrowed(&house, "ann", Some(json!({"paths": ["/srv/ok/**"]}))).await;
+    let ann = house.client(Era::Legacy, "ann").await;
+    for uri in ["file:///srv/ok//etc/secret", "file:///srv/ok/%2Fetc%2Fsecret", "notes:a/%2Fetc%2Fsecret"] {
+        assert!(ann.request("resources/read", json!({"uri": uri})).await.is_err(), "{uri}");
+    }
+    for uri in ["file:///srv/ok/a/b", "file:///srv/ok//srv/ok/a", "notes:a/b"] {
+        assert!(ann.request("resources/read", json!({"uri": uri})).await.is_ok(), "{uri}");
+    }
+    let complete = |value: &str| {
+        let reference = json!({"type": "ref/resource", "uri": "file:///srv/ok/{+path}"});
+        json!({"ref": reference, "argument": {"name": "path", "value": value}})
+    };
+    assert!(ann.request("completion/complete", complete("/etc/")).await.is_err());
+    assert!(ann.request("completion/complete", complete("docs/")).await.is_ok());
+    assert!(script.heard("resources/read").iter().all(|params| !params.to_string().contains("secret")));
+}
+
 fn script_of_another() -> Arc<Script> {
     let script = Script::new(Era::Legacy, vec![tool("read")]);
     *script.resources.lock() = vec![json!({"uri": "other://one", "name": "one"})];

@@ -1,0 +1,58 @@
+//! Folders that a call names itself: a server may begin its other, relative paths there.
+
+use std::path::Path;
+
+use switchboard_wire::Raw;
+
+use super::role::Role;
+use super::walk;
+use crate::{path, percent};
+
+/// Folders of one call at which its relative paths may begin.
+pub(super) const MAX_FOLDERS: usize = 16;
+
+/// The folders that a call names, as absolute paths; relative ones begin at `base`. At most one more than [`MAX_FOLDERS`]:
+/// who finds that many cannot show where a relative path leads.
+pub(super) fn named(arguments: &Raw, base: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    walk::each_leaf(arguments, &mut |role, text| {
+        if matches!(role, Role::Prose | Role::Content | Role::Code | Role::Script | Role::Sql | Role::Query) {
+            return;
+        }
+        let text = text.trim();
+        let is_relative = role == Role::Path && !text.is_empty() && !text.starts_with('~') && !text.contains("://");
+        let folder = match absolute(text) {
+            Some(folder) => folder,
+            None if is_relative && text.len() <= path::MAX_PATH_BYTES => format!("{base}/{text}"),
+            None => return,
+        };
+        // A list of many files is no list of folders.
+        let most = if Path::new(&folder).extension().is_some() { MAX_FOLDERS } else { MAX_FOLDERS + 1 };
+        if found.len() < most && !found.contains(&folder) {
+            found.push(folder);
+        }
+    });
+    found
+}
+
+/// The strings that begin as absolute paths, as arguments of their own: a part of an address is no place by itself, but a server
+/// that joins paths opens such a part and not what stands in front of it.
+#[must_use]
+pub fn absolute_among(arguments: &Raw) -> Option<Raw> {
+    let mut found = Vec::new();
+    walk::each_leaf(arguments, &mut |_, text| found.extend(absolute(text).map(serde_json::Value::from)));
+    if found.is_empty() { None } else { Raw::from_value(&serde_json::json!({ "paths": found })).ok() }
+}
+
+/// The path of a string that begins as an absolute one, also by its `file:` address or its escapes.
+#[must_use]
+fn absolute(text: &str) -> Option<String> {
+    let text = text.trim();
+    if text.len() > path::MAX_PATH_BYTES || text.contains(char::is_whitespace) && !text.starts_with('/') {
+        return None;
+    }
+    let plain = percent::lenient(text);
+    let local = plain.get(..5).filter(|scheme| scheme.eq_ignore_ascii_case("file:")).map_or(&*plain, |_| &plain[5..]);
+    let local = local.strip_prefix("//").filter(|rest| rest.starts_with('/')).unwrap_or(local);
+    local.starts_with('/').then(|| local.to_owned())
+}

@@ -1,0 +1,148 @@
+//! What a prompt or a template does. Their names and descriptions are more often nouns (`release_notes`, "An order by its
+//! number") than those of tools, so that a description counts for more than the name, and a name alone only where it says that
+//! something is done.
+
+use switchboard_protocol::mgp::security::ToolSecurity;
+
+use super::nature::{self, Nature, Told};
+use super::{fallback, verbs};
+
+/// What prompts do, whatever it is about.
+const TEXTS: [&str; 16] = [
+    "analyze",
+    "brainstorm",
+    "compose",
+    "describe",
+    "draft",
+    "explain",
+    "generate",
+    "guide",
+    "help",
+    "outline",
+    "plan",
+    "prepare",
+    "review",
+    "suggest",
+    "summarize",
+    "write",
+];
+/// Ends of names for text about something.
+const ABOUT: [&str; 18] = [
+    "analysis",
+    "checklist",
+    "draft",
+    "explanation",
+    "guide",
+    "help",
+    "history",
+    "learning",
+    "log",
+    "mortem",
+    "outline",
+    "report",
+    "review",
+    "runbook",
+    "strategy",
+    "summary",
+    "template",
+    "tutorial",
+];
+/// Ends of names for something that is meant, where the word in front may be a noun as well (`release_plan`).
+const THINGS: [&str; 10] =
+    ["example", "list", "notes", "off", "plan", "policy", "reason", "script", "status", "workflow"];
+/// Verbs that are nouns in front of such.
+const ALSO_NOUNS: [&str; 8] = ["cleanup", "deploy", "kill", "migrate", "reset", "restart", "rollback", "shutdown"];
+/// Words in front of a noun.
+const ARTICLES: [&str; 10] = ["a", "an", "the", "one", "single", "all", "this", "these", "each", "every"];
+/// Words that stand behind a noun and not behind a verb.
+const BEHIND_NOUNS: [&str; 46] = [
+    "account",
+    "address",
+    "and",
+    "at",
+    "attachment",
+    "attachments",
+    "between",
+    "body",
+    "by",
+    "content",
+    "data",
+    "detail",
+    "details",
+    "docs",
+    "documentation",
+    "entry",
+    "feed",
+    "for",
+    "from",
+    "headers",
+    "history",
+    "id",
+    "in",
+    "info",
+    "information",
+    "list",
+    "log",
+    "logs",
+    "manual",
+    "metadata",
+    "notes",
+    "object",
+    "of",
+    "offers",
+    "output",
+    "page",
+    "price",
+    "quote",
+    "record",
+    "records",
+    "resource",
+    "schema",
+    "status",
+    "summary",
+    "template",
+    "with",
+];
+
+/// What a prompt or template does, where a tool of this name and description would do `by_name`.
+pub(super) fn nature(by_name: Nature, declared: &ToolSecurity, name: &str) -> Nature {
+    let sentence = declared.subject.split('\n').nth(2).unwrap_or_default();
+    let described = match by_name.told_by {
+        Told::Name => nature::of(declared, ""),
+        _ => by_name,
+    };
+    let is_noun = described.told_by == Told::Description && is_noun(sentence);
+    let described = if is_noun { Nature { kind: None, ..described } } else { described };
+    if by_name.told_by != Told::Name {
+        return described;
+    }
+    let first = sentence.split_whitespace().next().unwrap_or_default().to_lowercase();
+    let is_text = TEXTS.iter().any(|verb| first == *verb || first.strip_suffix('s') == Some(verb));
+    if described.kind.is_some() || is_text || is_noun || !is_deed(name) { described } else { by_name }
+}
+
+/// Whether a sentence begins with a thing (`An email`, `Order details`, `Release of a repository`), though its first word may be
+/// a verb.
+fn is_noun(sentence: &str) -> bool {
+    let words = fallback::words(sentence);
+    let Some(first) = words.first() else { return false };
+    if ARTICLES.contains(&first.as_str()) {
+        return words.get(1).is_some_and(|noun| verbs::of_sentence(noun).is_none_or(|verb| !verb.sure));
+    }
+    let may_be_noun = verbs::of_sentence(first).is_some_and(|verb| !verb.sure);
+    may_be_noun && words.get(1).is_none_or(|behind| BEHIND_NOUNS.contains(&behind.as_str()))
+}
+
+/// Whether a name says that something is done to something: `delete_item`, and not `release_notes` or `order`.
+fn is_deed(name: &str) -> bool {
+    let words = fallback::words(name);
+    let (Some(first), Some(last)) = (words.first(), words.last()) else { return false };
+    let is_verb = verbs::of(first).is_some_and(|verb| verb.sure);
+    match words.len() {
+        1 => is_verb,
+        _ => {
+            let is_only_verb = is_verb && !ALSO_NOUNS.contains(&first.as_str());
+            !ABOUT.contains(&last.as_str()) && (is_only_verb || !THINGS.contains(&last.as_str()))
+        }
+    }
+}
