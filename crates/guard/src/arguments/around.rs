@@ -1,8 +1,11 @@
 //! What stands around a command in the arguments of a call: its variables, its folder, what it is sent.
 
+use std::borrow::Cow;
+
 use switchboard_wire::{Kind, Object, Raw};
 
 use super::in_string;
+use super::role::{self, Role};
 use crate::risk::fallback::words;
 use crate::shell::Around;
 
@@ -70,11 +73,13 @@ pub(super) fn of(object: &Object) -> Around {
 }
 
 fn collect(object: &Object, around: &mut Around, depth: usize) {
+    let runs = |(key, _): (Cow<'_, str>, Raw)| matches!(role::of(&key), Role::Command | Role::Commands | Role::Script);
+    let has_command = object.iter().any(runs);
     for (key, member) in object.iter() {
         let parts = words(&key);
         let whole = parts.join("_");
         let is_environment = |word: &String| VARIABLES.contains(&word.as_str());
-        if parts.iter().any(is_environment) || ALSO_VARIABLES.contains(&whole.as_str()) {
+        if parts.iter().any(is_environment) || has_command && ALSO_VARIABLES.contains(&whole.as_str()) {
             variables(&member, &mut around.variables, 0);
         } else if is_folder(&parts) {
             around.folders.extend(member.as_text());
