@@ -5,7 +5,9 @@
 //! is in no table is not understood, and a person is asked. The table is data (`known/*.txt`; docs/commands.md has the
 //! format), and an operator can add lines of his own.
 
+mod databases;
 mod decisive;
+mod fetched;
 mod line;
 mod script;
 mod secrets;
@@ -14,6 +16,7 @@ mod table;
 
 use super::lexer::Word;
 use super::program::{base_name, is_of_system};
+use super::variables;
 use crate::Finding;
 
 pub(super) use line::Effect;
@@ -178,6 +181,15 @@ fn nested(words: &[Word], understood: &Understood, depth: usize) -> Result<Effec
 /// Whether a variable says how a command runs, and not what.
 pub(super) fn is_plain_variable(name: &str, value: &str) -> bool {
     let is_plain = |c: char| c.is_alphanumeric() || "_.,:@+- ".contains(c);
+    match name {
+        // Names of parts of a program, with patterns.
+        "DEBUG" => return value.chars().all(|c| is_plain(c) || c == '*'),
+        // Folders of the project, whose code is run anyway.
+        "PYTHONPATH" => return value.split(':').all(variables::is_of_project),
+        "NODE_OPTIONS" => return variables::is_plain_node_option(value),
+        "CC" | "CXX" => return variables::is_compiler(value),
+        _ => {}
+    }
     if !value.chars().all(is_plain) || value.starts_with('-') {
         return false;
     }
@@ -252,7 +264,10 @@ fn command(
 ) -> Result<Effect, Finding> {
     let lines: Vec<Line<'_>> = understood.lines(name).collect();
     if lines.is_empty() {
-        return Err(unknown(&format!("the program `{shown}` is")));
+        return match databases::check(name, arguments) {
+            Some(judged) => judged.map(|()| Effect::Read),
+            None => Err(unknown(&format!("the program `{shown}` is"))),
+        };
     }
     if let [only] = arguments
         && matches!(only.text.as_str(), "--help" | "--version")

@@ -238,13 +238,31 @@ fn following<'a>(arguments: &'a [Word], option: &'a str) -> impl Iterator<Item =
 
 /// The addresses at which clouds hand out credentials.
 fn is_metadata(text: &str) -> bool {
-    let url = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
-    match crate::network::host(&url) {
-        Ok(Host::Ipv4(address)) => address.is_link_local() || address.octets() == [100, 100, 100, 200],
-        Ok(Host::Ipv6(address)) => address.segments()[0] == 0xfd00 && address.segments()[1] == 0xec2,
-        Ok(Host::Domain(name)) => name == "metadata.google.internal" || name == "instance-data",
+    let (scheme, rest) = text.split_once("://").unwrap_or(("http", text));
+    // Who is said to come there makes no difference.
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let rest = authority.rfind('@').map_or(rest, |at| &rest[at + 1..]);
+    let of_v4 = |address: std::net::Ipv4Addr| address.is_link_local() || address.octets() == [100, 100, 100, 200];
+    match crate::network::host(&format!("{scheme}://{rest}")) {
+        Ok(Host::Ipv4(address)) => of_v4(address),
+        Ok(Host::Ipv6(address)) => {
+            address.segments()[0] == 0xfd00 && address.segments()[1] == 0xec2 || address.to_ipv4().is_some_and(of_v4)
+        }
+        Ok(Host::Domain(name)) => {
+            let spells = |zone: &str| name.contains("169.254.") && name.ends_with(zone);
+            crate::network::is_metadata_name(&name)
+                || matches!(name.as_str(), "instance-data" | "metadata")
+                || [".nip.io", ".sslip.io", ".xip.io"].into_iter().any(spells)
+        }
         Err(_) => false,
     }
+}
+
+/// Whether a word of any program names such an address.
+pub(super) fn names_metadata(word: &str) -> bool {
+    let value = word.split_once('=').filter(|_| word.starts_with('-')).map_or(word, |(_, value)| value);
+    let may_be = value.contains("://") || value.starts_with("169.254.") || value.starts_with("metadata.");
+    may_be && value.split(',').any(is_metadata)
 }
 
 /// `host:path`, but not a path with a colon behind a slash.

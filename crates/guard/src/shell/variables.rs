@@ -226,6 +226,9 @@ pub(super) fn check_assignment(name: &str, value: &str) -> Verdict {
     let switched_off = upper.ends_with("PAGER") && matches!(value, "" | "cat");
     // Modules of the project itself: a person may agree.
     let is_own = matches!(upper.as_str(), "PYTHONPATH" | "NODE_PATH") && value.split(':').all(is_of_project);
+    let is_own = is_own
+        || upper == "NODE_OPTIONS" && is_plain_node_option(value)
+        || matches!(upper.as_str(), "CC" | "CXX") && is_compiler(value);
     if (name_decides && !is_own && !HARMLESS.contains(&upper.as_str()) && !switched_off) || value.starts_with("() {") {
         return Err(Finding::new("shell-environment", format!("the variable `{name}` decides what runs"))
             .suggest("leave the assignment out"));
@@ -233,8 +236,34 @@ pub(super) fn check_assignment(name: &str, value: &str) -> Verdict {
     Ok(())
 }
 
+/// Options of Node that say how it runs and not what.
+pub(super) fn is_plain_node_option(value: &str) -> bool {
+    const PLAIN: [&str; 9] = [
+        "--enable-source-maps",
+        "--experimental-vm-modules",
+        "--max-http-header-size",
+        "--max-old-space-size",
+        "--no-deprecation",
+        "--no-warnings",
+        "--openssl-legacy-provider",
+        "--trace-deprecation",
+        "--trace-warnings",
+    ];
+    let is_plain = |option: &str| {
+        let (name, number) = option.split_once('=').unwrap_or((option, "0"));
+        PLAIN.contains(&name) && number.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    value.split_whitespace().all(is_plain)
+}
+
+/// A compiler by its usual name, perhaps with a version.
+pub(super) fn is_compiler(value: &str) -> bool {
+    let name = value.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.').trim_end_matches('-');
+    matches!(name, "cc" | "c++" | "gcc" | "g++" | "clang" | "clang++" | "musl-gcc")
+}
+
 /// A folder below the one where the command runs.
-fn is_of_project(path: &str) -> bool {
+pub(super) fn is_of_project(path: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-/".contains(c);
     !path.is_empty()
         && !path.starts_with('/')

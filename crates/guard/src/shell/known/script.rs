@@ -15,7 +15,12 @@ pub(super) fn check(shown: &str, words: &[Word]) -> Result<(), Finding> {
             let is = |option: &str| words.iter().any(|word| word.text == option);
             let mut files = words.iter().filter(|word| !word.text.starts_with('-')).skip(1);
             let shifted = is("-i") && !is("-e") && files.any(|word| word.text.contains(char::is_whitespace));
-            !shifted && !scripts.unseen && scripts.texts.iter().all(|script| is_plain_sed(script))
+            // Nothing would be left of the files.
+            let in_place = words.iter().any(|word| word.text.starts_with("-i") || word.text.starts_with("--in-place"));
+            let empties =
+                |script: &&str| matches!(script.trim(), "d" | "1,$d" | "1,$ d" | "s/.*//" | "s/.*//g" | "$!d");
+            let emptied = in_place && scripts.texts.iter().any(empties);
+            !emptied && !shifted && !scripts.unseen && scripts.texts.iter().all(|script| is_plain_sed(script))
         }
         _ => of_awk(words)
             .is_some_and(|scripts| !scripts.unseen && scripts.texts.iter().all(|script| is_plain_awk(script))),

@@ -1,7 +1,8 @@
 //! What single programs make of their operands and values, where no line of a table can say it.
 
-use super::unknown;
+use super::{fetched, unknown};
 use crate::shell::lexer::Word;
+use crate::shell::outbound;
 use crate::{Finding, percent};
 
 /// Programs that fetch what they are told into files.
@@ -40,6 +41,8 @@ const DECIDING_FILES: &[&str] = &[
     "flake.nix",
     "go.mod",
     "gradlew",
+    "gruntfile.js",
+    "gulpfile.js",
     "justfile",
     "makefile",
     "manage.py",
@@ -87,22 +90,60 @@ const RESPONSE_FILES: &[&str] = &[
     "scalac",
     "swiftc",
 ];
+/// What records the screen, the camera or the room.
+const RECORDERS: &[&str] =
+    &["x11grab", "avfoundation", "alsa", "pulse", "v4l2", "dshow", "gdigrab", "kmsgrab", "jack", "sndio", "oss"];
+/// Programs in which a name with `@` in front is no file of options.
+const NAMED_BY_AT: &[&str] = &[
+    "bun", "bunx", "corepack", "deno", "dig", "drill", "echo", "gh", "git", "glab", "grep", "hg", "jj", "jq", "kdig",
+    "lerna", "ng", "npm", "npx", "nx", "pnpm", "pnpx", "printf", "rg", "sed", "turbo", "volta", "yarn", "yq",
+];
 /// Programs that run tasks by their names, besides those that are judged by more than that.
 const TASK_RUNNERS: &[&str] = &[
-    "ant", "bundle", "composer", "deno", "gmake", "gradle", "gradlew", "grunt", "gulp", "invoke", "just", "lerna",
-    "make", "mix", "mvn", "mvnw", "nx", "rake", "task", "turbo",
+    "ant",
+    "bmake",
+    "bundle",
+    "composer",
+    "deno",
+    "gmake",
+    "gradle",
+    "gradlew",
+    "grunt",
+    "gulp",
+    "inv",
+    "invoke",
+    "just",
+    "lerna",
+    "make",
+    "mingw32-make",
+    "mix",
+    "mvn",
+    "mvnw",
+    "nox",
+    "nx",
+    "phing",
+    "rake",
+    "scons",
+    "task",
+    "tox",
+    "turbo",
 ];
 /// What tasks are called that a person wants to hear of.
 const GRAVE: &[&str] = &[
+    "delete",
     "deploy",
     "destroy",
     "drop",
+    "kill",
     "nuke",
     "prod",
     "production",
     "publish",
     "purge",
+    "redeploy",
     "release",
+    "reset",
+    "rm",
     "rollback",
     "teardown",
     "terminate",
@@ -118,7 +159,9 @@ pub(super) fn check(name: &str, subcommand: Option<&str>, words: &[Word]) -> Res
         "jq" | "yq" | "gojq" | "jaq" | "dasel" | "xq" | "tomlq" => any(&shows_environment),
         "gh" | "glab" => {
             let queries = any(&|text| text.starts_with("--jq") || is_letters_with(text, 'q'));
-            queries && any(&shows_environment) || any(&names_other_host) || any(&names_deciding)
+            let sends =
+                |text: &str| text.starts_with("--hostname") || is_letters_with(text, 'h') && subcommand == Some("auth");
+            queries && any(&shows_environment) || any(&names_other_host) || any(&names_deciding) || any(&sends)
         }
         // `host:file` is on another machine.
         "tar" | "bsdtar" | "gtar" | "cpio" | "pax" => {
@@ -130,23 +173,39 @@ pub(super) fn check(name: &str, subcommand: Option<&str>, words: &[Word]) -> Res
             // A task `env` that no project has prints the environment.
             let installs =
                 matches!(subcommand, Some("install" | "i" | "add" | "a" | "create" | "init" | "update" | "up"));
-            installs && any(&is_repository) || is_grave(words) || any(&|text| text == "env")
+            let shows = subcommand == Some("config") && any(&|text| text.to_ascii_lowercase().contains("auth"));
+            installs && any(&is_repository) || is_grave(words) || shows || any(&|text| text == "env")
         }
         // It throws away what was changed, what others pushed, or shows what is secret.
         "git" => match subcommand {
-            Some("checkout") => any(&|text| matches!(text, "." | "--" | ":/" | "*")),
-            Some("push" | "fetch" | "pull") => any(&|text| text.starts_with(['+', ':'])),
-            Some("config") => any(&|text| ["extraheader", "token", "password"].iter().any(|word| text.contains(word))),
+            Some("checkout" | "switch") => any(&|text| matches!(text, "." | "--" | ":/" | "*" | "-C" | "-B")),
+            Some("pull") if any(&|text| text.contains("://")) => true,
+            Some("push" | "fetch" | "pull") if any(&|text| text.starts_with(['+', ':'])) => true,
+            Some("config") => any(&|text| {
+                let lower = text.to_ascii_lowercase();
+                ["extraheader", "token", "pass", "secret", "--get-regexp"].iter().any(|word| lower.contains(word))
+            }),
+            Some("push") => any(&|text| text.starts_with("../") || text.starts_with('/')),
             _ => false,
         },
         "ffmpeg" | "ffprobe" | "ffplay" => {
             any(&|text| ["ladspa", "frei0r", "lv2", "tcp:", "udp:", "pipe:"].iter().any(|word| text.contains(word)))
+                || any(&|text| RECORDERS.contains(&text))
         }
         // `e` without a dash shows the environment of processes.
         "ps" => any(&|text| text.contains('e') && text.bytes().all(|byte| byte.is_ascii_alphabetic())),
         // A password goes to who is named.
         "redis-cli" | "valkey-cli" | "pg_dump" | "pg_dumpall" | "pg_isready" | "pg_amcheck" | "mysqldump"
         | "mysqladmin" | "mysqlshow" | "mariadb-dump" | "mongodump" | "mongoexport" | "mongostat" => any(&names_host),
+        "etcdctl" | "ldapsearch" | "borg" => any(&names_host),
+        // It prints every variable, or every file that it was told to read.
+        "make" | "gmake" | "bmake" if any(&|text| is_letters_with(text, 'p') || text.starts_with("--print-data")) => {
+            true
+        }
+        "nginx" => any(&|text| is_letters_with(text, 'T')),
+        "manage.py" => any(&|text| text == "zero"),
+        "nix" => any(&|text| ["github:", "gitlab:", "git+", "sourcehut:"].iter().any(|front| text.starts_with(front))),
+        "buildah" => any(&|text| text.starts_with("github.com/") || text.starts_with("gitlab.com/")),
         // The environment of what runs inside.
         "docker" | "podman" if subcommand == Some("top") => words.len() > 2,
         "docker" | "podman" => {
@@ -160,21 +219,48 @@ pub(super) fn check(name: &str, subcommand: Option<&str>, words: &[Word]) -> Res
         "mise" => any(&|text| text.contains(':')) || is_grave(words),
         "go" => any(&|text| ["-extld", "-linkmode", "-toolexec"].iter().any(|option| text.contains(option))),
         "cargo" => subcommand == Some("make") && is_grave(words),
-        _ if FETCHERS.contains(&name) => any(&|text| {
-            text.starts_with('@') || text.contains("%output{") || text.contains("#1") || names_deciding(text)
-        }),
+        _ if FETCHERS.contains(&name) => {
+            let names = |text: &str| {
+                text.starts_with('@') || text.contains("%output{") || text.contains("#1") || names_deciding(text)
+            };
+            any(&names) || fetched::into_code(name, words)
+        }
         _ if TASK_RUNNERS.contains(&name) => is_grave(words),
         _ => false,
     };
-    let takes_options = RESPONSE_FILES.contains(&name);
-    if doubtful || takes_options && any(&|text| text.starts_with('@') || loads_code(text)) {
+    let doubtful = doubtful || fetched::writes_code(name, words);
+    let compiles = ["gcc", "g++", "clang", "clang++"]
+        .iter()
+        .any(|compiler| name.starts_with(compiler) || name.ends_with(compiler));
+    let takes_options = compiles || RESPONSE_FILES.contains(&name);
+    let is_response = |text: &str| text.len() > 1 && text.starts_with('@');
+    let reads_options = takes_options && any(&|text| is_response(text) || loads_code(text))
+        || !NAMED_BY_AT.contains(&name) && any(&is_response)
+        || any(&|text| text.starts_with("-fplugin") || text.starts_with("-fpass-plugin"));
+    // A host that begins as an option does is one to the program that dials; clouds hand out credentials at others.
+    let dials = any(&|text| text.contains("://-") || outbound::names_metadata(text));
+    if doubtful || reads_options || dials || empties_sources(words) {
         return Err(unknown(&format!("what `{name}` makes of its operands is")));
     }
     Ok(())
 }
 
+/// Whether a filter names the environment, or calls what reads files or runs text. A member may have any name.
 fn shows_environment(text: &str) -> bool {
-    ["env", "ENV", "eval", "load", "input_file"].iter().any(|word| text.contains(word))
+    let is_letter = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
+    let mut rest = text;
+    while let Some(at) = rest.find(is_letter) {
+        let end = rest[at..].find(|c: char| !is_letter(c)).map_or(rest.len(), |end| at + end);
+        let word = rest[at..end].trim_start_matches('-');
+        let is_member = rest[..at].ends_with('.');
+        let calls = rest[end..].trim_start().starts_with('(');
+        let reads = matches!(word, "env" | "ENV" | "$ENV" | "$env" | "envsubst" | "strenv" | "input_filename" | "qenv");
+        if reads && (!is_member || calls) || calls && (word.starts_with("load") || word == "eval") {
+            return true;
+        }
+        rest = &rest[end..];
+    }
+    false
 }
 
 fn climbs(text: &str) -> bool {
@@ -199,7 +285,7 @@ fn names_other_host(text: &str) -> bool {
 }
 
 /// Whether an argument, or the end of an address, names a file that decides what tools run.
-fn names_deciding(text: &str) -> bool {
+pub(super) fn names_deciding(text: &str) -> bool {
     let text = percent::lenient(text);
     let value = text.split_once('=').filter(|_| text.starts_with("--")).map_or(text.as_str(), |(_, value)| value);
     let file =
@@ -237,9 +323,70 @@ fn is_slash_option(text: &str) -> bool {
 
 /// Whether a task has a name that a person wants to hear of.
 fn is_grave(words: &[Word]) -> bool {
-    let is_task = |text: &&str| !text.starts_with('-') && !text.contains(['/', '.', '=']);
-    let mut tasks = words.iter().map(|word| word.text.as_str()).filter(is_task);
-    tasks.any(|task| task.split([':', '-', '_', ' ']).any(|part| GRAVE.contains(&part)))
+    /// What is made for production is not put there.
+    const MAKING: [&str; 8] = ["build", "bundle", "check", "compile", "lint", "start", "test", "typecheck"];
+    let task = |word: &Word| {
+        let text = word.text.as_str();
+        // `--target=deploy`; the value of a variable is no task.
+        let named = text.strip_prefix('-').map_or(Some(text), |option| Some(option.split_once('=')?.1));
+        named.filter(|task| !task.starts_with("./") && !task.contains('=')).map(str::to_owned)
+    };
+    words.iter().filter_map(task).any(|task| {
+        let parts = parts_of(&task);
+        let makes = parts.first().is_some_and(|first| MAKING.contains(&first.as_str()));
+        let is_end = |part: &str| matches!(part, "prod" | "production" | "release");
+        let is_grave = |part: &str| GRAVE.contains(&part) || part.contains("deploy");
+        parts.iter().any(|part| is_grave(part) && !(makes && is_end(part)))
+    })
+}
+
+/// Whether a tool that empties the folder of its results first is told to take one with sources for that.
+fn empties_sources(words: &[Word]) -> bool {
+    const SOURCES: [&str; 15] = [
+        "",
+        ".",
+        "app",
+        "client",
+        "cmd",
+        "components",
+        "internal",
+        "lib",
+        "packages",
+        "pages",
+        "pkg",
+        "server",
+        "source",
+        "src",
+        "tests",
+    ];
+    let is_output = |option: &str| {
+        let name = option.trim_start_matches('-').to_ascii_lowercase().replace('-', "");
+        option.starts_with("--")
+            && (name.ends_with("outdir") || name.ends_with("outputpath") || name.ends_with("outputdir"))
+            || name.ends_with("reportsdirectory")
+            || name.ends_with("sitedir")
+    };
+    let is_source = |value: &str| SOURCES.contains(&value.trim_start_matches("./").trim_end_matches('/'));
+    words.iter().enumerate().any(|(at, word)| match word.text.split_once('=') {
+        Some((option, value)) => is_output(option) && is_source(value),
+        None => is_output(&word.text) && words.get(at + 1).is_some_and(|next| is_source(&next.text)),
+    })
+}
+
+/// The words of a name, in whatever way they are joined.
+fn parts_of(name: &str) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    let mut before_lower = false;
+    for c in name.chars() {
+        if !c.is_alphanumeric() || c.is_uppercase() && before_lower {
+            parts.push(String::new());
+        }
+        if let Some(last) = parts.last_mut().filter(|_| c.is_alphanumeric()) {
+            last.extend(c.to_lowercase());
+        }
+        before_lower = c.is_lowercase();
+    }
+    parts
 }
 
 /// `owner/name`, which package managers fetch from a place where anybody may have one.
