@@ -555,7 +555,7 @@ fn no_such_state() -> Fault {
 /// it. A modern server would take it for an answer to its question.
 fn without_foreign_input(era: Era, forward: &mut Forward) -> Result<(), Fault> {
     const INPUT: [&str; 2] = ["requestState", "inputResponses"];
-    let has = |key: &&str| forward.params.as_ref().is_some_and(|params| params.member(key).is_some());
+    let has = |key: &&str| forward.params.as_ref().is_some_and(|params| holds(params, key));
     if era == Era::Legacy && INPUT.iter().any(has) {
         let edit = Edit::of_optional(forward.params.as_ref()).map_err(malformed)?;
         forward.params = Some(INPUT.iter().fold(edit, |edit, key| edit.remove(key)).finish());
@@ -564,7 +564,11 @@ fn without_foreign_input(era: Era, forward: &mut Forward) -> Result<(), Fault> {
 }
 
 fn brings_state(params: Option<&Raw>) -> bool {
-    params.is_some_and(|params| params.member("requestState").is_some())
+    params.is_some_and(|params| holds(params, "requestState"))
+}
+
+fn holds(params: &Raw, key: &str) -> bool {
+    params.may_have(key) && params.member(key).is_some()
 }
 
 pub(crate) fn malformed(refusal: switchboard_wire::Refusal) -> Fault {

@@ -105,6 +105,14 @@ impl Raw {
         Object::open(self).ok()?.get(key)
     }
 
+    /// Whether a key of this name may stand anywhere in here: a quick look, for keys that hardly anybody sends. An escape may
+    /// spell any name.
+    #[must_use]
+    pub fn may_have(&self, key: &str) -> bool {
+        let bytes = self.as_bytes();
+        memchr::memmem::find(bytes, key.as_bytes()).is_some() || memchr::memchr(b'\\', bytes).is_some()
+    }
+
     /// The value found by following `path` through objects.
     #[must_use]
     pub fn at(&self, path: &[&str]) -> Option<Self> {

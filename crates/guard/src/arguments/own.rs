@@ -33,7 +33,7 @@ pub enum Place {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OwnFiles {
     places: Vec<(Vec<String>, Place)>,
-    /// What a text must hold to be about one of them by a relative name.
+    /// What a text must hold to be about one of them by a relative name, in lower case.
     names: Vec<String>,
     home: Option<String>,
 }
@@ -161,11 +161,8 @@ impl OwnFiles {
 
     /// Whether a text is worth taking apart: most hold no sign of a path.
     fn may_name(&self, text: &str) -> bool {
-        let is_sign = |byte: u8| matches!(byte, b'/' | b'\\' | b'~' | b'$' | b'%') || !byte.is_ascii();
-        text.bytes().any(is_sign) || {
-            let lower = text.to_ascii_lowercase();
-            self.names.iter().any(|name| lower.contains(name)) || text.contains(['*', '?'])
-        }
+        let is_sign = |byte: u8| matches!(byte, b'/' | b'\\' | b'~' | b'$' | b'%' | b'*' | b'?') || !byte.is_ascii();
+        text.bytes().any(is_sign) || self.names.iter().any(|name| holds(text.as_bytes(), name.as_bytes()))
     }
 
     /// Whether a longer text has the name of a place in it, in any escape.
@@ -233,6 +230,20 @@ impl OwnFiles {
             }
         })
     }
+}
+
+/// Whether a text holds a name, whatever the case of its letters.
+fn holds(text: &[u8], name: &[u8]) -> bool {
+    let Some((first, rest)) = name.split_first() else { return true };
+    let begins = |byte: &u8| byte.eq_ignore_ascii_case(first);
+    let mut at = 0;
+    while let Some(found) = text.get(at..).and_then(|text| text.iter().position(begins)) {
+        at += found + 1;
+        if text.get(at..at + rest.len()).is_some_and(|behind| behind.eq_ignore_ascii_case(rest)) {
+            return true;
+        }
+    }
+    false
 }
 
 const fn is_command(role: Role) -> bool {

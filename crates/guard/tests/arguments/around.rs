@@ -86,9 +86,9 @@ fn what_stands_around_a_command_is_understood_or_asked_about() {
         ("python app.py", json!({"stdin": "1"}), "ask"),
         ("wc -l", json!({"stdin": ""}), "allow"),
         // What a program takes where it names nothing.
-        ("grep -r .", json!({"cwd": "/root/.ssh"}), "ask"),
-        ("rg token", json!({"cwd": "/home/ann/.config/gh"}), "ask"),
-        ("grep -r todo", json!({"cwd": "/home/ann/app"}), "allow"),
+        ("grep -r .", json!({"cwd": "~/.ssh"}), "ask"),
+        ("rg token", json!({"cwd": "~/.config/gh"}), "ask"),
+        ("grep -r todo", json!({"cwd": "~/app"}), "allow"),
     ] {
         assert_eq!(answer(command, &around), wanted, "{command} in {around}");
     }

@@ -347,6 +347,10 @@ fn beside_of(subject: Subject, params: &Object, except: &[&str]) -> Option<Raw> 
     if !matches!(subject, Subject::Tool | Subject::Prompt) {
         return None;
     }
+    // Most calls have nothing else.
+    if params.len() == ["name", "arguments", "_meta"].iter().filter(|key| params.has(key)).count() {
+        return None;
+    }
     let is_known = |key: &str| ["name", "arguments"].contains(&key) || ABOUT.contains(&key) || except.contains(&key);
     let rest = rest_of(params, is_known);
     // What is said of the task, and more than that.
