@@ -430,9 +430,8 @@ impl Kernel {
         }
         let Some(rest) = rest else { return doubt };
         let limits = Checks::new(&[], &ToolSecurity::default(), scopes, bases.first()).also_based_at(bases.others());
-        if attempt.within.is_some()
-            && let Some(parts) = arguments::absolute_among(&attempt.arguments())
-        {
+        let has_parts = attempt.within.is_some_and(|within| within.member("uri").is_some());
+        if has_parts && let Some(parts) = arguments::absolute_among(&attempt.arguments()) {
             let limits = Arc::new(limits.clone());
             let found = Box::pin(world::check(limits, parts, &self.gate().options().understood, agreed)).await;
             if found.is_some() {

@@ -118,7 +118,9 @@ pub(super) fn nature(by_name: Nature, declared: &ToolSecurity, name: &str) -> Na
     }
     let first = sentence.split_whitespace().next().unwrap_or_default().to_lowercase();
     let is_text = TEXTS.iter().any(|verb| first == *verb || first.strip_suffix('s') == Some(verb));
-    if described.kind.is_some() || is_text || is_noun || !is_deed(name) { described } else { by_name }
+    // What looks at something by its sentence, does so whatever it is called.
+    let is_told = described.grave().is_some() || described.looks();
+    if is_told || is_text || is_noun || !is_deed(name) { described } else { by_name }
 }
 
 /// Whether a sentence begins with a thing (`An email`, `Order details`, `Release of a repository`), though its first word may be
