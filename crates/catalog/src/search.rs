@@ -16,11 +16,13 @@ use crate::keyword::QueryTerm;
 use crate::vectors;
 
 /// What meaning counts against words.
-const MEANING: f32 = 0.9;
+const MEANING: f32 = 1.2;
 /// What the best clause adds.
-const CLAUSE: f32 = 0.35;
-/// Scores are standardised over this many of the best.
-const SPREAD: usize = 1000;
+const CLAUSE: f32 = 0.5;
+/// Scores are standardised over this many of the best: of a few hundred tools, more would be all of them.
+const SPREAD: usize = 100;
+/// How many candidates words bring among very many tools.
+const BY_WORDS: usize = 1000;
 /// What a better judge of meaning counts.
 const JUDGE: f32 = 2.0;
 /// How many tools such a judge looks at.
@@ -269,7 +271,7 @@ impl Catalog {
     /// Among very many tools: those that may be among the best.
     fn candidates(&self, search: &Search, whole: &Question, steps: &[Question], exact: &[usize]) -> Vec<usize> {
         let mut found: Vec<u32> = exact.iter().map(|number| *number as u32).collect();
-        found.extend(best_by_words(whole, SPREAD.max(search.top)));
+        found.extend(best_by_words(whole, BY_WORDS.max(search.top)));
         steps.iter().for_each(|step| found.extend(best_by_words(step, BY_CLAUSE)));
         if search.strategy != Strategy::Keyword {
             let mut best = Best::new(BY_HEAD.max(search.top * 2));
