@@ -30,6 +30,7 @@ const TOP_LEVEL: &[&str] = &[
     "allowed_hosts",
     "allowed_origins",
     "data_dir",
+    "pass_env",
     "approval_policy",
     "default_policy",
     "store",

@@ -68,7 +68,7 @@ pub struct GateSettings {
 impl Default for GateSettings {
     fn default() -> Self {
         Self {
-            approval_wait: Duration::from_millis(120_000),
+            approval_wait: Duration::from_millis(45_000),
             pin_definitions: true,
             screen_definitions: true,
             screen_results: true,

@@ -23,6 +23,8 @@ pub struct Settings {
     pub allowed_hosts: Vec<String>,
     /// `Origin` values accepted.
     pub allowed_origins: Vec<String>,
+    /// Variables of our own environment that every process of a server gets.
+    pub pass_env: Vec<String>,
     /// Where state is kept, if the file says so.
     pub data_dir: Option<PathBuf>,
     /// Approval policy.
@@ -61,6 +63,7 @@ impl Default for Settings {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 7420)),
             allowed_hosts: Vec::new(),
             allowed_origins: Vec::new(),
+            pass_env: Vec::new(),
             data_dir: None,
             approval_policy: ApprovalPolicy::Interactive,
             default_policy: None,
@@ -117,6 +120,8 @@ pub struct Limits {
     pub stop_timeout: Duration,
     /// How long calls that run may take when a server is to end (`drain_timeout_ms`).
     pub drain_timeout: Duration,
+    /// How long a kernel that clients of `stdio` share stays after the last of them (`linger_ms`).
+    pub linger: Duration,
     /// How long requests that run may go on when the kernel is to end (`shutdown_grace_ms`).
     pub shutdown_grace: Duration,
     /// How often servers are asked whether they live; zero for never (`health_every_ms`).
@@ -147,6 +152,7 @@ impl Default for Limits {
             start_timeout: Duration::from_millis(30_000),
             stop_timeout: Duration::from_millis(3_000),
             drain_timeout: Duration::from_millis(30_000),
+            linger: Duration::from_millis(60_000),
             shutdown_grace: Duration::from_millis(5_000),
             health_every: Duration::from_millis(30_000),
             health_timeout: Duration::from_millis(5_000),

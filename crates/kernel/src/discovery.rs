@@ -5,7 +5,7 @@
 //! tools that were found take the same way through the gate as all others.
 //!
 //! - `index.rs` keeps the catalog in step with the directory. - `lists.rs` decides what is listed. - `methods.rs` answers
-//!   `mgp/tools/*` and the tools `mgp.tools.*`. - `describe.rs` says what the kernel's own tools are.
+//!   `mgp/tools/*` and the tools `mgp_tools_*`. - `describe.rs` says what the kernel's own tools are.
 //!
 //! What is loaded belongs to a session (MGP 16.7): two agents of one user do not fill each other's lists. Clients without
 //! sessions have only their principal to be known by: what is loaded belongs to that, and survives reconnecting.

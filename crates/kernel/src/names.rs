@@ -9,8 +9,28 @@ use sha2::{Digest, Sha256};
 pub const LONGEST: usize = 64;
 /// What stands between the server and the name.
 pub const SEPARATOR: &str = "__";
-/// The prefix that only the kernel's own tools have.
-pub const RESERVED: &str = "mgp.";
+/// The prefix that only the kernel's own tools have, as they are listed: names with dots are refused by many model services.
+pub const RESERVED: &str = "mgp_";
+/// The same in the specification's spelling, which is understood as well.
+const DOTTED: &str = "mgp.";
+
+/// Whether a name is of the kernel's own, in either spelling.
+#[must_use]
+pub fn is_reserved(name: &str) -> bool {
+    name.starts_with(RESERVED) || name.starts_with(DOTTED)
+}
+
+/// The name of a kernel's own tool as it is listed, whichever spelling a client uses.
+///
+/// ```
+/// use switchboard_kernel::names::into_listed;
+/// assert_eq!(into_listed("mgp.tools.discover".to_owned()), "mgp_tools_discover");
+/// assert_eq!(into_listed("git__status.all".to_owned()), "git__status.all");
+/// ```
+#[must_use]
+pub fn into_listed(name: String) -> String {
+    if name.starts_with(DOTTED) { name.replace('.', "_") } else { name }
+}
 
 /// The name under which one of several servers' tools is shown.
 ///
@@ -53,7 +73,7 @@ pub enum BadName {
     #[error("a name is 1 to 128 characters of A-Z a-z 0-9 _ . / -")]
     Characters,
     /// The kernel's own prefix.
-    #[error("names that begin with `mgp.` belong to the kernel")]
+    #[error("names that begin with `mgp.` or `mgp_` belong to the kernel")]
     Reserved,
 }
 
@@ -62,7 +82,7 @@ pub enum BadName {
 /// # Errors
 /// The name is not one that can be shown safely.
 pub fn check(name: &str) -> Result<(), BadName> {
-    if name.starts_with(RESERVED) {
+    if is_reserved(name) {
         return Err(BadName::Reserved);
     }
     let good = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '/' | '-');

@@ -37,7 +37,6 @@ use crate::directory::{ListKind, Lists};
 use crate::gate::hearers::Hearer;
 use crate::gate::pins::{INSTRUCTIONS, Inspection, Marked, Quarantine};
 use crate::manifest::times::Timings;
-use crate::names;
 use crate::spec::{ServerPolicy, ServerSpec};
 pub(crate) use states::{Brought, Stateful, States};
 pub(crate) use using::{Asking, Ticket, User, Using, Whose};
@@ -413,13 +412,7 @@ impl Server {
         // What another kernel says of its own tools is no claim to ours: they are left out.
         let others =
             |tool: &&Raw| tool.at(&["_mgp", "source"]).and_then(|source| source.as_text()).as_deref() == Some("kernel");
-        lists
-            .tools
-            .items
-            .iter()
-            .filter(|tool| !others(tool))
-            .filter_map(name)
-            .find(|name| name.starts_with(names::RESERVED))
+        lists.tools.items.iter().filter(|tool| !others(tool)).filter_map(name).find(|name| name.starts_with("mgp."))
     }
 
     /// Whether it makes tasks in the way of the modern extension.

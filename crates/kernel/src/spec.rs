@@ -288,7 +288,7 @@ impl Default for GateOptions {
             approval_policy: ApprovalPolicy::Interactive,
             auto_approve_exceptions: vec!["filesystem.write".to_owned(), "network.outbound".to_owned()],
             default_policy: None,
-            approval_wait: Duration::from_secs(120),
+            approval_wait: Duration::from_secs(45),
             pin_definitions: true,
             screen_definitions: true,
             screen_results: true,

@@ -67,11 +67,16 @@ Example:
     Serve(Serve),
     /// Serve all servers to the one client that started this process, on standard input and output
     #[command(after_help = "\
-This is what a client's configuration runs. Ends when standard input closes.
+This is what a client's configuration runs. Ends when standard input closes. Clients with the same configuration share one
+kernel and its servers: one that runs already (`serve`, or that of another client), or one that is started and ends a minute
+after the last client has left. --own, or SWITCHBOARD_OWN_KERNEL=1 in the environment, starts servers of this client's own.
 
 Example:
   {\"mcpServers\": {\"switchboard\": {\"command\": \"switchboard\", \"args\": [\"stdio\"]}}}")]
-    Stdio,
+    Stdio(Stdio),
+    /// The kernel that clients of `stdio` share; they start it by themselves
+    #[command(hide = true)]
+    Kernel,
     /// Serve the memory (ContextGraph) alone, or take it along
     #[command(after_help = "\
 Speaks on standard input and output, or over HTTP with --listen. The same memory is part of `serve` and `stdio` where there is no
@@ -85,7 +90,7 @@ Examples:
   switchboard memory undo 0198c6f2-7d5e-7a61-9c3e-1f2a3b4c5d6e")]
     Memory(Memory),
     /// Write a commented configuration file to start from
-    #[command(after_help = "Never overwrites a file.\n\nExample:\n  switchboard init")]
+    #[command(after_help = "Never overwrites a file.\n\nExamples:\n  switchboard init\n  switchboard init --project")]
     Init(Init),
     /// Take over the servers of Claude Desktop, Claude Code, Cursor, VS Code and Codex
     #[command(after_help = "\
@@ -326,12 +331,20 @@ pub(crate) struct Serve {
     pub(crate) new_token: bool,
 }
 
+/// `stdio`
+#[derive(Debug, Args)]
+pub(crate) struct Stdio {
+    /// Start servers of this client's own instead of sharing those of a kernel that runs
+    #[arg(long)]
+    pub(crate) own: bool,
+}
+
 /// `init`
 #[derive(Debug, Args)]
 pub(crate) struct Init {
-    /// Write the user's file instead of ./mgp.toml
-    #[arg(long)]
-    pub(crate) user: bool,
+    /// Write ./mgp.toml, for the project in this folder, instead of the user's file
+    #[arg(long, conflicts_with = "config")]
+    pub(crate) project: bool,
 }
 
 /// `import`
@@ -374,6 +387,9 @@ pub(crate) struct Add {
     /// A variable for a local server
     #[arg(long, value_name = "NAME=VALUE", conflicts_with = "url", value_parser = pair)]
     pub(crate) env: Vec<(String, String)>,
+    /// A variable of this environment that a local server gets too (repeat)
+    #[arg(long, value_name = "NAME", conflicts_with = "url")]
+    pub(crate) pass_env: Vec<String>,
     /// The folder a local server runs in
     #[arg(long, value_name = "FOLDER", conflicts_with = "url")]
     pub(crate) cwd: Option<String>,

@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 use crate::failure::Failure;
 
 /// The folder of the sockets, in the data folder.
-const FOLDER: &str = "run";
+pub(crate) const FOLDER: &str = "run";
 /// The longest path that a socket can have everywhere.
 const LONGEST_PATH: usize = 100;
 /// Commands that may be connected at a time.
@@ -42,7 +42,7 @@ pub(crate) struct Control {
 impl Control {
     /// Opens the socket. A kernel without one works all the same.
     pub(crate) fn open(kernel: Kernel, data_dir: &Path) -> Option<Self> {
-        match Self::bind(data_dir) {
+        match bind(data_dir, "sock") {
             Ok((listener, path)) => {
                 let ended = CancellationToken::new();
                 tokio::spawn(serve(listener, kernel, ended.clone()));
@@ -54,27 +54,39 @@ impl Control {
             }
         }
     }
+}
 
-    fn bind(data_dir: &Path) -> io::Result<(UnixListener, PathBuf)> {
-        let folder = data_dir.join(FOLDER);
-        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
-        let metadata = std::fs::metadata(&folder)?;
-        if metadata.uid() != rustix::process::geteuid().as_raw() || metadata.mode() & 0o077 != 0 {
-            return Err(io::Error::other(format!("{} is open to others", folder.display())));
-        }
-        let path = folder.join(format!("{}.sock", std::process::id()));
-        if path.as_os_str().len() > LONGEST_PATH {
-            return Err(io::Error::other(format!("the path {} is too long for a socket", path.display())));
-        }
-        // A process of this number that was killed may have left one behind.
-        match std::fs::remove_file(&path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
-        let listener = UnixListener::bind(&path)?;
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600))?;
-        Ok((listener, path))
+/// The folder of the sockets, which nobody else can enter.
+pub(crate) fn folder(data_dir: &Path) -> io::Result<PathBuf> {
+    let folder = data_dir.join(FOLDER);
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
+    let metadata = std::fs::metadata(&folder)?;
+    if metadata.uid() != rustix::process::geteuid().as_raw() || metadata.mode() & 0o077 != 0 {
+        return Err(io::Error::other(format!("{} is open to others", folder.display())));
     }
+    Ok(folder)
+}
+
+/// Whether the other end belongs to the same user.
+pub(crate) fn is_owner(stream: &UnixStream) -> bool {
+    let own = rustix::process::geteuid().as_raw();
+    stream.peer_cred().is_ok_and(|peer| peer.uid() == own)
+}
+
+/// A socket of this process that only its owner can open.
+pub(crate) fn bind(data_dir: &Path, ending: &str) -> io::Result<(UnixListener, PathBuf)> {
+    let path = folder(data_dir)?.join(format!("{}.{ending}", std::process::id()));
+    if path.as_os_str().len() > LONGEST_PATH {
+        return Err(io::Error::other(format!("the path {} is too long for a socket", path.display())));
+    }
+    // A process of this number that was killed may have left one behind.
+    match std::fs::remove_file(&path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let listener = UnixListener::bind(&path)?;
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600))?;
+    Ok((listener, path))
 }
 
 impl Drop for Control {
@@ -95,10 +107,8 @@ async fn serve(listener: UnixListener, kernel: Kernel, ended: CancellationToken)
             tokio::time::sleep(REST).await;
             continue;
         };
-        let own = rustix::process::geteuid().as_raw();
-        let same = stream.peer_cred().is_ok_and(|peer| peer.uid() == own);
         // Who comes when all places are taken finds the connection closed.
-        let (true, Ok(place)) = (same, places.clone().try_acquire_owned()) else { continue };
+        let (true, Ok(place)) = (is_owner(&stream), places.clone().try_acquire_owned()) else { continue };
         let options = Options { principal: OWNER.into(), admin: true, ..Options::new(Role::Server) };
         let (reader, writer) = stream.into_split();
         let started = duplex::start(reader, writer, options, Arc::new(Window(kernel.clone())));

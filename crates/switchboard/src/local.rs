@@ -13,6 +13,7 @@ use switchboard_peer::{Call, Handler, Remote as _};
 use switchboard_protocol::Revision;
 use switchboard_protocol::mcp::method;
 use switchboard_wire::{ErrorObject, Limits, Notification, Raw};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::Common;
@@ -49,6 +50,29 @@ impl Local {
         let mut specs = specs::specs(&loaded.config, &loaded.data_dir);
         let memory = memory::start(&loaded)?;
         specs.extend(memory.iter().map(|memory| memory.spec.clone()));
+        Self::with(loaded, specs, memory).await
+    }
+
+    /// Starts the server that a tool's name points at; all if it points at none.
+    pub(crate) async fn for_tool(loaded: Loaded, tool: &str) -> Result<Self, Failure> {
+        let specs = specs::specs(&loaded.config, &loaded.data_dir);
+        let owner = owner_of(&specs, tool).cloned();
+        match owner {
+            Some(owner) => Self::with(loaded, vec![owner], None).await,
+            None => Self::of(loaded).await,
+        }
+    }
+
+    /// Starts one server, in another way than the configuration says.
+    pub(crate) async fn only(loaded: Loaded, spec: ServerSpec) -> Result<Self, Failure> {
+        Self::with(loaded, vec![spec], None).await
+    }
+
+    async fn with(
+        loaded: Loaded,
+        mut specs: Vec<ServerSpec>,
+        memory: Option<memory::BuiltIn>,
+    ) -> Result<Self, Failure> {
         for spec in &mut specs {
             // A command shows how a server is, and does not wait until it may be better.
             spec.restart = Restart::Never;
@@ -72,8 +96,7 @@ impl Local {
 
     /// Waits for the server that a tool's name points at; for all if it points at none.
     pub(crate) async fn settle_for(&self, tool: &str) {
-        let owner = |spec: &&ServerSpec| tool.starts_with(&names::expose(&spec.id, ""));
-        let Some(owner) = self.specs.iter().filter(owner).max_by_key(|spec| spec.id.len()) else {
+        let Some(owner) = owner_of(&self.specs, tool) else {
             return self.settle().await;
         };
         let waiting = async {
@@ -96,9 +119,42 @@ impl Local {
         let (reader, writer) = tokio::io::split(theirs);
         let _served = duplex::start(reader, writer, options(Role::Server), Arc::new(self.kernel.clone()));
         let (reader, writer) = tokio::io::split(ours);
-        let connection = duplex::start(reader, writer, options(Role::Client), handler).connection;
-        let longest = self.loaded.config.settings.limits.call_timeout_max + GOODBYE;
-        let client = Client { connection, longest };
+        Client::greet(reader, writer, &self.loaded, capabilities, handler).await
+    }
+
+    /// Ends the servers.
+    pub(crate) async fn end(&self) {
+        self.kernel.shut_down(GOODBYE).await;
+        memory::close(self.memory.as_ref()).await;
+    }
+}
+
+/// The server that a tool's name points at.
+fn owner_of<'s>(specs: &'s [ServerSpec], tool: &str) -> Option<&'s ServerSpec> {
+    let owner = |spec: &&ServerSpec| tool.starts_with(&names::expose(&spec.id, ""));
+    specs.iter().filter(owner).max_by_key(|spec| spec.id.len())
+}
+
+/// A client of a kernel.
+#[derive(Debug)]
+pub(crate) struct Client {
+    connection: Arc<Connection>,
+    longest: Duration,
+}
+
+impl Client {
+    /// Becomes a client of the kernel at the other end of a stream. `handler` answers what the servers ask of it.
+    pub(crate) async fn greet(
+        reader: impl AsyncRead + Send + Unpin + 'static,
+        writer: impl AsyncWrite + Send + Unpin + 'static,
+        loaded: &Loaded,
+        capabilities: Raw,
+        handler: Arc<dyn Handler>,
+    ) -> Result<Self, Failure> {
+        let settings = &loaded.config.settings;
+        let options = Options { limits: specs::message_limits(settings), ..Options::new(Role::Client) };
+        let connection = duplex::start(reader, writer, options, handler).connection;
+        let client = Self { connection, longest: settings.limits.call_timeout_max + GOODBYE };
         let info =
             object(&[("name", Raw::string("switchboard-cli")), ("version", Raw::string(env!("CARGO_PKG_VERSION")))]);
         let hello = object(&[
@@ -114,21 +170,6 @@ impl Local {
         Ok(client)
     }
 
-    /// Ends the servers.
-    pub(crate) async fn end(&self) {
-        self.kernel.shut_down(GOODBYE).await;
-        memory::close(self.memory.as_ref()).await;
-    }
-}
-
-/// A client of the kernel in this process.
-#[derive(Debug)]
-pub(crate) struct Client {
-    connection: Arc<Connection>,
-    longest: Duration,
-}
-
-impl Client {
     /// Asks the kernel. The outer error means that there was no answer.
     pub(crate) async fn ask(&self, method: &str, params: Option<Raw>) -> Result<Result<Raw, ErrorObject>, Failure> {
         let mut call = Call::new(method, params).within(self.longest);

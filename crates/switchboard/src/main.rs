@@ -9,6 +9,7 @@
 use mimalloc as _;
 
 mod arguments;
+mod attach;
 mod commands;
 mod control;
 mod failure;
@@ -72,7 +73,8 @@ fn run(arguments: Arguments) -> Outcome {
     }
     let level = match command {
         Command::Serve(_) => "info",
-        Command::Stdio | Command::Memory(_) => "warn",
+        Command::Kernel => "info",
+        Command::Stdio(_) | Command::Memory(_) => "warn",
         // The others tell by themselves what went wrong.
         _ => "error",
     };
@@ -97,7 +99,8 @@ fn run(arguments: Arguments) -> Outcome {
         Command::Registry(command) => without_servers(commands::registry::run(&common, command)),
         Command::Check(options) => commands::check::run(&common, &options),
         Command::Serve(options) => with_servers(serve::run(&common, &options)),
-        Command::Stdio => with_servers(stdio::run(&common)),
+        Command::Stdio(options) => with_servers(stdio::run(&common, &options)),
+        Command::Kernel => with_servers(stdio::share(&common)),
         Command::Servers(options) if options.watch || options.order.is_some() => {
             without_servers(commands::servers::live(&common, &options))
         }

@@ -21,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::Outcome;
 use crate::arguments::{Common, Serve};
+use crate::attach::socket::ClientSocket;
 use crate::control::Control;
 use crate::failure::{Failure, chain};
 use crate::identity::book::TokenBook;
@@ -31,6 +32,7 @@ use crate::identity::oidc::Oidc;
 use crate::registry::publish::Publisher;
 use crate::screen::{note, out};
 use crate::signals::Signals;
+use crate::stdio::stream_options;
 use crate::storage::open_for_kernel;
 use crate::{memory, setup, specs, tokens, workshop};
 use counted::Counted;
@@ -114,6 +116,8 @@ pub(crate) async fn run(common: &Common, options: &Serve) -> Outcome {
         ..HttpOptions::default()
     };
     let _control = Control::open(kernel.clone(), &loaded.data_dir);
+    let joining = ClientSocket::open(kernel.clone(), sources.clone(), stream_options(&settings), &loaded.data_dir);
+    let _joining = joining.inspect_err(|error| tracing::warn!(%error, "clients of `stdio` cannot join this kernel"));
     memory::tell_if_left_out(&loaded);
     let memory = memory::start(&loaded)?;
     greet(common, address, fresh.as_deref(), &loaded, options.no_auth);

@@ -10,6 +10,9 @@ use crate::arguments::Common;
 use crate::failure::Failure;
 use crate::screen;
 
+/// A variable by which clients of `stdio` say that they want a kernel of their own.
+pub(crate) const OWN_KERNEL: &str = "SWITCHBOARD_OWN_KERNEL";
+
 /// Where to look for configuration.
 pub(crate) fn sources(common: &Common) -> Result<Sources, Failure> {
     let folder = std::env::current_dir()

@@ -51,7 +51,7 @@ pub(crate) fn spec(server: &Server, surroundings: &Surroundings<'_>) -> Option<S
     let (start_timeout, call_timeout) = (server.start_timeout(limits), server.call_timeout(limits));
     let mut print = Fingerprint::new(server);
     print.word(&format!("{era:?} {sharing:?} {restart:?} {start_timeout:?} {call_timeout:?} {upkeep:?}"));
-    let target = target(endpoint, &mut print);
+    let target = target(server, endpoint, surroundings, &mut print);
     Some(ServerSpec {
         id: server.id().into(),
         target,
@@ -92,6 +92,11 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) data_dir: &'a Path,
 }
 
+/// The folder of the sandboxes of confined servers, in the data folder.
+const SANDBOXES: &str = "sandboxes";
+/// The folder of the working folders of servers that name none, in the data folder.
+const WORK: &str = "work";
+
 /// How the process of a server is confined.
 fn isolation(server: &Server, surroundings: &Surroundings<'_>) -> Option<Isolation> {
     if !matches!(server.endpoint(), Ok(Endpoint::Stdio(_))) {
@@ -126,7 +131,7 @@ fn isolation(server: &Server, surroundings: &Surroundings<'_>) -> Option<Isolati
         of_this: entry.mode.map(mode),
         overrides,
         home: std::env::var_os("HOME").map(PathBuf::from),
-        sandbox: surroundings.data_dir.join("sandboxes").join(server.id()),
+        sandbox: surroundings.data_dir.join(SANDBOXES).join(server.id()),
         private,
     })
 }
@@ -279,7 +284,10 @@ fn own_files(loaded: &Loaded) -> OwnFiles {
         }
     }
     let home = std::env::home_dir().map(|home| home.to_string_lossy().into_owned());
-    OwnFiles::new(&places, home.as_deref())
+    let data_dirs = places.iter().filter(|(_, place)| *place == Place::Folder);
+    let lent: Vec<String> =
+        data_dirs.flat_map(|(folder, _)| [SANDBOXES, WORK].map(|lent| format!("{folder}/{lent}"))).collect();
+    OwnFiles::new(&places, home.as_deref()).without(&lent)
 }
 
 /// The table of commands with the operator's own lines. Whoever writes a line that cannot be read believes in a rule that
@@ -357,15 +365,22 @@ pub(crate) fn patience(specs: &[ServerSpec]) -> Duration {
     longest * 2 + Duration::from_secs(1)
 }
 
-fn target(endpoint: &Endpoint, print: &mut Fingerprint) -> Target {
+fn target(server: &Server, endpoint: &Endpoint, surroundings: &Surroundings<'_>, print: &mut Fingerprint) -> Target {
     match endpoint {
         Endpoint::Stdio(stdio) => {
+            // Servers of the user's file are the same whichever folder their clients were started in.
+            let own = (server.origin == Origin::User).then(|| surroundings.data_dir.join(WORK).join(server.id()));
+            let (cwd, makes_cwd) = match &stdio.cwd {
+                Some(cwd) => (Some(cwd.clone()), false),
+                None => (own.clone(), own.is_some()),
+            };
             let spec = CommandSpec {
                 program: stdio.program.clone(),
                 args: stdio.args.clone(),
                 env: stdio.env.iter().map(|(name, value)| (name.clone(), value.reveal().to_owned())).collect(),
-                pass_env: stdio.pass_env.clone(),
-                cwd: stdio.cwd.clone(),
+                pass_env: surroundings.settings.pass_env.iter().chain(&stdio.pass_env).cloned().collect(),
+                cwd,
+                makes_cwd,
                 profile: None,
             };
             print.word(&spec.program);

@@ -1,68 +1,134 @@
 //! `switchboard stdio`: the kernel for the one client that started us. Standard output carries the protocol alone.
+//!
+//! Clients with the same configuration share a kernel ([`crate::attach`]); this is also the kernel that they share.
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use switchboard_config::{Loaded, Settings, Sources};
 use switchboard_kernel::Kernel;
 use switchboard_peer::duplex::{self, Options, Role};
+use switchboard_store::Store;
 use tokio_util::sync::CancellationToken;
 
 use crate::Outcome;
-use crate::arguments::Common;
+use crate::arguments::{Common, Stdio};
+use crate::attach::socket::ClientSocket;
 use crate::control::Control;
 use crate::failure::Failure;
 use crate::identity::keeper::Keeper;
 use crate::serve::goodbye;
 use crate::serve::reload::Reload;
 use crate::signals::Signals;
-use crate::{memory, setup, specs, storage, workshop};
+use crate::{attach, memory, setup, specs, storage, workshop};
 
 /// How long answers that are ready may take to reach the client at the end.
 const LAST_ANSWERS: Duration = Duration::from_secs(2);
 
-pub(crate) async fn run(common: &Common) -> Outcome {
-    let mut signals = Signals::take()?;
+pub(crate) async fn run(common: &Common, options: &Stdio) -> Outcome {
+    let signals = Signals::take()?;
     let sources = setup::sources(common)?;
     let loaded = switchboard_config::load(&sources)?;
-    for problem in setup::problems(&loaded) {
+    if !attach::alone(options.own) {
+        match attach::running_or_started(common, &sources, &loaded).await {
+            Ok(attached) => {
+                tell(&loaded);
+                return attach::relay(attached, signals, loaded.config.settings.limits.shutdown_grace).await;
+            }
+            Err(failure) => {
+                let why = failure.message().unwrap_or_default();
+                tracing::warn!("{why}; this client has servers of its own");
+            }
+        }
+    }
+    own(signals, sources, loaded).await
+}
+
+/// What a person should know who starts a client.
+fn tell(loaded: &Loaded) {
+    for problem in setup::problems(loaded) {
         tracing::warn!("{problem}");
     }
-    if setup::usable(&loaded).next().is_none() && !memory::wanted(&loaded) {
+    if setup::usable(loaded).next().is_none() && !memory::wanted(loaded) {
         tracing::warn!("{}", setup::NO_SERVERS);
     }
-    let settings = loaded.config.settings.clone();
-    let store = storage::open_for_kernel(&loaded).await?;
-    let following = CancellationToken::new();
-    let keeper = Keeper::start(store.clone(), &loaded, following.clone()).await?;
-    let mut kernel_options = specs::kernel_options(&loaded, Some(store.clone()))?;
-    kernel_options.credentials = Some(keeper.clone());
-    kernel_options.servers = workshop::offers(&settings, &loaded.data_dir);
-    kernel_options.tools.judge = specs::judge(&settings)?;
-    let kernel = Kernel::new(kernel_options);
+    memory::tell_if_left_out(loaded);
+}
+
+/// A kernel in this process.
+struct Hosted {
+    kernel: Kernel,
+    settings: Settings,
+    /// How clients over a stream are served.
+    options: Options,
+    store: Store,
+    memory: Option<memory::BuiltIn>,
+    reload: Reload,
+    following: CancellationToken,
+    _control: Option<Control>,
+}
+
+impl Hosted {
+    async fn start(sources: Sources, loaded: Loaded) -> Result<Self, Failure> {
+        tell(&loaded);
+        let settings = loaded.config.settings.clone();
+        let store = storage::open_for_kernel(&loaded).await?;
+        let following = CancellationToken::new();
+        let keeper = Keeper::start(store.clone(), &loaded, following.clone()).await?;
+        let mut kernel_options = specs::kernel_options(&loaded, Some(store.clone()))?;
+        kernel_options.credentials = Some(keeper.clone());
+        kernel_options.servers = workshop::offers(&settings, &loaded.data_dir);
+        kernel_options.tools.judge = specs::judge(&settings)?;
+        let kernel = Kernel::new(kernel_options);
+        let options = stream_options(&settings);
+        let control = Control::open(kernel.clone(), &loaded.data_dir);
+        let memory = memory::start(&loaded)?;
+        let built_in = memory.iter().map(|memory| memory.spec.clone()).collect();
+        let registered = workshop::kept(&loaded.data_dir);
+        let reload = Reload::start(kernel.clone(), keeper, sources, loaded, built_in);
+        kernel.restore(registered);
+        Ok(Self { kernel, settings, options, store, memory, reload, following, _control: control })
+    }
+
+    /// What runs is finished first, within bounds; what outlasts them is answered with an error.
+    async fn drain(&self) {
+        self.kernel.drain();
+        let grace = self.settings.limits.shutdown_grace;
+        if tokio::time::timeout(grace, self.kernel.quiet(Duration::MAX)).await.is_err() {
+            self.kernel.shut_down(goodbye(&self.settings)).await;
+        }
+    }
+
+    /// Ends what is left. `ended` is whether nobody was impatient.
+    async fn close(self, ended: bool) -> Outcome {
+        memory::close(self.memory.as_ref()).await;
+        self.following.cancel();
+        let _ = self.store.close().await;
+        if ended { Ok(()) } else { Err(Failure::said()) }
+    }
+}
+
+/// How a client is served over a stream.
+pub(crate) fn stream_options(settings: &Settings) -> Options {
     let mut options = Options::new(Role::Server);
-    options.limits = specs::message_limits(&settings);
+    options.limits = specs::message_limits(settings);
     options.concurrent_requests = settings.limits.session_requests;
-    let _control = Control::open(kernel.clone(), &loaded.data_dir);
-    memory::tell_if_left_out(&loaded);
-    let memory = memory::start(&loaded)?;
-    let built_in = memory.iter().map(|memory| memory.spec.clone()).collect();
-    let registered = workshop::kept(&loaded.data_dir);
-    let reload = Reload::start(kernel.clone(), keeper, sources, loaded, built_in);
-    kernel.restore(registered);
-    let started = duplex::start(tokio::io::stdin(), tokio::io::stdout(), options, Arc::new(kernel.clone()));
+    options
+}
+
+async fn own(mut signals: Signals, sources: Sources, loaded: Loaded) -> Outcome {
+    let hosted = Hosted::start(sources, loaded).await?;
+    let kernel = &hosted.kernel;
+    let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
+    let started = duplex::start(input, output, hosted.options.clone(), Arc::new(kernel.clone()));
     let signalled = tokio::select! {
         () = started.finished.cancelled() => false,
         () = signals.next() => true,
     };
-    reload.stop();
+    hosted.reload.stop();
     let ending = async {
         if signalled {
-            // What runs is finished first, within bounds; what outlasts them is answered with an error.
-            kernel.drain();
-            let grace = settings.limits.shutdown_grace;
-            if tokio::time::timeout(grace, kernel.quiet(Duration::MAX)).await.is_err() {
-                kernel.shut_down(goodbye(&settings)).await;
-            }
+            hosted.drain().await;
             started.connection.finish();
             if tokio::time::timeout(LAST_ANSWERS, started.finished.cancelled()).await.is_err() {
                 started.connection.close();
@@ -70,11 +136,35 @@ pub(crate) async fn run(common: &Common) -> Outcome {
         }
         // An answer that was waited for is written before anything else ends.
         let _ = tokio::time::timeout(LAST_ANSWERS, started.connection.written()).await;
-        kernel.shut_down(goodbye(&settings)).await;
+        kernel.shut_down(goodbye(&hosted.settings)).await;
     };
     let ended = signals.unless_again(ending).await;
-    memory::close(memory.as_ref()).await;
-    following.cancel();
-    let _ = store.close().await;
-    if ended { Ok(()) } else { Err(Failure::said()) }
+    hosted.close(ended).await
+}
+
+/// The kernel that clients share. It ends a while after the last of them.
+pub(crate) async fn share(common: &Common) -> Outcome {
+    let mut signals = Signals::take()?;
+    // It outlives the client that started it, and the terminal of that.
+    let _ = rustix::process::setsid();
+    let sources = setup::sources(common)?;
+    let loaded = switchboard_config::load(&sources)?;
+    let data_dir = loaded.data_dir.clone();
+    let hosted = Hosted::start(sources.clone(), loaded).await?;
+    let socket = ClientSocket::open(hosted.kernel.clone(), sources, hosted.options.clone(), &data_dir)?;
+    tracing::info!("a kernel for the clients of {} is there", data_dir.display());
+    tokio::select! {
+        () = socket.deserted(hosted.settings.limits.linger) => tracing::info!("the last client has left"),
+        () = signals.next() => {}
+    }
+    // Nobody comes any more: who looks for a kernel now starts another.
+    let _ = std::fs::remove_file(socket.path());
+    hosted.reload.stop();
+    let ending = async {
+        hosted.drain().await;
+        socket.close();
+        hosted.kernel.shut_down(goodbye(&hosted.settings)).await;
+    };
+    let ended = signals.unless_again(ending).await;
+    hosted.close(ended).await
 }

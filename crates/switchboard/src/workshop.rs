@@ -202,7 +202,7 @@ impl Builder for Workshop {
         let fingerprint = format!("{:?}", (&registration.id, &registration.run, switchboard_peer::random_token()));
         Ok(ServerSpec {
             id: registration.id.as_str().into(),
-            target: Target::Command(CommandSpec { program, args, env, pass_env: Vec::new(), cwd: None, profile: None }),
+            target: Target::Command(CommandSpec { program, args, env, ..CommandSpec::default() }),
             // What is around a tool that was written is our own, and we know what it speaks.
             era: if registration.language().is_some() { EraChoice::Legacy } else { EraChoice::Auto },
             sharing: Sharing::Shared,

@@ -32,6 +32,7 @@ use tokio::sync::watch;
 
 use crate::confine::{ExitCause, Profile, Refusal};
 
+pub use self::environment::{names, wanted};
 pub use self::stderr::StderrTail;
 
 /// How long the end of processes that were killed is waited for.
@@ -50,6 +51,8 @@ pub struct CommandSpec {
     pub pass_env: Vec<String>,
     /// Where to run; our own directory if not set.
     pub cwd: Option<PathBuf>,
+    /// Whether that folder is made where it is missing, for us alone.
+    pub makes_cwd: bool,
     /// What the process is held to. Without a profile, or with one without bounds, it may do what we may do.
     pub profile: Option<Arc<Profile>>,
 }

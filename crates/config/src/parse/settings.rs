@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::auth;
 use crate::discovery;
 use crate::error::ConfigError;
-use crate::expand::{Environment, expand};
+use crate::expand::{Environment, expand, is_variable_name};
 use crate::flow;
 use crate::memory;
 use crate::places::beside;
@@ -35,6 +35,7 @@ const LIMITS: &[&str] = &[
     "start_timeout_ms",
     "stop_timeout_ms",
     "drain_timeout_ms",
+    "linger_ms",
     "shutdown_grace_ms",
     "health_every_ms",
     "health_timeout_ms",
@@ -73,6 +74,11 @@ pub(super) fn read(top: &Keys<'_>, environment: &Environment) -> Result<Settings
             reason,
             "write origins such as \"https://app.example\", without a path",
         ));
+    }
+    settings.pass_env = top.strings("pass_env")?;
+    if let Some(name) = settings.pass_env.iter().find(|name| !is_variable_name(name)) {
+        let reason = format!("has {name:?}, which is not the name of a variable");
+        return Err(top.bad_value("pass_env", reason, "list names such as \"HTTPS_PROXY\", without `$` or value"));
     }
     settings.data_dir = expanded("data_dir")?.map(|path| beside(top.source.file, &path, environment));
     settings.approval_policy = top
@@ -127,13 +133,14 @@ fn read_limits(keys: &Keys<'_>, limits: &mut Limits) -> Result<(), ConfigError> 
     if let Some(every) = flow::from_zero(keys, "health_every_ms")? {
         limits.health_every = every;
     }
-    let times: [(&str, &mut Duration); 9] = [
+    let times: [(&str, &mut Duration); 10] = [
         ("list_wait_ms", &mut limits.list_wait),
         ("call_timeout_ms", &mut limits.call_timeout),
         ("call_timeout_max_ms", &mut limits.call_timeout_max),
         ("start_timeout_ms", &mut limits.start_timeout),
         ("stop_timeout_ms", &mut limits.stop_timeout),
         ("drain_timeout_ms", &mut limits.drain_timeout),
+        ("linger_ms", &mut limits.linger),
         ("shutdown_grace_ms", &mut limits.shutdown_grace),
         ("health_timeout_ms", &mut limits.health_timeout),
         ("session_idle_ms", &mut limits.session_idle),

@@ -33,6 +33,8 @@ pub enum Place {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OwnFiles {
     places: Vec<(Vec<String>, Place)>,
+    /// Folders inside of them that are the servers'.
+    lent: Vec<Vec<String>>,
     /// What a text must hold to be about one of them by a relative name, in lower case.
     names: Vec<String>,
     home: Option<String>,
@@ -56,7 +58,14 @@ impl OwnFiles {
         let named = |(path, place): &(String, Place)| (path::lexical(path), *place);
         let places: Vec<_> = places.iter().map(named).filter(|(names, _)| !names.is_empty()).collect();
         let names = places.iter().filter_map(|(names, _)| Some(names.last()?.to_lowercase())).collect();
-        Self { places, names, home: home.map(str::to_owned) }
+        Self { places, lent: Vec::new(), names, home: home.map(str::to_owned) }
+    }
+
+    /// The same without folders inside of them that are the servers' own.
+    #[must_use]
+    pub fn without(mut self, folders: &[String]) -> Self {
+        self.lent = folders.iter().map(|folder| path::lexical(folder)).collect();
+        self
     }
 
     /// Whether there is none.
@@ -215,6 +224,10 @@ impl OwnFiles {
 
     /// Whether a path lies in or at a place; its names may be patterns.
     fn has(&self, names: &[String]) -> bool {
+        // The folder of all servers is none of one of them.
+        if self.lent.iter().any(|folder| names.len() > folder.len() && names.starts_with(folder)) {
+            return false;
+        }
         self.places.iter().any(|(place, kind)| {
             let fits = |at: usize| names.get(at).zip(place.get(at)).is_some_and(|(name, own)| matches(name, own));
             let last = place.len() - 1;

@@ -8,12 +8,12 @@ use switchboard_protocol::mgp::method;
 use switchboard_wire::Raw;
 
 /// Calls a tool that is not in the client's list. Passes the gate like every other call.
-pub(crate) const CALL: &str = "mgp.tools.call";
+pub(crate) const CALL: &str = "mgp_tools_call";
 
 const DISCOVER: &str = "Find tools by what they must do. Use this whenever no tool in your list fits. Describe the action \
     and its input in one sentence (\"convert a time from one time zone to another\"), not a topic (\"time\"). Returns the \
     best tools with their full input schemas: call one of them directly if your list shows it, or else through \
-    mgp.tools.call.";
+    mgp_tools_call.";
 
 const REQUEST: &str = "Ask for the tools that a task still lacks: name each capability you need in a few words, and the \
     kinds of input and output. Loads the best tool for each and says which are missing.";
@@ -30,7 +30,7 @@ pub(super) fn basic(categories: &[(String, usize)], creates: bool) -> Vec<Raw> {
         tool(method::TOOLS_REQUEST, REQUEST, &request_schema(creates)),
         json!({
             "name": CALL,
-            "description": "Call any tool that mgp.tools.discover or mgp.tools.request returned, by its name.",
+            "description": "Call any tool that mgp_tools_discover or mgp_tools_request returned, by its name.",
             "inputSchema": {
                 "type": "object",
                 "properties": {

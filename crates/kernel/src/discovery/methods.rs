@@ -138,7 +138,7 @@ impl Kernel {
         Some(answer.map(|raw| Ok(crate::bridge::for_era(tool_result(&raw), context.caller.era())).into()))
     }
 
-    /// The call that a call of `mgp.tools.call` stands for: `None` for a client that is listed everything.
+    /// The call that a call of `mgp_tools_call` stands for: `None` for a client that is listed everything.
     pub(crate) async fn call_within(&self, context: &Context, request: &Request) -> Result<Option<Request>, Fault> {
         if !self.finds_tools(context, &self.view()).await? {
             return Ok(None);
@@ -156,7 +156,7 @@ impl Kernel {
         Ok(Some(Request { params: Some(params), ..request.clone() }))
     }
 
-    /// Notes that a tool was called through `mgp.tools.call`: it is loaded from now on.
+    /// Notes that a tool was called through `mgp_tools_call`: it is loaded from now on.
     pub(crate) async fn load_called(&self, context: &Context, name: &str) {
         let view = self.view();
         let Ok(list) = self.visible(context, &view, ListKind::Tools).await else { return };

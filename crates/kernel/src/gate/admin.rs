@@ -1,5 +1,5 @@
 //! The kernel's own methods and tools: access control (MGP 5), answers to callbacks (MGP 13.4), and the pre-flight
-//! check of proposal 4. A method `mgp/access/query` and a tool `mgp.access.query` are one implementation.
+//! check of proposal 4. A method `mgp/access/query` and a tool `mgp_access_query` are one implementation.
 //!
 //! Who calls is who was authenticated: `granted_by` and `agent_id` in a message are claims. Only who may decide for
 //! others grants and revokes; everybody may ask about himself.

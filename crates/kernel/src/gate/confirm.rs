@@ -8,6 +8,7 @@
 mod callback;
 mod desk;
 mod elicitation;
+mod notice;
 mod question;
 mod recheck;
 mod token;
@@ -254,6 +255,9 @@ impl Kernel {
         let context = question.attempt.context;
         let deadline = Instant::now() + self.gate().options().approval_wait;
         let mut way = Way::of(context);
+        let notice = notice::Notice::of(question.attempt, &question.id);
+        notice.begin();
+        let mut tick = notice::tick();
         let mut asking = std::pin::pin!(self.ask_the_user(question, way));
         let mut refused = std::pin::pin!(self.until_refused(question.attempt));
         let mut asked = false;
@@ -273,6 +277,10 @@ impl Kernel {
                         Asked::Silent => {}
                         Asked::Nobody => way = None,
                     }
+                }
+                _ = tick.tick() => {
+                    notice.again(deadline.saturating_duration_since(Instant::now()));
+                    continue;
                 }
                 () = tokio::time::sleep(LOOK) => {}
                 () = context.cancel.cancelled() => {

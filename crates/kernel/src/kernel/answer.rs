@@ -56,7 +56,7 @@ impl Handler for Kernel {
                 Err(fault) => {
                     tracing::debug!(session = %context.session.id, %fault, "refused");
                     let called = called.flatten().and_then(|params| params.member("name")?.as_text());
-                    let own = called.filter(|name| name.starts_with(names::RESERVED));
+                    let own = called.filter(|name| names::is_reserved(name));
                     let plain = own.map_or(plain, |name| Rendering::new(context.caller.revision, &name));
                     told(&context, plain, is_call, &fault)
                 }

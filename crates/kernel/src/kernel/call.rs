@@ -60,7 +60,7 @@ impl Kernel {
             return Ok(Err(error).into());
         }
         let params = object_of(&request)?;
-        let name = text_of(&params, "name")?;
+        let name = names::into_listed(text_of(&params, "name")?);
         // Before it is known whether there is such a tool: what is wrong with a call must not tell.
         let metadata = gate::metadata_beside(&params, &request)?;
         let mut view = self.view();
@@ -209,7 +209,7 @@ impl Kernel {
         request: &Request,
         arguments: Option<Raw>,
     ) -> Result<Reply, Fault> {
-        if name.starts_with(names::RESERVED)
+        if names::is_reserved(name)
             && let Some(answer) = Box::pin(self.own_tool(context, name, arguments.clone())).await
         {
             return answer;
@@ -238,7 +238,7 @@ impl Kernel {
         (same && !Arc::ptr_eq(&now, server)).then_some((view, now, found))
     }
 
-    /// Makes the call that `mgp.tools.call` stands for. It passes the gate under the tool's own name.
+    /// Makes the call that `mgp_tools_call` stands for. It passes the gate under the tool's own name.
     async fn call_found(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
         // The client sent the headers of the call around it, and cannot know what this one would have needed.
         let context = Context { headers: None, ..context.clone() };

@@ -23,7 +23,7 @@ use crate::server::Server;
 /// several: what it is told of them does not depend on a single one.
 const HELLO_WAIT: Duration = Duration::from_secs(1);
 /// How often a client that asked for progress is told that a server is still starting.
-const PROGRESS_INTERVAL: Duration = Duration::from_secs(5);
+pub(crate) const PROGRESS_INTERVAL: Duration = Duration::from_secs(5);
 /// The kernel's own tools whose names a server may have as well.
 const OWN_TOOLS: [&str; 4] =
     [streaming::RESUME_TOOL, proposals::CHECK_PERMISSIONS, proposals::NEGOTIATE_SCOPES, manifest::GET_MANIFEST];
@@ -59,7 +59,7 @@ impl Named<'_> {
         if view.servers.iter().all(|server| server.phase().is_settled()) {
             return;
         }
-        if self.name.starts_with(names::RESERVED) || OWN_TOOLS.contains(&self.name) {
+        if names::is_reserved(self.name) || OWN_TOOLS.contains(&self.name) {
             return until_known(self.kernel, is_known).await;
         }
         let Ok(tables) = self.kernel.tables().await else { return };
@@ -117,7 +117,10 @@ impl Named<'_> {
                 () = self.context.cancel.cancelled() => return None,
                 _ = tick.tick(), if token.is_some() => {
                     let left = deadline.saturating_duration_since(Instant::now());
-                    let told = token.as_ref().map(|token| still_starting(token, server, left));
+                    let told = token.as_ref().map(|token| {
+                        let message = format!("server `{server}` is still starting; the call waits for it");
+                        countdown(token, &message, left)
+                    });
                     let _ = told.map(|told| self.context.remote.notify(told));
                 }
             }
@@ -133,17 +136,16 @@ impl Named<'_> {
 
 /// What a server may call the thing that a client named; `None` where it cannot be of this server.
 pub(super) fn own_name<'n>(view: &View, server: &Server, name: &'n str) -> Option<&'n str> {
-    let alone = view.servers.len() == 1 && !name.starts_with(names::RESERVED);
+    let alone = view.servers.len() == 1 && !names::is_reserved(name);
     names::own_part(server.id(), name).or_else(|| alone.then_some(name))
 }
 
 /// Progress of a call that has not begun. Progress has to grow, and the server's own begins at nought: so it counts down.
-fn still_starting(token: &Raw, server: &str, left: Duration) -> Notification {
-    let message = format!("server `{server}` is still starting; the call waits for it");
+pub(crate) fn countdown(token: &Raw, message: &str, left: Duration) -> Notification {
     let countdown = -i64::try_from(left.as_secs().max(1)).unwrap_or(i64::MAX);
     let params = Edit::empty()
         .set("progressToken", token.clone())
         .set("progress", Raw::from_value(&countdown).unwrap_or_else(|_| Raw::number(0)))
-        .set("message", Raw::string(&message));
+        .set("message", Raw::string(message));
     Notification::new(method::PROGRESS, Some(params.finish()))
 }

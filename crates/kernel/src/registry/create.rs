@@ -30,7 +30,7 @@ const LONGEST_SCHEMA: usize = 16_000;
 /// Characters of a name.
 const LONGEST_NAME: usize = 40;
 /// What the operator approves, as `switchboard approvals` shows it.
-const TOOL: &str = "mgp.tools.request";
+const TOOL: &str = "mgp_tools_request";
 
 /// A tool that an agent wrote.
 #[derive(Debug, Default, Deserialize)]

@@ -181,7 +181,7 @@ impl Kernel {
     async fn those_there(&self, context: &Context, needed: &str, words: &str) -> Result<Vec<Found>, Fault> {
         let servers = self.offered(&context.session).await?;
         let found = |Offer { server, relevance, tools }: Offer| {
-            let next = if tools.is_empty() { "find its tools with mgp.tools.discover" } else { "call the tools named" };
+            let next = if tools.is_empty() { "find its tools with mgp_tools_discover" } else { "call the tools named" };
             let told = json!({
                 "capability": needed,
                 "server": server.id,

@@ -114,10 +114,10 @@ impl Kernel {
             let client = context.caller.info.as_ref().and_then(|info| info.member("name")?.as_text());
             let message = format!("Start a server `{}` with this command?", registration.id);
             let shown = json!({
-                "tool": "mgp.discovery.register", "arguments": arguments, "risk_level": "dangerous",
+                "tool": "mgp_discovery_register", "arguments": arguments, "risk_level": "dangerous",
                 "client": client, "message": message,
             });
-            let wish = Wish { tool: "mgp.discovery.register", exact: &exact, shown, message };
+            let wish = Wish { tool: "mgp_discovery_register", exact: &exact, shown, message };
             match self.agreed(context, wish).await {
                 Ok(Agreed::Yes(approval)) => approval,
                 Ok(Agreed::Pending(id)) => {
@@ -361,7 +361,7 @@ fn registration(asked: Asked, rules: &Registering, session: &Session) -> Result<
     }
     // A server of this name could pose as the kernel.
     let lower = format!("{}.", asked.id.to_ascii_lowercase());
-    if lower.starts_with(crate::names::RESERVED) || lower.starts_with(&format!("{}.", crate::welcome::NAME)) {
+    if crate::names::is_reserved(&lower) || lower.starts_with(&format!("{}.", crate::welcome::NAME)) {
         return Err(invalid(format!("the id `{}` belongs to the kernel", asked.id)));
     }
     let words: Vec<String> = std::iter::once(asked.command).chain(asked.args).collect();

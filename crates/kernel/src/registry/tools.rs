@@ -1,5 +1,5 @@
 //! `mgp/discovery/*` and `recommend_servers` as methods and as the kernel's tools. A method `mgp/discovery/list` and a
-//! tool `mgp.discovery.list` are one implementation.
+//! tool `mgp_discovery_list` are one implementation.
 //!
 //! Who calls is who was authenticated. What a client may not do is not listed to it.
 
@@ -14,7 +14,7 @@ use crate::kernel::Kernel;
 use crate::welcome;
 
 /// The kernel's tool that does what [`RECOMMEND_SERVERS`] does.
-const RECOMMEND: &str = "mgp.discovery.recommend";
+const RECOMMEND: &str = "mgp_discovery_recommend";
 
 const METHODS: [&str; 3] = [method::DISCOVERY_LIST, method::DISCOVERY_REGISTER, method::DISCOVERY_DEREGISTER];
 
@@ -117,7 +117,7 @@ fn list_tool() -> Value {
         },
     });
     tool(
-        "mgp.discovery.list",
+        "mgp_discovery_list",
         "Which servers there are, how they are, and what they offer.",
         &json!({"filter": filter}),
         &[],
@@ -143,13 +143,13 @@ fn register_tool() -> Value {
     });
     let about = "Start one more server. A person has to agree to exactly this command first: when the answer is \
         pending_approval, send the same again once it was approved.";
-    tool("mgp.discovery.register", about, &properties, &["id", "command"])
+    tool("mgp_discovery_register", about, &properties, &["id", "command"])
 }
 
 fn deregister_tool() -> Value {
     let properties = json!({"id": text("The server"), "reason": text("Why")});
     tool(
-        "mgp.discovery.deregister",
+        "mgp_discovery_deregister",
         "Stop a server that you registered, or the one of a tool that you wrote.",
         &properties,
         &["id"],

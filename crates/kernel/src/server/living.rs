@@ -9,6 +9,7 @@ use switchboard_flow::lifecycle::Event;
 use switchboard_peer::client::{Authorizer, ConnectOptions, Connected, Target, Wanted, connect};
 use switchboard_peer::{Caller, Handler};
 use switchboard_protocol::mgp::{Agreement, ServerDeclaration};
+use switchboard_transport::child;
 use switchboard_transport::confine::ExitCause;
 use switchboard_wire::Raw;
 use tokio::time::Instant;
@@ -57,7 +58,7 @@ impl Server {
         self.fetch(&hub, kernel).await;
         if let Some(name) = self.reserved_name() {
             hub.connected.stop().await;
-            return Lived::Refused(format!("its tool `{name}` uses the prefix `{}` of the kernel", names::RESERVED));
+            return Lived::Refused(format!("its tool `{name}` uses the prefix `mgp.` of the kernel"));
         }
         // Before any call: what it does in a call may be what somebody watches for.
         let restored = tokio::time::timeout(RESTORE_TIMEOUT, self.restore(&hub, kernel)).await.is_ok();
@@ -142,7 +143,7 @@ impl Server {
                 connecting.await
             }
         };
-        let connected = connected.map_err(|error| describe(&error))?;
+        let connected = connected.map_err(|error| advised(&self.spec.target, describe(&error)))?;
         *self.known_era.lock() = Some(connected.revision.era());
         Ok(connected)
     }
@@ -282,8 +283,24 @@ impl Server {
 /// Whether a tool is one that another kernel offers of itself.
 fn is_of_a_kernel(tool: &Raw) -> bool {
     let text = |path: &[&str]| tool.at(path).and_then(|value| value.as_text());
-    text(&["name"]).is_some_and(|name| name.starts_with(names::RESERVED))
+    text(&["name"]).is_some_and(|name| names::is_reserved(&name))
         && text(&["_mgp", "source"]).as_deref() == Some("kernel")
+}
+
+/// Why a server did not start, and which variables it may have missed.
+fn advised(target: &Target, why: String) -> String {
+    let Target::Command(command) = target else { return why };
+    match child::wanted(command, &why, child::names()).as_slice() {
+        [] => why,
+        names => {
+            let quoted: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
+            format!(
+                "{why}; it did not get {}: if it needs them, add `pass_env = [{}]`",
+                names.join(", "),
+                quoted.join(", ")
+            )
+        }
+    }
 }
 
 fn last_words(connected: &Connected) -> String {

@@ -76,7 +76,7 @@ view! { "snake_case";
 }
 
 view! { "snake_case";
-    /// The result of the tool `mgp.access.query` about one tool.
+    /// The result of the tool `mgp_access_query` about one tool.
     AccessToolPermission {
         /// About whom.
         agent_id: String,

@@ -81,6 +81,7 @@ fn entry(options: Add) -> Result<ServerEntry, Failure> {
     }
     entry.headers = secrets(options.header);
     entry.env = secrets(options.env);
+    entry.pass_env = options.pass_env;
     entry.token = options.token.map(Secret::new);
     entry.cwd = options.cwd;
     Ok(entry)

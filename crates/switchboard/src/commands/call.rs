@@ -7,23 +7,31 @@ mod words;
 use std::sync::Arc;
 
 use serde_json::Value;
+use switchboard_config::Loaded;
 use switchboard_kernel::names;
 use switchboard_protocol::mcp::method;
 use switchboard_wire::{Raw, code};
 
 use crate::Outcome;
 use crate::arguments::{Call, Common};
+use crate::attach::{self, Attached};
 use crate::failure::Failure;
-use crate::local::{Local, object, raw, refused};
+use crate::local::{Client, Local, object, raw, refused};
 use crate::{screen, setup};
 use answers::Answers;
 
 pub(crate) async fn run(common: &Common, options: &Call) -> Outcome {
-    let local = Local::start(common).await?;
-    local.settle_for(&options.tool).await;
-    let outcome = call(&local, options).await;
-    local.end().await;
-    let result = outcome?;
+    let loaded = setup::read(common)?;
+    let result = match attach::running(&loaded).await {
+        Some(attached) => through(&loaded, attached, options).await?,
+        None => {
+            let local = Local::for_tool(loaded, &options.tool).await?;
+            local.settle_for(&options.tool).await;
+            let outcome = call(&local, options).await;
+            local.end().await;
+            outcome?
+        }
+    };
     let failed = result.member("isError").is_some_and(|value| value.as_str() == "true");
     if common.json {
         screen::out(screen::printable_json(result.as_str()));
@@ -33,19 +41,41 @@ pub(crate) async fn run(common: &Common, options: &Call) -> Outcome {
     if failed { Err(Failure::said()) } else { Ok(()) }
 }
 
+/// Makes the call at a kernel that runs. It may list only some of its tools, so that one which is not there is called all the
+/// same.
+async fn through(loaded: &Loaded, attached: Attached, options: &Call) -> Result<Raw, Failure> {
+    let answers = Answers::new(options.progress);
+    let capabilities = answers.capabilities();
+    let Attached { reader, writer, .. } = attached;
+    let client = Client::greet(reader, writer, loaded, capabilities, Arc::new(answers)).await?;
+    let tools = client.tools().await?;
+    let listed: Vec<String> = tools.iter().filter_map(name_of).collect();
+    let servers: Vec<&str> = loaded.config.servers.iter().map(switchboard_config::Server::id).collect();
+    let called = meant(&listed, &servers, &options.tool).unwrap_or(&options.tool);
+    let tool = tools.iter().find(|tool| name_of(tool).as_deref() == Some(called));
+    make(&client, tool, called, options).await
+}
+
+fn name_of(tool: &Raw) -> Option<String> {
+    tool.member("name").and_then(|name| name.as_text())
+}
+
 async fn call(local: &Local, options: &Call) -> Result<Raw, Failure> {
     let answers = Answers::new(options.progress);
     let client = local.connect(answers.capabilities(), Arc::new(answers)).await?;
     let tools = client.tools().await?;
-    let name = |tool: &Raw| tool.member("name").and_then(|name| name.as_text());
-    let names: Vec<String> = tools.iter().filter_map(name).collect();
+    let names: Vec<String> = tools.iter().filter_map(name_of).collect();
     let servers: Vec<&str> = local.specs.iter().map(|spec| &*spec.id).collect();
     let found = meant(&names, &servers, &options.tool);
-    let Some(tool) = tools.iter().find(|tool| found.is_some() && name(tool).as_deref() == found) else {
+    let Some(tool) = tools.iter().find(|tool| found.is_some() && name_of(tool).as_deref() == found) else {
         return Err(unknown(local, &options.tool, &names));
     };
-    let called = found.unwrap_or(&options.tool);
-    let schema: Value = tool.member("inputSchema").and_then(|schema| schema.view().ok()).unwrap_or_default();
+    make(&client, Some(tool), found.unwrap_or(&options.tool), options).await
+}
+
+async fn make(client: &Client, tool: Option<&Raw>, called: &str, options: &Call) -> Result<Raw, Failure> {
+    let schema = tool.and_then(|tool| tool.member("inputSchema"));
+    let schema: Value = schema.and_then(|schema| schema.view().ok()).unwrap_or_default();
     let arguments = words::arguments(&options.arguments, &schema).map_err(Failure::usage)?;
     let mut members = vec![("name", Raw::string(called)), ("arguments", raw(&arguments))];
     if options.progress {

@@ -5,7 +5,8 @@ use std::path::Path;
 use serde_json::{Value, json};
 use switchboard_config::{Endpoint, Loaded, load, read_checked};
 use switchboard_kernel::INSTRUCTIONS;
-use switchboard_transport::confine;
+use switchboard_peer::client::Target;
+use switchboard_transport::{child, confine};
 
 use crate::Outcome;
 use crate::arguments::Common;
@@ -195,7 +196,12 @@ async fn servers(loaded: Loaded, report: &mut Report) {
             }
             (state, _) => {
                 let why = line.problem.clone().unwrap_or_else(|| "it did not say why".to_owned());
-                report.problem(&name, &format!("{state}: {why}\n  it is declared as: {target}"), Some(next(server)));
+                let remedy = match local.specs.iter().find(|spec| *spec.id == *server.id()) {
+                    Some(spec) => remedy(&local.loaded, server, spec, &why).await,
+                    None => None,
+                };
+                let next = remedy.unwrap_or_else(|| next(server));
+                report.problem(&name, &format!("{state}: {why}\n  it is declared as: {target}"), Some(next));
             }
         }
         for hidden in status.iter().filter(|status| &*status.id == server.id()).flat_map(|status| &status.hidden) {
@@ -228,11 +234,40 @@ async fn servers(loaded: Loaded, report: &mut Report) {
     }
 }
 
+/// Tries whether a server that does not come up lacks a variable that it did not get. Says what to do then.
+async fn remedy(
+    loaded: &Loaded,
+    server: &switchboard_config::Server,
+    spec: &switchboard_kernel::ServerSpec,
+    why: &str,
+) -> Option<String> {
+    let Target::Command(command) = &spec.target else { return None };
+    let wanted = child::wanted(command, why, child::names());
+    if wanted.is_empty() {
+        return None;
+    }
+    screen::note(format_args!("trying \"{}\" with {}", server.id(), wanted.join(", ")));
+    let mut command = command.clone();
+    command.pass_env.extend(wanted.iter().cloned());
+    let spec = switchboard_kernel::ServerSpec { target: Target::Command(command), ..spec.clone() };
+    let local = Local::only(loaded.clone(), spec).await.ok()?;
+    local.settle().await;
+    let status = local.kernel.status();
+    local.end().await;
+    let names: Vec<String> = wanted.iter().map(|name| format!("{name:?}")).collect();
+    let place = format!("{}:{}", server.file.display(), server.line);
+    (Line::of(server, &status).state == "ready")
+        .then(|| format!("it starts with {}: add `pass_env = [{}]` to {place}", wanted.join(", "), names.join(", ")))
+}
+
 /// What to do about a server that does not come up.
 fn next(server: &switchboard_config::Server) -> String {
     let place = format!("{}:{}", server.file.display(), server.line);
     match server.endpoint() {
-        Ok(Endpoint::Stdio(_)) => format!("run that command by hand to see what it says, then change {place}"),
+        Ok(Endpoint::Stdio(_)) => format!(
+            "run that command by hand to see what it says, then change {place}; if it works by hand, it may need a \
+             variable of your shell: servers get few of them, `pass_env` names others"
+        ),
         Ok(Endpoint::Http(_)) => format!("check address and token in {place}, and that the server is up"),
         Err(_) => format!("change {place}"),
     }

@@ -10,13 +10,13 @@ use crate::{screen, setup};
 
 pub(crate) fn run(common: &Common, options: &Init) -> Outcome {
     let sources = setup::sources(common)?;
-    let (file, project) = match (&sources.explicit, options.user) {
+    let (file, project) = match (&sources.explicit, options.project) {
         (Some(file), _) => (sources.folder.join(file), false),
-        (None, true) => {
+        (None, true) => (sources.folder.join("mgp.toml"), true),
+        (None, false) => {
             let file = user_config_file(&sources.environment);
             (file.ok_or_else(|| Failure::usage("there is no home folder; name a file with --config"))?, false)
         }
-        (None, false) => (sources.folder.join("mgp.toml"), true),
     };
     if file.symlink_metadata().is_ok() {
         return Err(Failure::failed(format!("{} is there already; it was left as it is", file.display())));

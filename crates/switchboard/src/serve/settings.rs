@@ -20,6 +20,7 @@ pub(crate) fn changed(old: &Settings, new: &Settings) -> Changed {
         listen,
         allowed_hosts,
         allowed_origins,
+        pass_env,
         data_dir,
         approval_policy,
         default_policy,
@@ -65,6 +66,8 @@ pub(crate) fn changed(old: &Settings, new: &Settings) -> Changed {
     };
     note(*approval_policy != new.approval_policy, "approval_policy");
     note(*default_policy != new.default_policy, "default_policy");
+    // Servers are started again with it.
+    note(*pass_env != new.pass_env, "pass_env");
     let mut rest = new.gate.clone();
     rest.audit_keep_days = gate.audit_keep_days;
     note(*gate != rest, "[gate]");
@@ -89,6 +92,7 @@ mod tests {
             ("", &[][..], &[][..]),
             ("approval_policy = 'deny_all'", &["approval_policy"], &[]),
             ("default_policy = 'opt-in'", &["default_policy"], &[]),
+            ("pass_env = ['A']", &["pass_env"], &[]),
             ("[gate]\ndemand_scopes = true\npin_definitions = false", &["[gate]"], &[]),
             ("[gate]\naudit_keep_days = 3", &[], &["audit_keep_days"]),
             ("[gate]\naudit_keep_days = 3\naudit_arguments = true", &["[gate]"], &["audit_keep_days"]),

@@ -5,12 +5,12 @@ use crate::support::{Home, server};
 #[test]
 fn init_writes_once() {
     let home = Home::new();
-    assert!(home.run(&["init"]).ok().contains("mgp.toml"));
+    assert!(home.run(&["init", "--project"]).ok().contains("mgp.toml"));
     let text = std::fs::read_to_string(home.path("project/mgp.toml")).unwrap();
     assert!(text.starts_with('#'), "{text}");
-    assert!(home.run(&["init"]).err(1).contains("is there already"));
+    assert!(home.run(&["init", "--project"]).err(1).contains("is there already"));
     assert_eq!(std::fs::read_to_string(home.path("project/mgp.toml")).unwrap(), text);
-    home.run(&["init", "--user"]).ok();
+    home.run(&["init"]).ok();
     assert_eq!(std::fs::read_to_string(home.user_file()).unwrap(), text);
     home.run(&["servers"]).ok();
 }

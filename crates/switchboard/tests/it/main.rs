@@ -24,6 +24,7 @@ mod record;
 mod restart;
 mod search;
 mod serve;
+mod sharing;
 mod stdio;
 mod storm;
 mod strays;

@@ -79,6 +79,8 @@ impl Home {
         let mut command = Command::new(env!("CARGO_BIN_EXE_switchboard"));
         command.args(args).current_dir(self.path("project")).env_clear();
         command.env("HOME", self.folder.path()).env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        // A kernel that clients share would outlive the test.
+        command.env("SWITCHBOARD_OWN_KERNEL", "1");
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }

@@ -1,6 +1,7 @@
 //! Which variables a child sees: a short list that programs need to work, and what the configuration names.
 //!
-//! Everything else stays here. Our own environment holds tokens of other servers and of the user's shell.
+//! Everything else stays here. Our own environment holds tokens of other servers and of the user's shell. Where a server does
+//! not start for that reason, [`wanted`] finds which of them it may have needed.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -24,6 +25,37 @@ const ALWAYS: &[&str] = &[
     "XDG_DATA_HOME",
 ];
 
+/// What they need to reach the network where there is a proxy or a certificate authority of the company. Names of proxies are
+/// written in both cases.
+const NETWORK: &[&str] = &[
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "NO_PROXY",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "NODE_EXTRA_CA_CERTS",
+    "NODE_USE_SYSTEM_CA",
+    "REQUESTS_CA_BUNDLE",
+    "CURL_CA_BUNDLE",
+    "AWS_CA_BUNDLE",
+    "GIT_SSL_CAINFO",
+    "DENO_CERT",
+];
+
+/// Beginnings of what the package runners read: `npm_config_registry`, `UV_INDEX_URL`, `PIP_INDEX_URL`.
+const RUNNERS: &[&str] = &["NPM_CONFIG_", "UV_", "PIP_"];
+
+/// Programs that fetch packages, which alone get the secrets among those.
+const FETCHING: &[&str] =
+    &["npx", "npm", "pnpm", "pnpx", "yarn", "bun", "bunx", "uv", "uvx", "pip", "pip3", "pipx", "poetry"];
+
+/// More names are no help.
+const MAX_WANTED: usize = 8;
+
+/// Words in a name that say it holds a secret.
+const SECRET: &[&str] = &["AUTH", "TOKEN", "PASSWORD", "SECRET", "KEY", "CREDENTIALS"];
+
 /// The same for Windows, where little starts without these.
 const ALWAYS_WINDOWS: &[&str] = &[
     "APPDATA",
@@ -44,18 +76,69 @@ const ALWAYS_WINDOWS: &[&str] = &[
 
 /// The whole environment of a child.
 pub(super) fn of(spec: &CommandSpec, ours: impl Iterator<Item = (OsString, OsString)>) -> BTreeMap<OsString, OsString> {
-    let wanted = |name: &str| {
-        ALWAYS.contains(&name)
-            || name.starts_with("LC_")
-            || (cfg!(windows) && ALWAYS_WINDOWS.contains(&name.to_ascii_uppercase().as_str()))
-            || spec.pass_env.iter().any(|passed| passed == name)
-    };
-    let mut all: BTreeMap<OsString, OsString> = ours.filter(|(name, _)| name.to_str().is_some_and(wanted)).collect();
+    let mut all: BTreeMap<OsString, OsString> =
+        ours.filter(|(name, _)| name.to_str().is_some_and(|name| is_passed(spec, name))).collect();
     if let Some(profile) = &spec.profile {
         all.extend(profile.environment.iter().map(|(name, value)| (name.into(), value.into())));
     }
     all.extend(spec.env.iter().map(|(name, value)| (name.into(), value.into())));
     all
+}
+
+/// Whether a variable of ours is passed on.
+fn is_passed(spec: &CommandSpec, name: &str) -> bool {
+    let upper = name.to_ascii_uppercase();
+    let of_runner = RUNNERS.iter().any(|front| upper.starts_with(front));
+    let is_secret = upper.split('_').any(|part| SECRET.iter().any(|word| part.contains(word)));
+    ALWAYS.contains(&name)
+        || NETWORK.contains(&upper.as_str())
+        || name.starts_with("LC_")
+        || (cfg!(windows) && ALWAYS_WINDOWS.contains(&upper.as_str()))
+        || of_runner && (!is_secret || fetches(&spec.program))
+        || spec.pass_env.iter().any(|passed| passed == name)
+}
+
+fn fetches(program: &str) -> bool {
+    let name = program.rsplit(['/', '\\']).next().unwrap_or_default();
+    FETCHING.contains(&name.trim_end_matches(".cmd").trim_end_matches(".exe"))
+}
+
+/// Those of our variables that a child did not get and may have needed: its last words name them, or they are called as it is
+/// (`GITHUB_TOKEN` for `@modelcontextprotocol/server-github`).
+///
+/// ```
+/// use switchboard_transport::child::{CommandSpec, wanted};
+/// let spec = CommandSpec { program: "npx".into(), args: vec!["-y".into(), "@x/server-github".into()], ..CommandSpec::default() };
+/// let ours = ["GITHUB_TOKEN", "OTHER_TOKEN", "API_BASE"].map(str::to_owned);
+/// assert_eq!(wanted(&spec, "Error: set API_BASE first", ours.into_iter()), ["API_BASE", "GITHUB_TOKEN"]);
+/// ```
+#[must_use]
+pub fn wanted(spec: &CommandSpec, said: &str, ours: impl Iterator<Item = String>) -> Vec<String> {
+    let parts = |text: &str| -> Vec<String> {
+        let words = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| word.len() > 3);
+        words.map(str::to_ascii_uppercase).collect()
+    };
+    let own: Vec<String> = std::iter::once(&spec.program).chain(&spec.args).flat_map(|word| parts(word)).collect();
+    // Words that many packages and many variables have.
+    let telling =
+        |word: &&str| word.len() > 3 && !["SERVER", "MODELCONTEXTPROTOCOL", "LATEST", "NODE", "PYTHON"].contains(word);
+    let is_set = |name: &str| spec.env.iter().any(|(set, _)| set == name);
+    let mut found: Vec<String> = ours
+        .filter(|name| !is_passed(spec, name) && !is_set(name))
+        .filter(|name| {
+            let is_said =
+                said.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|word| word == name.as_str());
+            is_said && name.len() > 3 || name.split('_').filter(telling).any(|part| own.iter().any(|word| word == part))
+        })
+        .collect();
+    found.sort();
+    found.truncate(MAX_WANTED);
+    found
+}
+
+/// The names of our own variables.
+pub fn names() -> impl Iterator<Item = String> {
+    std::env::vars_os().filter_map(|(name, _)| name.into_string().ok())
 }
 
 #[cfg(test)]
@@ -74,5 +157,29 @@ mod tests {
         let all: Vec<(&str, &str)> =
             all.iter().map(|(name, value)| (name.to_str().unwrap(), value.to_str().unwrap())).collect();
         assert_eq!(all, [("LANG", "de"), ("LC_ALL", "C"), ("PASSED", "p"), ("PATH", "/bin"), ("TOKEN", "a")]);
+    }
+
+    #[test]
+    fn what_the_network_and_the_package_runners_need_is_passed_on() {
+        let ours = [
+            "https_proxy",
+            "NO_PROXY",
+            "SSL_CERT_FILE",
+            "NODE_EXTRA_CA_CERTS",
+            "npm_config_registry",
+            "NPM_CONFIG__AUTHTOKEN",
+            "UV_INDEX_URL",
+            "UV_INDEX_CORP_PASSWORD",
+            "PIP_INDEX_URL",
+            "GITHUB_TOKEN",
+        ];
+        let passed = |program: &str| -> Vec<&str> {
+            let spec = CommandSpec { program: program.into(), ..CommandSpec::default() };
+            ours.into_iter().filter(|name| is_passed(&spec, name)).collect()
+        };
+        assert_eq!(passed("/usr/bin/npx"), ours[..9]);
+        let plain = passed("node");
+        assert!(plain.contains(&"UV_INDEX_URL") && plain.contains(&"https_proxy"));
+        assert!(!plain.iter().any(|name| name.contains("AUTHTOKEN") || name.contains("PASSWORD")), "{plain:?}");
     }
 }

@@ -1,5 +1,6 @@
 //! Starting a process from a thread that outlives it, and signals to its whole group.
 
+use std::path::Path;
 use std::process::ExitStatus;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
@@ -156,6 +157,10 @@ static SPAWNER: LazyLock<Option<mpsc::SyncSender<Job>>> = LazyLock::new(|| {
 
 pub(super) async fn spawn(spec: &CommandSpec) -> Result<Child, SpawnError> {
     let failed = |why: &str| SpawnError::Failed { program: spec.program.clone(), why: why.to_owned() };
+    if let Some(cwd) = spec.cwd.as_ref().filter(|_| spec.makes_cwd) {
+        // Whether it is there now is looked at below.
+        let _ = make_folder(cwd);
+    }
     if let Some(cwd) = spec.cwd.as_ref().filter(|cwd| !cwd.is_dir()) {
         return Err(SpawnError::BadDirectory(cwd.display().to_string()));
     }
@@ -217,4 +222,12 @@ fn explain(spec: &CommandSpec, searched: String, error: &std::io::Error) -> Spaw
         std::io::ErrorKind::PermissionDenied => SpawnError::Denied { program, why: error.to_string() },
         _ => SpawnError::Failed { program, why: error.to_string() },
     }
+}
+
+fn make_folder(path: &Path) -> std::io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
 }

@@ -47,8 +47,7 @@ impl Builder for Workshop {
                     args,
                     env,
                     pass_env: Vec::new(),
-                    cwd: None,
-                    profile: None,
+                    ..CommandSpec::default()
                 };
                 Ok(ServerSpec {
                     target: Target::Command(command),

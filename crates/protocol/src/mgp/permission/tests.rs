@@ -75,6 +75,6 @@ fn names_by_version() {
         let names = PermissionNames::of_version(version);
         assert_eq!((names.wait(), names.decided()), (wait, decided), "{version}");
     }
-    assert_eq!(method::tool_of("mgp/access/query").as_deref(), Some("mgp.access.query"));
+    assert_eq!(method::tool_of("mgp/access/query").as_deref(), Some("mgp_access_query"));
     assert_eq!(method::tool_of("tools/call"), None);
 }

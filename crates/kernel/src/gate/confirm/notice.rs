@@ -1,0 +1,59 @@
+//! What a client hears while its call waits for a person: progress where it asked for that, a log message, and a line in our own
+//! log. Without them nobody knows why nothing happens.
+
+use std::time::Duration;
+
+use serde_json::json;
+use switchboard_protocol::mcp::method;
+use switchboard_wire::{Notification, Raw};
+use tokio::time::{Interval, MissedTickBehavior};
+
+use super::super::Attempt;
+use crate::kernel::waiting::{PROGRESS_INTERVAL, countdown};
+use crate::relay::LogWish;
+
+/// What is said of one call that waits.
+pub(super) struct Notice<'a> {
+    attempt: &'a Attempt<'a>,
+    token: Option<Raw>,
+    message: String,
+}
+
+impl<'a> Notice<'a> {
+    pub(super) fn of(attempt: &'a Attempt<'a>, id: &str) -> Self {
+        // The beginning of an id is enough for the command.
+        let id: String = id.chars().take(8).collect();
+        let message = format!(
+            "waiting for approval: `{}` of server `{}`; answer with `switchboard approvals approve {id}` or `switchboard \
+             approvals deny {id}`",
+            attempt.exposed,
+            attempt.server.id()
+        );
+        Self { attempt, token: attempt.raw.at(&["_meta", "progressToken"]), message }
+    }
+
+    /// Tells everybody that the call waits.
+    pub(super) fn begin(&self) {
+        tracing::warn!("{}", self.message);
+        let params = json!({"level": "warning", "logger": "switchboard", "data": self.message});
+        let log = Notification::new(method::LOG_MESSAGE, Raw::from_value(&params).ok());
+        let context = self.attempt.context;
+        if LogWish::of(context, Some(self.attempt.raw)).admits(context, &log) {
+            let _ = context.remote.notify(log);
+        }
+    }
+
+    /// Tells whoever asked for progress that it still waits.
+    pub(super) fn again(&self, left: Duration) {
+        if let Some(token) = &self.token {
+            let _ = self.attempt.context.remote.notify(countdown(token, &self.message, left));
+        }
+    }
+}
+
+/// When progress is told: at once, and then from time to time.
+pub(super) fn tick() -> Interval {
+    let mut tick = tokio::time::interval(PROGRESS_INTERVAL);
+    tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    tick
+}
