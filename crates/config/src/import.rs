@@ -4,7 +4,7 @@
 
 mod codex;
 mod json;
-mod jsonc;
+pub(crate) mod jsonc;
 mod places;
 mod plan;
 mod references;

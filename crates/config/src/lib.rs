@@ -13,6 +13,7 @@
 mod auth;
 mod changes;
 mod client;
+mod connect;
 mod disclosure;
 mod discovery;
 mod edit;
@@ -41,6 +42,7 @@ mod trust;
 pub use auth::Auth;
 pub use changes::{Changes, changes};
 pub use client::{ClientEntry, client_entry};
+pub use connect::{ClientProgram, ConnectError};
 pub use disclosure::disclosed;
 pub use discovery::{CreateSettings, Discovery, RegisterSettings, RegistrySettings};
 pub use edit::{EditError, add_server, init_text, remove_server};
@@ -54,6 +56,7 @@ pub use import::{
 };
 pub use load::{Loaded, LoadedFile, Sources, load};
 pub use memory::{Memory, MemorySharing};
+pub use nearest::nearest;
 pub use oauth::OAuthClient;
 pub use parse::Config;
 pub use places::{Platform, default_data_dir, user_config_file};

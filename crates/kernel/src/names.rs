@@ -5,8 +5,9 @@
 
 use sha2::{Digest, Sha256};
 
-/// Clients (and the model services behind them) take names of at most this many characters of `[A-Za-z0-9_-]`.
-pub const LONGEST: usize = 64;
+/// Model services take names of at most 64 characters of `[A-Za-z0-9_-]`, and clients put their own in front: 18 characters are
+/// `mcp__switchboard__`.
+pub const LONGEST: usize = 46;
 /// What stands between the server and the name.
 pub const SEPARATOR: &str = "__";
 /// The prefix that only the kernel's own tools have, as they are listed: names with dots are refused by many model services.
@@ -132,7 +133,7 @@ mod tests {
             ("git", "status", "git__status".to_owned()),
             ("mind.cerebras", "think", "mind_cerebras__think".to_owned()),
             ("files", "read/text", "files__read_text".to_owned()),
-            ("s", &long, format!("s__{}_", "a".repeat(52))),
+            ("s", &long, format!("s__{}_", "a".repeat(34))),
         ] {
             let exposed = expose(server, name);
             assert!(exposed.starts_with(&expected), "{exposed}");

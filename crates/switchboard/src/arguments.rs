@@ -102,6 +102,19 @@ Examples:
   switchboard import --from cursor --yes
   switchboard import --from ./servers.json --dry-run")]
     Import(Import),
+    /// Put Switchboard into the configuration of a client
+    #[command(after_help = "\
+Writes one entry that runs `switchboard stdio` into the user's file of the client; what else is in the file stays, and the
+file as it was is kept beside it. Clients: claude-desktop, claude-code, cursor, vscode, codex, gemini, windsurf, zed,
+opencode.
+
+Examples:
+  switchboard connect cursor
+  switchboard connect claude-code --dry-run")]
+    Connect(Connect),
+    /// Take Switchboard out of the configuration of a client
+    #[command(after_help = "The file as it was is kept beside it.\n\nExample:\n  switchboard disconnect cursor")]
+    Disconnect(Connect),
     /// Add a server
     #[command(after_help = "\
 The server is added to the user's file, to the file of --config, or with --project to ./mgp.toml.
@@ -345,6 +358,17 @@ pub(crate) struct Init {
     /// Write ./mgp.toml, for the project in this folder, instead of the user's file
     #[arg(long, conflicts_with = "config")]
     pub(crate) project: bool,
+}
+
+/// `connect` and `disconnect`
+#[derive(Debug, Args)]
+pub(crate) struct Connect {
+    /// The client
+    #[arg(value_name = "CLIENT")]
+    pub(crate) client: String,
+    /// Print the file as it would be, and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
 }
 
 /// `import`

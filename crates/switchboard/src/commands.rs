@@ -7,6 +7,7 @@ pub(crate) mod audit;
 pub(crate) mod call;
 pub(crate) mod callbacks;
 pub(crate) mod check;
+pub(crate) mod connect;
 pub(crate) mod desk;
 pub(crate) mod doctor;
 pub(crate) mod grant;

@@ -82,6 +82,8 @@ fn run(arguments: Arguments) -> Outcome {
     match command {
         Command::Init(options) => commands::init::run(&common, &options),
         Command::Import(options) => commands::import::run(&common, &options),
+        Command::Connect(options) => commands::connect::run(&common, &options),
+        Command::Disconnect(options) => commands::connect::undo(&common, &options),
         Command::Add(options) => commands::add::run(&common, options),
         Command::Remove(options) => commands::add::remove(&common, &options),
         Command::Trust(options) => commands::trust::run(&common, &options),

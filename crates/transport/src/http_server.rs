@@ -40,6 +40,11 @@ pub trait Service: Send + Sync + 'static {
     fn is_open(&self, _path: &str) -> bool {
         false
     }
+
+    /// Whether a path is served under any `Host`: probes of machines that know an address alone. It must tell nothing.
+    fn has_any_host(&self, _path: &str) -> bool {
+        false
+    }
 }
 
 /// The bounds of a listener.

@@ -1,7 +1,7 @@
 //! JSON with comments and trailing commas, made plain JSON of the same length so that places stay right.
 
 /// The text with comments and trailing commas replaced by spaces.
-pub(super) fn plain(text: &str) -> String {
+pub(crate) fn plain(text: &str) -> String {
     let mut out: Vec<u8> = text.bytes().collect();
     if out.starts_with("\u{feff}".as_bytes()) {
         out[..3].fill(b' ');

@@ -152,6 +152,10 @@ impl Service for HttpFace {
             || options.old_sse.as_ref().is_some_and(|old| path == old.stream_path || path == old.message_path);
         !own && self.fallback.as_ref().is_some_and(|fallback| fallback.is_open(path))
     }
+
+    fn has_any_host(&self, path: &str) -> bool {
+        self.fallback.as_ref().is_some_and(|fallback| fallback.has_any_host(path))
+    }
 }
 
 impl std::fmt::Debug for HttpFace {

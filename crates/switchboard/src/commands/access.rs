@@ -31,6 +31,7 @@ pub(crate) async fn run(common: &Common, options: &AccessOptions) -> Outcome {
 /// Whether a principal may use a tool, as the kernel decides it.
 async fn decide(common: &Common, desk: &Desk, agent: &str, server: &str, tool: &str) -> Outcome {
     desk.warn_of_unknown(server);
+    let tool = &desk.tool(server, tool).await?;
     let config = &desk.loaded.config;
     let of_server = config.server(server).and_then(|server| server.entry.default_policy);
     let default = default_policy(agent, of_server, config.settings.default_policy);

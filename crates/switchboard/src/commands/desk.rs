@@ -6,7 +6,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use switchboard_config::{ApprovalPolicy, Loaded};
 use switchboard_guard::redact;
-use switchboard_kernel::Office;
+use switchboard_kernel::{Office, names};
 
 use super::token::Life;
 use crate::arguments::Common;
@@ -40,6 +40,29 @@ impl Desk {
                 "warning: no server \"{shown}\" is configured; this will count once there is one of that name"
             ));
         }
+    }
+
+    /// The name that a server gives a tool, which a person may also write as clients see it. Of a server that has shown no
+    /// tool yet, every name may be right.
+    ///
+    /// # Errors
+    /// The server has shown no such tool.
+    pub(crate) async fn tool(&self, server: &str, tool: &str) -> Result<String, Failure> {
+        let pins = self.office.store().pins().list(Some(server)).await?;
+        let known: Vec<&str> = pins.iter().map(|pin| pin.tool.as_str()).collect();
+        if known.is_empty() {
+            return Ok(names::own_part(server, tool).unwrap_or(tool).to_owned());
+        }
+        let is_meant = |known: &&&str| **known == tool || names::expose(server, known) == tool;
+        if let Some(found) = known.iter().find(is_meant) {
+            return Ok((*found).to_owned());
+        }
+        let own = names::own_part(server, tool).unwrap_or(tool);
+        let hint = match switchboard_config::nearest(own, &known) {
+            Some(near) => format!("did you mean {}?", cell(near)),
+            None => format!("`switchboard pins list {}` shows those there are", cell(server)),
+        };
+        Err(Failure::usage(format!("server {} has shown no tool {}; {hint}", cell(server), cell(tool))))
     }
 
     /// Tells a person whose approval of a permission has no effect.

@@ -6,7 +6,6 @@ use jiff::Timestamp;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use switchboard_guard::permission::{Scope, name};
-use switchboard_kernel::names;
 use switchboard_store::{AccessEntry, Permission, PermissionDecision};
 use switchboard_wire::{Limits, Raw};
 
@@ -29,6 +28,12 @@ pub(crate) async fn run(common: &Common, options: &Grant) -> Outcome {
     for (what, text) in [("principal", options.agent.as_deref()), ("server", Some(options.server.as_str()))] {
         if text.is_some_and(|text| text.trim().is_empty()) {
             return Err(Failure::usage(format!("the name of the {what} is empty")));
+        }
+        if text.is_some_and(|text| text.contains('*')) {
+            return Err(Failure::usage(format!(
+                "`*` is no {what}: name each of them, or say `default_policy = \"opt-out\"` in the configuration, which lets \
+                 everybody use what is not denied"
+            )));
         }
     }
     let desk = Desk::open(common).await?;
@@ -53,13 +58,14 @@ async fn allow(
     scope: Option<Box<RawValue>>,
     expires_at: Option<Timestamp>,
 ) -> Outcome {
-    if let Some(tool) = &options.tool {
-        warn_of_tool(desk, &options.server, tool).await?;
-    }
+    let tool = match &options.tool {
+        Some(tool) => Some(desk.tool(&options.server, tool).await?),
+        None => None,
+    };
     let entry = AccessEntry {
         principal: options.agent.clone().unwrap_or_default(),
         server: options.server.clone(),
-        tool: options.tool.clone(),
+        tool,
         permission: if options.deny { Permission::Deny } else { Permission::Allow },
         granted_by: String::new(),
         granted_at: Timestamp::UNIX_EPOCH,
@@ -120,26 +126,6 @@ async fn permit(
 fn said_end(options: &Grant, expires_at: Option<Timestamp>) -> String {
     let usual = if options.expires.is_none() && !options.deny { " (30 days; --expires says otherwise)" } else { "" };
     format!("{}{usual}", until(expires_at))
-}
-
-/// Grants name tools as their server does. Whoever wrote another name should know that nothing came of it.
-async fn warn_of_tool(desk: &Desk, server: &str, tool: &str) -> Result<(), Failure> {
-    let pins = desk.office.store().pins().list(Some(server)).await?;
-    if pins.is_empty() || pins.iter().any(|pin| pin.tool == tool) {
-        return Ok(());
-    }
-    let own = tool.strip_prefix(&names::expose(server, ""));
-    let hint = match own.filter(|own| pins.iter().any(|pin| pin.tool == **own)) {
-        Some(own) => format!("it calls that one {own}"),
-        None => "see `switchboard pins list`".to_owned(),
-    };
-    screen::note(format_args!(
-        "warning: server {} has shown no tool {} so far; {}",
-        cell(server),
-        cell(tool),
-        cell(&hint)
-    ));
-    Ok(())
 }
 
 /// The name of a permission as it is stored.

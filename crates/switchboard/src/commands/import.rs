@@ -95,7 +95,7 @@ fn report(common: &Common, plan: &Plan, file: &Path, backup: Option<&Path>, writ
 }
 
 /// The path of this program, as a client should call it.
-fn own_command() -> String {
+pub(crate) fn own_command() -> String {
     std::env::current_exe().map_or_else(|_| "switchboard".to_owned(), |path| path.display().to_string())
 }
 

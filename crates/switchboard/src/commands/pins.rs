@@ -4,7 +4,7 @@
 pub(crate) mod diff;
 
 use serde_json::{Value, json};
-use switchboard_kernel::screen_definition;
+use switchboard_kernel::{names, screen_definition};
 use switchboard_store::{Pin, PinState};
 use switchboard_wire::{Limits, Raw};
 
@@ -67,7 +67,9 @@ async fn find(desk: &Desk, server: &str, tool: &str) -> Result<Pin, Failure> {
     if pins.is_empty() {
         return Err(Failure::failed(format!("no definition of a server {} was seen so far", cell(server))));
     }
-    pins.into_iter().find(|pin| pin.tool == tool).ok_or_else(|| {
+    // A prompt or a resource has its kind in front, which no tool has.
+    let is_meant = |pin: &Pin| pin.tool == tool || names::expose(server, &pin.tool) == tool;
+    pins.into_iter().find(is_meant).ok_or_else(|| {
         Failure::failed(format!(
             "server {} has shown no definition {}; see `switchboard pins list`",
             cell(server),

@@ -30,12 +30,16 @@ pub(crate) async fn run(common: &Common, options: &Revoke) -> Outcome {
 }
 
 async fn entries(desk: &Desk, options: &Revoke) -> Result<Vec<AccessEntry>, Failure> {
+    let tool = match (&options.server, &options.tool) {
+        (Some(server), Some(tool)) => Some(desk.tool(server, tool).await?),
+        (_, tool) => tool.clone(),
+    };
     let selector = AccessSelector {
         principal: options.agent.clone(),
         server: options.server.clone(),
         // Without its server grant a principal shall not keep what was granted beneath it.
         entry_type: None,
-        tool: options.tool.clone(),
+        tool,
         permission: None,
     };
     desk.office.revoke_access(&selector).await.map_err(Failure::from)

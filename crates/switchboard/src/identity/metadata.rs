@@ -64,6 +64,10 @@ impl Service for Metadata {
     fn is_open(&self, path: &str) -> bool {
         self.is_own(path) || self.other.is_open(path)
     }
+
+    fn has_any_host(&self, path: &str) -> bool {
+        self.other.has_any_host(path)
+    }
 }
 
 /// What is said to those who are not let in.

@@ -197,6 +197,10 @@ impl Service for Publisher {
     fn is_open(&self, path: &str) -> bool {
         !is_own(path) && self.other.is_open(path)
     }
+
+    fn has_any_host(&self, path: &str) -> bool {
+        self.other.has_any_host(path)
+    }
 }
 
 fn rest_of(path: &str) -> Option<&str> {

@@ -24,14 +24,14 @@ pub(crate) struct Probes {
     kernel: Kernel,
     counts: Arc<Counts>,
     reloads: Arc<Reloads>,
-    /// Whether health and readiness may be asked without a token.
-    open: bool,
+    /// Whether who has no token hears how many servers there are.
+    tells_strangers: bool,
     began: Instant,
 }
 
 impl Probes {
-    pub(crate) fn new(kernel: Kernel, counts: Arc<Counts>, reloads: Arc<Reloads>, open: bool) -> Self {
-        Self { kernel, counts, reloads, open, began: Instant::now() }
+    pub(crate) fn new(kernel: Kernel, counts: Arc<Counts>, reloads: Arc<Reloads>, tells_strangers: bool) -> Self {
+        Self { kernel, counts, reloads, tells_strangers, began: Instant::now() }
     }
 
     async fn answer(&self, method: &Method, path: &str, principal: &Principal) -> Response<Body> {
@@ -45,7 +45,7 @@ impl Probes {
         }
         match path {
             "/healthz" => text(StatusCode::OK, "ok\n".to_owned()),
-            "/readyz" => self.readiness(),
+            "/readyz" => self.readiness(principal),
             _ => match self.metrics(principal).await {
                 Some(metrics) => text(StatusCode::OK, metrics),
                 None => text(StatusCode::SERVICE_UNAVAILABLE, "it cannot be known now what you may see\n".to_owned()),
@@ -55,14 +55,21 @@ impl Probes {
 
     /// Ready once every server has come up or failed: one that fails must not take the others out of service. Not while
     /// the store is away or full: then calls are refused.
-    fn readiness(&self) -> Response<Body> {
+    fn readiness(&self, principal: &Principal) -> Response<Body> {
         let servers = self.kernel.status();
         let starting = servers.iter().any(|server| server.phase == Phase::Starting);
         let ready = servers.iter().filter(|server| server.phase == Phase::Ready).count();
         let store = self.kernel.keeps_records();
         let is_ready = !starting && !self.kernel.is_draining() && store;
         let status = if is_ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-        let body = json!({"ready": is_ready, "servers": servers.len(), "connected": ready, "store": store});
+        let missing = servers.iter().filter(|server| server.phase != Phase::Ready).map(|server| &*server.id);
+        let mut body = json!({"ready": is_ready});
+        if self.tells_strangers || !principal.name.is_empty() {
+            body = json!({"ready": is_ready, "servers": servers.len(), "connected": ready, "store": store});
+        }
+        if sees_everything(principal) {
+            body["missing"] = missing.collect();
+        }
         let mut response = text(status, format!("{body}\n"));
         response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         response
@@ -72,8 +79,7 @@ impl Probes {
     async fn metrics(&self, principal: &Principal) -> Option<String> {
         let mut out = String::new();
         let mut servers = self.kernel.status();
-        let everything = (principal.admin || *principal.name == *OWNER) && principal.scopes.is_none();
-        if everything {
+        if sees_everything(principal) {
             self.of_process(&mut out);
         } else {
             let known = self.kernel.known_to(principal).await.ok()?;
@@ -185,8 +191,17 @@ impl Service for Probes {
     }
 
     fn is_open(&self, path: &str) -> bool {
-        self.open && matches!(path, "/healthz" | "/readyz")
+        matches!(path, "/healthz" | "/readyz")
     }
+
+    fn has_any_host(&self, path: &str) -> bool {
+        self.is_open(path)
+    }
+}
+
+/// Whether somebody may know of all servers.
+fn sees_everything(principal: &Principal) -> bool {
+    (principal.admin || *principal.name == *OWNER) && principal.scopes.is_none()
 }
 
 fn text(status: StatusCode, body: String) -> Response<Body> {

@@ -161,3 +161,23 @@ fn a_server_added_to_the_project_by_hand_is_trusted() {
     assert!(home.path("project/mgp.toml").exists() && !home.user_file().exists());
     assert!(home.run(&["trust", "--list"]).ok().contains("no server waits"));
 }
+
+#[test]
+fn connect_writes_the_entry_of_a_client_and_disconnect_takes_it_out() {
+    let home = Home::new();
+    let text = "{\n  // mine\n  \"mcpServers\": {\"a\": {\"command\": \"x\"}}\n}\n";
+    home.write(".cursor/mcp.json", text);
+    let shown = home.run(&["connect", "cursor", "--dry-run"]).ok();
+    assert!(shown.contains("\"switchboard\"") && shown.contains("// mine"), "{shown}");
+    assert_eq!(std::fs::read_to_string(home.path(".cursor/mcp.json")).unwrap(), text, "nothing was written");
+    let said = home.run(&["connect", "cursor"]).ok();
+    assert!(said.contains("the file as it was"), "{said}");
+    let with = std::fs::read_to_string(home.path(".cursor/mcp.json")).unwrap();
+    assert!(with.contains("\"stdio\"") && with.contains("\"a\""), "{with}");
+    home.run(&["disconnect", "cursor"]).ok();
+    assert!(!std::fs::read_to_string(home.path(".cursor/mcp.json")).unwrap().contains("switchboard"));
+    assert!(home.run(&["disconnect", "cursor"]).err(1).contains("no entry"));
+    assert!(home.run(&["connect", "emacs"]).err(2).contains("claude-desktop"));
+    home.run(&["connect", "codex"]).ok();
+    assert!(std::fs::read_to_string(home.path(".codex/config.toml")).unwrap().contains("[mcp_servers.switchboard]"));
+}

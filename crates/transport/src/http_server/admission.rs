@@ -136,6 +136,15 @@ impl Access {
     }
 }
 
+/// How a path is served.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Manner {
+    /// Without a token.
+    pub(super) open: bool,
+    /// Under any `Host`.
+    pub(super) any_host: bool,
+}
+
 /// The rules at one connection.
 pub(super) struct Door {
     access: Arc<Access>,
@@ -153,9 +162,10 @@ impl Door {
     }
 
     /// Judges the head of a request.
-    pub(super) fn admit(&self, uri: &Uri, headers: &HeaderMap, open: bool) -> Result<Admitted, Refused> {
+    pub(super) fn admit(&self, uri: &Uri, headers: &HeaderMap, manner: Manner) -> Result<Admitted, Refused> {
+        let Manner { open, any_host } = manner;
         let host = single(headers, &HOST).ok_or(Refused::Host)?;
-        if self.host.get() != Some(host) {
+        if !any_host && self.host.get() != Some(host) {
             if !self.access.allows_host(host) {
                 return Err(Refused::Host);
             }
@@ -165,7 +175,7 @@ impl Door {
             }
         }
         // A request line may name another host than the header does.
-        if uri.authority().is_some_and(|authority| !self.access.hosts.allows(authority.as_str())) {
+        if !any_host && uri.authority().is_some_and(|authority| !self.access.hosts.allows(authority.as_str())) {
             return Err(Refused::Host);
         }
         if headers.contains_key(&ORIGIN) {
@@ -402,7 +412,7 @@ mod tests {
         let door = Door::new(Arc::new(Access::loopback("127.0.0.1:7420".parse().unwrap())));
         let admits = |host: &'static str| {
             let headers = HeaderMap::from_iter([(HOST, HeaderValue::from_static(host))]);
-            door.admit(&Uri::from_static("/mcp"), &headers, false).is_ok()
+            door.admit(&Uri::from_static("/mcp"), &headers, Manner { open: false, any_host: false }).is_ok()
         };
         for (host, admitted) in [
             ("evil.example", false),

@@ -20,7 +20,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::admission::{Access, Admitted, Asking, Door, Refused};
+use super::admission::{Access, Admitted, Asking, Door, Manner, Refused};
 use super::head_clock::HeadClock;
 use super::patient::Patient;
 use super::woken::Woken;
@@ -145,7 +145,9 @@ async fn run(connection: Connection, limits: Limits, ending: CancellationToken, 
     let answer = service_fn(|request: Request<Incoming>| {
         let has_body = !request.body().is_end_stream();
         // What is let in at once becomes the service's own future here, before anything is copied around.
-        let entry = match door.admit(request.uri(), request.headers(), service.is_open(request.uri().path())) {
+        let path = request.uri().path();
+        let manner = Manner { open: service.is_open(path), any_host: service.has_any_host(path) };
+        let entry = match door.admit(request.uri(), request.headers(), manner) {
             Ok(Admitted::Now(principal)) => Entry::Open(service.call(request, principal.clone()), principal),
             Ok(Admitted::Later(asking)) => Entry::Later(Box::new((asking, request))),
             Err(why) => Entry::Closed(why),

@@ -1,0 +1,144 @@
+//! One member of an object in a JSON text with comments: put there and taken out, with everything else left as it is.
+
+use std::ops::Range;
+
+use serde_json::{Map, Value, json};
+
+use super::ConnectError;
+use crate::import::jsonc;
+
+/// A member, by where it stands.
+struct Member {
+    key: String,
+    /// From the quote of its key.
+    start: usize,
+    value: Range<usize>,
+}
+
+/// The text with a member in one of its sections; one of the same name is written anew.
+pub(super) fn with(text: &str, section: &'static str, name: &str, value: &Value) -> Result<String, ConnectError> {
+    if text.trim().is_empty() {
+        return Ok(format!("{:#}\n", json!({section: {name: value}})));
+    }
+    let plain = checked(text, section)?;
+    let whole = root(&plain);
+    let members = members_of(&plain, whole.clone());
+    let Some(found) = members.iter().find(|member| member.key == section) else {
+        return Ok(inserted(text, &plain, whole.start, section, &json!({name: value})));
+    };
+    let inner = members_of(&plain, found.value.clone());
+    match inner.iter().find(|member| member.key == name) {
+        Some(old) => {
+            let shown = indented(value, indent_at(text, old.start));
+            Ok(format!("{}{shown}{}", &text[..old.value.start], &text[old.value.end..]))
+        }
+        None => Ok(inserted(text, &plain, found.value.start, name, value)),
+    }
+}
+
+/// The text without a member of one of its sections; `None` where it has none of this name.
+pub(super) fn without(text: &str, section: &'static str, name: &str) -> Result<Option<String>, ConnectError> {
+    if text.trim().is_empty() {
+        return Ok(None);
+    }
+    let plain = checked(text, section)?;
+    let members = members_of(&plain, root(&plain));
+    let Some(found) = members.iter().find(|member| member.key == section) else { return Ok(None) };
+    let inner = members_of(&plain, found.value.clone());
+    let Some(at) = inner.iter().position(|member| member.key == name) else { return Ok(None) };
+    let gone = &inner[at];
+    // With its comma: the one behind it, or else the one in front.
+    let behind = text[gone.value.end..].find(|c: char| !c.is_whitespace()).map(|skip| gone.value.end + skip);
+    let comma = behind.filter(|behind| text[*behind..].starts_with(','));
+    let line = text[..gone.start].trim_end().len();
+    let (start, end) = match (comma, at.checked_sub(1).map(|before| inner[before].value.end)) {
+        (Some(comma), _) => (line, comma + 1),
+        (None, Some(before)) => (before, gone.value.end),
+        (None, None) => (line, gone.value.end),
+    };
+    Ok(Some(format!("{}{}", &text[..start], &text[end..])))
+}
+
+/// The text as plain JSON of the same length, whose section is an object if it is there.
+fn checked(text: &str, section: &'static str) -> Result<String, ConnectError> {
+    let plain = jsonc::plain(text);
+    let value: Map<String, Value> =
+        serde_json::from_str(&plain).map_err(|error| ConnectError::Unreadable(error.to_string()))?;
+    match value.get(section) {
+        None | Some(Value::Object(_)) => Ok(plain),
+        Some(_) => Err(ConnectError::Shape(section)),
+    }
+}
+
+/// Where the outermost object stands.
+fn root(plain: &str) -> Range<usize> {
+    let start = plain.find('{').unwrap_or(0);
+    start..plain.trim_end().len()
+}
+
+/// The members of an object in a text that is known to be JSON.
+fn members_of(plain: &str, object: Range<usize>) -> Vec<Member> {
+    let bytes = plain.as_bytes();
+    let mut found = Vec::new();
+    let mut at = object.start + 1;
+    while let Some(quote) = bytes.get(at..object.end).and_then(|rest| rest.iter().position(|byte| *byte == b'"')) {
+        let start = at + quote;
+        let end_of_key = value_end(bytes, start);
+        let key = serde_json::from_str(&plain[start..end_of_key]).unwrap_or_default();
+        let is_value = |byte: &u8| !byte.is_ascii_whitespace() && *byte != b':';
+        let Some(skip) = bytes[end_of_key..].iter().position(is_value) else { break };
+        let value = end_of_key + skip..value_end(bytes, end_of_key + skip);
+        at = value.end;
+        found.push(Member { key, start, value });
+    }
+    found
+}
+
+/// Where the value that begins here ends.
+fn value_end(bytes: &[u8], start: usize) -> usize {
+    let (mut depth, mut at, mut in_text) = (0_usize, start, false);
+    while let Some(byte) = bytes.get(at) {
+        match (byte, in_text) {
+            (b'\\', true) => at += 1,
+            (b'"', _) => {
+                in_text = !in_text;
+                if !in_text && depth == 0 {
+                    return at + 1;
+                }
+            }
+            (_, true) => {}
+            (b'{' | b'[', _) => depth += 1,
+            (b'}' | b']', _) if depth <= 1 => return if depth == 0 { at } else { at + 1 },
+            (b'}' | b']', _) => depth -= 1,
+            (b',', _) if depth == 0 => return at,
+            (byte, _) if depth == 0 && byte.is_ascii_whitespace() => return at,
+            _ => {}
+        }
+        at += 1;
+    }
+    bytes.len()
+}
+
+/// The text with a member as the first of the object that begins at `open`.
+fn inserted(text: &str, plain: &str, open: usize, key: &str, value: &Value) -> String {
+    let outer = indent_at(text, open);
+    let indent = format!("{outer}  ");
+    let shown = indented(value, &indent);
+    let rest = &text[open + 1..];
+    let is_empty = plain[open + 1..].trim_start().starts_with('}');
+    let end = if is_empty && rest.trim_start().starts_with('}') { format!("\n{outer}") } else { String::new() };
+    let rest = if end.is_empty() { rest } else { rest.trim_start() };
+    let comma = if is_empty { "" } else { "," };
+    format!("{}\n{indent}{}: {shown}{comma}{end}{rest}", &text[..=open], json!(key))
+}
+
+/// The blanks at the beginning of the line in which something stands.
+fn indent_at(text: &str, at: usize) -> &str {
+    let line = &text[text[..at].rfind('\n').map_or(0, |end| end + 1)..];
+    &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
+}
+
+/// A value over several lines, each but the first with blanks in front.
+fn indented(value: &Value, indent: &str) -> String {
+    format!("{value:#}").replace('\n', &format!("\n{indent}"))
+}
