@@ -68,16 +68,28 @@ fn read(level: Level, source: &str, typescript: bool) -> Result<Reader<'_>, Find
             [SourceType::mjs().with_jsx(true), SourceType::cjs(), SourceType::script(), SourceType::ts(), typed_script];
         let types = [SourceType::ts(), SourceType::tsx(), typed_script];
         let kinds = if typescript { &types[..] } else { &javascript[..] };
+        // Scripts know comments that modules do not: what looks like one is read both ways.
+        let both_ways = source.contains("<!--") || source.contains("-->");
         let mut first_error = None;
+        let mut read: Option<Reader<'_>> = None;
         for kind in kinds {
             let parsed = Parser::new(&allocator, source, *kind).parse();
             if !parsed.panicked && parsed.diagnostics.is_empty() {
                 let mut reader = Reader::new(level, source);
                 reader.read(&parsed.program);
-                return Ok(reader);
+                match &mut read {
+                    Some(earlier) => earlier.findings.append(&mut reader.findings),
+                    None => read = Some(reader),
+                }
+                if !both_ways {
+                    break;
+                }
             }
             first_error
                 .get_or_insert_with(|| parsed.diagnostics.iter().next().map(ToString::to_string).unwrap_or_default());
+        }
+        if let Some(reader) = read {
+            return Ok(reader);
         }
         let error = first_error.unwrap_or_default();
         Err(Finding::new("code-syntax", format!("the source does not parse: {error}")))
@@ -137,8 +149,10 @@ enum Use {
 enum This {
     /// The global object or the module.
     Top,
-    /// Whatever a function is called on; the global object where that is nothing.
+    /// Whatever a function is called on.
     Function,
+    /// The global object, of a function that is called on nothing.
+    Loose,
     Method,
     Static,
 }
@@ -152,9 +166,14 @@ struct Reader<'s> {
     this: Vec<This>,
     /// What `this` is in the next function.
     next_this: Option<This>,
-    /// What the first parameter of a function is called with, by where the function begins.
-    parameters: HashMap<u32, Things>,
-    parameter: Option<Things>,
+    /// What functions are called with and what they answer, by where they begin.
+    parameters: HashMap<u32, Vec<Things>>,
+    returns: HashMap<u32, Things>,
+    /// The functions that are being read, and what the next parameters of the innermost are given.
+    functions: Vec<u32>,
+    given: std::vec::IntoIter<Things>,
+    /// Whether a function that is called on nothing has no `this`.
+    strict: bool,
     /// Whether what is declared is handed to others.
     exported: bool,
     /// Members that the program defines itself.
@@ -174,7 +193,10 @@ impl<'s> Reader<'s> {
             this: Vec::new(),
             next_this: None,
             parameters: HashMap::new(),
-            parameter: None,
+            returns: HashMap::new(),
+            functions: Vec::new(),
+            given: Vec::new().into_iter(),
+            strict: false,
             exported: false,
             own: HashSet::new(),
             modules: Vec::new(),
@@ -183,8 +205,8 @@ impl<'s> Reader<'s> {
     }
 
     fn read(&mut self, program: &Program<'_>) {
-        // What a name holds may be known only after a name further down is: twice is enough for what is judged.
-        for pass in [Pass::Declare, Pass::Learn, Pass::Learn, Pass::Judge] {
+        // What a name holds may be known only after a name further down is: a few times are enough for what is judged.
+        for pass in [Pass::Declare, Pass::Learn, Pass::Learn, Pass::Learn, Pass::Judge] {
             self.pass = pass;
             self.scopes.restart();
             self.place = Place::Value;

@@ -21,6 +21,9 @@ const STATEMENTS: &str =
 const WRITES: &str = "writeFile appendFile createWriteStream rename copyFile symlink link chmod chown truncate unlink rm \
      rmdir outputFile outputJson writeJson move copy writeTextFile write remove mkdir cp ensureFile open";
 
+/// Parameters of a function that are followed.
+const MOST_PARAMETERS: usize = 8;
+
 fn listed(list: &str, name: &str) -> bool {
     list.split_ascii_whitespace().any(|known| known == name)
 }
@@ -33,10 +36,13 @@ impl Reader<'_> {
         let callee = self.things(&it.callee);
         let method = value::member_name(&it.callee).map(str::to_owned).or_else(|| self.computed_name(&it.callee));
         self.hand_to_callback(it, method.as_deref());
+        if self.pass == Pass::Learn {
+            self.hand_over(it, &callee, method.is_some());
+        }
         if self.pass != Pass::Judge {
             return;
         }
-        if callee.has(&Thing::Made) {
+        if callee.has(&Thing::Made) || self.runs_made(it, method.as_deref()) {
             self.made(it.span);
         }
         for path in callee.paths() {
@@ -80,12 +86,69 @@ impl Reader<'_> {
         }
         match it.arguments.first().and_then(Argument::as_expression).map(fold::bare) {
             Some(Expression::ArrowFunctionExpression(function)) => {
-                self.parameters.insert(function.span.start, module);
+                self.called_with(function.span.start, 0, module);
             }
             Some(Expression::FunctionExpression(function)) => {
-                self.parameters.insert(function.span.start, module);
+                self.called_with(function.span.start, 0, module);
             }
             _ => self.use_things(it.span, &module, super::Place::Value),
+        }
+    }
+
+    /// Whether something that was made by a member chosen at run time is called by way of something else.
+    fn runs_made(&self, it: &CallExpression<'_>, method: Option<&str>) -> bool {
+        const CALLERS: &str = "setTimeout setInterval setImmediate queueMicrotask nextTick map forEach flatMap filter then \
+             catch finally on once addEventListener reduce some every find sort apply call bind construct";
+        let callee = match fold::bare(&it.callee) {
+            Expression::Identifier(name) => Some(name.name.as_str()),
+            _ => method,
+        };
+        if !callee.is_some_and(|callee| listed(CALLERS, callee)) {
+            return false;
+        }
+        let is_made = |expression: &Expression<'_>| self.things(expression).has(&Thing::Made);
+        let by_call = matches!(callee, Some("call" | "apply" | "bind"))
+            && fold::bare(&it.callee).as_member_expression().is_some_and(|member| is_made(member.object()));
+        by_call || it.arguments.iter().filter_map(Argument::as_expression).any(is_made)
+    }
+
+    /// What the functions of the program are called with.
+    fn hand_over<'a>(&mut self, it: &CallExpression<'a>, callee: &Things, is_method: bool) {
+        for function in callee.functions() {
+            for (at, argument) in it.arguments.iter().enumerate() {
+                let Some(argument) = argument.as_expression() else { break };
+                let things = self.things(argument);
+                self.called_with(function, at, things);
+            }
+        }
+        // A list of what was made hands its parts to a callback.
+        let object = fold::bare(&it.callee)
+            .as_member_expression()
+            .filter(|_| is_method)
+            .map(|member| self.things(member.object()));
+        let Some(object) = object else { return };
+        for thing in [Thing::Made, Thing::Chosen] {
+            if !object.has(&thing) {
+                continue;
+            }
+            let arguments = it.arguments.iter().filter_map(Argument::as_expression);
+            let callbacks: Vec<Things> = arguments.map(|argument| self.things(argument)).collect();
+            for callback in callbacks.iter().flat_map(Things::functions) {
+                self.called_with(callback, 0, thing.clone().into());
+            }
+        }
+    }
+
+    fn called_with(&mut self, function: u32, at: usize, things: Things) {
+        if at >= MOST_PARAMETERS {
+            return;
+        }
+        let parameters = self.parameters.entry(function).or_default();
+        if parameters.len() <= at {
+            parameters.resize(at + 1, Things::unknown());
+        }
+        if let Some(parameter) = parameters.get_mut(at) {
+            parameter.add(things);
         }
     }
 
@@ -123,7 +186,7 @@ impl Reader<'_> {
             let key_known =
                 it.arguments.iter().skip(1).filter_map(Argument::as_expression).all(|key| self.text(key).is_some());
             let is_led = |things: &Things| {
-                things.has(&Thing::Function)
+                things.functions().next().is_some()
                     || things.paths().any(|path| rules::is_function(path) || path.ends_with("getPrototypeOf()"))
             };
             if objects.iter().any(is_led) && (!key_known || path.ends_with('s')) {
@@ -419,7 +482,7 @@ impl Reader<'_> {
         }
         let Some(member) = it.left.as_member_expression() else { return };
         let object = self.things(member.object());
-        let name = member.static_property_name().map(|name| name.to_string()).or_else(|| match member {
+        let name = member.static_property_name().map(str::to_owned).or_else(|| match member {
             oxc_ast::ast::MemberExpression::ComputedMemberExpression(member) => self.text(&member.expression),
             _ => None,
         });

@@ -6,7 +6,7 @@ use oxc_ast::ast::{
 use oxc_ast_visit::{Visit, walk};
 use oxc_span::Span;
 
-use super::scope::{Thing, Things};
+use super::scope::Things;
 use super::{Pass, Place, Reader, Use, rules};
 use crate::code::Level;
 
@@ -81,7 +81,7 @@ impl Reader<'_> {
 
     /// Judges a member that is chosen at run time.
     pub(super) fn choose(&mut self, span: Span, object: &Things) {
-        let guarded = object.has(&Thing::Function)
+        let guarded = object.functions().next().is_some()
             || object.paths().any(|path| {
                 rules::is_guarded(path) && path != "process.env"
                     || rules::is_function(path)
@@ -97,7 +97,7 @@ impl Reader<'_> {
     pub(super) fn tell(&mut self, span: Span, name: &str) {
         if let Some(why) = rules::telling(name) {
             self.refuse(span, why.0, format!("`{name}` {}", why.1));
-        } else if !self.own.contains(name)
+        } else if !(self.own.contains(name) && rules::is_common(name))
             && let Some(why) = rules::doubtful(name)
         {
             self.ask(span, why.0, format!("`{name}` {}", why.1));

@@ -263,6 +263,11 @@ pub(super) fn doubtful(name: &str) -> Option<Why> {
     })
 }
 
+/// Whether a doubtful member is one that many programs define themselves.
+pub(super) fn is_common(name: &str) -> bool {
+    matches!(name, "spawn" | "fork" | "execFile" | "sendmail" | "createServer" | "listen" | "binding" | "Function")
+}
+
 /// Whether calling it gives a module.
 pub(super) fn is_require(path: &str) -> bool {
     matches!(path, "require" | "module.require" | "require.main.require" | "process.getBuiltinModule")

@@ -11,8 +11,8 @@ pub(super) enum Thing {
     Worked,
     /// A qualified name: `process.binding`; `node:fs` and its members for a module; `name()` for what a call answers.
     Path(String),
-    /// A function or a class of the program.
-    Function,
+    /// A function or a class of the program, by where it begins.
+    Function(u32),
     /// A member that was chosen by a name worked out at run time.
     Chosen,
     /// What such a member answered when it was called.
@@ -50,6 +50,13 @@ impl Things {
     pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
         self.known.iter().filter_map(|thing| match thing {
             Thing::Path(path) => Some(path.as_str()),
+            _ => None,
+        })
+    }
+
+    pub(super) fn functions(&self) -> impl Iterator<Item = u32> {
+        self.known.iter().filter_map(|thing| match thing {
+            Thing::Function(start) => Some(*start),
             _ => None,
         })
     }

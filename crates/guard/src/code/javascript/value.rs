@@ -1,11 +1,12 @@
 //! What expressions stand for: names, members, modules and texts that can be followed.
 
 use oxc_ast::ast::{
-    Argument, BinaryOperator, CallExpression, ChainElement, ComputedMemberExpression, Expression, NewExpression,
+    Argument, ArrayExpressionElement, BinaryOperator, CallExpression, ChainElement, ComputedMemberExpression,
+    Expression, NewExpression,
 };
 
 use super::scope::{Thing, Things};
-use super::{Reader, This, fold, module_path, rules};
+use super::{Pass, Reader, This, fold, module_path, rules};
 
 /// Members of members that are followed.
 const LONGEST_CHAIN: usize = 60;
@@ -20,7 +21,8 @@ impl Reader<'_> {
 
     /// What an expression may stand for, as far as that is known.
     pub(super) fn things(&self, expression: &Expression<'_>) -> Things {
-        self.deep(expression, 0)
+        // Nothing is known before it is known where names are bound.
+        if self.pass == Pass::Declare { Things::unknown() } else { self.deep(expression, 0) }
     }
 
     /// What a name stands for: what the program bound it to, or else the global of that name.
@@ -31,10 +33,10 @@ impl Reader<'_> {
         }
     }
 
-    // A chain longer than this is followed by nobody; what cannot be followed is asked about where it matters.
+    // A chain longer than this is followed by nobody, and may begin with the object that holds all others.
     fn deep(&self, expression: &Expression<'_>, depth: usize) -> Things {
         if depth > LONGEST_CHAIN {
-            return Things::unknown();
+            return Things { open: true, ..Things::path("globalThis") };
         }
         if let Some(text) = self.text(expression) {
             return Thing::Text(text).into();
@@ -42,7 +44,9 @@ impl Reader<'_> {
         let depth = depth + 1;
         match fold::bare(expression) {
             Expression::Identifier(name) => self.named(name.name.as_str()),
-            Expression::ThisExpression(_) if self.this_kind() == This::Top => Things::path("globalThis"),
+            Expression::ThisExpression(_) if matches!(self.this_kind(), This::Top | This::Loose) => {
+                Things::path("globalThis")
+            }
             Expression::ImportMeta(_) => Things::path("import.meta"),
             Expression::StaticMemberExpression(member) => {
                 self.member_of(&self.deep(&member.object, depth), Some(member.property.name.as_str()))
@@ -76,9 +80,13 @@ impl Reader<'_> {
                 sequence.expressions.last().map_or_else(Things::unknown, |last| self.deep(last, depth))
             }
             Expression::AssignmentExpression(assignment) => self.deep(&assignment.right, depth),
-            Expression::FunctionExpression(_)
-            | Expression::ArrowFunctionExpression(_)
-            | Expression::ClassExpression(_) => Thing::Function.into(),
+            Expression::FunctionExpression(function) => Thing::Function(function.span.start).into(),
+            Expression::ArrowFunctionExpression(function) => Thing::Function(function.span.start).into(),
+            Expression::ClassExpression(class) => Thing::Function(class.span.start).into(),
+            Expression::ArrayExpression(list) => {
+                let elements = list.elements.iter().filter_map(ArrayExpressionElement::as_expression);
+                self.held(elements, depth)
+            }
             Expression::TemplateLiteral(_) => Thing::Worked.into(),
             Expression::BinaryExpression(binary) if binary.operator == BinaryOperator::Addition => {
                 let is_text = |things: Things| matches!(things.known.as_slice(), [Thing::Text(_) | Thing::Worked]);
@@ -120,7 +128,11 @@ impl Reader<'_> {
                     }
                     None => things.open = true,
                 },
-                Thing::Text(_) | Thing::Worked | Thing::Function | Thing::Chosen | Thing::Made => things.open = true,
+                // What was made may be a list of what was made.
+                Thing::Made | Thing::Chosen if name.starts_with(|c: char| c.is_ascii_digit()) => {
+                    things.add(thing.clone().into());
+                }
+                Thing::Text(_) | Thing::Worked | Thing::Function(_) | Thing::Chosen | Thing::Made => things.open = true,
             }
         }
         things
@@ -145,13 +157,49 @@ impl Reader<'_> {
                 Thing::Path(path) if matches!(path.as_str(), "atob" | "String" | "decodeURIComponent" | "unescape") => {
                     Thing::Worked.into()
                 }
+                Thing::Function(start) => {
+                    let mut things = self.returns.get(&start).cloned().unwrap_or_default();
+                    things.open = true;
+                    things
+                }
                 other => called(&other.into()),
             });
+        }
+        // A member chosen at run time that is handed to a method is called by it.
+        let chosen = |argument: &Argument<'_>| {
+            argument.as_expression().is_some_and(|argument| {
+                matches!(
+                    fold::bare(argument),
+                    Expression::Identifier(_) | Expression::ComputedMemberExpression(_) | Expression::CallExpression(_)
+                ) && self.deep(argument, depth).has(&Thing::Chosen)
+            })
+        };
+        if takes_callback(&call.callee) && call.arguments.iter().any(chosen) {
+            things.add(Thing::Made.into());
+        }
+        // What was made is handed through.
+        let handed = self.held(call.arguments.iter().filter_map(Argument::as_expression), depth);
+        if handed.has(&Thing::Made) {
+            things.add(Thing::Made.into());
         }
         if let Some(name) = member_name(&call.callee)
             && gives_text(name)
         {
             things.add(Thing::Worked.into());
+        }
+        things
+    }
+
+    /// What a list holds that was chosen or made at run time.
+    fn held<'e, 'a: 'e>(&self, elements: impl Iterator<Item = &'e Expression<'a>>, depth: usize) -> Things {
+        let mut things = Things::unknown();
+        for element in elements {
+            let element = self.deep(element, depth);
+            for thing in [Thing::Chosen, Thing::Made] {
+                if element.has(&thing) {
+                    things.add(thing.into());
+                }
+            }
         }
         things
     }
@@ -196,6 +244,14 @@ pub(super) fn member_name<'e>(expression: &'e Expression<'_>) -> Option<&'e str>
         },
         _ => None,
     }
+}
+
+/// Methods that call what they are given and answer what that answers.
+fn takes_callback(callee: &Expression<'_>) -> bool {
+    matches!(
+        member_name(callee),
+        Some("map" | "flatMap" | "from" | "reduce" | "then" | "apply" | "construct" | "call" | "bind" | "attempt")
+    )
 }
 
 /// Methods that answer a text.

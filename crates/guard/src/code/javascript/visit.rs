@@ -3,12 +3,13 @@
 use std::cell::Cell;
 
 use oxc_ast::ast::{
-    ArrowFunctionExpression, AssignmentExpression, BinaryExpression, BinaryOperator, CallExpression, CatchParameter,
-    Class, ClassType, ComputedMemberExpression, ConditionalExpression, ExportAllDeclaration, ExportDeclaration,
-    ExportFromDeclaration, Expression, ForStatementLeft, FormalParameter, FormalParameterRest, Function, FunctionBody,
-    FunctionType, IdentifierReference, IfStatement, ImportDeclaration, ImportDeclarationSpecifier, ImportExpression,
-    ImportOrExportKind, LogicalExpression, LogicalOperator, MethodDefinition, NewExpression, ObjectProperty, Program,
-    PropertyDefinition, StaticBlock, StaticMemberExpression, StringLiteral, TSClassImplements, TSEnumDeclaration,
+    Argument, ArrowFunctionBody, ArrowFunctionExpression, AssignmentExpression, BinaryExpression, BinaryOperator,
+    CallExpression, CatchParameter, Class, ClassType, ComputedMemberExpression, ConditionalExpression,
+    ExportAllDeclaration, ExportDeclaration, ExportFromDeclaration, Expression, ForStatementLeft, FormalParameter,
+    FormalParameterRest, Function, FunctionBody, FunctionType, IdentifierReference, IfStatement, ImportDeclaration,
+    ImportDeclarationSpecifier, ImportExpression, ImportOrExportKind, LogicalExpression, LogicalOperator,
+    MethodDefinition, NewExpression, ObjectProperty, Program, PropertyDefinition, ReturnStatement, Statement,
+    StaticBlock, StaticMemberExpression, StringLiteral, TSClassImplements, TSEnumDeclaration,
     TSExternalModuleDeclaration, TSGlobalDeclaration, TSImportEqualsDeclaration, TSInterfaceDeclaration,
     TSModuleReference, TSNamespaceDeclaration, TSType, TSTypeAliasDeclaration, TSTypeAnnotation, TSTypeName,
     TSTypeParameterDeclaration, TSTypeParameterInstantiation, TaggedTemplateExpression, TemplateElement,
@@ -24,6 +25,9 @@ use super::{Pass, Place, Reader, This, Use, fold, module_path, rules, value};
 
 impl Reader<'_> {
     fn identifier(&mut self, it: &IdentifierReference<'_>, place: Place) {
+        if self.pass != Pass::Judge || place == Place::Compared {
+            return;
+        }
         let name = it.name.as_str();
         // The arguments of a module are its loader and itself.
         if name == "arguments" && self.this_kind() == This::Top && self.scopes.find(name).is_none() {
@@ -34,12 +38,25 @@ impl Reader<'_> {
     }
 
     fn this(&mut self, it: &ThisExpression, place: Place) {
-        if self.this_kind() == This::Top {
+        if matches!(self.this_kind(), This::Top | This::Loose) {
             self.use_path(it.span, "globalThis", place);
         }
     }
 
     fn member<'a>(&mut self, span: Span, object: &Expression<'a>, name: Option<&str>, place: Place) {
+        if self.pass == Pass::Judge {
+            self.judge_member(span, object, name, place);
+        }
+        self.place = Place::Base(match name {
+            Some("name") => Use::Name,
+            None | Some("constructor" | "call" | "apply" | "bind" | "__proto__") => Use::Any,
+            Some(_) => Use::Member,
+        });
+        self.visit_expression(object);
+        self.place = Place::Value;
+    }
+
+    fn judge_member(&mut self, span: Span, object: &Expression<'_>, name: Option<&str>, place: Place) {
         let base = self.things(object);
         if let Some(name) = name {
             let member = self.member_of(&base, Some(name));
@@ -62,13 +79,6 @@ impl Reader<'_> {
         } else {
             self.choose(span, &base);
         }
-        self.place = Place::Base(match name {
-            Some("name") => Use::Name,
-            None | Some("constructor" | "call" | "apply" | "bind" | "__proto__") => Use::Any,
-            Some(_) => Use::Member,
-        });
-        self.visit_expression(object);
-        self.place = Place::Value;
     }
 
     /// The constructor of a function makes functions out of text; of other things only the name is asked.
@@ -129,6 +139,8 @@ impl<'a> Visit<'a> for Reader<'_> {
     }
 
     fn visit_program(&mut self, it: &Program<'a>) {
+        let is_module = |statement: &Statement<'_>| statement.as_module_declaration().is_some();
+        self.strict = it.has_use_strict_directive() || it.body.iter().any(is_module);
         walk::walk_program(self, it);
     }
 
@@ -154,7 +166,8 @@ impl<'a> Visit<'a> for Reader<'_> {
                 | Expression::ConditionalExpression(_)
                 | Expression::LogicalExpression(_)
                 | Expression::AwaitExpression(_) => {
-                    if place == Place::Value && matches!(it, Expression::ChainExpression(_)) {
+                    if self.pass == Pass::Judge && place == Place::Value && matches!(it, Expression::ChainExpression(_))
+                    {
                         let things = self.things(it);
                         self.use_things(it.span(), &things, place);
                     }
@@ -163,9 +176,13 @@ impl<'a> Visit<'a> for Reader<'_> {
                     self.place = Place::Value;
                 }
                 Expression::BinaryExpression(_) | Expression::CallExpression(_) | Expression::ImportExpression(_) => {
-                    if let Some(text) = self.text(it) {
+                    let text = if self.pass == Pass::Judge { self.text(it) } else { None };
+                    if let Some(text) = text {
                         self.literal(it.span(), &text);
-                    } else if place == Place::Value && !matches!(it, Expression::BinaryExpression(_)) {
+                    } else if self.pass == Pass::Judge
+                        && place == Place::Value
+                        && !matches!(it, Expression::BinaryExpression(_))
+                    {
                         let things = self.things(it);
                         self.use_things(it.span(), &things, place);
                     }
@@ -259,7 +276,8 @@ impl<'a> Visit<'a> for Reader<'_> {
         self.place = Place::Value;
         let shown = self.shown_only(&it.callee);
         for argument in &it.arguments {
-            self.place = if shown { Place::Compared } else { Place::Value };
+            let receives = matches!(argument, Argument::ThisExpression(_)) && takes_receiver(&it.callee);
+            self.place = if shown || receives { Place::Compared } else { Place::Value };
             self.visit_argument(argument);
         }
         self.place = Place::Value;
@@ -308,7 +326,11 @@ impl<'a> Visit<'a> for Reader<'_> {
         {
             self.visit_expression(key);
         }
+        if matches!(&it.value, Expression::FunctionExpression(_)) {
+            self.next_this = Some(This::Function);
+        }
         self.visit_expression(&it.value);
+        self.next_this = None;
     }
 
     fn visit_import_expression(&mut self, it: &ImportExpression<'a>) {
@@ -376,7 +398,9 @@ impl<'a> Visit<'a> for Reader<'_> {
 
     fn visit_export_all_declaration(&mut self, it: &ExportAllDeclaration<'a>) {
         if it.export_kind != ImportOrExportKind::Type {
-            self.use_module(it.span, it.source.value.as_str());
+            let name = it.source.value.as_str();
+            self.use_module(it.span, name);
+            self.use_path(it.span, &module_path(name), Place::Value);
         }
     }
 
@@ -439,12 +463,16 @@ impl<'a> Visit<'a> for Reader<'_> {
         let followed =
             it.left.is_assignment_target_pattern() && matches!(fold::bare(&it.right), Expression::Identifier(_));
         self.place = if followed { Place::Alias } else { Place::Value };
+        if it.left.as_member_expression().is_some() && matches!(&it.right, Expression::FunctionExpression(_)) {
+            self.next_this = Some(This::Function);
+        }
         self.visit_expression(&it.right);
+        self.next_this = None;
     }
 
     fn visit_formal_parameter(&mut self, it: &FormalParameter<'a>) {
         self.visit_decorators(&it.decorators);
-        let mut things = self.parameter.take().unwrap_or_else(Things::unknown);
+        let mut things = self.given.next().unwrap_or_else(Things::unknown);
         if let Some(default) = &it.initializer {
             self.visit_expression(default);
             things.add(self.things(default));
@@ -462,7 +490,7 @@ impl<'a> Visit<'a> for Reader<'_> {
 
     // What a function declares is not seen by the defaults of its parameters.
     fn visit_function_body(&mut self, it: &FunctionBody<'a>) {
-        self.parameter = None;
+        self.given = Vec::new().into_iter();
         self.scopes.enter(true);
         walk::walk_function_body(self, it);
         self.scopes.leave();
@@ -472,24 +500,25 @@ impl<'a> Visit<'a> for Reader<'_> {
         if it.declare || it.r#type == FunctionType::TSDeclareFunction {
             return;
         }
-        let this = self.next_this.take().unwrap_or(This::Function);
+        let is_constructor = it.id.as_ref().is_some_and(|name| name.name.starts_with(|c: char| c.is_ascii_uppercase()));
+        let usual = if self.strict || is_constructor { This::Function } else { This::Loose };
+        let this = self.next_this.take().unwrap_or(usual);
         if it.r#type == FunctionType::FunctionDeclaration
             && let Some(name) = &it.id
         {
-            self.bind_name(name.name.as_str(), Thing::Function.into(), false);
+            self.bind_name(name.name.as_str(), Thing::Function(it.span.start).into(), false);
         }
         let exported = std::mem::take(&mut self.exported);
-        let parameter = self.parameters.get(&it.span.start).cloned();
+        let outer = self.begin(it.span.start);
         self.within(this, |reader| {
             reader.enter_scope(flags, &it.scope_id);
             if it.r#type == FunctionType::FunctionExpression
                 && let Some(name) = &it.id
             {
-                reader.bind_name(name.name.as_str(), Thing::Function.into(), false);
+                reader.bind_name(name.name.as_str(), Thing::Function(it.span.start).into(), false);
             }
             // The name of an expression lies outside of its parameters.
             reader.enter_scope(flags, &it.scope_id);
-            reader.parameter = parameter;
             reader.visit_formal_parameters(&it.params);
             if let Some(body) = &it.body {
                 reader.visit_function_body(body);
@@ -497,14 +526,30 @@ impl<'a> Visit<'a> for Reader<'_> {
             reader.leave_scope();
             reader.leave_scope();
         });
+        self.end(outer);
         self.exported = exported;
     }
 
     fn visit_arrow_function_expression(&mut self, it: &ArrowFunctionExpression<'a>) {
         let exported = std::mem::take(&mut self.exported);
-        self.parameter = self.parameters.get(&it.span.start).cloned();
+        let outer = self.begin(it.span.start);
         walk::walk_arrow_function_expression(self, it);
+        self.end(outer);
         self.exported = exported;
+    }
+
+    fn visit_arrow_function_body(&mut self, it: &ArrowFunctionBody<'a>) {
+        if let Some(answer) = it.as_expression() {
+            self.returned(answer);
+        }
+        walk::walk_arrow_function_body(self, it);
+    }
+
+    fn visit_return_statement(&mut self, it: &ReturnStatement<'a>) {
+        if let Some(answer) = &it.argument {
+            self.returned(answer);
+        }
+        walk::walk_return_statement(self, it);
     }
 
     fn visit_class(&mut self, it: &Class<'a>) {
@@ -517,11 +562,11 @@ impl<'a> Visit<'a> for Reader<'_> {
         if it.r#type == ClassType::ClassDeclaration
             && let Some(name) = name
         {
-            self.bind_name(name, Thing::Function.into(), false);
+            self.bind_name(name, Thing::Function(it.span.start).into(), false);
         }
         self.enter_scope(ScopeFlags::StrictMode, &it.scope_id);
         if let Some(name) = name {
-            self.bind_name(name, Thing::Function.into(), false);
+            self.bind_name(name, Thing::Function(it.span.start).into(), false);
         }
         if let Some(heritage) = &it.heritage {
             self.visit_expression(&heritage.expression);
@@ -585,6 +630,12 @@ impl<'a> Visit<'a> for Reader<'_> {
     }
 }
 
+/// Whether a call only receives `this` to work on.
+fn takes_receiver(callee: &Expression<'_>) -> bool {
+    matches!(value::member_name(callee), Some("call" | "apply" | "bind" | "select"))
+        || matches!(fold::bare(callee), Expression::Identifier(name) if matches!(name.name.as_str(), "$" | "jQuery"))
+}
+
 impl Reader<'_> {
     /// What a program binds only where there is something in it hides no global that is judged.
     fn bind_kept(&mut self, name: &str) {
@@ -606,6 +657,27 @@ impl Reader<'_> {
             self.place = Place::Value;
         }
         self.bind(&it.id, things, var);
+    }
+
+    /// Begins a function: its parameters are what it is called with. Answers what to give back at its end.
+    fn begin(&mut self, start: u32) -> std::vec::IntoIter<Things> {
+        self.functions.push(start);
+        let given = self.parameters.get(&start).cloned().unwrap_or_default();
+        std::mem::replace(&mut self.given, given.into_iter())
+    }
+
+    fn end(&mut self, outer: std::vec::IntoIter<Things>) {
+        self.given = outer;
+        self.functions.pop();
+    }
+
+    fn returned(&mut self, answer: &Expression<'_>) {
+        if self.pass == Pass::Learn
+            && let Some(function) = self.functions.last().copied()
+        {
+            let things = self.things(answer);
+            self.returns.entry(function).or_default().add(things);
+        }
     }
 
     /// Remembers a member that the program defines with a function of its own.

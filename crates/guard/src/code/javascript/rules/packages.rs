@@ -38,8 +38,10 @@ fn first(name: &str, parts: usize) -> &str {
 const ASKED: &[(&str, Why)] = &[
     ("node:@nestjs/core.NestFactory", SOCKET),
     ("node:express().engine", LOADER),
+    ("node:express().listen", SOCKET),
     ("node:express().render", LOADER),
     ("node:express().set", LOADER),
+    ("node:fastify().listen", SOCKET),
     ("node:handlebars.registerHelper", CODE),
     ("node:http.Agent.prototype", SOCKET),
     ("node:http.globalAgent", SOCKET),
@@ -51,6 +53,7 @@ const ASKED: &[(&str, Why)] = &[
     ("node:js-yaml.DEFAULT_FULL_SCHEMA", CODE),
     ("node:knex().migrate", LOADER),
     ("node:knex().seed", LOADER),
+    ("node:koa().listen", SOCKET),
     ("node:langchain/experimental", CODE),
     ("node:langchain/load", LOADER),
     ("node:langchain/tools", CODE),
