@@ -5,8 +5,12 @@
 //! global object that is handed on instead of being used in its place are asked about.
 
 mod calls;
+mod deletes;
+mod flow;
 mod fold;
+mod options;
 mod patterns;
+mod places;
 mod rules;
 mod scope;
 mod value;

@@ -2,11 +2,11 @@
 
 use oxc_ast::ast::{
     Argument, ArrayExpressionElement, AssignmentExpression, CallExpression, Expression, NewExpression,
-    ObjectExpression, ObjectPropertyKind,
+    ObjectPropertyKind,
 };
 use oxc_span::{GetSpan as _, Span};
 
-use super::rules::Target;
+use super::options::{Found, property};
 use super::scope::{Thing, Things};
 use super::{Pass, Reader, fold, rules, value};
 use crate::code::Level;
@@ -21,10 +21,7 @@ const STATEMENTS: &str =
 const WRITES: &str = "writeFile appendFile createWriteStream rename copyFile symlink link chmod chown truncate unlink rm \
      rmdir outputFile outputJson writeJson move copy writeTextFile write remove mkdir cp ensureFile open";
 
-/// Parameters of a function that are followed.
-const MOST_PARAMETERS: usize = 8;
-
-fn listed(list: &str, name: &str) -> bool {
+pub(super) fn listed(list: &str, name: &str) -> bool {
     list.split_ascii_whitespace().any(|known| known == name)
 }
 
@@ -70,85 +67,6 @@ impl Reader<'_> {
         match fold::bare(callee) {
             Expression::ComputedMemberExpression(member) => self.text(&member.expression),
             _ => None,
-        }
-    }
-
-    /// A module that is awaited by way of `then` is what the callback is called with.
-    fn hand_to_callback<'a>(&mut self, it: &CallExpression<'a>, method: Option<&str>) {
-        if method != Some("then") {
-            return;
-        }
-        let Some(member) = fold::bare(&it.callee).as_member_expression() else { return };
-        let module = self.things(member.object());
-        let led = module.paths().any(|path| rules::is_guarded(path) || path.starts_with("node:"));
-        if !led {
-            return;
-        }
-        match it.arguments.first().and_then(Argument::as_expression).map(fold::bare) {
-            Some(Expression::ArrowFunctionExpression(function)) => {
-                self.called_with(function.span.start, 0, module);
-            }
-            Some(Expression::FunctionExpression(function)) => {
-                self.called_with(function.span.start, 0, module);
-            }
-            _ => self.use_things(it.span, &module, super::Place::Value),
-        }
-    }
-
-    /// Whether something that was made by a member chosen at run time is called by way of something else.
-    fn runs_made(&self, it: &CallExpression<'_>, method: Option<&str>) -> bool {
-        const CALLERS: &str = "setTimeout setInterval setImmediate queueMicrotask nextTick map forEach flatMap filter then \
-             catch finally on once addEventListener reduce some every find sort apply call bind construct";
-        let callee = match fold::bare(&it.callee) {
-            Expression::Identifier(name) => Some(name.name.as_str()),
-            _ => method,
-        };
-        if !callee.is_some_and(|callee| listed(CALLERS, callee)) {
-            return false;
-        }
-        let is_made = |expression: &Expression<'_>| self.things(expression).has(&Thing::Made);
-        let by_call = matches!(callee, Some("call" | "apply" | "bind"))
-            && fold::bare(&it.callee).as_member_expression().is_some_and(|member| is_made(member.object()));
-        by_call || it.arguments.iter().filter_map(Argument::as_expression).any(is_made)
-    }
-
-    /// What the functions of the program are called with.
-    fn hand_over<'a>(&mut self, it: &CallExpression<'a>, callee: &Things, is_method: bool) {
-        for function in callee.functions() {
-            for (at, argument) in it.arguments.iter().enumerate() {
-                let Some(argument) = argument.as_expression() else { break };
-                let things = self.things(argument);
-                self.called_with(function, at, things);
-            }
-        }
-        // A list of what was made hands its parts to a callback.
-        let object = fold::bare(&it.callee)
-            .as_member_expression()
-            .filter(|_| is_method)
-            .map(|member| self.things(member.object()));
-        let Some(object) = object else { return };
-        for thing in [Thing::Made, Thing::Chosen] {
-            if !object.has(&thing) {
-                continue;
-            }
-            let arguments = it.arguments.iter().filter_map(Argument::as_expression);
-            let callbacks: Vec<Things> = arguments.map(|argument| self.things(argument)).collect();
-            for callback in callbacks.iter().flat_map(Things::functions) {
-                self.called_with(callback, 0, thing.clone().into());
-            }
-        }
-    }
-
-    fn called_with(&mut self, function: u32, at: usize, things: Things) {
-        if at >= MOST_PARAMETERS {
-            return;
-        }
-        let parameters = self.parameters.entry(function).or_default();
-        if parameters.len() <= at {
-            parameters.resize(at + 1, Things::unknown());
-        }
-        if let Some(parameter) = parameters.get_mut(at) {
-            parameter.add(things);
         }
     }
 
@@ -297,164 +215,6 @@ impl Reader<'_> {
         }
     }
 
-    /// Deletes of whole folders.
-    fn delete<'a>(&mut self, span: Span, method: &str, callee: &Things, arguments: &[Argument<'a>]) {
-        let name = if method.is_empty() || callee.paths().any(|path| path.starts_with("node:")) {
-            callee.paths().next().and_then(|path| path.rsplit('.').next()).unwrap_or(method).to_owned()
-        } else {
-            method.to_owned()
-        };
-        let bare = name.strip_suffix("Sync").unwrap_or(&name);
-        let extra = callee.paths().any(|path| path.starts_with("node:fs-extra."));
-        let whole = match bare {
-            "rm" | "rmdir" if matches!(arguments.first(), Some(Argument::SpreadElement(_))) => true,
-            "rm" | "rmdir" => self.is_recursive(arguments.get(1)),
-            "remove" if extra => true,
-            "emptyDir" => true,
-            "remove" => {
-                name.ends_with("Sync") && callee.paths().all(|path| !path.starts_with("Deno."))
-                    || self.is_recursive(arguments.get(1))
-            }
-            _ => false,
-        };
-        if !whole {
-            return;
-        }
-        let target = arguments.first().and_then(Argument::as_expression);
-        match target.map_or(Target::Unknown, |target| self.target(target)) {
-            Target::Inside => {}
-            Target::Outside => {
-                self.refuse(span, "code-delete", format!("`{name}` of everything in a folder outside of the project"))
-            }
-            Target::Unknown => {
-                self.ask(span, "code-delete", format!("`{name}` of everything in a folder that is not known"))
-            }
-        }
-    }
-
-    fn is_recursive(&self, options: Option<&Argument<'_>>) -> bool {
-        let Some(options) = options else { return false };
-        let Some(options) = options.as_expression() else { return true };
-        match fold::bare(options) {
-            Expression::ObjectExpression(object) => property(object, "recursive").is_on(),
-            Expression::ArrowFunctionExpression(_) | Expression::FunctionExpression(_) => false,
-            _ => true,
-        }
-    }
-
-    fn target(&self, expression: &Expression<'_>) -> Target {
-        if let Some(text) = self.text(expression) {
-            return rules::delete_target(&text);
-        }
-        let things = self.things(expression);
-        if things.paths().any(|path| is_home(path) || path == "process.cwd()") || self.begins_outside(expression) {
-            return Target::Outside;
-        }
-        let temporary = |thing: &Thing| matches!(thing, Thing::Path(path) if path.contains("mkdtemp") || path.contains("makeTempDir"));
-        if !things.open && !things.known.is_empty() && things.known.iter().all(temporary) {
-            return Target::Inside;
-        }
-        match fold::bare(expression) {
-            Expression::CallExpression(call) => {
-                let joins = self
-                    .things(&call.callee)
-                    .paths()
-                    .any(|path| matches!(path, "node:path.join" | "node:path.resolve" | "path.join" | "path.resolve"));
-                if joins { self.joined(call.arguments.iter().map(Argument::as_expression)) } else { Target::Unknown }
-            }
-            Expression::TemplateLiteral(template) => {
-                let anchored = template.quasis.first().is_some_and(|text| text.value.raw.is_empty())
-                    && template.expressions.first().is_some_and(|first| self.is_anchor(first))
-                    && template.expressions.len() == 1;
-                let rest = template.quasis.last().and_then(|text| text.value.cooked.as_ref()).map(|text| text.as_str());
-                match rest.and_then(|rest| rest.strip_prefix('/')) {
-                    Some(rest) if anchored => rules::delete_target(rest),
-                    _ => Target::Unknown,
-                }
-            }
-            Expression::NewExpression(call)
-                if self.things(&call.callee).paths().any(|path| matches!(path, "URL" | "node:url.URL")) =>
-            {
-                let based = call
-                    .arguments
-                    .get(1)
-                    .and_then(Argument::as_expression)
-                    .is_some_and(|base| self.things(base).paths().any(|path| path == "import.meta.url"));
-                let text = call.arguments.first().and_then(Argument::as_expression).and_then(|first| self.text(first));
-                match text {
-                    Some(text) if based => rules::delete_target(&text),
-                    _ => Target::Unknown,
-                }
-            }
-            _ => Target::Unknown,
-        }
-    }
-
-    /// Whether a text that is put together begins outside of the project.
-    fn begins_outside(&self, expression: &Expression<'_>) -> bool {
-        let home = |first: &Expression<'_>| self.things(first).paths().any(is_home);
-        match fold::bare(expression) {
-            Expression::TemplateLiteral(template) => {
-                let start = template.quasis.first().map_or("", |text| text.value.raw.as_str());
-                rules::is_outside(start) || start.is_empty() && template.expressions.first().is_some_and(home)
-            }
-            Expression::BinaryExpression(_) => {
-                let mut first = expression;
-                // Sums lean to the left.
-                while let Expression::BinaryExpression(binary) = fold::bare(first) {
-                    first = &binary.left;
-                }
-                home(first) || self.text(first).is_some_and(|text| rules::is_outside(&text))
-            }
-            Expression::CallExpression(call) => {
-                let first = call.arguments.first().and_then(Argument::as_expression);
-                let joins = matches!(value::member_name(&call.callee), Some("join" | "resolve"));
-                joins
-                    && first.is_some_and(|first| {
-                        home(first) || self.text(first).is_some_and(|text| rules::is_outside(&text))
-                    })
-            }
-            _ => {
-                self.text(expression).is_some_and(|text| text.len() < 300 && rules::is_outside(&text))
-                    || home(expression)
-            }
-        }
-    }
-
-    fn is_anchor(&self, expression: &Expression<'_>) -> bool {
-        self.things(expression).paths().any(|path| {
-            matches!(
-                path,
-                "__dirname" | "process.cwd()" | "import.meta.dirname" | "import.meta.dir" | "node:os.tmpdir()"
-            ) || path.contains("mkdtemp")
-                || path.starts_with("node:path.dirname()")
-        })
-    }
-
-    /// Parts of a path that are put together: inside, if they begin in the project and end in a folder of it.
-    fn joined<'e, 'a: 'e>(&self, parts: impl Iterator<Item = Option<&'e Expression<'a>>>) -> Target {
-        let mut path = String::new();
-        for (at, part) in parts.enumerate() {
-            let Some(part) = part else { return Target::Unknown };
-            match self.text(part) {
-                Some(text) if at == 0 || !text.starts_with('/') => {
-                    path.push_str(&text);
-                    path.push('/');
-                }
-                Some(_) => return Target::Outside,
-                None if at == 0 && self.is_anchor(part) => {}
-                None if at == 0 => {
-                    return match self.target(part) {
-                        Target::Outside => Target::Outside,
-                        Target::Inside | Target::Unknown => Target::Unknown,
-                    };
-                }
-                None => return Target::Unknown,
-            }
-        }
-        rules::delete_target(&path)
-    }
-
     pub(super) fn construct<'a>(&mut self, it: &NewExpression<'a>) {
         if self.pass != Pass::Judge {
             return;
@@ -539,10 +299,6 @@ fn is_getter(path: &str) -> bool {
     })
 }
 
-fn is_home(path: &str) -> bool {
-    matches!(path, "process.env.HOME" | "process.env.USERPROFILE" | "node:os.homedir()" | "os.homedir()")
-}
-
 fn is_file_path(path: &str) -> bool {
     ["node:fs", "Deno.", "Bun.", "node:typescript", "node:graceful-fs", "node:write-file-atomic", "node:jsonfile"]
         .iter()
@@ -565,39 +321,6 @@ fn is_plain_option(key: &str, value: &Expression<'_>) -> bool {
         }
         _ => false,
     }
-}
-
-enum Found<'e, 'a> {
-    Value(&'e Expression<'a>),
-    /// Nobody can say.
-    Unknown,
-    None,
-}
-
-impl Found<'_, '_> {
-    /// Whether it is there and not plainly off.
-    fn is_on(&self) -> bool {
-        match self {
-            Self::Value(Expression::BooleanLiteral(value)) => value.value,
-            Self::Value(_) | Self::Unknown => true,
-            Self::None => false,
-        }
-    }
-}
-
-fn property<'e, 'a>(object: &'e ObjectExpression<'a>, name: &str) -> Found<'e, 'a> {
-    let mut found = Found::None;
-    for property in &object.properties {
-        match property {
-            ObjectPropertyKind::SpreadProperty(_) => found = Found::Unknown,
-            ObjectPropertyKind::ObjectProperty(property) => match property.key.static_name() {
-                Some(key) if key == name => found = Found::Value(fold::bare(&property.value)),
-                Some(_) => {}
-                None => found = Found::Unknown,
-            },
-        }
-    }
-    found
 }
 
 /// Whether the options of a request ask for a method that reads.
