@@ -44,7 +44,7 @@ pub(in crate::code::javascript) fn is_telling_text(text: &str) -> bool {
          .bash_history authorized_keys id_rsa id_dsa id_ecdsa id_ed25519 cron.d crontab crontabs sudoers sudoers.d \
          docker.sock containerd.sock podman.sock .pgpass .npmrc .pypirc LaunchAgents LaunchDaemons";
     const STARTS: &str = "/etc/passwd /etc/shadow /etc/sudoers /etc/cron /etc/ld.so /etc/init /etc/systemd /proc/self \
-         /proc/1 /dev/mem /dev/kmem /dev/sd /dev/nvme /boot /root/ /var/run/docker";
+         /proc/1 /dev/mem /dev/kmem /dev/sd /dev/nvme /boot /root /var/run/docker";
     const HOSTS: &str = "169.254. metadata.google.internal 100.100.100.200 fd00:ec2";
     if text.len() > 300 || text.contains(['\n', '<']) {
         return false;
