@@ -64,8 +64,8 @@ fn check(kind: &str, case: &Map<String, Value>) -> Verdict {
                 Some("readonly") => Level::Readonly,
                 _ => Level::Standard,
             };
-            let javascript = case.get("language").and_then(Value::as_str) == Some("javascript");
-            code::check(if javascript { Language::JavaScript } else { Language::Python }, level, input)
+            let language = case.get("language").and_then(Value::as_str).and_then(Language::from_name);
+            code::check(language.unwrap_or(Language::Python), level, input)
         }
         "message" => {
             let layer = case.get("layer").and_then(Value::as_str).and_then(Layer::from_name).unwrap_or(Layer::Rpc);

@@ -115,9 +115,9 @@ pub(crate) fn findings(language: Language, level: Level, source: &str) -> Vec<Fi
     }
     let found = match language {
         Language::Python => python::findings(level, source),
-        Language::JavaScript => javascript::findings(level, source, false),
-        Language::TypeScript => javascript::findings(level, source, true),
+        Language::JavaScript => return javascript::findings(level, source, false),
+        Language::TypeScript => return javascript::findings(level, source, true),
         Language::Shell => return crate::shell::check(source).err().into_iter().collect(),
     };
-    if found.is_empty() { known::doubts(language, source) } else { found }
+    if found.is_empty() { known::doubts(source) } else { found }
 }

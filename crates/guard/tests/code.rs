@@ -59,6 +59,25 @@ fn ordinary_javascript_is_accepted() {
     assert_all(Language::JavaScript, include_str!("code_cases/javascript_accepted.txt"), true);
 }
 
+/// Programs by someone who has read the rules: each is refused, or a person is asked.
+#[test]
+fn hostile_javascript_never_runs_unasked() {
+    assert_all(Language::JavaScript, include_str!("code_cases/javascript_hostile.txt"), false);
+}
+
+/// What a program does in daily work is understood; what only a person can know is asked and not refused.
+#[test]
+fn everyday_javascript_is_understood() {
+    let verdicts =
+        |file| cases(file).map(|source| (source, code::check(Language::JavaScript, Level::Standard, source)));
+    for (source, verdict) in verdicts(include_str!("code_cases/javascript_understood.txt")) {
+        assert_eq!(verdict, Ok(()), "{source}");
+    }
+    for (source, verdict) in verdicts(include_str!("code_cases/javascript_asked.txt")) {
+        assert!(verdict.as_ref().is_err_and(switchboard_guard::Finding::asks), "{source}\n=> {verdict:?}");
+    }
+}
+
 #[test]
 fn levels() {
     for case in cases(include_str!("code_cases/python_levels.txt")) {
@@ -74,6 +93,16 @@ fn levels() {
         ("fetch('x', { method: 'POST' })", "readonly", false),
         ("fetch('x')", "readonly", true),
         ("process.env.A = '1'", "readonly", false),
+        ("fetch.call(null, 'x', { method: 'DELETE' })", "readonly", false),
+        ("fetch(new Request('x', { method: 'POST' }))", "readonly", false),
+        ("const f = fetch; f('x', { method: 'POST' })", "readonly", false),
+        ("const { promises: { writeFile } } = require('fs'); writeFile('x', 'y')", "readonly", false),
+        ("new (require('fs').WriteStream)('x')", "readonly", false),
+        ("const fs = require('fs'); fs[name]('x', 'y')", "readonly", false),
+        ("[require('fs')][0].writeFileSync('x', 'y')", "readonly", false),
+        ("Object.assign(process.env, { A: '1' })", "readonly", false),
+        ("delete process.env.A", "readonly", false),
+        ("const { promises } = require('fs'); await promises.readFile('x')", "readonly", true),
         ("import x from 'lodash'", "strict", false),
         ("import path from 'node:path'", "strict", true),
     ] {

@@ -4,9 +4,9 @@ use ruff_python_ast::visitor::{Visitor, walk_stmt};
 use ruff_python_ast::{Expr, Stmt, StmtImport, StmtImportFrom};
 use ruff_python_parser::parse_module;
 
-use super::Language;
+use super::{Language, javascript};
 
-/// The names as they are written. In languages other than Python, everything in quotes may be one.
+/// The names as they are written; of JavaScript, also those that are put together out of constants.
 pub(crate) fn imports(language: Language, source: &str) -> Vec<String> {
     match language {
         Language::Python => {
@@ -16,7 +16,8 @@ pub(crate) fn imports(language: Language, source: &str) -> Vec<String> {
             }
             found.0
         }
-        Language::JavaScript | Language::TypeScript => quoted(source),
+        Language::JavaScript => javascript::imports(source, false),
+        Language::TypeScript => javascript::imports(source, true),
         Language::Shell => Vec::new(),
     }
 }
@@ -35,19 +36,4 @@ impl<'a> Visitor<'a> for Found {
 
     // No import stands in an expression, and expressions may be deep.
     fn visit_expr(&mut self, _: &'a Expr) {}
-}
-
-/// The words behind `from`, `import` and `require` that stand in quotes.
-fn quoted(source: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    for keyword in ["from", "import", "require"] {
-        for rest in source.split(keyword).skip(1) {
-            let rest = rest.trim_start().trim_start_matches('(').trim_start();
-            let Some(quote) = rest.chars().next().filter(|c| matches!(c, '"' | '\'' | '`')) else { continue };
-            if let Some(name) = rest[1..].split(quote).next() {
-                found.push(name.strip_prefix("node:").unwrap_or(name).to_owned());
-            }
-        }
-    }
-    found
 }

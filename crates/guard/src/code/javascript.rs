@@ -1,66 +1,102 @@
 //! JavaScript and TypeScript by their syntax tree.
 //!
-//! Names are followed through constants and simple declarations, member names through constant strings. A module or a
-//! member of a global object that is chosen by a name worked out at run time is refused.
+//! Names are followed through scopes, constants and simple declarations, member names through constant strings. What
+//! leads out is refused; a module that is not known, a member of a global object chosen at run time, and a loader or
+//! global object that is handed on instead of being used in its place are asked about.
 
+mod calls;
+mod deletes;
+mod flow;
 mod fold;
+mod options;
+mod patterns;
+mod places;
 mod rules;
+mod scope;
+mod value;
+mod visit;
 
 pub(super) use rules::STRICT_MODULES;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use oxc_allocator::Allocator;
-use oxc_ast::ast::{
-    Argument, AssignmentExpression, AssignmentTarget, BinaryExpression, BinaryOperator, BindingPattern, CallExpression,
-    ComputedMemberExpression, ExportAllDeclaration, Expression, IdentifierReference, ImportDeclaration,
-    ImportExpression, NewExpression, ObjectPropertyKind, PropertyKey, StaticMemberExpression, TSType,
-    VariableDeclarator,
-};
-use oxc_ast_visit::{Visit, walk};
+use oxc_ast::ast::{Expression, Program};
+use oxc_ast_visit::Visit as _;
 use oxc_parser::Parser;
-use oxc_span::{GetSpan as _, SourceType, Span};
+use oxc_span::{SourceType, Span};
 
 use crate::Finding;
 use crate::code::{Level, position};
+use scope::{Scopes, Things};
 
 /// Brackets open at once: what nests deeper is not parsed.
 const DEEPEST: usize = 300;
 /// The parser goes down with the source; this is enough for the longest source that is read.
 const STACK: usize = 256 << 20;
+/// Findings of each kind.
 const MOST_FINDINGS: usize = 20;
-/// Members of members that are followed.
-const LONGEST_CHAIN: usize = 60;
 
-/// Every reason to refuse the program.
+/// Every reason to refuse the program or to ask about it; the reasons to refuse come first.
 pub(super) fn findings(level: Level, source: &str, typescript: bool) -> Vec<Finding> {
+    match read(level, source, typescript) {
+        Ok(reader) => {
+            let mut findings = reader.findings;
+            findings.sort_by_key(Finding::asks);
+            findings
+        }
+        Err(finding) => vec![finding],
+    }
+}
+
+/// The modules that the program names, as it names them.
+pub(super) fn imports(source: &str, typescript: bool) -> Vec<String> {
+    read(Level::Standard, source, typescript).map(|reader| reader.modules).unwrap_or_default()
+}
+
+/// Whether a module may be imported at no level.
+pub(super) fn is_blocked(import: &str) -> bool {
+    rules::refused(&module_path(import)).is_some()
+}
+
+fn read(level: Level, source: &str, typescript: bool) -> Result<Reader<'_>, Finding> {
     if deeper_than(source, DEEPEST) {
-        return vec![Finding::new("code-syntax", format!("nested deeper than {DEEPEST} brackets"))];
+        return Err(Finding::new("code-syntax", format!("nested deeper than {DEEPEST} brackets")));
     }
     stacker::grow(STACK, || {
         let allocator = Allocator::default();
-        let kinds = if typescript {
-            [SourceType::ts(), SourceType::tsx(), SourceType::ts()]
-        } else {
-            [SourceType::mjs().with_jsx(true), SourceType::cjs(), SourceType::script()]
-        };
-        // A program is a module or a script; whichever it is, it must be valid as one of them.
+        // A program is a module or a script, and types are often written into what is called JavaScript; whichever it
+        // is, it must be valid as one of them.
+        let typed_script = SourceType::ts().with_commonjs(true);
+        let javascript =
+            [SourceType::mjs().with_jsx(true), SourceType::cjs(), SourceType::script(), SourceType::ts(), typed_script];
+        let types = [SourceType::ts(), SourceType::tsx(), typed_script];
+        let kinds = if typescript { &types[..] } else { &javascript[..] };
+        // Scripts know comments that modules do not: what looks like one is read both ways.
+        let both_ways = source.contains("<!--") || source.contains("-->");
         let mut first_error = None;
+        let mut read: Option<Reader<'_>> = None;
         for kind in kinds {
-            let parsed = Parser::new(&allocator, source, kind).parse();
+            let parsed = Parser::new(&allocator, source, *kind).parse();
             if !parsed.panicked && parsed.diagnostics.is_empty() {
-                let mut reader = Reader { level, source, names: HashMap::new(), findings: Vec::new(), judging: false };
-                // The first walk learns what names hold, wherever they are given it.
-                reader.visit_program(&parsed.program);
-                reader.judging = true;
-                reader.visit_program(&parsed.program);
-                return reader.findings;
+                let mut reader = Reader::new(level, source);
+                reader.read(&parsed.program);
+                match &mut read {
+                    Some(earlier) => earlier.findings.append(&mut reader.findings),
+                    None => read = Some(reader),
+                }
+                if !both_ways {
+                    break;
+                }
             }
             first_error
                 .get_or_insert_with(|| parsed.diagnostics.iter().next().map(ToString::to_string).unwrap_or_default());
         }
+        if let Some(reader) = read {
+            return Ok(reader);
+        }
         let error = first_error.unwrap_or_default();
-        vec![Finding::new("code-syntax", format!("the source does not parse: {error}"))]
+        Err(Finding::new("code-syntax", format!("the source does not parse: {error}")))
     })
 }
 
@@ -76,405 +112,202 @@ fn deeper_than(source: &str, most: usize) -> bool {
     })
 }
 
-/// What a name or an expression stands for.
-#[derive(Debug, Clone, PartialEq)]
-enum Thing {
-    /// A text.
-    Text(String),
-    /// A qualified name: `process.binding`, or `node:fs` and its members for a module.
-    Path(String),
+/// What a walk is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Pass {
+    /// Finds what names are bound where.
+    Declare,
+    /// Learns what the names hold.
+    Learn,
+    Judge,
+}
+
+/// Where an expression stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Place {
+    /// Anywhere it is handed on.
+    #[default]
+    Value,
+    /// Asked for a member, or given one.
+    Base(Use),
+    Callee,
+    /// Given to a name that is followed.
+    Alias,
+    /// Only compared or tested.
+    Compared,
+}
+
+/// What a member is asked for itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Use {
+    /// Its name.
+    Name,
+    /// A member of its own.
+    Member,
+    /// Something with which it is called, or nobody can say.
+    Any,
+}
+
+/// What `this` is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum This {
+    /// The global object or the module.
+    Top,
+    /// Whatever a function is called on.
+    Function,
+    /// The global object, of a function that is called on nothing.
+    Loose,
+    Method,
+    Static,
 }
 
 struct Reader<'s> {
     level: Level,
     source: &'s str,
-    /// What names hold; `None` for those that hold different things.
-    names: HashMap<String, Option<Thing>>,
+    pass: Pass,
+    scopes: Scopes,
+    place: Place,
+    this: Vec<This>,
+    /// What `this` is in the next function.
+    next_this: Option<This>,
+    /// What functions are called with and what they answer, by where they begin.
+    parameters: HashMap<u32, Vec<Things>>,
+    returns: HashMap<u32, Things>,
+    /// The functions that are being read, and what the next parameters of the innermost are given.
+    functions: Vec<u32>,
+    given: std::vec::IntoIter<Things>,
+    /// Whether a function that is called on nothing has no `this`.
+    strict: bool,
+    /// Whether what is declared is handed to others.
+    exported: bool,
+    /// Members that the program defines itself.
+    own: HashSet<String>,
+    modules: Vec<String>,
     findings: Vec<Finding>,
-    judging: bool,
 }
 
 impl<'s> Reader<'s> {
+    fn new(level: Level, source: &'s str) -> Self {
+        Self {
+            level,
+            source,
+            pass: Pass::Declare,
+            scopes: Scopes::default(),
+            place: Place::Value,
+            this: Vec::new(),
+            next_this: None,
+            parameters: HashMap::new(),
+            returns: HashMap::new(),
+            functions: Vec::new(),
+            given: Vec::new().into_iter(),
+            strict: false,
+            exported: false,
+            own: HashSet::new(),
+            modules: Vec::new(),
+            findings: Vec::new(),
+        }
+    }
+
+    fn read(&mut self, program: &Program<'_>) {
+        // What a name holds may be known only after a name further down is: a few times are enough for what is judged.
+        for pass in [Pass::Declare, Pass::Learn, Pass::Learn, Pass::Learn, Pass::Judge] {
+            self.pass = pass;
+            self.scopes.restart();
+            self.place = Place::Value;
+            self.visit_program(program);
+        }
+    }
+
+    fn this_kind(&self) -> This {
+        self.this.last().copied().unwrap_or(This::Top)
+    }
+
     fn refuse(&mut self, span: Span, rule: &'static str, message: String) {
-        if !self.judging || self.findings.len() >= MOST_FINDINGS {
+        self.find(span, Finding::new(rule, message));
+    }
+
+    fn ask(&mut self, span: Span, rule: &'static str, message: String) {
+        self.find(span, Finding::new(rule, message).suggest("a person has to agree, or write it plainly").ask());
+    }
+
+    fn find(&mut self, span: Span, finding: Finding) {
+        let alike = |earlier: &&Finding| earlier.asks() == finding.asks();
+        if self.pass != Pass::Judge || self.findings.iter().filter(alike).count() >= MOST_FINDINGS {
             return;
         }
         let (line, column) = position::of(self.source, span.start as usize);
-        if !self.findings.iter().any(|earlier| earlier.place == Some((line, column)) && earlier.rule == rule) {
-            self.findings.push(Finding::new(rule, message).at(line, column));
+        let here = |earlier: &Finding| earlier.place == Some((line, column)) && earlier.rule == finding.rule;
+        if !self.findings.iter().any(|earlier| here(earlier) && earlier.asks() == finding.asks()) {
+            self.findings.push(finding.at(line, column));
         }
     }
 
-    fn learn(&mut self, name: &str, thing: Option<Thing>) {
-        if self.judging {
+    /// Judges a qualified name in its place.
+    fn use_path(&mut self, span: Span, path: &str, place: Place) {
+        if self.pass != Pass::Judge || place == Place::Compared {
             return;
         }
-        match self.names.get_mut(name) {
-            None => {
-                self.names.insert(name.to_owned(), thing);
-            }
-            Some(known) if *known == thing => {}
-            // Something that leads somewhere is kept over something harmless.
-            Some(known) => {
-                if let Some(Thing::Path(_)) = thing {
-                    *known = thing;
-                } else if !matches!(known, Some(Thing::Path(_))) {
-                    *known = None;
-                }
-            }
-        }
-    }
-
-    /// What an expression stands for, where that is known.
-    fn thing(&self, expression: &Expression<'_>) -> Option<Thing> {
-        self.deep_thing(expression, 0)
-    }
-
-    // A chain longer than this is followed by nobody; what cannot be followed is refused where it matters.
-    fn deep_thing(&self, expression: &Expression<'_>, depth: usize) -> Option<Thing> {
-        if depth > LONGEST_CHAIN {
-            return None;
-        }
-        if let Some(text) = fold::text(expression, &|name| match self.names.get(name) {
-            Some(Some(Thing::Text(text))) => Some(text.clone()),
-            _ => None,
-        }) {
-            return Some(Thing::Text(text));
-        }
-        match expression.without_parentheses() {
-            Expression::Identifier(name) => match self.names.get(name.name.as_str()) {
-                Some(known) => known.clone(),
-                None => Some(Thing::Path(name.name.as_str().to_owned())),
-            },
-            Expression::StaticMemberExpression(member) => {
-                self.deep_member(&member.object, member.property.name.as_str(), depth + 1)
-            }
-            Expression::ComputedMemberExpression(member) => match self.deep_thing(&member.expression, depth + 1) {
-                Some(Thing::Text(name)) => self.deep_member(&member.object, &name, depth + 1),
-                _ => None,
-            },
-            Expression::ChainExpression(chain) => chain.expression.as_member_expression().and_then(|member| {
-                let name = member.static_property_name()?;
-                self.deep_member(member.object(), name.as_ref(), depth + 1)
-            }),
-            Expression::CallExpression(call) => self.imported(call, depth + 1),
-            Expression::AwaitExpression(inner) => match &inner.argument {
-                Expression::ImportExpression(import) => self.module_of(&import.source, depth + 1),
-                other => self.deep_thing(other, depth + 1),
-            },
-            Expression::ImportExpression(import) => self.module_of(&import.source, depth + 1),
-            Expression::LogicalExpression(either) => {
-                self.deep_thing(&either.left, depth + 1).or_else(|| self.deep_thing(&either.right, depth + 1))
-            }
-            Expression::SequenceExpression(sequence) => {
-                sequence.expressions.last().and_then(|last| self.deep_thing(last, depth + 1))
-            }
-            Expression::TSAsExpression(inner) => self.deep_thing(&inner.expression, depth + 1),
-            Expression::TSNonNullExpression(inner) => self.deep_thing(&inner.expression, depth + 1),
-            _ => None,
-        }
-    }
-
-    fn member(&self, object: &Expression<'_>, name: &str) -> Option<Thing> {
-        self.deep_member(object, name, 0)
-    }
-
-    fn deep_member(&self, object: &Expression<'_>, name: &str, depth: usize) -> Option<Thing> {
-        match self.deep_thing(object, depth) {
-            // The global object under any of its names.
-            Some(Thing::Path(path)) if rules::is_global(&path) => Some(Thing::Path(name.to_owned())),
-            Some(Thing::Path(path)) if path.len() < 200 => Some(Thing::Path(format!("{path}.{name}"))),
-            _ => None,
-        }
-    }
-
-    fn module_of(&self, source: &Expression<'_>, depth: usize) -> Option<Thing> {
-        match self.deep_thing(source, depth) {
-            Some(Thing::Text(name)) => Some(Thing::Path(module_path(&name))),
-            _ => None,
-        }
-    }
-
-    /// The module that `require(..)` answers.
-    fn imported(&self, call: &CallExpression<'_>, depth: usize) -> Option<Thing> {
-        let Some(Thing::Path(path)) = self.deep_thing(&call.callee, depth) else { return None };
-        if !rules::is_require(&path) {
-            return None;
-        }
-        self.module_of(call.arguments.first()?.as_expression()?, depth)
-    }
-
-    fn judge(&mut self, span: Span, path: &str) {
         if let Some(why) = rules::refused(path) {
             self.refuse(span, why.0, format!("`{path}` {}", why.1));
+        } else if let Some(why) = rules::asked(path).or_else(|| rules::package_asked(path)) {
+            self.ask(span, why.0, format!("`{path}` {}", why.1));
+        } else if rules::is_unlisted_member(path) {
+            self.ask(span, "code-unknown", format!("what `{path}` does is not known"));
         } else if self.level == Level::Readonly && rules::writes(path) {
             self.refuse(span, "code-write", format!("`{path}` changes something, which readonly code may not"));
+        } else if place == Place::Value && rules::is_guarded(path) || place == Place::Alias && path == "require" {
+            self.ask(span, "code-handed-on", format!("`{path}` is handed on, and what is done with it is not seen"));
+        } else if self.level == Level::Readonly && place != Place::Callee && path == "fetch"
+            || self.level == Level::Readonly
+                && place == Place::Value
+                && matches!(path, "node:fs" | "node:fs/promises" | "node:fs.promises")
+        {
+            self.refuse(span, "code-write", format!("`{path}` is handed on, which readonly code may not"));
         }
     }
 
-    fn judge_module(&mut self, span: Span, name: &str) {
+    fn use_things(&mut self, span: Span, things: &Things, place: Place) {
+        for path in things.paths() {
+            self.use_path(span, path, place);
+        }
+    }
+
+    /// Judges a module that is named by a text.
+    fn use_module(&mut self, span: Span, name: &str) {
+        if self.pass != Pass::Judge {
+            return;
+        }
+        self.modules.push(name.strip_prefix("node:").unwrap_or(name).to_owned());
         let path = module_path(name);
         if rules::refused(&path).is_some() {
-            self.judge(span, &path);
-        } else if self.level >= Level::Strict && !rules::strict_module(&path) {
+            self.use_path(span, &path, Place::Base(Use::Member));
+        } else if self.level >= Level::Strict
+            && !rules::strict_module(&format!("node:{}", name.strip_prefix("node:").unwrap_or(name)))
+        {
             self.refuse(span, "code-import", format!("import of `{name}`, which is not on the list"));
+        } else if !rules::is_known(name) {
+            let message = format!("what the module `{name}` does is not known");
+            let advice = "a person has to agree, or use a module of the language's own library";
+            self.find(span, Finding::new("code-unknown", message).suggest(advice).ask());
+        } else {
+            self.use_path(span, &path, Place::Base(Use::Member));
         }
     }
 
-    fn judge_source(&mut self, span: Span, source: &Expression<'_>) {
-        match self.thing(source) {
-            Some(Thing::Text(name)) => self.judge_module(span, &name),
-            _ => self.refuse(
-                span,
-                "code-computed-name",
-                "a module is chosen by a name worked out at run time".to_owned(),
-            ),
-        }
-    }
-
-    fn arguments_text(&self, argument: Option<&Argument<'_>>) -> bool {
-        argument.and_then(Argument::as_expression).is_some_and(|argument| {
-            matches!(self.thing(argument), Some(Thing::Text(_)))
-                || matches!(argument.without_parentheses(), Expression::TemplateLiteral(_))
-                || matches!(argument.without_parentheses(), Expression::BinaryExpression(binary) if binary.operator == BinaryOperator::Addition)
-        })
-    }
-
-    /// The name of the member that is called, and the object it belongs to.
-    fn called_member<'c, 'a>(&self, callee: &'c Expression<'a>) -> Option<(String, &'c Expression<'a>)> {
-        match callee.without_parentheses() {
-            Expression::StaticMemberExpression(member) => {
-                Some((member.property.name.as_str().to_owned(), &member.object))
+    fn use_source(&mut self, span: Span, source: &Expression<'_>) {
+        match self.text(source) {
+            Some(name) => self.use_module(span, &name),
+            None => {
+                self.ask(span, "code-computed-name", "a module is chosen by a name worked out at run time".to_owned())
             }
-            Expression::ComputedMemberExpression(member) => match self.thing(&member.expression) {
-                Some(Thing::Text(name)) => Some((name, &member.object)),
-                _ => None,
-            },
-            _ => None,
-        }
-    }
-
-    fn constructor(&mut self, span: Span, name: &str, object: &Expression<'_>) {
-        if name != "constructor" {
-            return;
-        }
-        let inner = self.called_member(object).map(|(name, _)| name);
-        let function = matches!(
-            object.without_parentheses(),
-            Expression::FunctionExpression(_) | Expression::ArrowFunctionExpression(_) | Expression::CallExpression(_)
-        );
-        if function
-            || inner.is_some_and(|inner| inner == "constructor" || inner == "__proto__" || rules::is_method(&inner))
-        {
-            self.refuse(span, "code-dynamic", "the constructor of functions runs text as code".to_owned());
         }
     }
 }
 
-/// Whether a module may be imported at no level.
-pub(super) fn is_blocked(import: &str) -> bool {
-    rules::refused(&module_path(import)).is_some()
-}
-
-/// Modules are known under their bare name, with and without `node:`.
+/// Modules are known under their bare name, with and without `node:`. The module `process` is the global.
 fn module_path(name: &str) -> String {
-    format!("node:{}", name.strip_prefix("node:").unwrap_or(name))
-}
-
-impl<'a> Visit<'a> for Reader<'_> {
-    fn visit_expression(&mut self, it: &Expression<'a>) {
-        stacker::maybe_grow(256 << 10, 8 << 20, || walk::walk_expression(self, it));
+    match name.strip_prefix("node:").unwrap_or(name) {
+        "process" => "process".to_owned(),
+        bare => format!("node:{bare}"),
     }
-
-    // Types name things without using them.
-    fn visit_ts_type(&mut self, _: &TSType<'a>) {}
-
-    fn visit_identifier_reference(&mut self, it: &IdentifierReference<'a>) {
-        let name = it.name.as_str();
-        match self.names.get(name).cloned() {
-            Some(Some(Thing::Path(path))) => self.judge(it.span, &path),
-            Some(_) => {}
-            None => self.judge(it.span, name),
-        }
-    }
-
-    fn visit_static_member_expression(&mut self, it: &StaticMemberExpression<'a>) {
-        let name = it.property.name.as_str();
-        if let Some(Thing::Path(path)) = self.member(&it.object, name) {
-            self.judge(it.span, &path);
-        }
-        if let Some(why) = rules::telling(name) {
-            self.refuse(it.span, why.0, format!("`{name}` {}", why.1));
-        }
-        self.constructor(it.span, name, &it.object);
-        walk::walk_static_member_expression(self, it);
-    }
-
-    fn visit_computed_member_expression(&mut self, it: &ComputedMemberExpression<'a>) {
-        match self.thing(&it.expression) {
-            Some(Thing::Text(name)) => {
-                if let Some(Thing::Path(path)) = self.member(&it.object, &name) {
-                    self.judge(it.span, &path);
-                }
-                self.constructor(it.span, &name, &it.object);
-            }
-            _ => {
-                let guarded = matches!(self.thing(&it.object), Some(Thing::Path(path)) if rules::is_guarded(&path));
-                if guarded {
-                    self.refuse(
-                        it.span,
-                        "code-computed-name",
-                        "a member is chosen by a name worked out at run time".to_owned(),
-                    );
-                }
-            }
-        }
-        walk::walk_computed_member_expression(self, it);
-    }
-
-    fn visit_call_expression(&mut self, it: &CallExpression<'a>) {
-        if let Some(Thing::Path(path)) = self.thing(&it.callee) {
-            if rules::is_require(&path) {
-                match it.arguments.first().and_then(Argument::as_expression) {
-                    Some(source) => self.judge_source(it.span, source),
-                    None => self.refuse(it.span, "code-computed-name", "a module is chosen at run time".to_owned()),
-                }
-            }
-            if rules::takes_code(&path) && self.arguments_text(it.arguments.first()) {
-                self.refuse(it.span, "code-dynamic", format!("`{path}` runs text as code"));
-            }
-            if self.level == Level::Readonly && path == "fetch" && !only_reads(it.arguments.get(1)) {
-                self.refuse(it.span, "code-write", "a request that may not only read".to_owned());
-            }
-            if path == "Reflect.get"
-                && it
-                    .arguments
-                    .get(1)
-                    .and_then(Argument::as_expression)
-                    .is_some_and(|key| self.thing(key).is_none_or(|key| key == Thing::Text("constructor".to_owned())))
-            {
-                self.refuse(
-                    it.span,
-                    "code-computed-name",
-                    "a member is chosen by a name worked out at run time".to_owned(),
-                );
-            }
-        }
-        if let Some((name, object)) = self.called_member(&it.callee)
-            && name == "constructor"
-            && !matches!(object, Expression::Super(_))
-        {
-            self.refuse(it.span, "code-dynamic", "the constructor of functions runs text as code".to_owned());
-        }
-        walk::walk_call_expression(self, it);
-    }
-
-    fn visit_new_expression(&mut self, it: &NewExpression<'a>) {
-        if let Some((name, object)) = self.called_member(&it.callee)
-            && name == "constructor"
-            && !matches!(object, Expression::ThisExpression(_))
-            && self.arguments_text(it.arguments.last())
-        {
-            self.refuse(it.span, "code-dynamic", "the constructor of functions runs text as code".to_owned());
-        }
-        walk::walk_new_expression(self, it);
-    }
-
-    fn visit_binary_expression(&mut self, it: &BinaryExpression<'a>) {
-        // Asking whether something is a function uses none.
-        if it.operator == BinaryOperator::Instanceof && matches!(&it.right, Expression::Identifier(_)) {
-            self.visit_expression(&it.left);
-            return;
-        }
-        walk::walk_binary_expression(self, it);
-    }
-
-    fn visit_import_expression(&mut self, it: &ImportExpression<'a>) {
-        self.judge_source(it.span, &it.source);
-        walk::walk_import_expression(self, it);
-    }
-
-    fn visit_import_declaration(&mut self, it: &ImportDeclaration<'a>) {
-        let name = it.source.value.as_str();
-        self.judge_module(it.span, name);
-        for specifier in it.specifiers.iter().flatten() {
-            use oxc_ast::ast::ImportDeclarationSpecifier as Specifier;
-            let path = match specifier {
-                Specifier::ImportSpecifier(member) => format!("{}.{}", module_path(name), member.imported.name()),
-                Specifier::ImportDefaultSpecifier(_) | Specifier::ImportNamespaceSpecifier(_) => module_path(name),
-            };
-            self.judge(specifier.span(), &path);
-            let local = specifier.local().name.as_str().to_owned();
-            self.learn(&local, Some(Thing::Path(path)));
-        }
-    }
-
-    fn visit_export_all_declaration(&mut self, it: &ExportAllDeclaration<'a>) {
-        self.judge_module(it.span, it.source.value.as_str());
-    }
-
-    fn visit_variable_declarator(&mut self, it: &VariableDeclarator<'a>) {
-        let value = it.init.as_ref().and_then(|init| self.thing(init));
-        match &it.id {
-            BindingPattern::BindingIdentifier(name) => self.learn(name.name.as_str(), value),
-            BindingPattern::ObjectPattern(pattern) => {
-                for property in &pattern.properties {
-                    let key = property.key.static_name();
-                    let thing = match (&value, key) {
-                        (Some(Thing::Path(path)), Some(key)) => {
-                            let path = if rules::is_global(path) { key.into_owned() } else { format!("{path}.{key}") };
-                            self.judge(property.span, &path);
-                            Some(Thing::Path(path))
-                        }
-                        (_, Some(key)) if key == "constructor" => {
-                            self.refuse(
-                                property.span,
-                                "code-dynamic",
-                                "the constructor of functions runs text as code".to_owned(),
-                            );
-                            None
-                        }
-                        _ => None,
-                    };
-                    if let BindingPattern::BindingIdentifier(name) = &property.value {
-                        self.learn(name.name.as_str(), thing);
-                    }
-                }
-            }
-            _ => {}
-        }
-        walk::walk_variable_declarator(self, it);
-    }
-
-    fn visit_assignment_expression(&mut self, it: &AssignmentExpression<'a>) {
-        if let AssignmentTarget::AssignmentTargetIdentifier(name) = &it.left {
-            let value = if it.operator.is_assign() { self.thing(&it.right) } else { None };
-            self.learn(name.name.as_str(), value);
-        }
-        if self.level == Level::Readonly
-            && let Some(member) = it.left.as_member_expression()
-            && let Some(Thing::Path(path)) = self.thing(member.object())
-            && path == "process.env"
-        {
-            self.refuse(it.span, "code-write", "a change of the environment".to_owned());
-        }
-        walk::walk_assignment_expression(self, it);
-    }
-}
-
-/// Whether the options of a request ask for a method that reads.
-fn only_reads(options: Option<&Argument<'_>>) -> bool {
-    let Some(options) = options else { return true };
-    let Some(Expression::ObjectExpression(options)) = options.as_expression() else { return false };
-    options.properties.iter().all(|property| match property {
-        ObjectPropertyKind::SpreadProperty(_) => false,
-        ObjectPropertyKind::ObjectProperty(property) => {
-            let is_method = match &property.key {
-                PropertyKey::StaticIdentifier(name) => name.name.as_str() == "method",
-                key => key.static_name().is_none_or(|name| name == "method"),
-            };
-            !is_method
-                || matches!(&property.value, Expression::StringLiteral(method) if matches!(method.value.as_str().to_ascii_uppercase().as_str(), "GET" | "HEAD" | "OPTIONS"))
-        }
-    })
 }

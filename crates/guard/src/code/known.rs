@@ -6,8 +6,6 @@ use crate::Finding;
 
 /// Modules of Python's own library and packages in daily use, by their first name.
 static PYTHON: &str = include_str!("known/python.txt");
-/// Modules of Node and packages in daily use.
-static NODE: &str = include_str!("known/node.txt");
 
 /// Whether a module is of Python's own library. The first line of the table has these, the second packages.
 pub(super) fn is_of_library(module: &str) -> bool {
@@ -15,14 +13,10 @@ pub(super) fn is_of_library(module: &str) -> bool {
 }
 
 /// A doubt for the first module that is not known.
-pub(super) fn doubts(language: Language, source: &str) -> Vec<Finding> {
-    let (table, part): (&str, fn(&str) -> &str) = match language {
-        Language::Python => (PYTHON, |name| name.split('.').next().unwrap_or(name)),
-        Language::JavaScript | Language::TypeScript => (NODE, package),
-        Language::Shell => return Vec::new(),
-    };
-    let is_known = |name: &str| table.split_ascii_whitespace().any(|known| known == part(name));
-    let unknown = imports(language, source).into_iter().find(|name| !name.is_empty() && !is_known(name));
+pub(super) fn doubts(source: &str) -> Vec<Finding> {
+    let first = |name: &str| name.split('.').next().unwrap_or(name).to_owned();
+    let is_known = |name: &str| PYTHON.split_ascii_whitespace().any(|known| known == first(name));
+    let unknown = imports(Language::Python, source).into_iter().find(|name| !name.is_empty() && !is_known(name));
     unknown
         .map(|name| {
             Finding::new("code-unknown", format!("what the module `{name}` does is not known"))
@@ -33,30 +27,19 @@ pub(super) fn doubts(language: Language, source: &str) -> Vec<Finding> {
         .collect()
 }
 
-/// `@scope/name/file` is of the package `@scope/name`.
-fn package(name: &str) -> &str {
-    let name = name.strip_prefix("node:").unwrap_or(name);
-    let parts = if name.starts_with('@') { 2 } else { 1 };
-    let end = name.match_indices('/').nth(parts - 1).map_or(name.len(), |(at, _)| at);
-    &name[..end]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn programs_of_known_modules_are_understood() {
-        for (language, source, known) in [
-            (Language::Python, "import json, numpy as np\nfrom pandas import DataFrame", true),
-            (Language::Python, "import os.path", true),
-            (Language::Python, "print(1)", true),
-            (Language::Python, "import left_pad", false),
-            (Language::JavaScript, "import fs from 'node:fs/promises'; const _ = require('lodash')", true),
-            (Language::JavaScript, "import x from '@tanstack/react-query'", true),
-            (Language::JavaScript, "import x from './local.js'", false),
+        for (source, known) in [
+            ("import json, numpy as np\nfrom pandas import DataFrame", true),
+            ("import os.path", true),
+            ("print(1)", true),
+            ("import left_pad", false),
         ] {
-            assert_eq!(doubts(language, source).is_empty(), known, "{source}");
+            assert_eq!(doubts(source).is_empty(), known, "{source}");
         }
     }
 }

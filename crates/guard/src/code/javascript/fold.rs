@@ -9,6 +9,22 @@ const LONGEST: usize = 4_096;
 /// Expressions inside each other that are followed.
 const DEEPEST: usize = 200;
 
+/// The expression without brackets and without what only the type checker reads.
+pub(super) fn bare<'e, 'a>(expression: &'e Expression<'a>) -> &'e Expression<'a> {
+    let mut inner = expression;
+    loop {
+        inner = match inner {
+            Expression::ParenthesizedExpression(it) => &it.expression,
+            Expression::TSAsExpression(it) => &it.expression,
+            Expression::TSSatisfiesExpression(it) => &it.expression,
+            Expression::TSNonNullExpression(it) => &it.expression,
+            Expression::TSTypeAssertion(it) => &it.expression,
+            Expression::TSInstantiationExpression(it) => &it.expression,
+            _ => return inner,
+        };
+    }
+}
+
 /// The text that an expression is known to be. `name` gives the text of a variable.
 pub(super) fn text(expression: &Expression<'_>, name: &impl Fn(&str) -> Option<String>) -> Option<String> {
     deep_text(expression, name, DEEPEST)
@@ -20,7 +36,7 @@ fn deep_text(expression: &Expression<'_>, name: &impl Fn(&str) -> Option<String>
 }
 
 fn read(expression: &Expression<'_>, name: &impl Fn(&str) -> Option<String>, left: usize) -> Option<String> {
-    match expression.without_parentheses() {
+    match bare(expression) {
         Expression::StringLiteral(literal) => Some(literal.value.as_str().to_owned()),
         Expression::TemplateLiteral(template) => {
             let mut out = String::new();
@@ -42,7 +58,7 @@ fn read(expression: &Expression<'_>, name: &impl Fn(&str) -> Option<String>, lef
                 .iter()
                 .map(|argument| argument.as_expression().and_then(|a| deep_text(a, name, left)))
                 .collect();
-            match call.callee.without_parentheses() {
+            match bare(&call.callee) {
                 Expression::Identifier(function) => match (function.name.as_str(), arguments?.as_slice()) {
                     ("atob", [encoded]) => String::from_utf8(STANDARD.decode(encoded).ok()?).ok(),
                     ("decodeURIComponent" | "unescape", [encoded]) => crate::percent::decoded(encoded),
@@ -76,7 +92,7 @@ fn read(expression: &Expression<'_>, name: &impl Fn(&str) -> Option<String>, lef
 }
 
 fn code(argument: &Argument<'_>) -> Option<char> {
-    match argument.as_expression()?.without_parentheses() {
+    match bare(argument.as_expression()?) {
         Expression::NumericLiteral(number) if (0.0..1_114_112.0).contains(&number.value) => {
             char::from_u32(number.value as u32)
         }
@@ -87,7 +103,7 @@ fn code(argument: &Argument<'_>) -> Option<char> {
 /// The texts of a list: written down, split, or turned round.
 fn list(expression: &Expression<'_>, name: &impl Fn(&str) -> Option<String>, left: usize) -> Option<Vec<String>> {
     let left = left.checked_sub(1)?;
-    match expression.without_parentheses() {
+    match bare(expression) {
         Expression::ArrayExpression(array) => array
             .elements
             .iter()
@@ -97,7 +113,7 @@ fn list(expression: &Expression<'_>, name: &impl Fn(&str) -> Option<String>, lef
             })
             .collect(),
         Expression::CallExpression(call) => {
-            let Expression::StaticMemberExpression(member) = call.callee.without_parentheses() else { return None };
+            let Expression::StaticMemberExpression(member) = bare(&call.callee) else { return None };
             match member.property.name.as_str() {
                 "reverse" => {
                     let mut parts = list(&member.object, name, left)?;

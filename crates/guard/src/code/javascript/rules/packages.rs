@@ -1,0 +1,162 @@
+//! What packages are known, and what of them evaluates, loads or starts something.
+
+use super::{CODE, LOADER, NATIVE, PROCESS, SOCKET, Why, covers};
+
+/// Modules of Node in the first line, packages in daily use in the second.
+static KNOWN: &str = include_str!("../../known/node.txt");
+
+/// Whether what a module does is known.
+pub(in crate::code::javascript) fn is_known(name: &str) -> bool {
+    let listed = |line: usize, name: &str| {
+        KNOWN.lines().nth(line).is_some_and(|names| names.split_ascii_whitespace().any(|known| known == name))
+    };
+    // What is reached by way of a package is not of it.
+    if name.contains("/../") || name.ends_with("/..") || name.contains(['%', '\\', '?', '#']) {
+        return false;
+    }
+    if let Some(own) = name.strip_prefix("node:") {
+        return listed(0, first(own, 1));
+    }
+    // Data that is read as such, out of the project.
+    if name.starts_with("./") || name.starts_with("../") {
+        return name.ends_with(".json");
+    }
+    let scope = name.strip_prefix('@').and_then(|rest| rest.split_once('/')).map(|(scope, _)| format!("@{scope}/*"));
+    let package = first(name, if name.starts_with('@') { 2 } else { 1 });
+    // These two are Node's only where they are named as such.
+    let is_own = listed(0, package) && !matches!(package, "test" | "sqlite");
+    is_own || listed(1, package) || listed(1, name) || scope.is_some_and(|scope| listed(1, &scope))
+}
+
+/// The first parts of a path: `@scope/name/file` is of the package `@scope/name`.
+fn first(name: &str, parts: usize) -> &str {
+    let end = name.match_indices('/').nth(parts - 1).map_or(name.len(), |(at, _)| at);
+    &name[..end]
+}
+
+/// Members of packages that run templates, load files by their name, start programs or listen.
+const ASKED: &[(&str, Why)] = &[
+    ("node:@nestjs/core.NestFactory", SOCKET),
+    ("node:express().engine", LOADER),
+    ("node:express().listen", SOCKET),
+    ("node:express().render", LOADER),
+    ("node:express().set", LOADER),
+    ("node:fastify().listen", SOCKET),
+    ("node:handlebars.registerHelper", CODE),
+    ("node:http.Agent.prototype", SOCKET),
+    ("node:http.globalAgent", SOCKET),
+    ("node:https.Agent.prototype", SOCKET),
+    ("node:https.globalAgent", SOCKET),
+    ("node:ioredis().call", CODE),
+    ("node:ioredis().eval", CODE),
+    ("node:ioredis().evalsha", CODE),
+    ("node:js-yaml.DEFAULT_FULL_SCHEMA", CODE),
+    ("node:knex().migrate", LOADER),
+    ("node:knex().seed", LOADER),
+    ("node:koa().listen", SOCKET),
+    ("node:langchain/experimental", CODE),
+    ("node:langchain/load", LOADER),
+    ("node:langchain/tools", CODE),
+    ("node:lodash-es.template", CODE),
+    ("node:lodash-es/template", CODE),
+    ("node:lodash.template", CODE),
+    ("node:lodash/template", CODE),
+    ("node:lodash/fp.template", CODE),
+    ("node:lodash/fp/template", CODE),
+    ("node:mathjs.compile", CODE),
+    ("node:mathjs.create().evaluate", CODE),
+    ("node:mathjs.evaluate", CODE),
+    ("node:mathjs.import", CODE),
+    ("node:mathjs.parse", CODE),
+    ("node:mathjs.parser", CODE),
+    ("node:pino.transport", LOADER),
+    ("node:redis.createClient().eval", CODE),
+    ("node:redis.createClient().sendCommand", CODE),
+    ("node:rollup", LOADER),
+    ("node:socket.io.Server", SOCKET),
+    ("node:tailwindcss/loadConfig", LOADER),
+    ("node:typescript.sys", LOADER),
+    ("node:vite.build", LOADER),
+    ("node:vite.createServer", SOCKET),
+    ("node:vite.loadConfigFromFile", LOADER),
+    ("node:vite.preview", SOCKET),
+    ("node:vitest/node", LOADER),
+    ("node:vue.compile", CODE),
+    ("node:ws.Server", SOCKET),
+    ("node:ws.WebSocketServer", SOCKET),
+    ("node:yargs.commandDir", LOADER),
+    ("node:@modelcontextprotocol/sdk/client/stdio", PROCESS),
+    ("node:@modelcontextprotocol/sdk/client/stdio.js", PROCESS),
+];
+
+/// Why a person is asked about a member of a package.
+pub(in crate::code::javascript) fn package_asked(path: &str) -> Option<Why> {
+    ASKED.iter().find(|(name, _)| covers(name, path)).map(|(_, why)| *why)
+}
+
+/// Packages of which one member is asked about by a name that means nothing elsewhere: they are not handed on.
+pub(super) fn is_guarded(path: &str) -> bool {
+    matches!(
+        path,
+        "node:lodash" | "node:lodash-es" | "node:lodash/fp" | "node:typescript" | "node:pino" | "node:mathjs"
+    )
+}
+
+/// Options with which a package runs, loads or reaches something that nobody has read. An empty path is any call's.
+const OPTIONS: &[(&str, &str, Why)] = &[
+    ("", "$accumulator", CODE),
+    ("", "$function", CODE),
+    ("", "$where", CODE),
+    ("", "allowExtension", NATIVE),
+    ("", "allowProtoMethodsByDefault", CODE),
+    ("", "allowProtoPropertiesByDefault", CODE),
+    ("", "dialectModulePath", LOADER),
+    ("", "executableFile", PROCESS),
+    ("", "executablePath", PROCESS),
+    ("", "globalSetup", LOADER),
+    ("", "mongocryptdSpawnArgs", PROCESS),
+    ("", "mongocryptdSpawnPath", PROCESS),
+    ("", "cryptSharedLibPath", LOADER),
+    ("", "runScripts", CODE),
+    ("", "sendmail", PROCESS),
+    ("", "socketPath", SOCKET),
+    ("node:ajv", "code", CODE),
+    ("node:better-sqlite3", "nativeBinding", LOADER),
+    ("node:pino", "transport", LOADER),
+    ("node:typeorm", "entities", LOADER),
+    ("node:typeorm", "migrations", LOADER),
+    ("node:typeorm", "subscribers", LOADER),
+];
+
+/// Why a person is asked about an option of a call.
+pub(in crate::code::javascript) fn option_asked(call: &str, key: &str) -> Option<Why> {
+    OPTIONS.iter().find(|(of, name, _)| *name == key && (of.is_empty() || covers(of, call))).map(|(_, _, why)| *why)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modules_are_known_by_their_package() {
+        for name in [
+            "fs",
+            "node:fs/promises",
+            "node:test",
+            "lodash",
+            "lodash/groupBy",
+            "@tanstack/react-query",
+            "@aws-sdk/client-sqs",
+            "./config.json",
+            "next/link",
+            "node:sqlite",
+        ] {
+            assert!(is_known(name), "{name}");
+        }
+        for name in
+            ["left-pad", "./local.js", "/etc/x.json", "test", "sqlite", "next", "ejs", "node:left-pad", "data:,x", ""]
+        {
+            assert!(!is_known(name), "{name}");
+        }
+    }
+}
