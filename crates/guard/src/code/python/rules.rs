@@ -2,9 +2,14 @@
 //!
 //! Only knowledge: no syntax, no flow. Names are qualified as Python would, and the result of a call ends in `()`.
 
+mod asked;
 mod modules;
+pub(super) mod watched;
 
+pub(super) use asked::{Asked, asked};
 use modules::{BLOCKED, CALLS, MEMBERS};
+
+use crate::code::known;
 
 /// Where something leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,7 +121,7 @@ const WRITES: &[&str] = &[
     "urllib.request.urlretrieve",
 ];
 
-/// Modules that other modules carry around under their own name; reaching them there is reaching them.
+/// Modules that others carry around and of which no member is judged by itself, or which are known under a second name.
 const CARRIED: &[&str] = &[
     "_posixsubprocess",
     "asyncio",
@@ -142,6 +147,26 @@ const CARRIED: &[&str] = &[
     "subprocess",
     "sys",
     "webbrowser",
+];
+
+/// Names of blocked modules that are ordinary words, and mean something else inside other modules: `boto3.resource`,
+/// `scipy.signal`.
+const ORDINARY: &[&str] = &[
+    "capnp",
+    "code",
+    "commands",
+    "cython",
+    "dl",
+    "dragonfly",
+    "envoy",
+    "fabric",
+    "invoke",
+    "readline",
+    "resource",
+    "sh",
+    "signal",
+    "site",
+    "test",
 ];
 
 /// Attributes that lead from any object into the interpreter.
@@ -226,7 +251,21 @@ pub(super) fn module(name: &str) -> Option<Route> {
 
 /// Where a member leads wherever it is named.
 pub(super) fn member(path: &str) -> Option<Route> {
-    MEMBERS.iter().find(|(pattern, _)| matches(pattern, path)).map(|(_, route)| *route)
+    let found = MEMBERS.iter().find(|(pattern, _)| matches(pattern, path) || is_alias(pattern, path));
+    found.map(|(_, route)| *route)
+}
+
+/// Whether a path is another way to what a pattern names: packages keep one class under several modules, as
+/// `yaml.UnsafeLoader` and `yaml.loader.UnsafeLoader`.
+pub(super) fn is_alias(pattern: &str, path: &str) -> bool {
+    let Some((package, name)) = pattern.split_once('.') else { return false };
+    let Some(inside) = path.strip_prefix(package).and_then(|rest| rest.strip_suffix(name)) else { return false };
+    inside.len() > 1
+        && inside.starts_with('.')
+        && inside.ends_with('.')
+        && !inside.contains('(')
+        && !name.ends_with('*')
+        && !known::is_of_library(package)
 }
 
 /// Where a member may lead when called.
@@ -250,16 +289,26 @@ fn matches(pattern: &str, path: &str) -> bool {
     }
 }
 
-/// The module that `name` stands for when it is found inside another module.
+/// The module with members that are judged, or that is blocked, which a name inside another module may be.
 pub(super) fn carried(name: &str) -> Option<&'static str> {
     let bare = name.trim_start_matches('_');
-    CARRIED.iter().copied().find(|module| *module == bare || *module == name)
+    if let Some(module) = CARRIED.iter().find(|module| **module == bare || **module == name) {
+        return Some(module);
+    }
+    if ORDINARY.contains(&bare) || bare.is_empty() {
+        return None;
+    }
+    let blocked = BLOCKED.iter().map(|(module, _)| *module);
+    let judged = MEMBERS.iter().chain(CALLS).filter_map(|(member, _)| member.split_once('.')).map(|(module, _)| module);
+    blocked.chain(judged).find(|module| *module == bare)
 }
 
 /// The modules of which a name on any object is taken for the module itself.
 pub(super) fn telling_module(name: &str) -> Option<&'static str> {
     let bare = name.trim_start_matches('_');
-    ["os", "sys", "builtins", "subprocess", "importlib", "posix"].into_iter().find(|module| *module == bare)
+    ["os", "sys", "builtins", "subprocess", "importlib", "posix", "pkgutil", "ctypes", "runpy"]
+        .into_iter()
+        .find(|module| *module == bare)
 }
 
 /// Whether some members of a module are refused, so that a member chosen at run time must be.
