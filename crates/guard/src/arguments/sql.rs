@@ -261,6 +261,7 @@ pub(super) fn leaves(text: &str) -> bool {
         let tokens = lexer::tokens(text, *dialect);
         tokens.split(|token| token.is(';')).any(|statement| {
             let Some(first) = statement.iter().find_map(Token::word) else { return false };
+            let attaches = first == "attach" && statement.iter().filter_map(Token::quoted).any(is_outside);
             // A function of the same name, or one word, is no statement.
             let begins = BEGINS.contains(&first) && statement.len() > 1 && !statement.get(1).is_some_and(|t| t.is('('));
             let pairs = |two: &[Token]| match two {
@@ -283,6 +284,7 @@ pub(super) fn leaves(text: &str) -> bool {
                 name.is_some_and(|name| called && READS_OR_RUNS.iter().any(|start| name.starts_with(start)))
             };
             begins
+                || attaches
                 || (0..statement.len()).any(|at| calls(at) || names(at))
                 || statement.iter().filter_map(Token::word).any(|word| word.starts_with("xp_"))
         })

@@ -101,6 +101,8 @@ struct Checker<'s> {
     busy_annotation: bool,
     /// The modules that the program imports, by their first names.
     packages: std::collections::HashSet<String>,
+    /// What of those can start programs or load code.
+    watched: Vec<&'static rules::watched::Watched>,
     /// Whether an exception is caught under a name: it may hold the object that lacked an attribute.
     catches: bool,
     /// Scopes in which a file was written whose name is not known, or the folder was changed, in this walk.
@@ -127,6 +129,7 @@ impl<'s> Checker<'s> {
             stars: Vec::new(),
             busy_annotation: false,
             packages: std::collections::HashSet::new(),
+            watched: Vec::new(),
             catches: false,
             wrote: std::collections::HashSet::new(),
             branches: 0,
@@ -219,7 +222,9 @@ impl<'s> Checker<'s> {
 
     fn judge_import(&mut self, at: TextSize, module: &str) {
         let root = module.split('.').next().unwrap_or_default();
-        self.packages.insert(root.to_owned());
+        if self.packages.insert(root.to_owned()) {
+            self.watched.extend(rules::watched::of(root));
+        }
         if self.scopes.last().is_some_and(|scope| self.wrote.contains(&scope.place)) {
             self.doubt(at, module);
         }

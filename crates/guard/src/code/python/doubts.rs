@@ -160,7 +160,8 @@ impl Checker<'_> {
         if base.is_some() && SHARED.contains(&name) && is_unknown && !self.methods.contains(name) {
             // `json.loads` of an unknown object is as likely as another.
             let named = name != "loads" || self.packages.contains("six") || self.packages.contains("pickle");
-            if named && holds() && !(name == "kill" && !self.packages.contains("os")) {
+            let runs = name == "system" && !arguments.positional.is_empty();
+            if runs || named && holds() && (name != "kill" || self.packages.contains("os")) {
                 self.doubt(at, name);
             }
         }
@@ -172,12 +173,10 @@ impl Checker<'_> {
         }
         self.doubt_named(name, arguments, at);
         let root = path.map(|path| path.split('.').next().unwrap_or_default());
-        let of_package = |package: &str| {
-            self.packages.contains(package) && root.is_none_or(|root| root == package) && !self.methods.contains(name)
-        };
-        let by_name = watched::by_name(name).any(of_package);
+        let by_name = !self.methods.contains(name)
+            && self.watched.iter().any(|line| root.is_none_or(|root| root == line.package()) && line.has_method(name));
         let by_keyword = arguments.keywords.iter().any(|(key, value)| {
-            watched::by_keyword(key).any(|package| self.packages.contains(package))
+            self.watched.iter().any(|line| line.has_argument(key))
                 && !value.as_str().is_some_and(|text| ENGINES.contains(&text))
                 && *value != Val::Int(0)
                 && *value != Val::Plain
@@ -186,9 +185,12 @@ impl Checker<'_> {
             self.doubt(at, name);
         }
         // What is asked of a database may start a program beside it.
-        if watched::TAKES_SQL.contains(&name)
-            && arguments.all().filter_map(Val::as_str).any(crate::arguments::leaves_database)
-        {
+        let leaves = |value: &Val| match value {
+            Val::Text(text) => crate::arguments::leaves_database(text),
+            Val::Partial(start, end) => crate::arguments::leaves_database(&format!("{start}x{end}")),
+            _ => false,
+        };
+        if watched::TAKES_SQL.contains(&name) && arguments.all().flat_map(Val::each).any(leaves) {
             self.doubt(at, name);
         }
     }
@@ -208,9 +210,7 @@ impl Checker<'_> {
         let extends = takes_extensions && arguments.keyword("extensions").is_some_and(|value| !all_own(value));
         let first = arguments.get(0);
         let by_text = match name {
-            "enable" => {
-                self.packages.contains("altair") && !first.and_then(Val::as_str).is_some_and(|text| is_own(text))
-            }
+            "enable" => self.packages.contains("altair") && !first.and_then(Val::as_str).is_some_and(is_own),
             "from_object" => self.packages.contains("flask") && matches!(first, Some(Val::Text(_) | Val::Opaque)),
             "use" => {
                 self.packages.contains("matplotlib") && !matches!(first, Some(Val::Text(text)) if !text.contains(':'))
@@ -219,7 +219,8 @@ impl Checker<'_> {
                 matches!(first, Some(Val::Text(text)) if matches!(&**text, "eval" | "query" | "to_pickle"))
             }
             "main" => {
-                let module = arguments.keyword("module").or(first.filter(|_| self.packages.contains("unittest")));
+                let module =
+                    arguments.keyword("module").or_else(|| first.filter(|_| self.packages.contains("unittest")));
                 module.is_some_and(|module| module.as_str().is_some_and(|name| name != "__main__"))
             }
             _ => false,
@@ -239,7 +240,7 @@ impl Checker<'_> {
         let by_option = arguments.all().any(|value| {
             value.as_str().is_some_and(starts)
                 || in_matplotlib && sets(value)
-                || value.elements().is_some_and(|all| all.iter().filter_map(Val::as_str).any(starts))
+                || matches!(value, Val::Seq(all) if all.iter().filter_map(Val::as_str).any(starts))
         });
         if loads_pickles || extends || by_text || by_option {
             self.doubt(at, name);
@@ -284,11 +285,7 @@ impl Checker<'_> {
 
     fn doubt_variables(&mut self, method: &str, arguments: &Arguments, at: TextSize) {
         match method {
-            "setdefault" | "__setitem__" | "pop" => {
-                if method != "pop" {
-                    self.doubt_variable(arguments.get(0), at);
-                }
-            }
+            "setdefault" | "__setitem__" => self.doubt_variable(arguments.get(0), at),
             "update" => {
                 for (key, _) in &arguments.keywords {
                     self.doubt_variable(Some(&Val::text(key)), at);

@@ -60,6 +60,7 @@ const FUNCTIONS: &[(&str, Evaluates)] = {
         ("dask.distributed.LocalCluster", Runs),
         ("duckdb.install_extension", Runs),
         ("encodings.search_function", Runs),
+        ("inspect.getmembers_static", Runs),
         ("gensim.downloader.load", Runs),
         ("gensim.models.wrappers*", Runs),
         ("gensim.utils.check_output", Runs),
@@ -118,6 +119,13 @@ impl Checker<'_> {
             self.doubt(at, path);
         }
         self.judge_texts(path, arguments, at);
+        // Among the members of a module are those that it imports; a class has none.
+        let of_module = |value: &Val| {
+            value.as_path().is_some_and(|path| !path.contains(|c: char| c == '(' || c.is_ascii_uppercase()))
+        };
+        if path == "inspect.getmembers" && arguments.get(0).is_some_and(|value| value.each().iter().any(of_module)) {
+            self.doubt(at, path);
+        }
         let is = |known: &str| match known.strip_suffix('*') {
             Some(start) => path.starts_with(start),
             None => known == path || rules::is_alias(known, path),

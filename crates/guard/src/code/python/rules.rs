@@ -9,6 +9,9 @@ pub(super) mod watched;
 pub(super) use asked::{Asked, asked};
 use modules::{BLOCKED, CALLS, MEMBERS};
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use crate::code::known;
 
 /// Where something leads.
@@ -233,11 +236,42 @@ const TELLING: &[(&str, Route)] = {
     ]
 };
 
+type Lines = Vec<(&'static str, Route)>;
+
+/// The tables by the first part of their names: blocked modules, and members that are judged.
+struct Index(HashMap<&'static str, (Lines, Lines)>);
+
+static INDEX: LazyLock<Index> = LazyLock::new(|| {
+    let mut index: HashMap<&'static str, (Lines, Lines)> = HashMap::new();
+    for line in BLOCKED {
+        index.entry(root(line.0)).or_default().0.push(*line);
+    }
+    for line in MEMBERS {
+        index.entry(root(line.0)).or_default().1.push(*line);
+    }
+    for (call, _) in CALLS {
+        index.entry(root(call)).or_default();
+    }
+    Index(index)
+});
+
+impl Index {
+    fn of(&self, path: &str) -> &(Lines, Lines) {
+        static NONE: (Lines, Lines) = (Vec::new(), Vec::new());
+        self.0.get(root(path)).unwrap_or(&NONE)
+    }
+}
+
+/// The first part of a name.
+fn root(path: &str) -> &str {
+    path.split(['.', '(']).next().unwrap_or(path)
+}
+
 /// Where a module, or one above it, leads.
 pub(super) fn module(name: &str) -> Option<Route> {
     let covers =
         |blocked: &str| name.strip_prefix(blocked).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
-    if let Some((_, route)) = BLOCKED.iter().find(|(blocked, _)| covers(blocked)) {
+    if let Some((_, route)) = INDEX.of(name).0.iter().find(|(blocked, _)| covers(blocked)) {
         return Some(*route);
     }
     // The two parts of importlib that only read; everything else of it imports by name.
@@ -251,7 +285,7 @@ pub(super) fn module(name: &str) -> Option<Route> {
 
 /// Where a member leads wherever it is named.
 pub(super) fn member(path: &str) -> Option<Route> {
-    let found = MEMBERS.iter().find(|(pattern, _)| matches(pattern, path) || is_alias(pattern, path));
+    let found = INDEX.of(path).1.iter().find(|(pattern, _)| matches(pattern, path) || is_alias(pattern, path));
     found.map(|(_, route)| *route)
 }
 
@@ -295,12 +329,10 @@ pub(super) fn carried(name: &str) -> Option<&'static str> {
     if let Some(module) = CARRIED.iter().find(|module| **module == bare || **module == name) {
         return Some(module);
     }
-    if ORDINARY.contains(&bare) || bare.is_empty() {
+    if ORDINARY.contains(&bare) {
         return None;
     }
-    let blocked = BLOCKED.iter().map(|(module, _)| *module);
-    let judged = MEMBERS.iter().chain(CALLS).filter_map(|(member, _)| member.split_once('.')).map(|(module, _)| module);
-    blocked.chain(judged).find(|module| *module == bare)
+    INDEX.0.get_key_value(bare).map(|(module, _)| *module)
 }
 
 /// The modules of which a name on any object is taken for the module itself.

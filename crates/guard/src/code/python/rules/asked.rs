@@ -1,6 +1,9 @@
 //! Modules and members that honest programs use too: a person is asked about them, where they are named directly.
 //! Whatever else leads to them is refused, and what they are given may be hostile by itself.
 
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
 /// Module, members that do something, and members that are only data or kinds of errors. A `*` at the end stands for any
 /// rest of a name.
 const ASKED: &[(&str, &str, &str)] = &[
@@ -82,6 +85,9 @@ const ASKED: &[(&str, &str, &str)] = &[
 /// What is refused of them all the same, deeper inside.
 const NESTED: &[&str] = &["importlib.util.LazyLoader", "multiprocessing.pool.worker"];
 
+static ROOTS: LazyLock<HashSet<&'static str>> =
+    LazyLock::new(|| ASKED.iter().map(|(module, ..)| super::root(module)).collect());
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) enum Asked {
     /// The module itself, or a member that does something.
@@ -92,6 +98,10 @@ pub(in super::super) enum Asked {
 
 /// Whether a person is asked about a module or member that would be refused otherwise.
 pub(in super::super) fn asked(path: &str) -> Option<Asked> {
+    // Most names have nothing to do with any of these.
+    if !ROOTS.contains(super::root(path)) {
+        return None;
+    }
     if NESTED
         .iter()
         .any(|nested| path.strip_prefix(nested).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric)))

@@ -1,40 +1,40 @@
 //! Packages that do ordinary work and can start programs or load code: by which methods and which arguments they do.
 
-/// Package, methods (a `*` at the end stands for any rest) and names of arguments.
-const WATCHED: &[(&str, &str, &str)] = &[
-    ("PIL", "", "command"),
-    ("bokeh", "", "browser"),
-    ("celery", "config_from_object autodiscover_tasks worker_main start", "include imports config_source"),
-    ("coverage", "", "plugins"),
-    ("dask", "SSHCluster", ""),
-    ("django", "populate setup", ""),
-    (
+const WATCHED: &[Watched] = &[
+    Watched("PIL", "", "command"),
+    Watched("bokeh", "", "browser"),
+    Watched("celery", "config_from_object autodiscover_tasks worker_main start", "include imports config_source"),
+    Watched("coverage", "", "plugins"),
+    Watched("dask", "SSHCluster", ""),
+    Watched("django", "populate setup", ""),
+    Watched(
         "docker",
         "build* commit containers_run create* exec* import* kill* load* prune* push* put_archive remove* restart run \
          start stop update",
         "volumes privileged",
     ),
-    ("duckdb", "install_extension", "config"),
-    ("flask", "from_pyfile from_envvar", ""),
-    ("gensim", "load", ""),
-    ("graphviz", "set_default_engine view", "engine renderer"),
-    ("huggingface_hub", "upload_* create_repo delete_*", ""),
-    ("joblib", "register_parallel_backend", "backend"),
-    ("keras", "deserialize_keras_object", ""),
-    ("kubernetes", "connect_* create_* delete_* patch_* replace_* stream", ""),
-    ("nltk", "config_java java", ""),
-    ("pandas", "read_hdf", ""),
-    ("playwright", "", "executable_path"),
-    ("pydantic", "", "proto allow_pickle"),
-    ("selenium", "execute_cdp_cmd", "executable_path service_args browser_executable_path"),
-    ("skimage", "use_plugin", ""),
-    ("spacy", "project_run run_commands run_command", ""),
-    ("statsmodels", "load", ""),
-    ("tkinter", "call createcommand eval evalfile send", ""),
-    ("torch", "load_url load_state_dict_from_url", ""),
-    ("transformers", "load_tool from_hub", ""),
-    ("turtle", "call eval evalfile getcanvas send", ""),
-    ("unittest", "loadTestsFromName loadTestsFromNames", ""),
+    Watched("duckdb", "install_extension", "config"),
+    Watched("flask", "from_pyfile from_envvar", ""),
+    Watched("gensim", "load", ""),
+    Watched("graphviz", "set_default_engine view", "engine renderer"),
+    Watched("huggingface_hub", "upload_* create_repo delete_*", ""),
+    Watched("joblib", "Memory register_parallel_backend", "backend"),
+    Watched("lightning", "load_from_checkpoint", ""),
+    Watched("keras", "deserialize_keras_object", ""),
+    Watched("kubernetes", "connect_* create_* delete_* patch_* replace_* stream", ""),
+    Watched("nltk", "config_java java", ""),
+    Watched("pandas", "read_hdf", ""),
+    Watched("playwright", "", "executable_path"),
+    Watched("pydantic", "", "proto allow_pickle"),
+    Watched("selenium", "execute_cdp_cmd", "executable_path service_args browser_executable_path"),
+    Watched("skimage", "use_plugin", ""),
+    Watched("spacy", "project_run run_commands run_command", ""),
+    Watched("statsmodels", "load", ""),
+    Watched("tkinter", "call createcommand eval evalfile send", ""),
+    Watched("torch", "load_url load_state_dict_from_url", ""),
+    Watched("transformers", "load_tool from_hub", ""),
+    Watched("turtle", "call eval evalfile getcanvas send", ""),
+    Watched("unittest", "loadTestsFromName loadTestsFromNames", ""),
 ];
 
 /// Methods and functions that hand a statement to a database.
@@ -72,12 +72,28 @@ fn fits(list: &str, name: &str) -> bool {
     })
 }
 
-/// The packages of which a method of this name is watched.
-pub(in super::super) fn by_name(name: &str) -> impl Iterator<Item = &'static str> {
-    WATCHED.iter().filter(move |(_, names, _)| fits(names, name)).map(|(package, ..)| *package)
+/// What is watched of a package that a program imports.
+pub(in super::super) fn of(package: &str) -> impl Iterator<Item = &'static Watched> {
+    WATCHED.iter().filter(move |line| line.0 == package)
 }
 
-/// The packages of which an argument of this name is watched.
-pub(in super::super) fn by_keyword(name: &str) -> impl Iterator<Item = &'static str> {
-    WATCHED.iter().filter(move |(.., keywords)| fits(keywords, name)).map(|(package, ..)| *package)
+/// Package, methods (a `*` at the end stands for any rest) and names of arguments.
+#[derive(Debug)]
+pub(in super::super) struct Watched(&'static str, &'static str, &'static str);
+
+impl Watched {
+    /// The package.
+    pub(in super::super) const fn package(&self) -> &'static str {
+        self.0
+    }
+
+    /// Whether a method of this name is watched.
+    pub(in super::super) fn has_method(&self, name: &str) -> bool {
+        fits(self.1, name)
+    }
+
+    /// Whether an argument of this name is.
+    pub(in super::super) fn has_argument(&self, name: &str) -> bool {
+        fits(self.2, name)
+    }
 }
