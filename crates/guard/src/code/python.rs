@@ -165,17 +165,21 @@ impl<'s> Checker<'s> {
         self.refuse(at, route.rule(), format!("`{name}` {}", route.says()), route.advice());
     }
 
-    /// A route that honest programs take too, named directly. Where little is let in, nobody is asked.
+    /// A route that honest programs take too, named directly.
     fn ask_route(&mut self, at: TextSize, name: &str, route: Route) {
-        let before = self.findings.len();
+        self.ask(at, route.rule(), format!("`{name}` {}", route.says()), route.advice());
+    }
+
+    /// Asks a person. Where little is let in, nobody is asked.
+    fn ask(&mut self, at: TextSize, rule: &'static str, message: String, advice: Option<&str>) {
         let place = position::of(self.source, at.to_usize());
-        let told = self.findings.iter().any(|earlier| earlier.rule == route.rule() && earlier.place == Some(place));
-        if told {
+        if self.findings.iter().any(|earlier| earlier.rule == rule && earlier.place == Some(place)) {
             return;
         }
-        self.refuse_route(at, name, route);
+        let told = self.findings.len();
+        self.refuse(at, rule, message, advice);
         if self.level < Level::Strict
-            && let Some(finding) = self.findings.get_mut(before)
+            && let Some(finding) = self.findings.get_mut(told)
         {
             finding.answer = crate::Answer::Ask;
         }

@@ -448,7 +448,10 @@ impl Checker<'_> {
             match base {
                 Val::Path(path) if matches!(&**path, "sys.path" | "sys.modules") => {
                     let message = format!("a change of `{path}` decides what later imports load");
-                    self.refuse(at, Route::Loader.rule(), message, None);
+                    match &**path {
+                        "sys.path" => self.ask(at, Route::Loader.rule(), message, None),
+                        _ => self.refuse(at, Route::Loader.rule(), message, None),
+                    }
                 }
                 Val::Path(path) if matches!(&**path, "os.environ" | "os.environb") => {
                     if self.level == Level::Readonly {
