@@ -388,6 +388,11 @@ fn check_counting(
     walk::Walk { checks: &checks.of_limits(), world, doubts }.run(&limited)
 }
 
+/// Whether a statement that a program hands to a database may start a program, load code or use files beside it.
+pub(crate) fn leaves_database(text: &str) -> bool {
+    text.len() <= MAX_STATEMENT_BYTES && sql::leaves(text)
+}
+
 /// Judges one statement of SQL as a tool is given it. Where only reading is allowed, every change is refused; else an ordinary
 /// change of rows or tables is asked about.
 ///

@@ -63,6 +63,11 @@ pub(crate) fn hostile(command: &str) -> Verdict {
     check_at(command, 0)
 }
 
+/// Whether a variable of the environment decides what runs.
+pub(crate) fn decides(name: &str) -> bool {
+    variables::check_assignment(name, "/").is_err()
+}
+
 /// Whether this command only reads: one simple command that is not hostile, of a program known to change nothing.
 pub fn readonly(command: &str) -> Verdict {
     hostile(command)?;

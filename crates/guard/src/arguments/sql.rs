@@ -243,6 +243,75 @@ fn is_escaped_call(statement: &[Token]) -> bool {
     open.is('{') && behind.and_then(|at| rest[at].word()) == Some("call")
 }
 
+/// Whether a text, read as SQL in any dialect, starts a program, loads code, or reads or writes files of the server.
+pub(super) fn leaves(text: &str) -> bool {
+    const BEGINS: &[&str] = &["load", "install", "force", "exec", "execute", "import", "bulk"];
+    const PAIRS: &[(&[&str], &[&str])] = &[
+        (&["to", "from"], &["program"]),
+        (&["into"], &["outfile", "dumpfile"]),
+        (&["data", "local"], &["infile"]),
+        (&["create", "alter", "load"], &["extension"]),
+        (
+            &["language"],
+            &["c", "plpython3u", "plpythonu", "plpython2u", "plperlu", "pltclu", "java", "javascript", "plsh"],
+        ),
+    ];
+    let dialects = if lexer::is_ambiguous(text) { &DIALECTS[..] } else { &DIALECTS[..1] };
+    dialects.iter().any(|dialect| {
+        let tokens = lexer::tokens(text, *dialect);
+        tokens.split(|token| token.is(';')).any(|statement| {
+            let Some(first) = statement.iter().find_map(Token::word) else { return false };
+            let attaches = first == "attach" && statement.iter().filter_map(Token::quoted).any(is_outside);
+            // A function of the same name, or one word, is no statement.
+            let begins = BEGINS.contains(&first) && statement.len() > 1 && !statement.get(1).is_some_and(|t| t.is('('));
+            let pairs = |two: &[Token]| match two {
+                [one, other] => PAIRS.iter().any(|(first, second)| {
+                    one.word().is_some_and(|word| first.contains(&word))
+                        && other.word().is_some_and(|word| second.contains(&word))
+                }),
+                _ => false,
+            };
+            // `select x from program` names a table: a program stands in quotes.
+            let names = |at: usize| {
+                let pair = statement.get(at..at + 2).is_some_and(pairs);
+                let program = statement.get(at + 1).and_then(Token::word) == Some("program");
+                pair && (!program
+                    || statement.get(at + 2).is_some_and(|token| !matches!(token, Token::Word(..))) && first == "copy")
+            };
+            let calls = |at: usize| {
+                let name = statement[at].word();
+                let called = statement.get(at + 1).is_some_and(|token| token.is('('));
+                name.is_some_and(|name| called && READS_OR_RUNS.iter().any(|start| name.starts_with(start)))
+            };
+            begins
+                || attaches
+                || (0..statement.len()).any(|at| calls(at) || names(at))
+                || statement.iter().filter_map(Token::word).any(|word| word.starts_with("xp_"))
+        })
+    })
+}
+
+/// What functions begin with that read or write files of the server, or run something.
+const READS_OR_RUNS: &[&str] = &[
+    "lo_export",
+    "lo_import",
+    "load_extension",
+    "load_file",
+    "openrowset",
+    "pg_execute_server",
+    "pg_ls_",
+    "pg_read_",
+    "sp_oa",
+    "shell",
+    "sys_eval",
+    "sys_exec",
+    "dblink",
+    "utl_file",
+    "dbms_scheduler",
+    "query_to_xml",
+    "xp_",
+];
+
 /// The files that a text names, read as SQL: in place of a table, behind a word for files, or for a function that reads
 /// some. A string that is only compared is none.
 pub(super) fn files(text: &str) -> Vec<String> {

@@ -29,7 +29,11 @@ impl<'a> Visitor<'a> for Found {
     fn visit_stmt(&mut self, statement: &'a Stmt) {
         match statement {
             Stmt::Import(StmtImport { names, .. }) => self.0.extend(names.iter().map(|alias| alias.name.to_string())),
-            Stmt::ImportFrom(StmtImportFrom { module, .. }) => self.0.extend(module.iter().map(ToString::to_string)),
+            // What stands beside the program is part of it.
+            Stmt::ImportFrom(StmtImportFrom { module, level: 0, .. }) => {
+                self.0.extend(module.iter().map(ToString::to_string));
+            }
+            Stmt::ImportFrom(_) => {}
             _ => walk_stmt(self, statement),
         }
     }

@@ -12,6 +12,11 @@ pub(super) fn is_of_library(module: &str) -> bool {
     PYTHON.lines().next().is_some_and(|own| own.split_ascii_whitespace().any(|known| known == module))
 }
 
+/// Whether a module of Python is in the table.
+pub(super) fn is_known(module: &str) -> bool {
+    PYTHON.split_ascii_whitespace().any(|known| known == module)
+}
+
 /// A doubt for the first module that is not known.
 pub(super) fn doubts(source: &str) -> Vec<Finding> {
     let first = |name: &str| name.split('.').next().unwrap_or(name).to_owned();

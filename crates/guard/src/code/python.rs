@@ -4,9 +4,11 @@
 //! last one judges. Nothing is run; loops and branches are taken as if any of them may happen.
 
 mod calls;
+mod doubts;
 mod evaluators;
 mod expressions;
 mod fold;
+mod processes;
 mod readonly;
 mod rules;
 mod scope;
@@ -29,6 +31,8 @@ const WALKS: usize = 3;
 /// Expressions looked at in one program, before it is refused as too tangled to judge. Ordinary programs of the
 /// greatest size need a tenth.
 const MOST_STEPS: usize = 400_000;
+/// What functions and classes say of their arguments; some packages evaluate it.
+const ANNOTATIONS: &str = "__annotations__";
 /// The most findings that are told.
 const MOST_FINDINGS: usize = 20;
 
@@ -52,6 +56,7 @@ pub(super) fn findings(level: Level, source: &str) -> Vec<Finding> {
         checker.judging = walk == WALKS;
         checker.scopes = vec![checker.known.remove(&scope::MODULE).unwrap_or_default().restart()];
         checker.branches = 0;
+        checker.wrote.clear();
         checker.body(&parsed.syntax().body);
         if let Some(module) = checker.scopes.pop() {
             checker.known.insert(scope::MODULE, module);
@@ -94,6 +99,14 @@ struct Checker<'s> {
     stars: Vec<String>,
     /// Whether an annotation is text that holds more than a name.
     busy_annotation: bool,
+    /// The modules that the program imports, by their first names.
+    packages: std::collections::HashSet<String>,
+    /// What of those can start programs or load code.
+    watched: Vec<&'static rules::watched::Watched>,
+    /// Whether an exception is caught under a name: it may hold the object that lacked an attribute.
+    catches: bool,
+    /// Scopes in which a file was written whose name is not known, or the folder was changed, in this walk.
+    wrote: std::collections::HashSet<u32>,
     branches: usize,
     loops: usize,
     steps: usize,
@@ -115,6 +128,10 @@ impl<'s> Checker<'s> {
             methods: std::collections::HashSet::new(),
             stars: Vec::new(),
             busy_annotation: false,
+            packages: std::collections::HashSet::new(),
+            watched: Vec::new(),
+            catches: false,
+            wrote: std::collections::HashSet::new(),
             branches: 0,
             loops: 0,
             steps: 0,
@@ -129,9 +146,11 @@ impl<'s> Checker<'s> {
             return;
         }
         let place = position::of(self.source, at.to_usize());
-        if self.findings.iter().any(|earlier| earlier.rule == rule && earlier.place == Some(place)) {
+        if self.findings.iter().any(|earlier| earlier.rule == rule && earlier.place == Some(place) && !earlier.asks()) {
             return;
         }
+        // What is hostile says more than a doubt at the same place.
+        self.findings.retain(|earlier| earlier.rule != rule || earlier.place != Some(place));
         let mut finding = Finding::new(rule, message).at(place.0, place.1);
         if rule == "code-unknown" {
             finding = finding.ask();
@@ -144,6 +163,26 @@ impl<'s> Checker<'s> {
 
     fn refuse_route(&mut self, at: TextSize, name: &str, route: Route) {
         self.refuse(at, route.rule(), format!("`{name}` {}", route.says()), route.advice());
+    }
+
+    /// A route that honest programs take too, named directly.
+    fn ask_route(&mut self, at: TextSize, name: &str, route: Route) {
+        self.ask(at, route.rule(), format!("`{name}` {}", route.says()), route.advice());
+    }
+
+    /// Asks a person. Where little is let in, nobody is asked.
+    fn ask(&mut self, at: TextSize, rule: &'static str, message: String, advice: Option<&str>) {
+        let place = position::of(self.source, at.to_usize());
+        if self.findings.iter().any(|earlier| earlier.rule == rule && earlier.place == Some(place)) {
+            return;
+        }
+        let told = self.findings.len();
+        self.refuse(at, rule, message, advice);
+        if self.level < Level::Strict
+            && let Some(finding) = self.findings.get_mut(told)
+        {
+            finding.answer = crate::Answer::Ask;
+        }
     }
 
     fn refuse_computed(&mut self, at: TextSize, what: &str) {
@@ -159,15 +198,43 @@ impl<'s> Checker<'s> {
     /// Judges a qualified name that the program names or reaches.
     fn judge(&mut self, at: TextSize, path: &str) {
         if let Some(route) = rules::module(path).or_else(|| rules::member(path)) {
-            self.refuse_route(at, path, route);
+            if rules::asked(path).is_some() {
+                self.ask_route(at, path, route);
+            } else {
+                self.refuse_route(at, path, route);
+            }
         } else if self.level == Level::Readonly && rules::writes(path) {
             self.refuse_route(at, path, Route::Write);
         }
     }
 
+    /// Judges an attribute that means the same on any object. Servers are started by honest programs too.
+    fn judge_telling(&mut self, at: TextSize, name: &str, route: Route) {
+        match route {
+            Route::Socket => self.ask_route(at, name, route),
+            _ => self.refuse_route(at, name, route),
+        }
+    }
+
+    /// Judges a module that is reached on a way other than an import of its own.
+    fn judge_reached(&mut self, at: TextSize, module: &str) {
+        match rules::module(module) {
+            Some(route) => self.refuse_route(at, module, route),
+            None => self.judge(at, module),
+        }
+    }
+
     fn judge_import(&mut self, at: TextSize, module: &str) {
         let root = module.split('.').next().unwrap_or_default();
-        if let Some(route) = rules::module(module) {
+        if self.packages.insert(root.to_owned()) {
+            self.watched.extend(rules::watched::of(root));
+        }
+        if self.scopes.last().is_some_and(|scope| self.wrote.contains(&scope.place)) {
+            self.doubt(at, module);
+        }
+        if let Some(route) = rules::module(module).filter(|_| rules::asked(module).is_some()) {
+            self.ask_route(at, module, route);
+        } else if let Some(route) = rules::module(module) {
             self.refuse(at, route.rule(), format!("import of `{module}`, which {}", route.says()), route.advice());
         } else if self.level >= Level::Strict && root != "__future__" && !STRICT_IMPORTS.contains(&root) {
             let advice = format!("import only from {}", STRICT_IMPORTS.join(", "));
@@ -179,6 +246,11 @@ impl<'s> Checker<'s> {
     fn hand_over(&mut self, at: TextSize, value: &Val) {
         for value in value.each() {
             match value {
+                Val::Path(path) if rules::asked(path) == Some(rules::Asked::Plain) => {}
+                Val::Path(path)
+                    if rules::asked(path).is_some()
+                        && rules::module(path).is_some_and(|route| route != Route::Process)
+                        && path.contains('.') => {}
                 Val::Path(path) if rules::is_guarded(path) => {
                     let message = format!("the module `{path}` is handed on as a value");
                     self.refuse(at, "code-module-value", message, Some("call the function you need directly"));
@@ -192,7 +264,7 @@ impl<'s> Checker<'s> {
                         self.refuse_route(at, path, Route::Write);
                     }
                 }
-                Val::Names(path) if &**path != "globals" && &**path != "locals" => {
+                Val::Names(path) if !matches!(&**path, "globals" | "locals" | ANNOTATIONS) => {
                     let message = format!("the names of `{path}` are handed on as a value");
                     self.refuse(at, "code-module-value", message, Some("call the function you need directly"));
                 }

@@ -238,7 +238,7 @@ fn code() {
         assert_eq!(hints, expected, "{program}");
         assert!(check(&narrow, &json!({"code": "import json, math"})).is_ok());
     }
-    let violation = check(&checks(&[CodeSafety], &json!({}), &[]), &json!({"code": "import subprocess"})).unwrap_err();
+    let violation = check(&checks(&[CodeSafety], &json!({}), &[]), &json!({"code": "import pty"})).unwrap_err();
     let rejection: Value = violation.rejection.unwrap().view().unwrap();
     assert_eq!(rejection["status"], "rejected");
     assert_eq!(rejection["violations"].as_array().map(Vec::len), Some(1));

@@ -18,11 +18,13 @@ enum Evaluates {
     Formula,
     /// Something else that runs: nobody knows what.
     Runs,
+    /// Names of modules, which are imported.
+    Imports,
 }
 
 /// The functions, by their qualified names.
 const FUNCTIONS: &[(&str, Evaluates)] = {
-    use Evaluates::{Formula, Runs, Template};
+    use Evaluates::{Formula, Imports, Runs, Template};
     &[
         ("PIL.ImageMath.eval", Formula),
         ("PIL.ImageMath.unsafe_eval", Formula),
@@ -53,6 +55,36 @@ const FUNCTIONS: &[(&str, Evaluates)] = {
         ("tornado.template.Template", Template),
         ("typer.launch", Runs),
         ("unittest.TestLoader().discover", Runs),
+        ("bokeh.command*", Runs),
+        ("dask.distributed.Client", Runs),
+        ("dask.distributed.LocalCluster", Runs),
+        ("duckdb.install_extension", Runs),
+        ("encodings.search_function", Runs),
+        ("inspect.getmembers_static", Runs),
+        ("gensim.downloader.load", Runs),
+        ("gensim.models.wrappers*", Runs),
+        ("gensim.utils.check_output", Runs),
+        ("jinja2.ModuleLoader", Runs),
+        ("jinja2.PackageLoader", Runs),
+        ("jinja2.PrefixLoader", Runs),
+        ("jinja2.Template.from_code", Runs),
+        ("jinja2.Environment().compile", Runs),
+        ("keras.saving.deserialize_keras_object", Runs),
+        ("mypy.api.run", Runs),
+        ("nltk.java", Runs),
+        ("nltk.config_java", Runs),
+        ("numba.pycc*", Runs),
+        ("patsy.dmatrices", Formula),
+        ("patsy.dmatrix", Formula),
+        ("pygments.cmdline*", Runs),
+        ("spacy.cli*", Runs),
+        ("statsmodels.formula*", Formula),
+        ("sympy.preview", Runs),
+        ("sympy.autowrap", Runs),
+        ("sympy.ufuncify", Runs),
+        ("sympy.utilities.autowrap*", Runs),
+        ("transformers.Tool", Runs),
+        ("xml.sax.make_parser", Imports),
     ]
 };
 /// Methods of processes that somebody else started.
@@ -81,14 +113,27 @@ impl Checker<'_> {
         if !self.judging {
             return;
         }
-        let trusts = arguments.keyword("trust_remote_code").is_some_and(|trust| *trust != Val::Int(0));
+        let trusts = arguments.keyword("trust_remote_code").is_some_and(|trust| *trust != Val::Int(0))
+            || arguments.open && self.source.contains("trust_remote_code");
         if trusts || arguments.keyword("safe_mode") == Some(&Val::Int(0)) {
             self.doubt(at, path);
         }
         self.judge_texts(path, arguments, at);
-        let Some((_, kind)) = FUNCTIONS.iter().find(|(known, _)| *known == path) else { return };
+        // Among the members of a module are those that it imports; a class has none.
+        let of_module = |value: &Val| {
+            value.as_path().is_some_and(|path| !path.contains(|c: char| c == '(' || c.is_ascii_uppercase()))
+        };
+        if path == "inspect.getmembers" && arguments.get(0).is_some_and(|value| value.each().iter().any(of_module)) {
+            self.doubt(at, path);
+        }
+        let is = |known: &str| match known.strip_suffix('*') {
+            Some(start) => path.starts_with(start),
+            None => known == path || rules::is_alias(known, path),
+        };
+        let Some((_, kind)) = FUNCTIONS.iter().find(|(known, _)| is(known)) else { return };
         match (kind, arguments.get(0)) {
-            (Evaluates::Runs, _) | (_, None) => self.doubt(at, path),
+            (Evaluates::Imports, None) if arguments.keywords.is_empty() && !arguments.open => {}
+            (Evaluates::Runs | Evaluates::Imports, _) | (_, None) => self.doubt(at, path),
             (kind, Some(given)) => self.judge_text(path, *kind, given, at),
         }
     }
@@ -122,26 +167,18 @@ impl Checker<'_> {
             return;
         }
         let of_package = |package: &str| matches!(base, Val::Path(path) if path.starts_with(package));
-        if matches!(name, "query" | "eval")
-            && let Some(Val::Text(text)) = arguments.get(0).or_else(|| arguments.keyword("expr"))
-            && !of_package("builtins.")
-            && leaves(text, Evaluates::Formula)
-        {
-            self.refuse_route(at, name, Route::Code);
-        }
-        let is_unknown = !matches!(base, Val::Path(_)) && !base.is_literal() && !self.methods.contains(name);
-        if name == "system" && is_unknown && self.source.contains("import os") {
-            self.doubt(at, name);
-        }
-        let runs = |text: &str| {
-            let upper = text.to_ascii_uppercase();
-            upper.contains("COPY") && upper.contains(" PROGRAM ")
-                || upper.split(';').any(|part| part.trim().starts_with("LOAD ") || part.trim().starts_with("INSTALL "))
-        };
-        if matches!(name, "execute" | "executescript" | "executemany" | "sql" | "query")
-            && arguments.all().filter_map(Val::as_str).any(runs)
-        {
-            self.doubt(at, name);
+        if matches!(name, "query" | "eval") && !of_package("builtins.") {
+            let given = arguments.get(0).or_else(|| arguments.keyword("expr"));
+            let of_frame = self.packages.contains("pandas") && !self.methods.contains(name);
+            for given in given.into_iter().flat_map(Val::each) {
+                match given {
+                    Val::Text(text) if leaves(text, Evaluates::Formula) => self.refuse_route(at, name, Route::Code),
+                    Val::Text(_) | Val::Class(_) | Val::Int(_) | Val::Plain => {}
+                    // A text that is worked out at run time may say anything.
+                    _ if of_frame => self.doubt(at, name),
+                    _ => {}
+                }
+            }
         }
         if PROCESS_METHODS.contains(&name) && (of_package("psutil.") || self.source.contains("psutil")) {
             self.refuse_route(at, name, Route::Process);
@@ -183,7 +220,7 @@ fn leaves(text: &str, kind: Evaluates) -> bool {
             let reaches = ["attr", "cycler", "joiner", "lipsum", "namespace", "self", "config", "import"];
             inside && words().any(|word| reaches.contains(&word)) || text.contains("\\x") || text.contains("\\u")
         }
-        Evaluates::Formula | Evaluates::Runs => {
+        Evaluates::Formula | Evaluates::Runs | Evaluates::Imports => {
             text.contains('@') && text.contains('(') || words().any(|word| WORDS.contains(&word))
         }
     }

@@ -8,7 +8,7 @@ use unicode_normalization::UnicodeNormalization as _;
 
 use super::rules::Route;
 use super::value::Val;
-use super::{Checker, MOST_STEPS, fold, rules};
+use super::{ANNOTATIONS, Checker, MOST_STEPS, fold, rules, scope};
 use crate::code::Level;
 
 /// The most elements of a constant that a comprehension is worked out over.
@@ -260,6 +260,9 @@ impl Checker<'_> {
             self.refuse_route(at, name, Route::Loader);
             return Val::Unknown;
         }
+        if name == ANNOTATIONS && !matches!(base, Val::Names(_)) {
+            return Val::Names(ANNOTATIONS.into());
+        }
         match base {
             Val::Path(path) => {
                 if name == "__dict__" {
@@ -268,26 +271,39 @@ impl Checker<'_> {
                 if name == "__class__" && path.ends_with(')') {
                     return Val::Unknown;
                 }
-                if !path.contains('(')
-                    && let Some(module) = rules::carried(name)
-                    && rules::module(&format!("{path}.{name}")).is_none()
-                    && &**path != module
-                {
-                    self.judge(at, module);
-                    return Val::path(module);
-                }
                 let whole = format!("{path}.{name}");
                 self.judge(at, &whole);
                 if path.contains('(')
                     && let Some(route) = rules::telling(name)
                 {
-                    self.refuse_route(at, name, route);
+                    self.judge_telling(at, name, route);
                 }
-                Val::path(whole)
+                self.doubt_attribute(base, name, at);
+                // Modules carry those around that they import.
+                match rules::carried(name).filter(|module| !path.contains('(') && **module != **path) {
+                    Some(module) if rules::module(module).is_some() && rules::module(&whole).is_none() => {
+                        self.judge_reached(at, module);
+                        Val::path(module)
+                    }
+                    Some(module) => Val::path(whole).or(Val::path(module)),
+                    None => Val::path(whole),
+                }
             }
             Val::Names(path) => {
-                if matches!(name, "values" | "items" | "copy" | "popitem" | "update") && (&**path != "locals") {
-                    self.refuse_computed(at, &format!("a name in `{path}`"));
+                let walks = matches!(name, "values" | "items" | "copy" | "popitem" | "update");
+                match &**path {
+                    ANNOTATIONS => {
+                        if matches!(name, "update" | "setdefault" | "pop" | "popitem" | "clear" | "__setitem__") {
+                            self.doubt(at, ANNOTATIONS);
+                        }
+                    }
+                    // What is local is no module, unless one was imported there.
+                    "locals" if walks && self.scopes.last().is_some_and(scope::Scope::holds_modules) => {
+                        self.doubt(at, "locals");
+                    }
+                    "locals" => {}
+                    path if walks => self.refuse_computed(at, &format!("a name in `{path}`")),
+                    _ => {}
                 }
                 Val::Unknown
             }
@@ -298,8 +314,9 @@ impl Checker<'_> {
                 if let Some(route) = rules::telling(name)
                     && !self.methods.contains(name)
                 {
-                    self.refuse_route(at, name, route);
+                    self.judge_telling(at, name, route);
                 }
+                self.doubt_attribute(base, name, at);
                 let stored = self.attributes.get(name).cloned();
                 match (stored, rules::telling_module(name)) {
                     (Some(stored), _) => stored.or(if base.is_opaque() { Val::Opaque } else { Val::Unknown }),
@@ -352,7 +369,7 @@ impl Checker<'_> {
             Val::Path(path) if &**path == "sys.modules" => match key {
                 Val::Text(name) if &**name == "__main__" => Val::Unknown,
                 Val::Text(name) => {
-                    self.judge(at, name);
+                    self.judge_reached(at, name);
                     Val::path(name)
                 }
                 _ => {
@@ -382,6 +399,7 @@ impl Checker<'_> {
     /// A name in the dictionary behind a module.
     pub(super) fn named(&mut self, path: &str, key: &Val, at: TextSize) -> Val {
         match (path, key) {
+            (ANNOTATIONS, _) => Val::Unknown,
             ("globals" | "locals", Val::Text(name)) => self.name(name, at),
             ("globals" | "locals", key) => {
                 let inner = ["__builtins__", "__loader__", "__spec__"];

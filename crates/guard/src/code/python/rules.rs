@@ -2,9 +2,17 @@
 //!
 //! Only knowledge: no syntax, no flow. Names are qualified as Python would, and the result of a call ends in `()`.
 
+mod asked;
 mod modules;
+pub(super) mod watched;
 
+pub(super) use asked::{Asked, asked};
 use modules::{BLOCKED, CALLS, MEMBERS};
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use crate::code::known;
 
 /// Where something leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,7 +124,7 @@ const WRITES: &[&str] = &[
     "urllib.request.urlretrieve",
 ];
 
-/// Modules that other modules carry around under their own name; reaching them there is reaching them.
+/// Modules that others carry around and of which no member is judged by itself, or which are known under a second name.
 const CARRIED: &[&str] = &[
     "_posixsubprocess",
     "asyncio",
@@ -142,6 +150,26 @@ const CARRIED: &[&str] = &[
     "subprocess",
     "sys",
     "webbrowser",
+];
+
+/// Names of blocked modules that are ordinary words, and mean something else inside other modules: `boto3.resource`,
+/// `scipy.signal`.
+const ORDINARY: &[&str] = &[
+    "capnp",
+    "code",
+    "commands",
+    "cython",
+    "dl",
+    "dragonfly",
+    "envoy",
+    "fabric",
+    "invoke",
+    "readline",
+    "resource",
+    "sh",
+    "signal",
+    "site",
+    "test",
 ];
 
 /// Attributes that lead from any object into the interpreter.
@@ -208,11 +236,42 @@ const TELLING: &[(&str, Route)] = {
     ]
 };
 
+type Lines = Vec<(&'static str, Route)>;
+
+/// The tables by the first part of their names: blocked modules, and members that are judged.
+struct Index(HashMap<&'static str, (Lines, Lines)>);
+
+static INDEX: LazyLock<Index> = LazyLock::new(|| {
+    let mut index: HashMap<&'static str, (Lines, Lines)> = HashMap::new();
+    for line in BLOCKED {
+        index.entry(root(line.0)).or_default().0.push(*line);
+    }
+    for line in MEMBERS {
+        index.entry(root(line.0)).or_default().1.push(*line);
+    }
+    for (call, _) in CALLS {
+        index.entry(root(call)).or_default();
+    }
+    Index(index)
+});
+
+impl Index {
+    fn of(&self, path: &str) -> &(Lines, Lines) {
+        static NONE: (Lines, Lines) = (Vec::new(), Vec::new());
+        self.0.get(root(path)).unwrap_or(&NONE)
+    }
+}
+
+/// The first part of a name.
+fn root(path: &str) -> &str {
+    path.split(['.', '(']).next().unwrap_or(path)
+}
+
 /// Where a module, or one above it, leads.
 pub(super) fn module(name: &str) -> Option<Route> {
     let covers =
         |blocked: &str| name.strip_prefix(blocked).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
-    if let Some((_, route)) = BLOCKED.iter().find(|(blocked, _)| covers(blocked)) {
+    if let Some((_, route)) = INDEX.of(name).0.iter().find(|(blocked, _)| covers(blocked)) {
         return Some(*route);
     }
     // The two parts of importlib that only read; everything else of it imports by name.
@@ -226,7 +285,21 @@ pub(super) fn module(name: &str) -> Option<Route> {
 
 /// Where a member leads wherever it is named.
 pub(super) fn member(path: &str) -> Option<Route> {
-    MEMBERS.iter().find(|(pattern, _)| matches(pattern, path)).map(|(_, route)| *route)
+    let found = INDEX.of(path).1.iter().find(|(pattern, _)| matches(pattern, path) || is_alias(pattern, path));
+    found.map(|(_, route)| *route)
+}
+
+/// Whether a path is another way to what a pattern names: packages keep one class under several modules, as
+/// `yaml.UnsafeLoader` and `yaml.loader.UnsafeLoader`.
+pub(super) fn is_alias(pattern: &str, path: &str) -> bool {
+    let Some((package, name)) = pattern.split_once('.') else { return false };
+    let Some(inside) = path.strip_prefix(package).and_then(|rest| rest.strip_suffix(name)) else { return false };
+    inside.len() > 1
+        && inside.starts_with('.')
+        && inside.ends_with('.')
+        && !inside.contains('(')
+        && !name.ends_with('*')
+        && !known::is_of_library(package)
 }
 
 /// Where a member may lead when called.
@@ -250,16 +323,24 @@ fn matches(pattern: &str, path: &str) -> bool {
     }
 }
 
-/// The module that `name` stands for when it is found inside another module.
+/// The module with members that are judged, or that is blocked, which a name inside another module may be.
 pub(super) fn carried(name: &str) -> Option<&'static str> {
     let bare = name.trim_start_matches('_');
-    CARRIED.iter().copied().find(|module| *module == bare || *module == name)
+    if let Some(module) = CARRIED.iter().find(|module| **module == bare || **module == name) {
+        return Some(module);
+    }
+    if ORDINARY.contains(&bare) {
+        return None;
+    }
+    INDEX.0.get_key_value(bare).map(|(module, _)| *module)
 }
 
 /// The modules of which a name on any object is taken for the module itself.
 pub(super) fn telling_module(name: &str) -> Option<&'static str> {
     let bare = name.trim_start_matches('_');
-    ["os", "sys", "builtins", "subprocess", "importlib", "posix"].into_iter().find(|module| *module == bare)
+    ["os", "sys", "builtins", "subprocess", "importlib", "posix", "pkgutil", "ctypes", "runpy"]
+        .into_iter()
+        .find(|module| *module == bare)
 }
 
 /// Whether some members of a module are refused, so that a member chosen at run time must be.

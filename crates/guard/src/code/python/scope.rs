@@ -50,6 +50,11 @@ impl Scope {
         }
     }
 
+    /// Whether one of its names stands for a module with members that are refused.
+    pub(super) fn holds_modules(&self) -> bool {
+        self.ever.values().flat_map(Val::each).any(|value| matches!(value, Val::Path(path) if rules::is_guarded(path)))
+    }
+
     fn forget(&mut self, name: &str) {
         self.unsure.insert(name.to_owned());
     }
@@ -136,6 +141,11 @@ impl Checker<'_> {
         }
         if rules::is_builtin(name) {
             return Val::path(format!("builtins.{name}"));
+        }
+        if let Some(module) = self.stars.last()
+            && rules::telling_module(name).is_none()
+        {
+            return Val::path(format!("{module}.{name}"));
         }
         rules::telling_module(name).filter(|module| *module == name).map_or(Val::Unknown, Val::path)
     }

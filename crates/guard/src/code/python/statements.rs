@@ -7,7 +7,7 @@ use ruff_text_size::{Ranged as _, TextSize};
 
 use super::rules::Route;
 use super::value::Val;
-use super::{Checker, fold, rules};
+use super::{ANNOTATIONS, Checker, fold, rules};
 use crate::code::Level;
 
 impl Checker<'_> {
@@ -133,6 +133,7 @@ impl Checker<'_> {
                         self.value(kind);
                     }
                     if let Some(name) = &handler.name {
+                        self.catches = true;
                         self.bind(name, Val::Unknown);
                     }
                     self.branch(&handler.body);
@@ -149,6 +150,10 @@ impl Checker<'_> {
             Stmt::Import(statement) => {
                 for alias in &statement.names {
                     self.judge_import(alias.start(), &alias.name);
+                    let root = alias.name.split('.').next().unwrap_or_default();
+                    if self.scopes.last().is_some_and(|scope| scope.is_class) && rules::is_guarded(root) {
+                        self.doubt(alias.start(), root);
+                    }
                     match &alias.asname {
                         Some(name) => self.bind(name, Val::path(&*alias.name)),
                         None => {
@@ -342,15 +347,39 @@ impl Checker<'_> {
             }
             return None;
         }
-        self.value(annotation)
-            .as_path()
-            .filter(|path| !path.starts_with("builtins."))
-            .map(|path| Val::path(format!("{path}()")))
+        let value = self.value(annotation);
+        for value in value.each() {
+            match value {
+                Val::Text(text) if text.contains('(') => {
+                    self.busy_annotation = true;
+                    self.doubt(annotation.start(), "an annotation");
+                }
+                Val::Opaque | Val::Partial(..) => self.busy_annotation = true,
+                // What a function is given may be a text.
+                Val::Unknown => {
+                    self.busy_annotation |= matches!(annotation, Expr::Name(name) if self.is_parameter(&name.id));
+                }
+                _ => {}
+            }
+        }
+        value.as_path().filter(|path| !path.starts_with("builtins.")).map(|path| Val::path(format!("{path}()")))
+    }
+
+    /// Whether a name is one that a function around this place is given.
+    fn is_parameter(&self, name: &str) -> bool {
+        let given = |place: &u32| self.functions.get(place).is_some_and(|f| f.parameters.iter().any(|p| p == name));
+        self.within.iter().any(|(_, place)| given(place))
     }
 
     pub(super) fn assign(&mut self, target: &Expr, value: Val) {
         match target {
-            Expr::Name(name) => self.bind(&name.id, value),
+            Expr::Name(name) => {
+                // A class can be asked for everything it has.
+                if self.scopes.last().is_some_and(|scope| scope.is_class) {
+                    self.hand_over(target.start(), &value);
+                }
+                self.bind(&name.id, value);
+            }
             Expr::Tuple(target) => self.unpack(&target.elts, &value),
             Expr::List(target) => self.unpack(&target.elts, &value),
             Expr::Starred(target) => self.assign(&target.value, value),
@@ -398,11 +427,15 @@ impl Checker<'_> {
                 let whole = format!("{path}.{name}");
                 // What imports find, or what the interpreter calls, is put in place of something else.
                 if matches!(&*whole, "sys.path" | "sys.modules" | "os.environ" | "os.environb") {
-                    self.store_into(at, &Val::path(whole), None);
+                    self.store_into(at, &Val::path(&whole), None);
                 } else {
                     self.judge(at, &whole);
                 }
+                self.doubt_stored(at, &whole);
             }
+        }
+        if name == ANNOTATIONS {
+            self.doubt(at, name);
         }
         if rules::is_inner(name) {
             self.refuse_route(at, name, Route::Loader);
@@ -415,11 +448,19 @@ impl Checker<'_> {
             match base {
                 Val::Path(path) if matches!(&**path, "sys.path" | "sys.modules") => {
                     let message = format!("a change of `{path}` decides what later imports load");
-                    self.refuse(at, Route::Loader.rule(), message, None);
+                    match &**path {
+                        "sys.path" => self.ask(at, Route::Loader.rule(), message, None),
+                        _ => self.refuse(at, Route::Loader.rule(), message, None),
+                    }
                 }
-                Val::Path(path) if self.level == Level::Readonly && matches!(&**path, "os.environ" | "os.environb") => {
-                    self.refuse_route(at, path, Route::Write);
+                Val::Path(path) if matches!(&**path, "os.environ" | "os.environb") => {
+                    if self.level == Level::Readonly {
+                        self.refuse_route(at, path, Route::Write);
+                    }
+                    self.doubt_variable(key, at);
                 }
+                Val::Path(path) if path.starts_with("matplotlib.") => self.doubt_setting(key, at),
+                Val::Names(path) if &**path == ANNOTATIONS => self.doubt(at, ANNOTATIONS),
                 Val::Names(path)
                     if key.is_none_or(|key| key.may_be("__builtins__"))
                         || &**path != "globals" && &**path != "locals" =>
