@@ -237,7 +237,7 @@ fn dot(rest: &str) -> Result<Found<'_>, Finding> {
     let tells = TELLING_DOT.contains(&lower.as_str());
     // `.sh` is `.shell`.
     let is_begun = |dot: &&str| dot.starts_with(&lower) && (lower.len() > 1 || dot.len() == 1);
-    if ends && !tells && !lower.is_empty() && DOT.iter().any(|dot| is_begun(&dot)) {
+    if ends && !tells && !lower.is_empty() && DOT.iter().any(is_begun) {
         return Err(acts(&format!(".{name}")));
     }
     Ok(if ends && tells && are_plain(&rest[name.len()..]) { Found::Telling } else { Found::Unknown(rest) })

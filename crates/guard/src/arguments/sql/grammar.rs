@@ -315,7 +315,7 @@ fn second_verb(statement: &[Token]) -> Option<&'static str> {
             Some(Token::Symbol(symbol)) => !matches!(symbol, '@' | '$'),
             Some(Token::Quoted(_) | Token::Number(_)) => false,
         };
-        ends_value(before) && !before.word().is_some_and(|before| before == "case") && !is_alias
+        ends_value(before) && !is_alias
     };
     let from = if shown { 3 } else { 1 };
     (from..statement.len()).any(begins).then_some("a second statement may begin in it")
