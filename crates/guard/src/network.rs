@@ -8,6 +8,7 @@
 mod address;
 pub(crate) mod inside;
 mod name;
+mod zones;
 
 use crate::{Finding, Verdict};
 use std::net::{IpAddr, Ipv4Addr};
@@ -25,7 +26,7 @@ pub fn check(url: &str, resolved: Option<&[IpAddr]>) -> Verdict {
         Host::Ipv4(address) => check_address(IpAddr::V4(address)),
         Host::Ipv6(address) => check_address(IpAddr::V6(address)),
         Host::Domain(name) => {
-            name::check(&name, resolved.is_some())?;
+            name::check_host(&name, resolved.is_some())?;
             match resolved {
                 None => Ok(()),
                 Some([]) => Err(Finding::new("unresolved", format!("the name `{name}` has no address"))),
@@ -49,7 +50,12 @@ pub(crate) fn is_internal_name(name: &str) -> bool {
     name::check(name, false).is_err()
 }
 
-/// The same without endings that file names have as well.
+/// Whether a name leads inside for no other reason than that its ending is not public: a file would have such a name too.
+pub(crate) fn is_only_unknown(host: &Host<String>) -> bool {
+    matches!(host, Host::Domain(name) if name::has_unknown_ending(name) && name.contains('.') && !is_internal_name(name))
+}
+
+/// The same as [`is_internal_name`] without endings that file names have as well.
 pub(crate) fn is_surely_internal_name(name: &str) -> bool {
     name::check(name, false).is_err() && !name::is_like_file(name)
 }

@@ -95,11 +95,41 @@ fn check_denied(scope: &Scope, path: &[String]) -> Verdict {
         Some(folded) => glob.matches(path) || glob.matches_folded(folded),
         None => glob.matches(path) || (!glob.is_folded() && glob.matches_folded(path)),
     };
-    let denied = scope.deny.iter().find(denies);
+    let others = if path.iter().any(|name| name.contains(DOUBTFUL)) { expanded(path) } else { Vec::new() };
+    let spread = |glob: &&Glob| others.iter().any(|path| glob.may_match_folded(path));
+    let denied = scope.deny.iter().find(denies).or_else(|| scope.deny.iter().find(spread));
     denied.map_or(Ok(()), |glob| {
         let shown = resolve::join(path);
         Err(Finding::new("path-denied", format!("`{shown}` is denied by `{glob}`")))
     })
+}
+
+/// What shells and libraries for patterns take for something else than a letter of a name.
+const DOUBTFUL: [char; 15] = ['[', '(', '{', '\'', '"', '#', '|', '<', '>', '&', ';', ',', '@', '+', '!'];
+
+/// What a path stands for where a server takes it for a pattern or puts it into a command. Names with such letters are
+/// ordinary, so this counts only against what is denied: `.en[v]`, `@(.env)`, `.e'n'v` and `.env#x` are `.env` to some.
+fn expanded(path: &[String]) -> Vec<Vec<glob::Spread>> {
+    let spread = |change: &dyn Fn(&str) -> String| {
+        path.iter().map(|name| glob::Spread::new(&fold(&change(name)))).collect::<Vec<_>>()
+    };
+    let kept = |dropped: &'static [char]| move |name: &str| name.replace(dropped, "");
+    let ends: &[char] = &['#', '|', '<', '>', '&', ';', ',', '@'];
+    let front = |name: &str| match name.split(ends).next() {
+        Some(front) if !front.is_empty() => front.to_owned(),
+        _ => name.to_owned(),
+    };
+    let back = |name: &str| match name.rsplit(ends).next() {
+        Some(back) if !back.is_empty() => back.to_owned(),
+        _ => name.to_owned(),
+    };
+    vec![
+        spread(&str::to_owned),
+        spread(&kept(&['\'', '"', '{', '}'])),
+        spread(&kept(&['@', '+', '!', '(', ')'])),
+        spread(&front),
+        spread(&back),
+    ]
 }
 
 /// Whether folding leaves this byte alone wherever it stands, the end of a name aside.

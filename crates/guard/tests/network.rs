@@ -283,6 +283,9 @@ fn internal_names() {
         "http://7f000001.c0a80001.rbndr.us",
         "http://metadata.packet.net",
         "http://--1.sslip.io",
+        "https://127.0.0.1.example.com",
+        "https://192-168-1-1.example.com",
+        "https://x.y",
     ]);
     accepted(&[
         "https://example.com",
@@ -298,8 +301,6 @@ fn internal_names() {
         "https://corp.com",
         "https://intranet.example.org",
         "https://10.example.com",
-        "https://127.0.0.1.example.com",
-        "https://192-168-1-1.example.com",
         "https://1password.com",
         "https://3m.com",
         "https://0x0.st",
@@ -311,7 +312,8 @@ fn internal_names() {
         "https://a_b.example.com",
         "https://a--b.example.com",
         "https://8.8.8.8.nip.io",
-        "https://x.y",
+        "https://release-10-0-1.example.com",
+        "https://about.google",
         "https://faß.de",
     ]);
 }

@@ -296,6 +296,11 @@ pub(super) fn check(
     let resolved = resolved(dialing, target, &host, world);
     let Err(finding) = network::check(&target.url, resolved.as_deref()) else { return Ok(()) };
     let shown = shown(&host);
+    // `lib.js:12` is a place in a file, `page.html` one beside this page.
+    let like_file = target.guess || !text.contains("//") && super::place::has_ending(&shown);
+    if like_file && resolved.is_none() && network::is_only_unknown(&host) {
+        return Ok(());
+    }
     let metadata = inside::is_metadata(&host, resolved.as_deref());
     if is_granted(&checks.scopes, &shown, metadata) || data && !metadata {
         return Ok(());

@@ -11,9 +11,11 @@
 mod client;
 mod cypher;
 mod fragment;
+mod grammar;
 mod known;
 mod lexer;
 mod mongo;
+mod places;
 mod words;
 
 use crate::risk::fallback::words as name_words;
@@ -103,7 +105,9 @@ pub(super) fn check_statement(text: &str, only_reading: bool) -> Verdict {
     let Err(finding) = &checked else { return checked };
     let dialects = if lexer::is_ambiguous(text) { &DIALECTS[..] } else { &DIALECTS[..1] };
     let ordinary = || dialects.iter().all(|dialect| known::is_ordinary_change(&lexer::tokens(text, *dialect)));
-    if only_reading || finding.asks() || client::check_lines(text, Certainty::Sure).is_err() || !ordinary() {
+    let commands =
+        || client::check_lines(text, Certainty::Sure).map_or(true, |all| all.doubt.is_some() || all.rest != text);
+    if only_reading || finding.asks() || commands() || !ordinary() {
         return checked;
     }
     Err(Finding::new("sql-changes", "the statement changes something").ask())
@@ -115,22 +119,25 @@ pub(super) fn check(text: &str, language: Language, certainty: Certainty) -> Ver
     if cypher::is_meant(text, language) {
         return cypher::check(text);
     }
-    client::check_lines(text, certainty)?;
+    // What stands behind a command is read like any other text, and what is hostile there comes before any doubt.
+    let client::Commands { rest, doubt } = client::check_lines(text, certainty)?;
+    let text = rest.as_str();
     let dialects = if lexer::is_ambiguous(text) { &DIALECTS[..] } else { &DIALECTS[..1] };
     let mut understood = Vec::new();
+    let mut doubt = doubt;
     for dialect in dialects {
         let tokens = lexer::tokens(text, *dialect);
         if certainty >= Certainty::Likely {
             understood.push(known::understood(&tokens, certainty == Certainty::Sure));
         }
-        client::check_tokens(&tokens, certainty)?;
+        match client::check_tokens(&tokens, certainty) {
+            Err(finding) if finding.asks() => doubt = doubt.or(Some(finding)),
+            judged => judged?,
+        }
         for statement in tokens.split(|token| token.is(';')) {
-            // What begins with an operator is an error, and nothing behind an error is run.
+            // Behind an error clients go on with the next statement, and a piece of a statement may begin with anything.
             match judge(statement, certainty) {
-                Reading::Fine => {}
-                // A piece of a statement may begin with anything, and the rest of it stands in front.
-                Reading::Nonsense if certainty < Certainty::Sure => {}
-                Reading::Nonsense => break,
+                Reading::Fine | Reading::Nonsense => {}
                 Reading::Writes(finding) => return Err(finding),
             }
         }
@@ -138,7 +145,7 @@ pub(super) fn check(text: &str, language: Language, certainty: Certainty) -> Ver
             fragment::check(&tokens)?;
         }
     }
-    known::together(understood, certainty == Certainty::Sure).map_or(Ok(()), Err)
+    doubt.or_else(|| known::together(understood, certainty == Certainty::Sure)).map_or(Ok(()), Err)
 }
 
 enum Reading {
@@ -198,13 +205,16 @@ fn within(statement: &[Token]) -> Reading {
     for at in 0..statement.len() {
         let (before, next) = (at.checked_sub(1).map(|before| &statement[before]), statement.get(at + 1));
         if let Some(text) = statement[at].quoted()
-            && is_outside(text)
-            && is_table(&statement[..at])
+            && (is_outside(text) && is_table(&statement[..at])
+                || before.is_some_and(|token| token.is('.')) && (is_rooted(text) || is_hidden(text)))
         {
             return writes(format!("`{text}` in place of a table is a file or another machine"));
         }
         if let Some(message) = fragment::called(statement, at) {
             return writes(message);
+        }
+        if statement[at].word() == Some("using") && next.is_some_and(|next| next.quoted().is_some()) {
+            return writes("`using` and a string runs a program on each row".to_owned());
         }
         let Some(name) = fragment::name(&statement[at]) else { continue };
         let word = name.as_ref();
@@ -221,7 +231,7 @@ fn within(statement: &[Token]) -> Reading {
         }
         // `glob` is a comparison elsewhere.
         let reads_file = FILE_READERS.contains(&word) || is_source && word == "glob";
-        if called && reads_file && arguments(&statement[at + 1..]).filter_map(Token::quoted).any(is_outside) {
+        if called && reads_file && named_files(&statement[at + 1..]).any(is_outside) {
             return writes(format!(
                 "`{word}(..)` reads a file outside of the folder of the database, or another machine"
             ));
@@ -349,15 +359,36 @@ fn arguments(tokens: &[Token]) -> impl Iterator<Item = &Token> {
     })
 }
 
-/// Whether the name of a file leads out of the folder in which the database looks for it.
+/// The strings that a function which reads files is given in place of its first argument. Options are none.
+fn named_files(call: &[Token]) -> impl Iterator<Item = &str> {
+    let mut depth = 0_usize;
+    let first = arguments(call).take_while(move |token| {
+        match token {
+            Token::Symbol('(' | '[') => depth += 1,
+            Token::Symbol(')' | ']') => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        !(token.is(',') && depth < 2)
+    });
+    first.filter_map(Token::quoted)
+}
+
+/// Whether the name of a file begins at a root or on another machine, or climbs.
+fn is_rooted(name: &str) -> bool {
+    let name = name.trim();
+    name.starts_with(['/', '\\', '~']) || name.contains(":/") || name.split(['/', '\\']).any(|step| step == "..")
+}
+
+/// Whether a part of the name of a file begins with a dot, as names of secrets do.
+fn is_hidden(name: &str) -> bool {
+    name.trim().split(['/', '\\']).any(|step| step.len() > 1 && step.starts_with('.'))
+}
+
+/// Whether the name of a file leads out of the folder in which the database looks for it, or to what is hidden there.
 fn is_outside(name: &str) -> bool {
     let name = name.trim();
     let drive = name.as_bytes().get(1) == Some(&b':') && name.starts_with(|c: char| c.is_ascii_alphabetic());
-    name.starts_with(['/', '\\', '~'])
-        || drive
-        || name.contains("://")
-        || name.contains('|')
-        || name.split(['/', '\\']).any(|step| step == "..")
+    drive || is_rooted(name) || is_hidden(name) || name.contains("://") || name.contains('|')
 }
 
 /// Whether what follows these tokens stands in place of a table. `trim(both '/' from '/a/')` has no table in it.
@@ -405,7 +436,8 @@ fn begins_writing(tokens: &[Token], before: Option<&Token>) -> bool {
     // Where a subquery may stand, a name may not be followed by another.
     let opens = before.is_some_and(|token| token.is('('));
     match word {
-        "into" => true,
+        // `unpivot t on a into name n value v` of DuckDB.
+        "into" => next_word != Some("name") || !has("value"),
         "for" => matches!(next_word, Some("update" | "share" | "no" | "key")),
         "lock" => next_word == Some("in"),
         "delete" => named || next_word == Some("from") || opens && next.is_some_and(|token| !token.is(')')),
@@ -422,7 +454,7 @@ fn begins_writing(tokens: &[Token], before: Option<&Token>) -> bool {
         "exec" | "execute" => named || next.is_some_and(|token| token.is('(') || token.is('@')),
         "call" => named && tokens.iter().any(|token| token.is('(')),
         "grant" | "revoke" | "deny" => named && (has("on") || has("to")),
-        "kill" => matches!(next, Some(Token::Number)),
+        "kill" => matches!(next, Some(Token::Number(_))),
         "dbcc" => named,
         _ => PAIRS.iter().any(|(pair, second)| {
             *pair == word && (second.is_empty() || next_word.is_some_and(|next| second.contains(&next)))
@@ -461,7 +493,7 @@ fn reads_shaped(verb: &str, statement: &[Token]) -> bool {
     let has = |wanted: &str| statement.iter().skip(1).any(|token| token.word() == Some(wanted));
     let technical = statement.iter().skip(1).any(|token| match token {
         Token::Symbol(symbol) => matches!(symbol, '*' | '(' | '=' | '<' | '>'),
-        Token::Quoted(_) | Token::Number => true,
+        Token::Quoted(_) | Token::Number(_) => true,
         Token::Word(..) => false,
     });
     match verb {

@@ -39,6 +39,16 @@ const GLOBAL_UNICAST: Ipv6Net = v6(0x2000, 0, 0, 3);
 const NAT64: Ipv6Net = v6(0x64, 0xff9b, 0, 96);
 const SIX_TO_FOUR: Ipv6Net = v6(0x2002, 0, 0, 16);
 
+/// Public translators to IPv4: what stands behind the prefix is where they connect to.
+const TRANSLATORS: [Ipv6Net; 6] = [
+    Ipv6Net::new_assert(Ipv6Addr::new(0x2001, 0x67c, 0x2960, 0x6464, 0, 0, 0, 0), 96),
+    Ipv6Net::new_assert(Ipv6Addr::new(0x2001, 0x67c, 0x2b0, 0xdb32, 0, 1, 0, 0), 96),
+    Ipv6Net::new_assert(Ipv6Addr::new(0x2a00, 0x1098, 0x2b, 0, 0, 0, 0, 0), 96),
+    Ipv6Net::new_assert(Ipv6Addr::new(0x2a00, 0x1098, 0x2c, 1, 0, 0, 0, 0), 96),
+    Ipv6Net::new_assert(Ipv6Addr::new(0x2a01, 0x4f8, 0xc2c, 0x123f, 0x64, 0, 0, 0), 96),
+    Ipv6Net::new_assert(Ipv6Addr::new(0x2a01, 0x4f9, 0xc010, 0x3f02, 0x64, 0, 0, 0), 96),
+];
+
 /// Blocks inside [`GLOBAL_UNICAST`] that are not globally reachable.
 const RESERVED_V6: [(Ipv6Net, &str); 4] = [
     (v6(0x2001, 0, 0, 32), "a Teredo tunnel"),
@@ -71,7 +81,7 @@ pub(super) fn carried(address: Ipv6Addr) -> Option<Ipv4Addr> {
     if let Some(inner) = address.to_ipv4_mapped() {
         return Some(inner);
     }
-    if NAT64.contains(&address) {
+    if NAT64.contains(&address) || TRANSLATORS.iter().any(|net| net.contains(&address)) {
         return Some(join(segments[6], segments[7]));
     }
     SIX_TO_FOUR.contains(&address).then(|| join(segments[1], segments[2]))

@@ -71,7 +71,8 @@ pub(crate) fn is_worked_with(host: &Host<String>, resolved: Option<&[IpAddr]>) -
     }
 }
 
-fn is_private(address: IpAddr) -> bool {
+/// Whether an address is of this machine or of a private network.
+pub(super) fn is_private(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => WORKED_WITH_V4.iter().any(|net| net.contains(&address)),
         IpAddr::V6(address) => address.is_loopback() || UNIQUE_LOCAL.contains(&address),

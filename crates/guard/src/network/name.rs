@@ -1,97 +1,32 @@
 //! What the spelling of a host name says about where it leads.
 
+use super::inside;
+use super::zones::{
+    CLOUDS, DEVICES, INTERNAL_ENDINGS, LOOPBACK_ZONES, METADATA_NAMES, REBINDING_ZONES, SPELLING_ZONES, TEST_ENDINGS,
+};
 use crate::{Finding, Verdict};
+use std::collections::HashSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::sync::LazyLock;
 
-/// Endings that are never delegated in the public tree: whatever a resolver says about them is local.
-const INTERNAL_ENDINGS: &[&str] = &[
-    "localhost",
-    "localdomain",
-    "local",
-    "internal",
-    "intranet",
-    "lan",
-    "home.arpa",
-    "home",
-    "corp",
-    "private",
-    "consul",
-    "svc",
-    "cluster",
-    "docker",
-    "onion",
-    "alt",
-    "in-addr.arpa",
-    "ip6.arpa",
-    "dhcp",
-];
+const ENDINGS: &str = include_str!("endings.txt");
 
-/// Set aside for tests: without an answer from a resolver they cannot be public.
-const TEST_ENDINGS: &[&str] = &["test", "invalid"];
-
-/// Public names that always lead inside: metadata services that a cloud answers only for its own machines.
-const METADATA_NAMES: &[&str] = &[
-    "metadata.packet.net",
-    "metadata.platformequinix.com",
-    "metadata.tencentyun.com",
-    "metadata.azure.com",
-    "metadata.cloud.ibm.com",
-    "metadata.goog",
-    "metadata.exoscale.com",
-    "metadata.scaleway.com",
-];
-
-/// The same below endings that are never public.
-const INTERNAL_METADATA_NAMES: &[&str] =
-    &["metadata.google.internal", "metadata.azure.internal", "instance-data.ec2.internal", "metadata.internal"];
+static PUBLIC_ENDINGS: LazyLock<HashSet<&'static str>> =
+    LazyLock::new(|| ENDINGS.lines().filter(|line| !line.starts_with('#')).flat_map(str::split_whitespace).collect());
 
 /// Whether a name in lower case is that of a metadata service.
 pub(super) fn is_metadata(name: &str) -> bool {
-    METADATA_NAMES.contains(&name) || INTERNAL_METADATA_NAMES.contains(&name)
+    ends_in(name, METADATA_NAMES) || name.split('.').any(|label| label == "metadata") && ends_in(name, CLOUDS)
 }
 
-/// Public zones that always answer with an address of the asking machine.
-const LOOPBACK_ZONES: &[&str] = &[
-    "localtest.me",
-    "lvh.me",
-    "vcap.me",
-    "lacolhost.com",
-    "localho.st",
-    "localh.st",
-    "fuf.me",
-    "local.gd",
-    "yoogle.com",
-    "smackaho.st",
-    "42foo.com",
-    "feacluster.com",
-    "localdomain.pw",
-    "spoofed.burpcollaborator.net",
-    "dod.network",
-    "127-0-0-1.org.uk",
-    "lvh.xyz",
-    "loopback.world",
-    "readme.localtest.me",
-];
-
-/// Public zones that answer with whatever address the name spells.
-const SPELLING_ZONES: &[&str] = &[
-    "nip.io",
-    "sslip.io",
-    "xip.io",
-    "backname.io",
-    "traefik.me",
-    "ip6.name",
-    "ipv6-literal.net",
-    "xip.name",
-    "plex.direct",
-];
-
-/// Public zones that exist to change their answer between a check and its use.
-const REBINDING_ZONES: &[&str] = &["rbndr.us", "1u.ms", "rebind.network", "rebind.it", "whonow.net"];
+/// Whether nothing public can be below the last label of a name.
+pub(super) fn has_unknown_ending(name: &str) -> bool {
+    name.rsplit('.').next().is_some_and(|last| !PUBLIC_ENDINGS.contains(last))
+}
 
 /// Names under a known zone are judged here only while nobody has resolved them.
 pub(super) fn check(name: &str, resolved: bool) -> Verdict {
-    if ends_in(name, INTERNAL_ENDINGS) || METADATA_NAMES.contains(&name) {
+    if ends_in(name, INTERNAL_ENDINGS) || is_metadata(name) {
         return Err(internal(name, "it exists only inside a network"));
     }
     if resolved {
@@ -109,10 +44,20 @@ pub(super) fn check(name: &str, resolved: bool) -> Verdict {
     if ends_in(name, REBINDING_ZONES) {
         return Err(internal(name, "its zone changes answers between check and use"));
     }
-    if ends_in(name, SPELLING_ZONES)
-        && spelled_address(name).is_none_or(|address| super::check_address(address).is_err())
-    {
+    if ends_in(name, DEVICES) {
+        return Err(internal(name, "a device in one's own network answers for it"));
+    }
+    if ends_in(name, SPELLING_ZONES) && !spells_public(name) || spells_private(name) {
         return Err(internal(name, "it spells an address that is not public"));
+    }
+    Ok(())
+}
+
+/// The same for what surely is a host, and no file: endings that do not exist lead inside as well.
+pub(super) fn check_host(name: &str, resolved: bool) -> Verdict {
+    check(name, resolved)?;
+    if !resolved && has_unknown_ending(name) {
+        return Err(internal(name, "its ending exists only inside a network"));
     }
     Ok(())
 }
@@ -137,31 +82,33 @@ fn ends_in(name: &str, endings: &[&str]) -> bool {
     endings.iter().any(|ending| name.strip_suffix(ending).is_some_and(|front| front.is_empty() || front.ends_with('.')))
 }
 
-/// The address that a name such as `app.10-0-0-1.zone` or `app.10.0.0.1.zone` spells.
-fn spelled_address(name: &str) -> Option<IpAddr> {
+/// Whether a name in a zone that spells addresses spells some, and only public ones: which of several the zone takes is its
+/// own affair.
+fn spells_public(name: &str) -> bool {
+    let parts: Vec<&str> = name.split(['.', '-']).collect();
+    let dotted = parts.windows(4).filter_map(as_v4);
+    let hex = parts.iter().filter(|part| part.len() == 8).filter_map(|part| u32::from_str_radix(part, 16).ok());
+    let long = name.split('.').filter_map(|label| label.replace('-', ":").parse::<Ipv6Addr>().ok());
+    let mut all = dotted.chain(hex.map(Ipv4Addr::from)).map(IpAddr::V4).chain(long.map(IpAddr::V6)).peekable();
+    all.peek().is_some() && all.all(|address| super::check_address(address).is_ok())
+}
+
+/// Whether a name in any zone spells an address of this machine or of a private network: `10-0-0-1.x`, `10.0.0.1.x`. Only
+/// these: `0-9-1-2` is a version.
+fn spells_private(name: &str) -> bool {
+    let leads_inside =
+        |address: Ipv4Addr| inside::is_private(IpAddr::V4(address)) || inside::is_metadata_address(IpAddr::V4(address));
     let labels: Vec<&str> = name.split('.').collect();
-    for window in labels.windows(4) {
-        if let Ok(address) = window.join(".").parse::<Ipv4Addr>() {
-            return Some(IpAddr::V4(address));
-        }
-    }
-    for label in labels {
-        if let Ok(address) = label.replace('-', ":").parse::<Ipv6Addr>() {
-            return Some(IpAddr::V6(address));
-        }
+    let in_label = |label: &&str| {
         let parts: Vec<&str> = label.split('-').collect();
-        for window in parts.windows(4) {
-            if let Ok(address) = window.join(".").parse::<Ipv4Addr>() {
-                return Some(IpAddr::V4(address));
-            }
-        }
-        if label.len() == 8
-            && let Ok(bits) = u32::from_str_radix(label, 16)
-        {
-            return Some(IpAddr::V4(Ipv4Addr::from(bits)));
-        }
-    }
-    None
+        parts.windows(4).filter_map(as_v4).any(leads_inside)
+    };
+    labels.windows(4).filter_map(as_v4).any(leads_inside) || labels.iter().any(in_label)
+}
+
+fn as_v4(parts: &[&str]) -> Option<Ipv4Addr> {
+    let digits = |part: &&str| (1..=3).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit());
+    if parts.iter().all(digits) { parts.join(".").parse().ok() } else { None }
 }
 
 fn internal(name: &str, why: &str) -> Finding {

@@ -28,7 +28,7 @@ impl Glob {
     /// Whether an absolute path, given as its names, matches. A pattern that does not start with a slash may match
     /// at any depth.
     pub fn matches(&self, path: &[String]) -> bool {
-        matches_names(&self.names, self.anchored, path)
+        matches_names(&self.names, self.anchored, path.iter().map(|name| |part: &str| matches_name(part, name)))
     }
 
     /// Whether folding changes nothing about this pattern.
@@ -38,11 +38,60 @@ impl Glob {
 
     /// The same for a path whose names were folded.
     pub(super) fn matches_folded(&self, path: &[String]) -> bool {
-        matches_names(&self.folded, self.anchored, path)
+        matches_names(&self.folded, self.anchored, path.iter().map(|name| |part: &str| matches_name(part, name)))
+    }
+
+    /// The same where the path may be a pattern itself: whether something that it stands for matches.
+    pub(super) fn may_match_folded(&self, path: &[Spread]) -> bool {
+        let names = path.iter().map(|name| |part: &str| matches_letters(part, name.0.len(), |at, c| name.0[at].has(c)));
+        matches_names(&self.folded, self.anchored, names)
     }
 }
 
-fn matches_names(pattern: &[String], anchored: bool, path: &[String]) -> bool {
+/// A name in which `[..]` stands for one letter of several.
+#[derive(Debug)]
+pub(super) struct Spread(Vec<Letter>);
+
+#[derive(Debug)]
+enum Letter {
+    One(char),
+    /// Which ones, from and to, and whether it is these or all others.
+    Among(Vec<(char, char)>, bool),
+}
+
+impl Letter {
+    fn has(&self, c: char) -> bool {
+        match self {
+            Self::One(one) => *one == c,
+            Self::Among(ranges, wanted) => ranges.iter().any(|(from, to)| (*from..=*to).contains(&c)) == *wanted,
+        }
+    }
+}
+
+impl Spread {
+    pub(super) fn new(name: &str) -> Self {
+        let letters: Vec<char> = name.chars().collect();
+        let (mut spread, mut at) = (Vec::new(), 0);
+        while let Some(c) = letters.get(at) {
+            at += 1;
+            // A bracket right behind the first one is a letter among the others.
+            let end = letters.iter().skip(at + 1).position(|c| *c == ']').map(|end| at + 1 + end);
+            let (true, Some(end)) = (*c == '[', end) else {
+                spread.push(Letter::One(*c));
+                continue;
+            };
+            let inside = &letters[at..end];
+            let rest = inside.strip_prefix(&['!']).or_else(|| inside.strip_prefix(&['^']));
+            let mut ranges: Vec<(char, char)> = rest.unwrap_or(inside).iter().map(|c| (*c, *c)).collect();
+            ranges.extend(inside.windows(3).filter(|three| three[1] == '-').map(|three| (three[0], three[2])));
+            spread.push(Letter::Among(ranges, rest.is_none()));
+            at = end + 1;
+        }
+        Self(spread)
+    }
+}
+
+fn matches_names(pattern: &[String], anchored: bool, path: impl Iterator<Item = impl Fn(&str) -> bool>) -> bool {
     // `reached[i]` says that the names so far are used up by the first `i` parts of the pattern.
     let size = pattern.len() + 1;
     // Short patterns, which are nearly all, need no memory of their own.
@@ -63,7 +112,7 @@ fn matches_names(pattern: &[String], anchored: bool, path: &[String]) -> bool {
             if part == "**" {
                 next[index + 1] |= reached[index + 1] || reached[index];
             } else {
-                next[index + 1] |= reached[index] && matches_name(part, name);
+                next[index + 1] |= reached[index] && name(part);
             }
         }
         skip_empty(pattern, next);
@@ -92,17 +141,22 @@ fn matches_name(pattern: &str, name: &str) -> bool {
     if !pattern.contains(['*', '?']) {
         return pattern == name;
     }
-    let pattern: Vec<char> = pattern.chars().collect();
     let name: Vec<char> = name.chars().collect();
+    matches_letters(pattern, name.len(), |at, c| name[at] == c)
+}
+
+/// The same for a name of which only is known whether it may have a letter at a place.
+fn matches_letters(pattern: &str, length: usize, has: impl Fn(usize, char) -> bool) -> bool {
+    let pattern: Vec<char> = pattern.chars().collect();
     let (mut p, mut n) = (0, 0);
     let mut star: Option<(usize, usize)> = None;
-    while n < name.len() {
+    while n < length {
         match pattern.get(p) {
             Some('*') => {
                 star = Some((p, n));
                 p += 1;
             }
-            Some(c) if *c == '?' || *c == name[n] => {
+            Some(c) if *c == '?' || has(n, *c) => {
                 p += 1;
                 n += 1;
             }

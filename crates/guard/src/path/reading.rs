@@ -34,6 +34,13 @@ fn every_reading(path: &str) -> Result<Vec<String>, Finding> {
     let mut readings = Vec::new();
     let mut current = without_file_scheme(path)?.to_owned();
     check_text(path)?;
+    // What follows `#` or `?` in a URL belongs to no path, to those who read it as one.
+    if current.len() < path.len()
+        && let Some(end) = current.find(['#', '?'])
+    {
+        let mut cut = every_reading(&current[..end])?;
+        readings.append(&mut cut);
+    }
     for round in 0..=DECODE_ROUNDS {
         check_text(&current)?;
         add_readings(&mut readings, &current)?;
@@ -204,11 +211,23 @@ fn check_shape(text: &str) -> Verdict {
         {
             return refuse("a name that starts with `..` and an odd character hides a step up");
         }
+        if is_odd_step(name) {
+            return refuse("a name of dots and letters that pass for them hides a step up");
+        }
         if has_hex_escape(name) || has_bare_escape(name) {
             return refuse("a hexadecimal escape hides a separator or dot");
         }
     }
     Ok(())
+}
+
+/// Two signs that pass for dots, two dots in front of a letter that passes for a slash, and the fork of a file.
+fn is_odd_step(name: &str) -> bool {
+    const LIKE_SLASHES: [char; 6] = ['\u{3033}', '\u{30ce}', '\u{4e3f}', '\u{2f03}', '\u{141f}', '\u{2cc7}'];
+    const LIKE_DOTS: [char; 4] = ['\u{660}', '\u{6f0}', '\u{b7}', '\u{1802}'];
+    let dots = name.chars().count() == 2 && name.chars().all(|c| c == '.' || LIKE_DOTS.contains(&c)) && name != "..";
+    let step = name.strip_prefix("..").is_some_and(|after| after.starts_with(LIKE_SLASHES));
+    dots || step || name == "..namedfork"
 }
 
 /// `$NAME`, `${..}`, `$(..)` and `%NAME%`. Lower-case names after `$` are ordinary: routers use them for parameters.
@@ -278,7 +297,9 @@ fn has_bare_escape(name: &str) -> bool {
 
 fn has_hex_escape(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
-    ["0x2e", "0x2f", "0x5c", "\\x2e", "\\x2f", "\\x5c"].iter().any(|escape| name.contains(escape))
+    const ESCAPES: [&str; 12] =
+        ["0x2e", "0x2f", "0x5c", "\\x2e", "\\x2f", "\\x5c", "&#46", "&#47", "&#x2e", "&#x2f", "&sol;", "&period;"];
+    ESCAPES.iter().any(|escape| name.contains(escape))
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ pub(super) fn name(token: &Token) -> Option<Cow<'_, str>> {
     match token {
         Token::Word(word, _) => Some(Cow::Borrowed(word)),
         Token::Quoted(text) => Some(Cow::Owned(text.to_lowercase())),
-        Token::Number | Token::Symbol(_) => None,
+        Token::Number(_) | Token::Symbol(_) => None,
     }
 }
 
@@ -53,7 +53,7 @@ pub(super) fn trails(statement: &[Token]) -> Option<&str> {
     let [.., before, last] = statement else { return None };
     let word = last.word().filter(|word| TRAILING.contains(word))?;
     let ends = match before {
-        Token::Number | Token::Quoted(_) => true,
+        Token::Number(_) | Token::Quoted(_) => true,
         Token::Symbol(symbol) => matches!(symbol, ')' | '*'),
         Token::Word(before, _) => !super::words::CLAUSES.contains(&before.as_str()) && !opens_list(before),
     };

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 
 use super::lexer::Token;
 use super::words::READING;
-use super::{Reading, reads_shaped};
+use super::{Certainty, Reading, grammar, places, reads_shaped};
 use crate::Finding;
 
 const FUNCTIONS: &str = include_str!("known/functions.txt");
@@ -33,7 +33,7 @@ static TABLES: LazyLock<Tables> = LazyLock::new(|| Tables {
 });
 
 /// The words of one group of a table, or of all.
-fn words_of(table: &'static str, group: Option<&str>) -> HashSet<&'static str> {
+pub(super) fn words_of(table: &'static str, group: Option<&str>) -> HashSet<&'static str> {
     let mut current = "";
     let mut words = HashSet::new();
     for line in table.lines().filter(|line| !line.starts_with('#')) {
@@ -70,10 +70,6 @@ pub(super) fn together(found: Vec<Understood>, sure: bool) -> Option<Finding> {
 pub(super) fn understood(tokens: &[Token], sure: bool) -> Understood {
     let mut statements = tokens.split(|token| token.is(';')).filter(|statement| !statement.is_empty());
     let Some(first) = statements.next() else { return Understood::Yes };
-    // Commands of client programs were judged as such.
-    if first.first().is_some_and(|token| token.is('\\') || token.is('.')) {
-        return Understood::Yes;
-    }
     let is_statement = |statement: &[Token]| {
         let verb = statement.iter().find(|token| !token.is('(')).and_then(Token::word);
         verb.is_some_and(|verb| READING.contains(&verb) && (sure || reads_shaped(verb, statement)))
@@ -86,7 +82,8 @@ pub(super) fn understood(tokens: &[Token], sure: bool) -> Understood {
     }
     // Pragmas have a table of their own.
     let is_pragma = first.first().and_then(Token::word) == Some("pragma");
-    within(first).filter(|_| !is_pragma).map_or(Understood::Yes, Understood::Not)
+    let odd = || grammar::doubt(first).map(ask).or_else(|| places::doubt(first).map(|why| ask(&why)));
+    within(first).filter(|_| !is_pragma).or_else(odd).map_or(Understood::Yes, Understood::Not)
 }
 
 fn within(statement: &[Token]) -> Option<Finding> {
@@ -105,9 +102,11 @@ fn within(statement: &[Token]) -> Option<Finding> {
             Token::Word(word, _) if is_known(word, &statement[..at]) => continue,
             Token::Word(word, _) => word.as_str(),
             Token::Quoted(name) => name.as_str(),
-            Token::Number | Token::Symbol(_) => continue,
+            Token::Number(_) | Token::Symbol(_) => continue,
         };
-        if !names_columns(statement, at) {
+        // `a = b(+)` joins, in Oracle.
+        let joins = matches!(statement.get(at + 2..at + 4), Some([plus, end]) if plus.is('+') && end.is(')'));
+        if !joins && !names_columns(statement, at) {
             let shown: String = called.chars().take(64).collect();
             return Some(ask(&format!("the function `{shown}` is not known")));
         }
@@ -160,8 +159,21 @@ fn ask(why: &str) -> Finding {
     Finding::new("sql-not-understood", format!("the statement is not understood: {why}")).ask()
 }
 
-/// A statement that changes something in the ordinary way, which a person may agree to where changing is allowed at all.
+/// Statements that change something in the ordinary way, which a person may agree to where changing is allowed at all.
+/// Those that read may stand beside them.
 pub(super) fn is_ordinary_change(tokens: &[Token]) -> bool {
+    let reads = |statement: &[Token]| {
+        let verb = statement.first().and_then(Token::word);
+        let fine = || matches!(super::judge(statement, Certainty::Sure), Reading::Fine);
+        verb.is_some_and(|verb| READING.contains(&verb)) && fine()
+    };
+    let statements = || tokens.split(|token| token.is(';')).filter(|statement| !statement.is_empty());
+    !tokens.iter().any(|token| token.is('\\'))
+        && statements().any(is_ordinary)
+        && statements().all(|statement| reads(statement) || is_ordinary(statement))
+}
+
+fn is_ordinary(statement: &[Token]) -> bool {
     const OBJECTS: &[&str] =
         &["table", "index", "view", "schema", "sequence", "unique", "materialized", "temp", "temporary"];
     const NEVER: &[&str] = &[
@@ -191,8 +203,6 @@ pub(super) fn is_ordinary_change(tokens: &[Token]) -> bool {
         "location",
         "engine",
     ];
-    let mut statements = tokens.split(|token| token.is(';')).filter(|statement| !statement.is_empty());
-    let (Some(statement), None) = (statements.next(), statements.next()) else { return false };
     let word = |at: usize| statement.get(at).and_then(Token::word);
     let has = |wanted: &str| statement.iter().any(|token| token.word() == Some(wanted));
     let ordinary = match word(0) {
@@ -205,6 +215,9 @@ pub(super) fn is_ordinary_change(tokens: &[Token]) -> bool {
         }
         Some("alter") => word(1) == Some("table"),
         Some("comment") => word(1) == Some("on"),
+        // Where names are looked for; who one is and what is allowed stands under other words.
+        Some("set") => word(1) == Some("search_path") || word(2) == Some("search_path"),
+        Some("start") => word(1) == Some("transaction") && statement.len() <= 4,
         Some("analyze" | "vacuum" | "begin" | "commit" | "rollback" | "use") => statement.len() <= 3,
         _ => false,
     };

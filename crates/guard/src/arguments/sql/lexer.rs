@@ -82,8 +82,8 @@ pub(super) enum Token {
     Word(String, bool),
     /// A quoted name or a string, with what it holds.
     Quoted(String),
-    /// A number.
-    Number,
+    /// A number, as far as it is one: what is too large is as large as can be.
+    Number(u64),
     /// Anything else.
     Symbol(char),
 }
@@ -146,8 +146,9 @@ impl Lexer<'_> {
             }
             _ if c.is_ascii_digit() => {
                 let end = self.rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '.').unwrap_or(self.rest.len());
+                let value = self.rest[..end].parse::<f64>().unwrap_or_default();
                 self.skip(end);
-                Some(Token::Number)
+                Some(Token::Number(whole(value)))
             }
             _ if is_word(c) => Some(self.word()),
             _ => {
@@ -249,6 +250,16 @@ impl Lexer<'_> {
         self.skip(end);
         Token::Word(word, capitals)
     }
+}
+
+/// The whole part of a number.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "casts of floats stop at the ends of the range"
+)]
+const fn whole(value: f64) -> u64 {
+    value as u64
 }
 
 fn is_word(c: char) -> bool {

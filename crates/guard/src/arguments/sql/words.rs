@@ -13,6 +13,8 @@ pub(super) const READING: &[&str] = &[
     "pragma",
     "from",
     "summarize",
+    "pivot",
+    "unpivot",
     "exists",
 ];
 /// What other statements begin with: each of them may change something.
