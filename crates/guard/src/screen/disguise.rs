@@ -1,5 +1,7 @@
 //! The ways to write a text so that it does not look like one, undone: what comes out is read again.
 
+mod letters;
+
 use base64::Engine as _;
 use base64::alphabet;
 use base64::engine::DecodePaddingMode;
@@ -50,8 +52,12 @@ pub(super) fn readings(text: &str, is_word: impl Fn(&str) -> bool) -> Vec<String
         add(text.chars().map(|c| look_alike(c).unwrap_or(c)).collect());
     }
     for word in text.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '-' | '_' | '='))) {
-        decoded(word).into_iter().for_each(&mut add);
+        decoded(word).or_else(|| letters::base32(word)).into_iter().for_each(&mut add);
     }
+    letters::pieces(text, decoded).into_iter().for_each(&mut add);
+    letters::numbers(text).into_iter().for_each(&mut add);
+    letters::signs(text).into_iter().for_each(&mut add);
+    letters::rejoined(text, &is_word).into_iter().for_each(&mut add);
     if text.contains('%') || text.contains("\\u") || text.contains("\\x") || text.contains("&#") {
         add(unescaped(text));
     }
@@ -102,9 +108,13 @@ fn decoded(word: &str) -> Option<String> {
             .ok()?
     };
     let text = String::from_utf8(bytes).ok()?;
-    let readable = text.chars().filter(|c| !c.is_control() || c.is_whitespace()).count();
-    (readable == text.chars().count() && text.chars().any(|c| c.is_whitespace() || matches!(c, '/' | '_' | '.')))
-        .then_some(text)
+    is_readable(&text).then_some(text)
+}
+
+/// Whether a decoded text is one: no signs that nobody writes, and more than one word.
+fn is_readable(text: &str) -> bool {
+    text.chars().all(|c| !c.is_control() || c.is_whitespace())
+        && text.chars().any(|c| c.is_whitespace() || matches!(c, '/' | '_' | '.'))
 }
 
 /// `%41`, `\u0041`, `\x41`, `&#65;` and `&#x41;` as what they stand for.

@@ -10,6 +10,7 @@ mod class;
 mod fit;
 mod frame;
 mod lexicon;
+mod reach;
 mod reading;
 mod sentence;
 mod weights;
@@ -20,6 +21,7 @@ use class::{Class, Classes};
 use frame::Frame;
 use weights::Weights;
 
+pub(super) use reach::check as reach;
 pub(super) use reading::Names;
 
 /// Where a text stands.
@@ -41,12 +43,16 @@ pub(super) enum Place {
 const MARK: f32 = -0.5;
 /// From these on no honest text is known that says such a thing, where what it wants is of a kind that hardly any honest
 /// text wants ([`frame::Frame::is_grave`]); and where it is of another kind.
-const HOLD_GRAVE: f32 = 1.0;
-const HOLD: f32 = 1.5;
+const HOLD_GRAVE: f32 = 0.75;
+const HOLD: f32 = 1.25;
+/// How much more it takes where the user decides.
+const LIMITED: f32 = 1.5;
 /// How much less it takes behind a disguise, which nobody puts on without a reason.
 const DISGUISED: f32 = 1.5;
 /// How much surer it has to be of a name, which is no sentence.
 const NAME: f32 = 0.3;
+/// The same for holding it.
+const NAME_HELD: f32 = 1.5;
 /// The most names of properties that say what a tool is about.
 const MOST_PROPERTIES: usize = 100;
 /// Bytes of a text that are read.
@@ -98,12 +104,41 @@ fn is_word(word: &str) -> bool {
     !bare.is_empty() && !lexicon::Lexicon::get().word(bare).is_empty()
 }
 
-/// What a tool is about: the classes in its name, in the names of its properties and in its first sentence.
-pub(super) fn domain(name: &str, properties: &[String], description: &str) -> Classes {
-    let words = |name: &str| disguise::plain(&name.replace(['_', '-', '.'], " "));
+/// The names of a tool, with what it is about: the classes in its name, in the names of its properties and in its first
+/// sentence, where that describes.
+pub(super) fn names<'a>(tool: &'a str, properties: &'a [String], description: &str) -> Names<'a> {
+    let read = |text: &str| reading::read(text, Names::default());
     let opening = sentence::split(&disguise::plain(cut(description))).into_iter().next().unwrap_or_default();
-    let names = properties.iter().take(MOST_PROPERTIES).map(|name| words(name)).chain([words(name), opening]);
-    names.map(|text| reading::read(&text, Names::default())).fold(Classes::default(), Classes::and)
+    let name = read(&words(tool));
+    let opening = Some(read(&opening)).filter(|classes| is_excused(*classes, tool)).unwrap_or_default();
+    let core = name.and(opening);
+    let domain = properties.iter().take(MOST_PROPERTIES).map(|name| read(&words(name))).fold(core, Classes::and);
+    Names { tool, properties, domain, core }
+}
+
+/// A name in plain letters, its parts as words.
+fn words(name: &str) -> String {
+    disguise::plain(&name.replace(['_', '-', '.'], " "))
+}
+
+/// Whether a first sentence may say what a tool is about: it does not if it gives a grave order, or tells what to do
+/// besides, or names a file with secrets that its name does not speak of.
+fn is_excused(classes: Classes, tool: &str) -> bool {
+    const BESIDES: Classes = class::set(&[
+        Class::First,
+        Class::Every,
+        Class::Must,
+        Class::Also,
+        Class::Urgent,
+        Class::Regardless,
+        Class::Model,
+        Class::Destination,
+    ]);
+    let ordered = classes.meets(BESIDES) && !classes.has(Class::Describes);
+    let astray = classes.has(Class::SecretFile) && !reach::keeps_secrets(tool);
+    let keys = |frame: &Frame| frame.name == "=!keys" && reach::keeps_secrets(tool);
+    let grave = |at: usize| frame::FRAMES.get(at).is_some_and(|frame| frame.is_grave() && !keys(frame));
+    !ordered && !astray && !frame::complete(classes).any(grave)
 }
 
 fn cut(text: &str) -> &str {
@@ -123,7 +158,8 @@ fn read(text: &str, open: &str, place: Place, names: Names<'_>, mark: f32) -> Op
         .filter(|(sentence, _)| open.is_empty() || !open.contains(sentence.trim()))
         .filter_map(|(sentence, classes)| {
             let odds = weights.odds(classes) - if place == Place::Name { NAME } else { 0.0 };
-            (odds >= mark).then_some((is_certain(odds, classes), odds, classes, sentence))
+            let sure = odds - if place == Place::Name { NAME_HELD } else { 0.0 };
+            (odds >= mark).then_some((is_certain(sure, classes), odds, classes, sentence))
         })
         .inspect(|(_, _, classes, _)| demands = demands.and(Demands::of(*classes)))
         .max_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)))?;
@@ -138,7 +174,13 @@ fn read(text: &str, open: &str, place: Place, names: Names<'_>, mark: f32) -> Op
 
 fn is_certain(odds: f32, classes: Classes) -> bool {
     let grave = || frame::complete(classes).any(|at| frame::FRAMES.get(at).is_some_and(Frame::is_grave));
-    odds >= HOLD || odds >= HOLD_GRAVE && grave()
+    // Where the user is asked, or has to want it first, it takes more; but not where something is kept from them.
+    let limited = classes.meets(class::set(&[Class::Unless, Class::Consults, Class::Guard, Class::Detect]))
+        && !frame::complete(classes).any(|at| frame::FRAMES.get(at).is_some_and(Frame::conceals));
+    let odds = if limited { odds - LIMITED } else { odds };
+    // To praise itself is no harm that hides a tool.
+    let mild = frame::complete(classes).all(|at| frame::FRAMES.get(at).is_none_or(Frame::is_mild));
+    !mild && (odds >= HOLD || odds >= HOLD_GRAVE && grave())
 }
 
 /// What the marked sentences of a text or a definition want, taken together.
@@ -153,7 +195,9 @@ pub(super) struct Demands {
 impl Demands {
     fn of(classes: Classes) -> Self {
         let complete = || frame::complete(classes).filter_map(|at| frame::FRAMES.get(at));
-        Self { secrecy: complete().any(Frame::conceals), act: complete().any(|frame| !frame.conceals()) }
+        // What is only not told yet is no secret.
+        let secrecy = complete().any(Frame::conceals) && !classes.has(Class::Unless) && !classes.has(Class::Guard);
+        Self { secrecy, act: complete().any(|frame| !frame.conceals()) }
     }
 
     pub(super) const fn and(self, other: Self) -> Self {
@@ -191,10 +235,13 @@ fn sentences(text: &str, place: Place, names: Names<'_>) -> Vec<(String, Classes
 }
 
 /// Adds where the sentence stands.
-const fn placed(classes: Classes, place: Place, opening: bool, names: Names<'_>) -> Classes {
+fn placed(classes: Classes, place: Place, opening: bool, names: Names<'_>) -> Classes {
     // The first sentence and the names say what the tool is about.
+    let opening = opening && (!matches!(place, Place::Description) || is_excused(classes, names.tool));
     let stays = opening && matches!(place, Place::Description) || matches!(place, Place::Name);
-    let classes = if stays { classes } else { reading::topic(classes, names.domain) };
+    // A property does not say of itself that the tool is about what it asks for.
+    let domain = if matches!(place, Place::Parameter) { names.core } else { names.domain };
+    let classes = if stays { classes } else { reading::topic(classes, domain) };
     let classes = match place {
         Place::Parameter => classes.with(Class::Parameter),
         Place::Other => classes.with(Class::Elsewhere),

@@ -75,7 +75,7 @@ fn screen(definition: &Raw, check_name: fn(&str) -> Verdict) -> Screening {
     }
     let properties = property_names(&value);
     let description = value.get("description").and_then(Value::as_str).unwrap_or_default();
-    let names = Names { tool: name, properties: &properties, domain: intent::domain(name, &properties, description) };
+    let names = intent::names(name, &properties, description);
     let mut definition = Definition::default();
     let mut texts = Texts::default();
     let walked = texts.walk(&value, &mut Vec::new(), &mut |text, place, path| {
@@ -121,7 +121,9 @@ impl Definition {
         } else {
             intent::check(text, place, names)
         };
-        for Found { mut finding, certain, demands } in [hidden, spoken].into_iter().flatten() {
+        let property = place == Place::Name && path.last().is_some_and(|parent| parent == "properties");
+        let reached = intent::reach(text, place, property, names);
+        for Found { mut finding, certain, demands } in [hidden, spoken, reached].into_iter().flatten() {
             self.demands = self.demands.and(demands);
             let certain = certain || self.demands.are_certain();
             let place = if path.is_empty() { "a key".to_owned() } else { path.join(".") };

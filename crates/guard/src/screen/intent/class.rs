@@ -23,6 +23,7 @@ classes! {
     Secret "secret", SecretFile "secretfile", Context "context", Personal "personal", UserData "userdata",
     Rules "rules", Permission "perm", Log "log", Persist "persist", AgentFile "agentfile", Machine "machine",
     Money "money", Code "code", Command "cmd", Destination "dest", Slot "slot", Answer "answer", Link "link",
+    Source "source",
     // What is done.
     Tell "tell", Show "show", Know "know", Hide "hide", Pretend "pretend", Silent "silent", Read "read", Put "put",
     Send "send", Copy "copy", Encode "encode", Run "run", Drop "drop", Outrank "outrank", Call "call", Obey "obey",

@@ -26,6 +26,11 @@ impl Frame {
         self.name.starts_with("=!")
     }
 
+    /// Whether it is never certain by itself.
+    pub(super) fn is_mild(&self) -> bool {
+        matches!(self.name, "=promote" | "=everything")
+    }
+
     const fn is_complete(&self, classes: Classes) -> bool {
         let mut at = 0;
         while at < self.parts.len() {
@@ -92,6 +97,7 @@ pub(super) const FRAMES: &[Frame] = &[
                 Class::Slot,
                 Class::Foreign,
                 Class::Quoted,
+                Class::Parameter,
             ]),
         ],
     ),
@@ -315,7 +321,68 @@ pub(super) const FRAMES: &[Frame] = &[
         "claims a rank or a role",
         &[set(&[Class::Outrank, Class::Mode, Class::Role, Class::Authority])],
     ),
-    sure("=!markup", 2.5, "stands where people do not look", &[Classes::one(Class::Tag)]),
+    sure(
+        "=!markup",
+        2.5,
+        "stands where people do not look",
+        &[
+            Classes::one(Class::Tag),
+            set(&[
+                Class::Secret,
+                Class::SecretFile,
+                Class::Context,
+                Class::Personal,
+                Class::NotTell,
+                Class::NotKnow,
+                Class::NotAsk,
+                Class::Silent,
+                Class::Hide,
+                Class::Drop,
+                Class::Outrank,
+                Class::Send,
+                Class::Remove,
+                Class::Run,
+                Class::Skip,
+                Class::Change,
+                Class::Approve,
+                Class::Foreign,
+                Class::Destination,
+                Class::Obey,
+            ]),
+        ],
+    ),
+    sure(
+        "=!grab",
+        1.0,
+        "wants the conversation, the system prompt or files with secrets as an argument",
+        &[
+            set(&[Class::Context, Class::SecretFile]),
+            set(&[Class::Parameter, Class::Foreign, Class::Slot]),
+            set(&[Class::Copy, Class::All, Class::Every, Class::You]),
+        ],
+    ),
+    sure(
+        "=!puppet",
+        1.0,
+        "has the model do what some text says",
+        &[Classes::one(Class::Obey), set(&[Class::Source, Class::Answer]), ORDERED],
+    ),
+    sure(
+        "=!unguard",
+        1.0,
+        "takes a protection away",
+        &[
+            set(&[Class::Skip, Class::Drop, Class::Remove, Class::Change]),
+            set(&[Class::Machine, Class::Permission]),
+            set(&[Class::First, Class::Every, Class::Also, Class::Urgent, Class::All, Class::Regardless]),
+        ],
+    ),
+    sure(
+        "=!lie",
+        1.0,
+        "has the user told what is not true",
+        &[Classes::one(Class::Pretend), set(&[Class::User, Class::When, Class::Every, Class::Answer, Class::Must])],
+    ),
     sure(
         "=!plant",
         2.0,

@@ -56,6 +56,11 @@ impl Lexicon {
         self.words.get(phrase).copied()
     }
 
+    /// A word exactly as it is written, or by its stem: no form that English grammar gives it.
+    pub(super) fn as_written(&self, word: &str) -> Classes {
+        self.words.get(word).copied().unwrap_or_else(|| self.by_stem(word))
+    }
+
     /// A word, also in the forms that English grammar gives it.
     pub(super) fn word(&self, word: &str) -> Classes {
         if let Some(classes) = self.words.get(word) {
@@ -80,6 +85,10 @@ impl Lexicon {
                 }
             }
         }
+        self.by_stem(word)
+    }
+
+    fn by_stem(&self, word: &str) -> Classes {
         let ends = word.char_indices().map(|(at, _)| at).skip(2).chain([word.len()]);
         ends.filter_map(|end| self.stems.get(&word[..end])).last().copied().unwrap_or_default()
     }
