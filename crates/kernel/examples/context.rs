@@ -47,7 +47,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     println!("listing everything: {everything} tokens for {TOOLS} tools of {SERVERS} servers");
     println!("first list with the catalog: {found} tokens for {shown} tools");
     for (request, tool, _) in TASKS {
-        let query = json!({"name": "mgp.tools.discover", "arguments": {"query": request, "max_results": 3}});
+        let query = json!({"name": "mgp_tools_discover", "arguments": {"query": request, "max_results": 3}});
         let answer = given.ask("tools/call", query).await?;
         let text = answer["content"][0]["text"].as_str().unwrap_or_default();
         found += count_tokens(text);

@@ -7,6 +7,7 @@ use std::time::Duration;
 use sha2::{Digest as _, Sha256};
 use switchboard_config::{
     self as config, Endpoint, Era, IsolationMode, Loaded, Origin, Rates, RestartMode, Server, Settings, ToolEntry,
+    TrustLevel,
 };
 use switchboard_guard::arguments::{OwnFiles, Place};
 use switchboard_guard::code::Level;
@@ -96,6 +97,16 @@ pub(crate) struct Surroundings<'a> {
 const SANDBOXES: &str = "sandboxes";
 /// The folder of the working folders of servers that name none, in the data folder.
 const WORK: &str = "work";
+
+/// Whether the process of a server may be confined.
+fn is_confined(server: &Server, settings: &Settings) -> bool {
+    let mode = server.entry.isolation.as_ref().and_then(|entry| entry.mode).unwrap_or(settings.isolation);
+    match mode {
+        IsolationMode::Off => false,
+        IsolationMode::Untrusted => server.trust_level() < TrustLevel::Standard,
+        IsolationMode::Trust => true,
+    }
+}
 
 /// How the process of a server is confined.
 fn isolation(server: &Server, surroundings: &Surroundings<'_>) -> Option<Isolation> {
@@ -369,7 +380,9 @@ fn target(server: &Server, endpoint: &Endpoint, surroundings: &Surroundings<'_>,
     match endpoint {
         Endpoint::Stdio(stdio) => {
             // Servers of the user's file are the same whichever folder their clients were started in.
-            let own = (server.origin == Origin::User).then(|| surroundings.data_dir.join(WORK).join(server.id()));
+            // A confined one does not see our data folder.
+            let own = (server.origin == Origin::User && !is_confined(server, surroundings.settings))
+                .then(|| surroundings.data_dir.join(WORK).join(server.id()));
             let (cwd, makes_cwd) = match &stdio.cwd {
                 Some(cwd) => (Some(cwd.clone()), false),
                 None => (own.clone(), own.is_some()),

@@ -54,7 +54,7 @@ const FILE: &[(&str, &str)] = &[
   |
 1 | bananas = 1
   | ^^^^^^^
-  = help: the keys known here are servers, listen, allowed_hosts, allowed_origins, data_dir, approval_policy, default_policy, store, bus, limits, auth, gate, isolation, rates, breaker, retry, memory, tool_context, discovery"#,
+  = help: the keys known here are servers, listen, allowed_hosts, allowed_origins, data_dir, pass_env, approval_policy, default_policy, store, bus, limits, auth, gate, isolation, rates, breaker, retry, memory, tool_context, discovery"#,
     ),
     (
         "listen = 7420\n",

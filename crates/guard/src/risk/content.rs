@@ -131,7 +131,9 @@ fn is_noun(sentence: &str) -> bool {
     if ARTICLES.contains(&first.as_str()) {
         return words.get(1).is_some_and(|noun| verbs::of_sentence(noun).is_none_or(|verb| !verb.sure));
     }
-    let may_be_noun = verbs::of_sentence(first).is_some_and(|verb| !verb.sure);
+    // Nobody does anything to details.
+    let told = words.get(1).is_some_and(|behind| matches!(behind.as_str(), "object" | "details" | "detail" | "info"));
+    let may_be_noun = verbs::of_sentence(first).is_some_and(|verb| !verb.sure || told);
     may_be_noun && words.get(1).is_none_or(|behind| BEHIND_NOUNS.contains(&behind.as_str()))
 }
 
@@ -139,7 +141,9 @@ fn is_noun(sentence: &str) -> bool {
 fn is_deed(name: &str) -> bool {
     let words = fallback::words(name);
     let (Some(first), Some(last)) = (words.first(), words.last()) else { return false };
-    let is_verb = verbs::of(first).is_some_and(|verb| verb.sure);
+    // In front of another word these are verbs, though they may be nouns alone.
+    let leads = words.len() > 1 && matches!(first.as_str(), "apply" | "run" | "trigger");
+    let is_verb = leads || verbs::of(first).is_some_and(|verb| verb.sure);
     match words.len() {
         1 => is_verb,
         _ => {

@@ -44,7 +44,7 @@ const MARK: f32 = -0.5;
 /// From these on no honest text is known that says such a thing, where what it wants is of a kind that hardly any honest
 /// text wants ([`frame::Frame::is_grave`]); and where it is of another kind.
 const HOLD_GRAVE: f32 = 0.75;
-const HOLD: f32 = 1.25;
+const HOLD: f32 = 1.75;
 /// How much more it takes where the user decides.
 const LIMITED: f32 = 1.5;
 /// How much less it takes behind a disguise, which nobody puts on without a reason.

@@ -367,7 +367,8 @@ mod tests {
         let used: Vec<bool> = listed.iter().map(|token| token.last_used_at.is_some()).collect();
         assert_eq!((listed[0].name.as_str(), used.as_slice()), ("used", &[true, false][..]));
         let before = listed[0].last_used_at;
-        book.find(&secret, Timestamp::now()).unwrap();
+        let later = Timestamp::now() + jiff::SignedDuration::from_secs(1);
+        book.find(&secret, later).unwrap();
         book.write_uses(Uses::First).await;
         assert_eq!(store.tokens().list().await.unwrap()[0].last_used_at, before, "not at every look");
         book.write_uses(Uses::All).await;

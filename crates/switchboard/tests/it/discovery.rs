@@ -237,7 +237,7 @@ fn a_tool_that_an_agent_wrote_runs_confined() {
         let made = peer.ask("mgp/tools/request", &create);
         assert_eq!(made["result"]["status"], "fulfilled", "{made}");
         let name = made["result"]["tools_loaded"][0]["name"].as_str().unwrap().to_owned();
-        let call = json!({"name": "mgp.tools.call", "arguments": {"name": name, "arguments": {"numbers": [1, 2, 3]}}});
+        let call = json!({"name": "mgp_tools_call", "arguments": {"name": name, "arguments": {"numbers": [1, 2, 3]}}});
         let answer = peer.ask("tools/call", &call);
         assert_eq!(answer["result"]["structuredContent"], json!({"sum": 6, "stolen": stolen}), "{language}: {answer}");
     }

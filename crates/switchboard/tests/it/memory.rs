@@ -31,7 +31,7 @@ fn the_first_start_has_a_memory_that_lasts() {
     let home = Home::new();
     let mut peer = home.connect();
     let at_hand = peer.tools();
-    for name in ["inject_context", "store_memory", "search_graph", "mgp.tools.discover"] {
+    for name in ["inject_context", "store_memory", "search_graph", "mgp_tools_discover"] {
         assert!(at_hand.contains(&name.to_owned()), "{at_hand:?}");
     }
     assert!(at_hand.len() < 10, "the rest is found, not listed: {at_hand:?}");

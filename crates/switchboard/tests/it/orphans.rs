@@ -81,7 +81,9 @@ fn deserted(home: &Home, trust: &str) -> (crate::serve::Served, [u32; 2]) {
     // Confined, the folder is writable by its name, and not as the one that the process is in.
     let script = "(setsid sh -c 'trap \"\" HUP TERM; cd \"$PWD\"; echo $$ > pid.half; mv pid.half pid; \
                   while :; do sleep 1000; done' </dev/null >/dev/null 2>&1 &); exec \"$0\" --ignore-end";
-    let entry = format!("id = \"deserted\"\ncommand = \"sh\"\nargs = [\"-c\", {script:?}, {:?}]\n", faulty_server());
+    let (program, folder) = (faulty_server(), home.path("project"));
+    let entry =
+        format!("id = \"deserted\"\ncwd = {folder:?}\ncommand = \"sh\"\nargs = [\"-c\", {script:?}, {program:?}]\n");
     home.configure(&format!("[[servers]]\n{entry}{trust}\n"));
     let served = crate::serve::Served::start(home, &["--no-auth"]);
     let deserter = until(|| std::fs::read_to_string(&file).ok()?.trim().parse().ok()).expect("the number");

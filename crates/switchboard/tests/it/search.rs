@@ -80,14 +80,14 @@ fn a_plain_client_is_given_a_few_tools_finds_another_and_calls_it() {
     home.configure(&format!("{sections}{}{}", server("one", &[]), server("two", &["--modern"])));
     let mut peer = home.connect();
     let first = peer.tools();
-    assert_eq!(first, ["mgp.tools.discover", "mgp.tools.request", "mgp.tools.call", "two__pid"]);
+    assert_eq!(first, ["mgp_tools_discover", "mgp_tools_request", "mgp_tools_call", "two__pid"]);
     let found =
-        peer.call("mgp.tools.discover", &json!({"query": "gives a text back as it was", "max_results": 1})).unwrap();
+        peer.call("mgp_tools_discover", &json!({"query": "gives a text back as it was", "max_results": 1})).unwrap();
     let found: Value = serde_json::from_str(&found).unwrap();
     let name = found["tools"][0]["name"].as_str().unwrap().to_owned();
     assert!(name.ends_with("__echo"), "{found}");
     assert!(found["tools"][0]["inputSchema"]["properties"]["text"].is_object(), "{found}");
-    assert_eq!(peer.call("mgp.tools.call", &json!({"name": name, "arguments": {"text": "a"}})), Ok("a".to_owned()));
+    assert_eq!(peer.call("mgp_tools_call", &json!({"name": name, "arguments": {"text": "a"}})), Ok("a".to_owned()));
     assert!(peer.tools().contains(&name));
     assert_eq!(peer.call(&name, &json!({"text": "b"})), Ok("b".to_owned()));
 }
@@ -108,7 +108,7 @@ fn a_transformer_orders_what_was_found_in_files_and_in_a_running_kernel() {
     let sections = "[tool_context]\nlevel = 'hybrid'\nmodel = '~/model'\n";
     home.configure(&format!("{sections}{}", server("one", &[])));
     let mut peer = home.connect();
-    let found = peer.call("mgp.tools.discover", &json!({"query": "zorp", "max_results": 1})).unwrap();
+    let found = peer.call("mgp_tools_discover", &json!({"query": "zorp", "max_results": 1})).unwrap();
     let found: Value = serde_json::from_str(&found).unwrap();
     assert_eq!(found["tools"][0]["name"], "echo", "{found}");
     assert_eq!(found["tools"][0]["matched"], json!(["meaning 1.00"]), "{found}");
@@ -123,7 +123,7 @@ fn a_search_says_which_servers_could_not_be_searched_yet() {
     let sections = "[limits]\nlist_wait_ms = 100\n[tool_context]\nlevel = 'hybrid'\n";
     home.configure(&format!("{sections}{}{slow}", server("one", &[])));
     let mut peer = home.connect();
-    for tool in ["mgp.tools.discover", "mgp.tools.request"] {
+    for tool in ["mgp_tools_discover", "mgp_tools_request"] {
         let asked = json!({"query": "give me back my text", "requirements": {"capabilities": ["echo a text"]}});
         let found: Value = serde_json::from_str(&peer.call(tool, &asked).unwrap()).unwrap();
         assert_eq!(found["servers_starting"], json!(["slow"]), "{found}");

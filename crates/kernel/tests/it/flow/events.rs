@@ -177,7 +177,7 @@ async fn what_was_missed_can_be_had_again() {
     let replayed = ann.send_as(1, "mgp/events/replay", params.clone()).await.expect("events");
     assert_eq!(replayed["events"], json!([ann.told(EVENT)[1]]));
     assert_eq!((&replayed["has_more"], &replayed["truncated"]), (&json!(true), &json!(false)));
-    let tool = ann.call("mgp.events.replay", params.clone()).await.expect("a result");
+    let tool = ann.call("mgp_events_replay", params.clone()).await.expect("a result");
     assert_eq!(tool["structuredContent"], replayed);
     let bob = client(&kernel, "bob", Era::Legacy, false).await;
     assert_eq!(bob.send_as(1, "mgp/events/replay", params).await.expect_err("not his").code, 1000);

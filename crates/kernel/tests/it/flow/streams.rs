@@ -231,15 +231,15 @@ async fn the_tools_do_what_the_methods_do() {
     let later = json!({"mgp": {"version": "0.6.0", "extensions": ["streaming"]}});
     let client = client(&kernel, Era::Legacy, later).await;
     let tools = client.list("tools").await;
-    assert!(tools.contains(&"mgp.stream.cancel".to_owned()) && tools.contains(&"mgp.stream.pace".to_owned()));
+    assert!(tools.contains(&"mgp_stream_cancel".to_owned()) && tools.contains(&"mgp_stream_pace".to_owned()));
     let running = client.begin(20, &streamed("steps"));
     until("the call", || server.running.load(Ordering::SeqCst) == 1).await;
-    let answer = client.call("mgp.stream.cancel", json!({"request_id": 20})).await.expect("a result");
+    let answer = client.call("mgp_stream_cancel", json!({"request_id": 20})).await.expect("a result");
     assert_eq!(answer["structuredContent"]["cancelled"], true);
     running.answer.await.expect("no panic").expect_err("cancelled");
     let plain = Client::new(&kernel, Identity::new("ann", Method::Token).into(), Era::Legacy, json!({})).await;
     assert!(!plain.list("tools").await.iter().any(|name| name.starts_with("mgp.")));
-    assert!(plain.call("mgp.stream.cancel", json!({"request_id": 20})).await.is_err());
+    assert!(plain.call("mgp_stream_cancel", json!({"request_id": 20})).await.is_err());
 }
 
 /// A client of proposal 8.

@@ -427,12 +427,12 @@ async fn an_admin_reads_the_log_from_where_it_left_off() {
         let wrong = root.request("mgp/audit/replay", json!({"since_timestamp": "yesterday"})).await.unwrap_err();
         assert_eq!(wrong.code, -32602);
         // The same as a tool, which only who may use it is shown.
-        let told = root.call("mgp.audit.replay", json!({"limit": 1})).await.unwrap();
+        let told = root.call("mgp_audit_replay", json!({"limit": 1})).await.unwrap();
         assert_eq!(told["structuredContent"]["events"][0], all["events"][0]);
-        assert!(root.list("tools").await.contains(&"mgp.audit.replay".to_owned()));
+        assert!(root.list("tools").await.contains(&"mgp_audit_replay".to_owned()));
         let refused = ann.request("mgp/audit/replay", json!({})).await.unwrap_err();
         assert!(!refused.message.contains("write"), "{refused:?}");
-        assert!(!ann.list("tools").await.contains(&"mgp.audit.replay".to_owned()));
-        ann.call("mgp.audit.replay", json!({})).await.unwrap_err();
+        assert!(!ann.list("tools").await.contains(&"mgp_audit_replay".to_owned()));
+        ann.call("mgp_audit_replay", json!({})).await.unwrap_err();
     }
 }

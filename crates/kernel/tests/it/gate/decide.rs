@@ -542,7 +542,7 @@ async fn a_grant_by_a_tool_waits_for_a_person() {
     let says = json!({"mgp": {"version": "0.3.0", "extensions": ["access_control"]}});
     let root = house.admin(Era::Legacy, says).await;
     let grant = json!({"agent_id": "bob", "server_id": "db", "entry_type": "server_grant", "permission": "allow"});
-    for tool in ["mgp.access.grant", "mgp.access.revoke"] {
+    for tool in ["mgp_access_grant", "mgp_access_revoke"] {
         let before = house.events().await.len();
         let asked = root.call(tool, grant.clone()).await;
         assert!(!ran(&asked), "{tool}: {asked:?}");
@@ -555,5 +555,5 @@ async fn a_grant_by_a_tool_waits_for_a_person() {
         root.call(tool, grant.clone()).await.expect("a person agreed");
         assert!(house.events().await[before..].iter().any(made), "{tool}");
     }
-    assert!(root.call("mgp.access.query", json!({"agent_id": "bob", "server_id": "db"})).await.is_ok());
+    assert!(root.call("mgp_access_query", json!({"agent_id": "bob", "server_id": "db"})).await.is_ok());
 }

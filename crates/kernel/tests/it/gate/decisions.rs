@@ -88,7 +88,7 @@ async fn a_decision_by_a_method_is_told_once_with_the_trace_of_its_request() {
     traced["_meta"] = json!({"dev.cloto/mgp/trace_id": "of-meta"});
     traced.as_object_mut().unwrap().remove("permission");
     root.request("mgp/access/revoke", traced).await.expect("revoked");
-    let called = json!({"name": "mgp.access.grant", "arguments": grant, "_meta": {"trace_id": "of-call"}});
+    let called = json!({"name": "mgp_access_grant", "arguments": grant, "_meta": {"trace_id": "of-call"}});
     root.request("tools/call", called.clone()).await.expect_err("a person has to agree");
     let pending = house.store.approvals().pending(jiff::Timestamp::now(), 10).await.unwrap();
     let end = jiff::Timestamp::now() + jiff::SignedDuration::from_mins(5);

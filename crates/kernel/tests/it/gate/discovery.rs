@@ -13,7 +13,7 @@ use switchboard_protocol::Era;
 
 use super::world::{Client, ERAS, Script, entry, events, kind_of, open, open_house, ran, spec, tool_with, until};
 
-const META: [&str; 3] = ["mgp.tools.discover", "mgp.tools.request", "mgp.tools.call"];
+const META: [&str; 3] = ["mgp_tools_discover", "mgp_tools_request", "mgp_tools_call"];
 
 fn told(name: &str, description: &str) -> Value {
     let schema = json!({"type": "object", "properties": {"input": {"type": "string", "description": description}}});
@@ -84,7 +84,7 @@ fn found(result: &Value) -> Vec<&str> {
 }
 
 async fn discover(client: &Client, query: &str) -> Value {
-    client.call("mgp.tools.discover", json!({"query": query, "max_results": 3})).await.unwrap()
+    client.call("mgp_tools_discover", json!({"query": query, "max_results": 3})).await.unwrap()
 }
 
 #[tokio::test]
@@ -110,7 +110,7 @@ async fn a_plain_client_finds_and_calls_a_tool_that_was_not_in_its_list() {
         assert!(list.contains(&"clock__convert_time".to_owned()) && list.len() == META.len() + 3, "{list:?}");
         assert!(ran(&client.call("clock__convert_time", json!({"input": "x"})).await));
         let through = json!({"name": "mail__send_mail", "arguments": {"input": "x"}});
-        let answer = client.call("mgp.tools.call", through).await;
+        let answer = client.call("mgp_tools_call", through).await;
         assert!(ran(&answer) && answer.unwrap()["ran"] == "send_mail");
         assert!(client.list("tools").await.contains(&"mail__send_mail".to_owned()), "what was used stays");
     }
@@ -174,7 +174,7 @@ async fn few_tools_are_listed_and_many_are_found() {
     let few = Place::new(ToolContext::default()).await;
     let client = few.client(Era::Legacy, "ann").await;
     assert_eq!(client.list("tools").await.len(), 57, "all fit into the budget");
-    let refused = client.call("mgp.tools.discover", json!({"query": "time"})).await;
+    let refused = client.call("mgp_tools_discover", json!({"query": "time"})).await;
     assert!(refused.is_err() || refused.unwrap()["isError"] == true, "what is not listed is not there");
 
     let budget = Budget { max_tokens: 1000, discovery_reserve: 400, ..Budget::default() };
@@ -213,7 +213,7 @@ async fn nothing_is_found_that_may_not_be_seen() {
     assert_eq!((found(&result).len(), &result["structuredContent"]["total_available"]), (0, &json!(0)));
     let call = json!({"name": "clock__convert_time", "arguments": {}});
     let (through, direct) =
-        (client.call("mgp.tools.call", call).await, client.call("clock__convert_time", json!({})).await);
+        (client.call("mgp_tools_call", call).await, client.call("clock__convert_time", json!({})).await);
     assert_eq!(through.unwrap_err().code, direct.unwrap_err().code);
 
     let office = Office::of_operator(open(place.directory.path()).await, "olga");
@@ -239,14 +239,14 @@ async fn what_is_called_through_the_kernel_passes_the_gate() {
     )
     .await;
     let client = place.client(Era::Legacy, "ann").await;
-    let held = client.call("mgp.tools.call", json!({"name": "clock__erase", "arguments": {}})).await;
+    let held = client.call("mgp_tools_call", json!({"name": "clock__erase", "arguments": {}})).await;
     assert!(!ran(&held), "a dangerous tool waits for a person");
-    let bad = client.call("mgp.tools.call", json!({"name": "clock__convert_time", "arguments": {"input": 7}})).await;
+    let bad = client.call("mgp_tools_call", json!({"name": "clock__convert_time", "arguments": {"input": 7}})).await;
     assert_eq!(kind_of(&bad), "invalid_arguments");
     for arguments in
-        [json!({}), json!({"name": 5}), json!({"name": "mgp.tools.call", "arguments": {}}), json!({"name": "no"})]
+        [json!({}), json!({"name": 5}), json!({"name": "mgp_tools_call", "arguments": {}}), json!({"name": "no"})]
     {
-        assert!(!ran(&client.call("mgp.tools.call", arguments.clone()).await), "{arguments}");
+        assert!(!ran(&client.call("mgp_tools_call", arguments.clone()).await), "{arguments}");
     }
 }
 
@@ -254,7 +254,7 @@ async fn what_is_called_through_the_kernel_passes_the_gate() {
 async fn searches_are_filtered_and_mistakes_are_named() {
     let place = Place::new(hybrid()).await;
     let client = place.client(Era::Legacy, "ann").await;
-    let ask = |arguments| client.call("mgp.tools.discover", arguments);
+    let ask = |arguments| client.call("mgp_tools_discover", arguments);
     let found_by = |result: &Value| found(result).iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
     let erase = json!({"query": "erase the whole disk", "max_results": 1});
     assert_eq!(found_by(&ask(erase).await.unwrap()), ["clock__erase"]);
@@ -281,7 +281,7 @@ async fn results_beyond_the_reserve_are_left_out_and_that_is_said() {
     let budget = Budget { discovery_reserve: 150, ..Budget::default() };
     let place = Place::new(ToolContext { budget, ..hybrid() }).await;
     let client = place.client(Era::Legacy, "ann").await;
-    let result = client.call("mgp.tools.discover", json!({"query": "glue a lamp", "max_results": 10})).await.unwrap();
+    let result = client.call("mgp_tools_discover", json!({"query": "glue a lamp", "max_results": 10})).await.unwrap();
     let answer = &result["structuredContent"];
     let (given, omitted) = (found(&result).len() as u64, answer["truncated"]["omitted"].as_u64().unwrap());
     assert!((1..10).contains(&given) && given + omitted == 10, "{answer}");
@@ -337,7 +337,7 @@ async fn a_tool_whose_server_lacks_a_permission_is_pending() {
     let place = Place::with(hybrid(), open_house, policy).await;
     let client = place.client(Era::Legacy, "ann").await;
     let asked = json!({"requirements": {"capabilities": ["convert a time between zones"]}});
-    let answer = client.call("mgp.tools.request", asked).await.unwrap();
+    let answer = client.call("mgp_tools_request", asked).await.unwrap();
     let answer = &answer["structuredContent"];
     assert_eq!(answer["status"], "pending_approval", "{answer}");
     assert_eq!(answer["tools_pending"][0]["permissions_missing"], json!(["network.outbound"]));
@@ -370,7 +370,7 @@ async fn tools_beyond_the_cache_are_told_as_not_loaded() {
         let budget = Budget { cache_limit, ..Budget::default() };
         let place = Place::new(ToolContext { budget, ..hybrid() }).await;
         let client = place.client(Era::Legacy, "ann").await;
-        let answer = client.call("mgp.tools.request", asked.clone()).await.unwrap()["structuredContent"].clone();
+        let answer = client.call("mgp_tools_request", asked.clone()).await.unwrap()["structuredContent"].clone();
         assert_eq!(answer["status"], status, "{answer}");
         let names = |list: &Value| {
             let names = list.as_array().cloned().unwrap_or_default().into_iter();
@@ -383,7 +383,7 @@ async fn tools_beyond_the_cache_are_told_as_not_loaded() {
         assert!(given.iter().all(|name| listed.contains(name)) && !beyond.iter().any(|name| listed.contains(name)));
         assert_eq!(answer["tools_unavailable"], json!([]), "they are there, and can be called");
         for name in beyond {
-            assert!(ran(&client.call("mgp.tools.call", json!({"name": name, "arguments": {}})).await), "{name}");
+            assert!(ran(&client.call("mgp_tools_call", json!({"name": name, "arguments": {}})).await), "{name}");
         }
     }
 }

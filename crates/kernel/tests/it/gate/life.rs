@@ -114,7 +114,7 @@ async fn only_an_operator_ends_or_starts_servers() {
             assert!(matches!(refused.code, -32005 | 1000), "{method}: {refused:?}");
         }
         let call = json!({"server_id": "s", "reason": "operator_request"});
-        assert!(ann.call("mgp.lifecycle.shutdown", call).await.is_err());
+        assert!(ann.call("mgp_lifecycle_shutdown", call).await.is_err());
         ann.call("read", json!({})).await.unwrap();
         assert_eq!(state(&house.kernel), State::Connected);
         let root = house.admin(era, json!({})).await;
@@ -143,10 +143,10 @@ async fn health_is_told_to_those_who_may_use_the_server() {
         let status = root.request("mgp/health/status", json!({"server_id": "s"})).await.unwrap();
         assert_eq!((&status["tools_total"], &status["pending_requests"]), (&json!(1), &json!(0)));
         assert_eq!(status["resources"]["state"], "connected");
-        let by_tool = root.call("mgp.health.status", json!({"server_id": "s"})).await.unwrap();
+        let by_tool = root.call("mgp_health_status", json!({"server_id": "s"})).await.unwrap();
         assert_eq!(by_tool["structuredContent"]["tools_available"], 1);
         let listed = root.list("tools").await;
-        assert!(listed.contains(&"mgp.lifecycle.shutdown".to_owned()), "{listed:?}");
+        assert!(listed.contains(&"mgp_lifecycle_shutdown".to_owned()), "{listed:?}");
         // Who may not use a server does not learn whether it is there.
         let eve = house.client_with(era, "eve", speaks()).await;
         let shape = |name: &str, error: switchboard_wire::ErrorObject| (error.code, error.message.replace(name, "X"));
@@ -154,7 +154,7 @@ async fn health_is_told_to_those_who_may_use_the_server() {
         let none = eve.request("mgp/health/status", json!({"server_id": "no"})).await.unwrap_err();
         assert_eq!(shape("`s`", real), shape("`no`", none));
         let listed = eve.list("tools").await;
-        assert_eq!(listed, ["mgp.health.ping", "mgp.health.status"]);
+        assert_eq!(listed, ["mgp_health_ping", "mgp_health_status"]);
     }
 }
 

@@ -243,12 +243,12 @@ async fn the_kernels_tools_are_listed_where_they_can_be_called() {
         };
         let listed = client.list("tools").await;
         let me = &*client.session.principal;
-        let called = client.call("mgp.access.query", json!({"agent_id": me, "server_id": "files"})).await;
-        assert_eq!(listed.contains(&"mgp.access.query".to_owned()), admin && mgp);
+        let called = client.call("mgp_access_query", json!({"agent_id": me, "server_id": "files"})).await;
+        assert_eq!(listed.contains(&"mgp_access_query".to_owned()), admin && mgp);
         assert_eq!(called.is_ok(), admin && mgp, "admin {admin}, mgp {mgp}: {called:?}");
         if let Err(error) = called {
-            let none = client.call("mgp.none", json!({})).await.unwrap_err();
-            assert_eq!(shape(&error, "mgp.access.query"), shape(&none, "mgp.none"));
+            let none = client.call("mgp_none", json!({})).await.unwrap_err();
+            assert_eq!(shape(&error, "mgp_access_query"), shape(&none, "mgp_none"));
         }
     }
 }

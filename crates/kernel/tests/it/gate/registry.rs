@@ -216,7 +216,7 @@ async fn a_registered_server_is_started_once_a_person_agreed_and_gone_when_it_is
             "{answer}"
         );
 
-        let found = bot.call("mgp.tools.discover", json!({"query": "water the plants"})).await.unwrap();
+        let found = bot.call("mgp_tools_discover", json!({"query": "water the plants"})).await.unwrap();
         let name = found["structuredContent"]["tools"][0]["name"].as_str().unwrap().to_owned();
         assert_eq!(name, "garden__water");
         let list = ask(&bot, "mgp/discovery/list", json!({})).await;
@@ -224,7 +224,7 @@ async fn a_registered_server_is_started_once_a_person_agreed_and_gone_when_it_is
         assert_eq!((&garden["id"], &garden["origin"]), (&json!("garden"), &json!("registered")), "{list}");
         assert_eq!((&garden["tools"], &garden["status"]), (&json!(["water"]), &json!("connected")));
 
-        let told = bot.call("mgp.discovery.list", json!({})).await.unwrap();
+        let told = bot.call("mgp_discovery_list", json!({})).await.unwrap();
         assert_eq!(told["structuredContent"]["servers"], list["servers"], "the tool says what the method says");
 
         let ann = place.client(era, "ann").await;
@@ -255,8 +255,8 @@ async fn who_may_not_register_is_refused_and_that_is_on_record() {
     let ann = place.client(Era::Legacy, "ann").await;
     let refused = ann.request("mgp/discovery/register", wish("garden", "ready_made")).await.unwrap_err();
     assert_eq!(refused.code, 1000, "{refused:?}");
-    assert!(!ann.list("tools").await.contains(&"mgp.discovery.register".to_owned()));
-    assert!(place.client(Era::Legacy, "bot").await.list("tools").await.contains(&"mgp.discovery.register".to_owned()));
+    assert!(!ann.list("tools").await.contains(&"mgp_discovery_register".to_owned()));
+    assert!(place.client(Era::Legacy, "bot").await.list("tools").await.contains(&"mgp_discovery_register".to_owned()));
 
     let bot = place.client(Era::Legacy, "bot").await;
     let other = json!({"id": "garden", "command": "sh", "args": ["-c", "id"]});
@@ -438,7 +438,7 @@ async fn an_agent_writes_the_tool_it_lacks_and_it_is_gone_with_the_session() {
     assert!(bot.list("tools").await.contains(&name), "it is in the session");
     for (tool, arguments) in [
         (name.as_str(), json!({"numbers": [3, 1, 2]})),
-        ("mgp.tools.call", json!({"name": name, "arguments": {"numbers": [3, 1, 2]}})),
+        ("mgp_tools_call", json!({"name": name, "arguments": {"numbers": [3, 1, 2]}})),
     ] {
         let answer = bot.call(tool, arguments).await;
         assert!(ran(&answer), "{answer:?}");
@@ -532,7 +532,7 @@ async fn servers_are_recommended_with_how_sure_that_is_and_nothing_is_given_away
     let here = json!({"capability_needed": "weather forecast for a city", "registries": false});
     let answer = ask(&ann, "recommend_servers", here).await;
     assert_eq!(answer["recommendations"], json!([]), "{answer}");
-    let tool = ann.call("mgp.discovery.recommend", json!({"capability_needed": "time zones"})).await.unwrap();
+    let tool = ann.call("mgp_discovery_recommend", json!({"capability_needed": "time zones"})).await.unwrap();
     assert_eq!(tool["structuredContent"]["recommendations"][0]["server"], "clock", "{tool}");
     assert!(ann.request("recommend_servers", json!({})).await.is_err());
 }

@@ -76,7 +76,7 @@ async fn trap_3_granted_by_and_agent_id_are_claims() {
             "granted_by": "root", "justification": "please",
         });
         assert!(eve.request("mgp/access/grant", grant.clone()).await.is_err());
-        assert!(eve.call("mgp.access.grant", grant.clone()).await.is_err());
+        assert!(eve.call("mgp_access_grant", grant.clone()).await.is_err());
         assert!(eve.request("mgp/access/query", json!({"agent_id": "ann", "server_id": "files"})).await.is_err());
         assert!(eve.call("read", json!({})).await.is_err());
         let root = house.admin(era, json!({})).await;
@@ -180,7 +180,7 @@ async fn traps_7_and_8_servers_are_not_made_by_request() {
                 let refused = client.request(method, params.clone()).await.unwrap_err();
                 assert_eq!(refused.code, -32601, "{method}");
             }
-            for name in ["mgp.discovery.register", "mgp.tools.create"] {
+            for name in ["mgp_discovery_register", "mgp_tools_create"] {
                 assert!(client.call(name, params.clone()).await.is_err(), "{name}");
             }
         }
