@@ -139,8 +139,8 @@ fn a_server_that_uses_the_kernels_own_prefix() {
     let home = beside(&["--reserved-name"], "");
     let (state, problem) = states(&home);
     assert_eq!(state, "refused");
-    assert!(problem.contains("mgp_tools_discover"), "{problem}");
-    doctor_tells(&home, "mgp_tools_discover");
+    assert!(problem.contains("mgp.tools.discover"), "{problem}");
+    doctor_tells(&home, "mgp.tools.discover");
     let mut peer = home.connect();
     good_works(&mut peer);
     assert!(!peer.tools().iter().any(|tool| tool.starts_with("bad__")));
