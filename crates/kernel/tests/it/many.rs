@@ -66,12 +66,12 @@ async fn a_call_to_a_dead_server_says_so_at_once() {
 #[tokio::test]
 async fn a_server_that_takes_the_kernels_prefix_is_refused() {
     let script = Script::new(Era::Legacy);
-    script.more_tools.lock().push("mgp_access_grant".to_owned());
+    script.more_tools.lock().push("mgp.access.grant".to_owned());
     let kernel = Kernel::new(crate::world::open_to_all());
     kernel.apply(vec![spec("script", &serve(script).await, Sharing::Shared)]);
     kernel.settled(Duration::from_secs(5)).await;
     let status = kernel.status();
-    assert!(matches!(&status[0].phase, Phase::Refused(why) if why.contains("mgp_access_grant")), "{status:?}");
+    assert!(matches!(&status[0].phase, Phase::Refused(why) if why.contains("mgp.access.grant")), "{status:?}");
     let url = serve(Arc::new(kernel)).await;
     let client = client(&url, Era::Modern).await;
     assert!(client.ask("tools/call", r#"{"name":"echo"}"#).await.is_err());
