@@ -266,6 +266,6 @@ fn all_steps(servers: &[Server], client: &Client) -> Vec<Step> {
 }
 
 fn kernel_stdio(kernel: &Path, config: &Path) -> Target {
-    let args = ["stdio".to_owned(), "--config".to_owned(), config.display().to_string()];
+    let args = ["stdio".to_owned(), "--own".to_owned(), "--config".to_owned(), config.display().to_string()];
     Target::stdio(&kernel.display().to_string(), &args, &[])
 }
