@@ -98,3 +98,22 @@ fn doctor_finds_nothing_wrong_where_nothing_is() {
     assert!(said.contains("speaks modern 2026-07-28") && said.contains("no problem was found"), "{said}");
     assert_eq!(home.run(&["doctor", "--json"]).json()["problems"], 0);
 }
+
+#[test]
+fn a_server_that_lacks_a_variable_is_told_of_and_tried_with_it() {
+    let home = Home::new();
+    let program = crate::support::faulty_server();
+    let script = "test -n \"$WIDGET_KEY\" || { echo 'set WIDGET_KEY first' >&2; exit 1; }; exec \"$0\"";
+    home.configure(&format!("[[servers]]\nid = \"w\"\ncommand = \"sh\"\nargs = [\"-c\", {script:?}, {program:?}]\n"));
+    let mut doctor = home.command(&["doctor"]);
+    let said = doctor.env("WIDGET_KEY", "k").env("UNRELATED", "x").output().unwrap();
+    let said = String::from_utf8_lossy(&said.stdout).into_owned();
+    assert!(said.contains("it starts with WIDGET_KEY: add `pass_env = [\"WIDGET_KEY\"]`"), "{said}");
+    assert!(!said.contains("UNRELATED"), "{said}");
+    home.run(&["remove", "w"]).ok();
+    let words = ["add", "w", "--pass-env", "WIDGET_KEY", "--", "sh", "-c", script, program.to_str().unwrap()];
+    home.run(&words).ok();
+    let mut doctor = home.command(&["doctor"]);
+    let said = doctor.env("WIDGET_KEY", "k").output().unwrap();
+    assert!(String::from_utf8_lossy(&said.stdout).contains("server \"w\": starts"), "{said:?}");
+}
