@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use toml_edit::{DocumentMut, Item, Table, value};
 
 use crate::expand::Environment;
+use crate::import::{Client, candidates};
 use crate::places::{Platform, absolute, home};
 
 /// The name of the entry.
@@ -99,26 +100,27 @@ impl ClientProgram {
     pub fn file(self, environment: &Environment, platform: Platform) -> Option<PathBuf> {
         let home = home(environment)?;
         let config = || absolute(environment, "XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config"));
-        let settings = match platform {
-            Platform::Linux => config(),
-            Platform::MacOs => home.join("Library").join("Application Support"),
-            Platform::Windows => {
-                environment.filled("APPDATA").map_or_else(|| home.join("AppData").join("Roaming"), PathBuf::from)
-            }
+        // The first place from which servers are imported is the one where they are written.
+        let imported = |client: Client| {
+            let mut places = candidates(environment, None, platform).into_iter();
+            places.find(|place| place.client == client).map(|place| place.path)
         };
-        let named = |variable: &str, else_in: PathBuf| environment.filled(variable).map_or(else_in, PathBuf::from);
-        Some(match self {
-            Self::ClaudeDesktop => settings.join("Claude").join("claude_desktop_config.json"),
-            Self::ClaudeCode => named("CLAUDE_CONFIG_DIR", home.clone()).join(".claude.json"),
-            Self::Cursor => home.join(".cursor").join("mcp.json"),
-            Self::VsCode => settings.join("Code").join("User").join("mcp.json"),
-            Self::Codex => named("CODEX_HOME", home.join(".codex")).join("config.toml"),
-            Self::Gemini => home.join(".gemini").join("settings.json"),
-            Self::Windsurf => home.join(".codeium").join("windsurf").join("mcp_config.json"),
-            Self::Zed if platform == Platform::Windows => settings.join("Zed").join("settings.json"),
-            Self::Zed => config().join("zed").join("settings.json"),
-            Self::OpenCode => config().join("opencode").join("opencode.json"),
-        })
+        match self {
+            Self::ClaudeDesktop => imported(Client::ClaudeDesktop),
+            Self::ClaudeCode => imported(Client::ClaudeCode),
+            Self::Cursor => imported(Client::Cursor),
+            Self::VsCode => imported(Client::VsCode),
+            Self::Codex => imported(Client::Codex),
+            Self::Gemini => Some(home.join(".gemini").join("settings.json")),
+            Self::Windsurf => Some(home.join(".codeium").join("windsurf").join("mcp_config.json")),
+            Self::Zed if platform == Platform::Windows => {
+                let roaming = home.join("AppData").join("Roaming");
+                let settings = environment.filled("APPDATA").map_or(roaming, PathBuf::from);
+                Some(settings.join("Zed").join("settings.json"))
+            }
+            Self::Zed => Some(config().join("zed").join("settings.json")),
+            Self::OpenCode => Some(config().join("opencode").join("opencode.json")),
+        }
     }
 
     /// The member of the file that holds the servers.
