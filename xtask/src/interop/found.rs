@@ -37,10 +37,10 @@ pub(super) fn steps(servers: &[Server]) -> Vec<Step> {
     let answer = called.first().map_or_else(String::new, |step| step.contains.clone());
     let call = |name: &str, arguments: Value| json!({"op": "call", "name": name, "arguments": arguments});
     let mut steps = vec![
-        Step::new("first list".to_owned(), json!({"op": "list_tools"}), "mgp.tools.discover").lacks(TOOL),
+        Step::new("first list".to_owned(), json!({"op": "list_tools"}), "mgp_tools_discover").lacks(TOOL),
         Step::new(
             "search".to_owned(),
-            call("mgp.tools.discover", json!({"query": IN_PLAIN_WORDS, "max_results": 1})),
+            call("mgp_tools_discover", json!({"query": IN_PLAIN_WORDS, "max_results": 1})),
             TOOL,
         ),
         Step::new(
