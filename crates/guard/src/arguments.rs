@@ -184,10 +184,10 @@ impl Checks {
     }
 
     /// The same for a call that names folders itself: its relative paths may begin there.
-    fn based_in(&self, arguments: &Raw) -> Self {
+    fn based_in(&self, arguments: &Raw, world: &dyn World) -> Self {
         // What lies outside is refused by itself.
-        let is_inside = |folder: &String| place::inside(&self.places, folder, &NoWorld).is_ok();
-        let named: Vec<String> = folders::named(arguments, &self.base).into_iter().filter(is_inside).collect();
+        let is_inside = |folder: &String| place::inside(&self.places, folder, world).is_ok();
+        let named: Vec<String> = folders::named(arguments).into_iter().filter(is_inside).collect();
         // Nobody looks at that many, and no grant covers what begins at the root.
         let named = if named.len() > folders::MAX_FOLDERS { vec!["/".to_owned()] } else { named };
         self.clone().also_based_at(&named)
@@ -361,7 +361,12 @@ pub fn check_with(
     let checks = if checks.places.is_empty() {
         checks
     } else {
-        based = checks.based_in(arguments);
+        based = checks.based_in(arguments, world);
+        for path in folders::joined(arguments, &checks.base) {
+            place::inside(&checks.places, &path, world).map_err(|finding| {
+                Box::new(Violation { step: SCOPE, pointer: String::new(), finding, rejection: None, host: None })
+            })?;
+        }
         &based
     };
     let seen = Cell::new(false);

@@ -634,6 +634,11 @@ fn prompts_and_templates_are_weighed_as_tools_are() {
         ("release", "Releases the package to the registry"),
         ("email", "Email a message to a customer"),
         ("order", "Orders a pizza"),
+        ("delete_object", "Delete object from a bucket"),
+        ("delete_item", "Delete details of a customer"),
+        ("transfer_money", "Transfer from one account to another"),
+        ("charge_card", "Charge by card"),
+        ("email_details", "Email details to the customer"),
     ] {
         assert!(described(name, text), "{name}");
     }
@@ -642,13 +647,13 @@ fn prompts_and_templates_are_weighed_as_tools_are() {
         ("deleted_items", "Lists deleted items"),
         ("order_items", "Shows the items of an order"),
         ("message", "An email"),
+        ("trades", "Trades of a symbol"),
         ("email", "Email by ID"),
         ("order", "Order details"),
         ("order", "An order by its number"),
         ("messages", "Messages of a channel"),
         ("release", "Release of a repository"),
         ("share", "Share price"),
-        ("refund", "Refund object"),
         ("transfer", "Transfer by hash"),
     ] {
         assert!(!described(name, text), "{name}");

@@ -11,21 +11,12 @@ use crate::{path, percent};
 /// Folders of one call at which its relative paths may begin.
 pub(super) const MAX_FOLDERS: usize = 16;
 
-/// The folders that a call names, as absolute paths; relative ones begin at `base`. At most one more than [`MAX_FOLDERS`]:
-/// who finds that many cannot show where a relative path leads.
-pub(super) fn named(arguments: &Raw, base: &str) -> Vec<String> {
+/// The folders that a call names by absolute paths. At most one more than [`MAX_FOLDERS`]: who finds that many cannot show where
+/// a relative path leads.
+pub(super) fn named(arguments: &Raw) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     walk::each_leaf(arguments, &mut |role, text| {
-        if matches!(role, Role::Prose | Role::Content | Role::Code | Role::Script | Role::Sql | Role::Query) {
-            return;
-        }
-        let text = text.trim();
-        let is_relative = role == Role::Path && !text.is_empty() && !text.starts_with('~') && !text.contains("://");
-        let folder = match absolute(text) {
-            Some(folder) => folder,
-            None if is_relative && text.len() <= path::MAX_PATH_BYTES => format!("{base}/{text}"),
-            None => return,
-        };
+        let Some(folder) = absolute(text.trim()).filter(|_| !is_text(role)) else { return };
         // A list of many files is no list of folders.
         let most = if Path::new(&folder).extension().is_some() { MAX_FOLDERS } else { MAX_FOLDERS + 1 };
         if found.len() < most && !found.contains(&folder) {
@@ -33,6 +24,32 @@ pub(super) fn named(arguments: &Raw, base: &str) -> Vec<String> {
         }
     });
     found
+}
+
+/// What a relative folder of a call makes of its other relative paths, from `base`: `{"dir": "..", "file": "../x"}` is `../../x`.
+pub(super) fn joined(arguments: &Raw, base: &str) -> Vec<String> {
+    let (mut folders, mut others): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+    walk::each_leaf(arguments, &mut |role, text| {
+        let text = text.trim();
+        let climbs = text == ".." || text.starts_with("../") || text.starts_with("./");
+        let counts = role == Role::Path || climbs && !is_text(role);
+        let is_relative = counts && !text.is_empty() && !text.starts_with(['/', '~']) && !text.contains("://");
+        if !is_relative || text.len() > path::MAX_PATH_BYTES || text.contains(char::is_whitespace) {
+            return;
+        }
+        if Path::new(text).extension().is_none() && folders.len() < MAX_FOLDERS {
+            folders.push(text.to_owned());
+        }
+        if others.len() < MAX_FOLDERS {
+            others.push(text.to_owned());
+        }
+    });
+    let pairs = folders.iter().flat_map(|folder| others.iter().map(move |other| (folder, other)));
+    pairs.filter(|(folder, other)| folder != other).map(|(folder, other)| format!("{base}/{folder}/{other}")).collect()
+}
+
+const fn is_text(role: Role) -> bool {
+    matches!(role, Role::Prose | Role::Code | Role::Script | Role::Sql | Role::Query)
 }
 
 /// The strings that begin as absolute paths, as arguments of their own: a part of an address is no place by itself, but a server

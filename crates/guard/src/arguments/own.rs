@@ -92,9 +92,18 @@ impl OwnFiles {
         let mut folders: Vec<String> = bases.to_vec();
         let most = bases.len() + MAX_BASES;
         walk::each_leaf(arguments, &mut |role, text| {
-            if role == Role::Path && folders.len() < most && text.len() <= path::MAX_PATH_BYTES {
-                folders
-                    .extend(self.readings(text.trim()).into_iter().filter(|reading| reading.starts_with('/')).take(1));
+            let text = text.trim();
+            if is_text(role) && role != Role::Content || text.is_empty() || text.contains(char::is_whitespace) {
+                return;
+            }
+            let is_folder = |reading: &String| reading.starts_with('/');
+            let relative = role == Role::Path || text.starts_with("..") || text.starts_with("./");
+            let readings = self.readings(text);
+            let absolute = readings.iter().find(|reading| is_folder(reading)).cloned();
+            let joined = bases.first().filter(|_| relative && absolute.is_none()).map(|base| format!("{base}/{text}"));
+            let Some(folder) = absolute.or(joined).filter(|folder| !folders.contains(folder)) else { return };
+            if folders.len() < most {
+                folders.push(folder);
             }
         });
         walk::each_leaf(arguments, &mut |role, text| {

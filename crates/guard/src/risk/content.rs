@@ -53,56 +53,28 @@ const THINGS: [&str; 10] =
 /// Verbs that are nouns in front of such.
 const ALSO_NOUNS: [&str; 8] = ["cleanup", "deploy", "kill", "migrate", "reset", "restart", "rollback", "shutdown"];
 /// Words in front of a noun.
-const ARTICLES: [&str; 10] = ["a", "an", "the", "one", "single", "all", "this", "these", "each", "every"];
-/// Words that stand behind a noun and not behind a verb.
-const BEHIND_NOUNS: [&str; 46] = [
-    "account",
-    "address",
-    "and",
-    "at",
-    "attachment",
-    "attachments",
-    "between",
-    "body",
-    "by",
-    "content",
-    "data",
+const ARTICLES: [&str; 5] = ["a", "an", "the", "one", "single"];
+/// Words that stand behind a noun, and end what is said or go on with whose it is.
+const BEHIND_NOUNS: [&str; 16] = [
     "detail",
     "details",
     "docs",
     "documentation",
-    "entry",
-    "feed",
-    "for",
-    "from",
-    "headers",
     "history",
     "id",
-    "in",
     "info",
     "information",
-    "list",
     "log",
-    "logs",
-    "manual",
     "metadata",
-    "notes",
     "object",
-    "of",
     "offers",
-    "output",
-    "page",
     "price",
     "quote",
     "record",
-    "records",
-    "resource",
     "schema",
-    "status",
-    "summary",
-    "template",
-    "with",
 ];
+/// What things are found by.
+const FOUND_BY: [&str; 9] = ["code", "hash", "id", "ids", "its", "key", "name", "number", "uuid"];
 
 /// What a prompt or template does, where a tool of this name and description would do `by_name`.
 pub(super) fn nature(by_name: Nature, declared: &ToolSecurity, name: &str) -> Nature {
@@ -120,6 +92,8 @@ pub(super) fn nature(by_name: Nature, declared: &ToolSecurity, name: &str) -> Na
     let is_text = TEXTS.iter().any(|verb| first == *verb || first.strip_suffix('s') == Some(verb));
     // What looks at something by its sentence, does so whatever it is called.
     let is_told = described.grave().is_some() || described.looks();
+    let leads = fallback::words(name).first().is_some_and(|first| verbs::of(first).is_some_and(|verb| verb.sure));
+    let is_noun = is_noun && !leads;
     if is_told || is_text || is_noun || !is_deed(name) { described } else { by_name }
 }
 
@@ -127,14 +101,23 @@ pub(super) fn nature(by_name: Nature, declared: &ToolSecurity, name: &str) -> Na
 /// a verb.
 fn is_noun(sentence: &str) -> bool {
     let words = fallback::words(sentence);
-    let Some(first) = words.first() else { return false };
-    if ARTICLES.contains(&first.as_str()) {
-        return words.get(1).is_some_and(|noun| verbs::of_sentence(noun).is_none_or(|verb| !verb.sure));
+    let word = |at: usize| words.get(at).map(String::as_str);
+    let may_be_noun = |word: &str| verbs::of_sentence(word).is_some_and(|verb| !verb.sure);
+    let at = usize::from(word(0).is_some_and(|first| ARTICLES.contains(&first)));
+    if !word(at).is_some_and(may_be_noun) {
+        return false;
     }
-    // Nobody does anything to details.
-    let told = words.get(1).is_some_and(|behind| matches!(behind.as_str(), "object" | "details" | "detail" | "info"));
-    let may_be_noun = verbs::of_sentence(first).is_some_and(|verb| !verb.sure || told);
-    may_be_noun && words.get(1).is_none_or(|behind| BEHIND_NOUNS.contains(&behind.as_str()))
+    // Further on something may be done after all: `A call charges the card`.
+    let acts = |word: &String| verbs::of_sentence(word).is_some_and(|verb| verb.kind.is_grave());
+    if words.iter().skip(at + 1).any(acts) {
+        return false;
+    }
+    match (word(at + 1), word(at + 2)) {
+        (None | Some("of"), _) => true,
+        (Some("by"), Some(what)) => FOUND_BY.contains(&what),
+        (Some(behind), None | Some("of" | "by")) => BEHIND_NOUNS.contains(&behind),
+        _ => false,
+    }
 }
 
 /// Whether a name says that something is done to something: `delete_item`, and not `release_notes` or `order`.

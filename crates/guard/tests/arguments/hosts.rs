@@ -435,7 +435,9 @@ fn a_host_may_be_made_of_two_arguments() {
         .flat_map(|text| ["path", "route", "suffix"].map(|key| with(key, text)))
         .chain([
             with("path", "x@evil.example"),
-            with("path", "x.evil.example/y"),
+            with("path", "@ev\til.example/x"),
+            json!({"host": "ok.example.com", "port": "80@127.1"}),
+            json!({"base_url": "ok.example.com", "path": "@127.1/x"}),
             with("path", "%40evil.example/x"),
             json!({"host": "ok.example.com", "path": "@evil.example/"}),
             json!({"base_url": "HTTPS://ok.example.com", "path": "@evil.example/"}),
@@ -452,6 +454,17 @@ fn a_host_may_be_made_of_two_arguments() {
         with("title", "Hello"),
         with("email", "ann@example.org"),
         with("port", ":443"),
+        with("lat", "-33.87"),
+        with("scale", ".5"),
+        with("handle", "@ann"),
+        with("package", "@types/node"),
+        with("pattern", ".*"),
+        with("selector", ".content"),
+        with("key", ".results[0].name"),
+        with("path", "@babel/core"),
+        with("path", "1.0.0/x"),
+        with("path", ".well-known/openid-configuration"),
+        with("file", ".github/workflows/ci.yml"),
         json!({"base_url": "https://ok.example.com/", "handle": "@ann"}),
     ];
     assert_honest(&limited(), &honest);

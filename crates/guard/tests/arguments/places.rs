@@ -401,6 +401,9 @@ fn relative_paths_may_begin_at_folders_of_the_same_call() {
             json!({"repo_path": "/project", "file": "../etc/secret"}),
             json!({"repo_path": "/project/app", "file": "private/key"}),
             json!({"repo_path": "app", "file": "private/key"}),
+            json!({"workspace": "./app", "file": "private/key"}),
+            json!({"source": "/project/app", "file": "private/key"}),
+            json!({"workspace": "sub/..", "file": "../../etc/secret"}),
             json!({"workspace": "/project/app", "command": "cat private/key"}),
             json!({"options": {"root": "file:///project/app"}, "file": "private/key"}),
         ],
@@ -409,6 +412,8 @@ fn relative_paths_may_begin_at_folders_of_the_same_call() {
         json!({"repo_path": "/project/app", "file": "src/key"}),
         json!({"repo_path": "/project/app", "file": "lib/../x.rs"}),
         json!({"source": "/project/a.txt", "destination": "/project/b.txt"}),
+        json!({"old_path": "src/a.rs", "new_path": "src/b.rs"}),
+        json!({"folder": "lib", "filename": "a.rs"}),
         json!({"paths": (0..40).map(|index| format!("/project/{index}.txt")).collect::<Vec<_>>()}),
         json!({"paths": (0..40).map(|index| format!("src/{index}.rs")).collect::<Vec<_>>()}),
     ];
