@@ -229,6 +229,19 @@ mod tests {
         assert_eq!(plain["mcpServers"]["switchboard"]["command"], "sb");
         assert_eq!(plain["mcpServers"]["a"]["command"], "x");
         assert_eq!(ClientProgram::Gemini.disconnected(&with).unwrap().as_deref(), Some(text));
+        for text in [
+            "{\"mcpServers\": {\"switchboard\": {} /* c */, \"b\": {}}}",
+            "{\"mcpServers\": {\"switchboard\": {} // mine\n , \"b\": {}}}",
+            "{\"mcpServers\": {\"b\": {}, // keep\n \"switchboard\": {}}}",
+            "{\"mcpServers\": {\"switchboard\": {}, }}",
+        ] {
+            let gone = ClientProgram::Cursor.disconnected(text).unwrap().unwrap();
+            let plain: Value = serde_json::from_str(&crate::import::jsonc::plain(&gone)).unwrap();
+            assert_eq!(plain["mcpServers"].get("switchboard"), None, "{gone}");
+            for comment in ["/* c */", "// mine", "// keep"] {
+                assert_eq!(gone.contains(comment), text.contains(comment), "{gone}");
+            }
+        }
         let codex = "# mine\nmodel = \"o\"\n\n[mcp_servers.a]\ncommand = \"x\"\n";
         let with = ClientProgram::Codex.connected(codex, "sb").unwrap();
         assert!(with.starts_with(codex) && with.contains("[mcp_servers.switchboard]\ncommand = \"sb\""), "{with}");

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
-use switchboard_config::{Loaded, Sources, load};
+use switchboard_config::{Loaded, Origin, Sources, load};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
@@ -49,13 +49,13 @@ pub(crate) struct Attached {
 }
 
 /// Joins a kernel that runs; `None` where there is none for this configuration.
-pub(crate) async fn running(loaded: &Loaded) -> Option<Attached> {
-    let digest = digest(loaded);
+pub(crate) async fn running(sources: &Sources, loaded: &Loaded) -> Option<Attached> {
+    let digest = digest(sources, loaded);
     for (process, path) in doors(&loaded.data_dir) {
         match timeout(HELLO, join(process, &path, &digest)).await {
             Ok(Ok(Some(attached))) => return Some(attached),
-            Ok(Err(error)) if error.kind() == io::ErrorKind::ConnectionRefused => {
-                // Nobody listens there any more.
+            // One that is just being opened refuses for a moment, too.
+            Ok(Err(error)) if error.kind() == io::ErrorKind::ConnectionRefused && !is_alive(process) => {
                 let _ = std::fs::remove_file(&path);
             }
             _ => {}
@@ -73,7 +73,7 @@ pub(crate) async fn running_or_started(
     sources: &Sources,
     loaded: &Loaded,
 ) -> Result<Attached, Failure> {
-    if let Some(attached) = running(loaded).await {
+    if let Some(attached) = running(sources, loaded).await {
         return Ok(attached);
     }
     let failed = |error: io::Error| Failure::failed(format!("a shared kernel cannot be started: {error}"));
@@ -83,12 +83,14 @@ pub(crate) async fn running_or_started(
     let lock = lock.map_err(failed)?;
     let lock = tokio::task::spawn_blocking(move || lock.lock().map(|()| lock)).await;
     let _lock = lock.map_err(|error| Failure::failed(error.to_string()))?.map_err(failed)?;
-    if let Some(attached) = running(loaded).await {
+    if let Some(attached) = running(sources, loaded).await {
         return Ok(attached);
     }
     let log = log_file(&loaded.data_dir).map_err(failed)?;
     let mut command = tokio::process::Command::new(std::env::current_exe()?);
-    command.arg("kernel").current_dir(&sources.folder);
+    // Where the folder of this client does not matter, no file that comes there later may matter to others.
+    let folder = if folder_of(sources, loaded).is_some() { &sources.folder } else { &loaded.data_dir };
+    command.arg("kernel").current_dir(folder);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::from(log));
     if let Some(file) = &common.config {
         command.arg("--config").arg(sources.folder.join(file));
@@ -96,7 +98,7 @@ pub(crate) async fn running_or_started(
     let mut child = command.spawn().map_err(failed)?;
     let deadline = Instant::now() + START;
     loop {
-        if let Some(attached) = running(loaded).await {
+        if let Some(attached) = running(sources, loaded).await {
             return Ok(attached);
         }
         if let Some(status) = child.try_wait().map_err(failed)? {
@@ -150,13 +152,14 @@ async fn first_line(reader: &mut BufReader<OwnedReadHalf>) -> io::Result<Value> 
 }
 
 /// What a configuration comes to in this process: the same for two of them means that one kernel can stand for both.
-fn digest(loaded: &Loaded) -> String {
+fn digest(sources: &Sources, loaded: &Loaded) -> String {
     let mut hash = Sha256::new();
     let mut word = |text: &str| {
         hash.update((text.len() as u64).to_le_bytes());
         hash.update(text);
     };
     word(env!("CARGO_PKG_VERSION"));
+    word(&folder_of(sources, loaded).map(|folder| folder.to_string_lossy().into_owned()).unwrap_or_default());
     for spec in specs::specs(&loaded.config, &loaded.data_dir) {
         word(&spec.id);
         word(&spec.fingerprint);
@@ -166,15 +169,27 @@ fn digest(loaded: &Loaded) -> String {
     let named = loaded.config.servers.iter().flat_map(|server| &server.entry.pass_env).chain(&settings.pass_env);
     for name in named {
         word(name);
-        word(&std::env::var_os(name).map(|value| value.to_string_lossy().into_owned()).unwrap_or_default());
+        word(&std::env::var_os(name).map_or_else(String::new, |value| format!("={}", value.to_string_lossy())));
     }
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The folder of a client, where what it is served depends on it: there is a project file, trusted or not, or the file was named, whose
+/// servers run in that folder.
+fn folder_of<'s>(sources: &'s Sources, loaded: &Loaded) -> Option<&'s Path> {
+    let named = loaded.files.iter().any(|file| matches!(file.origin, Origin::Explicit | Origin::Environment));
+    (named || sources.folder.join("mgp.toml").symlink_metadata().is_ok()).then_some(&sources.folder)
+}
+
+fn is_alive(process: u32) -> bool {
+    let number = i32::try_from(process).ok().and_then(rustix::process::Pid::from_raw);
+    number.is_some_and(|number| rustix::process::test_kill_process(number).is_ok())
 }
 
 /// The same, as it holds now for who was started with these sources.
 async fn digest_now(sources: &Sources) -> Option<String> {
     let sources = sources.clone();
-    let reading = tokio::task::spawn_blocking(move || load(&sources).ok().map(|loaded| digest(&loaded)));
+    let reading = tokio::task::spawn_blocking(move || load(&sources).ok().map(|loaded| digest(&sources, &loaded)));
     timeout(HELLO, reading).await.ok()?.ok()?
 }
 

@@ -163,6 +163,7 @@ pub(crate) async fn share(common: &Common) -> Outcome {
     let ending = async {
         hosted.drain().await;
         socket.close();
+        socket.left().await;
         hosted.kernel.shut_down(goodbye(&hosted.settings)).await;
     };
     let ended = signals.unless_again(ending).await;

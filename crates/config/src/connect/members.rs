@@ -47,16 +47,36 @@ pub(super) fn without(text: &str, section: &'static str, name: &str) -> Result<O
     let inner = members_of(&plain, found.value.clone());
     let Some(at) = inner.iter().position(|member| member.key == name) else { return Ok(None) };
     let gone = &inner[at];
-    // With its comma: the one behind it, or else the one in front.
-    let behind = text[gone.value.end..].find(|c: char| !c.is_whitespace()).map(|skip| gone.value.end + skip);
-    let comma = behind.filter(|behind| text[*behind..].starts_with(','));
     let line = text[..gone.start].trim_end().len();
-    let (start, end) = match (comma, at.checked_sub(1).map(|before| inner[before].value.end)) {
-        (Some(comma), _) => (line, comma + 1),
-        (None, Some(before)) => (before, gone.value.end),
-        (None, None) => (line, gone.value.end),
+    // With its comma: the one behind it, a last one that readers leave out, or else the one in front. Comments stay.
+    let comma_in = |text: &str, from: usize| {
+        let skip = text[from..].find(|c: char| !c.is_whitespace())?;
+        text[from + skip..].starts_with(',').then_some(from + skip)
     };
-    Ok(Some(format!("{}{}", &text[..start], &text[end..])))
+    // From the end of the line before, unless a comment there would go on.
+    let starts = [line, gone.start];
+    let cut = |comma: usize, start: usize| {
+        format!("{}{}{}", &text[..start], &text[gone.value.end..comma], &text[comma + 1..])
+    };
+    let in_front = |start: usize| {
+        let comma = comma_in(&plain, inner[at.checked_sub(1)?].value.end)?;
+        Some(format!("{}{}{}", &text[..comma], &text[comma + 1..start], &text[gone.value.end..]))
+    };
+    let tried = starts.into_iter().flat_map(|start| {
+        [
+            comma_in(&plain, gone.value.end).map(|comma| cut(comma, start)),
+            comma_in(text, gone.value.end).map(|comma| cut(comma, start)),
+            in_front(start),
+            Some(format!("{}{}", &text[..start], &text[gone.value.end..])),
+        ]
+    });
+    // What cannot be read afterwards is not written.
+    let is_good = |text: &String| {
+        let value: Result<Value, _> = serde_json::from_str(&jsonc::plain(text));
+        value.is_ok_and(|value| value[section].get(name).is_none())
+    };
+    let found = tried.flatten().find(is_good);
+    found.map(Some).ok_or_else(|| ConnectError::Unreadable("the entry has to be taken out by hand".to_owned()))
 }
 
 /// The text as plain JSON of the same length, whose section is an object if it is there.

@@ -22,6 +22,8 @@ use crate::control;
 pub(crate) const ENDING: &str = "clients";
 /// Clients that may be joined at a time.
 const MAX_CLIENTS: usize = 256;
+/// How long the first client may take.
+const FIRST: Duration = Duration::from_secs(30);
 /// A rest after a connection that could not be taken.
 const REST: Duration = Duration::from_millis(100);
 
@@ -57,6 +59,8 @@ impl ClientSocket {
     /// Waits until nobody was joined for so long.
     pub(crate) async fn deserted(&self, for_so_long: Duration) {
         let mut clients = self.clients.clone();
+        // Who started it comes first.
+        let _ = timeout(FIRST, clients.wait_for(|clients| *clients > 0)).await;
         loop {
             let empty = clients.wait_for(|clients| *clients == 0).await.is_ok();
             let somebody = clients.wait_for(|clients| *clients > 0);
@@ -69,6 +73,12 @@ impl ClientSocket {
     /// Where it is.
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Waits until the last words to those who were there are written.
+    pub(crate) async fn left(&self) {
+        let mut clients = self.clients.clone();
+        let _ = timeout(HELLO, clients.wait_for(|clients| *clients == 0)).await;
     }
 
     /// Takes nobody any more, and ends with those who are there.
@@ -115,12 +125,19 @@ impl House {
         let is_known = hello.get("version").and_then(Value::as_u64) == Some(VERSION);
         let ours = digest_now(&self.sources).await;
         let same = is_known && ours.is_some() && hello.get("configuration").and_then(Value::as_str) == ours.as_deref();
+        // Counted before it is told: who was let in is not left alone.
+        if same {
+            self.clients.send_modify(|clients| *clients += 1);
+        }
         let answer = if same { json!({"attached": true}) } else { json!({"attached": false, "why": "configuration"}) };
-        timeout(HELLO, writer.write_all(format!("{answer}\n").as_bytes())).await??;
+        let told = timeout(HELLO, writer.write_all(format!("{answer}\n").as_bytes())).await;
         if !same {
             return Ok(());
         }
-        self.clients.send_modify(|clients| *clients += 1);
+        if !matches!(told, Ok(Ok(()))) {
+            self.clients.send_modify(|clients| *clients -= 1);
+            return Ok(());
+        }
         let started = duplex::start(reader, writer, self.options.clone(), Arc::new(self.kernel.clone()));
         tokio::select! {
             () = started.finished.cancelled() => {}

@@ -22,7 +22,7 @@ use answers::Answers;
 
 pub(crate) async fn run(common: &Common, options: &Call) -> Outcome {
     let loaded = setup::read(common)?;
-    let result = match attach::running(&loaded).await {
+    let result = match attach::running(&setup::sources(common)?, &loaded).await {
         Some(attached) => through(&loaded, attached, options).await?,
         None => {
             let local = Local::for_tool(loaded, &options.tool).await?;

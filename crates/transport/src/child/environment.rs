@@ -54,7 +54,7 @@ const FETCHING: &[&str] =
 const MAX_WANTED: usize = 8;
 
 /// Words in a name that say it holds a secret.
-const SECRET: &[&str] = &["AUTH", "TOKEN", "PASSWORD", "SECRET", "KEY", "CREDENTIALS"];
+const SECRET: &[&str] = &["AUTH", "TOKEN", "PASS", "SECRET", "KEY", "CREDENTIALS", "OTP"];
 
 /// The same for Windows, where little starts without these.
 const ALWAYS_WINDOWS: &[&str] = &[
