@@ -103,8 +103,7 @@ fn read(line: &[u8]) -> Option<Raw> {
 async fn up(mut writer: OwnedWriteHalf, open: Open) {
     let mut input = BufReader::new(tokio::io::stdin());
     let mut lines = Lines::default();
-    loop {
-        let Ok(bytes) = input.fill_buf().await else { break };
+    while let Ok(bytes) = input.fill_buf().await {
         if bytes.is_empty() {
             break;
         }
