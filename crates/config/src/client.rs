@@ -1,7 +1,6 @@
 //! The entry that puts Switchboard into a client's configuration.
 
-use serde_json::json;
-
+use crate::connect::ClientProgram;
 use crate::import::Client;
 
 /// Where an entry goes and what it says.
@@ -22,18 +21,12 @@ pub struct ClientEntry {
 /// assert_eq!(entry.text, "[mcp_servers.switchboard]\ncommand = \"/usr/local/bin/switchboard\"\nargs = [\"stdio\"]\n");
 /// ```
 pub fn client_entry(client: Client, command: &str) -> ClientEntry {
-    let plain = json!({"command": command, "args": ["stdio"]});
-    let typed = json!({"type": "stdio", "command": command, "args": ["stdio"]});
-    let document = |section: &str, entry| format!("{:#}\n", json!({section: {"switchboard": entry}}));
-    let (file, text) = match client {
-        Client::ClaudeDesktop => ("claude_desktop_config.json", document("mcpServers", plain)),
-        Client::ClaudeCode => (".mcp.json", document("mcpServers", typed)),
-        Client::Cursor => ("~/.cursor/mcp.json", document("mcpServers", plain)),
-        Client::VsCode => (".vscode/mcp.json", document("servers", typed)),
-        Client::Codex => {
-            let command = crate::edit::string(command);
-            ("~/.codex/config.toml", format!("[mcp_servers.switchboard]\ncommand = {command}\nargs = [\"stdio\"]\n"))
-        }
+    let (file, program) = match client {
+        Client::ClaudeDesktop => ("claude_desktop_config.json", ClientProgram::ClaudeDesktop),
+        Client::ClaudeCode => (".mcp.json", ClientProgram::ClaudeCode),
+        Client::Cursor => ("~/.cursor/mcp.json", ClientProgram::Cursor),
+        Client::VsCode => (".vscode/mcp.json", ClientProgram::VsCode),
+        Client::Codex => ("~/.codex/config.toml", ClientProgram::Codex),
     };
-    ClientEntry { file, text }
+    ClientEntry { file, text: program.fresh(command) }
 }

@@ -143,6 +143,12 @@ impl ClientProgram {
         }
     }
 
+    /// A file of its with that entry alone.
+    pub(crate) fn fresh(self, command: &str) -> String {
+        // What cannot be read is the text of others.
+        self.connected("", command).unwrap_or_default()
+    }
+
     /// The text of its file with an entry that runs `switchboard stdio`; `command` is the path of the program. One that is there
     /// already is written anew.
     ///

@@ -391,7 +391,11 @@ fn target(server: &Server, endpoint: &Endpoint, surroundings: &Surroundings<'_>,
                 program: stdio.program.clone(),
                 args: stdio.args.clone(),
                 env: stdio.env.iter().map(|(name, value)| (name.clone(), value.reveal().to_owned())).collect(),
-                pass_env: surroundings.settings.pass_env.iter().chain(&stdio.pass_env).cloned().collect(),
+                // Whoever trusts a project's servers was shown what these name, and not what the user passes to all of his.
+                pass_env: (surroundings.settings.pass_env.iter().filter(|_| server.origin != Origin::Project))
+                    .chain(&stdio.pass_env)
+                    .cloned()
+                    .collect(),
                 cwd,
                 makes_cwd,
                 profile: None,
@@ -512,6 +516,17 @@ mod tests {
             print(&format!("{base}mgp = {{ restart_policy = 'never' }}\n"), "1"),
         ] {
             assert_ne!(first, other);
+        }
+    }
+
+    #[test]
+    fn what_the_user_passes_to_all_servers_is_not_for_those_of_a_project() {
+        let text = "pass_env = ['A']\n[[servers]]\nid = 'a'\ncommand = 'x'\npass_env = ['B']\n";
+        for (origin, expected) in [(Origin::User, &["A", "B"][..]), (Origin::Project, &["B"])] {
+            let mut config = Config::parse(Path::new("mgp.toml"), text, &Environment::default()).unwrap();
+            config.servers[0].origin = origin;
+            let Target::Command(command) = specs(&config, Path::new("/data")).remove(0).target else { panic!("a url") };
+            assert_eq!(command.pass_env, expected, "{origin}");
         }
     }
 

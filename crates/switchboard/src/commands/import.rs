@@ -56,8 +56,16 @@ pub(crate) fn run(common: &Common, options: &Import) -> Outcome {
 
 fn report(common: &Common, plan: &Plan, file: &Path, backup: Option<&Path>, written: bool) {
     let command = own_command();
-    let client = plan.items.first().map_or(Client::ClaudeCode, |item| item.client);
-    let entry = client_entry(client, &command);
+    let mut clients: Vec<Client> = Vec::new();
+    for item in &plan.items {
+        if !clients.contains(&item.client) {
+            clients.push(item.client);
+        }
+    }
+    if clients.is_empty() {
+        clients.push(Client::ClaudeCode);
+    }
+    let entries: Vec<_> = clients.iter().map(|client| (*client, client_entry(*client, &command))).collect();
     if common.json {
         let items: Vec<_> = plan
             .items
@@ -76,7 +84,7 @@ fn report(common: &Common, plan: &Plan, file: &Path, backup: Option<&Path>, writ
             })
             .collect();
         screen::json(
-            &json!({"file": file, "written": written, "backup": backup, "servers": items, "entry": entry.text}),
+            &json!({"file": file, "written": written, "backup": backup, "servers": items, "entry": entries[0].1.text}),
         );
         return;
     }
@@ -87,11 +95,14 @@ fn report(common: &Common, plan: &Plan, file: &Path, backup: Option<&Path>, writ
     if let Some(backup) = backup {
         screen::out(format_args!("the file as it was: {}", backup.display()));
     }
-    screen::out(format_args!(
-        "\nPut this in place of the servers in {} ({client}):\n{}",
-        entry.file,
-        entry.text.trim_end()
-    ));
+    for (client, entry) in &entries {
+        screen::out(format_args!(
+            "\nPut this in place of the servers in {} ({client}); `switchboard connect {}` adds it to the user's file:\n{}",
+            entry.file,
+            client.as_str(),
+            entry.text.trim_end()
+        ));
+    }
 }
 
 /// The path of this program, as a client should call it.
