@@ -9,6 +9,7 @@ use std::thread;
 
 use switchboard_embed::Quantized;
 
+use crate::deed::Deed;
 use crate::keyword::{Field, Keywords};
 use crate::tool::Tool;
 use crate::vectors::{self, Vectors};
@@ -32,6 +33,8 @@ pub(crate) struct Entry {
     pub(crate) server: Arc<str>,
     fingerprint: u64,
     pub(crate) alive: bool,
+    /// What it does, by its name.
+    pub(crate) deed: Deed,
 }
 
 /// The index over the tools of all servers. See the crate's page for what a search computes.
@@ -160,12 +163,13 @@ impl Catalog {
             }
         };
         self.numbers.insert(Arc::clone(&id), number);
-        self.entries.push(Entry { id, server, fingerprint, alive: true });
+        self.entries.push(Entry { id, server, fingerprint, alive: true, deed: Deed::of_tool(&tool.name) });
         let extra = tool.keywords.join(" ");
+        let called = format!("{} {}", tool.server, tool.server_title);
         let fields = [
             (Field::Name, tool.name.as_str()),
             (Field::Description, tool.description.as_str()),
-            (Field::Server, tool.server.as_str()),
+            (Field::Server, called.as_str()),
             (Field::Schema, tool.schema.as_str()),
             (Field::Keyword, extra.as_str()),
         ];

@@ -14,6 +14,7 @@
 
 use std::collections::HashMap;
 
+use crate::synonyms;
 use crate::words::terms;
 
 /// How fast a repeated term stops counting.
@@ -29,6 +30,8 @@ const MOST_TERMS: usize = 64;
 const SHORTEST_FUZZY: usize = 4;
 /// A corrected word counts this much of a right one.
 const FUZZY_WEIGHT: f32 = 0.7;
+/// What a word that means the same counts of the one that was said.
+const SYNONYM_WEIGHT: f32 = 0.7;
 const MOST_FUZZY: usize = 3;
 
 /// Where a term stood.
@@ -49,7 +52,8 @@ impl Field {
         match self {
             Self::Name => 2.0,
             Self::Description => 1.0,
-            Self::Server => 0.7,
+            // Who names a product means its server, however little its tools say.
+            Self::Server => 1.5,
             Self::Schema => 0.3,
             Self::Keyword => 0.5,
         }
@@ -193,19 +197,31 @@ impl Keywords {
             if found.len() >= MOST_TERMS || found.iter().any(|other| other.term == term) {
                 return;
             }
-            let ids = match self.ids.get(term) {
+            let source = source.to_lowercase();
+            let meant = self.meant(&source);
+            let mut ids = match self.ids.get(term) {
                 Some(id) => vec![(*id, 1.0)],
-                None => self.corrections(term),
+                // A word that is understood is no typing error.
+                None if meant.is_empty() => self.corrections(term),
+                None => Vec::new(),
             };
-            let tools = ids.iter().map(|(id, _)| self.postings[*id as usize].len()).max().unwrap_or(0);
-            found.push(QueryTerm {
-                term: term.to_owned(),
-                source: source.to_lowercase(),
-                weight: self.rarity(tools),
-                ids,
-            });
+            let tools = |ids: &[(u32, f32)]| ids.iter().map(|(id, _)| self.postings[*id as usize].len()).max();
+            let weight = self.rarity(tools(&ids).or_else(|| tools(&meant)).unwrap_or(0));
+            // Each counts by how rare it is itself.
+            let share = |id: u32| SYNONYM_WEIGHT * self.rarity(self.postings[id as usize].len()) / weight;
+            ids.extend(meant.iter().filter(|_| weight > 0.0).map(|(id, _)| (*id, share(*id))));
+            found.push(QueryTerm { term: term.to_owned(), source, weight, ids });
         });
         found
+    }
+
+    /// The words of the index that mean the same as one that somebody said.
+    fn meant(&self, source: &str) -> Vec<(u32, f32)> {
+        let mut ids = Vec::new();
+        for word in synonyms::of(source) {
+            terms(word, |term, _| ids.extend(self.ids.get(term).map(|id| (*id, 1.0))));
+        }
+        ids
     }
 
     /// What a term says that stands in so many tools.

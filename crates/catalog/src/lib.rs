@@ -16,6 +16,9 @@
 //! s(q,d)  = f(q,d) + 0.35 * max over clauses c of q  f(c,d)
 //! ```
 //!
+//! On top of that, a tool that reads, makes, changes or removes gains where the request wants that, and loses where it wants
+//! something else (`deed.rs`). Words that people say stand for those that tools say as well (`synonyms.rs`).
+//!
 //! The best thousand and not all of them: most tools share no word with a query, and the more of them there are, the
 //! smaller the deviation and the louder the words would be. So a query means the same among 200 tools and among a million.
 //! Ranks instead of scores were tried and are worse: a rank forgets how sure each side is. The clauses find the tools
@@ -41,19 +44,23 @@
 //! ```
 
 mod best;
+mod brief;
 mod catalog;
 mod clauses;
+mod deed;
 mod judge;
 mod keyword;
 mod schema;
 mod search;
 mod session;
 mod stem;
+mod synonyms;
 mod tokens;
 mod tool;
 mod vectors;
 mod words;
 
+pub use crate::brief::{Detail, cut, fitted, shortened, signature};
 pub use crate::catalog::Catalog;
 pub use crate::judge::Judge;
 pub use crate::schema::schema_text;

@@ -12,8 +12,9 @@ use switchboard_embed::Quantized;
 use crate::best::{Best, falling, spread};
 use crate::catalog::{Catalog, whole_name};
 use crate::clauses::clauses;
+use crate::deed::Deed;
 use crate::keyword::QueryTerm;
-use crate::vectors;
+use crate::{synonyms, vectors};
 
 /// What meaning counts against words.
 const MEANING: f32 = 1.2;
@@ -211,6 +212,8 @@ struct Question {
     vector: Quantized,
     /// The score of every tool by words; empty where words do not count.
     words: Vec<f32>,
+    /// What is to be done.
+    deed: Deed,
 }
 
 impl Catalog {
@@ -265,7 +268,13 @@ impl Catalog {
             words.resize(self.entries.len(), 0.0);
             self.keywords.score(&terms, &mut words);
         }
-        Question { terms, vector: vectors::of_query(text), words }
+        // Alone, meaning is better off with the words as they were said.
+        let meant = if strategy == Strategy::Fused { synonyms::of_text(text) } else { Vec::new() };
+        let vector = match meant.is_empty() {
+            true => vectors::of_query(text),
+            false => vectors::of_query(&format!("{text} {}", meant.join(" "))),
+        };
+        Question { terms, vector, words, deed: Deed::of_query(text) }
     }
 
     /// Among very many tools: those that may be among the best.
@@ -300,6 +309,10 @@ impl Catalog {
                 best.iter_mut().zip(step).for_each(|(best, score)| *best = best.max(score));
             }
             scores.iter_mut().zip(best).for_each(|(score, best)| *score += CLAUSE * best);
+        }
+        if strategy == Strategy::Fused && whole.deed != Deed::Unknown {
+            let done = candidates.iter().map(|number| self.entries[*number].deed);
+            scores.iter_mut().zip(done).for_each(|(score, done)| *score += whole.deed.agreement(done));
         }
         for number in exact {
             if let Ok(at) = candidates.binary_search(number) {

@@ -1,9 +1,9 @@
 //! The tools that a model is given, within a number of tokens (MGP 16.3, 16.7, 16.8).
 //!
 //! It decides which tools stay in a session and which go. Pinned tools are chosen by the operator and never go. Cached
-//! tools were found and loaded; the one that was used longest ago goes first. Results of a search have a share of their own,
-//! and what does not fit into it is not given. It does not know the definitions, only what they cost, and has no clock:
-//! the order of calls is the order of use.
+//! tools were found and loaded; the one that was used longest ago goes first. Results of a search have a share of their own
+//! (`brief.rs`). It does not know the definitions, only what they cost, and has no clock: the order of calls is the order
+//! of use.
 
 use serde::Serialize;
 
@@ -64,7 +64,7 @@ pub struct Budget {
 
 impl Default for Budget {
     fn default() -> Self {
-        Self { max_tokens: 8000, pinned_reserve: 2000, discovery_reserve: 3000, cache_limit: 3000 }
+        Self { max_tokens: 25_000, pinned_reserve: 6_250, discovery_reserve: 9_375, cache_limit: 9_375 }
     }
 }
 
@@ -182,22 +182,6 @@ impl Session {
         self.cached.retain(|held| there(&held.id));
     }
 
-    /// How many of these search results fit into their reserve. The first is always given: a tool that is larger than the
-    /// reserve could otherwise never be found.
-    #[must_use]
-    pub fn fitting(&self, tokens: impl IntoIterator<Item = usize>) -> usize {
-        let mut left = self.budget.discovery_reserve;
-        let mut count = 0;
-        for cost in tokens {
-            if cost > left && count > 0 {
-                break;
-            }
-            left = left.saturating_sub(cost);
-            count += 1;
-        }
-        count
-    }
-
     /// Whether the session has a tool.
     #[must_use]
     pub fn has(&self, id: &str) -> bool {
@@ -286,16 +270,6 @@ mod tests {
             (outcome.pinned, outcome.evicted, outcome.unknown, outcome.freed),
             (vec!["think".to_owned()], vec!["t49".to_owned()], vec!["nobody".to_owned()], 100)
         );
-    }
-
-    #[test]
-    fn results_beyond_their_reserve_are_left_out() {
-        let session = Session::new(budget());
-        for (costs, expected) in
-            [(vec![100, 100, 100, 1], 3), (vec![900, 1], 1), (vec![299, 2], 1), (vec![], 0), (vec![300], 1)]
-        {
-            assert_eq!(session.fitting(costs.clone()), expected, "{costs:?}");
-        }
     }
 
     #[test]

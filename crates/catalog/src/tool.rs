@@ -17,6 +17,8 @@ pub struct Tool {
     pub id: String,
     /// The server it belongs to.
     pub server: String,
+    /// What that server is called by people.
+    pub server_title: String,
     /// Its name at the server.
     pub name: String,
     /// What it says of itself.

@@ -11,7 +11,7 @@ use switchboard_protocol::mgp::{DefaultPolicy, Risk, ValidatorName};
 use crate::entry::{MgpEntry, Restart, ServerEntry};
 use crate::oauth::OAuthClient;
 use crate::policy::{IsolationEntry, IsolationMode, ToolEntry};
-use crate::secret::{Secret, looks_like_credential, names_program, names_secret, printable};
+use crate::secret::{Secret, has_credential_prefix, looks_like_credential, names_program, names_secret, printable};
 
 /// Characters of a value that are masked. A longer one is shown: it is no password.
 const MASKED_CHARS: std::ops::RangeInclusive<usize> = 4..=512;
@@ -42,6 +42,7 @@ pub fn disclosed(entry: &ServerEntry) -> Vec<String> {
         call_timeout: _,
         default_policy,
         audit_sink,
+        pins,
         tools,
         prompts,
         isolation,
@@ -80,6 +81,9 @@ pub fn disclosed(entry: &ServerEntry) -> Vec<String> {
     }
     if *audit_sink == Some(true) {
         say("audit sink: it is told of the calls of all servers".to_owned());
+    }
+    if let Some(pins) = pins {
+        say(format!("{}, unless your own file is stricter", pins.told()));
     }
     if let Some(isolation) = isolation {
         say(confinement(isolation));
@@ -137,7 +141,21 @@ fn of_mgp(mgp: &MgpEntry, say: &mut impl FnMut(String)) {
 }
 
 fn of_tool(kind: &str, name: &str, tool: &ToolEntry) -> String {
-    let ToolEntry { enabled, risk, validator, confirm, code_level, schema, text_arguments, rates } = tool;
+    let ToolEntry {
+        enabled,
+        risk,
+        validator,
+        confirm,
+        code_level,
+        schema,
+        text_arguments,
+        rates,
+        name: shown,
+        description,
+        defaults,
+        fixed,
+        pins,
+    } = tool;
     let mut said = Vec::new();
     match enabled {
         Some(true) => said.push("switched on".to_owned()),
@@ -170,6 +188,16 @@ fn of_tool(kind: &str, name: &str, tool: &ToolEntry) -> String {
         said.push(format!("the paths and hosts of grants do not limit its arguments {named} (text_arguments)"));
     }
     said.extend(rates.written().map(|rates| format!("rates {rates}")));
+    said.extend(shown.iter().map(|name| format!("clients see it as {name}")));
+    said.extend(description.iter().map(|text| format!("clients see it described as {text:?}")));
+    let values = |values| serde_json::Value::Object(values).to_string();
+    if !defaults.is_empty() {
+        said.push(format!("arguments unless a call says otherwise: {}", values(defaults.clone())));
+    }
+    if !fixed.is_empty() {
+        said.push(format!("arguments of every call: {}", values(fixed.clone())));
+    }
+    said.extend(pins.map(|pins| format!("{}, unless your own file is stricter", pins.told())));
     format!("{kind} {name}: {}", if said.is_empty() { "as usual".to_owned() } else { said.join("; ") })
 }
 
@@ -295,7 +323,7 @@ fn is_bare(value: &str) -> bool {
         && value.starts_with(|c: char| c.is_ascii_alphanumeric())
         // Short words with a slash are paths. Keys in base 64 are long.
         && (!value.contains('/') || value.len() >= 32)
-        && value.chars().any(|c| c.is_ascii_digit())
+        && (value.chars().any(|c| c.is_ascii_digit()) || has_credential_prefix(value))
 }
 
 /// An address with the secrets in it masked: a password, and values in its query under the name of a secret.
@@ -406,6 +434,8 @@ validator = "none"
             ("sleep_after_ms = 6666", "sleep_after_ms = 6666"),
             ("default_policy = \"opt-in\"", "opt-in"),
             ("audit_sink = true", "audit sink"),
+            ("pins = \"off\"", "pins off"),
+            ("[servers.tools.t]\npins = \"off\"", "pins off"),
             ("[servers.rates]\ncalls = 7\nwindow_ms = 1000", "calls = 7"),
             ("[servers.breaker]\nfailures = 9", "failures = 9"),
             ("[servers.retry]\nmost = 3", "most = 3"),
@@ -478,6 +508,7 @@ headers = { X-Trace = "${AWS_SECRET_ACCESS_KEY}", Authorization2 = "Bearer abcde
         for (name, value, expected) in [
             ("API_KEY", "abcd1234", "[8 characters masked]"),
             ("X", "ghp_0123456789abcdefghij", "[24 characters masked]"),
+            ("NOTION_TOKEN", "ntn_sekrit", "[10 characters masked]"),
             ("DB", "postgres://app:hunter22@db/x", "postgres://app:[8 characters masked]@db/x"),
         ] {
             assert_eq!(masked(name, value), expected);

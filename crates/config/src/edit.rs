@@ -5,7 +5,7 @@
 use std::ops::Range;
 use std::path::Path;
 
-use toml_edit::{Document, DocumentMut, Item, Key, TableLike, Value};
+use toml_edit::{Document, DocumentMut, Item, Key, Table, TableLike, Value};
 
 use crate::entry::ServerEntry;
 use crate::error::{ConfigError, ErrorKind};
@@ -38,8 +38,9 @@ pub enum EditError {
 /// use switchboard_config::{ServerEntry, add_server};
 ///
 /// let entry = ServerEntry::stdio("time", "uvx", vec!["mcp-server-time".to_owned()]);
-/// let text = add_server(Path::new("mgp.toml"), "# mine\n", &entry).unwrap();
+/// let text = add_server(Path::new("mgp.toml"), "# mine\n", &entry)?;
 /// assert_eq!(text, "# mine\n\n[[servers]]\nid = \"time\"\ncommand = \"uvx\"\nargs = [\"mcp-server-time\"]\n");
+/// # Ok::<(), switchboard_config::EditError>(())
 /// ```
 ///
 /// # Errors
@@ -68,6 +69,66 @@ pub fn add_server(file: &Path, text: &str, entry: &ServerEntry) -> Result<String
         _ if same_without(&result, &before, &entry.id) => Ok(after),
         _ => Err(EditError::Layout),
     }
+}
+
+/// The text with one tool of a server switched on or off.
+///
+/// ```
+/// use std::path::Path;
+/// use switchboard_config::switch_tool;
+///
+/// let text = "[[servers]]\nid = 'time'\ncommand = 'x'\n";
+/// let off = switch_tool(Path::new("mgp.toml"), text, "time", "convert", false)?;
+/// assert!(off.contains("[servers.tools.convert]\nenabled = false\n"), "{off}");
+/// assert_eq!(switch_tool(Path::new("mgp.toml"), &off, "time", "convert", true)?.trim_end(), text.trim_end());
+/// # Ok::<(), switchboard_config::EditError>(())
+/// ```
+///
+/// # Errors
+/// When the text is not a valid configuration, has no such server, or has its servers in one line.
+pub fn switch_tool(file: &Path, text: &str, id: &str, tool: &str, on: bool) -> Result<String, EditError> {
+    let before = read(file, text)?;
+    let mut document: DocumentMut = text.parse().map_err(|_| EditError::Layout)?;
+    let missing = || EditError::NoSuchServer(id.to_owned());
+    let servers = match document.get_mut("servers") {
+        Some(Item::ArrayOfTables(tables)) => tables,
+        Some(_) => return Err(EditError::Layout),
+        None => return Err(missing()),
+    };
+    let has_id = |table: &&mut Table| table.get("id").and_then(Item::as_str) == Some(id);
+    let server = servers.iter_mut().find(has_id).ok_or_else(missing)?;
+    let tools = server.entry("tools").or_insert_with(|| {
+        let mut table = Table::new();
+        table.set_implicit(true);
+        Item::Table(table)
+    });
+    let tools = tools.as_table_like_mut().ok_or(EditError::Layout)?;
+    if on {
+        let own = tools.get_mut(tool).and_then(Item::as_table_like_mut);
+        let is_empty = own.is_none_or(|own| {
+            own.remove("enabled");
+            own.is_empty()
+        });
+        if is_empty {
+            tools.remove(tool);
+        }
+        if tools.is_empty() {
+            server.remove("tools");
+        }
+    } else {
+        let own = tools.entry(tool).or_insert_with(|| Item::Table(Table::new()));
+        own.as_table_like_mut().ok_or(EditError::Layout)?.insert("enabled", toml_edit::value(false));
+    }
+    let after = document.to_string();
+    let result = read(file, &after)?;
+    let is_set = result
+        .server(id)
+        .is_some_and(|server| server.entry.tools.get(tool).and_then(|tool| tool.enabled) == (!on).then_some(false));
+    let others = |config: &Config| -> Vec<ServerEntry> {
+        config.servers.iter().filter(|server| server.id() != id).map(|server| server.entry.clone()).collect()
+    };
+    let is_same = result.settings == before.settings && others(&result) == others(&before);
+    if is_set && is_same { Ok(after) } else { Err(EditError::Layout) }
 }
 
 /// Whether a fault may be gone once the variables that the entry refers to are set.
@@ -159,7 +220,7 @@ fn headers(root: &dyn TableLike) -> Vec<(usize, Option<usize>)> {
             tables.iter().for_each(|table| enter(table, owner, found));
         }
     }
-    fn enter(table: &toml_edit::Table, owner: Option<usize>, found: &mut Vec<(usize, Option<usize>)>) {
+    fn enter(table: &Table, owner: Option<usize>, found: &mut Vec<(usize, Option<usize>)>) {
         if let (false, false, Some(span)) = (table.is_implicit(), table.is_dotted(), table.span()) {
             found.push((span.start, owner));
         }
@@ -228,6 +289,7 @@ fn block(entry: &ServerEntry) -> String {
     put(&mut out, "call_timeout_ms", entry.call_timeout.map(|time| time.as_millis().to_string()));
     put(&mut out, "default_policy", entry.default_policy.map(|word| string(word.as_str())));
     put(&mut out, "audit_sink", entry.audit_sink.map(|sink| sink.to_string()));
+    put(&mut out, "pins", entry.pins.map(|word| string(word.as_str())));
     for (key, value) in entry.flow.keys() {
         put(&mut out, key, value);
     }
@@ -266,6 +328,12 @@ fn block(entry: &ServerEntry) -> String {
         put(&mut out, "schema", tool.schema.map(|flag| flag.to_string()));
         put(&mut out, "text_arguments", list(&tool.text_arguments));
         put(&mut out, "rates", tool.rates.written());
+        put(&mut out, "name", tool.name.as_deref().map(string));
+        put(&mut out, "description", tool.description.as_deref().map(string));
+        for (key, values) in [("defaults", &tool.defaults), ("fixed", &tool.fixed)] {
+            put(&mut out, key, (!values.is_empty()).then(|| inline(&values.clone().into())));
+        }
+        put(&mut out, "pins", tool.pins.map(|word| string(word.as_str())));
     }
     for (section, pairs) in entry.flow.tables() {
         out.push_str(&format!("\n[servers.{section}]\n"));
@@ -301,6 +369,24 @@ fn list(values: &[String]) -> Option<String> {
     (!items.is_empty()).then(|| format!("[{}]", items.join(", ")))
 }
 
+/// A value of JSON as TOML on one line. `null` has no place in TOML, and is left out.
+fn inline(value: &serde_json::Value) -> String {
+    match value {
+        serde_json::Value::String(text) => string(text),
+        serde_json::Value::Array(items) => {
+            let items: Vec<String> = items.iter().filter(|item| !item.is_null()).map(inline).collect();
+            format!("[{}]", items.join(", "))
+        }
+        serde_json::Value::Object(members) => {
+            let members = members.iter().filter(|(_, value)| !value.is_null());
+            let members: Vec<String> =
+                members.map(|(key, value)| format!("{} = {}", string(key), inline(value))).collect();
+            format!("{{ {} }}", members.join(", "))
+        }
+        other => other.to_string(),
+    }
+}
+
 /// A TOML string on one line, whatever it holds: a line end inside a value must not follow the file's kind of line ends.
 pub(crate) fn string(value: &str) -> String {
     let mut out = String::from("\"");
@@ -317,7 +403,9 @@ pub(crate) fn string(value: &str) -> String {
     out
 }
 
-/// A commented configuration to start from. It holds no active server, so that it changes nothing by itself.
-pub fn init_text() -> &'static str {
-    include_str!("starter.toml")
+/// A commented configuration to start from. It holds no active server; the memory, which is there without a file, stays where
+/// `memory` says so.
+pub fn init_text(memory: bool) -> String {
+    let text = include_str!("starter.toml");
+    if memory { text.replace("# [memory]\n# enabled = true\n", "[memory]\nenabled = true\n") } else { text.to_owned() }
 }

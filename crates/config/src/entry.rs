@@ -9,8 +9,10 @@ use std::time::Duration;
 use switchboard_protocol::mgp::{DefaultPolicy, TrustLevel};
 
 use crate::disclosure::{masked, masked_address};
+use crate::expand::{is_variable_name, references as variables};
 use crate::flow::FlowEntry;
 use crate::oauth::OAuthClient;
+use crate::pins::PinMode;
 use crate::policy::{IsolationEntry, Permissions, ToolEntry};
 use crate::secret::{Secret, names_secret, printable};
 
@@ -171,6 +173,8 @@ pub struct ServerEntry {
     pub default_policy: Option<DefaultPolicy>,
     /// Whether it hears of the audit events of all servers.
     pub audit_sink: Option<bool>,
+    /// When a person is asked about a definition that changed; what holds for all servers if absent.
+    pub pins: Option<PinMode>,
     /// What is said of single tools.
     pub tools: BTreeMap<String, ToolEntry>,
     /// What is said of single prompts.
@@ -227,7 +231,9 @@ impl ServerEntry {
         let mut words = vec![quoted(self.command.as_deref().unwrap_or("?"))];
         let mut name = "";
         for arg in &self.args {
-            let (flag, value) = arg.split_once('=').filter(|_| arg.starts_with('-')).unwrap_or(("", arg));
+            // `--token=x`, and `TOKEN=x` as `env` and `docker run -e` take it.
+            let named = |(flag, _): &(&str, &str)| flag.starts_with('-') || is_variable_name(flag);
+            let (flag, value) = arg.split_once('=').filter(named).unwrap_or(("", arg));
             let shown = masked(if flag.is_empty() { name } else { flag }, value);
             let masks = shown != value;
             let shown = if masks { printable(&shown) } else { quoted(value) };
@@ -249,7 +255,9 @@ impl ServerEntry {
         let mut hide_next = false;
         for arg in &self.args {
             let (flag, value) = arg.split_once('=').map_or((arg.as_str(), None), |(flag, value)| (flag, Some(value)));
-            let secret_flag = flag.starts_with('-') && names_secret(flag);
+            let is_name = flag.starts_with('-') || value.is_some() && is_variable_name(flag);
+            let secret_flag =
+                is_name && (names_secret(flag) || value.is_some_and(crate::secret::looks_like_credential));
             if hide && (hide_next || crate::secret::looks_like_credential(arg)) && !arg.starts_with('-') {
                 words.push("[redacted]".to_owned());
             } else if hide && secret_flag && value.is_some() {
@@ -262,16 +270,31 @@ impl ServerEntry {
         words.join(" ")
     }
 
-    /// Whether both would connect to the same thing in the same way, whatever they are called.
-    pub(crate) fn same_target(&self, other: &Self) -> bool {
+    /// Whether this configured server connects to what another entry does, in the same way, whatever they are called. A
+    /// value that has become a reference since it was taken over, or a variable that is passed on, is still the same.
+    pub(crate) fn stands_for(&self, other: &Self) -> bool {
+        let same = |own: &Secret, theirs: &Secret| own == theirs || !variables(own.reveal()).is_empty();
+        let has = |own: &BTreeMap<String, Secret>, (name, theirs): (&String, &Secret)| {
+            own.get(name).is_some_and(|own| same(own, theirs))
+        };
         self.effective_transport() == other.effective_transport()
             && self.command == other.command
             && self.args == other.args
             && self.cwd == other.cwd
-            && self.env == other.env
             && self.url == other.url
-            && self.headers == other.headers
-            && self.token == other.token
+            && other.env.iter().all(|pair| has(&self.env, pair) || self.pass_env.contains(pair.0))
+            && other.headers.iter().all(|pair| has(&self.headers, pair))
+            && match (&self.token, &other.token) {
+                (Some(own), Some(theirs)) => same(own, theirs),
+                (own, theirs) => own == theirs,
+            }
+    }
+}
+
+impl ServerEntry {
+    /// Whether it runs or reaches the same, be it with other variables.
+    pub(crate) fn is_nearly(&self, other: &Self) -> bool {
+        self.command == other.command && self.args == other.args && self.url == other.url
     }
 }
 
@@ -315,6 +338,7 @@ mod tests {
             (&["--api-key", "hunter2"], "npx --api-key hunter2", "npx --api-key [redacted]"),
             (&["--token=hunter2", "x"], "npx --token=hunter2 x", "npx --token=[redacted] x"),
             (&["sk-aaaaaaaaaaaaaaaaaaaaaa"], "npx sk-aaaaaaaaaaaaaaaaaaaaaa", "npx [redacted]"),
+            (&["-e", "A_TOKEN=x1"], "npx -e A_TOKEN=x1", "npx -e A_TOKEN=[redacted]"),
             (&["\x1b[2J", "it's"], "npx '\\u{1b}[2J' 'it'\\''s'", "npx '\\u{1b}[2J' 'it'\\''s'"),
         ] {
             assert_eq!(entry(args).exact_line(), exact);
@@ -323,6 +347,8 @@ mod tests {
         for (args, masked) in [
             (&["--api-key", "hunter2222"][..], "npx --api-key [10 characters masked]"),
             (&["--token=hunter2222", "x"], "npx --token=[10 characters masked] x"),
+            (&["-e", "NOTION_TOKEN=ntn_1234567890", "img"], "npx -e NOTION_TOKEN=[14 characters masked] img"),
+            (&["-e", "MODE=fast", "a=b"], "npx -e MODE=fast a=b"),
             (&["--token", "rm -rf /"], "npx --token 'rm -rf /'"),
         ] {
             assert_eq!(entry(args).masked_line(), masked);

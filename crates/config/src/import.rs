@@ -8,6 +8,7 @@ pub(crate) mod jsonc;
 mod places;
 mod plan;
 mod references;
+mod relative;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -17,9 +18,11 @@ use crate::expand::references as variables;
 use crate::secret::{looks_like_credential, names_secret};
 
 pub use places::{Candidate, candidates};
+pub(crate) use plan::is_switchboard;
 pub use plan::{Plan, PlanItem, plan};
+pub use relative::relative_paths;
 
-/// A client whose files can be read and for which an entry can be printed.
+/// A client whose files can be read, and written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Client {
     /// Claude Desktop, `claude_desktop_config.json`.
@@ -32,20 +35,42 @@ pub enum Client {
     VsCode,
     /// Codex, `config.toml`.
     Codex,
+    /// Gemini CLI, `settings.json`.
+    Gemini,
+    /// Windsurf, `mcp_config.json`.
+    Windsurf,
+    /// Zed, `settings.json`.
+    Zed,
+    /// opencode, `opencode.json`.
+    OpenCode,
 }
 
 impl Client {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::ClaudeDesktop, Self::ClaudeCode, Self::Cursor, Self::VsCode, Self::Codex];
+    pub const ALL: [Self; 9] = [
+        Self::ClaudeDesktop,
+        Self::ClaudeCode,
+        Self::Cursor,
+        Self::VsCode,
+        Self::Codex,
+        Self::Gemini,
+        Self::Windsurf,
+        Self::Zed,
+        Self::OpenCode,
+    ];
 
     /// A short word for command lines and ids.
-    pub fn as_str(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::ClaudeDesktop => "claude-desktop",
             Self::ClaudeCode => "claude-code",
             Self::Cursor => "cursor",
             Self::VsCode => "vscode",
             Self::Codex => "codex",
+            Self::Gemini => "gemini",
+            Self::Windsurf => "windsurf",
+            Self::Zed => "zed",
+            Self::OpenCode => "opencode",
         }
     }
 }
@@ -58,6 +83,10 @@ impl fmt::Display for Client {
             Self::Cursor => "Cursor",
             Self::VsCode => "VS Code",
             Self::Codex => "Codex",
+            Self::Gemini => "Gemini CLI",
+            Self::Windsurf => "Windsurf",
+            Self::Zed => "Zed",
+            Self::OpenCode => "opencode",
         })
     }
 }
@@ -83,6 +112,8 @@ pub struct Imported {
     pub name: String,
     /// As an entry of ours; its id is made of the name and may still clash with another.
     pub entry: ServerEntry,
+    /// The project to which alone it belongs, where one file has those of several.
+    pub project: Option<PathBuf>,
     /// What a person should know about the translation.
     pub notes: Vec<String>,
 }
@@ -110,7 +141,7 @@ pub struct ImportError {
     pub message: String,
 }
 
-/// Reads the servers of a client's file.
+/// Reads the servers of a client's file, which is a project's where its place says so.
 ///
 /// ```
 /// use std::path::Path;
@@ -122,13 +153,27 @@ pub struct ImportError {
 /// ```
 ///
 /// # Errors
-/// When the text is not JSON (for VS Code: JSON with comments) or TOML, or the servers are not an object.
+/// When the text is not JSON (with comments) or TOML, or the servers are not an object.
 pub fn read_client_file(client: Client, file: &Path, text: &str) -> Result<ClientFile, ImportError> {
+    read_in(client, file, places::project_of(client, file), text)
+}
+
+/// The same for the file of the user, whose servers run in whichever folder the client was started in.
+///
+/// # Errors
+/// As [`read_client_file`].
+pub fn read_user_file(client: Client, file: &Path, text: &str) -> Result<ClientFile, ImportError> {
+    read_in(client, file, None, text)
+}
+
+fn read_in(client: Client, file: &Path, project: Option<&Path>, text: &str) -> Result<ClientFile, ImportError> {
     let mut found = match client {
         Client::Codex => codex::read(file, text)?,
-        _ => json::read(client, file, text)?,
+        _ => json::read(client, file, project, text)?,
     };
     for server in &mut found.servers {
+        let notes = relative::settle(client, project, &mut server.entry);
+        server.notes.extend(notes);
         server.notes.extend(plain_secrets(&server.entry));
     }
     Ok(found)

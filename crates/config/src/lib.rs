@@ -29,8 +29,10 @@ mod memory;
 mod nearest;
 mod oauth;
 mod parse;
+mod pins;
 mod places;
 mod policy;
+mod profiles;
 mod secret;
 mod server;
 mod settings;
@@ -41,11 +43,11 @@ mod trust;
 
 pub use auth::Auth;
 pub use changes::{Changes, changes};
-pub use client::{ClientEntry, client_entry};
-pub use connect::{ClientProgram, ConnectError};
+pub use client::client_entry;
+pub use connect::{ConnectError, KnownServer, Replaced, Taken};
 pub use disclosure::disclosed;
 pub use discovery::{CreateSettings, Discovery, RegisterSettings, RegistrySettings};
-pub use edit::{EditError, add_server, init_text, remove_server};
+pub use edit::{EditError, add_server, init_text, remove_server, switch_tool};
 pub use entry::{Era, MgpEntry, Restart, RestartMode, ServerEntry, Sharing, Transport};
 pub use error::{ConfigError, ErrorKind};
 pub use expand::Environment;
@@ -53,17 +55,20 @@ pub use file::{WriteError, read_checked, write_replacing};
 pub use flow::{Breaker, FlowEntry, RateSettings, Rates, Retry};
 pub use import::{
     Candidate, Client, ClientFile, ImportError, Imported, Plan, PlanItem, candidates, plan, read_client_file,
+    read_user_file, relative_paths,
 };
 pub use load::{Loaded, LoadedFile, Sources, load};
 pub use memory::{Memory, MemorySharing};
 pub use nearest::nearest;
 pub use oauth::OAuthClient;
 pub use parse::Config;
+pub use pins::PinMode;
 pub use places::{Platform, default_data_dir, user_config_file};
 pub use policy::{GateSettings, IsolationEntry, IsolationMode, Permissions, ToolEntry};
+pub use profiles::{ProfileConfirm, ProfileSettings};
 pub use secret::Secret;
 pub use server::{Endpoint, HttpEndpoint, Origin, Server, StdioEndpoint};
 pub use settings::{Limits, Settings};
 pub use switchboard_protocol::mgp::{ApprovalPolicy, DefaultPolicy, Risk, TrustLevel, ValidatorName};
-pub use tools::{AgentSettings, ToolLevel, ToolSettings};
+pub use tools::{AgentSettings, ClientSettings, ToolLevel, ToolSettings};
 pub use trust::{Trust, fingerprint};

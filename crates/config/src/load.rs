@@ -14,6 +14,7 @@ use crate::error::{ConfigError, ErrorKind};
 use crate::expand::Environment;
 use crate::file::read_checked;
 use crate::parse::{Config, Taken};
+use crate::pins::keep_stricter;
 use crate::places::{Platform, default_data_dir, user_config_file, with_home};
 use crate::server::{Origin, Server};
 use crate::trust::Trust;
@@ -179,6 +180,7 @@ impl Loaded {
             let (id, file, line) = (server.id(), server.file.display(), server.line);
             if trusted && server.problem().is_none() {
                 self.warnings.push(format!("{file}:{line}: server \"{id}\" takes the place of the user's own"));
+                keep_stricter(&mut server.entry, &mine.entry);
                 *mine = server;
             } else {
                 self.warnings

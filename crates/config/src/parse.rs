@@ -43,6 +43,7 @@ const TOP_LEVEL: &[&str] = &[
     "breaker",
     "retry",
     "memory",
+    "profiles",
     "tool_context",
     "discovery",
 ];

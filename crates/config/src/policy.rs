@@ -3,17 +3,19 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use switchboard_protocol::mgp::{Risk, ValidatorName};
 use toml_edit::{Item, TableLike};
 
 use crate::error::ConfigError;
 use crate::flow::{self, Rates};
+use crate::pins::PinMode;
 use crate::table::Keys;
 
 const GATE: &[&str] = &[
     "approval_wait_ms",
     "pin_definitions",
+    "pins",
     "screen_definitions",
     "screen_results",
     "check_schemas",
@@ -26,7 +28,21 @@ const GATE: &[&str] = &[
     "auto_approve_exceptions",
     "understood_commands",
 ];
-const TOOL: &[&str] = &["enabled", "risk", "validator", "code_level", "confirm", "schema", "text_arguments", "rates"];
+const TOOL: &[&str] = &[
+    "enabled",
+    "risk",
+    "validator",
+    "code_level",
+    "confirm",
+    "schema",
+    "text_arguments",
+    "rates",
+    "name",
+    "description",
+    "defaults",
+    "fixed",
+    "pins",
+];
 /// A prompt has no schema and no rates of its own.
 const PROMPT: &[&str] = &["enabled", "risk", "validator", "confirm", "text_arguments"];
 /// Arguments of one tool or prompt that are said to be text.
@@ -41,6 +57,8 @@ pub struct GateSettings {
     pub approval_wait: Duration,
     /// Whether a changed definition of a tool is held back (`pin_definitions`).
     pub pin_definitions: bool,
+    /// When a person is asked about it; what is usual for each server if absent (`pins`).
+    pub pins: Option<PinMode>,
     /// Whether definitions are searched for orders to the model (`screen_definitions`).
     pub screen_definitions: bool,
     /// Whether results are searched for what hides or gives orders, and marked (`screen_results`).
@@ -70,6 +88,7 @@ impl Default for GateSettings {
         Self {
             approval_wait: Duration::from_millis(45_000),
             pin_definitions: true,
+            pins: None,
             screen_definitions: true,
             screen_results: true,
             check_schemas: true,
@@ -105,6 +124,16 @@ pub struct ToolEntry {
     pub text_arguments: Vec<String>,
     /// How often it may be called, by everybody together.
     pub rates: Rates,
+    /// What clients see in the place of its own name.
+    pub name: Option<String>,
+    /// What clients see in the place of its own description.
+    pub description: Option<String>,
+    /// Arguments that a call has unless it says otherwise.
+    pub defaults: Map<String, Value>,
+    /// Arguments that every call has, whatever it says.
+    pub fixed: Map<String, Value>,
+    /// When a person is asked about its definition; as for its server if absent.
+    pub pins: Option<PinMode>,
 }
 
 /// How far servers are confined (`isolation`).
@@ -207,6 +236,7 @@ pub(crate) fn read_gate(top: &Keys<'_>) -> Result<GateSettings, ConfigError> {
     ] {
         *slot = keys.boolean(key)?.unwrap_or(*slot);
     }
+    gate.pins = keys.word("pins", PinMode::WORDS, PinMode::from_word)?;
     gate.audit_keep_days = keys.number("audit_keep_days", 1, 36_500)?;
     if keys.table.contains_key("auto_approve_exceptions") {
         gate.auto_approve_exceptions = keys.strings("auto_approve_exceptions")?;
@@ -225,6 +255,11 @@ pub(crate) fn read_tools(server: &Keys<'_>) -> Result<BTreeMap<String, ToolEntry
             code_level: keys.word("code_level", CODE_LEVELS, levels)?,
             schema: keys.boolean("schema")?,
             rates: flow::read_tool_rates(&keys)?,
+            name: read_name(&keys)?,
+            description: keys.string("description")?,
+            defaults: read_arguments(&keys, "defaults")?,
+            fixed: read_arguments(&keys, "fixed")?,
+            pins: keys.word("pins", PinMode::WORDS, PinMode::from_word)?,
             ..read_word(&keys)?
         })
     })
@@ -267,6 +302,50 @@ fn read_word(keys: &Keys<'_>) -> Result<ToolEntry, ConfigError> {
         text_arguments,
         ..ToolEntry::default()
     })
+}
+
+/// A name that every client takes.
+fn read_name(keys: &Keys<'_>) -> Result<Option<String>, ConfigError> {
+    let name = keys.string("name")?;
+    let is_good = |name: &String| {
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+        (1..=64).contains(&name.len()) && name.chars().all(plain)
+    };
+    match name {
+        Some(name) if !is_good(&name) => {
+            Err(keys.bad_value("name", format!("is {name:?}"), "use at most 64 letters, digits, `_`, `-` and `.`"))
+        }
+        name => Ok(name),
+    }
+}
+
+/// Arguments with their values.
+fn read_arguments(keys: &Keys<'_>, key: &str) -> Result<Map<String, Value>, ConfigError> {
+    let Some(item) = keys.table.get(key) else { return Ok(Map::new()) };
+    let table = item.as_table_like().ok_or_else(|| keys.wrong_type(key, item, "a table of arguments"))?;
+    let argument = |(name, item): (&str, &Item)| {
+        let value = json_of(item).ok_or_else(|| keys.wrong_type(&format!("{key}.{name}"), item, "a value of JSON"))?;
+        Ok((name.to_owned(), value))
+    };
+    table.iter().map(argument).collect()
+}
+
+/// A TOML value as JSON; `None` for a time, or a number that JSON has not.
+fn json_of(item: &Item) -> Option<Value> {
+    if let Some(table) = item.as_table_like() {
+        let members = table.iter().map(|(key, item)| Some((key.to_owned(), json_of(item)?)));
+        return members.collect::<Option<Map<_, _>>>().map(Value::Object);
+    }
+    if let Some(array) = item.as_array() {
+        return array.iter().map(|value| json_of(&Item::Value(value.clone()))).collect();
+    }
+    match (item.as_str(), item.as_integer(), item.as_bool(), item.as_float()) {
+        (Some(text), ..) => Some(text.into()),
+        (_, Some(number), ..) => Some(number.into()),
+        (_, _, Some(flag), _) => Some(flag.into()),
+        (.., Some(number)) => serde_json::Number::from_f64(number).map(Value::Number),
+        _ => None,
+    }
 }
 
 /// `permissions_granted`: a list of names, or a table from names to scopes (`true` for one without).
@@ -326,6 +405,11 @@ pub(crate) fn covered_words(entries: &BTreeMap<String, ToolEntry>) -> Vec<Value>
         said.extend(tool.code_level.as_ref().map(|level| json!({ "code_level": level })));
         said.extend((!tool.text_arguments.is_empty()).then(|| json!({ "text_arguments": tool.text_arguments })));
         said.extend(tool.rates.written().map(|rates| json!({ "rates": rates })));
+        said.extend(tool.name.as_ref().map(|name| json!({ "name": name })));
+        said.extend(tool.description.as_ref().map(|text| json!({ "description": text })));
+        said.extend((!tool.defaults.is_empty()).then(|| json!({ "defaults": tool.defaults })));
+        said.extend((!tool.fixed.is_empty()).then(|| json!({ "fixed": tool.fixed })));
+        said.extend(tool.pins.map(|pins| json!({ "pins": pins.as_str() })));
         Value::Array(said)
     };
     entries.iter().map(covered).collect()

@@ -109,13 +109,42 @@ pub(crate) fn names_program(name: &str) -> bool {
 
 /// Whether a value has the shape of a well-known credential.
 pub(crate) fn looks_like_credential(value: &str) -> bool {
-    const PREFIXES: [&str; 10] =
-        ["sk-", "ghp_", "gho_", "github_pat_", "glpat-", "xoxb-", "xoxp-", "AKIA", "AIza", "eyJ"];
     let in_address = value.split_once("://").is_some_and(|(_, rest)| {
         let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
         authority.rsplit_once('@').is_some_and(|(user, _)| user.contains(':'))
     });
-    in_address || (value.len() >= 16 && PREFIXES.iter().any(|prefix| value.starts_with(prefix)))
+    in_address || (value.len() >= 16 && has_credential_prefix(value))
+}
+
+/// Whether a value begins as the keys of a well-known service do.
+pub(crate) fn has_credential_prefix(value: &str) -> bool {
+    const PREFIXES: [&str; 24] = [
+        "sk-",
+        "ghp_",
+        "gho_",
+        "ghs_",
+        "ghu_",
+        "github_pat_",
+        "glpat-",
+        "xoxb-",
+        "xoxp-",
+        "AKIA",
+        "AIza",
+        "eyJ",
+        "ntn_",
+        "secret_",
+        "lin_api_",
+        "figd_",
+        "hf_",
+        "npm_",
+        "gsk_",
+        "tvly-",
+        "sbp_",
+        "shpat_",
+        "pat_",
+        "sk_",
+    ];
+    PREFIXES.iter().any(|prefix| value.starts_with(prefix))
 }
 
 /// The text with control, bidirectional and zero-width characters made visible, so that a file cannot drive a terminal.

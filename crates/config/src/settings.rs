@@ -1,5 +1,6 @@
 //! What a configuration says about the kernel itself: address, policies, storage, limits.
 
+use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -11,6 +12,7 @@ use crate::discovery::Discovery;
 use crate::flow::{Breaker, RateSettings, Retry};
 use crate::memory::Memory;
 use crate::policy::{GateSettings, IsolationMode};
+use crate::profiles::ProfileSettings;
 use crate::secret::Secret;
 use crate::tools::ToolSettings;
 
@@ -55,6 +57,8 @@ pub struct Settings {
     pub memory: Memory,
     /// Servers that come while the kernel runs, and registries (`[discovery]`).
     pub discovery: Discovery,
+    /// Named parts of everything that is served (`[profiles.NAME]`).
+    pub profiles: BTreeMap<String, ProfileSettings>,
 }
 
 impl Default for Settings {
@@ -79,6 +83,7 @@ impl Default for Settings {
             auth: None,
             memory: Memory::default(),
             discovery: Discovery::default(),
+            profiles: BTreeMap::new(),
         }
     }
 }
@@ -108,6 +113,8 @@ pub struct Limits {
     pub buffer_bytes: usize,
     /// Requests in flight per server (`server_requests`).
     pub server_requests: usize,
+    /// Processes of servers that are started at once (`concurrent_starts`); as many as the machine bears if absent.
+    pub concurrent_starts: Option<usize>,
     /// How long a list waits for slow servers before it answers without them (`list_wait_ms`).
     pub list_wait: Duration,
     /// Time for one call without progress (`call_timeout_ms`).
@@ -146,6 +153,7 @@ impl Default for Limits {
             session_requests: 1_024,
             buffer_bytes: 128 << 20,
             server_requests: 4_096,
+            concurrent_starts: None,
             list_wait: Duration::from_millis(5_000),
             call_timeout: Duration::from_millis(60_000),
             call_timeout_max: Duration::from_millis(1_800_000),

@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use crate::error::{ConfigError, ErrorKind};
+use crate::expand::is_variable_name;
 use crate::secret::{is_unprintable, looks_like_credential, names_secret};
 
 /// Characters of a line that an excerpt shows at most.
@@ -87,8 +88,26 @@ fn masked(text: &str, number: usize, line: &str) -> String {
         return line.to_owned();
     }
     let from = assignment(line).map_or(0, |at| at + 1);
-    let hide = |c: char| if c.is_alphanumeric() { '*' } else { c };
-    format!("{}{}", &line[..from], line[from..].chars().map(hide).collect::<String>())
+    format!("{}{}", &line[..from], hidden(&line[from..]))
+}
+
+/// A value with its letters and digits replaced. The names of variables in it are no secrets; what is given instead of one
+/// that is not set may be.
+fn hidden(value: &str) -> String {
+    let hide = |text: &str| -> String { text.chars().map(|c| if c.is_alphanumeric() { '*' } else { c }).collect() };
+    let mut out = String::with_capacity(value.len());
+    let mut rest = value;
+    while let Some(at) = rest.find("${") {
+        let name = rest[at + 2..].split(['}', ':']).next().unwrap_or_default();
+        let closed = rest[at + 2 + name.len()..].starts_with('}') || rest[at + 2 + name.len()..].starts_with(":-");
+        let is_name = closed && !rest[..at].ends_with('$') && is_variable_name(name);
+        let end = at + 2 + if is_name { name.len() } else { 0 };
+        out.push_str(&hide(&rest[..at]));
+        out.push_str(&rest[at..end]);
+        rest = &rest[end..];
+    }
+    out.push_str(&hide(rest));
+    out
 }
 
 /// Whether a line by itself may hold a secret: by its key, a name in it, or an address with credentials or query.
@@ -143,5 +162,13 @@ mod tests {
             assert!(!shown.contains("hunter2"), "{shown}");
         }
         assert!(at("command = \"npx\n", "npx").contains("npx"));
+        for (value, shown) in [
+            ("Bearer ${API_TOKEN}", "****** ${API_TOKEN}"),
+            ("${A:-hunter2}", "${A:-*******}"),
+            ("$${hunter2} ${hunter2", "$${*******} ${*******"),
+            ("${hunter 2}", "${****** *}"),
+        ] {
+            assert_eq!(hidden(value), shown);
+        }
     }
 }

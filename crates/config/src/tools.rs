@@ -9,11 +9,27 @@ use crate::expand::expand;
 use crate::places::beside;
 use crate::table::Keys;
 
-pub(crate) const KEYS: &[&str] =
-    &["level", "pinned", "max_tokens", "pinned_reserve", "discovery_reserve", "cache_limit", "model", "agents"];
+pub(crate) const KEYS: &[&str] = &[
+    "level",
+    "pinned",
+    "max_tokens",
+    "pinned_reserve",
+    "discovery_reserve",
+    "cache_limit",
+    "model",
+    "agents",
+    "clients",
+];
 const AGENT: &[&str] = &["level", "pinned"];
+const CLIENT: &[&str] = &["level", "max_tokens", "max_tools"];
 /// Principals with a section of their own.
 const MOST_AGENTS: usize = 10_000;
+/// Client programs with a section of their own.
+const MAX_CLIENTS: usize = 1_000;
+/// Tokens for definitions of tools, where nothing is said: what clients bear today without crowding out the conversation.
+const MAX_TOKENS: usize = 25_000;
+/// The largest number that is taken for tokens.
+const TOKENS_BOUND: u64 = 10_000_000;
 
 /// How much of the tools is listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -68,6 +84,19 @@ pub struct ToolSettings {
     pub model: Option<PathBuf>,
     /// What differs for single principals (`[tool_context.agents.NAME]`).
     pub agents: BTreeMap<String, AgentSettings>,
+    /// What differs for single client programs (`[tool_context.clients.NAME]`).
+    pub clients: BTreeMap<String, ClientSettings>,
+}
+
+/// What differs for a client program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ClientSettings {
+    /// How much is listed (`level`); as is known to be best for it, if absent.
+    pub level: Option<ToolLevel>,
+    /// Tokens that tools may take altogether (`max_tokens`).
+    pub max_tokens: Option<usize>,
+    /// Tools that `auto` lists at most (`max_tools`).
+    pub max_tools: Option<usize>,
 }
 
 /// What differs for a principal.
@@ -84,14 +113,21 @@ impl Default for ToolSettings {
         Self {
             level: ToolLevel::Auto,
             pinned: Vec::new(),
-            max_tokens: 8000,
-            pinned_reserve: 2000,
-            discovery_reserve: 3000,
-            cache_limit: 3000,
+            max_tokens: MAX_TOKENS,
+            pinned_reserve: shares(MAX_TOKENS)[0],
+            discovery_reserve: shares(MAX_TOKENS)[1],
+            cache_limit: shares(MAX_TOKENS)[2],
             model: None,
             agents: BTreeMap::new(),
+            clients: BTreeMap::new(),
         }
     }
+}
+
+/// The shares of pinned tools, of search results and of loaded tools, where they are not said: a quarter, and three eighths
+/// for each of the others.
+const fn shares(max_tokens: usize) -> [usize; 3] {
+    [max_tokens / 4, max_tokens * 3 / 8, max_tokens * 3 / 8]
 }
 
 /// Reads the section.
@@ -103,16 +139,14 @@ pub(crate) fn read(keys: &Keys<'_>, environment: &Environment) -> Result<ToolSet
         let folder = expand(text.value, "model", environment).map_err(|kind| keys.error(text.span.clone(), kind))?;
         settings.model = Some(beside(keys.source.file, &folder, environment));
     }
-    for (key, value) in [
-        ("max_tokens", &mut settings.max_tokens),
-        ("pinned_reserve", &mut settings.pinned_reserve),
-        ("discovery_reserve", &mut settings.discovery_reserve),
-        ("cache_limit", &mut settings.cache_limit),
-    ] {
-        if let Some(number) = keys.number(key, 0, 10_000_000)? {
-            *value = usize::try_from(number).unwrap_or(usize::MAX);
-        }
-    }
+    let tokens = |key: &str| -> Result<Option<usize>, ConfigError> {
+        Ok(keys.number(key, 0, TOKENS_BOUND)?.map(|number| usize::try_from(number).unwrap_or(usize::MAX)))
+    };
+    settings.max_tokens = tokens("max_tokens")?.unwrap_or(settings.max_tokens);
+    let [pinned, discovery, cache] = shares(settings.max_tokens);
+    settings.pinned_reserve = tokens("pinned_reserve")?.unwrap_or(pinned);
+    settings.discovery_reserve = tokens("discovery_reserve")?.unwrap_or(discovery);
+    settings.cache_limit = tokens("cache_limit")?.unwrap_or(cache);
     if settings.discovery_reserve > settings.max_tokens {
         return Err(keys.bad_value(
             if keys.table.get("discovery_reserve").is_some() { "discovery_reserve" } else { "max_tokens" },
@@ -120,7 +154,13 @@ pub(crate) fn read(keys: &Keys<'_>, environment: &Environment) -> Result<ToolSet
             "make `max_tokens` at least as large as `discovery_reserve`",
         ));
     }
-    let Some(item) = keys.table.get("agents") else { return Ok(settings) };
+    read_agents(keys, &mut settings)?;
+    read_clients(keys, &mut settings)?;
+    Ok(settings)
+}
+
+fn read_agents(keys: &Keys<'_>, settings: &mut ToolSettings) -> Result<(), ConfigError> {
+    let Some(item) = keys.table.get("agents") else { return Ok(()) };
     let agents = item.as_table_like().ok_or_else(|| keys.wrong_type("agents", item, "a table"))?;
     if agents.len() > MOST_AGENTS {
         return Err(keys.bad_value("agents", "has too many entries", format!("keep at most {MOST_AGENTS}")));
@@ -134,7 +174,30 @@ pub(crate) fn read(keys: &Keys<'_>, environment: &Environment) -> Result<ToolSet
         let level = agent.word("level", &ToolLevel::WORDS[1..], fixed)?;
         settings.agents.insert(name.to_owned(), AgentSettings { level, pinned: agent.strings("pinned")? });
     }
-    Ok(settings)
+    Ok(())
+}
+
+fn read_clients(keys: &Keys<'_>, settings: &mut ToolSettings) -> Result<(), ConfigError> {
+    let Some(item) = keys.table.get("clients") else { return Ok(()) };
+    let clients = item.as_table_like().ok_or_else(|| keys.wrong_type("clients", item, "a table"))?;
+    if clients.len() > MAX_CLIENTS {
+        return Err(keys.bad_value("clients", "has too many entries", format!("keep at most {MAX_CLIENTS}")));
+    }
+    for (name, item) in clients.iter() {
+        let table = item.as_table_like().ok_or_else(|| keys.wrong_type(name, item, "a table"))?;
+        let client = Keys { source: keys.source, table, server: None, place: "[tool_context.clients]", known: CLIENT };
+        client.refuse_unknown()?;
+        let number = |key: &str| -> Result<Option<usize>, ConfigError> {
+            Ok(client.number(key, 1, TOKENS_BOUND)?.map(|number| usize::try_from(number).unwrap_or(usize::MAX)))
+        };
+        let said = ClientSettings {
+            level: client.word("level", ToolLevel::WORDS, ToolLevel::from_word)?,
+            max_tokens: number("max_tokens")?,
+            max_tools: number("max_tools")?,
+        };
+        settings.clients.insert(name.to_owned(), said);
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -154,10 +217,13 @@ mod tests {
         assert_eq!(parsed("").unwrap(), ToolSettings::default());
         let settings = parsed(
             "[tool_context]\nlevel = 'hybrid'\npinned = ['memory__store']\nmax_tokens = 9000\nmodel = 'm'\n\
-             [tool_context.agents.bot]\nlevel = 'L2'\npinned = ['a']",
+             [tool_context.agents.bot]\nlevel = 'L2'\npinned = ['a']\n\
+             [tool_context.clients.cursor]\nlevel = 'auto'\nmax_tools = 60",
         )
         .unwrap();
-        assert_eq!((settings.level, settings.max_tokens, settings.cache_limit), (ToolLevel::Hybrid, 9000, 3000));
+        assert_eq!((settings.level, settings.max_tokens, settings.cache_limit), (ToolLevel::Hybrid, 9000, 3375));
+        let cursor = ClientSettings { level: Some(ToolLevel::Auto), max_tokens: None, max_tools: Some(60) };
+        assert_eq!(settings.clients.get("cursor"), Some(&cursor));
         assert_eq!(settings.pinned, ["memory__store"]);
         assert_eq!(settings.model.as_deref(), Some(Path::new("m")));
         let bot = AgentSettings { level: Some(ToolLevel::Discovery), pinned: vec!["a".to_owned()] };
@@ -168,12 +234,30 @@ mod tests {
     }
 
     #[test]
+    fn shares_follow_the_budget_where_they_are_not_said() {
+        for (text, expected) in [
+            ("", (25_000, 6_250, 9_375, 9_375)),
+            ("[tool_context]\nmax_tokens = 8000", (8_000, 2_000, 3_000, 3_000)),
+            ("[tool_context]\nmax_tokens = 8000\npinned_reserve = 100", (8_000, 100, 3_000, 3_000)),
+            ("[tool_context]\nmax_tokens = 0", (0, 0, 0, 0)),
+        ] {
+            let found = parsed(text).unwrap();
+            let found = (found.max_tokens, found.pinned_reserve, found.discovery_reserve, found.cache_limit);
+            assert_eq!(found, expected, "{text}");
+        }
+    }
+
+    #[test]
     fn mistakes_are_named() {
         for (text, part) in [
             ("[tool_context]\nlevel = 'hybird'", "hybrid"),
             ("[tool_context]\nlevle = 'all'", "level"),
             ("[tool_context]\nmax_tokens = 'many'", "max_tokens"),
-            ("[tool_context]\nmax_tokens = 100", "max_tokens"),
+            ("[tool_context]\nmax_tokens = 100\ndiscovery_reserve = 200", "max_tokens"),
+            ("[tool_context]\nclients = 5", "clients"),
+            ("[tool_context.clients.cursor]\nmax_tool = 5", "max_tools"),
+            ("[tool_context.clients.cursor]\nmax_tools = 0", "max_tools"),
+            ("[tool_context.clients.cursor]\nlevel = 'al'", "all"),
             ("[tool_context]\nagents = 5", "agents"),
             ("[tool_context.agents.bot]\nlevels = 'all'", "level"),
         ] {

@@ -130,6 +130,7 @@ pub fn fingerprint(server: &Server) -> String {
         call_timeout: _,
         default_policy: _,
         audit_sink: _,
+        pins: _,
         tools: _,
         prompts: _,
         isolation: _,
@@ -170,6 +171,7 @@ pub fn fingerprint(server: &Server) -> String {
     let rest = [
         ("enabled", entry.enabled.filter(|enabled| !enabled).map(|_| json!(false))),
         ("sharing", entry.sharing.map(|sharing| json!(sharing.as_str()))),
+        ("pins", entry.pins.map(|pins| json!(pins.as_str()))),
         ("era", entry.era.map(|era| json!(era.as_str()))),
         ("flow", (!entry.flow.tables().is_empty()).then(|| json!(entry.flow.tables()))),
         ("extensions", mgp.filter(|mgp| !mgp.extensions.is_empty()).map(|mgp| json!(mgp.extensions))),

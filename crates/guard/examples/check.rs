@@ -1,13 +1,17 @@
 //! Reads one JSON object a line (`{"id", "input", ..}`) and prints `{"id", "verdict", "why"}`: the validators by hand.
 //!
-//! `check shell|readonly|sql|network|path|code|message|tool < cases.jsonl`
+//! `check shell|readonly|sql|network|path|code|message|tool|risk < cases.jsonl`; `risk` reads a definition and tells what
+//! holds for the tool.
 
 use serde_json::{Map, Value, json};
 use std::io::{BufRead as _, Write as _};
 use std::net::IpAddr;
 use switchboard_guard::code::{self, Language, Level};
+use switchboard_guard::risk::{OperatorWord, assess};
 use switchboard_guard::screen::{self, Layer, Screening};
 use switchboard_guard::{Finding, Verdict, network, path, shell};
+use switchboard_protocol::mgp::TrustLevel;
+use switchboard_protocol::mgp::security::ToolSecurity;
 use switchboard_wire::{Limits, Raw};
 
 fn main() -> std::io::Result<()> {
@@ -19,6 +23,10 @@ fn main() -> std::io::Result<()> {
             let screening = check_tool(&case);
             let why = screening.finding().map(|finding| format!("{}: {finding}", finding.rule));
             writeln!(out, "{}", json!({ "id": case.get("id"), "verdict": screening.word(), "why": why }))?;
+            continue;
+        }
+        if kind == "risk" {
+            writeln!(out, "{}", check_risk(&case))?;
             continue;
         }
         let verdict = check(&kind, &case);
@@ -42,6 +50,20 @@ fn check_tool(case: &Map<String, Value>) -> Screening {
         Ok(raw) => screen::tool(&raw),
         Err(refusal) => Screening::Held(Finding::new("json", refusal.to_string())),
     }
+}
+
+fn check_risk(case: &Map<String, Value>) -> Value {
+    let input = case.get("input").cloned().unwrap_or_default();
+    let name = input.get("name").and_then(Value::as_str).unwrap_or_default();
+    let Ok(definition) = Raw::parse(input.to_string().into_bytes(), &Limits::default()) else { return Value::Null };
+    let declared = ToolSecurity::of(&definition);
+    let found = assess(&declared, name, &OperatorWord::default(), TrustLevel::Standard, false);
+    let validators: Vec<_> = found.validators.iter().map(|one| one.as_str()).collect();
+    let carried: Vec<_> = found.carried.iter().map(|one| format!("{}: {}", one.key, one.what.as_str())).collect();
+    json!({
+        "id": case.get("id"), "risk": found.risk.as_str(), "asked": found.confirm.map(|reason| reason.as_str()),
+        "validators": validators, "carried": carried, "why": found.reason, "eased": found.easing.is_some(),
+    })
 }
 
 fn check(kind: &str, case: &Map<String, Value>) -> Verdict {

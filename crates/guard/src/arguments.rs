@@ -8,6 +8,7 @@
 
 mod around;
 mod body;
+mod climb;
 mod command;
 mod connect;
 mod dial;
@@ -43,9 +44,10 @@ use crate::permission::Scope;
 use crate::schema::{Evidence, Schema};
 use crate::shell::Understood;
 
+pub use dial::check_metadata;
 pub use dial::{Dialer, Dialing};
 pub use folders::absolute_among;
-pub use own::{OwnFiles, Place, Suspects};
+pub use own::{Glance, OwnFiles, Place, Suspects};
 pub use source::CodeRules;
 
 /// Arguments nested deeper are refused.
@@ -362,17 +364,27 @@ pub fn check_with(
         checks
     } else {
         based = checks.based_in(arguments, world);
-        for path in folders::joined(arguments, &checks.base) {
-            place::inside(&checks.places, &path, world).map_err(|finding| {
-                Box::new(Violation { step: SCOPE, pointer: String::new(), finding, rejection: None, host: None })
-            })?;
-        }
         &based
     };
     let seen = Cell::new(false);
     check_counting(checks, arguments, world, walk::Doubts { understood, count: false, seen: &seen })?;
+    check_together(checks, arguments, world)?;
     if seen.get() {
         return check_counting(checks, arguments, world, walk::Doubts { understood, count: true, seen: &seen });
+    }
+    Ok(())
+}
+
+/// Whether the relative paths of a call lie inside of the limits also where a server joins them.
+fn check_together(checks: &Checks, arguments: &Raw, world: &dyn World) -> Result<(), Box<Violation>> {
+    if checks.places.is_empty() {
+        return Ok(());
+    }
+    let joined = folders::joined(arguments, &checks.base).into_iter();
+    for path in joined.chain(folders::highest(arguments, &checks.places)) {
+        place::inside(&checks.places, &path, world).map_err(|finding| {
+            Box::new(Violation { step: SCOPE, pointer: String::new(), finding, rejection: None, host: None })
+        })?;
     }
     Ok(())
 }
@@ -395,7 +407,7 @@ fn check_counting(
 
 /// Whether a statement that a program hands to a database may start a program, load code or use files beside it.
 pub(crate) fn leaves_database(text: &str) -> bool {
-    text.len() <= MAX_STATEMENT_BYTES && sql::leaves(text)
+    text.len() > MAX_STATEMENT_BYTES || sql::leaves(text)
 }
 
 /// Judges one statement of SQL as a tool is given it. Where only reading is allowed, every change is refused; else an ordinary
@@ -452,8 +464,9 @@ fn hosts_where(arguments: &Raw, counts: &dyn Fn(role::Role, &str) -> bool) -> Ve
         }
         note(&mut found, reach::host_names(role, text));
     });
-    for url in joined::addresses(arguments) {
-        note(&mut found, reach::host_names(role::Role::Url, &url));
+    for joined in joined::addresses(arguments) {
+        note(&mut found, reach::host_names(role::Role::Url, &joined.url));
+        note(&mut found, joined.local.into_iter().collect());
     }
     found
 }

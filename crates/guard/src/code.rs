@@ -8,10 +8,13 @@
 mod imports;
 mod javascript;
 mod known;
+mod places;
 mod position;
 mod python;
 mod rejection;
 mod spelling;
+mod statements;
+mod verbs;
 
 pub(crate) use imports::imports;
 pub(crate) use rejection::names;

@@ -6,6 +6,7 @@
 pub mod access;
 pub mod arguments;
 pub mod code;
+pub mod definition;
 mod finding;
 pub mod network;
 pub mod path;

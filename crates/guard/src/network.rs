@@ -55,6 +55,11 @@ pub(crate) fn is_only_unknown(host: &Host<String>) -> bool {
     matches!(host, Host::Domain(name) if name::has_unknown_ending(name) && name.contains('.') && !is_internal_name(name))
 }
 
+/// Whether a name ends as public ones do.
+pub(crate) fn has_public_ending(name: &str) -> bool {
+    name::has_public_ending(name)
+}
+
 /// The same as [`is_internal_name`] without endings that file names have as well.
 pub(crate) fn is_surely_internal_name(name: &str) -> bool {
     name::check(name, false).is_err() && !name::is_like_file(name)

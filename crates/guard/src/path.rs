@@ -58,6 +58,20 @@ pub(crate) fn lexical(path: &str) -> Vec<String> {
     resolve::normalise(path)
 }
 
+/// A pattern with `?` for each class of letters.
+pub(crate) fn plain_classes(pattern: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = pattern;
+    while let Some((front, behind)) = rest.split_once('[') {
+        let Some((_, behind)) = behind.split_once(']') else { break };
+        plain.push_str(front);
+        plain.push('?');
+        rest = behind;
+    }
+    plain.push_str(rest);
+    plain
+}
+
 /// The names of an absolute path behind all links; `None` where these do not end.
 pub(crate) fn followed(path: &str, links: &impl Fn(&str) -> Option<String>) -> Option<Vec<String>> {
     resolve::follow(path, links).ok()

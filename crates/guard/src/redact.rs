@@ -33,6 +33,25 @@ const SECRET_NAMES: [&str; 12] = [
     "sessionkey",
 ];
 
+/// Whole names of keys that promise one: as parts of others they would be found in too many.
+const SECRET_KEYS: [&str; 15] = [
+    "auth",
+    "bearer",
+    "clave",
+    "contrasena",
+    "jwt",
+    "kennwort",
+    "motdepasse",
+    "otp",
+    "passcode",
+    "passwort",
+    "pin",
+    "pwd",
+    "senha",
+    "signature",
+    "totp",
+];
+
 /// Words that end the name of something that runs, is read as code, or leads to a file: `token_command`, `secretPath`. What
 /// is named so is shown, whatever stands before the word.
 const RUNNING_NAMES: [&str; 52] = [
@@ -133,7 +152,9 @@ impl Masking<'_> {
                     if is_code_or_path(key) || names_what_runs(key) || (self.runs)(key) {
                         self.clean_objects(value);
                     } else {
-                        self.clean(value, named || names_secret(key));
+                        // A list of tokens is none of their numbers.
+                        let listed = key.eq_ignore_ascii_case("tokens") && value.is_array();
+                        self.clean(value, named || listed || names_secret(key));
                     }
                 }
             }
@@ -172,7 +193,7 @@ fn names_secret(key: &str) -> bool {
     let plain: String = key.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
     // Numbers of tokens are no secrets.
     let counts = ["maxtokens", "tokencount", "tokens", "tokenbudget"].contains(&plain.as_str());
-    !counts && SECRET_NAMES.iter().any(|name| plain.contains(name))
+    !counts && SECRET_NAMES.iter().any(|name| plain.contains(name)) || SECRET_KEYS.contains(&plain.as_str())
 }
 
 /// A text without the secrets in it; `None` where there are none.
@@ -335,6 +356,10 @@ mod tests {
     fn secrets_are_masked_by_name_and_by_shape_with_their_length() {
         for (given, expected) in [
             (r#"{"api_key":"abc","n":1}"#, r#"{"api_key":"[3 characters masked]","n":1}"#),
+            (
+                r#"{"pwd":"abc","otp":1,"tokens":["x"],"key":"k"}"#,
+                r#"{"pwd":"[3 characters masked]","otp":"[1 characters masked]","tokens":["[1 characters masked]"],"key":"k"}"#,
+            ),
             (r#"{"a":{"Authorization":["x"]}}"#, r#"{"a":{"Authorization":["[1 characters masked]"]}}"#),
             (r#"{"secret":{"pin":1234,"on":true}}"#, r#"{"secret":{"pin":"[4 characters masked]","on":true}}"#),
             (r#"{"max_tokens":5,"has_token":true}"#, r#"{"max_tokens":5,"has_token":true}"#),

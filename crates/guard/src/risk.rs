@@ -211,9 +211,9 @@ impl Found {
 
     /// Whether a statement that it is given may write.
     fn writes_statements(&self) -> Option<(&str, Carries)> {
-        let carried =
-            [Carries::Statement, Carries::Query].iter().find_map(|what| Some((self.cargo.has(*what)?, *what)));
-        carried.filter(|_| !self.cargo.reads)
+        let carried = |what: Carries| Some((self.cargo.has(what)?, what));
+        // Nothing holds a query for an API to reading but the look at each call.
+        carried(Carries::Statement).filter(|_| !self.cargo.reads).or_else(|| carried(Carries::Query))
     }
 }
 
@@ -357,8 +357,9 @@ fn validators(
             validators.push(class.validator());
         }
     }
-    // Statements of a tool that says it only reads are held to that.
-    if reads && found.cargo.has(Carries::Statement).is_some() {
+    // Statements of a tool that says it only reads are held to that, whatever else its words say of it.
+    let stated = found.cargo.has(Carries::Statement).is_some();
+    if (reads || found.cargo.reads) && stated || reads && (found.cargo.stages || found.cargo.pieces) {
         validators.push(ValidatorName::Readonly);
     }
     validators.sort_unstable();

@@ -20,6 +20,7 @@ use crate::{Finding, Verdict};
 
 pub(crate) use regexes::is_pattern;
 pub use secrets::Secret;
+pub(crate) use tool::is_plain_text;
 pub use tool::{Screening, item, tool};
 
 /// How much of a message is judged.
@@ -118,7 +119,7 @@ pub fn secrets_in(text: &str) -> Vec<Secret> {
 }
 
 /// Refuses a value in which an object, at any depth, has the same key twice: readers would disagree about it.
-fn refuse_duplicates(raw: &Raw) -> Verdict {
+pub(crate) fn refuse_duplicates(raw: &Raw) -> Verdict {
     let mut waiting = vec![raw.clone()];
     while let Some(value) = waiting.pop() {
         match value.kind() {

@@ -68,6 +68,21 @@ pub(crate) fn decides(name: &str) -> bool {
     variables::check_assignment(name, "/").is_err()
 }
 
+/// Whether a file may hold secrets, by its name and place.
+pub(crate) fn may_hold_secrets(path: &str) -> bool {
+    known::may_hold_secrets(path)
+}
+
+/// Whether a file is known to hold secrets.
+pub(crate) fn holds_secrets(path: &str) -> bool {
+    files::is_credential(path)
+}
+
+/// Whether what is written to a place decides what runs later or who may come in.
+pub(crate) fn place_decides(path: &str) -> bool {
+    known::place_decides(path)
+}
+
 /// Whether this command only reads: one simple command that is not hostile, of a program known to change nothing.
 pub fn readonly(command: &str) -> Verdict {
     hostile(command)?;

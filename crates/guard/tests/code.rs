@@ -46,6 +46,51 @@ fn honest_python_is_understood_or_asked_about() {
     }
 }
 
+/// Programs that delete, overwrite, read secrets, send away or destroy elsewhere, and honest ones that come near to it. Of
+/// both, every second one was held out when the rules were made.
+#[test]
+fn what_runs_unasked_destroys_nothing_and_sends_nothing_secret() {
+    let answers = |language, file, half: usize| {
+        let picked = cases(file).enumerate().filter(move |(at, _)| at % 2 == half);
+        picked.map(|(_, source)| code::check(language, Level::Standard, source)).collect::<Vec<_>>()
+    };
+    for (language, harm, work) in [
+        (Language::Python, include_str!("code_cases/python_harm.txt"), include_str!("code_cases/python_work.txt")),
+        (
+            Language::JavaScript,
+            include_str!("code_cases/javascript_harm.txt"),
+            include_str!("code_cases/javascript_work.txt"),
+        ),
+    ] {
+        for half in [0, 1] {
+            let harm = answers(language, harm, half);
+            let allowed = harm.iter().filter(|verdict| verdict.is_ok()).count();
+            assert!(allowed * 20 <= harm.len(), "{allowed} of {} that do harm run unasked: {language:?}", harm.len());
+            let work = answers(language, work, half);
+            let allowed = work.iter().filter(|verdict| verdict.is_ok()).count();
+            assert!(allowed * 10 >= work.len() * 9, "only {allowed} of {} honest ones run: {language:?}", work.len());
+            assert!(work.iter().flat_map(|verdict| verdict.as_ref().err()).all(switchboard_guard::Finding::asks));
+        }
+    }
+}
+
+/// Calls inside of calls and long chains are each looked at once.
+#[test]
+fn nested_javascript_is_read_in_linear_time() {
+    let begun = std::time::Instant::now();
+    for source in [
+        format!("{}x{}", "a.map(".repeat(280), ")".repeat(280)),
+        format!("{}x{}", "f(".repeat(280), ")".repeat(280)),
+        format!("a{}", ".b()".repeat(2_400)),
+        format!("x = a{}", "+a".repeat(4_900)),
+        format!("x = '' {}", ".trim()".repeat(1_400)),
+    ] {
+        assert_eq!(code::check(Language::JavaScript, Level::Standard, &source), Ok(()));
+    }
+    // Hours if they were looked at again from each place they stand in.
+    assert!(begun.elapsed().as_secs() < 60);
+}
+
 /// What a person is asked about may be hostile by what it is given; then it is refused.
 #[test]
 fn hostile_python_is_refused_where_a_person_would_be_asked() {

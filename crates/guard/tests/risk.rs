@@ -532,6 +532,22 @@ fn what_only_reads_by_what_it_is_given_asks_nobody() {
     );
     assert!(!asks(&request, r#"{"method":"GET","path":"/_cat"}"#));
     assert!(asks(&request, r#"{"method":"DELETE","path":"/users"}"#) && asks(&request, r#"{"path":"/users"}"#));
+    let optioned = tool(
+        r#"{"name":"general_api_request","description":"Any request to the cluster","inputSchema":{"type":"object","properties":
+        {"method":{"type":"string"},"path":{"type":"string"},"options":{"type":"object"}}}}"#,
+    );
+    let with = |options: &str| format!(r#"{{"method":"GET","path":"/x","options":{options}}}"#);
+    assert!(!asks(&optioned, &with(r#"{"timeout":5,"headers":{"accept":"text/plain"}}"#)));
+    for options in [
+        r#"{"http_method":"DELETE"}"#,
+        r#"{"Method":"DELETE"}"#,
+        r#"{"verb":"DELETE"}"#,
+        r#"{"body":"x"}"#,
+        "\"{\\\"body\\\":\\\"x\\\"}\"",
+        r#"[{"operation":"delete"}]"#,
+    ] {
+        assert!(asks(&optioned, &with(options)), "{options}");
+    }
     let script =
         with_arguments("new_page", "Opens a page", &[("url", ""), ("initScript", "JavaScript code to run first")]);
     assert!(!asks(&script, r#"{"url":"https://example.com"}"#));

@@ -65,6 +65,65 @@ fn dangerous_tools_are_asked_about_or_judged() {
     assert!(all >= 150 && wrong.len() * 50 <= all, "{} of {all}: {wrong:#?}", wrong.len());
 }
 
+/// The definition that a line of the table with described arguments stands for.
+fn described(line: &str) -> (String, Raw) {
+    let parts: Vec<&str> = line.split('|').map(str::trim).collect();
+    let part = |at: usize| parts.get(at).copied().unwrap_or_default();
+    let arguments = part(2).split("; ").filter_map(|argument| argument.split_once(": "));
+    let properties = arguments
+        .map(|(key, says)| format!("{}:{{\"type\":\"string\",\"description\":{}}}", quoted(key), quoted(says)));
+    let text = format!(
+        "{{\"name\":{},\"description\":{},\"inputSchema\":{{\"type\":\"object\",\"properties\":{{{}}}}},\"annotations\":{{{}}}}}",
+        quoted(part(0)),
+        quoted(part(1)),
+        properties.collect::<Vec<_>>().join(","),
+        if part(3).is_empty() { String::new() } else { format!("{}:true", quoted(part(3))) },
+    );
+    (part(0).to_owned(), Raw::parse(text, &Limits::default()).expect("valid JSON"))
+}
+
+#[test]
+fn whatever_carries_statements_code_or_rights_is_asked_about_or_judged() {
+    let judging = [ValidatorName::Sandbox, ValidatorName::CodeSafety, ValidatorName::Readonly];
+    let table = include_str!("tables/tools-carrying.txt");
+    let wrong: Vec<String> = table
+        .lines()
+        .filter(|line| !line.starts_with('#') && !line.is_empty())
+        .filter_map(|line| {
+            let (name, definition) = described(line);
+            let found = weighed(&name, &definition);
+            let held = found.confirm.is_some() || found.validators.iter().any(|one| judging.contains(one));
+            (!held).then(|| format!("{name}: {}, {}", found.risk.as_str(), found.reason))
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn a_tool_that_says_it_selects_is_held_to_that() {
+    let says = "Execute SELECT queries and data retrieval operations - operation=\"select/count/exists\" with query";
+    let (name, definition) = described(&format!("pg_execute_query | {says} | query: SQL SELECT query to execute"));
+    assert_eq!(weighed(&name, &definition).validators, [ValidatorName::Readonly]);
+    // One that speaks of writing as well is asked about.
+    let says = "Run statements. Use read-only mode for SELECT; INSERT and DDL work too";
+    let (name, definition) = described(&format!("pg_run | {says} | query: SQL"));
+    let found = weighed(&name, &definition);
+    assert!(found.validators.is_empty() && found.confirm.is_some() && found.easing.is_some(), "{found:?}");
+    // Names with a hump are one word: nobody clicks in ClickHouse, and GraphQL changes things.
+    let (name, definition) = described("ask | ClickHouse | q: SQL for ClickHouse");
+    assert!(weighed(&name, &definition).confirm.is_some());
+    let (name, definition) = described("shop | Shop | query: GraphQL query or mutation");
+    assert!(weighed(&name, &definition).confirm.is_some());
+}
+
+#[test]
+fn a_hint_that_something_is_destroyed_is_asked_about() {
+    for (name, asked) in [("create_thing", true), ("get_thing", true), ("add_row", true), ("browser_click", false)] {
+        let (name, definition) = described(&format!("{name} | Does it | id: which one | destructiveHint"));
+        assert_eq!(weighed(&name, &definition).confirm.is_some(), asked, "{name}");
+    }
+}
+
 #[test]
 fn reading_tools_are_safe() {
     let (all, wrong) = measured(include_str!("tables/tools-reading.txt"), |found| found.risk == Risk::Safe);

@@ -34,3 +34,18 @@ fn paths() {
     let scope = path::Scope::new(&["/project/**", "/tmp/**"], &["**/.env", "**/secrets/**"], "/project");
     check(include_str!("corpus/path.jsonl"), |input| path::check(&scope, input, &|_: &str| None));
 }
+
+/// Four times the text may take eight times as long, and not sixteen.
+#[test]
+fn a_long_statement_takes_no_longer_than_it_is_long() {
+    let judged = |list: usize| {
+        let text = format!("select * from t where x in ({}'b')", "'a',".repeat(list));
+        let begun = std::time::Instant::now();
+        let verdict = switchboard_guard::arguments::check_statement(&text, false);
+        assert!(verdict.is_ok(), "{verdict:?}");
+        begun.elapsed()
+    };
+    let least = |list: usize| (0..3).map(|_| judged(list)).min().unwrap_or_default();
+    let (short, long) = (least(4_000), least(16_000));
+    assert!(long < short * 8, "{short:?} for 16 KB, {long:?} for 64 KB");
+}

@@ -49,7 +49,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     for (request, tool, _) in TASKS {
         let query = json!({"name": "mgp_tools_discover", "arguments": {"query": request, "max_results": 3}});
         let answer = given.ask("tools/call", query).await?;
-        let text = answer["content"][0]["text"].as_str().unwrap_or_default();
+        // The longer of the two forms that a client may show its model.
+        let text = &answer["structuredContent"].to_string();
         found += count_tokens(text);
         let best = answer["structuredContent"]["tools"][0]["name"].as_str().unwrap_or_default();
         if !best.ends_with(tool) {

@@ -3,8 +3,11 @@
 //! One server is shown as it is. Several are shown side by side: tools and prompts as `<server>__<name>`, resources
 //! under their own URI as long as one server claims it, and as `<server>+<uri>` where two do.
 
+pub(crate) mod app;
+mod curated;
 mod fit;
 mod judge;
+mod kind;
 mod reading;
 mod template;
 
@@ -16,7 +19,7 @@ use switchboard_guard::Finding;
 use switchboard_guard::arguments::Dialer;
 use switchboard_protocol::Revision;
 use switchboard_protocol::mcp::header::ParamHeaders;
-use switchboard_protocol::mcp::{method, strict};
+use switchboard_protocol::mcp::strict;
 use switchboard_protocol::mgp::security::security_object;
 use switchboard_protocol::mgp::{EXTENSION_ID, TrustLevel};
 use switchboard_protocol::proposals::manifest::declared::Operational;
@@ -27,8 +30,11 @@ use crate::gate::pins::pin_name;
 pub use crate::manifest::times::Timings;
 use crate::names;
 use crate::spec::ServerPolicy;
+pub use app::ToolApp;
+pub use curated::Curated;
 use fit::{Forms, Legacy};
 use judge::Plain;
+pub use kind::ListKind;
 pub use reading::Reading;
 pub(crate) use template::matches as template_matches;
 pub(crate) use template::{made_of, variables as variables_of};
@@ -146,6 +152,17 @@ pub struct Route {
     pub needs_task: bool,
     /// What the gate knows of a tool, a prompt, or a resource that says something of itself.
     pub policy: Option<Arc<ToolPolicy>>,
+    /// How the operator wants a tool called.
+    pub curated: Option<Arc<Curated>>,
+    /// What a tool says of its interface, if it has one.
+    pub app: Option<Arc<ToolApp>>,
+}
+
+impl Route {
+    /// What it is called without its server: the operator's name for it, or the server's own.
+    fn own_name(&self) -> &str {
+        self.curated.as_ref().and_then(|curated| curated.name.as_deref()).unwrap_or(&self.original)
+    }
 }
 
 /// Something that is not shown, and why.
@@ -178,46 +195,6 @@ pub struct Mended {
     pub legacy_only: Vec<String>,
 }
 
-/// Which list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum ListKind {
-    /// Tools.
-    Tools,
-    /// Prompts.
-    Prompts,
-    /// Resources.
-    Resources,
-    /// Resource templates.
-    Templates,
-}
-
-impl ListKind {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::Tools, Self::Prompts, Self::Resources, Self::Templates];
-
-    /// The method that asks for it.
-    #[must_use]
-    pub const fn method(self) -> &'static str {
-        match self {
-            Self::Tools => method::TOOLS_LIST,
-            Self::Prompts => method::PROMPTS_LIST,
-            Self::Resources => method::RESOURCES_LIST,
-            Self::Templates => method::RESOURCES_TEMPLATES_LIST,
-        }
-    }
-
-    /// The member of the answer that holds the elements.
-    #[must_use]
-    pub const fn key(self) -> &'static str {
-        match self {
-            Self::Tools => "tools",
-            Self::Prompts => "prompts",
-            Self::Resources => "resources",
-            Self::Templates => "resourceTemplates",
-        }
-    }
-}
-
 /// What clients see.
 #[derive(Debug, Default)]
 pub struct Directory {
@@ -234,6 +211,8 @@ pub struct Directory {
     ids: Vec<Arc<str>>,
     /// What holds for the resources of each server that say nothing of themselves.
     plain: Vec<Plain>,
+    /// The servers that claim an address: of a resource, or of the page of a tool.
+    claims: HashMap<String, HashSet<usize>>,
     /// Resources that are held back: the server, and the address there.
     held: HashSet<(usize, String)>,
     /// The same of templates.
@@ -252,6 +231,7 @@ impl Directory {
             ids: sources.iter().map(|source| source.id.clone()).collect(),
             modern_tasks: sources.iter().map(|source| source.modern_tasks).collect(),
             plain: sources.iter().map(Source::plain).collect(),
+            claims: claims(sources),
             ..Self::default()
         };
         let alone = sources.len() == 1;
@@ -334,8 +314,15 @@ impl Directory {
                     self.hidden.last_mut().into_iter().for_each(|hidden| hidden.disabled = kind == ListKind::Tools);
                     continue;
                 }
-                let Some(forms) = self.fit(source, kind, &original, item) else { continue };
-                let exposed = if alone { original.clone() } else { names::expose(&source.id, &original) };
+                let curated = source.curated(kind, &original);
+                let own = curated.as_ref().and_then(|curated| curated.name.as_deref()).unwrap_or(&original);
+                if let Err(why) = names::check(own) {
+                    self.hide(&source.id, &original, format!("its name in the configuration: {why}"));
+                    continue;
+                }
+                let changed = curated.as_ref().map(|curated| curated.shown(item));
+                let Some(forms) = self.fit(source, kind, &original, changed.as_ref().unwrap_or(item)) else { continue };
+                let exposed = if alone { own.to_owned() } else { names::expose(&source.id, own) };
                 let param_headers = match forms.modern.member("inputSchema").map(|schema| ParamHeaders::of(&schema)) {
                     Some(Err(why)) => {
                         self.hide(&source.id, &original, why.to_string());
@@ -358,10 +345,16 @@ impl Directory {
                     _ => source.judge_prompt(&original, item),
                 }));
                 let forms = if exposed == original { forms } else { forms.with("name", &exposed) };
+                let app = if kind == ListKind::Tools { ToolApp::of(item).map(Arc::new) } else { None };
+                let page = app.as_ref().and_then(|app| app.resource.as_deref());
+                let forms = match page.filter(|uri| self.is_contested(server, uri)) {
+                    Some(uri) => forms.with_page(&apart(&source.id, uri)),
+                    None => forms,
+                };
                 let original: Arc<str> = original.into();
                 let name = exposed.as_str().into();
                 shown.push(Shown { server, original: original.clone(), exposed: name, forms });
-                let route = Route { server, original, param_headers, needs_task, policy };
+                let route = Route { server, original, param_headers, needs_task, policy, curated, app };
                 match kind {
                     ListKind::Tools => self.tools.insert(exposed, route),
                     _ => self.prompts.insert(exposed, route),
@@ -376,12 +369,6 @@ impl Directory {
             let uri = |item: &Raw| Some((item.clone(), item.member("uri")?.as_text()?));
             source.lists.resources.items.iter().filter_map(uri).collect()
         };
-        let mut claims: HashMap<String, HashSet<usize>> = HashMap::new();
-        for (server, source) in sources.iter().enumerate() {
-            for (_, uri) in uris(source) {
-                claims.entry(uri).or_default().insert(server);
-            }
-        }
         let mut shown = Vec::new();
         for (server, source) in sources.iter().enumerate() {
             for _ in uris(source).len()..source.lists.resources.items.len() {
@@ -394,9 +381,7 @@ impl Directory {
                     continue;
                 }
                 let Some(forms) = self.fit(source, ListKind::Resources, &uri, &item) else { continue };
-                // An address that reads as another server's would take that server's place.
-                let posing = self.split_apart(&uri).is_some_and(|(named, _)| named != server);
-                let contested = posing || claims.get(&uri).is_some_and(|servers| servers.len() > 1);
+                let contested = self.is_contested(server, &uri);
                 let policy = source.judge_resource(&item);
                 let exposed = if contested { apart(&source.id, &uri) } else { uri.clone() };
                 let forms = if contested { forms.with("uri", &exposed) } else { forms };
@@ -407,7 +392,25 @@ impl Directory {
                 }
             }
         }
+        self.pages(sources);
         shown
+    }
+
+    /// Pages of tools can be read whether their server lists them or not.
+    fn pages(&mut self, sources: &[Source]) {
+        for (server, source) in sources.iter().enumerate() {
+            for uri in pages_of(source) {
+                let exposed = if self.is_contested(server, &uri) { apart(&source.id, &uri) } else { uri.clone() };
+                self.resources.entry(exposed).or_insert_with(|| to(server, &uri.into()));
+            }
+        }
+    }
+
+    /// Whether an address needs the server's name in it: several servers claim it, or it reads as another server's and
+    /// would take that server's place.
+    fn is_contested(&self, server: usize, uri: &str) -> bool {
+        self.split_apart(uri).is_some_and(|(named, _)| named != server)
+            || self.claims.get(uri).is_some_and(|servers| servers.len() > 1)
     }
 
     fn templates(&mut self, sources: &[Source]) -> Vec<Shown> {
@@ -492,6 +495,12 @@ impl Directory {
         self.tools.iter().filter_map(|(name, route)| Some((self.ids.get(route.server)?, name.as_str(), route)))
     }
 
+    /// What clients call the tool that a server itself calls `original`, and the way to it.
+    pub(crate) fn tool_of(&self, server: &str, original: &str) -> Option<(&str, &Route)> {
+        let mut tools = self.tools();
+        tools.find_map(|(id, name, route)| (&**id == server && &*route.original == original).then_some((name, route)))
+    }
+
     /// The tools that are shown: the server's id, what it calls the tool, what clients call it, and its definition.
     pub fn shown_tools(&self) -> impl Iterator<Item = (&str, &str, &str, &Raw)> {
         let shown = self.shown.get(&ListKind::Tools).map_or(&[][..], Vec::as_slice);
@@ -520,7 +529,7 @@ impl Directory {
 
     fn long_form(&self, routes: &HashMap<String, Route>, name: &str) -> Option<Route> {
         let id = self.ids.first().filter(|_| self.ids.len() == 1)?;
-        routes.values().find(|route| names::expose(id, &route.original) == name).cloned()
+        routes.values().find(|route| names::expose(id, route.own_name()) == name).cloned()
     }
 
     /// The resource at `uri`: one that is listed, one that names its server, one that a template describes, or any
@@ -573,9 +582,13 @@ impl Directory {
         }
     }
 
-    fn split_apart<'a>(&self, uri: &'a str) -> Option<(usize, &'a str)> {
-        let (scheme, rest) = uri.split_once('+')?;
-        let server = self.ids.iter().position(|id| scheme_of(id) == scheme)?;
+    /// The server that an address names, and the address there.
+    fn split_apart(&self, uri: &str) -> Option<(usize, String)> {
+        let (named, rest) = match uri.strip_prefix(app::SCHEME) {
+            Some(page) => page.split_once('+').map(|(named, rest)| (named, format!("{}{rest}", app::SCHEME)))?,
+            None => uri.split_once('+').map(|(named, rest)| (named, rest.to_owned()))?,
+        };
+        let server = self.ids.iter().position(|id| scheme_of(id) == named)?;
         rest.contains(':').then_some((server, rest))
     }
 }
@@ -622,12 +635,41 @@ fn envelopes(kind: ListKind, envelope: &Raw) -> [Raw; 2] {
 
 /// The way to something that is no tool.
 fn to(server: usize, original: &Arc<str>) -> Route {
-    Route { server, original: original.clone(), param_headers: None, needs_task: false, policy: None }
+    Route {
+        server,
+        original: original.clone(),
+        param_headers: None,
+        needs_task: false,
+        policy: None,
+        curated: None,
+        app: None,
+    }
 }
 
-/// A URI that two servers claim, told apart by the server's id in front of the scheme.
+/// A URI that two servers claim, told apart by the server's id in front of the scheme; behind it for pages, which hosts
+/// know by their scheme.
 fn apart(server: &str, uri: &str) -> String {
-    format!("{}+{uri}", scheme_of(server))
+    match uri.strip_prefix(app::SCHEME) {
+        Some(page) => format!("{}{}+{page}", app::SCHEME, scheme_of(server)),
+        None => format!("{}+{uri}", scheme_of(server)),
+    }
+}
+
+/// The addresses of the pages of a server's tools.
+fn pages_of(source: &Source) -> impl Iterator<Item = String> {
+    source.lists.tools.items.iter().filter_map(|tool| ToolApp::of(tool)?.resource)
+}
+
+/// The servers that claim each address.
+fn claims(sources: &[Source]) -> HashMap<String, HashSet<usize>> {
+    let mut claims: HashMap<String, HashSet<usize>> = HashMap::new();
+    for (server, source) in sources.iter().enumerate() {
+        let listed = source.lists.resources.items.iter().filter_map(|item| item.member("uri")?.as_text());
+        for uri in listed.chain(pages_of(source)) {
+            claims.entry(uri).or_default().insert(server);
+        }
+    }
+    claims
 }
 
 /// A server's id as the beginning of a URI scheme.

@@ -5,17 +5,23 @@
 //! tools that were found take the same way through the gate as all others.
 //!
 //! - `index.rs` keeps the catalog in step with the directory. - `lists.rs` decides what is listed. - `methods.rs` answers
-//!   `mgp/tools/*` and the tools `mgp_tools_*`. - `describe.rs` says what the kernel's own tools are.
+//!   `mgp/tools/*` and the tools `mgp_tools_*`. - `describe.rs` says what the kernel's own tools are. - `clients.rs` knows
+//!   what single client programs bear. - `results.rs` and `text.rs` write down what was found. - `instructions.rs` gives what
+//!   servers say of it.
 //!
 //! What is loaded belongs to a session (MGP 16.7): two agents of one user do not fill each other's lists. Clients without
 //! sessions have only their principal to be known by: what is loaded belongs to that, and survives reconnecting.
 
+mod clients;
 mod describe;
 mod index;
+mod instructions;
 mod lists;
 mod methods;
+mod results;
+mod text;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -24,9 +30,13 @@ use switchboard_catalog::{Found, Search, Session};
 use switchboard_peer::Session as Client;
 use switchboard_wire::Raw;
 
+use clients::Bearing;
+pub use clients::{COMMAND_LINE, ClientTools, Clients, Shown};
 pub(crate) use describe::CALL;
 use index::Index;
 pub(crate) use methods::is_method;
+
+use crate::profiles::rights_key;
 
 /// Principals whose tools are remembered.
 const MOST_PRINCIPALS: usize = 1024;
@@ -44,6 +54,8 @@ pub struct ToolContext {
     pub judge: Option<Arc<Judge>>,
     /// What differs for single principals.
     pub agents: HashMap<String, AgentTools>,
+    /// What the operator says of single client programs.
+    pub clients: Clients,
 }
 
 /// What a principal is given.
@@ -56,8 +68,14 @@ pub struct AgentTools {
 }
 
 impl ToolContext {
-    fn level_of(&self, principal: &str) -> Option<Level> {
-        self.agents.get(principal).and_then(|agent| agent.level).or(self.level)
+    /// What a client is given: what is said of its principal comes first.
+    fn bearing(&self, principal: &str, info: Option<&Raw>) -> Bearing {
+        let bearing = self.clients.of(info, self.level);
+        if bearing.is_command_line {
+            return bearing;
+        }
+        let own = self.agents.get(principal).and_then(|agent| agent.level);
+        Bearing { shown: own.map_or(bearing.shown, Shown::At), ..bearing }
     }
 
     fn pinned_of(&self, principal: &str) -> impl Iterator<Item = &String> {
@@ -75,8 +93,8 @@ pub(crate) struct Discovery {
 /// The tools of one principal.
 #[derive(Default)]
 struct Kept {
-    /// What is loaded, by session; under no name for requests without one.
-    sessions: HashMap<Option<Arc<str>>, Session>,
+    /// What is known of each session; under no name for requests without one.
+    sessions: HashMap<Option<Arc<str>>, ClientSession>,
     /// What the principal saw when it last asked: told apart by where the list is in memory, so that a list which has not
     /// changed is not read again.
     seen: Option<Arc<Seen>>,
@@ -87,16 +105,33 @@ struct Kept {
 }
 
 impl Kept {
-    /// What is loaded in a session.
-    fn session(&mut self, session: &Client, budget: Budget) -> &mut Session {
-        let key = session.lasting.then(|| session.id.clone());
+    /// What is known of a session.
+    fn session(&mut self, session: &Client, budget: Budget) -> &mut ClientSession {
         let pinned = &self.pinned;
-        self.sessions.entry(key).or_insert_with(|| {
-            let mut fresh = Session::new(budget);
-            fresh.pin(pinned.clone());
-            fresh
+        self.sessions.entry(key_of(session)).or_insert_with(|| {
+            let mut loaded = Session::new(budget);
+            loaded.pin(pinned.clone());
+            ClientSession { loaded, ..ClientSession::default() }
         })
     }
+}
+
+/// Under what a session is kept: clients without lasting ones have only their principal.
+fn key_of(session: &Client) -> Option<Arc<str>> {
+    session.lasting.then(|| session.id.clone())
+}
+
+/// What a client was given in its session: what was listed stays.
+#[derive(Default)]
+struct ClientSession {
+    /// The tools that were found or used.
+    loaded: Session,
+    /// The tools that were listed while all of them fitted into the budget.
+    listed: HashSet<String>,
+    /// Whether the tools for finding were listed.
+    has_finding: bool,
+    /// The servers whose instructions the client was given.
+    instructed: HashSet<Arc<str>>,
 }
 
 /// What a principal may see, read once.
@@ -105,14 +140,21 @@ pub(crate) struct Seen {
     tools: HashMap<String, Raw>,
     /// In the order of the list.
     order: Vec<String>,
-    /// Whether all of them fit into the budget.
-    fits: bool,
+    /// Those that are for pages alone, and not for models.
+    for_pages: HashSet<String>,
+    /// What all of them cost; counted only up to the largest budget of any client.
+    tokens: usize,
 }
 
 impl Seen {
     /// Whether a tool of this name is among them.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.tools.contains_key(name)
+    }
+
+    /// Whether models are offered a tool of this name.
+    fn offers(&self, name: &str) -> bool {
+        self.tools.contains_key(name) && !self.for_pages.contains(name)
     }
 
     fn is_of(&self, list: &Raw) -> bool {
@@ -136,12 +178,24 @@ impl Discovery {
 
     /// Does something with what is loaded in a session.
     fn with<T>(&self, session: &Client, budget: Budget, work: impl FnOnce(&mut Session) -> T) -> T {
-        self.kept(&session.principal, |kept| work(kept.session(session, budget)))
+        self.kept(&rights_key(session), |kept| work(&mut kept.session(session, budget).loaded))
+    }
+
+    /// Does something with what is known of a session.
+    fn with_client<T>(&self, session: &Client, budget: Budget, work: impl FnOnce(&mut ClientSession) -> T) -> T {
+        self.kept(&rights_key(session), |kept| work(kept.session(session, budget)))
+    }
+
+    /// Whether the tools for finding were listed in a session.
+    fn has_finding(&self, session: &Client) -> bool {
+        let principals = self.principals.lock();
+        let known = principals.get(&rights_key(session)).and_then(|kept| kept.sessions.get(&key_of(session)));
+        known.is_some_and(|known| known.has_finding)
     }
 
     /// A session has ended, and what was loaded in it with it.
     pub(crate) fn forget(&self, session: &Client) {
-        if let Some(kept) = self.principals.lock().get_mut(&session.principal) {
+        if let Some(kept) = self.principals.lock().get_mut(&rights_key(session)) {
             kept.sessions.remove(&Some(session.id.clone()));
         }
     }
@@ -153,10 +207,10 @@ impl Discovery {
 
     /// Notes that a tool was used, where anything is kept for its user.
     pub(crate) fn used(&self, session: &Client, tool: &str) {
-        if let Some(kept) = self.principals.lock().get_mut(&session.principal)
-            && let Some(loaded) = kept.sessions.get_mut(&session.lasting.then(|| session.id.clone()))
+        if let Some(kept) = self.principals.lock().get_mut(&rights_key(session))
+            && let Some(client) = kept.sessions.get_mut(&key_of(session))
         {
-            loaded.touch(tool);
+            client.loaded.touch(tool);
         }
     }
 }

@@ -241,7 +241,8 @@ impl Kernel {
         };
         let metered = self.meter(&attempt)?;
         let passage = attempt.subject.passage();
-        let confirm = attempt.asks_about().filter(|reason| self.asks_for(*reason));
+        let by_profile = self.profile_asks(&attempt.context.session, attempt.policy).then_some(ConfirmReason::Operator);
+        let confirm = attempt.asks_about().filter(|reason| self.asks_for(*reason)).or(by_profile);
         // What is not understood is asked about also where asking was switched off.
         let confirm = confirm.or_else(|| doubt.as_ref().map(|_| ConfirmReason::NotUnderstood));
         if confirm.is_some() && !passage.asks && (doubt.is_some() || attempt.subject == Subject::Subscription) {
@@ -290,7 +291,7 @@ impl Kernel {
         let tables = self.tables().await?;
         let Attempt { context, server, policy, .. } = attempt;
         let access = self.access(&tables, &context.session, server, attempt.called());
-        if !access.allow {
+        if !access.allow || !self.profile_bears(&context.session, policy) {
             let event = audit::with(attempt.event(event::TOOL_BLOCKED, result::BLOCKED), "step", "access");
             self.gate().audit.note(audit::with(event, "source", access.source.as_str())).await;
             return Err(attempt.unknown());
@@ -368,7 +369,7 @@ impl Kernel {
         }
         // A person who is asked has to know this first.
         let own = self.gate().options().own_files.clone();
-        own_files::touched(&own, attempt).await.or(found)
+        own_files::touched(&own, attempt, scopes).await.or(found)
     }
 
     /// The same by validators and limits.

@@ -109,7 +109,7 @@ impl Kernel {
         let calm = advice.member("reason").and_then(|why| why.as_text()).is_none_or(|why| !screen::is_striking(&why));
         let view = self.view();
         let list = self.visible(context, &view, ListKind::Tools).await.ok()?;
-        let seen = self.seen(&context.session.principal, &list);
+        let seen = self.seen(&context.session, &list);
         let mut tools = view.directory.tools();
         let exposed = tools
             .find(|(id, _, route)| *id == server.id() && *route.original == *named)
@@ -128,7 +128,7 @@ impl Kernel {
         let view = self.view();
         let list = self.visible(context, &view, ListKind::Tools).await.ok()?;
         tokio::time::timeout(INDEX_WAIT, self.index_up_to_date(&view)).await.ok()?;
-        let seen = self.seen(&context.session.principal, &list);
+        let seen = self.seen(&context.session, &list);
         let (home, risk) = place_of(&view, called)?;
         let callable = |name: &str, everywhere: bool| {
             let place = place_of(&view, name).filter(|_| name == called || seen.has(name));

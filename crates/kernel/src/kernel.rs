@@ -20,10 +20,10 @@ use parking_lot::Mutex;
 use switchboard_peer::{Caller, Context, Reply, Session};
 use switchboard_protocol::Revision;
 use switchboard_wire::Limits;
-use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::apps::Apps;
 use crate::callbacks::Callbacks;
 use crate::clients::{ClientState, level_index, level_name};
 use crate::directory::{Directory, ListKind, Source};
@@ -37,6 +37,7 @@ use crate::parked::Parked;
 use crate::refusals::Refusals;
 use crate::registry::Registry;
 use crate::server::Server;
+use crate::server::turns::StartTurns;
 use crate::spec::{KernelOptions, ServerSpec};
 use crate::streams::Streams;
 use crate::tasks::TaskBook;
@@ -58,8 +59,6 @@ const TIMES: Duration = Duration::from_secs(5);
 const LOOK: Duration = Duration::from_secs(1);
 /// Nothing waits longer than a year.
 const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
-/// Connections that may be started at once.
-const STARTS: usize = 32;
 /// How long sharing out a log level may take.
 pub(crate) const LEVEL_WAIT: Duration = Duration::from_secs(5);
 
@@ -76,8 +75,7 @@ struct Shared {
     building: Mutex<()>,
     /// Lasting sessions, whether they have introduced themselves or not.
     clients: Mutex<HashMap<Arc<str>, Arc<Session>>>,
-    /// Turns to start a connection.
-    starts: Semaphore,
+    starts: StartTurns,
     listeners: Listeners,
     parked: Parked,
     streams: Streams,
@@ -87,6 +85,7 @@ struct Shared {
     tasks: TaskBook,
     mentions: Mentions,
     discovery: Discovery,
+    apps: Apps,
     manifests: Manifests,
     registry: Registry,
     /// Calls that wait for a person while no server works on them: they are not over.
@@ -115,6 +114,7 @@ impl Kernel {
         for time in [&mut options.list_wait, &mut options.longest_call, &mut options.question_timeout] {
             *time = (*time).min(LONGEST);
         }
+        let starts = options.concurrent_starts;
         let (gate, auditing) = Gate::new(options.gate.clone());
         let own = Caller { revision: Revision::LATEST, info: Some(own_info()), capabilities: own_capabilities() };
         let kernel = Self(Arc::new(Shared {
@@ -124,7 +124,7 @@ impl Kernel {
             view: ArcSwap::default(),
             building: Mutex::default(),
             clients: Mutex::default(),
-            starts: Semaphore::new(STARTS),
+            starts: StartTurns::new(starts),
             listeners: Listeners::default(),
             parked: Parked::default(),
             streams: Streams::default(),
@@ -134,6 +134,7 @@ impl Kernel {
             tasks: TaskBook::default(),
             mentions: Mentions::default(),
             discovery: Discovery::default(),
+            apps: Apps::default(),
             manifests: Manifests::default(),
             registry: Registry::default(),
             work: TaskTracker::new(),
@@ -235,7 +236,7 @@ impl Kernel {
             let before = old.servers.iter().find(|server| *server.id() == spec.id);
             match before.filter(|server| server.spec == spec) {
                 Some(server) => {
-                    server.set_policy(spec.policy.clone());
+                    server.set_policy(&spec.policy);
                     servers.push(server.clone());
                 }
                 None => {
@@ -440,9 +441,14 @@ impl Kernel {
         &self.0.ending
     }
 
-    /// A turn to start a connection, until it is dropped.
-    pub(crate) async fn turn_to_start(&self) -> Option<SemaphorePermit<'_>> {
-        self.0.starts.acquire().await.ok()
+    /// The pages that clients have open.
+    pub(crate) fn apps(&self) -> &Apps {
+        &self.0.apps
+    }
+
+    /// Turns to start a connection.
+    pub(crate) fn start_turns(&self) -> &StartTurns {
+        &self.0.starts
     }
 
     /// The level that the most curious legacy client asked for. Who shares a connection gets what that one wants; the

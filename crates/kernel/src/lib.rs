@@ -3,6 +3,7 @@
 //! The kernel answers clients of either era as one [`Handler`](switchboard_peer::Handler), whatever the eras of the
 //! servers behind it. It forwards raw JSON: what it does not understand reaches the far side unchanged.
 
+mod apps;
 mod bridge;
 mod callbacks;
 mod clients;
@@ -23,6 +24,7 @@ mod mentions;
 pub mod names;
 mod office;
 mod parked;
+mod profiles;
 mod refusals;
 mod registry;
 mod relay;
@@ -32,7 +34,8 @@ mod streams;
 mod tasks;
 mod welcome;
 
-pub use discovery::{AgentTools, Budget, Judge, Level, ToolContext};
+pub use directory::Curated;
+pub use discovery::{AgentTools, Budget, COMMAND_LINE, ClientTools, Clients, Judge, Level, Shown, ToolContext};
 pub use gate::pins::{INSTRUCTIONS, pin_name, screen_definition};
 pub use gate::rates::PrincipalRates;
 pub use gate::results::MARKS;
@@ -41,6 +44,7 @@ pub use isolation::Isolation;
 pub use kernel::{Kernel, ServerStatus};
 pub use lifecycle::{SERVERS_LIST, SERVERS_ORDER};
 pub use office::Office;
+pub use profiles::{Confirm, Profile, Profiles, ToolName};
 pub use registry::{
     Builder, Creating, KnownServer, Lifetime, Offer, OfferedServer, Registering, Registration, Run, ServerOffers,
     Source,
@@ -48,8 +52,10 @@ pub use registry::{
 pub use server::Phase;
 pub use server::health::Health;
 pub use server::stats::{Activity, Latency};
+pub use server::turns::starts_for;
 pub use spec::{
-    GateOptions, KernelOptions, PressurePolicy, PromptPolicy, Restart, ServerPolicy, ServerSpec, Sharing, Upkeep,
+    GateOptions, KernelOptions, PinPolicy, PressurePolicy, PromptPolicy, Restart, ServerPolicy, ServerSpec, Sharing,
+    Upkeep,
 };
 pub use switchboard_flow::breaker::BreakerPolicy;
 pub use switchboard_flow::lifecycle::State;

@@ -380,22 +380,45 @@ impl Kernel {
         self.gate().audit.note_now(&audit::with(audit::about(event, server.id(), None), "order", what));
     }
 
+    /// What is told of each server to who may see all, as [`SERVERS_LIST`] answers it.
+    #[must_use]
+    pub fn described_servers(&self) -> Vec<Value> {
+        self.status().iter().map(described).collect()
+    }
+
     fn list_servers(&self, context: &Context) -> Result<Value, Fault> {
         if !context.session.identity.admin {
             return Err(Fault::new(FaultKind::PermissionDenied, "you may not see all servers"));
         }
-        let servers: Vec<_> = self.status().iter().map(described).collect();
-        Ok(json!({"servers": servers, "draining": self.is_draining(), "uptime_secs": self.began().elapsed().as_secs()}))
+        Ok(
+            json!({"servers": self.described_servers(), "draining": self.is_draining(), "uptime_secs": self.began().elapsed().as_secs()}),
+        )
     }
 }
 
 /// What is told of one server to who may see all.
 fn described(status: &ServerStatus) -> Value {
+    let hidden: Vec<_> =
+        status.hidden.iter().map(|one| json!({"name": one.name, "why": one.why, "unfit": one.unfit})).collect();
+    let mended = status.mended.iter();
+    let mended: Vec<_> =
+        mended.map(|one| json!({"name": one.name, "what": one.what, "legacy_only": one.legacy_only})).collect();
     let latency = |share| status.activity.latency.quantile(share).map(|time| time.as_secs_f64() * 1_000.0);
     json!({
         "id": status.id.as_ref(),
         "state": status.state.as_str(),
+        "phase": status.phase.word(),
         "why": status.phase.why(),
+        "revision": status.revision.map(|revision| revision.as_str()),
+        "counts": status.counts,
+        "problems": status.problems,
+        "hidden": hidden,
+        "mended": mended,
+        "held": status.held,
+        "marked": status.marked,
+        "trust_level": status.trust.as_str(),
+        "permissions_missing": status.permissions_missing,
+        "tools_lacking": status.tools_lacking,
         "asleep": status.phase == crate::server::Phase::Asleep,
         "health": status.health.as_str(),
         "breaker": status.breaker,

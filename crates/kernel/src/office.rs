@@ -310,6 +310,20 @@ impl Office {
         Ok(accepted)
     }
 
+    /// Refuses a definition that waits for a person: it stays held back. `false` if it waits no longer.
+    ///
+    /// # Errors
+    /// The store takes nothing.
+    pub async fn refuse_definition(&self, server: &str, tool: &str, hash: Digest) -> Result<bool, StoreError> {
+        let refused = self.store.pins().refuse(server, tool, hash, &self.actor.id, Timestamp::now()).await?;
+        if refused {
+            let target = Target { server_id: Some(server.into()), tool_name: Some(tool.into()) };
+            let details = [("definition_sha256", hash.to_string().into())];
+            self.write(event::DEFINITION_REFUSED, target, &details).await?;
+        }
+        Ok(refused)
+    }
+
     /// Forgets the definitions of a server, or of one tool: what is shown next is taken as at first sight.
     ///
     /// # Errors

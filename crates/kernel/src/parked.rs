@@ -390,10 +390,19 @@ impl Kernel {
                 None => !self.access(tables, &ticket.session, &ticket.server, None).allow,
             }
         };
-        for ticket in self.parked().end_where(may_not) {
+        self.end_parked("access", may_not);
+    }
+
+    /// Ends parked calls that were made with a token that was taken back.
+    pub(crate) fn end_unproven_parked(&self, now: std::time::SystemTime) {
+        self.end_parked("token", |ticket| ticket.session.identity.is_revoked(now));
+    }
+
+    fn end_parked(&self, step: &str, ends: impl Fn(&Ticket) -> bool) {
+        for ticket in self.parked().end_where(ends) {
             let event = audit::event_of(event::TOOL_BLOCKED, audit::principal(&ticket.session), result::BLOCKED);
             let event = audit::about(event, ticket.server.id(), ticket.tool.as_deref());
-            self.gate().audit.note_now(&audit::with(audit::with(event, "step", "access"), "what", "parked"));
+            self.gate().audit.note_now(&audit::with(audit::with(event, "step", step), "what", "parked"));
         }
     }
 }

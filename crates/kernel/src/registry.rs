@@ -284,7 +284,7 @@ impl Registry {
 /// or tools is not good for new ones.
 fn may(session: &Session, principals: &[String]) -> bool {
     let named = || principals.iter().any(|principal| **principal == *session.principal);
-    session.identity.scopes.is_none() && (session.identity.admin || named())
+    !session.identity.is_limited() && (session.identity.admin || named())
 }
 
 impl Kernel {

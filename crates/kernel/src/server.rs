@@ -9,6 +9,7 @@ mod personal;
 mod pressure;
 mod states;
 pub(crate) mod stats;
+pub(crate) mod turns;
 mod using;
 mod watching;
 
@@ -23,6 +24,7 @@ use switchboard_flow::lifecycle::Lifecycle;
 use switchboard_guard::permission::Granted;
 use switchboard_peer::client::{Connected, Target};
 use switchboard_peer::{Caller, Remote};
+use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mcp::meta;
 use switchboard_protocol::mcp::method;
 use switchboard_protocol::mgp::{Agreement, Extension, ServerDeclaration, TrustLevel};
@@ -35,9 +37,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::directory::{ListKind, Lists};
 use crate::gate::hearers::Hearer;
-use crate::gate::pins::{INSTRUCTIONS, Inspection, Marked, Quarantine};
+use crate::gate::pins::{INSTRUCTIONS, Inspection, Marked, Quarantine, package};
 use crate::manifest::times::Timings;
-use crate::spec::{ServerPolicy, ServerSpec};
+use crate::spec::{PinPolicy, ServerPolicy, ServerSpec};
 pub(crate) use states::{Brought, Stateful, States};
 pub(crate) use using::{Asking, Ticket, User, Using, Whose};
 pub(crate) use watching::{CallOutcome, Watched};
@@ -74,6 +76,21 @@ pub enum Phase {
 }
 
 impl Phase {
+    /// One word for it.
+    #[must_use]
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::Starting => "starting",
+            Self::Ready => "ready",
+            Self::Restarting(_) => "restarting",
+            Self::Failed(_) => "failed",
+            Self::Refused(_) => "refused",
+            Self::Draining => "draining",
+            Self::Asleep => "asleep",
+            Self::Stopped => "stopped",
+        }
+    }
+
     /// Why it is not there, where somebody said so.
     #[must_use]
     pub fn why(&self) -> Option<&str> {
@@ -95,6 +112,8 @@ pub(crate) struct Hub {
     pub(crate) caller: Caller,
     /// What was agreed on with it.
     pub(crate) agreement: Option<Agreement>,
+    /// The version of the package that runs, where it is known for certain.
+    pub(crate) package: Option<String>,
 }
 
 impl Hub {
@@ -228,13 +247,26 @@ impl Server {
         self.policy.load()
     }
 
-    pub(crate) fn set_policy(&self, policy: Arc<ServerPolicy>) {
-        self.policy.store(policy);
+    pub(crate) fn set_policy(&self, policy: &Arc<ServerPolicy>) {
+        let before = self.policy.swap(policy.clone());
+        if (before.pins, &before.tool_pins) != (policy.pins, &policy.tool_pins) {
+            // What is held back depends on it.
+            self.refresh_soon();
+        }
     }
 
     /// Whether its process was ended for doing what it may not do since then. Known before it is connected again.
     pub(crate) fn was_killed_since(&self, then: Instant) -> bool {
         self.killed_at.lock().is_some_and(|killed| killed >= then)
+    }
+
+    /// When a person is asked about a definition of it that changed.
+    pub(crate) fn pin_policy(&self, name: &str) -> PinPolicy {
+        let policy = self.policy_now();
+        let said = policy.tool_pins.get(name).copied().or(policy.pins);
+        // What a bridge shows is what somebody says elsewhere.
+        let is_program = matches!(&self.spec.target, Target::Command(command) if !package::is_bridge(command));
+        said.unwrap_or_else(|| PinPolicy::usual(is_program, self.trust()))
     }
 
     /// What is held back of it, and why.
@@ -352,6 +384,20 @@ impl Server {
     pub(crate) fn has_failed_to_list(&self, kind: ListKind) -> bool {
         let failed = |problem: &String| problem.strip_prefix(kind.method()).is_some_and(|rest| rest.starts_with(':'));
         self.problems.lock().iter().any(failed)
+    }
+
+    /// Whether nothing is known of its tools, and nothing will be known in a moment: it is not there, or could not list
+    /// them.
+    pub(crate) fn is_missing(&self) -> bool {
+        let unlisted = self.has_failed_to_list(ListKind::Tools) && self.count(ListKind::Tools) == 0;
+        self.phase().is_settled() && (self.is_unknown() || unlisted)
+    }
+
+    /// That a list of it could not be had. Why is for the operator to know: it is the server's text.
+    pub(crate) fn cannot_list(&self, kind: ListKind) -> Fault {
+        let text = format!("server `{}` did not answer `{}` with a list", self.id(), kind.method());
+        let fault = Fault::new(FaultKind::ServerNotReady, text).from_server(self.id().as_ref());
+        fault.suggest("`switchboard doctor` tells what it answered")
     }
 
     /// Lists that could not be had, and why.

@@ -18,9 +18,11 @@ use switchboard_protocol::mgp::{ApprovalPolicy, DefaultPolicy, TrustLevel};
 use switchboard_store::Store;
 use switchboard_wire::{Limits, Raw};
 
+use crate::directory::Curated;
 use crate::discovery::ToolContext;
 use crate::gate::rates::PrincipalRates;
 use crate::isolation::Isolation;
+use crate::profiles::Profiles;
 use crate::registry::ServerOffers;
 
 /// One server to be connected.
@@ -69,6 +71,8 @@ pub struct ServerPolicy {
     pub prompts: HashMap<String, PromptPolicy>,
     /// Tools that nobody can use, by the server's own names.
     pub disabled: HashSet<String>,
+    /// Tools that are shown and called in another form, by the server's own names.
+    pub curated: HashMap<String, Arc<Curated>>,
     /// Tools whose arguments are, or are not, held against their schema, whatever holds for the others.
     pub schemas: HashMap<String, bool>,
     /// How code in the arguments of single tools is judged (MGP 7.2), whatever the server says.
@@ -84,6 +88,33 @@ pub struct ServerPolicy {
     pub description: Option<String>,
     /// What of MGP it speaks, by its configuration: what is told of it before it is connected.
     pub extensions: Vec<String>,
+    /// When a person is asked about a definition that changed; what is usual for such a server if absent.
+    pub pins: Option<PinPolicy>,
+    /// The same of single tools, by the server's own names.
+    pub tool_pins: HashMap<String, PinPolicy>,
+}
+
+/// When a person is asked about a definition that is not the accepted one. A later one is stricter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum PinPolicy {
+    /// Never: only screening counts.
+    Off,
+    /// As [`Self::Ask`], but what is of the same major version passes while screening finds nothing in what is new.
+    Follow,
+    /// When it means something else.
+    Ask,
+    /// When anything of it differs, and when a tool comes that was not there at first.
+    Strict,
+}
+
+impl PinPolicy {
+    /// What holds where nothing is said: of a program that runs here, and that the operator trusts as usual, releases are
+    /// followed, since whoever releases it runs code here anyway. What somebody else runs can change without anybody here
+    /// having done a thing, and its version is a mere claim.
+    #[must_use]
+    pub fn usual(is_program: bool, trust: TrustLevel) -> Self {
+        if is_program && trust >= TrustLevel::Standard { Self::Follow } else { Self::Ask }
+    }
 }
 
 /// What the operator says about one prompt.
@@ -121,6 +152,7 @@ impl Default for ServerPolicy {
             text_arguments: HashMap::new(),
             prompts: HashMap::new(),
             disabled: HashSet::new(),
+            curated: HashMap::new(),
             schemas: HashMap::new(),
             code_levels: HashMap::new(),
             audit_sink: false,
@@ -128,6 +160,8 @@ impl Default for ServerPolicy {
             only_for: None,
             description: None,
             extensions: Vec::new(),
+            pins: None,
+            tool_pins: HashMap::new(),
         }
     }
 }
@@ -161,6 +195,8 @@ pub struct Upkeep {
     pub backoff_base: Duration,
     /// The longest pause.
     pub backoff_max: Duration,
+    /// How long each of its lists may take; as long as its start where it is not said.
+    pub list_timeout: Option<Duration>,
     /// How long its process gets to end by itself before it is killed.
     pub stop_timeout: Duration,
     /// How long calls that run may take to end when it is drained, replaced or removed.
@@ -183,6 +219,7 @@ impl Default for Upkeep {
             restart_window: restart.window,
             backoff_base: restart.backoff_base,
             backoff_max: restart.backoff_max,
+            list_timeout: None,
             stop_timeout: Duration::from_secs(3),
             drain: Duration::from_secs(30),
             health_every: Some(Duration::from_secs(30)),
@@ -231,6 +268,8 @@ pub struct KernelOptions {
     pub server_requests: usize,
     /// Elements taken of one list of one server.
     pub list_items: usize,
+    /// Processes that are started at once.
+    pub concurrent_starts: usize,
     /// Credentials for servers over HTTP that have none in their configuration.
     pub credentials: Option<Arc<dyn Credentials>>,
     /// How calls are judged.
@@ -279,6 +318,8 @@ pub struct GateOptions {
     pub understood: Understood,
     /// Files of Switchboard itself, which no call touches unasked.
     pub own_files: Arc<OwnFiles>,
+    /// The parts of everything that clients can choose.
+    pub profiles: Profiles,
 }
 
 impl Default for GateOptions {
@@ -301,6 +342,7 @@ impl Default for GateOptions {
             reads_without_record: false,
             understood: Understood::default(),
             own_files: Arc::default(),
+            profiles: Profiles::default(),
         }
     }
 }
@@ -318,6 +360,7 @@ impl Default for KernelOptions {
             notification_rate: Some(Rate { count: 1_000, window: Duration::from_secs(1), burst: 2_000 }),
             server_requests: 4_096,
             list_items: 10_000,
+            concurrent_starts: crate::starts_for(std::thread::available_parallelism().map_or(1, usize::from)),
             credentials: None,
             gate: GateOptions::default(),
             tools: ToolContext::default(),

@@ -1,8 +1,11 @@
 //! `initialize` and `server/discover`: what the kernel says of itself and of the servers behind it.
 
 mod capabilities;
+pub(crate) mod instructions;
 mod notice;
 
+use std::collections::HashSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 use switchboard_peer::{Context, Reply};
@@ -14,6 +17,7 @@ use switchboard_protocol::{Era, Revision};
 use switchboard_wire::{Edit, Object, Raw};
 
 use crate::bridge;
+use crate::directory::app;
 use crate::gate::provenance;
 use crate::kernel::{Kernel, View, waiting};
 use crate::server::Server;
@@ -124,7 +128,9 @@ impl Kernel {
         let may_use = |server: &Server| {
             tables.as_deref().is_some_and(|tables| self.access(tables, &context.session, server, None).allow)
         };
-        Greeting::of(view, may_see, may_use)
+        let greeting = Greeting::of(view, may_see, may_use);
+        self.note_instructed(context, greeting.instructed.clone());
+        greeting
     }
 }
 
@@ -175,10 +181,12 @@ pub(crate) fn own_info() -> Raw {
 /// What the kernel can do as a client of its servers: everything, because some client behind it may.
 pub(crate) fn own_capabilities() -> Raw {
     let nothing = Raw::empty_object;
+    let pages = Edit::empty().set("mimeTypes", Raw::array([&Raw::string("text/html;profile=mcp-app")])).finish();
     let capabilities = Edit::empty()
         .set("roots", Edit::empty().set("listChanged", yes()).finish())
         .set("sampling", Edit::empty().set("tools", nothing()).set("context", nothing()).finish())
         .set("elicitation", Edit::empty().set("form", nothing()).set("url", nothing()).finish())
+        .set("extensions", Edit::empty().set(app::EXTENSION, pages).finish())
         .finish();
     // Which era a server speaks is not known yet: each finds the offer where it looks.
     [Era::Legacy, Era::Modern]
@@ -196,6 +204,11 @@ fn own_words(result: &Raw) -> Raw {
     )
 }
 
+/// What is held back of a server, for an answer that lists tools.
+pub(crate) fn held_of(server: &Server) -> serde_json::Value {
+    notice::of_server(server.id(), &server.quarantine())
+}
+
 /// What clients are told.
 struct Greeting {
     /// The only server's own greeting, and its era: what else it says passes along with it.
@@ -203,6 +216,8 @@ struct Greeting {
     info: Raw,
     capabilities: Raw,
     instructions: Option<String>,
+    /// The servers whose instructions these are.
+    instructed: HashSet<Arc<str>>,
 }
 
 impl Greeting {
@@ -211,13 +226,15 @@ impl Greeting {
         let hubs: Vec<_> = seen.map(|server| (server, server.hub_now())).collect();
         let used = hubs.iter().filter(|(server, _)| may_use(server));
         let held: Vec<_> = used.map(|(server, _)| (&**server.id(), server.quarantine())).collect();
-        let notice = notice::of_held(held.iter().map(|(id, held)| (*id, &**held)));
+        let missing = hubs.iter().filter(|(server, _)| server.is_missing()).map(|(server, _)| &**server.id());
+        let notices = [notice::of_held(held.iter().map(|(id, held)| (*id, &**held))), notice::of_missing(missing)];
+        let notice = notices.into_iter().flatten().reduce(|one, other| format!("{one}\n\n{other}"));
         let with_notice = |told: Option<String>| match (told, notice) {
             (Some(told), Some(notice)) => Some(format!("{told}\n\n{notice}")),
             (told, notice) => told.or(notice),
         };
         if let ([(server, Some(hub))], 1) = (hubs.as_slice(), view.servers.len()) {
-            let instructions = server.instructions();
+            let (id, instructions) = (server.id().clone(), server.instructions());
             let server = &hub.connected.server;
             return Self {
                 // Instructions that are held back must not come in by the back door.
@@ -225,20 +242,20 @@ impl Greeting {
                 info: server.info.clone().and_then(provenance::cleaned).unwrap_or_else(own_info),
                 capabilities: announce(&capabilities::without_orders(&without_mgp(&server.capabilities), &[]), false),
                 instructions: with_notice(instructions),
+                instructed: [id].into(),
             };
         }
         let mut capabilities = Raw::empty_object();
-        let mut instructions = Vec::new();
-        for (server, hub) in &hubs {
+        for (_, hub) in &hubs {
             let Some(hub) = hub else { continue };
             let said = capabilities::defined(&without_mgp(&hub.connected.server.capabilities));
             capabilities = merge(&capabilities, &said);
-            if let Some(text) = server.instructions() {
-                instructions.push(format!("## {}\n{text}", server.id()));
-            }
         }
-        let instructions = with_notice((!instructions.is_empty()).then(|| instructions.join("\n\n")));
-        Self { base: None, info: own_info(), capabilities: announce(&capabilities, true), instructions }
+        let said = hubs.iter().filter_map(|(server, _)| Some((server.id(), server.instructions()?)));
+        let (instructions, instructed) = instructions::joined(said);
+        let instructions = with_notice(instructions);
+        let info = own_info();
+        Self { base: None, info, capabilities: announce(&capabilities, true), instructions, instructed }
     }
 }
 

@@ -304,13 +304,21 @@ fn exit_text(exit: &Option<String>) -> String {
 }
 
 fn stderr_text(stderr: &str) -> String {
-    let lines: Vec<&str> = stderr.lines().rev().take(5).collect();
-    if lines.is_empty() {
-        return String::new();
+    let lines: Vec<&str> = stderr.lines().filter(|line| !line.trim().is_empty()).collect();
+    let end = lines.len().saturating_sub(LAST_LINES);
+    // The cause often stands above a trace that is longer than what is told.
+    let named = lines[..end].iter().rev().find(|line| NAMING_CAUSES.iter().any(|word| line.contains(word)));
+    match (&lines[end..], named) {
+        ([], _) => String::new(),
+        (last, None) => format!("; its standard error ends with: {}", last.join(" | ")),
+        (last, Some(cause)) => format!("; its standard error has: {} | ... | {}", cause.trim(), last.join(" | ")),
     }
-    let lines: Vec<&str> = lines.into_iter().rev().collect();
-    format!("; its standard error ends with: {}", lines.join(" | "))
 }
+
+/// The end of the standard error that is told.
+const LAST_LINES: usize = 5;
+/// What lines say that tell why a program ended.
+const NAMING_CAUSES: &[&str] = &["Error:", "error:", "Exception:", "panicked at", "Cannot find", "fatal:"];
 
 impl ConnectError {
     /// Nothing was agreed on in the time that was given for all of it.

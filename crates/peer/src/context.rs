@@ -30,6 +30,11 @@ pub trait Handler: Send + Sync + 'static {
     /// Takes a notification. Notifications of one connection arrive in order; this must not wait for long.
     fn notification(&self, context: Context, notification: Notification) -> BoxFuture<'_, ()>;
 
+    /// Whether there is a profile of this name: a part of what is served, at an address of its own.
+    fn has_profile(&self, _name: &str) -> bool {
+        false
+    }
+
     /// A lasting session has begun (legacy `initialize` was answered, or a stdio connection opened).
     fn opened(&self, _session: &Arc<Session>) {}
 

@@ -47,6 +47,8 @@ pub struct Options {
     pub principal: Arc<str>,
     /// Whether they may decide for others. Whoever started this process as their server may.
     pub admin: bool,
+    /// The profile that they chose.
+    pub profile: Option<Arc<str>>,
     /// Messages that may wait to be written.
     pub queue: usize,
     /// Requests of the far side that may run at once.
@@ -64,6 +66,7 @@ impl Options {
             limits: Limits::default(),
             principal: "local".into(),
             admin: role == Role::Server,
+            profile: None,
             queue: 4096,
             concurrent_requests: 1024,
             write_timeout: Duration::from_secs(30),
@@ -125,6 +128,10 @@ where
     });
     let id = format!("stdio-{}", crate::random_token());
     let identity = Identity { admin: options.admin, ..Identity::new(options.principal.clone(), Method::Local) };
+    let identity = match &options.profile {
+        Some(profile) => identity.within_profile(profile.clone()),
+        None => identity,
+    };
     let remote = connection.clone() as Arc<dyn Remote>;
     let session = Session::new(id.into(), identity.into(), true, Caller::unknown(), remote);
     let inbound = inbound::Inbound::new(connection.clone(), session.clone(), options, handler);

@@ -72,7 +72,7 @@ pub use grants::{AccessEntry, AccessSelector, EntryType, Permission, PermissionD
 pub use nouns::{Approvals, AuditLog, Callbacks, Credentials, Grants, Operations, Pins, Tokens};
 pub use operations::{Operation, OperationState};
 pub use options::{Boundary, Faults, HeadPolicy, Mode, Options, Watcher};
-pub use pins::{Observation, Observed, Pin, PinState};
+pub use pins::{MAX_PIN_VERSIONS, Observation, Observed, Pin, PinState, PinVersion, VersionState};
 #[cfg(feature = "postgres")]
 pub use postgres::Dialer;
 pub use store::{Location, Store};

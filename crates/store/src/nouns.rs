@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use crate::{
     AccessEntry, AccessSelector, Answer, Appended, Approval, AuditEvent, AuditExport, AuditFilter, AuditRecord, Claim,
     Claimed, Credential, Decision, Digest, Group, Head, Held, NewToken, Observation, Observed, Operation,
-    OperationState, Pin, Prepared, Report, ServerPermission, Snapshot, StoreError, StoredCallback, Token,
+    OperationState, Pin, PinVersion, Prepared, Report, ServerPermission, Snapshot, StoreError, StoredCallback, Token,
 };
 
 /// The append-only log of what happened (MGP 6).
@@ -96,11 +96,16 @@ pub trait Pins: Send + Sync {
     /// All pins, or those of one server.
     fn list<'a>(&'a self, server: Option<&'a str>) -> Answer<'a, Vec<Pin>>;
 
+    /// The definitions that somebody decided on or has to, of one server or of all: several of each tool.
+    fn versions<'a>(&'a self, server: Option<&'a str>) -> Answer<'a, Vec<PinVersion>>;
+
     /// Records what a server shows now. The first definition of a tool is accepted or quarantined as the observation
-    /// says; a later one that differs is quarantined, and going back to the accepted one ends that.
+    /// says; a later one that nobody accepted gets the state that the observation says, and going back to one that was
+    /// accepted ends that.
     fn observe<'a>(&'a self, observation: &'a Observation) -> Answer<'a, Observed>;
 
-    /// Accepts the shown definition, if it still is the one with this hash: what a human saw is what is accepted.
+    /// Accepts the definition with this hash beside those accepted before, if it was ever shown: what a human saw is what
+    /// is accepted. The pin that is returned tells whether it is still the one that is shown.
     fn accept<'a>(
         &'a self,
         server: &'a str,
@@ -109,6 +114,16 @@ pub trait Pins: Send + Sync {
         by: &'a str,
         now: Timestamp,
     ) -> Answer<'a, Option<Pin>>;
+
+    /// Refuses a definition that waits: it stays held back, and waits no longer. `false` if none waits.
+    fn refuse<'a>(
+        &'a self,
+        server: &'a str,
+        tool: &'a str,
+        hash: Digest,
+        by: &'a str,
+        now: Timestamp,
+    ) -> Answer<'a, bool>;
 
     /// Forgets one pin, or all of a server. Returns how many.
     fn forget<'a>(&'a self, server: &'a str, tool: Option<&'a str>) -> Answer<'a, usize>;

@@ -27,6 +27,7 @@ const MIGRATIONS: [&str; SCHEMA as usize] = [
     include_str!("../migrations/postgres-2.sql"),
     include_str!("../migrations/3.sql"),
     include_str!("../migrations/postgres-4.sql"),
+    include_str!("../migrations/postgres-5.sql"),
 ];
 
 /// An open PostgreSQL database.

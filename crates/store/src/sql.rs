@@ -21,7 +21,7 @@ use queue::{Queue, Work};
 pub(crate) use row::Row;
 
 /// Newest schema that this build knows: the number of migrations of each engine.
-pub(crate) const SCHEMA: i64 = 4;
+pub(crate) const SCHEMA: i64 = 5;
 
 /// One engine with one open database.
 pub(crate) trait Engine: Send + Sync + fmt::Debug {

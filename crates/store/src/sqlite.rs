@@ -25,6 +25,7 @@ const MIGRATIONS: [&str; SCHEMA as usize] = [
     include_str!("../migrations/sqlite-2.sql"),
     include_str!("../migrations/3.sql"),
     include_str!("../migrations/sqlite-4.sql"),
+    include_str!("../migrations/sqlite-5.sql"),
 ];
 
 /// An open SQLite database.

@@ -92,9 +92,9 @@ Examples:
     /// Write a commented configuration file to start from
     #[command(after_help = "Never overwrites a file.\n\nExamples:\n  switchboard init\n  switchboard init --project")]
     Init(Init),
-    /// Take over the servers of Claude Desktop, Claude Code, Cursor, VS Code and Codex
+    /// Take over the servers of your clients: Claude Desktop, Claude Code, Cursor, VS Code, Codex, Gemini CLI, Windsurf, Zed, opencode
     #[command(after_help = "\
-Shows what would be added, asks, keeps the old file as a backup, and prints the entry for the client.
+Shows what would be added, asks, and keeps the old file as a backup. `connect CLIENT --replace` is the next step.
 Files of the current folder's project are read only with --project, because their commands came with the project.
 
 Examples:
@@ -105,16 +105,21 @@ Examples:
     /// Put Switchboard into the configuration of a client
     #[command(after_help = "\
 Writes one entry that runs `switchboard stdio` into the user's file of the client; what else is in the file stays, and the
-file as it was is kept beside it. Clients: claude-desktop, claude-code, cursor, vscode, codex, gemini, windsurf, zed,
-opencode.
+file as it was is kept beside it. With --replace, servers that Switchboard's configuration has are taken out of the client's
+file, so that they do not run twice; `disconnect` puts them back. Without it you are asked on a terminal.
+Clients: claude-desktop, claude-code, cursor, vscode, codex, gemini, windsurf, zed, opencode.
 
 Examples:
-  switchboard connect cursor
+  switchboard connect cursor --replace
   switchboard connect claude-code --dry-run")]
     Connect(Connect),
     /// Take Switchboard out of the configuration of a client
-    #[command(after_help = "The file as it was is kept beside it.\n\nExample:\n  switchboard disconnect cursor")]
-    Disconnect(Connect),
+    #[command(after_help = "\
+Servers that `connect --replace` took out of its file are put back. The file as it was is kept beside it.
+
+Example:
+  switchboard disconnect cursor")]
+    Disconnect(ClientFile),
     /// Add a server
     #[command(after_help = "\
 The server is added to the user's file, to the file of --config, or with --project to ./mgp.toml.
@@ -208,35 +213,35 @@ A token is shown once, when it is made: only its SHA-256 is kept. A running `ser
 
 Examples:
   switchboard token create laptop
-  switchboard token create ci --principal build-bot --scope server:git --expires 90d
+  switchboard token create ci --principal build-bot --scope server:git --for 90d
   switchboard token list --json
   switchboard token revoke laptop"
     )]
     Token(TokenCommand),
     /// Let a principal use a server or tool, or let a server do what it asks for
     #[command(after_help = "\
-What is allowed ends after 30 days unless --expires says otherwise; what is denied stays denied. A grant for a tool
+What is allowed ends after 30 days unless --for says otherwise; what is denied stays denied. A grant for a tool
 decides before one for the server, and a denial before a grant of the same kind. It counts at once, for clients that
 are connected too.
 
 Examples:
-  switchboard grant --agent ann --server git --tool git_status
-  switchboard grant --agent ann --server shell --deny --why 'not on this machine'
-  switchboard grant --server files --permission filesystem.write --path '/srv/project/**' --expires never")]
+  switchboard grant --principal ann --server git --tool git_status
+  switchboard grant --principal ann --server shell --deny --reason 'not on this machine'
+  switchboard grant --server files --permission filesystem.write --path '/srv/project/**' --for never")]
     Grant(Grant),
     /// Take grants and denials back
     #[command(after_help = "\
 Without --tool, what was granted for single tools of the server goes too. When the command ends, no later call passes.
 
 Examples:
-  switchboard revoke --agent ann --server git
+  switchboard revoke --principal ann --server git
   switchboard revoke --server files --permission filesystem.write")]
     Revoke(Revoke),
     /// Show who may use what, and what servers may do
     #[command(after_help = "\
 Examples:
   switchboard access
-  switchboard access --agent ann --server git --tool git_status
+  switchboard access --principal ann --server git --tool git_status
   switchboard access --unused")]
     Access(AccessOptions),
     /// Decide about held calls, permissions that servers ask for, and changed definitions
@@ -290,12 +295,13 @@ Examples:
     Restore(Restore),
     /// Show and accept the definitions of tools that changed
     #[command(after_help = "\
-A tool whose definition changed is neither listed nor called until a person has accepted the new one.
+A tool whose definition comes to mean something else is neither listed nor called until a person has accepted the new one.
 
 Examples:
   switchboard pins
-  switchboard pins show git git_status
-  switchboard pins accept git git_status")]
+  switchboard pins review
+  switchboard pins accept git
+  switchboard pins show git git_status")]
     Pins {
         /// What to do
         #[command(subcommand)]
@@ -303,7 +309,7 @@ Examples:
     },
     /// Judge commands, addresses, paths, code, messages or tool definitions with the validators
     #[command(after_help = "\
-Reads JSON lines {\"id\", \"input\", ..} on standard input and prints {\"id\", \"verdict\": \"allow\"|\"block\", \"why\"} for each.
+Reads JSON lines {\"id\", \"input\", ..} on standard input and prints {\"id\", \"verdict\": \"allow\"|\"ask\"|\"block\" (tools: \"mark\" for ask), \"why\"} for each.
 Nothing is run, opened or resolved. Instead of `input`, `input_b64` gives bytes and `input_gen` (prefix, unit, count,
 suffix) a long text. More fields: code takes `level` (standard, strict, readonly) and `language` (python, javascript,
 typescript, shell); message takes `layer` (json, rpc, schema); network takes `resolve` (name to addresses); path takes
@@ -350,6 +356,9 @@ pub(crate) struct Stdio {
     /// Start servers of this client's own instead of sharing those of a kernel that runs
     #[arg(long)]
     pub(crate) own: bool,
+    /// Serve only what this profile has: `[profiles.NAME]` of the configuration
+    #[arg(long, value_name = "NAME")]
+    pub(crate) profile: Option<String>,
 }
 
 /// `init`
@@ -360,9 +369,23 @@ pub(crate) struct Init {
     pub(crate) project: bool,
 }
 
-/// `connect` and `disconnect`
+/// `connect`
 #[derive(Debug, Args)]
 pub(crate) struct Connect {
+    /// The client and what becomes of its file
+    #[command(flatten)]
+    pub(crate) file: ClientFile,
+    /// Give the client only what this profile has: `[profiles.NAME]` of the configuration
+    #[arg(long, value_name = "NAME")]
+    pub(crate) profile: Option<String>,
+    /// Take servers out of the client's file that Switchboard has; `disconnect` puts them back
+    #[arg(long)]
+    pub(crate) replace: bool,
+}
+
+/// What `connect` and `disconnect` have in common.
+#[derive(Debug, Args)]
+pub(crate) struct ClientFile {
     /// The client
     #[arg(value_name = "CLIENT")]
     pub(crate) client: String,
@@ -374,7 +397,7 @@ pub(crate) struct Connect {
 /// `import`
 #[derive(Debug, Args)]
 pub(crate) struct Import {
-    /// Only this: claude-desktop, claude-code, cursor, vscode, codex, or the path of a file
+    /// Only this: claude-desktop, claude-code, cursor, vscode, codex, gemini, windsurf, zed, opencode, or the path of a file
     #[arg(long, value_name = "CLIENT|FILE")]
     pub(crate) from: Option<String>,
     /// Also read the files of the project in the current folder
@@ -521,29 +544,29 @@ mod tests {
             ("switchboard login a --client-id b --client-secret-env C --port 1", true),
             ("switchboard login a --client-secret-env C", false),
             ("switchboard logout a", true),
-            ("switchboard token create a --scope admin --scope server:b --expires never", true),
-            ("switchboard token create a --expires 2026-12-01", true),
-            ("switchboard token create a --expires soon", false),
-            ("switchboard token create a --expires 2026-12-01T00:00:00Z", true),
+            ("switchboard token create a --scope admin --scope server:b --for never", true),
+            ("switchboard token create a --for 2026-12-01", true),
+            ("switchboard token create a --for soon", false),
+            ("switchboard token create a --for 2026-12-01T00:00:00Z", true),
             ("switchboard token create", false),
             ("switchboard token list --json", true),
             ("switchboard token revoke a", true),
             ("switchboard token", false),
-            ("switchboard grant --agent a --server s --tool t --deny --expires never", true),
-            ("switchboard grant --server s --permission shell.execute --command git --expires 2026-12-01", true),
+            ("switchboard grant --principal a --server s --tool t --deny --for never", true),
+            ("switchboard grant --server s --permission shell.execute --command git --for 2026-12-01", true),
             ("switchboard grant --server s", false),
-            ("switchboard grant --agent a", false),
-            ("switchboard grant --agent a --server s --permission camera", false),
-            ("switchboard grant --agent a --server s --path /x", true),
+            ("switchboard grant --principal a", false),
+            ("switchboard grant --principal a --server s --permission camera", false),
+            ("switchboard grant --principal a --server s --path /x", true),
             ("switchboard grant --server s --permission camera --tool t", false),
             ("switchboard revoke --server s --permission camera --tool t", false),
-            ("switchboard revoke --agent a --tool t", false),
+            ("switchboard revoke --principal a --tool t", false),
             ("switchboard grant --server s --permission camera --scope {} --path /x", false),
-            ("switchboard revoke --agent a", true),
+            ("switchboard revoke --principal a", true),
             ("switchboard revoke --server s", false),
             ("switchboard revoke --permission camera", false),
             ("switchboard access --tool t", false),
-            ("switchboard access --agent a --server s --tool t", true),
+            ("switchboard access --principal a --server s --tool t", true),
             ("switchboard approvals", true),
             ("switchboard approvals approve", false),
             ("switchboard approvals approve a b --session --for 1h", true),
@@ -558,6 +581,10 @@ mod tests {
             ("switchboard pins", true),
             ("switchboard pins accept s t u --yes", true),
             ("switchboard pins show s", false),
+            ("switchboard pins review", true),
+            ("switchboard pins review s", true),
+            ("switchboard pins refuse", false),
+            ("switchboard pins refuse s t --yes", true),
             ("switchboard check shell", true),
             ("switchboard check", false),
             ("switchboard check everything", false),
@@ -565,5 +592,23 @@ mod tests {
         ] {
             assert_eq!(Arguments::try_parse_from(line.split(' ')).is_ok(), good, "{line}");
         }
+    }
+
+    #[test]
+    fn every_command_has_an_example() {
+        fn look(command: &mut clap::Command, path: &str, missing: &mut Vec<String>) {
+            let path = format!("{path} {}", command.get_name());
+            if !command.is_hide_set() && !command.render_long_help().to_string().contains("Example") {
+                missing.push(path.clone());
+            }
+            for below in
+                command.get_subcommands_mut().filter(|below| !below.is_hide_set() && below.get_name() != "help")
+            {
+                look(below, &path, missing);
+            }
+        }
+        let mut missing = Vec::new();
+        look(&mut <Arguments as clap::CommandFactory>::command(), "", &mut missing);
+        assert!(missing.is_empty(), "{missing:?}");
     }
 }

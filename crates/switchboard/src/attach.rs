@@ -38,7 +38,7 @@ const MAX_HELLO_BYTES: u64 = 4_096;
 /// A log that is longer begins anew.
 const MAX_LOG_BYTES: u64 = 8 << 20;
 /// What the first line says.
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
 
 /// A connection to a kernel that took us as a client.
 pub(crate) struct Attached {
@@ -49,10 +49,10 @@ pub(crate) struct Attached {
 }
 
 /// Joins a kernel that runs; `None` where there is none for this configuration.
-pub(crate) async fn running(sources: &Sources, loaded: &Loaded) -> Option<Attached> {
+pub(crate) async fn running(sources: &Sources, loaded: &Loaded, profile: Option<&str>) -> Option<Attached> {
     let digest = digest(sources, loaded);
     for (process, path) in doors(&loaded.data_dir) {
-        match timeout(HELLO, join(process, &path, &digest)).await {
+        match timeout(HELLO, join(process, &path, &digest, profile)).await {
             Ok(Ok(Some(attached))) => return Some(attached),
             // One that is just being opened refuses for a moment, too.
             Ok(Err(error)) if error.kind() == io::ErrorKind::ConnectionRefused && !is_alive(process) => {
@@ -72,8 +72,9 @@ pub(crate) async fn running_or_started(
     common: &Common,
     sources: &Sources,
     loaded: &Loaded,
+    profile: Option<&str>,
 ) -> Result<Attached, Failure> {
-    if let Some(attached) = running(sources, loaded).await {
+    if let Some(attached) = running(sources, loaded, profile).await {
         return Ok(attached);
     }
     let failed = |error: io::Error| Failure::failed(format!("a shared kernel cannot be started: {error}"));
@@ -83,7 +84,7 @@ pub(crate) async fn running_or_started(
     let lock = lock.map_err(failed)?;
     let lock = tokio::task::spawn_blocking(move || lock.lock().map(|()| lock)).await;
     let _lock = lock.map_err(|error| Failure::failed(error.to_string()))?.map_err(failed)?;
-    if let Some(attached) = running(sources, loaded).await {
+    if let Some(attached) = running(sources, loaded, profile).await {
         return Ok(attached);
     }
     let log = log_file(&loaded.data_dir).map_err(failed)?;
@@ -98,7 +99,7 @@ pub(crate) async fn running_or_started(
     let mut child = command.spawn().map_err(failed)?;
     let deadline = Instant::now() + START;
     loop {
-        if let Some(attached) = running(sources, loaded).await {
+        if let Some(attached) = running(sources, loaded, profile).await {
             return Ok(attached);
         }
         if let Some(status) = child.try_wait().map_err(failed)? {
@@ -134,10 +135,10 @@ fn doors(data_dir: &Path) -> Vec<(u32, PathBuf)> {
     found
 }
 
-async fn join(process: u32, path: &Path, digest: &str) -> io::Result<Option<Attached>> {
+async fn join(process: u32, path: &Path, digest: &str, profile: Option<&str>) -> io::Result<Option<Attached>> {
     let (reader, mut writer) = UnixStream::connect(path).await?.into_split();
     let mut reader = BufReader::new(reader);
-    let hello = json!({"switchboard": "attach", "version": VERSION, "configuration": digest});
+    let hello = json!({"switchboard": "attach", "version": VERSION, "configuration": digest, "profile": profile});
     writer.write_all(format!("{hello}\n").as_bytes()).await?;
     let answer = first_line(&mut reader).await?;
     let taken = answer.get("attached") == Some(&Value::Bool(true));

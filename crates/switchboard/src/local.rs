@@ -4,10 +4,10 @@
 //! that what a command shows is what a client gets.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use switchboard_config::Loaded;
-use switchboard_kernel::{Kernel, Level, Phase, Restart, ServerSpec, names};
+use switchboard_kernel::{COMMAND_LINE, Kernel, Restart, ServerSpec, names};
 use switchboard_peer::duplex::{self, Connection, Options, Role};
 use switchboard_peer::{Call, Handler, Remote as _};
 use switchboard_protocol::Revision;
@@ -16,10 +16,10 @@ use switchboard_wire::{ErrorObject, Limits, Notification, Raw};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
-use crate::arguments::Common;
 use crate::failure::Failure;
 use crate::identity::keeper::Keeper;
-use crate::{memory, setup, specs, storage};
+use crate::sight::{Progress, Seen};
+use crate::{memory, screen, specs, storage};
 
 /// Bytes that fit into the pipe before the writer waits.
 const PIPE: usize = 64 * 1024;
@@ -40,11 +40,6 @@ pub(crate) struct Local {
 }
 
 impl Local {
-    /// Starts all servers that can be started.
-    pub(crate) async fn start(common: &Common) -> Result<Self, Failure> {
-        Self::of(setup::read(common)?).await
-    }
-
     /// Starts the servers of a configuration.
     pub(crate) async fn of(loaded: Loaded) -> Result<Self, Failure> {
         let mut specs = specs::specs(&loaded.config, &loaded.data_dir);
@@ -81,17 +76,19 @@ impl Local {
         let keeper = Keeper::start(store.clone(), &loaded, CancellationToken::new()).await?;
         let mut options = specs::kernel_options(&loaded, Some(store))?;
         options.credentials = Some(keeper);
-        // A person who asks for the tools wants to see them all.
-        options.tools.level = Some(Level::All);
-        options.tools.agents.clear();
         let kernel = Kernel::new(options);
         kernel.apply(specs.clone());
         Ok(Self { loaded, kernel, specs, memory })
     }
 
+    /// What is known of each server.
+    pub(crate) fn seen(&self) -> Vec<Seen> {
+        self.kernel.described_servers().into_iter().filter_map(|server| serde_json::from_value(server).ok()).collect()
+    }
+
     /// Waits until every server has come up or failed.
     pub(crate) async fn settle(&self) {
-        self.kernel.settled(specs::patience(&self.specs)).await;
+        self.settle_for_those(|_| true).await;
     }
 
     /// Waits for the server that a tool's name points at; for all if it points at none.
@@ -99,25 +96,37 @@ impl Local {
         let Some(owner) = owner_of(&self.specs, tool) else {
             return self.settle().await;
         };
-        let waiting = async {
-            let starting = |kernel: &Kernel| {
-                kernel.status().iter().any(|status| status.id == owner.id && status.phase == Phase::Starting)
-            };
-            while starting(&self.kernel) {
-                tokio::time::sleep(LOOK).await;
+        self.settle_for_those(|server| *server.id == *owner.id).await;
+    }
+
+    /// Says how far they are where that takes a while.
+    async fn settle_for_those(&self, awaited: impl Fn(&Seen) -> bool) {
+        let mut progress = Progress::default();
+        let began = Instant::now();
+        // The servers' own start time-outs end the wait; this one is for the case that they do not.
+        while began.elapsed() < specs::patience(&self.specs) {
+            let mut seen = self.seen();
+            seen.retain(&awaited);
+            progress.lines(began.elapsed(), &seen).iter().for_each(screen::note);
+            if !seen.iter().any(Seen::is_starting) {
+                return;
             }
-        };
-        // The server's own start time-out ends the wait; this one is for the case that it does not.
-        let _ = tokio::time::timeout(specs::patience(&self.specs), waiting).await;
+            tokio::time::sleep(LOOK).await;
+        }
     }
 
     /// Becomes a client of the kernel. `handler` answers what the servers ask of it.
-    pub(crate) async fn connect(&self, capabilities: Raw, handler: Arc<dyn Handler>) -> Result<Client, Failure> {
+    pub(crate) async fn connect(
+        &self,
+        profile: Option<Arc<str>>,
+        capabilities: Raw,
+        handler: Arc<dyn Handler>,
+    ) -> Result<Client, Failure> {
         let limits = specs::message_limits(&self.loaded.config.settings);
-        let options = |role| Options { limits: limits.clone(), ..Options::new(role) };
         let (ours, theirs) = tokio::io::duplex(PIPE);
         let (reader, writer) = tokio::io::split(theirs);
-        let _served = duplex::start(reader, writer, options(Role::Server), Arc::new(self.kernel.clone()));
+        let options = Options { limits, profile, ..Options::new(Role::Server) };
+        let _served = duplex::start(reader, writer, options, Arc::new(self.kernel.clone()));
         let (reader, writer) = tokio::io::split(ours);
         Client::greet(reader, writer, &self.loaded, capabilities, handler).await
     }
@@ -155,8 +164,7 @@ impl Client {
         let options = Options { limits: specs::message_limits(settings), ..Options::new(Role::Client) };
         let connection = duplex::start(reader, writer, options, handler).connection;
         let client = Self { connection, longest: settings.limits.call_timeout_max + GOODBYE };
-        let info =
-            object(&[("name", Raw::string("switchboard-cli")), ("version", Raw::string(env!("CARGO_PKG_VERSION")))]);
+        let info = object(&[("name", Raw::string(COMMAND_LINE)), ("version", Raw::string(env!("CARGO_PKG_VERSION")))]);
         let hello = object(&[
             ("protocolVersion", Raw::string(Revision::LATEST_LEGACY.as_str())),
             ("capabilities", capabilities),
@@ -209,5 +217,5 @@ pub(crate) fn raw(value: &serde_json::Value) -> Raw {
 
 /// An error of the kernel or of a server behind it, for a person.
 pub(crate) fn refused(error: &ErrorObject) -> Failure {
-    Failure::failed(crate::screen::plain(&format!("{} (code {})", error.message, error.code)))
+    Failure::failed(screen::plain(&format!("{} (code {})", error.message, error.code)))
 }

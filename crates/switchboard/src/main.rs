@@ -23,6 +23,7 @@ mod registry;
 mod screen;
 mod serve;
 mod setup;
+mod sight;
 mod signals;
 mod specs;
 mod stdio;
@@ -49,11 +50,15 @@ type Outcome = Result<(), Failure>;
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
+    let json = arguments.common.json;
     match run(arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             if let Some(message) = failure.message() {
                 screen::note(format_args!("error: {message}"));
+                if json {
+                    screen::json_error(message, failure.code());
+                }
             }
             ExitCode::from(failure.code())
         }
@@ -110,6 +115,7 @@ fn run(arguments: Arguments) -> Outcome {
         Command::Tools(Tools { command: Some(ToolsCommand::Search(search)), .. }) if search.catalog.is_some() => {
             commands::tools::search::over_file(&common, &search)
         }
+        Command::Tools(options) if options.switches() => without_servers(commands::tools::switched(&common, &options)),
         Command::Memory(options) => without_servers(commands::memory::run(&common, &options)),
         Command::Tools(options) => with_servers(commands::tools::run(&common, &options)),
         Command::Manifest(options) => with_servers(commands::manifest::run(&common, &options)),

@@ -34,6 +34,19 @@ pub(crate) fn wanted(loaded: &Loaded) -> bool {
     !named && loaded.config.settings.memory.enabled.unwrap_or(loaded.files.is_empty())
 }
 
+/// That a configured server has the name of the memory, which therefore is not served although the file wants it.
+pub(crate) fn stood_in_for(loaded: &Loaded) -> Option<String> {
+    let server = loaded.config.servers.iter().find(|server| server.id() == ID)?;
+    (loaded.config.settings.memory.enabled == Some(true)).then(|| {
+        format!(
+            "the built-in memory is not served: {}:{} has a server with the id \"{ID}\"; give it another id, or say \
+             `enabled = false` under `[memory]`",
+            server.file.display(),
+            server.line
+        )
+    })
+}
+
 /// Says that a memory which was used before is not among the servers now, where nobody decided that.
 pub(crate) fn tell_if_left_out(loaded: &Loaded) {
     let undecided = loaded.config.settings.memory.enabled.is_none();

@@ -5,7 +5,7 @@
 use std::fmt::Display;
 use std::io::{self, BufRead, IsTerminal as _, Write};
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// Writes a line for people or programs on standard output. A reader that has gone is no error of ours.
 pub(crate) fn out(text: impl Display) {
@@ -17,9 +17,49 @@ pub(crate) fn note(text: impl Display) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
-/// Writes a value as JSON on standard output.
+/// Writes the answer of a command as JSON on standard output: an object that names the version of its shape.
 pub(crate) fn json(value: &Value) {
-    out(printable_json(&format!("{value:#}")));
+    out(printable_json(&format!("{:#}", shaped(value))));
+}
+
+/// The same on one line, for commands that go on and have an object for everything that happens.
+pub(crate) fn json_line(value: &Value) {
+    out(printable_json(&shaped(value).to_string()));
+}
+
+/// The version of the shape of what `--json` prints. Members may be added to a version; one that goes or changes makes another.
+pub(crate) const SCHEMA_VERSION: u64 = 1;
+
+/// The answer of a command as all of them look: an object with the version of the shape, times to the millisecond.
+fn shaped(value: &Value) -> Value {
+    let mut shaped = match value {
+        Value::Object(members) => members.clone(),
+        other => Map::from_iter([("value".to_owned(), other.clone())]),
+    };
+    shaped.entry("schema_version").or_insert(SCHEMA_VERSION.into());
+    for (key, value) in &mut shaped {
+        in_milliseconds(key, value);
+    }
+    Value::Object(shaped)
+}
+
+/// Writes times of members that are called as times (`granted_at`) to the millisecond.
+fn in_milliseconds(key: &str, value: &mut Value) {
+    match value {
+        Value::Object(members) => members.iter_mut().for_each(|(key, value)| in_milliseconds(key, value)),
+        Value::Array(items) => items.iter_mut().for_each(|value| in_milliseconds(key, value)),
+        Value::String(text) if key.ends_with("_at") || key == "timestamp" => {
+            if let Ok(time) = text.parse::<jiff::Timestamp>() {
+                *text = format!("{time:.3}");
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Writes what went wrong as JSON on standard output.
+pub(crate) fn json_error(message: &str, exit_code: u8) {
+    json(&serde_json::json!({"error": {"message": message, "exit_code": exit_code}}));
 }
 
 /// Text without anything that drives a terminal: escape sequences go, other control characters become `?`. Line ends
@@ -194,6 +234,26 @@ pub(crate) fn confirmed(question: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_answer_has_one_shape() {
+        use serde_json::json;
+        for (given, expected) in [
+            (json!({"a": 1}), json!({"a": 1, "schema_version": 1})),
+            (json!({"schema_version": 7}), json!({"schema_version": 7})),
+            (json!([1]), json!({"value": [1], "schema_version": 1})),
+            (
+                json!({"rows": [{"granted_at": "2026-11-16T10:00:00.123456789Z", "name": "2026-11-16T10:00:00Z"}]}),
+                json!({"rows": [{"granted_at": "2026-11-16T10:00:00.123Z", "name": "2026-11-16T10:00:00Z"}], "schema_version": 1}),
+            ),
+            (
+                json!({"ends_at": "2026-11-16T10:00:00Z"}),
+                json!({"ends_at": "2026-11-16T10:00:00.000Z", "schema_version": 1}),
+            ),
+        ] {
+            assert_eq!(shaped(&given), expected);
+        }
+    }
 
     #[test]
     fn nothing_from_a_server_drives_a_terminal() {

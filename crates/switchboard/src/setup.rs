@@ -1,6 +1,7 @@
 //! From the command line to a configuration: which files are read, and which one is changed.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use switchboard_config::{
     ApprovalPolicy, Config, ConfigError, Environment, Loaded, Server, Sources, load, user_config_file,
@@ -8,7 +9,7 @@ use switchboard_config::{
 
 use crate::arguments::Common;
 use crate::failure::Failure;
-use crate::screen;
+use crate::{memory, screen, specs};
 
 /// A variable by which clients of `stdio` say that they want a kernel of their own.
 pub(crate) const OWN_KERNEL: &str = "SWITCHBOARD_OWN_KERNEL";
@@ -33,7 +34,52 @@ pub(crate) fn read(common: &Common) -> Result<Loaded, Failure> {
 pub(crate) fn problems(loaded: &Loaded) -> Vec<String> {
     let faults = loaded.config.errors().map(ConfigError::to_string);
     let loud = unguarded(&loaded.config);
-    loaded.warnings.iter().cloned().chain(loud).chain(without_effect(&loaded.config)).chain(faults).collect()
+    let unknown = unknown_in_profiles(&loaded.config);
+    let warnings = loaded.warnings.iter().cloned().chain(loud).chain(without_effect(&loaded.config));
+    warnings.chain(unknown).chain(memory::stood_in_for(loaded)).chain(faults).collect()
+}
+
+/// The profile of this name, which must be one of the configuration.
+///
+/// # Errors
+/// There is none of that name.
+pub(crate) fn profile(loaded: &Loaded, name: Option<&str>) -> Result<Option<Arc<str>>, Failure> {
+    let Some(name) = name else { return Ok(None) };
+    let known: Vec<&str> = loaded.config.settings.profiles.keys().map(String::as_str).collect();
+    if known.contains(&name) {
+        return Ok(Some(name.into()));
+    }
+    let name = screen::plain_line(name);
+    let hint = match (switchboard_config::nearest(&name, &known), known.is_empty()) {
+        (Some(near), _) => format!("did you mean \"{near}\"?"),
+        (None, true) => format!("write [profiles.{name}] into the configuration (docs/profiles.md)"),
+        (None, false) => format!("there are: {}", known.join(", ")),
+    };
+    Err(Failure::usage(format!("there is no profile \"{name}\"; {hint}")))
+}
+
+/// Servers that profiles name and nobody knows.
+fn unknown_in_profiles(config: &Config) -> impl Iterator<Item = String> {
+    let known = |id: &str| config.server(id).is_some() || id == memory::ID;
+    let profiles = config.settings.profiles.iter();
+    profiles.flat_map(move |(name, profile)| {
+        let unknown = profile.servers.iter().filter(move |id| !known(id));
+        unknown.map(move |id| format!("the profile \"{name}\" names the server \"{id}\", which is not configured"))
+    })
+}
+
+/// That a server's relative paths mean its own folder, and what to do about it.
+pub(crate) fn relative_paths(server: &Server, data_dir: &Path) -> Option<(String, String)> {
+    let paths = switchboard_config::relative_paths(&server.entry);
+    if paths.is_empty() || server.origin != switchboard_config::Origin::User {
+        return None;
+    }
+    let folder = specs::work_folder(data_dir, server.id());
+    let named: Vec<String> = paths.iter().map(|path| format!("`{path}`")).collect();
+    let (is, means) =
+        if paths.len() == 1 { ("is a relative path", "it means") } else { ("are relative paths", "they mean") };
+    let detail = format!("{} {is}; {means} the server's own folder, {}", named.join(", "), folder.display());
+    Some((detail, format!("write the whole path, or set `cwd`, in {}:{}", server.file.display(), server.line)))
 }
 
 /// What a person should know who switched the questions off, every time.
@@ -95,6 +141,12 @@ pub(crate) fn text_to_change(file: &Path) -> Result<Option<String>, Failure> {
         Err(error) if *error.kind() == switchboard_config::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error.into()),
     }
+}
+
+/// What a file begins with that is made for a first server. The memory was there without a file, and stays; a project decides
+/// nothing about it.
+pub(crate) const fn beginning(project: bool) -> &'static str {
+    if project { "" } else { "# The built-in memory; `enabled = false` switches it off.\n[memory]\nenabled = true\n" }
 }
 
 /// The servers that are meant to run and can.

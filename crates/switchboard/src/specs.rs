@@ -6,21 +6,21 @@ use std::time::Duration;
 
 use sha2::{Digest as _, Sha256};
 use switchboard_config::{
-    self as config, Endpoint, Era, IsolationMode, Loaded, Origin, Rates, RestartMode, Server, Settings, ToolEntry,
-    TrustLevel,
+    self as config, Endpoint, Era, IsolationMode, Loaded, Origin, PinMode, Rates, RestartMode, Server, Settings,
+    ToolEntry, TrustLevel,
 };
 use switchboard_guard::arguments::{OwnFiles, Place};
 use switchboard_guard::code::Level;
 use switchboard_guard::risk::OperatorWord;
 use switchboard_guard::shell::Understood;
 use switchboard_kernel::{
-    self as kernel, AgentTools, Allowance, BreakerPolicy, Budget, GateOptions, Isolation, KernelOptions,
-    PressurePolicy, PrincipalRates, PromptPolicy, Quota, Rate, Restart, RetryPolicy, ServerPolicy, ServerSpec, Sharing,
-    ToolContext, Upkeep,
+    self as kernel, AgentTools, Allowance, BreakerPolicy, Budget, ClientTools, Clients, Curated, GateOptions,
+    Isolation, KernelOptions, PinPolicy, PressurePolicy, PrincipalRates, PromptPolicy, Quota, Rate, Restart,
+    RetryPolicy, ServerPolicy, ServerSpec, Sharing, Shown, ToolContext, Upkeep,
 };
 use switchboard_peer::client::{EraChoice, Target};
 use switchboard_store::Store;
-use switchboard_transport::child::CommandSpec;
+use switchboard_transport::child::{self, CommandSpec};
 use switchboard_transport::confine::{FilesystemScope, Mode, NetworkScope, Overrides};
 use switchboard_wire::Limits;
 
@@ -49,7 +49,7 @@ pub(crate) fn spec(server: &Server, surroundings: &Surroundings<'_>) -> Option<S
         RestartMode::Always => Restart::Always,
     };
     let upkeep = upkeep(server, limits);
-    let (start_timeout, call_timeout) = (server.start_timeout(limits), server.call_timeout(limits));
+    let (start_timeout, call_timeout) = (start_timeout(server, limits), server.call_timeout(limits));
     let mut print = Fingerprint::new(server);
     print.word(&format!("{era:?} {sharing:?} {restart:?} {start_timeout:?} {call_timeout:?} {upkeep:?}"));
     let target = target(server, endpoint, surroundings, &mut print);
@@ -76,6 +76,7 @@ fn upkeep(server: &Server, limits: &config::Limits) -> Upkeep {
         restart_window: restart.window,
         backoff_base: restart.backoff_base,
         backoff_max: restart.backoff_max,
+        list_timeout: Some(server.start_timeout(limits)),
         stop_timeout: said.stop_timeout.unwrap_or(limits.stop_timeout),
         drain: said.drain_timeout.unwrap_or(limits.drain_timeout),
         health_every: Some(said.health_every.unwrap_or(limits.health_every)).filter(|every| !every.is_zero()),
@@ -97,6 +98,11 @@ pub(crate) struct Surroundings<'a> {
 const SANDBOXES: &str = "sandboxes";
 /// The folder of the working folders of servers that name none, in the data folder.
 const WORK: &str = "work";
+
+/// The working folder of a server of the user's file that names none.
+pub(crate) fn work_folder(data_dir: &Path, id: &str) -> PathBuf {
+    data_dir.join(WORK).join(id)
+}
 
 /// Whether the process of a server may be confined.
 fn is_confined(server: &Server, settings: &Settings) -> bool {
@@ -159,6 +165,8 @@ fn policy(server: &Server, settings: &Settings) -> ServerPolicy {
     });
     let schemas = server.entry.tools.iter().filter_map(|(name, tool)| Some((name.clone(), tool.schema?)));
     let disabled = server.entry.tools.iter().filter(|(_, tool)| tool.enabled == Some(false));
+    let tools_of = server.entry.tools.iter();
+    let tool_pins = tools_of.map(|(name, tool)| (name.clone(), pin_policy(server, settings, tool.pins)));
     let texts = server.entry.tools.iter().filter(|(_, tool)| !tool.text_arguments.is_empty());
     let prompts = server.entry.prompts.iter().map(|(name, prompt)| {
         let prompt = PromptPolicy {
@@ -168,7 +176,9 @@ fn policy(server: &Server, settings: &Settings) -> ServerPolicy {
         };
         (name.clone(), prompt)
     });
+    let curated = server.entry.tools.iter().map(|(name, tool)| (name.clone(), curated(tool)));
     ServerPolicy {
+        curated: curated.filter(|(_, curated)| !curated.is_empty()).map(|(name, one)| (name, Arc::new(one))).collect(),
         disabled: disabled.map(|(name, _)| name.clone()).collect(),
         trust: server.trust_level(),
         default_policy: server.entry.default_policy,
@@ -184,10 +194,42 @@ fn policy(server: &Server, settings: &Settings) -> ServerPolicy {
         only_for: None,
         description: server.entry.description.clone(),
         extensions: mgp.map(|mgp| mgp.extensions.clone()).unwrap_or_default(),
+        pins: pin_policy(server, settings, server.entry.pins).or_else(|| settings.gate.pins.map(pin_policy_of)),
+        tool_pins: tool_pins.filter_map(|(name, pins)| Some((name, pins?))).collect(),
     }
 }
 
-fn operator_word(entry: &ToolEntry) -> OperatorWord {
+/// What is said of a server or a tool. What a project's file says can only be stricter than what the user wants of such
+/// a server.
+fn pin_policy(server: &Server, settings: &Settings, said: Option<PinMode>) -> Option<PinPolicy> {
+    let said = said.map(pin_policy_of)?;
+    if server.origin != Origin::Project {
+        return Some(said);
+    }
+    let is_program = matches!(server.endpoint(), Ok(Endpoint::Stdio(_)));
+    let wanted = settings.gate.pins.map(pin_policy_of);
+    Some(said.max(wanted.unwrap_or_else(|| PinPolicy::usual(is_program, server.trust_level()))))
+}
+
+const fn pin_policy_of(mode: PinMode) -> PinPolicy {
+    match mode {
+        PinMode::Off => PinPolicy::Off,
+        PinMode::Follow => PinPolicy::Follow,
+        PinMode::Ask => PinPolicy::Ask,
+        PinMode::Strict => PinPolicy::Strict,
+    }
+}
+
+fn curated(tool: &ToolEntry) -> Curated {
+    Curated {
+        name: tool.name.clone(),
+        description: tool.description.clone(),
+        defaults: tool.defaults.clone(),
+        fixed: tool.fixed.clone(),
+    }
+}
+
+pub(crate) fn operator_word(entry: &ToolEntry) -> OperatorWord {
     OperatorWord { risk: entry.risk, validator: entry.validator, confirm: entry.confirm }
 }
 
@@ -249,6 +291,7 @@ pub(crate) fn kernel_options(loaded: &Loaded, store: Option<Store>) -> Result<Ke
             Some(Rate { count, window: Duration::from_secs(1), burst: count.saturating_mul(2) })
         }),
         server_requests: limits.server_requests,
+        concurrent_starts: limits.concurrent_starts.unwrap_or(usual.concurrent_starts),
         gate: GateOptions {
             store,
             approval_policy: settings.approval_policy,
@@ -267,6 +310,7 @@ pub(crate) fn kernel_options(loaded: &Loaded, store: Option<Store>) -> Result<Ke
             reads_without_record: gate.reads_without_record,
             understood: understood(settings)?,
             own_files: Arc::new(own_files(loaded)),
+            profiles: settings.profiles.iter().map(|(name, said)| (name.clone(), profile(said))).collect(),
         },
         tools: tool_context(&settings.tools),
         ..usual
@@ -343,9 +387,32 @@ fn tool_context(settings: &config::ToolSettings) -> ToolContext {
             cache_limit: settings.cache_limit,
         },
         agents: settings.agents.iter().map(|(name, settings)| (name.clone(), agent(settings))).collect(),
+        clients: Clients::new(settings.clients.iter().map(|(name, settings)| (name.as_str(), client_tools(settings)))),
         // Its files are read by whoever starts the kernel.
         judge: None,
     }
+}
+
+fn profile(said: &config::ProfileSettings) -> kernel::Profile {
+    let names = |names: &[String]| names.iter().map(|name| kernel::ToolName::from(name.as_str())).collect();
+    kernel::Profile {
+        servers: said.servers.clone(),
+        tools: names(&said.tools),
+        without: names(&said.without),
+        shown: said.level.map(|level| tool_level(level).map_or(Shown::Auto, Shown::At)),
+        pinned: said.pinned.clone(),
+        max_risk: said.max_risk,
+        confirm: match said.confirm {
+            config::ProfileConfirm::Usual => kernel::Confirm::Usual,
+            config::ProfileConfirm::Changes => kernel::Confirm::Changes,
+            config::ProfileConfirm::All => kernel::Confirm::All,
+        },
+    }
+}
+
+fn client_tools(settings: &config::ClientSettings) -> ClientTools {
+    let shown = |level| tool_level(level).map_or(Shown::Auto, Shown::At);
+    ClientTools { shown: settings.level.map(shown), max_tokens: settings.max_tokens, max_tools: settings.max_tools }
 }
 
 fn tool_level(level: config::ToolLevel) -> Option<kernel::Level> {
@@ -357,6 +424,17 @@ fn tool_level(level: config::ToolLevel) -> Option<kernel::Level> {
         config::ToolLevel::Hybrid => Some(kernel::Level::Hybrid),
     }
 }
+
+/// How long a server may take to start. One whose package has to be fetched first is not broken off in the middle of that: half a
+/// package would stay behind, and it would never start again.
+fn start_timeout(server: &Server, limits: &config::Limits) -> Duration {
+    let usual = server.entry.start_timeout.is_none() && limits.start_timeout == config::Limits::default().start_timeout;
+    let fetches = matches!(server.endpoint(), Ok(Endpoint::Stdio(stdio)) if child::fetches(&stdio.program));
+    if usual && fetches { FETCHING } else { server.start_timeout(limits) }
+}
+
+/// How long a server may take whose package is fetched first.
+const FETCHING: Duration = Duration::from_secs(300);
 
 /// The bounds on one message.
 pub(crate) fn message_limits(settings: &Settings) -> Limits {
@@ -382,7 +460,7 @@ fn target(server: &Server, endpoint: &Endpoint, surroundings: &Surroundings<'_>,
             // Servers of the user's file are the same whichever folder their clients were started in.
             // A confined one does not see our data folder.
             let own = (server.origin == Origin::User && !is_confined(server, surroundings.settings))
-                .then(|| surroundings.data_dir.join(WORK).join(server.id()));
+                .then(|| work_folder(surroundings.data_dir, server.id()));
             let (cwd, makes_cwd) = match &stdio.cwd {
                 Some(cwd) => (Some(cwd.clone()), false),
                 None => (own.clone(), own.is_some()),
@@ -473,6 +551,33 @@ mod tests {
     }
 
     #[test]
+    fn a_project_file_only_makes_pins_stricter() {
+        use PinPolicy::{Ask, Follow, Off, Strict};
+        let program = "[[servers]]\nid = 's'\ncommand = 's'\n";
+        let remote = "[[servers]]\nid = 's'\nurl = 'https://x.test/mcp'\n";
+        for (server, gate, said, own, projects) in [
+            (program, "", "", None, None),
+            (program, "", "pins = 'off'", Some(Off), Some(Follow)),
+            (program, "", "pins = 'strict'", Some(Strict), Some(Strict)),
+            (remote, "", "pins = 'follow'", Some(Follow), Some(Ask)),
+            (program, "[gate]\npins = 'ask'", "pins = 'follow'", Some(Follow), Some(Ask)),
+            (program, "[gate]\npins = 'off'", "pins = 'follow'", Some(Follow), Some(Follow)),
+            (program, "[gate]\npins = 'strict'", "", Some(Strict), Some(Strict)),
+        ] {
+            let text = format!("{gate}\n{server}{said}\n[servers.tools.t]\n{said}\n");
+            let config = Config::parse(Path::new("mgp.toml"), &text, &Environment::default()).unwrap();
+            let mut server = config.servers[0].clone();
+            let at = |server: &Server| policy(server, &config.settings);
+            assert_eq!(at(&server).pins, own, "{text}");
+            server.origin = Origin::Project;
+            assert_eq!(at(&server).pins, projects, "{text}");
+            if !said.is_empty() {
+                assert_eq!(at(&server).tool_pins.get("t").copied(), projects, "{text}");
+            }
+        }
+    }
+
+    #[test]
     fn our_own_files_are_the_data_folder_the_store_and_all_configuration() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("mgp.toml");
@@ -493,7 +598,7 @@ mod tests {
         ] {
             let path = folder.path().join(name).to_string_lossy().into_owned();
             let arguments = switchboard_wire::Raw::array(&[switchboard_wire::Raw::string(&path)]);
-            assert_eq!(own.suspects(&arguments, &[]).touched.is_some(), ours, "{name}");
+            assert_eq!(own.suspects(&arguments, &[], false).touched.is_some(), ours, "{name}");
         }
     }
 

@@ -29,11 +29,15 @@ pub(crate) async fn run(common: &Common, options: &Stdio) -> Outcome {
     let signals = Signals::take()?;
     let sources = setup::sources(common)?;
     let loaded = switchboard_config::load(&sources)?;
+    let profile = setup::profile(&loaded, options.profile.as_deref())?;
     if !attach::alone(options.own) {
-        match attach::running_or_started(common, &sources, &loaded).await {
+        match attach::running_or_started(common, &sources, &loaded, profile.as_deref()).await {
             Ok(attached) => {
                 tell(&loaded);
-                return attach::relay(attached, signals, loaded.config.settings.limits.shutdown_grace).await;
+                let grace = loaded.config.settings.limits.shutdown_grace;
+                let again =
+                    || async { attach::running_or_started(common, &sources, &loaded, profile.as_deref()).await };
+                return attach::relay(attached, signals, grace, again).await;
             }
             Err(failure) => {
                 let why = failure.message().unwrap_or_default();
@@ -41,7 +45,7 @@ pub(crate) async fn run(common: &Common, options: &Stdio) -> Outcome {
             }
         }
     }
-    own(signals, sources, loaded).await
+    own(signals, sources, loaded, profile).await
 }
 
 /// What a person should know who starts a client.
@@ -116,11 +120,11 @@ pub(crate) fn stream_options(settings: &Settings) -> Options {
     options
 }
 
-async fn own(mut signals: Signals, sources: Sources, loaded: Loaded) -> Outcome {
+async fn own(mut signals: Signals, sources: Sources, loaded: Loaded, profile: Option<Arc<str>>) -> Outcome {
     let hosted = Hosted::start(sources, loaded).await?;
     let kernel = &hosted.kernel;
     let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
-    let started = duplex::start(input, output, hosted.options.clone(), Arc::new(kernel.clone()));
+    let started = duplex::start(input, output, Options { profile, ..hosted.options.clone() }, Arc::new(kernel.clone()));
     let signalled = tokio::select! {
         () = started.finished.cancelled() => false,
         () = signals.next() => true,

@@ -32,7 +32,7 @@ use tokio::sync::watch;
 
 use crate::confine::{ExitCause, Profile, Refusal};
 
-pub use self::environment::{names, wanted};
+pub use self::environment::{fetched_package, fetches, may_be_secret, names, program_name, wanted};
 pub use self::stderr::StderrTail;
 
 /// How long the end of processes that were killed is waited for.

@@ -18,7 +18,8 @@ use crate::process;
 use crate::tally::tail;
 
 const JOB_LIMIT: Duration = Duration::from_secs(180);
-const STEP_LIMIT: Duration = Duration::from_secs(40);
+/// What the official SDKs wait for an answer by default. A list may wait for servers that are starting.
+const STEP_LIMIT: Duration = Duration::from_secs(60);
 
 /// How a client talks to a server that offers both eras.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -140,7 +141,8 @@ impl Client {
             Program::Inspector => return inspect(peers, place, target, steps),
         };
         let requests: Vec<&Value> = steps.iter().map(|step| &step.request).collect();
-        let job = json!({"mode": mode, "transport": target.json(), "steps": requests});
+        let job = json!({"mode": mode, "transport": target.json(), "steps": requests,
+            "step_ms": STEP_LIMIT.as_secs() * 1_000});
         command.arg(job.to_string()).env("NO_PROXY", "127.0.0.1");
         let output = process::quiet(&mut command, JOB_LIMIT)?;
         let line = output.stdout.lines().rev().find(|line| line.starts_with('{'));

@@ -224,3 +224,45 @@ proptest! {
         prop_assert_eq!(best(&changed), best(&fresh));
     }
 }
+
+fn described(server: &str, name: &str, description: &str) -> Tool {
+    Tool {
+        id: format!("{server}__{name}"),
+        server: server.to_owned(),
+        name: name.to_owned(),
+        description: description.to_owned(),
+        ..Tool::default()
+    }
+}
+
+/// Tools of real servers that were missed: described in four words, named like what changes the same, or in other words.
+#[test]
+fn servers_count_questions_find_what_reads_and_people_use_other_words() {
+    let mut catalog = Catalog::default();
+    let filler = ["lamp", "chair", "shelf", "bench", "frame", "stool"];
+    let noise = filler.iter().flat_map(|thing| {
+        ["bend", "glue", "carve"]
+            .map(|verb| described("shop", &format!("{verb}_{thing}"), &format!("{verb} the {thing}")))
+    });
+    let mut tools: Vec<Tool> = noise.collect();
+    tools.extend([
+        described("postgres", "query", "Run a read-only SQL query"),
+        described("backup", "dump_database", "Dump a database to a file"),
+        described("tracker", "remove_issues", "Issues of a project"),
+        described("tracker", "list_issues", "Issues of a project"),
+        described("cloud", "start_machine", "Start a cloud machine with some text"),
+        described("voices", "text_to_speech", "Convert text to speech"),
+    ]);
+    tools.push(Tool { server_title: "Acme Billing".to_owned(), ..described("ab1", "query", "Answers") });
+    catalog.extend(tools);
+    for (query, expected) in [
+        ("how many orders are in postgres", "postgres__query"),
+        ("which tickets does the project have", "tracker__list_issues"),
+        ("cancel the tickets of the project", "tracker__remove_issues"),
+        ("read this text aloud", "voices__text_to_speech"),
+        ("find an invoice in acme billing", "ab1__query"),
+    ] {
+        let found = catalog.search(&Search::new(query), |_| true);
+        assert_eq!(&*found.hits[0].id, expected, "{query}: {:?}", found.hits);
+    }
+}

@@ -24,7 +24,8 @@ pub(super) fn with(text: &str, section: &'static str, name: &str, value: &Value)
     let whole = root(&plain);
     let members = members_of(&plain, whole.clone());
     let Some(found) = members.iter().find(|member| member.key == section) else {
-        return Ok(inserted(text, &plain, whole.start, section, &json!({name: value})));
+        let shown = indented(&json!({name: value}), &indent_within(text, whole.start));
+        return Ok(inserted(text, &plain, whole.start, section, &shown));
     };
     let inner = members_of(&plain, found.value.clone());
     match inner.iter().find(|member| member.key == name) {
@@ -32,19 +33,53 @@ pub(super) fn with(text: &str, section: &'static str, name: &str, value: &Value)
             let shown = indented(value, indent_at(text, old.start));
             Ok(format!("{}{shown}{}", &text[..old.value.start], &text[old.value.end..]))
         }
-        None => Ok(inserted(text, &plain, found.value.start, name, value)),
+        None => {
+            let shown = indented(value, &indent_within(text, found.value.start));
+            Ok(inserted(text, &plain, found.value.start, name, &shown))
+        }
     }
+}
+
+/// The value of a member of one of its sections, as it is written.
+pub(super) fn text_of(text: &str, section: &'static str, name: &str) -> Result<Option<String>, ConnectError> {
+    let (_, inner) = inner_of(text, section)?;
+    let member = inner.iter().find(|member| member.key == name);
+    Ok(member.map(|member| text[member.value.clone()].to_owned()))
+}
+
+/// The text with a member whose value is put there as it is written; `None` where there is one of this name.
+pub(super) fn with_text(
+    text: &str,
+    section: &'static str,
+    name: &str,
+    value: &str,
+) -> Result<Option<String>, ConnectError> {
+    if text_of(text, section, name)?.is_some() {
+        return Ok(None);
+    }
+    let start = if text.trim().is_empty() { "{}\n" } else { text };
+    let (plain, mut text) = (checked(start, section)?, start.to_owned());
+    let whole = root(&plain);
+    if !members_of(&plain, whole.clone()).iter().any(|member| member.key == section) {
+        text = inserted(&text, &plain, whole.start, section, "{}");
+    }
+    let plain = checked(&text, section)?;
+    let members = members_of(&plain, root(&plain));
+    let found = members.iter().find(|member| member.key == section);
+    let with = found.map(|found| inserted(&text, &plain, found.value.start, name, value));
+    // What cannot be read afterwards is not written.
+    let is_good = |text: &String| {
+        let read = |text: &str| serde_json::from_str::<Value>(&jsonc::plain(text)).ok();
+        let (all, entry) = (read(text), read(value));
+        entry.is_some() && all.is_some_and(|all| all[section].get(name) == entry.as_ref())
+    };
+    let lost = || ConnectError::Unreadable(format!("the entry {name:?} has to be put back by hand"));
+    with.filter(is_good).map(Some).ok_or_else(lost)
 }
 
 /// The text without a member of one of its sections; `None` where it has none of this name.
 pub(super) fn without(text: &str, section: &'static str, name: &str) -> Result<Option<String>, ConnectError> {
-    if text.trim().is_empty() {
-        return Ok(None);
-    }
-    let plain = checked(text, section)?;
-    let members = members_of(&plain, root(&plain));
-    let Some(found) = members.iter().find(|member| member.key == section) else { return Ok(None) };
-    let inner = members_of(&plain, found.value.clone());
+    let (plain, inner) = inner_of(text, section)?;
     let Some(at) = inner.iter().position(|member| member.key == name) else { return Ok(None) };
     let gone = &inner[at];
     let line = text[..gone.start].trim_end().len();
@@ -96,6 +131,18 @@ fn root(plain: &str) -> Range<usize> {
     start..plain.trim_end().len()
 }
 
+/// The text without comments, and the members of one of its sections; none where there is no such section.
+fn inner_of(text: &str, section: &'static str) -> Result<(String, Vec<Member>), ConnectError> {
+    if text.trim().is_empty() {
+        return Ok((String::new(), Vec::new()));
+    }
+    let plain = checked(text, section)?;
+    let members = members_of(&plain, root(&plain));
+    let found = members.iter().find(|member| member.key == section);
+    let inner = found.map(|found| members_of(&plain, found.value.clone())).unwrap_or_default();
+    Ok((plain, inner))
+}
+
 /// The members of an object in a text that is known to be JSON.
 fn members_of(plain: &str, object: Range<usize>) -> Vec<Member> {
     let bytes = plain.as_bytes();
@@ -140,16 +187,20 @@ fn value_end(bytes: &[u8], start: usize) -> usize {
 }
 
 /// The text with a member as the first of the object that begins at `open`.
-fn inserted(text: &str, plain: &str, open: usize, key: &str, value: &Value) -> String {
+fn inserted(text: &str, plain: &str, open: usize, key: &str, shown: &str) -> String {
     let outer = indent_at(text, open);
-    let indent = format!("{outer}  ");
-    let shown = indented(value, &indent);
+    let indent = indent_within(text, open);
     let rest = &text[open + 1..];
     let is_empty = plain[open + 1..].trim_start().starts_with('}');
     let end = if is_empty && rest.trim_start().starts_with('}') { format!("\n{outer}") } else { String::new() };
     let rest = if end.is_empty() { rest } else { rest.trim_start() };
     let comma = if is_empty { "" } else { "," };
     format!("{}\n{indent}{}: {shown}{comma}{end}{rest}", &text[..=open], json!(key))
+}
+
+/// The blanks in front of the members of the object that begins at `open`.
+fn indent_within(text: &str, open: usize) -> String {
+    format!("{}  ", indent_at(text, open))
 }
 
 /// The blanks at the beginning of the line in which something stands.

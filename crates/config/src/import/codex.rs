@@ -33,7 +33,7 @@ pub(super) fn read(file: &Path, text: &str) -> Result<ClientFile, ImportError> {
             Ok(mut entry) => {
                 entry.id = ids::sanitized(name);
                 let (file, name) = (file.to_owned(), name.to_owned());
-                found.servers.push(Imported { client: Client::Codex, file, name, entry, notes });
+                found.servers.push(Imported { client: Client::Codex, file, name, entry, project: None, notes });
             }
             Err(reason) => {
                 found.warnings.push(format!("{}: `mcp_servers.{name}` {reason}; it was left out", file.display()));

@@ -1,4 +1,4 @@
-//! The JSON files: Claude Desktop, Claude Code, Cursor and VS Code.
+//! The JSON files: all clients but Codex. Comments are left out everywhere: most clients take them.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,10 +13,9 @@ use crate::ids;
 use crate::parse::TRANSPORT_HEADERS;
 use crate::secret::Secret;
 
-pub(super) fn read(client: Client, file: &Path, text: &str) -> Result<ClientFile, ImportError> {
+pub(super) fn read(client: Client, file: &Path, project: Option<&Path>, text: &str) -> Result<ClientFile, ImportError> {
     let fail = |line, column, message: String| ImportError { file: file.to_owned(), line, column, message };
-    let text =
-        if client == Client::VsCode { jsonc::plain(text) } else { text.trim_start_matches('\u{feff}').to_owned() };
+    let text = jsonc::plain(text);
     if text.trim().is_empty() {
         return Ok(ClientFile::default());
     }
@@ -26,7 +25,7 @@ pub(super) fn read(client: Client, file: &Path, text: &str) -> Result<ClientFile
         fail(error.line(), error.column(), format!("not valid JSON: {message}"))
     })?;
     let mut reader = Reader { client, file, found: ClientFile::default() };
-    for section in sections(client, file, &root) {
+    for section in sections(client, project, &root) {
         let servers = section.servers.as_object().ok_or_else(|| {
             fail(1, 1, format!("`{}` must be an object whose keys are the names of servers", section.name))
         })?;
@@ -48,8 +47,7 @@ struct Section<'a> {
     disabled: Vec<&'a str>,
 }
 
-fn sections<'a>(client: Client, file: &'a Path, root: &'a Value) -> Vec<Section<'a>> {
-    let project = project_of(client, file);
+fn sections<'a>(client: Client, project: Option<&'a Path>, root: &'a Value) -> Vec<Section<'a>> {
     let mut list = Vec::new();
     let mut add = |name: &str, servers: Option<&'a Value>| {
         if let Some(servers) = servers {
@@ -62,7 +60,11 @@ fn sections<'a>(client: Client, file: &'a Path, root: &'a Value) -> Vec<Section<
         add("mcp.servers", root.get("mcp.servers"));
         add("mcp.servers", root.get("mcp").and_then(|mcp| mcp.get("servers")));
     }
-    add("mcpServers", root.get("mcpServers"));
+    match client {
+        Client::Zed => add("context_servers", root.get("context_servers")),
+        Client::OpenCode => add("mcp", root.get("mcp")),
+        _ => add("mcpServers", root.get("mcpServers")),
+    }
     if client == Client::ClaudeCode {
         for (path, settings) in root.get("projects").and_then(Value::as_object).into_iter().flatten() {
             let Some(servers) = settings.get("mcpServers") else { continue };
@@ -79,18 +81,6 @@ fn sections<'a>(client: Client, file: &'a Path, root: &'a Value) -> Vec<Section<
     list
 }
 
-/// The folder of the project that a file stands in, by the file's own place.
-fn project_of(client: Client, file: &Path) -> Option<&Path> {
-    let parent = file.parent()?;
-    let folder = parent.file_name()?;
-    match client {
-        Client::ClaudeCode if file.file_name()? == ".mcp.json" => Some(parent),
-        Client::Cursor if folder == ".cursor" => parent.parent(),
-        Client::VsCode if folder == ".vscode" => parent.parent(),
-        _ => None,
-    }
-}
-
 struct Reader<'a> {
     client: Client,
     file: &'a Path,
@@ -102,7 +92,7 @@ impl Reader<'_> {
         let mut notes = Vec::new();
         let context = Context { client: self.client, project: section.project };
         let converted = match server.as_object() {
-            Some(fields) => convert(fields, &context, &mut notes),
+            Some(fields) => convert(&usual(self.client, fields), &context, &mut notes),
             None => Err("is not an object".to_owned()),
         };
         let mut entry = match converted {
@@ -127,8 +117,41 @@ impl Reader<'_> {
         }
         entry.id = ids::sanitized(name);
         let (client, file, name) = (self.client, self.file.to_owned(), name.to_owned());
-        self.found.servers.push(Imported { client, file, name, entry, notes });
+        let project = section.project.filter(|_| section.project_only).map(Path::to_owned);
+        self.found.servers.push(Imported { client, file, name, entry, project, notes });
     }
+}
+
+/// An entry with the names of keys that most clients use.
+fn usual(client: Client, fields: &Map<String, Value>) -> Map<String, Value> {
+    let mut out = Map::new();
+    for (key, value) in fields {
+        match (client, key.as_str(), value) {
+            // opencode: the program and its arguments are one list.
+            (Client::OpenCode, "command", Value::Array(words)) => {
+                out.extend(words.first().map(|program| ("command".to_owned(), program.clone())));
+                out.insert("args".to_owned(), words.iter().skip(1).cloned().collect());
+            }
+            (Client::OpenCode, "environment", value) => drop(out.insert("env".to_owned(), value.clone())),
+            (Client::OpenCode, "type", Value::String(kind)) if kind == "local" || kind == "remote" => {}
+            // Gemini tells its two transports apart by the key.
+            (Client::Gemini, "httpUrl", value) => drop(out.insert("url".to_owned(), value.clone())),
+            (Client::Gemini, "url", value) if !fields.contains_key("httpUrl") => {
+                out.insert("url".to_owned(), value.clone());
+                out.entry("type").or_insert_with(|| "sse".into());
+            }
+            (Client::Gemini, "url", _) => {}
+            // Zed once had an object in the place of the program.
+            (Client::Zed, "command", Value::Object(command)) => {
+                out.extend(command.iter().map(|(key, value)| {
+                    (if key == "path" { "command".to_owned() } else { key.clone() }, value.clone())
+                }));
+            }
+            (Client::Zed, "source", Value::String(source)) if source == "custom" => {}
+            _ => drop(out.insert(key.clone(), value.clone())),
+        }
+    }
+    out
 }
 
 fn convert(fields: &Map<String, Value>, context: &Context<'_>, notes: &mut Vec<String>) -> Result<ServerEntry, String> {

@@ -40,6 +40,12 @@ pub fn candidates(environment: &Environment, folder: Option<&Path>, platform: Pl
         }
         let codex = environment.filled("CODEX_HOME").map_or_else(|| home.join(".codex"), PathBuf::from);
         user(Client::Codex, codex.join("config.toml"));
+        user(Client::Gemini, home.join(".gemini").join("settings.json"));
+        user(Client::Windsurf, home.join(".codeium").join("windsurf").join("mcp_config.json"));
+        let config = absolute(environment, "XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config"));
+        let zed = if platform == Platform::Windows { settings.join("Zed") } else { config.join("zed") };
+        user(Client::Zed, zed.join("settings.json"));
+        user(Client::OpenCode, config.join("opencode").join("opencode.json"));
     }
     if let Some(folder) = folder {
         let mut project = |client, path| list.push(Candidate { client, path, project: true });
@@ -53,6 +59,19 @@ pub fn candidates(environment: &Environment, folder: Option<&Path>, platform: Pl
     let mut seen = std::collections::HashSet::new();
     list.retain(|candidate| seen.insert(candidate.path.clone()));
     list
+}
+
+/// The folder of the project that a file stands in, by the file's own place.
+pub(super) fn project_of(client: Client, file: &Path) -> Option<&Path> {
+    let parent = file.parent()?;
+    let folder = parent.file_name()?;
+    match client {
+        Client::ClaudeCode if file.file_name()? == ".mcp.json" => Some(parent),
+        Client::Cursor if folder == ".cursor" => parent.parent(),
+        Client::VsCode if folder == ".vscode" => parent.parent(),
+        Client::Codex if folder == ".codex" => parent.parent(),
+        _ => None,
+    }
 }
 
 #[cfg(all(test, unix))]
@@ -77,6 +96,10 @@ mod tests {
                 "vscode /h/.config/Code - Insiders/User/mcp.json",
                 "vscode /h/.config/Code - Insiders/User/settings.json",
                 "codex /h/.codex/config.toml",
+                "gemini /h/.gemini/settings.json",
+                "windsurf /h/.codeium/windsurf/mcp_config.json",
+                "zed /h/.config/zed/settings.json",
+                "opencode /h/.config/opencode/opencode.json",
                 "claude-code /p/.mcp.json",
                 "cursor /p/.cursor/mcp.json",
                 "vscode /p/.vscode/mcp.json",

@@ -12,8 +12,14 @@ use crate::edit::{EditError, add_server};
 use crate::entry::ServerEntry;
 use crate::error::ConfigError;
 use crate::expand::Environment;
+use crate::ids;
 use crate::parse::Config;
 use crate::secret::printable;
+
+/// The id of the built-in memory.
+pub(crate) const MEMORY_ID: &str = "memory";
+/// The id that another server of that name gets.
+const FOREIGN_MEMORY: &str = "memory-server";
 
 /// An import that has not happened yet. Its `Display` tells a person what would be added, what not, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,14 +80,19 @@ pub fn plan(file: &Path, existing: &str, imported: &[Imported]) -> Result<Plan, 
         let mut notes = found.notes.clone();
         let action = if is_switchboard(&found.entry, config.settings.listen) {
             Err("it is switchboard itself".to_owned())
-        } else if let Some(same) = known.iter().find(|entry| entry.same_target(&found.entry)) {
+        } else if let Some(same) = known.iter().find(|entry| entry.stands_for(&found.entry)) {
             Err(format!("the same server is there as \"{}\"", same.id))
         } else {
             add(file, &mut after, found)
         };
         if let Ok(entry) = &action {
             if entry.id != found.name {
-                notes.insert(0, format!("its name \"{}\" became the id \"{}\"", found.name, entry.id));
+                let built_in = if found.entry.id.eq_ignore_ascii_case(MEMORY_ID) {
+                    "; \"memory\" is the built-in memory"
+                } else {
+                    ""
+                };
+                notes.insert(0, format!("its name \"{}\" became the id \"{}\"{built_in}", found.name, entry.id));
             }
             known.push(entry.clone());
         }
@@ -99,7 +110,8 @@ pub fn plan(file: &Path, existing: &str, imported: &[Imported]) -> Result<Plan, 
 /// Adds an entry under its id, or under the first free one made of it.
 fn add(file: &Path, text: &mut String, found: &Imported) -> Result<ServerEntry, String> {
     const ATTEMPTS: usize = 100;
-    let base = &found.entry.id;
+    // The built-in memory has this name, and would give way to it without a word.
+    let base = if ids::folded(&found.entry.id) == ids::folded(MEMORY_ID) { FOREIGN_MEMORY } else { &found.entry.id };
     for attempt in 0..ATTEMPTS {
         let suffix = match attempt {
             0 => String::new(),
@@ -123,7 +135,7 @@ fn add(file: &Path, text: &mut String, found: &Imported) -> Result<ServerEntry, 
 }
 
 /// Whether an entry is the way to Switchboard, which must not become a server behind itself.
-fn is_switchboard(entry: &ServerEntry, listen: SocketAddr) -> bool {
+pub(crate) fn is_switchboard(entry: &ServerEntry, listen: SocketAddr) -> bool {
     if let Some(command) = &entry.command {
         let name = command.rsplit(['/', '\\']).next().unwrap_or_default().to_ascii_lowercase();
         return name.strip_suffix(".exe").unwrap_or(&name) == "switchboard";

@@ -15,9 +15,16 @@ pub(super) struct Context<'a> {
 impl Context<'_> {
     /// The text with every reference in our form; what the client would take literally is escaped.
     pub(super) fn translate(&self, text: &str, notes: &mut Vec<String>) -> String {
-        if self.client == Client::ClaudeDesktop || self.client == Client::Codex {
-            return escaped(text);
+        match self.client {
+            Client::ClaudeDesktop | Client::Codex | Client::Zed => return escaped(text),
+            Client::OpenCode => return braced(text, notes),
+            Client::Gemini => return self.with_bare(text, notes),
+            _ => {}
         }
+        self.with_braces(text, notes)
+    }
+
+    fn with_braces(&self, text: &str, notes: &mut Vec<String>) -> String {
         let mut out = String::with_capacity(text.len());
         let mut rest = text;
         while let Some(at) = rest.find("${") {
@@ -30,9 +37,29 @@ impl Context<'_> {
         out
     }
 
+    /// Gemini also knows `$NAME`.
+    fn with_bare(&self, text: &str, notes: &mut Vec<String>) -> String {
+        let mut wrapped = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(at) = rest.find('$') {
+            let after = &rest[at + 1..];
+            let end = after.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(after.len());
+            wrapped.push_str(&rest[..at]);
+            if is_variable_name(&after[..end]) {
+                wrapped.push_str(&format!("${{{}}}", &after[..end]));
+                rest = &after[end..];
+            } else {
+                wrapped.push('$');
+                rest = after;
+            }
+        }
+        wrapped.push_str(rest);
+        self.with_braces(&wrapped, notes)
+    }
+
     fn reference(&self, inner: &str, notes: &mut Vec<String>) -> String {
         let name = inner.split(":-").next().unwrap_or_default();
-        if self.client == Client::ClaudeCode {
+        if matches!(self.client, Client::ClaudeCode | Client::Gemini) {
             // The client itself sets this one for its servers; nobody does here.
             if let ("CLAUDE_PROJECT_DIR", Some(project)) = (name, self.project) {
                 return escaped(&project.display().to_string());
@@ -61,6 +88,24 @@ impl Context<'_> {
             }
         }
     }
+}
+
+/// opencode: `{env:NAME}`, and `{file:PATH}`, which has no counterpart.
+fn braced(text: &str, notes: &mut Vec<String>) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("{env:") {
+        let Some(end) = rest[at..].find('}') else { break };
+        let name = &rest[at + 5..at + end];
+        out.push_str(&escaped(&rest[..at]));
+        out.push_str(&if is_variable_name(name) { format!("${{{name}}}") } else { escaped(&rest[at..=at + end]) });
+        rest = &rest[at + end + 1..];
+    }
+    if rest.contains("{file:") {
+        push_once(notes, "`{file:..}` has no counterpart here and was kept as plain text".to_owned());
+    }
+    out.push_str(&escaped(rest));
+    out
 }
 
 fn push_once(notes: &mut Vec<String>, note: String) {
@@ -95,6 +140,10 @@ mod tests {
             (Client::VsCode, "${input:1}", "${INPUT_1}", 1),
             (Client::VsCode, "${config:x.y}", "$${config:x.y}", 1),
             (Client::VsCode, "tail ${A} end", "tail ${A} end", 0),
+            (Client::Gemini, "$A/${B:-c}/$1 $", "${A}/${B:-c}/$1 $", 0),
+            (Client::Windsurf, "${env:A}", "${A}", 0),
+            (Client::Zed, "${A}", "$${A}", 0),
+            (Client::OpenCode, "Bearer {env:A} ${B}{file:~/k}", "Bearer ${A} $${B}{file:~/k}", 1),
         ] {
             let mut notes = Vec::new();
             assert_eq!(Context { client, project }.translate(text, &mut notes), expected);

@@ -14,6 +14,7 @@ use crate::flow;
 use crate::ids;
 use crate::nearest::nearest;
 use crate::oauth;
+use crate::pins::PinMode;
 use crate::places::{beside, with_home};
 use crate::policy;
 use crate::secret::{Secret, names_secret};
@@ -42,6 +43,7 @@ const SERVER: &[&str] = &[
     "call_timeout_ms",
     "default_policy",
     "audit_sink",
+    "pins",
     "tools",
     "prompts",
     "isolation",
@@ -147,6 +149,7 @@ fn fill(
     entry.call_timeout = keys.milliseconds("call_timeout_ms")?;
     entry.default_policy = keys.word("default_policy", DefaultPolicy::WORDS, DefaultPolicy::from_word)?;
     entry.audit_sink = keys.boolean("audit_sink")?;
+    entry.pins = keys.word("pins", PinMode::WORDS, PinMode::from_word)?;
     entry.tools = policy::read_tools(keys)?;
     entry.prompts = policy::read_prompts(keys)?;
     entry.isolation = policy::read_isolation(keys)?;

@@ -11,6 +11,7 @@ use crate::flow;
 use crate::memory;
 use crate::places::beside;
 use crate::policy;
+use crate::profiles;
 use crate::secret::Secret;
 use crate::settings::{Limits, Settings};
 use crate::table::Keys;
@@ -29,6 +30,7 @@ const LIMITS: &[&str] = &[
     "session_requests",
     "buffer_bytes",
     "server_requests",
+    "concurrent_starts",
     "list_wait_ms",
     "call_timeout_ms",
     "call_timeout_max_ms",
@@ -107,6 +109,7 @@ pub(super) fn read(top: &Keys<'_>, environment: &Environment) -> Result<Settings
     if let Some(section) = top.section("discovery", "[discovery]", discovery::KEYS)? {
         settings.discovery = discovery::read(&section, environment)?;
     }
+    settings.profiles = profiles::read(top)?;
     Ok(settings)
 }
 
@@ -128,6 +131,8 @@ fn read_limits(keys: &Keys<'_>, limits: &mut Limits) -> Result<(), ConfigError> 
             *limit = usize::try_from(value).unwrap_or(usize::MAX);
         }
     }
+    let starts = keys.number("concurrent_starts", 1, 1_000)?;
+    limits.concurrent_starts = starts.map(|starts| usize::try_from(starts).unwrap_or(usize::MAX));
     let bytes = keys.number("result_bytes", 1_024, 1 << 30)?;
     limits.result_bytes = bytes.map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
     if let Some(every) = flow::from_zero(keys, "health_every_ms")? {

@@ -25,6 +25,7 @@ fn simple(id: &str) -> ServerEntry {
 
 fn full() -> ServerEntry {
     ServerEntry {
+        pins: Some(switchboard_config::PinMode::Ask),
         id: "full".to_owned(),
         description: Some("a \"quoted\"\nthing".to_owned()),
         enabled: Some(false),
@@ -53,6 +54,7 @@ fn full() -> ServerEntry {
         tools: [(
             "run".to_owned(),
             ToolEntry {
+                pins: Some(switchboard_config::PinMode::Strict),
                 enabled: Some(false),
                 risk: Some(Risk::Dangerous),
                 validator: Some(ValidatorName::Sandbox),
@@ -61,6 +63,10 @@ fn full() -> ServerEntry {
                 schema: Some(false),
                 text_arguments: vec!["note".to_owned(), "a b".to_owned()],
                 rates: Rates { calls: Some((3, Duration::from_secs(1), 2)), ..Rates::default() },
+                name: Some("find".to_owned()),
+                description: Some("Finds \"it\"".to_owned()),
+                defaults: serde_json::json!({"limit": 10, "deep": {"a b": [1.5, true]}}).as_object().cloned().unwrap(),
+                fixed: serde_json::json!({"repo": "x"}).as_object().cloned().unwrap(),
             },
         )]
         .into(),
@@ -105,7 +111,7 @@ fn every_field_survives_the_way_through_the_file() {
         token: Some(Secret::new("${T}")),
         ..ServerEntry::http("remote", "https://x.test/sse")
     };
-    for base in ["", init_text(), "servers = [ { id = 'a', command = 'x' } ]\n"] {
+    for base in ["", &init_text(true), "servers = [ { id = 'a', command = 'x' } ]\n"] {
         for entry in [&full(), &remote] {
             let text = add_server(file(), base, entry).unwrap();
             assert_eq!(read(&text).server(&entry.id).unwrap().entry, *entry, "{text}");
@@ -187,12 +193,12 @@ fn line_ends_stay() {
 fn entries_for_clients_are_valid_and_point_back() {
     for client in Client::ALL {
         let entry = client_entry(client, "/opt/my \"tools\"/switchboard");
-        let found = switchboard_config::read_client_file(client, Path::new(entry.file), &entry.text).unwrap();
+        let found = switchboard_config::read_client_file(client, Path::new("f"), &entry).unwrap();
         assert_eq!(found.servers[0].entry.command.as_deref(), Some("/opt/my \"tools\"/switchboard"), "{client}");
         assert_eq!(found.servers[0].entry.args, ["stdio"]);
     }
     assert_eq!(
-        client_entry(Client::VsCode, "sb").text,
+        client_entry(Client::VsCode, "sb"),
         "{\n  \"servers\": {\n    \"switchboard\": {\n      \"type\": \"stdio\",\n      \"command\": \"sb\",\n      \"args\": [\n        \"stdio\"\n      ]\n    }\n  }\n}\n"
     );
 }

@@ -54,7 +54,7 @@ const FILE: &[(&str, &str)] = &[
   |
 1 | bananas = 1
   | ^^^^^^^
-  = help: the keys known here are servers, listen, allowed_hosts, allowed_origins, data_dir, pass_env, approval_policy, default_policy, store, bus, limits, auth, gate, isolation, rates, breaker, retry, memory, tool_context, discovery"#,
+  = help: the keys known here are servers, listen, allowed_hosts, allowed_origins, data_dir, pass_env, approval_policy, default_policy, store, bus, limits, auth, gate, isolation, rates, breaker, retry, memory, profiles, tool_context, discovery"#,
     ),
     (
         "listen = 7420\n",
@@ -140,7 +140,7 @@ const FILE: &[(&str, &str)] = &[
         "store = \"${DATABASE_URL}\"\n",
         r#"mgp.toml:1:9: the variable `DATABASE_URL`, used in `store`, is not set
   |
-1 | store = "${********_***}"
+1 | store = "${DATABASE_URL}"
   |         ^^^^^^^^^^^^^^^^^
   = help: set DATABASE_URL in the environment of switchboard, or write `${DATABASE_URL:-default}`"#,
     ),
@@ -178,7 +178,7 @@ const SERVER: &[(&str, &str)] = &[
   |
 4 | zebra = 1
   | ^^^^^
-  = help: the keys known here are id, description, enabled, transport, command, args, cwd, env, pass_env, url, headers, token, oauth, sharing, era, start_timeout_ms, call_timeout_ms, default_policy, audit_sink, tools, prompts, isolation, stop_timeout_ms, drain_timeout_ms, health_every_ms, sleep_after_ms, rates, breaker, retry, mgp"#,
+  = help: the keys known here are id, description, enabled, transport, command, args, cwd, env, pass_env, url, headers, token, oauth, sharing, era, start_timeout_ms, call_timeout_ms, default_policy, audit_sink, pins, tools, prompts, isolation, stop_timeout_ms, drain_timeout_ms, health_every_ms, sleep_after_ms, rates, breaker, retry, mgp"#,
     ),
     (
         "[[servers]]\nid = \"files\"\n",

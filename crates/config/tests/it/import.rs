@@ -151,8 +151,7 @@ fn codex_file() {
 #[test]
 fn files_that_are_not_what_they_should_be() {
     for (client, text, expected) in [
-        (Client::Cursor, "{\n  \"mcpServers\": {,}\n}", "f:2:18: not valid JSON: key must be a string"),
-        (Client::Cursor, "{ // no comments here\n}", "f:1:3: not valid JSON: key must be a string"),
+        (Client::Cursor, "{\n  \"mcpServers\": {\"a\"}\n}", "f:2:21: not valid JSON: expected `:`"),
         (
             Client::VsCode,
             "{ \"servers\": [] }",
@@ -168,6 +167,14 @@ fn files_that_are_not_what_they_should_be() {
         assert_eq!(read_client_file(client, Path::new("f"), "").unwrap(), ClientFile::default(), "{client}");
     }
     assert_eq!(read(Client::Cursor, "f", "{}"), ClientFile::default());
+    let comments = "{ // mine\n \"mcpServers\": {\"a\": {\"command\": \"x\"}, } }";
+    for client in [Client::Cursor, Client::ClaudeDesktop, Client::ClaudeCode, Client::Gemini, Client::Windsurf] {
+        assert_eq!(
+            names(&read(client, "f", comments)),
+            ["a"],
+            "{client} is connected with comments, and read with them"
+        );
+    }
     assert!(read_client_file(Client::Cursor, Path::new("f"), &"[".repeat(100_000)).is_err());
 }
 
@@ -202,4 +209,65 @@ fn what_our_own_rules_refuse_is_skipped_with_the_reason() {
         plan.to_string(),
         "1 server to add:\n  + server-mgp: x (Cursor, f)\n      note: its name \"mgp\" became the id \"server-mgp\"\n2 servers not taken over:\n  - bad: `url` holds a user name or password (Cursor, f)\n  - spaces: `command` contains spaces (Cursor, f)\n"
     );
+}
+
+#[test]
+fn files_of_other_clients() {
+    let gemini = r#"{"mcpServers": {"a": {"httpUrl": "https://a.example/mcp", "headers": {"X": "$KEY"}},
+        "b": {"url": "https://b.example/events"}, "c": {"command": "c", "cwd": "/srv", "trust": true}}}"#;
+    let found = read(Client::Gemini, "/h/.gemini/settings.json", gemini);
+    assert_eq!(named(&found, "a").entry.headers["X"].reveal(), "${KEY}");
+    assert_eq!((named(&found, "a").entry.transport, named(&found, "b").entry.transport), (None, Some(Transport::Sse)));
+    assert_eq!(named(&found, "c").notes, ["`trust` has no counterpart here and was not taken over"]);
+    let windsurf = r#"{"mcpServers": {"a": {"serverUrl": "https://a.example/mcp", "disabled": true}}}"#;
+    let found = read(Client::Windsurf, "f", windsurf);
+    assert_eq!(found.servers[0].entry.url.as_deref(), Some("https://a.example/mcp"));
+    assert_eq!(found.servers[0].entry.enabled, Some(false));
+    let zed = r#"{"context_servers": {"a": {"source": "custom", "command": "a", "args": ["b"], "env": {"C": "d"}},
+        "b": {"command": {"path": "p", "args": ["q"]}}}}"#;
+    let found = read(Client::Zed, "f", zed);
+    assert_eq!(found.servers[0].entry.exact_line(), "a b");
+    assert_eq!(found.servers[1].entry.exact_line(), "p q");
+    assert!(found.servers.iter().all(|server| server.notes.is_empty()), "{found:?}");
+    let opencode = r#"{"mcp": {"a": {"type": "local", "command": ["bun", "x"], "environment": {"K": "{env:KEY}"}},
+        "b": {"type": "remote", "url": "https://b.example/mcp", "enabled": false}}}"#;
+    let found = read(Client::OpenCode, "f", opencode);
+    assert_eq!(
+        (found.servers[0].entry.exact_line(), found.servers[0].entry.env["K"].reveal()),
+        ("bun x".to_owned(), "${KEY}")
+    );
+    assert_eq!(found.servers[1].entry.enabled, Some(false));
+}
+
+#[test]
+fn a_foreign_memory_does_not_take_the_place_of_the_built_in_one() {
+    let text = r#"{"mcpServers": {"memory": {"command": "npx", "args": ["-y", "other-memory"]}}}"#;
+    let found = read(Client::Cursor, "f", text).servers;
+    let first = plan(Path::new("mgp.toml"), "", &found).unwrap();
+    assert_eq!(first.additions().next().unwrap().id, "memory-server");
+    let shown = first.to_string();
+    assert!(
+        shown.contains("its name \"memory\" became the id \"memory-server\"; \"memory\" is the built-in"),
+        "{shown}"
+    );
+    let taken = "[[servers]]\nid = \"memory-server\"\ncommand = \"x\"\n";
+    let second = plan(Path::new("mgp.toml"), taken, &found).unwrap();
+    assert_eq!(second.additions().next().unwrap().id, "memory-server-cursor");
+}
+
+#[test]
+fn a_server_whose_secret_became_a_reference_is_still_the_same() {
+    let text = r#"{"mcpServers": {"notion": {"command": "n", "env": {"NOTION_TOKEN": "ntn_sekrit"}}}}"#;
+    let found = read(Client::Cursor, "f", text).servers;
+    let entry = |env: &str| format!("[[servers]]\nid = \"notes\"\ncommand = \"n\"\n{env}");
+    for (env, added) in [
+        ("env = { NOTION_TOKEN = \"${NOTION_TOKEN}\" }", 0),
+        ("pass_env = [\"NOTION_TOKEN\"]", 0),
+        ("env = { NOTION_TOKEN = \"ntn_other\" }", 1),
+        ("", 1),
+    ] {
+        let plan = plan(Path::new("mgp.toml"), &entry(env), &found).unwrap();
+        assert_eq!(plan.additions().count(), added, "{env}");
+        assert!(!plan.to_string().contains("sekrit"), "{plan}");
+    }
 }

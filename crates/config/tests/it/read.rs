@@ -207,14 +207,14 @@ fn other_layouts() {
     assert_eq!(stdio(&config, "a").env["A"].reveal(), "1");
     assert_eq!(http(&config, "b").url, "https://x.test/");
     assert_eq!(config.servers[1].line, 3);
-    for empty in ["", "# nothing\n", init_text()] {
+    for empty in ["", "# nothing\n", &init_text(false)] {
         assert_eq!(read(empty), Config::default());
     }
 }
 
 #[test]
 fn the_starter_is_valid_with_its_comments_removed() {
-    let text: String = init_text()
+    let text: String = init_text(false)
         .lines()
         .filter_map(|line| line.strip_prefix("# "))
         .filter(|line| line.starts_with('[') || line.split_once(" = ").is_some_and(|(key, _)| !key.contains(' ')))

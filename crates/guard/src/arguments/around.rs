@@ -74,7 +74,8 @@ pub(super) fn of(object: &Object) -> Around {
 
 fn collect(object: &Object, around: &mut Around, depth: usize) {
     let runs = |(key, _): (Cow<'_, str>, Raw)| matches!(role::of(&key), Role::Command | Role::Commands | Role::Script);
-    let has_command = object.iter().any(runs);
+    // What an object beside a command has as variables are the command's.
+    let has_command = depth > 0 || object.iter().any(runs);
     for (key, member) in object.iter() {
         let parts = words(&key);
         let whole = parts.join("_");
@@ -82,17 +83,50 @@ fn collect(object: &Object, around: &mut Around, depth: usize) {
         if parts.iter().any(is_environment) || has_command && ALSO_VARIABLES.contains(&whole.as_str()) {
             variables(&member, &mut around.variables, 0);
         } else if is_folder(&parts) {
-            around.folders.extend(member.as_text());
+            texts(&member, &mut around.folders, 0);
         } else if INPUTS.contains(&whole.as_str()) {
             let lines = || member.elements().map(|lines| lines.iter().filter_map(Raw::as_text).collect::<Vec<_>>());
             around.inputs.extend(member.as_text().or_else(|| Some(lines()?.join("\n"))));
-        } else if depth < MAX_DEPTH
-            && let member = in_string(&member).unwrap_or(member)
-            && member.kind() == Kind::Object
-            && let Ok(inner) = Object::open(&member)
-        {
-            collect(&inner, around, depth + 1);
+        } else {
+            descend(&member, around, depth);
         }
+    }
+}
+
+/// Looks into what stands beside a command: an object, one that is written in a string, or a list of them.
+fn descend(value: &Raw, around: &mut Around, depth: usize) {
+    if depth >= MAX_DEPTH {
+        return;
+    }
+    let read = in_string(value);
+    let value = read.as_ref().unwrap_or(value);
+    match value.kind() {
+        Kind::Object => {
+            if let Ok(inner) = Object::open(value) {
+                collect(&inner, around, depth + 1);
+            }
+        }
+        Kind::Array => value.elements().unwrap_or_default().iter().for_each(|each| descend(each, around, depth + 1)),
+        Kind::String | Kind::Number | Kind::Bool | Kind::Null => {}
+    }
+}
+
+/// Every string in a value, without the blanks around it.
+fn texts(value: &Raw, found: &mut Vec<String>, depth: usize) {
+    if depth >= MAX_DEPTH {
+        return;
+    }
+    match value.kind() {
+        Kind::String => match in_string(value) {
+            Some(inner) => texts(&inner, found, depth + 1),
+            None => found.extend(value.as_text().map(|text| text.trim().to_owned())),
+        },
+        Kind::Array => value.elements().unwrap_or_default().iter().for_each(|each| texts(each, found, depth + 1)),
+        Kind::Object => {
+            let Ok(object) = Object::open(value) else { return };
+            object.iter().for_each(|(_, member)| texts(&member, found, depth + 1));
+        }
+        Kind::Number | Kind::Bool | Kind::Null => {}
     }
 }
 

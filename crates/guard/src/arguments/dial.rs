@@ -354,6 +354,24 @@ fn is_granted(scopes: &[Scope], host: &str, metadata: bool) -> bool {
     (!metadata || is_itself) && scopes.iter().any(by_name)
 }
 
+/// Whether a host gives the keys of a machine to whoever asks.
+pub(super) fn is_metadata(host: &str) -> bool {
+    let read = network::host(&format!("http://{}/", host.trim()));
+    read.is_ok_and(|read| inside::is_metadata(&read, None))
+}
+
+/// Why no tool may be given a metadata service as a host. One that a grant spells out may be.
+///
+/// # Errors
+/// No grant does.
+pub fn check_metadata(host: &str, scopes: &[Scope]) -> Verdict {
+    if is_granted(scopes, host, true) {
+        return Ok(());
+    }
+    Err(Finding::new("network-metadata", format!("`{host}` is a metadata service of a cloud"))
+        .suggest("an operator who means it spells the host out in a grant (`switchboard grant --host`)"))
+}
+
 /// Whether readers that repair a URL would find a metadata service in it.
 fn is_lenient_metadata(url: &str) -> bool {
     let host = Url::parse(url).ok().and_then(|url| url.host().map(|host| host.to_owned()));

@@ -4,12 +4,16 @@ use std::path::Path;
 
 use switchboard_wire::Raw;
 
+use super::climb::Climb;
 use super::role::Role;
 use super::walk;
 use crate::{path, percent};
 
 /// Folders of one call at which its relative paths may begin.
 pub(super) const MAX_FOLDERS: usize = 16;
+
+/// More steps up than any path has names.
+const MAX_STEPS: usize = 512;
 
 /// The folders that a call names by absolute paths. At most one more than [`MAX_FOLDERS`]: who finds that many cannot show where
 /// a relative path leads.
@@ -48,6 +52,42 @@ pub(super) fn joined(arguments: &Raw, base: &str) -> Vec<String> {
     pairs.filter(|(folder, other)| folder != other).map(|(folder, other)| format!("{base}/{folder}/{other}")).collect()
 }
 
+/// The highest places to which the relative paths of a call lead together, from each folder at which they may begin. Of one path alone
+/// that is judged where it stands, from the folders that [`named`] gives.
+pub(super) fn highest(arguments: &Raw, places: &[path::Scope]) -> Vec<String> {
+    let (mut climb, mut all, mut beside_files) = (Climb::default(), Vec::new(), false);
+    walk::each_leaf(arguments, &mut |role, text| {
+        let text = text.trim();
+        let speaks = role == Role::Prose && text.contains(char::is_whitespace) && !text.contains("/../");
+        if text.len() > path::MAX_PATH_BYTES || speaks {
+            return;
+        }
+        match absolute(text) {
+            Some(folder) => {
+                // A server may put something beside a file.
+                let beside = Path::new(&folder).extension().and_then(|_| Path::new(&folder).parent());
+                beside_files |= beside.is_some();
+                all.extend(beside.map(|folder| folder.to_string_lossy().into_owned()));
+                all.push(folder);
+            }
+            None if text.contains("..") && !text.contains("://") => {
+                let pieces = text.split([',', ';', '|']).filter(|piece| piece.len() < text.len());
+                pieces.chain([text]).for_each(|piece| climb.add(piece));
+            }
+            None => {}
+        }
+    });
+    let together = climb.worst() > climb.most || beside_files;
+    // The first ones were looked at with every path by itself.
+    let looked_at = if together { 0 } else { MAX_FOLDERS };
+    if climb.worst() == 0 || !together && all.len() <= looked_at {
+        return Vec::new();
+    }
+    let own = places.iter().map(|place| place.base.clone()).filter(|_| climb.worst() > climb.most);
+    let up = "/..".repeat(climb.worst().min(MAX_STEPS));
+    own.chain(all.into_iter().skip(looked_at)).map(|folder| format!("{folder}{up}/x")).collect()
+}
+
 const fn is_text(role: Role) -> bool {
     matches!(role, Role::Prose | Role::Code | Role::Script | Role::Sql | Role::Query)
 }
@@ -70,6 +110,8 @@ fn absolute(text: &str) -> Option<String> {
     }
     let plain = percent::lenient(text);
     let local = plain.get(..5).filter(|scheme| scheme.eq_ignore_ascii_case("file:")).map_or(&*plain, |_| &plain[5..]);
-    let local = local.strip_prefix("//").filter(|rest| rest.starts_with('/')).unwrap_or(local);
+    let host = |rest: &str| rest.get(..9).filter(|host| host.eq_ignore_ascii_case("localhost")).map_or(0, str::len);
+    let local =
+        local.strip_prefix("//").map(|rest| &rest[host(rest)..]).filter(|rest| rest.starts_with('/')).unwrap_or(local);
     local.starts_with('/').then(|| local.to_owned())
 }

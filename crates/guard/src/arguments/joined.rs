@@ -6,6 +6,7 @@ use switchboard_wire::Raw;
 
 use super::role::Role;
 use super::{percent, reach, walk};
+use crate::network;
 
 /// Bases of one call that are looked at, and parts behind them.
 const MAX_BASES: usize = 8;
@@ -13,19 +14,27 @@ const MAX_PARTS: usize = 64;
 /// Longer strings are no part of an address.
 const MAX_PART_BYTES: usize = 2_048;
 
+/// An address that two arguments make.
+pub(super) struct Joined {
+    pub(super) url: String,
+    /// Its host, where that is a name without a dot: `@types/node` is a package, unless a machine near by has that name.
+    pub(super) local: Option<String>,
+}
+
 /// The addresses whose host is another one than that of their base.
-pub(super) fn addresses(arguments: &Raw) -> Vec<String> {
+pub(super) fn addresses(arguments: &Raw) -> Vec<Joined> {
     let (mut bases, mut parts) = (Vec::new(), Vec::new());
     walk::each_leaf(arguments, &mut |role, text| {
         // Readers of URLs leave out tabs and ends of lines.
         let text = text.trim().replace(['\t', '\n', '\r'], "");
         if is_base(role, &text) && bases.len() < MAX_BASES {
             bases.push(if text.contains("://") { text } else { format!("http://{}", text.trim_start_matches('/')) });
-        } else if may_go_on(role, &text) && parts.len() < MAX_PARTS {
-            parts.push(text);
+        } else if may_be_part(role, &text) && parts.len() < MAX_PARTS {
+            parts.push((role, text));
         }
     });
-    bases.iter().flat_map(|base| parts.iter().map(move |part| format!("{base}{part}"))).collect()
+    let pairs = bases.iter().flat_map(|base| parts.iter().map(move |(role, part)| (base, *role, part)));
+    pairs.filter_map(|(base, role, part)| join(base, role, part)).collect()
 }
 
 /// Whether a string ends with a host, so that what is put behind it becomes a part of that.
@@ -39,47 +48,57 @@ fn is_base(role: Role, text: &str) -> bool {
     !authority.is_empty() && !authority.contains(|c: char| c.is_whitespace() || matches!(c, '/' | '\\' | '?' | '#'))
 }
 
-/// Whether a string makes another host of the one that it is put behind. What begins as a path or a query does not, and
-/// neither does a word or a name of a file.
-fn may_go_on(role: Role, text: &str) -> bool {
-    let is_address = matches!(role, Role::Path | Role::Url | Role::Link | Role::Host);
-    let is_part = is_address || matches!(role, Role::Other | Role::Reference);
-    if !is_part || text.len() > MAX_PART_BYTES || text.contains(char::is_whitespace) {
-        return false;
+/// Whether a string may be put behind a host at all. What begins as a path or a query changes nothing of it.
+fn may_be_part(role: Role, text: &str) -> bool {
+    let is_part = is_address(role) || matches!(role, Role::Other | Role::Reference);
+    let front = percent::lenient(front(text));
+    let steps = front.is_empty() || front.bytes().all(|byte| byte == b'.');
+    is_part && text.len() <= MAX_PART_BYTES && !text.contains(char::is_whitespace) && !steps && !is_port(&front)
+}
+
+const fn is_address(role: Role) -> bool {
+    matches!(role, Role::Path | Role::Url | Role::Link | Role::Host)
+}
+
+fn front(text: &str) -> &str {
+    text.split(['/', '\\', '?', '#']).next().unwrap_or_default()
+}
+
+/// What a part makes of a base, where it leads to another host. Words, numbers, patterns and names of files do not.
+fn join(base: &str, role: Role, part: &str) -> Option<Joined> {
+    let plain = percent::lenient(part);
+    let url = format!("{base}{plain}");
+    // Readers of URLs know the schemes of the web alone by their rules for hosts.
+    let read = |url: &str| url::Url::parse(&format!("http:{}", url.split_once(':')?.1)).ok();
+    let (ours, theirs) = (read(base)?, read(&url)?);
+    let host = theirs.host_str()?;
+    if ours.host_str() == Some(host) {
+        return None;
     }
-    let front = text.split(['/', '\\', '?', '#']).next().unwrap_or_default();
-    let plain = percent::lenient(front);
-    let steps = plain.is_empty() || plain.bytes().all(|byte| byte == b'.');
-    if steps || is_port(&plain) {
-        return false;
-    }
-    let goes_on = text.len() > front.len();
-    match plain.rsplit_once('@') {
-        // A whole address of mail is one, unless its key is for paths or addresses.
-        Some((user, host)) => {
-            let is_number = user.bytes().all(|byte| byte.is_ascii_digit() || byte == b':');
-            (is_number || goes_on || is_address) && is_host(host)
+    let front = front(&plain);
+    let goes_on = plain.len() > front.len();
+    let is_name = |host: &str| host.contains('.') && network::has_public_ending(host);
+    let mut local = None;
+    let is_meant = match (front.rsplit_once('@'), theirs.host()?) {
+        (Some((user, behind)), kind) => {
+            let is_number = !user.is_empty() && user.bytes().all(|byte| byte.is_ascii_digit() || byte == b':');
+            if let url::Host::Domain(name) = kind
+                && !name.contains('.')
+                && name != "localhost"
+                && !(is_number || behind.contains(':'))
+            {
+                local = Some(name.to_owned());
+            }
+            // A whole address of mail is one, unless its key is for paths or addresses.
+            is_number || user.is_empty() || goes_on || is_address(role)
         }
-        None => plain.strip_prefix(['.', '-']).is_some_and(is_name),
-    }
-}
-
-/// Whether a text reads as a host: a name with an ending of letters, `localhost`, or an address in some spelling. Numbers, patterns
-/// and names of packages are none.
-fn is_host(text: &str) -> bool {
-    let host = text.rsplit_once(':').filter(|(_, port)| port.parse::<u16>().is_ok()).map_or(text, |(host, _)| host);
-    let is_address = matches!(
-        url::Url::parse(&format!("http://{host}/")).ok().as_ref().and_then(url::Url::host),
-        Some(url::Host::Ipv4(_) | url::Host::Ipv6(_))
-    );
-    is_address || is_name(host) || host.eq_ignore_ascii_case("localhost")
-}
-
-/// Whether a text is a name with dots and an ending of letters.
-fn is_name(host: &str) -> bool {
-    let is_plain = host.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_'));
-    let last = host.trim_end_matches('.').rsplit('.').next().unwrap_or_default();
-    is_plain && host.contains('.') && last.len() > 1 && last.bytes().all(|byte| byte.is_ascii_alphabetic())
+        (None, url::Host::Domain(name)) => {
+            (is_address(role) || goes_on || front.starts_with(['.', '-'])) && is_name(name)
+        }
+        // More digits of an address.
+        (None, _) => matches!(role, Role::Path | Role::Url) && goes_on,
+    };
+    is_meant.then(|| Joined { url: format!("{base}{part}"), local })
 }
 
 fn is_port(text: &str) -> bool {

@@ -5,18 +5,24 @@
 //! the rules for paths know, and the words of commands and code. A text that only speaks of them (prose of more than one word)
 //! does not. Which links lead there has to be looked up: this module says for which paths.
 
+mod parts;
+
 use switchboard_wire::Raw;
 
+use parts::Parts;
+
 use super::role::Role;
-use super::{uri, walk};
+use super::{dial, uri, walk};
 use crate::{Finding, path, percent};
 
 /// Paths of one call whose links are followed; a call that names more is asked about.
-const MAX_FOLLOWED: usize = 512;
+const MAX_FOLLOWED: usize = 2_048;
 /// In longer commands only words count that have a sign of a path.
 const MAX_BARE_BYTES: usize = 1_024;
-/// Folders of one call at which its relative paths may begin.
-const MAX_BASES: usize = 16;
+/// Paths that are made of relative folders, at most.
+const MAX_JOINED: usize = 256;
+/// Folders of one call from which the links of its relative paths are followed.
+const MAX_FOLDERS: usize = 64;
 
 /// What kind of place it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,6 +44,15 @@ pub struct OwnFiles {
     /// What a text must hold to be about one of them by a relative name, in lower case.
     names: Vec<String>,
     home: Option<String>,
+}
+
+/// What a first look at the arguments of a call shows.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Glance {
+    /// Whether anything in them could be a path that is worth a look, or could not be seen. Most calls have none.
+    pub concerns_own: bool,
+    /// A metadata service that they name as a host.
+    pub metadata: Option<String>,
 }
 
 /// What a call may touch, as far as no link was followed.
@@ -74,41 +89,66 @@ impl OwnFiles {
         self.places.is_empty()
     }
 
-    /// Whether anything in these arguments could be a path that is worth a look. Most calls have none.
+    /// A first look at the arguments of any call, in one walk.
     #[must_use]
-    pub fn concerns(&self, arguments: &Raw) -> bool {
-        let mut found = false;
-        walk::each_leaf(arguments, &mut |role, text| found = found || self.counts(role, text));
-        found
+    pub fn glance(&self, arguments: &Raw) -> Glance {
+        let mut glance = Glance::default();
+        let all = walk::each_leaf(arguments, &mut |role, text| {
+            glance.concerns_own = glance.concerns_own || self.counts(role, text);
+            if role == Role::Host && glance.metadata.is_none() && dial::is_metadata(text) {
+                glance.metadata = Some(text.trim().to_owned());
+            }
+        });
+        glance.concerns_own |= !all;
+        glance
     }
 
-    /// What these arguments may touch. `bases` are the folders at which relative paths may begin.
+    /// What these arguments may touch. `bases` are the folders at which relative paths may begin. Patterns of a tool that `only_reads`
+    /// are for finding files, and touch none.
     #[must_use]
-    pub fn suspects(&self, arguments: &Raw, bases: &[String]) -> Suspects {
+    pub fn suspects(&self, arguments: &Raw, bases: &[String], only_reads: bool) -> Suspects {
         let mut suspects = Suspects::default();
         if self.places.is_empty() {
             return suspects;
         }
-        let mut folders: Vec<String> = bases.to_vec();
-        let most = bases.len() + MAX_BASES;
-        walk::each_leaf(arguments, &mut |role, text| {
+        let (mut named, mut relative, mut words) = (Vec::new(), Vec::new(), 0_usize);
+        let (mut parts, mut is_long) = (Parts::default(), false);
+        let all = walk::each_leaf(arguments, &mut |role, text| {
             let text = text.trim();
-            if is_text(role) && role != Role::Content || text.is_empty() || text.contains(char::is_whitespace) {
+            let is_word = !text.contains(char::is_whitespace);
+            if text.len() > path::MAX_PATH_BYTES {
+                // Programs shorten `/./././x` before they open it.
+                is_long |= role == Role::Path || text.starts_with(['/', '~', '.', '$']) && !is_text(role);
                 return;
             }
-            let is_folder = |reading: &String| reading.starts_with('/');
-            let relative = role == Role::Path || text.starts_with("..") || text.starts_with("./");
-            let readings = self.readings(text);
-            let absolute = readings.iter().find(|reading| is_folder(reading)).cloned();
-            let joined = bases.first().filter(|_| relative && absolute.is_none()).map(|base| format!("{base}/{text}"));
-            let Some(folder) = absolute.or(joined).filter(|folder| !folders.contains(folder)) else { return };
-            if folders.len() < most {
-                folders.push(folder);
+            if text.is_empty() || is_text(role) && !is_word {
+                return;
+            }
+            let pieces = if is_text(role) { vec![text.to_owned()] } else { words_in(is_command(role), text) };
+            for reading in pieces.iter().flat_map(|piece| self.readings(piece)) {
+                parts.add(&reading);
+                if reading.starts_with('/') && named.len() <= MAX_FOLDERS && !named.contains(&reading) {
+                    named.push(reading);
+                }
+            }
+            words += usize::from(!text.starts_with('/'));
+            if role == Role::Path || text.starts_with("..") || text.starts_with("./") {
+                relative.extend(bases.first().filter(|_| !text.starts_with('/')).map(|base| format!("{base}/{text}")));
             }
         });
+        let starts: Vec<Vec<String>> = bases.iter().map(|base| path::lexical(base)).collect();
+        if let Some((place, _)) = self.places.iter().find(|(place, kind)| parts.make(place, *kind, &starts)) {
+            suspects.touched = Some(format!("/{}", place.join("/")));
+            return suspects;
+        }
+        suspects.too_many = !all || is_long || named.len() > MAX_FOLDERS && named.len() * words > MAX_FOLLOWED;
+        let mut folders: Vec<String> = bases.iter().cloned().chain(named.into_iter().take(MAX_FOLDERS)).collect();
+        // What relative folders lead to by their text was seen above; links in them are followed as far as there is room.
+        let room = (MAX_JOINED / words.max(1)).saturating_sub(folders.len());
+        folders.extend(relative.into_iter().take(room));
         walk::each_leaf(arguments, &mut |role, text| {
             if suspects.touched.is_none() && !suspects.too_many {
-                self.look_at(role, text, &folders, &mut suspects);
+                self.look_at(role, text, &folders, only_reads, &mut suspects);
             }
         });
         suspects
@@ -125,10 +165,11 @@ impl OwnFiles {
     }
 
     /// Looks at one string.
-    fn look_at(&self, role: Role, text: &str, folders: &[String], suspects: &mut Suspects) {
+    fn look_at(&self, role: Role, text: &str, folders: &[String], only_reads: bool, suspects: &mut Suspects) {
         if !self.counts(role, text) {
             return;
         }
+        let finds = |path: &str| only_reads && !is_command(role) && path.contains(['*', '?', '[', '{']);
         let (is_command, is_text, any_name) = (is_command(role), is_text(role), any_name(role, text));
         let is_word = !text.trim().contains(char::is_whitespace);
         let words = if is_text { vec![text.trim().to_owned()] } else { words_in(is_command, text) };
@@ -138,7 +179,7 @@ impl OwnFiles {
                 let absolute = reading.starts_with('/');
                 let joined = folders.iter().filter(|_| !absolute).map(|folder| format!("{folder}/{reading}"));
                 for path in absolute.then(|| reading.clone()).into_iter().chain(joined) {
-                    if self.has(&path::lexical(&path)) {
+                    if !finds(&path) && self.has(&path::lexical(&path)) {
                         suspects.touched = Some(path);
                         return;
                     }
@@ -180,7 +221,10 @@ impl OwnFiles {
     /// Whether a text is worth taking apart: most hold no sign of a path.
     fn may_name(&self, text: &str) -> bool {
         let is_sign = |byte: u8| matches!(byte, b'/' | b'\\' | b'~' | b'$' | b'%' | b'*' | b'?') || !byte.is_ascii();
-        text.bytes().any(is_sign) || self.names.iter().any(|name| holds(text.as_bytes(), name.as_bytes()))
+        let is_stem =
+            |name: &String| name.split_once('.').is_some_and(|(stem, _)| stem.eq_ignore_ascii_case(text.trim()));
+        let names = |name: &String| holds(text.as_bytes(), name.as_bytes()) || is_stem(name);
+        text.bytes().any(is_sign) || self.names.iter().any(names)
     }
 
     /// Whether a longer text has the name of a place in it, in any escape.
@@ -199,7 +243,10 @@ impl OwnFiles {
         let mut readings = Vec::new();
         for stage in percent::stages(word) {
             let folded = path::fold_look_alikes(&stage);
-            for text in [stage.to_string(), stage.replace('\\', ""), folded] {
+            // What stands behind is left out by readers of addresses, and what stands around by others.
+            let bare = stage.split(['#', '?']).next().unwrap_or_default().to_owned();
+            let around = stage.trim_matches(|c: char| "[](){}<>+!@,;:\"'`".contains(c)).to_owned();
+            for text in [stage.to_string(), stage.replace('\\', ""), folded, bare, around] {
                 let local = without_scheme(text.trim());
                 let expanded = self.expanded(local);
                 if !expanded.is_empty() && expanded.len() <= path::MAX_PATH_BYTES && !readings.contains(&expanded) {
@@ -214,6 +261,10 @@ impl OwnFiles {
     fn expanded(&self, text: &str) -> String {
         let Some(home) = &self.home else { return text.to_owned() };
         let user = home.rsplit('/').next().unwrap_or_default();
+        let here = ["$PWD/", "${PWD}/", "$(pwd)/"].iter().find_map(|front| text.strip_prefix(front));
+        if let Some(rest) = here {
+            return rest.to_owned();
+        }
         let fronts = ["~", "$HOME", "${HOME}", "$env:HOME", "%HOME%", "%USERPROFILE%"];
         let own = format!("~{user}");
         let behind = |front: &str| text.strip_prefix(front).filter(|rest| rest.is_empty() || rest.starts_with('/'));
@@ -242,7 +293,11 @@ impl OwnFiles {
             let last = place.len() - 1;
             match kind {
                 Place::Folder => names.len() >= place.len() && (0..=last).all(fits),
-                Place::File => names.len() == place.len() && (0..=last).all(fits),
+                // What stands for every file names none.
+                Place::File => {
+                    let is_named = |name: &String| name.contains(|c: char| c.is_alphanumeric());
+                    names.len() == place.len() && names.last().is_some_and(is_named) && (0..=last).all(fits)
+                }
                 Place::Family => {
                     let stem = place[last].rsplit_once('.').map_or(place[last].as_str(), |(stem, _)| stem);
                     names.len() == place.len()
@@ -304,7 +359,10 @@ fn words_in(is_command: bool, text: &str) -> Vec<String> {
 
 fn without_scheme(text: &str) -> &str {
     let Some((_, rest)) = uri::scheme_of(text).filter(|(scheme, _)| scheme.len() > 1) else { return text };
-    let local = rest.strip_prefix("//").map_or(rest, |after| after.strip_prefix("localhost").unwrap_or(after));
+    let is_host = |host: &str| ["localhost", "127.0.0.1", "file"].iter().any(|own| host.eq_ignore_ascii_case(own));
+    let local = rest.strip_prefix("//").map_or(rest, |after| {
+        after.split_once('/').filter(|(host, _)| is_host(host)).map_or(after, |(host, _)| &after[host.len()..])
+    });
     if local.starts_with('/') { local } else { text }
 }
 
@@ -313,11 +371,27 @@ fn matches(pattern: &str, name: &str) -> bool {
     if !pattern.contains(['*', '?', '[', '{']) {
         return pattern.trim_end_matches(['.', ' ']).eq_ignore_ascii_case(name) || pattern == name;
     }
-    if pattern.contains(['[', '{']) {
-        // A class or a choice: whatever stands in it counts as fitting.
-        let front = pattern.split(['[', '{', '*', '?']).next().unwrap_or_default();
-        return name.get(..front.len()).is_some_and(|start| start.eq_ignore_ascii_case(front));
+    let name = name.to_lowercase();
+    choices(&pattern.to_lowercase()).iter().any(|pattern| {
+        // A class of letters counts as any of them.
+        path::Glob::new(&path::plain_classes(pattern)).matches(std::slice::from_ref(&name))
+    })
+}
+
+/// What `{a,b}` in a pattern stands for, as far as it is one: `{1}` is written like that.
+fn choices(pattern: &str) -> Vec<String> {
+    const MOST: usize = 64;
+    let mut open = vec![pattern.to_owned()];
+    let mut done = Vec::new();
+    while let Some(pattern) = open.pop() {
+        let choice = pattern.split_once('{').and_then(|(front, rest)| {
+            let (inner, behind) = rest.split_once('}').filter(|(inner, _)| inner.contains(','))?;
+            Some(inner.split(',').map(|one| format!("{front}{one}{behind}")).collect::<Vec<_>>())
+        });
+        match choice {
+            Some(more) if open.len() + done.len() + more.len() <= MOST => open.extend(more),
+            _ => done.push(pattern),
+        }
     }
-    let (pattern, name) = (pattern.to_lowercase(), name.to_lowercase());
-    path::Glob::new(&pattern).matches(&[name])
+    done
 }

@@ -208,8 +208,18 @@ fn as_sent(role: Role, text: &str) -> Vec<Target> {
         Role::Other | Role::Query | Role::CommandWords if !text.trim().contains(char::is_whitespace) => {
             in_text(text).into_iter().chain(loose::target(text.trim(), loose::Reading::Word)).collect()
         }
+        // Joined to a base, `//2130706433/x` is an address of its own.
+        Role::Path if is_rootless_address(text) => vec![Target::sure(format!("http:{}", text.trim()))],
         _ => in_text(text),
     }
+}
+
+/// Whether a text is `//` with an address behind it, in some spelling.
+fn is_rootless_address(text: &str) -> bool {
+    let text = text.trim();
+    text.starts_with("//")
+        && Url::parse(&format!("http:{text}"))
+            .is_ok_and(|url| matches!(url.host(), Some(Host::Ipv4(_) | Host::Ipv6(_))))
 }
 
 /// What a string under a key for URLs leads to. Relative ones lead nowhere new.

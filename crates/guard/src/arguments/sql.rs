@@ -8,25 +8,34 @@
 //! A key such as `query` may also hold a search in plain words. How sure one can be that it is a statement is told by the
 //! key and by what the tool says of itself ([`Language`]).
 
+mod catalogs;
 mod client;
+mod cost;
 mod cypher;
+mod dual;
+mod files;
 mod fragment;
 mod grammar;
 mod known;
 mod lexer;
 mod mongo;
 mod places;
+mod tables;
 mod words;
 
 use crate::risk::fallback::words as name_words;
 use crate::{Finding, Verdict};
 use lexer::{DIALECTS, Token};
+use tables::Places;
 use words::{
     ACTING_PRAGMAS, CHANGING, CLAUSES, ENGLISH, FILE_READERS, FUNCTION_PREFIXES, FUNCTIONS, OBJECTS, PAIRS, READING,
     SENTENCE, SOURCES, SYSTEM_ACTIONS, TELLING_PRAGMAS,
 };
 
 pub(super) use mongo::check_members;
+
+/// The most tokens of an argument that are looked at, and of what follows a verb: a longer one is taken for what it may be.
+const MAX_ARGUMENT_TOKENS: usize = 1_000;
 
 /// The language that a tool's queries are written in, as its name and description tell.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -115,6 +124,9 @@ pub(super) fn check_statement(text: &str, only_reading: bool) -> Verdict {
 
 /// Judges a text that may be a statement. What is hostile is refused before anybody is asked about what is not understood.
 pub(super) fn check(text: &str, language: Language, certainty: Certainty) -> Verdict {
+    if text.len() > super::MAX_STATEMENT_BYTES {
+        return Err(Finding::new("sql-size", "the text is too long to be read as a statement").ask());
+    }
     mongo::check(text)?;
     if cypher::is_meant(text, language) {
         return cypher::check(text);
@@ -202,10 +214,11 @@ fn judge(statement: &[Token], certainty: Certainty) -> Reading {
 
 /// What stands inside a statement that begins with a word for reading.
 fn within(statement: &[Token]) -> Reading {
+    let places = Places::of(statement);
     for at in 0..statement.len() {
         let (before, next) = (at.checked_sub(1).map(|before| &statement[before]), statement.get(at + 1));
         if let Some(text) = statement[at].quoted()
-            && (is_outside(text) && is_table(&statement[..at])
+            && (is_outside(text) && places.is_table(at)
                 || before.is_some_and(|token| token.is('.')) && (is_rooted(text) || is_hidden(text)))
         {
             return writes(format!("`{text}` in place of a table is a file or another machine"));
@@ -330,17 +343,27 @@ pub(super) fn files(text: &str) -> Vec<String> {
         return Vec::new();
     }
     let tokens = lexer::tokens(text, DIALECTS[0]);
+    let places = Places::of(&tokens);
     let mut found = Vec::new();
+    // One pass: what is called in the brackets that are open, and the word before, past signs of equality.
+    let mut calls: Vec<bool> = Vec::new();
+    let mut reads = false;
+    let mut named = false;
     for (at, token) in tokens.iter().enumerate() {
-        let (Some(file), before) = (token.quoted(), &tokens[..at]) else { continue };
-        let word = before.iter().rev().find(|token| !token.is('=')).and_then(Token::word);
-        let open = before.iter().rposition(|token| token.is('('));
-        let call = open.and_then(|open| before.get(open.checked_sub(1)?)).and_then(fragment::name);
-        let reads = call.is_some_and(|name| {
-            is_function(&name) || FILE_READERS.contains(&name.as_ref()) || SOURCES.contains(&name.as_ref())
-        });
-        if reads || is_table(before) || word.is_some_and(|word| NAMING.contains(&word)) {
-            found.push(file.to_owned());
+        match token {
+            Token::Symbol('(') => {
+                calls.push(reads);
+                let call = at.checked_sub(1).and_then(|call| tokens.get(call)).and_then(fragment::name);
+                reads = call.is_some_and(|name| {
+                    is_function(&name) || FILE_READERS.contains(&name.as_ref()) || SOURCES.contains(&name.as_ref())
+                });
+            }
+            Token::Symbol(')') => reads = calls.pop().unwrap_or_default(),
+            Token::Quoted(file) if reads || named || places.is_table(at) => found.push(file.clone()),
+            _ => {}
+        }
+        if !token.is('=') {
+            named = token.word().is_some_and(|word| NAMING.contains(&word));
         }
     }
     found
@@ -362,7 +385,7 @@ fn arguments(tokens: &[Token]) -> impl Iterator<Item = &Token> {
 /// The strings that a function which reads files is given in place of its first argument. Options are none.
 fn named_files(call: &[Token]) -> impl Iterator<Item = &str> {
     let mut depth = 0_usize;
-    let first = arguments(call).take_while(move |token| {
+    let first = arguments(call).take(MAX_ARGUMENT_TOKENS).take_while(move |token| {
         match token {
             Token::Symbol('(' | '[') => depth += 1,
             Token::Symbol(')' | ']') => depth = depth.saturating_sub(1),
@@ -391,32 +414,6 @@ fn is_outside(name: &str) -> bool {
     drive || is_rooted(name) || is_hidden(name) || name.contains("://") || name.contains('|')
 }
 
-/// Whether what follows these tokens stands in place of a table. `trim(both '/' from '/a/')` has no table in it.
-fn is_table(before: &[Token]) -> bool {
-    const LEADING: &[&str] = &["from", "join", "summarize", "describe", "desc", "table", "pivot"];
-    const ENDING: &[&str] = &["where", "on", "using", "group", "order", "limit", "having", "select", "set", "values"];
-    const CUTTING: &[&str] = &["trim", "substring", "substr", "overlay", "extract", "position"];
-    let follows =
-        before.last().is_some_and(|token| token.is(',') || token.word().is_some_and(|w| LEADING.contains(&w)));
-    let mut closed = 0_usize;
-    for (at, token) in before.iter().enumerate().rev() {
-        match token {
-            Token::Symbol(')') => closed += 1,
-            Token::Symbol('(') if closed > 0 => closed -= 1,
-            // A list of arguments, or of values.
-            Token::Symbol('(') => return false,
-            Token::Word(word, _) if closed == 0 && ENDING.contains(&word.as_str()) => return false,
-            Token::Word(word, _) if closed == 0 && LEADING.contains(&word.as_str()) => {
-                let called = before[..at].iter().rposition(|token| token.is('('));
-                let cuts = called.and_then(|open| before.get(open.checked_sub(1)?)).and_then(Token::word);
-                return follows && !cuts.is_some_and(|word| CUTTING.contains(&word));
-            }
-            _ => {}
-        }
-    }
-    false
-}
-
 /// Whether a statement of ClickHouse acts on the server itself.
 fn acts_on_system(statement: &[Token]) -> bool {
     statement.get(1).and_then(Token::word).is_some_and(|word| SYSTEM_ACTIONS.contains(&word))
@@ -432,7 +429,8 @@ fn begins_writing(tokens: &[Token], before: Option<&Token>) -> bool {
     let next = tokens.get(1);
     let next_word = next.and_then(Token::word);
     let named = matches!(next, Some(Token::Quoted(_))) || next_word.is_some_and(|next| !CLAUSES.contains(&next));
-    let has = |wanted: &str| tokens.iter().any(|token| token.word() == Some(wanted));
+    let has =
+        |wanted: &str| tokens.len() > MAX_ARGUMENT_TOKENS || tokens.iter().any(|token| token.word() == Some(wanted));
     // Where a subquery may stand, a name may not be followed by another.
     let opens = before.is_some_and(|token| token.is('('));
     match word {

@@ -88,7 +88,9 @@ impl Walk<'_> {
             return Ok(());
         }
         let addresses = joined::addresses(arguments);
-        addresses.iter().try_for_each(|url| reach::check(self.checks, Role::Url, url, self.world, self.doubts))
+        let is_near = |name: &String| self.world.addresses(name).is_some_and(|found| !found.is_empty());
+        let mut meant = addresses.iter().filter(|one| one.local.as_ref().is_none_or(is_near));
+        meant.try_for_each(|one| reach::check(self.checks, Role::Url, &one.url, self.world, self.doubts))
     }
 
     fn value(&self, value: &Raw, role: Role, beside: &Beside, depth: usize) -> Outcome {
@@ -469,37 +471,39 @@ pub(super) fn as_json(role: Role, text: &str) -> Option<Raw> {
     Raw::parse(trimmed.to_owned(), &WireLimits::default()).ok()
 }
 
-/// Calls `see` for every string, as far as the arguments can be read at all.
-pub(super) fn each_leaf(value: &Raw, see: &mut impl FnMut(Role, &str)) {
-    fn descend(value: &Raw, role: Role, depth: usize, see: &mut impl FnMut(Role, &str)) {
+/// Calls `see` with every string; `false` where not everything could be seen: a member stands twice, of which readers take different
+/// ones, or the nesting is too deep.
+pub(super) fn each_leaf(value: &Raw, see: &mut impl FnMut(Role, &str)) -> bool {
+    fn descend(value: &Raw, role: Role, depth: usize, see: &mut impl FnMut(Role, &str)) -> bool {
         if depth > MAX_DEPTH {
-            return;
+            return false;
         }
         match value.kind() {
             Kind::Object => {
-                let Ok(object) = Object::open(value) else { return };
+                let Ok(object) = Object::open(value) else { return false };
+                let mut all = true;
                 for (key, member) in object.iter() {
                     if !role::is_plain(&key) {
                         see(Role::Other, &key);
                     }
-                    descend(&member, role::within(role, &key), depth + 1, see);
+                    all &= descend(&member, role::within(role, &key), depth + 1, see);
                 }
+                all
             }
             Kind::Array => {
+                let mut all = true;
                 for element in value.elements().unwrap_or_default() {
-                    descend(&element, role, depth + 1, see);
+                    all &= descend(&element, role, depth + 1, see);
                 }
+                all
             }
-            Kind::String => {
-                if let Some(text) = value.as_text() {
-                    see(role, &text);
-                    if let Some(nested) = as_json(role, &text) {
-                        descend(&nested, role, depth + 1, see);
-                    }
-                }
-            }
-            Kind::Number | Kind::Bool | Kind::Null => {}
+            Kind::String => value.as_text().is_none_or(|text| {
+                see(role, &text);
+                // Servers that read it would not read what is no JSON.
+                as_json(role, &text).is_none_or(|nested| descend(&nested, role, depth + 1, see))
+            }),
+            Kind::Number | Kind::Bool | Kind::Null => true,
         }
     }
-    descend(value, Role::Other, 0, see);
+    descend(value, Role::Other, 0, see)
 }

@@ -4,8 +4,10 @@
 //! leads out is refused; a module that is not known, a member of a global object chosen at run time, and a loader or
 //! global object that is handed on instead of being used in its place are asked about.
 
+mod answers;
 mod calls;
-mod deletes;
+mod content;
+mod effects;
 mod flow;
 mod fold;
 mod options;
@@ -13,11 +15,14 @@ mod patterns;
 mod places;
 mod rules;
 mod scope;
+mod sends;
+mod services;
 mod value;
 mod visit;
 
 pub(super) use rules::STRICT_MODULES;
 
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
 use oxc_allocator::Allocator;
@@ -27,7 +32,7 @@ use oxc_parser::Parser;
 use oxc_span::{SourceType, Span};
 
 use crate::Finding;
-use crate::code::{Level, position};
+use crate::code::{Level, places as folders, position};
 use scope::{Scopes, Things};
 
 /// Brackets open at once: what nests deeper is not parsed.
@@ -182,6 +187,23 @@ struct Reader<'s> {
     exported: bool,
     /// Members that the program defines itself.
     own: HashSet<String>,
+    /// What objects and lists that are written down hold, by where they begin.
+    objects: HashMap<u32, Vec<(String, Things)>>,
+    /// Whether something was learned in this walk.
+    learned: bool,
+    /// What expressions were found to be, by where they stand, until something is learned.
+    worked: RefCell<HashMap<(u32, u32), Things>>,
+    texts: RefCell<HashMap<(u32, u32), Option<String>>>,
+    /// What members of the program's own objects hold.
+    members: HashMap<String, Things>,
+    /// Files that the program makes.
+    made: HashSet<String>,
+    /// Packages that it takes.
+    packages: HashSet<String>,
+    /// Where calls end that a later one of their chain bounds.
+    bounded: HashSet<u32>,
+    /// What the loop that is begun goes through.
+    each: Things,
     modules: Vec<String>,
     findings: Vec<Finding>,
 }
@@ -203,6 +225,15 @@ impl<'s> Reader<'s> {
             strict: false,
             exported: false,
             own: HashSet::new(),
+            objects: HashMap::new(),
+            learned: false,
+            worked: RefCell::default(),
+            texts: RefCell::default(),
+            members: HashMap::new(),
+            made: HashSet::new(),
+            packages: HashSet::new(),
+            bounded: HashSet::new(),
+            each: Things::unknown(),
             modules: Vec::new(),
             findings: Vec::new(),
         }
@@ -211,11 +242,25 @@ impl<'s> Reader<'s> {
     fn read(&mut self, program: &Program<'_>) {
         // What a name holds may be known only after a name further down is: a few times are enough for what is judged.
         for pass in [Pass::Declare, Pass::Learn, Pass::Learn, Pass::Learn, Pass::Judge] {
+            // Nothing new is learned by going through the same again.
+            let learned = std::mem::take(&mut self.learned);
+            if self.pass == Pass::Learn && pass == Pass::Learn && !learned {
+                continue;
+            }
             self.pass = pass;
             self.scopes.restart();
             self.place = Place::Value;
+            self.forget();
+            self.learned = false;
             self.visit_program(program);
         }
+    }
+
+    /// Something was learned: what was worked out no longer holds.
+    fn forget(&mut self) {
+        self.learned = true;
+        self.worked.get_mut().clear();
+        self.texts.get_mut().clear();
     }
 
     fn this_kind(&self) -> This {
@@ -263,6 +308,8 @@ impl<'s> Reader<'s> {
                 && matches!(path, "node:fs" | "node:fs/promises" | "node:fs.promises")
         {
             self.refuse(span, "code-write", format!("`{path}` is handed on, which readonly code may not"));
+        } else if self.level <= Level::Strict {
+            self.hands_on_files(span, path, place);
         }
     }
 
@@ -275,6 +322,9 @@ impl<'s> Reader<'s> {
     /// Judges a module that is named by a text.
     fn use_module(&mut self, span: Span, name: &str) {
         if self.pass != Pass::Judge {
+            if let Some(package) = rules::effects::package(&module_path(name)) {
+                self.packages.insert(package.to_owned());
+            }
             return;
         }
         self.modules.push(name.strip_prefix("node:").unwrap_or(name).to_owned());
@@ -289,6 +339,8 @@ impl<'s> Reader<'s> {
             let message = format!("what the module `{name}` does is not known");
             let advice = "a person has to agree, or use a module of the language's own library";
             self.find(span, Finding::new("code-unknown", message).suggest(advice).ask());
+        } else if name.starts_with('.') && (folders::is_secret(name) || folders::is_credential(name)) {
+            self.ask(span, "code-reach", format!("`{name}` may hold secrets"));
         } else {
             self.use_path(span, &path, Place::Base(Use::Member));
         }

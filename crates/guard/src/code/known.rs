@@ -1,6 +1,9 @@
 //! Modules that are understood: what they do is known, and what of it is hostile is judged call by call. A program that
 //! takes others is not understood, and a person is asked.
 
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
 use super::{Language, imports};
 use crate::Finding;
 
@@ -9,19 +12,21 @@ static PYTHON: &str = include_str!("known/python.txt");
 
 /// Whether a module is of Python's own library. The first line of the table has these, the second packages.
 pub(super) fn is_of_library(module: &str) -> bool {
-    PYTHON.lines().next().is_some_and(|own| own.split_ascii_whitespace().any(|known| known == module))
+    static OWN: LazyLock<HashSet<&str>> =
+        LazyLock::new(|| PYTHON.lines().take(1).flat_map(str::split_ascii_whitespace).collect());
+    OWN.contains(module)
 }
 
 /// Whether a module of Python is in the table.
 pub(super) fn is_known(module: &str) -> bool {
-    PYTHON.split_ascii_whitespace().any(|known| known == module)
+    static KNOWN: LazyLock<HashSet<&str>> = LazyLock::new(|| PYTHON.split_ascii_whitespace().collect());
+    KNOWN.contains(module)
 }
 
 /// A doubt for the first module that is not known.
 pub(super) fn doubts(source: &str) -> Vec<Finding> {
-    let first = |name: &str| name.split('.').next().unwrap_or(name).to_owned();
-    let is_known = |name: &str| PYTHON.split_ascii_whitespace().any(|known| known == first(name));
-    let unknown = imports(Language::Python, source).into_iter().find(|name| !name.is_empty() && !is_known(name));
+    let mut imports = imports(Language::Python, source).into_iter();
+    let unknown = imports.find(|name| !name.is_empty() && !name.split('.').next().is_some_and(is_known));
     unknown
         .map(|name| {
             Finding::new("code-unknown", format!("what the module `{name}` does is not known"))

@@ -5,9 +5,11 @@
 
 mod calls;
 mod doubts;
+mod effects;
 mod evaluators;
 mod expressions;
 mod fold;
+mod paths;
 mod processes;
 mod readonly;
 mod rules;
@@ -107,6 +109,8 @@ struct Checker<'s> {
     catches: bool,
     /// Scopes in which a file was written whose name is not known, or the folder was changed, in this walk.
     wrote: std::collections::HashSet<u32>,
+    /// Files that the program makes, by the names that are written down.
+    made: std::collections::HashSet<String>,
     branches: usize,
     loops: usize,
     steps: usize,
@@ -132,6 +136,7 @@ impl<'s> Checker<'s> {
             watched: Vec::new(),
             catches: false,
             wrote: std::collections::HashSet::new(),
+            made: std::collections::HashSet::new(),
             branches: 0,
             loops: 0,
             steps: 0,
@@ -258,6 +263,12 @@ impl<'s> Checker<'s> {
                 Val::Path(path) => {
                     if let Some(route) = rules::call(path) {
                         self.refuse_route(at, path, route);
+                    } else if matches!(
+                        rules::effects::of_function(path),
+                        Some(rules::effects::FileEffect::Delete | rules::effects::FileEffect::Move)
+                    ) {
+                        let message = format!("`{path}` is handed on, and what it deletes is not seen");
+                        self.ask_effect(at, "code-delete", message);
                     } else if self.level == Level::Readonly
                         && matches!(&**path, "builtins.open" | "os.open" | "os.fdopen")
                     {

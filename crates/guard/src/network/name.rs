@@ -24,6 +24,12 @@ pub(super) fn has_unknown_ending(name: &str) -> bool {
     name.rsplit('.').next().is_some_and(|last| !PUBLIC_ENDINGS.contains(last))
 }
 
+/// Whether a name ends as public ones do, also in the letters that stand for others.
+pub(super) fn has_public_ending(name: &str) -> bool {
+    let last = name.trim_end_matches('.').rsplit('.').next().unwrap_or_default();
+    last.starts_with("xn--") || PUBLIC_ENDINGS.contains(last)
+}
+
 /// Names under a known zone are judged here only while nobody has resolved them.
 pub(super) fn check(name: &str, resolved: bool) -> Verdict {
     if ends_in(name, INTERNAL_ENDINGS) || is_metadata(name) {

@@ -49,6 +49,9 @@ pub(super) fn follow(path: &str, links: &impl Fn(&str) -> Option<String>) -> Res
                 walked.push(name.into_owned());
             }
         }
+        if is_of_process(&walked) {
+            return Err(Finding::new("path-links", "where this path leads depends on the process that opens it"));
+        }
         let Some(target) = links(&place) else { continue };
         followed += 1;
         if followed > MAX_LINKS || target.len() > super::MAX_PATH_BYTES {
@@ -63,6 +66,17 @@ pub(super) fn follow(path: &str, links: &impl Fn(&str) -> Option<String>) -> Res
         pending.extend(target.rsplit('/').map(|name| Cow::Owned(name.to_owned())));
     }
     Ok(walked)
+}
+
+/// `/proc/self/cwd`, `/proc/1/root`, `/dev/fd` and the like: links that lead elsewhere for each process.
+fn is_of_process(names: &[String]) -> bool {
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    matches!(
+        names.as_slice(),
+        ["proc", _, "cwd" | "root" | "fd" | "map_files"]
+            | ["proc", _, "task", _, "cwd" | "root" | "fd" | "map_files"]
+            | ["dev", "fd" | "stdin" | "stdout" | "stderr"]
+    )
 }
 
 fn step_up(walked: &mut Vec<String>, place: &mut String) {

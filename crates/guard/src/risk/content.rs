@@ -93,7 +93,10 @@ pub(super) fn nature(by_name: Nature, declared: &ToolSecurity, name: &str) -> Na
     // What looks at something by its sentence, does so whatever it is called.
     let is_told = described.grave().is_some() || described.looks();
     let leads = fallback::words(name).first().is_some_and(|first| verbs::of(first).is_some_and(|verb| verb.sure));
-    let is_noun = is_noun && !leads;
+    // `drop_table` does something, also where it calls itself `Drop of a table`.
+    let names = fallback::words(name);
+    let does = names.len() > 1 && verbs::of(&names[0]).is_some_and(|verb| verb.kind.is_grave()) && is_deed(name);
+    let is_noun = is_noun && !leads && !does;
     if is_told || is_text || is_noun || !is_deed(name) { described } else { by_name }
 }
 

@@ -55,6 +55,24 @@ impl Choice {
     }
 }
 
+/// Last words of keys that choose what is done.
+const CHOOSING: [&str; 12] = [
+    "method",
+    "verb",
+    "action",
+    "actions",
+    "operation",
+    "operations",
+    "op",
+    "ops",
+    "command",
+    "mode",
+    "statement",
+    "task",
+];
+/// Last words of keys for what a request sends.
+const SENT: [&str; 9] = ["body", "data", "payload", "json", "form", "files", "upload", "content", "patch"];
+
 struct Look<'a> {
     carried: &'a [Carried],
     declared: &'a ToolSecurity,
@@ -71,6 +89,9 @@ impl Look<'_> {
             Json::Object => {
                 let Ok(object) = Object::open(value) else { return false };
                 object.iter().all(|(key, member)| {
+                    if depth > 0 && self.may_choose(&key) {
+                        return false;
+                    }
                     // The choice was looked at, and counts only where the tool looks for it.
                     let chosen = depth > 0 && self.choice.is_some_and(|choice| *choice.key == *key);
                     match self.carried.iter().find(|carried| *carried.key == *key) {
@@ -82,9 +103,21 @@ impl Look<'_> {
             }
             Json::Array => value.elements().unwrap_or_default().iter().all(|element| self.at(element, depth + 1)),
             // Servers that expect an object read one that stands in a string.
-            Json::String => arguments::in_string(value).is_none_or(|inner| self.at(&inner, depth + 1)),
+            Json::String => match arguments::in_string(value) {
+                Some(inner) => self.at(&inner, depth + 1),
+                // JSON in JSON, that may be read as well.
+                None => !value.as_text().is_some_and(|text| text.trim_start().starts_with('"') && text.contains('{')),
+            },
             Json::Number | Json::Bool | Json::Null => true,
         }
+    }
+
+    /// Whether a key deep inside may choose what is done as well, or holds what is sent.
+    fn may_choose(&self, key: &str) -> bool {
+        let key = words(key);
+        let last = key.last().map(String::as_str).unwrap_or_default();
+        self.choice.is_some() && CHOOSING.contains(&last)
+            || self.choice.as_ref().is_some_and(|choice| choice.is_method) && SENT.contains(&last)
     }
 
     /// Whether what is carried is a statement, or a list of them, that only reads.

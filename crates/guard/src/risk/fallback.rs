@@ -196,6 +196,8 @@ fn is_only(words: &[String], list: &[&str]) -> bool {
 /// The words of a name in snake, kebab, camel or dotted spelling, in lower case.
 pub(crate) fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
+    // Whether the last word ended in the middle of a spelling.
+    let mut humped = false;
     let mut word = String::new();
     let mut letters = name.chars().peekable();
     let mut before: Option<char> = None;
@@ -207,7 +209,8 @@ pub(crate) fn words(name: &str) -> Vec<String> {
                 before.is_lowercase() || before.is_numeric() || before.is_uppercase() && next_is_small
             });
         if (hump || !letter.is_alphanumeric()) && !word.is_empty() {
-            words.push(std::mem::take(&mut word));
+            join(&mut words, std::mem::take(&mut word), humped);
+            humped = hump;
         }
         if letter.is_alphanumeric() {
             word.extend(letter.to_lowercase());
@@ -215,7 +218,57 @@ pub(crate) fn words(name: &str) -> Vec<String> {
         before = Some(letter);
     }
     if !word.is_empty() {
-        words.push(word);
+        join(&mut words, word, humped);
     }
     words
+}
+
+/// Names that are spelled with a hump and are one word all the same: nobody clicks in ClickHouse.
+const ONE_WORD: &[(&str, &str)] = &[
+    ("big", "query"),
+    ("click", "house"),
+    ("click", "up"),
+    ("arango", "db"),
+    ("cockroach", "db"),
+    ("cosmos", "db"),
+    ("couch", "db"),
+    ("duck", "db"),
+    ("dynamo", "db"),
+    ("git", "hub"),
+    ("git", "lab"),
+    ("graph", "ql"),
+    ("influx", "ql"),
+    ("java", "script"),
+    ("linked", "in"),
+    ("maria", "db"),
+    ("mongo", "db"),
+    ("ms", "sql"),
+    ("my", "sql"),
+    ("parti", "ql"),
+    ("pg", "sql"),
+    ("postgre", "sql"),
+    ("quest", "db"),
+    ("scylla", "db"),
+    ("sq", "lite"),
+    ("surreal", "db"),
+    ("timescale", "db"),
+    ("ti", "db"),
+    ("mother", "duck"),
+    ("open", "search"),
+    ("post", "hog"),
+    ("power", "point"),
+    ("power", "shell"),
+    ("push", "over"),
+    ("single", "store"),
+    ("type", "script"),
+    ("whats", "app"),
+    ("you", "tube"),
+];
+
+/// Adds a word, or joins it to the one in front where both are one name.
+fn join(words: &mut Vec<String>, word: String, humped: bool) {
+    match words.last_mut() {
+        Some(last) if humped && ONE_WORD.contains(&(last.as_str(), word.as_str())) => last.push_str(&word),
+        _ => words.push(word),
+    }
 }

@@ -6,11 +6,16 @@
 
 use switchboard_protocol::mgp::security::{Argument, ToolSecurity};
 
+use super::carried;
 use super::fallback::words;
-use super::verbs::{self, HARMLESS_TO_RUN, Kind, NO_MONEY, NOT_TO_PEOPLE, NOUNS, PAIRS, Set, TRIFLES, Verb, tables};
+use super::verbs::{
+    self, HARMLESS_TO_RUN, Kind, NO_MONEY, NOT_TO_PEOPLE, NOUNS, PAIRS, PAIRS_IN_NAMES, Set, TRIFLES, Verb, tables,
+};
 
 /// Words of a sentence that are looked at.
 const MOST_WORDS: usize = 16;
+/// Words of a text that may be a list of what can be chosen.
+const MOST_LISTED: usize = 8;
 /// Words that say that nothing is done that could not be undone.
 const FINAL: &[&str] = &[
     "cannot be undone",
@@ -37,6 +42,15 @@ tables! {
     /// Verbs that say that something is done, and leave to what follows what it is.
     HELPING = "execute executes run runs perform performs make makes do does conduct conducts issue issues invoke invokes submit \
         submits start starts";
+    /// What is told of something, and is none itself.
+    TOLD = "story stories journey journeys flow flows persona personas guide manual diagram chart";
+    /// What a word of SQL stands in front of.
+    OF_STATEMENTS = "query queries statement statements sql";
+    /// What guards others: what is taken from it is no trifle.
+    GUARDS = "firewall firewalls policy policies acl security protection permission permissions rule rules role waf allowlist \
+        whitelist blocklist";
+    /// Words that a tool may be told to do, where they can be nothing but verbs.
+    TOLD_TO_DELETE = "drop destroy wipe truncate";
     /// Arguments that choose what a tool does.
     CHOOSING = "action actions operation operations op subcommand mode verb method command";
     /// Arguments that say where a tool that reads writes what it read.
@@ -53,6 +67,13 @@ tables! {
     /// What an agent itself started: ending it harms nobody else.
     OWN = "session sessions recording trace timer tunnel forward stream watch monitoring screencast capture profiling log \
         logging debug debugging listener";
+    /// Arguments that name who is written to; those that may; those beside which they do not; and what is written.
+    RECIPIENTS = "recipient recipients to_email to_number phone phone_number receiver jid chat_id cc bcc email_to whatsapp_number";
+    ADDRESSED = "to";
+    PLACES = "from source src";
+    WRITTEN = "text message body subject html content";
+    /// Names of what is written and not sent.
+    UNSENT = "draft drafts template templates translate translation convert";
     /// Arguments that say where a request goes.
     TARGETS = "url uri path endpoint route resource target_url request_url api_path href";
 }
@@ -106,7 +127,9 @@ pub(super) fn of(declared: &ToolSecurity, name: &str) -> Nature {
     }
     let name_words = words(name);
     let requested = by_request(declared, &name_words);
-    let chosen = requested.or_else(|| by_choice(&declared.arguments, &name_words, found.looks()));
+    let chosen = requested
+        .or_else(|| by_choice(&declared.arguments, &name_words, found.looks()))
+        .or_else(|| by_recipient(declared, &name_words, found));
     match chosen {
         Some((told_by, kind)) => Nature { kind: Some(kind), told_by, ..found },
         None => found,
@@ -121,6 +144,13 @@ pub(super) fn without_choice(declared: &ToolSecurity, name: &str) -> Nature {
         of_name(&words(title)).filter(|(kind, _)| kind.is_grave())
     });
     let described = declared.subject.split('\n').nth(2).unwrap_or_default();
+    // Beside the name of a database nothing is clicked on.
+    let selects = || {
+        let of_data = |words: &[String]| words.iter().any(|word| carried::DATABASES.contains(word.as_str()));
+        name_words.iter().any(|word| word == "select") && (of_data(&name_words) || of_data(&words(described)))
+    };
+    let by_name =
+        if matches!(by_name, Some((Kind::Touch, _))) && selects() { Some((Kind::Look, true)) } else { by_name };
     let by_description = of_description(described, &name_words);
     let (kind, told_by, sure) = match (by_name, by_description) {
         (None, None) => (None, Told::Nowhere, false),
@@ -141,7 +171,13 @@ pub(super) fn without_choice(declared: &ToolSecurity, name: &str) -> Nature {
             (kind, _) => (Some(kind), Told::Name, sure),
         },
     };
-    let on_page = name_words.iter().any(|word| matches!(word.as_str(), "browser" | "tab" | "tabs" | "webpage"));
+    // Documents and sheets have tabs as well.
+    let browsed = || described.to_lowercase().contains("browser");
+    let on_page = name_words.iter().any(|word| match word.as_str() {
+        "browser" | "webpage" => true,
+        "tab" | "tabs" => browsed(),
+        _ => false,
+    });
     let found = Nature { kind, told_by, sure, on_page };
     if found.grave().is_some() {
         return found;
@@ -227,9 +263,12 @@ fn grave(name: &[String], found: &[(usize, Verb)]) -> Option<Kind> {
         let open = found.iter().any(|(place, verb)| *place == at && !verb.sure);
         !is_noun(name, at) && (!open || lead == Some(at) || !found.iter().any(|(_, verb)| verb.sure))
     };
-    let paired = PAIRS.iter().find(|(verbs, objects, _)| {
+    let paired = PAIRS.iter().chain(PAIRS_IN_NAMES.iter()).find(|(verbs, objects, _)| {
         let at = name.iter().enumerate().position(|(at, word)| verbs.contains(word.as_str()) && acts(at));
-        at.is_some_and(|at| name.iter().enumerate().any(|(place, word)| place != at && objects.contains(word.as_str())))
+        // A user story is no user.
+        let whole = |place: usize| !name.get(place + 1).is_some_and(|next| TOLD.contains(next.as_str()));
+        let object = |(place, word): (usize, &String)| objects.contains(word.as_str()) && whole(place);
+        at.is_some_and(|at| name.iter().enumerate().any(|(place, word)| place != at && object((place, word))))
     });
     let sure = found.iter().find(|(_, verb)| verb.sure && verb.kind.is_grave()).map(|(_, verb)| verb.kind);
     let first = found.first().filter(|(_, verb)| !verb.sure && verb.kind.is_grave() && verb.kind != Kind::Run);
@@ -238,7 +277,7 @@ fn grave(name: &[String], found: &[(usize, Verb)]) -> Option<Kind> {
     let open = first.map(|(_, verb)| verb.kind).filter(|_| !found.iter().any(|(_, verb)| verb.sure));
     let kind = sure.or_else(|| paired.map(|(_, _, kind)| *kind)).or(open)?;
     match kind {
-        Kind::Delete if has(&TRIFLES) => None,
+        Kind::Delete if has(&TRIFLES) && !has(&GUARDS) => None,
         // `remove_project_from_task` takes two things apart, and both are still there; people lose their rights by it.
         Kind::Delete if name.iter().any(|word| word == "from") && name.iter().any(|word| word == "remove") => {
             (has(&PEOPLE) && has(&CIRCLES)).then_some(Kind::Grant)
@@ -310,7 +349,14 @@ fn of_description(text: &str, name: &[String]) -> Option<Verb> {
     }
     let words: Vec<String> = words(sentence).into_iter().take(MOST_WORDS).collect();
     let start = words.iter().position(|word| !FILLING.contains(word.as_str()))?;
-    let known = |at: usize| words.get(at).and_then(|word| verbs::of_sentence(word));
+    // `Execute SELECT queries`: a word of SQL clicks on nothing.
+    let sql = sentence.split(|c: char| !c.is_alphanumeric()).any(|word| word == "SELECT");
+    let known = |at: usize| {
+        let word = words.get(at)?;
+        let asks = || words.get(at + 1).is_some_and(|next| OF_STATEMENTS.contains(next.as_str()));
+        let selects = word == "select" && (sql || asks());
+        if selects { Some(Verb { kind: Kind::Look, sure: true }) } else { verbs::of_sentence(word) }
+    };
     let first = known(start);
     let (at, verb) = match first {
         Some(verb) => (start, verb),
@@ -332,7 +378,7 @@ fn of_description(text: &str, name: &[String]) -> Option<Verb> {
     // A grave word in a sentence is softened by the same objects as in a name.
     let objects: Vec<String> = words[at..].iter().take(8).chain(name).cloned().collect();
     let trifling = objects.iter().any(|word| match verb.kind {
-        Kind::Delete => TRIFLES.contains(word.as_str()),
+        Kind::Delete => TRIFLES.contains(word.as_str()) && !objects.iter().any(|word| GUARDS.contains(word.as_str())),
         Kind::Send => NOT_TO_PEOPLE.contains(word.as_str()),
         Kind::Stop => OWN.contains(word.as_str()),
         _ => false,
@@ -391,6 +437,15 @@ fn by_request(declared: &ToolSecurity, name: &[String]) -> Option<(Told, Kind)> 
     Some((told, Kind::Request))
 }
 
+/// Whether it has somebody to write to and something to write, and no verb that says that nothing is sent.
+fn by_recipient(declared: &ToolSecurity, name: &[String], found: Nature) -> Option<(Told, Kind)> {
+    let has = |list: &Set| declared.properties.iter().any(|key| list.contains(words(key).join("_").as_str()));
+    let unsent = name.iter().any(|word| UNSENT.contains(word.as_str()));
+    let open = !(found.looks() || unsent || found.sure && found.told_by == Told::Name);
+    let writes = has(&RECIPIENTS) || has(&ADDRESSED) && !has(&PLACES);
+    (open && writes && has(&WRITTEN)).then_some((Told::Description, Kind::Send))
+}
+
 /// The gravest of the words that an argument may choose what is done with.
 fn by_choice(arguments: &[Argument], name: &[String], looks: bool) -> Option<(Told, Kind)> {
     arguments.iter().enumerate().find_map(|(at, argument)| {
@@ -403,8 +458,11 @@ fn by_choice(arguments: &[Argument], name: &[String], looks: bool) -> Option<(To
         } else {
             argument.words.clone()
         };
-        // `git reset --hard` throws work away.
-        let lost = |word: &String| word.eq_ignore_ascii_case("hard").then_some((Kind::Delete, true));
+        // `git reset --hard` throws work away, and so does `drop` whatever stands behind it.
+        let lost = |word: &String| {
+            let told = words(word).first().is_some_and(|first| TOLD_TO_DELETE.contains(first.as_str()));
+            (told || word.eq_ignore_ascii_case("hard")).then_some((Kind::Delete, true))
+        };
         let kinds =
             listed.iter().filter_map(|word| lost(word).or_else(|| of_name(&words(word)).filter(|(_, sure)| *sure)));
         let trifling = name.iter().any(|word| TRIFLES.contains(word.as_str()));
@@ -419,7 +477,10 @@ fn quoted(text: &str) -> Vec<String> {
     for quote in ['\'', '"', '`'] {
         found.extend(text.split(quote).skip(1).step_by(2).flat_map(words));
     }
-    if let Some((_, list)) = text.split_once([':', '(']) {
+    // A short text is the list itself: `vacuum, reindex or drop`.
+    if text.split_whitespace().count() <= MOST_LISTED {
+        found.extend(words(text));
+    } else if let Some((_, list)) = text.split_once([':', '(']) {
         found.extend(words(list));
     }
     found

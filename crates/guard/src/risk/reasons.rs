@@ -100,13 +100,8 @@ fn of_server(declared: &ToolSecurity, found: &Found) -> Vec<(Risk, String)> {
         said.push((risk, format!("its server says `{}`", risk.as_str())));
     }
     if declared.hints.destructive == Some(true) {
-        // MCP calls everything destructive that does not only add. A tool that only adds, looks or acts on a page, as its
-        // name says, has the hint from a library that gives it to all.
-        let mild = found.nature.is_some_and(|nature| match nature.kind {
-            Some(Kind::Add | Kind::Touch) => true,
-            Some(Kind::Look) => nature.sure || nature.on_page,
-            _ => nature.on_page,
-        });
+        // What is clicked and typed on a page in a browser is asked about by the page; servers give the hint to all of it.
+        let mild = found.nature.is_some_and(|nature| nature.on_page && nature.grave().is_none());
         let risk = if mild { Risk::Moderate } else { Risk::Dangerous };
         said.push((risk, "its server says that it may destroy (`destructiveHint`)".to_owned()));
     }

@@ -122,7 +122,7 @@ const SURE: &[(Kind, &str)] = &[
         Kind::Change,
         "update edit modify change write put replace rename move assign configure adjust apply resize toggle enable \
          upsert overwrite transform unmark unpin unarchive reopen reorder unmerge unstage reconnect connect disconnect \
-         login logout subscribe unsubscribe reindex untag reschedule unmute approve reject accept decline increment \
+         login logout expire subscribe unsubscribe reindex untag reschedule unmute approve reject accept decline increment \
          decrement hset sadd zadd xadd lpush rpush lpop rpop \
          ändern aendern schreiben bearbeiten aktualisieren actualizar modificar editar escribir modifier écrire ecrire \
          aggiornare modificare scrivere atualizar escrever обновить изменить записать bijwerken wijzigen actualiza \
@@ -190,7 +190,7 @@ const OPEN: &[(Kind, &str)] = &[
     (
         Kind::Change,
         "set patch sort mark pin archive complete close lock stage checkout commit rebase download install split join \
-         combine sync refresh reload index tag schedule snooze mute submit request start launch trigger expire persist \
+         combine sync refresh reload index tag schedule snooze mute submit request start launch trigger persist \
          transition reset restore migrate scale upgrade downgrade revert undo redo switch format clear empty cancel stop \
          pause resume suspend disable block unblock merge push pull stash trash drop rotate drain flush \
          train solve crop rotate flip filter",
@@ -199,7 +199,7 @@ const OPEN: &[(Kind, &str)] = &[
     (Kind::Manage, "admin action actions operation operations management api call service process"),
     (Kind::Run, "run eval"),
     (Kind::Send, "email mail message sms dm"),
-    (Kind::Pay, "order trade transfer charge stake mint burn bid swap delegate undelegate redelegate snipe"),
+    (Kind::Pay, "topup order trade transfer charge stake mint burn bid swap delegate undelegate redelegate snipe"),
     (Kind::Publish, "release"),
     (Kind::Grant, "share ban kick"),
 ];
@@ -224,14 +224,15 @@ const WITHIN: &[(Kind, &str)] = &[
 /// Verbs that are grave together with one of the words beside them, and what they do then.
 const PAIRED: &[(&str, &str, Kind)] = &[
     (
-        "stop restart reset restore disable suspend scale pause upgrade downgrade detach cordon taint patch rollout rebuild \
-         reconfigure drain",
+        "stop restart reset restore disable deactivate suspend scale pause upgrade downgrade detach unassign cordon taint \
+         patch rollout rebuild recreate reinstall reimage reprovision recycle reconfigure drain",
         "server servers instance instances vm vms machine machines guest container containers node nodes cluster clusters \
          service services deployment deployments pod pods droplet droplets dyno dynos database db app application system \
          computer host stack environment daemonset statefulset process processes kubectl network firewall protection device \
          workload site website domain dns disk volume vpc gateway tenant",
         Kind::Stop,
     ),
+    ("resize", "instance instances vm vms cluster clusters droplet droplets disk volume database db", Kind::Stop),
     ("power turn switch", "off cycle down", Kind::Stop),
     (
         "reset clear empty flush",
@@ -257,7 +258,7 @@ const PAIRED: &[(&str, &str, Kind)] = &[
     (
         "drop",
         "table tables database databases collection collections index indexes schema schemas column columns view keyspace \
-         user role constraint partition snapshot",
+         user role constraint partition snapshot fk trigger function sequence policy extension enum",
         Kind::Delete,
     ),
     ("merge accept", "pull request pr mr branch branches main master", Kind::Publish),
@@ -266,7 +267,11 @@ const PAIRED: &[(&str, &str, Kind)] = &[
     ("push", "message messages notification sms text", Kind::Send),
     ("complete finish commit", "migration migrations", Kind::Publish),
     ("apply", "manifest terraform migration migrations kubectl yaml resources resource plan changeset", Kind::Publish),
-    ("restore import migrate load", "backup backups database db snapshot dump guest droplet server", Kind::Stop),
+    (
+        "restore import migrate load",
+        "backup backups database db snapshot dump guest droplet server website site table",
+        Kind::Stop,
+    ),
     (
         "create make place submit execute confirm add issue send request capture finalize process initiate",
         "order orders payment payments transaction transactions transfer transfers trade trades charge charges payout \
@@ -292,9 +297,13 @@ const PAIRED: &[(&str, &str, Kind)] = &[
     (
         "create add set update modify put attach change generate regenerate assign edit rotate manage",
         "permission permissions acl role roles collaborator collaborators access admin owner ownership token tokens secret \
-         secrets credential credentials password passwords restrictions visibility sharing firewall apikey",
+         secrets credential credentials password passwords restrictions visibility sharing firewall apikey invitation",
         Kind::Grant,
     ),
+    // Who is told from now on of what happens.
+    ("create add register set update subscribe enable configure", "webhook webhooks", Kind::Send),
+    ("create add edit update set change modify upsert", "dns nameserver nameservers ptr", Kind::Publish),
+    ("transfer move", "domain domains account ownership", Kind::Grant),
     ("create generate regenerate rotate add new", "key keys", Kind::Grant),
     ("unprotect protect", "branch branches tag environment", Kind::Grant),
     ("lock unlock open", "door doors gate garage lock safe vault", Kind::Grant),
@@ -319,9 +328,45 @@ const PAIRED: &[(&str, &str, Kind)] = &[
     ("forward", "email emails mail message messages", Kind::Send),
 ];
 
-/// The same as sets.
-pub(super) static PAIRS: LazyLock<Vec<(Set, Set, Kind)>> =
-    LazyLock::new(|| PAIRED.iter().map(|(verbs, objects, kind)| (set(verbs), set(objects), *kind)).collect());
+/// The same where both stand in the name of a tool: in a sentence these objects are often beside the point.
+const PAIRED_IN_NAMES: &[(&str, &str, Kind)] = &[
+    ("create add generate", "login user users member members share invite guest", Kind::Grant),
+    ("update create put upload deploy edit write", "lambda worker workers apex procedure userscript", Kind::Run),
+    ("update create put upload deploy edit write", "script scripts", Kind::Run),
+    ("make set", "public published", Kind::Publish),
+    ("open close allow deny block unblock add remove", "port ports firewall ingress inbound", Kind::Grant),
+    ("overwrite", "database db table tables collection index bucket volume disk", Kind::Delete),
+    ("top", "up", Kind::Pay),
+    ("renew extend", "domain domains subscription plan license licence certificate", Kind::Pay),
+    ("subscribe upgrade", "plan plans tier", Kind::Pay),
+    ("start launch activate resume create", "campaign campaigns ad ads adset", Kind::Pay),
+    ("force", "push", Kind::Publish),
+    ("assume", "role identity", Kind::Grant),
+    ("enable disable allow open", "public anonymous", Kind::Grant),
+    ("expire", "key keys", Kind::Delete),
+    ("set add edit update write create install", "crontab cron cronjob autostart startup launchagent", Kind::Run),
+    ("call", "number phone person contact", Kind::Send),
+    ("notify alert page", "team channel slack people members customers contacts oncall", Kind::Send),
+    ("checkout check", "cart basket", Kind::Pay),
+    ("detach remove replace", "policy policies role roles permission permissions", Kind::Grant),
+    ("update modify set change edit", "security policy policies", Kind::Grant),
+    ("change update upgrade flash reinstall", "kernel os firmware bios", Kind::Stop),
+    ("create add update set", "subscription subscriptions callback forwarding", Kind::Send),
+    // What is paid for by the hour.
+    (
+        "create provision launch",
+        "droplet droplets vm vms instance instances cluster clusters nodepool autoscaling",
+        Kind::Pay,
+    ),
+];
+
+pub(super) static PAIRS_IN_NAMES: LazyLock<Vec<(Set, Set, Kind)>> = LazyLock::new(|| sets(PAIRED_IN_NAMES));
+/// The pairs as sets.
+pub(super) static PAIRS: LazyLock<Vec<(Set, Set, Kind)>> = LazyLock::new(|| sets(PAIRED));
+
+fn sets(pairs: &'static [(&str, &str, Kind)]) -> Vec<(Set, Set, Kind)> {
+    pairs.iter().map(|(verbs, objects, kind)| (set(verbs), set(objects), *kind)).collect()
+}
 
 tables! {
     /// What may be taken away without a question: it holds nobody's work and is made again with one step.
@@ -338,7 +383,8 @@ tables! {
     pub(super) HARMLESS_TO_RUN = "query queries search research read test tests lint analysis audit report check scan step plan \
         task tasks prompt thinking thought forecast simulation evaluation calculation template select";
     /// Files are transferred, and cost nothing.
-    pub(super) NO_MONEY = "file files style styles asset assets data image photo issue issues ticket tickets task tasks";
+    pub(super) NO_MONEY = "file files style styles asset assets data image photo issue issues ticket tickets task tasks \
+        component components browser config";
 }
 
 /// Two words that are a noun, so that neither is a verb.

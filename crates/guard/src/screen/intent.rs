@@ -5,6 +5,7 @@
 //! the set of its classes; each class and each pair of classes has a weight, fitted to the corpus in `tests/corpus`.
 //! Nothing here understands a sentence: an order in words that the lexicon does not know passes.
 
+mod certain;
 mod class;
 #[cfg(test)]
 mod fit;
@@ -33,6 +34,8 @@ pub(super) enum Place {
     Description,
     /// Something about one parameter: what the model fills in.
     Parameter,
+    /// A title: a few words that say what something is called.
+    Title,
     /// Any other part of a definition.
     Other,
     /// What a tool answered.
@@ -41,8 +44,8 @@ pub(super) enum Place {
 
 /// From these logarithmic odds on a text is marked.
 const MARK: f32 = -0.5;
-/// From these on no honest text is known that says such a thing, where what it wants is of a kind that hardly any honest
-/// text wants ([`frame::Frame::is_grave`]); and where it is of another kind.
+/// From these on a text is held, where there is a ground that hardly any honest text has ([`certain`]); and where it is
+/// of another kind.
 const HOLD_GRAVE: f32 = 0.75;
 const HOLD: f32 = 1.75;
 /// How much more it takes where the user decides.
@@ -53,6 +56,10 @@ const DISGUISED: f32 = 1.5;
 const NAME: f32 = 0.3;
 /// The same for holding it.
 const NAME_HELD: f32 = 1.5;
+/// How much surer it has to be of a title, most of which are in the form of an order ("Create alias").
+const TITLE: f32 = 1.0;
+/// The most words of a title; what has more is a text.
+pub(super) const MAX_TITLE_WORDS: usize = 8;
 /// The most names of properties that say what a tool is about.
 const MOST_PROPERTIES: usize = 100;
 /// Bytes of a text that are read.
@@ -92,8 +99,9 @@ pub(super) fn check(text: &str, place: Place, names: Names<'_>) -> Option<Found>
         let found = read(&disguise::plain(reading), &plain, place, names, mark)
             .or_else(|| if reading.len() < text.len() { once_more() } else { None })?;
         let message = format!("behind a disguise: {}", found.finding.message);
-        // Whoever takes the trouble to hide an order gives one.
-        Some(Found { finding: Finding::new("disguised-order", message), certain: true, demands: found.demands })
+        // Whoever takes the trouble to hide an order gives one. Digits that may stand for letters are in honest texts too.
+        let certain = found.certain || place == Place::Result;
+        Some(Found { finding: Finding::new("disguised-order", message), certain, demands: found.demands })
     });
     disguised.or(open)
 }
@@ -109,7 +117,7 @@ fn is_word(word: &str) -> bool {
 pub(super) fn names<'a>(tool: &'a str, properties: &'a [String], description: &str) -> Names<'a> {
     let read = |text: &str| reading::read(text, Names::default());
     let opening = sentence::split(&disguise::plain(cut(description))).into_iter().next().unwrap_or_default();
-    let name = read(&words(tool));
+    let name = read(&words(&reach::apart(tool)));
     let opening = Some(read(&opening)).filter(|classes| is_excused(*classes, tool)).unwrap_or_default();
     let core = name.and(opening);
     let domain = properties.iter().take(MOST_PROPERTIES).map(|name| read(&words(name))).fold(core, Classes::and);
@@ -157,9 +165,15 @@ fn read(text: &str, open: &str, place: Place, names: Names<'_>, mark: f32) -> Op
         .into_iter()
         .filter(|(sentence, _)| open.is_empty() || !open.contains(sentence.trim()))
         .filter_map(|(sentence, classes)| {
-            let odds = weights.odds(classes) - if place == Place::Name { NAME } else { 0.0 };
+            let less = match place {
+                Place::Name => NAME,
+                Place::Title => TITLE,
+                _ => 0.0,
+            };
+            let odds = weights.odds(classes) - less;
             let sure = odds - if place == Place::Name { NAME_HELD } else { 0.0 };
-            (odds >= mark).then_some((is_certain(sure, classes), odds, classes, sentence))
+            let certain = certain::is_certain(sure, own_file(classes, &sentence, names.tool), place);
+            (odds >= mark).then_some((certain, odds, classes, sentence))
         })
         .inspect(|(_, _, classes, _)| demands = demands.and(Demands::of(*classes)))
         .max_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)))?;
@@ -172,15 +186,12 @@ fn read(text: &str, open: &str, place: Place, names: Names<'_>, mark: f32) -> Op
     Some(Found { finding: Finding::new("order-to-the-model", message), certain, demands })
 }
 
-fn is_certain(odds: f32, classes: Classes) -> bool {
-    let grave = || frame::complete(classes).any(|at| frame::FRAMES.get(at).is_some_and(Frame::is_grave));
-    // Where the user is asked, or has to want it first, it takes more; but not where something is kept from them.
-    let limited = classes.meets(class::set(&[Class::Unless, Class::Consults, Class::Guard, Class::Detect]))
-        && !frame::complete(classes).any(|at| frame::FRAMES.get(at).is_some_and(Frame::conceals));
-    let odds = if limited { odds - LIMITED } else { odds };
-    // To praise itself is no harm that hides a tool.
-    let mild = frame::complete(classes).all(|at| frame::FRAMES.get(at).is_none_or(Frame::is_mild));
-    !mild && (odds >= HOLD || odds >= HOLD_GRAVE && grave())
+/// The classes without the file with secrets, where that is what the tool is for: `.env` in a tool for variables of the
+/// environment. Where it is read first, given to somebody, or kept from the user, it counts.
+fn own_file(classes: Classes, sentence: &str, tool: &str) -> Classes {
+    let abroad = classes.meets(class::set(&[Class::Foreign, Class::Destination, Class::Read, Class::First]));
+    let own = classes.has(Class::SecretFile) && sentence.contains(".env") && tool.to_lowercase().contains("env");
+    if own && !abroad && !certain::conceals(classes) { classes.without(Class::SecretFile) } else { classes }
 }
 
 /// What the marked sentences of a text or a definition want, taken together.
@@ -194,10 +205,8 @@ pub(super) struct Demands {
 
 impl Demands {
     fn of(classes: Classes) -> Self {
-        let complete = || frame::complete(classes).filter_map(|at| frame::FRAMES.get(at));
-        // What is only not told yet is no secret.
-        let secrecy = complete().any(Frame::conceals) && !classes.has(Class::Unless) && !classes.has(Class::Guard);
-        Self { secrecy, act: complete().any(|frame| !frame.conceals()) }
+        let act = frame::complete(classes).filter_map(|at| frame::FRAMES.get(at)).any(|frame| !frame.conceals());
+        Self { secrecy: certain::conceals(classes), act }
     }
 
     pub(super) const fn and(self, other: Self) -> Self {
@@ -244,7 +253,7 @@ fn placed(classes: Classes, place: Place, opening: bool, names: Names<'_>) -> Cl
     let classes = if stays { classes } else { reading::topic(classes, domain) };
     let classes = match place {
         Place::Parameter => classes.with(Class::Parameter),
-        Place::Other => classes.with(Class::Elsewhere),
+        Place::Title | Place::Other => classes.with(Class::Elsewhere),
         Place::Name | Place::Description | Place::Result => classes,
     };
     if opening && matches!(place, Place::Description | Place::Parameter) {

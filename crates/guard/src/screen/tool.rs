@@ -64,6 +64,12 @@ pub fn item(definition: &Raw) -> Screening {
     screen(definition, |_| Ok(()))
 }
 
+/// Whether screening has nothing against words that stand alone.
+pub(crate) fn is_plain_text(text: &str) -> bool {
+    let told = serde_json::json!({"name": "values", "description": text});
+    Raw::from_value(&told).is_ok_and(|told| item(&told) == Screening::Passed)
+}
+
 fn screen(definition: &Raw, check_name: fn(&str) -> Verdict) -> Screening {
     let value = match read(definition) {
         Ok(value) => value,
@@ -247,8 +253,16 @@ impl Texts {
         }
         self.budget -= 1;
         self.bytes -= text.len();
+        let place = if place == Place::Title && !is_label(text) { Place::Other } else { place };
         visit(text, place, path)
     }
+}
+
+/// Whether a title is a few words without an end of a sentence between them.
+fn is_label(text: &str) -> bool {
+    text.split_whitespace().count() <= intent::MAX_TITLE_WORDS
+        && !text.trim_end().contains(". ")
+        && !text.contains('\n')
 }
 
 fn place(path: &[String]) -> Place {
@@ -256,6 +270,7 @@ fn place(path: &[String]) -> Place {
         [] => Place::Name,
         [name] if name == "name" => Place::Name,
         [name] if name == "description" => Place::Description,
+        [.., title] if title == "title" => Place::Title,
         [schema, ..] if schema == "inputSchema" && path.iter().any(|part| part == "properties") => Place::Parameter,
         _ => Place::Other,
     }

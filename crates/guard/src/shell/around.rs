@@ -98,6 +98,8 @@ pub fn check_around(command: &str, around: &Around, understood: &Understood) -> 
     let words = lexer::words(command).unwrap_or_default();
     let at = words.iter().position(|word| !word.is_plain("!") && word.assignment().is_none()).unwrap_or(words.len());
     let words = words.get(at..).unwrap_or_default();
+    let expanded = lexer::expand_braces(words)?;
+    let words = expanded.as_deref().unwrap_or(words);
     let Some((name, arguments)) = words.split_first() else { return check_variables(&around.variables) };
     let program = base_name(&name.text);
     around.folders.iter().try_for_each(|folder| super::program::check(name, &moved(arguments, folder), 0))?;

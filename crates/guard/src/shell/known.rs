@@ -8,6 +8,7 @@
 mod databases;
 mod decisive;
 mod fetched;
+mod kept;
 mod line;
 mod script;
 mod secrets;
@@ -274,7 +275,7 @@ fn command(
     {
         return Ok(Effect::Read);
     }
-    let own = lines.iter().find(|line| line.subcommands().next().is_none());
+    let own = lines.iter().find(|line| line.depth == 0);
     let line::Operands { at: operands, between } = line::operands(arguments, &lines);
     let is_joined = |last: usize, at: usize| (last + 1..at).all(|word| between.contains(&word));
     let fits = |line: &&Line<'_>| {
@@ -287,10 +288,10 @@ fn command(
             follows && arguments.get(*at).is_some_and(|word| line::fits(pattern, &word.text))
         })
     };
-    let best = lines.iter().filter(fits).max_by_key(|line| line.subcommands().count());
+    let best = lines.iter().filter(fits).max_by_key(|line| line.depth);
     let Some(line) = best else { return Err(unknown(&format!("the program `{shown}` without a subcommand is"))) };
-    let depth_of_line = line.subcommands().count();
-    let has_deeper = lines.iter().any(|other| other.subcommands().count() > depth_of_line && line.leads_to(other));
+    let depth_of_line = line.depth;
+    let has_deeper = lines.iter().any(|other| other.depth > depth_of_line && line.leads_to(other));
     let left = operands.len() - depth_of_line;
     // Behind an option stands its value, or a subcommand that nobody has looked at.
     let apart = depth_of_line > 0
@@ -314,7 +315,7 @@ fn command(
     // Options in front of a subcommand are those of the words so far.
     let first = operands.first().copied().unwrap_or(skip).min(skip);
     for (depth, pair) in operands.windows(2).enumerate().take_while(|(_, pair)| pair[1] < skip) {
-        let of_words = lines.iter().filter(|line| line.subcommands().count() == depth + 1);
+        let of_words = lines.iter().filter(|line| line.depth == depth + 1);
         let leading = of_words.into_iter().find(|leading| leading.leads_to(line));
         match (leading, arguments.get(pair[0] + 1..pair[1]).unwrap_or_default()) {
             (_, []) => {}
@@ -372,6 +373,7 @@ fn command(
     }
     let subcommand = operands.first().and_then(|at| arguments.get(*at)).map(|word| word.text.as_str());
     special::check(name, subcommand, arguments)?;
+    kept::check(name, subcommand, arguments)?;
     secrets::check(shown, name, arguments)?;
     let rest = if line.has(Flag::Exec) { without_command(rest, understood, depth)? } else { rest.to_vec() };
     line.check_options(shown, &rest, own.filter(|_| skip > 0))?;
@@ -397,6 +399,16 @@ fn without_command(words: &[Word], understood: &Understood, depth: usize) -> Res
         return Err(unknown("more than one command on what is found is"));
     }
     Ok(words[..at].iter().chain(rest).cloned().collect())
+}
+
+/// Whether a file may hold secrets.
+pub(super) fn may_hold_secrets(path: &str) -> bool {
+    secrets::is_kept_in(path)
+}
+
+/// Whether what is written to a place decides what runs later.
+pub(super) fn place_decides(path: &str) -> bool {
+    decisive::decides(path) || special::names_deciding(path)
 }
 
 /// The finding for what is in no table.

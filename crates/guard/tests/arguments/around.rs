@@ -47,6 +47,14 @@ fn what_stands_around_a_command_can_be_hostile() {
         json!({"command": "cat shadow", "repo_path": "/etc"}),
         json!({"command": "cat shadow", "workingFolder": "/etc"}),
         json!({"command": "cat shadow", "currentDirectory": "/etc"}),
+        // In lists and objects, and with blanks.
+        json!({"command": "cat shadow", "cwd": ["/etc"]}),
+        json!({"command": "cat shadow", "cwd": {"path": "/etc"}}),
+        json!({"command": "cat shadow", "cwd": " /etc"}),
+        json!({"command": "cat shadow", "options": [{"cwd": "/etc"}]}),
+        json!({"command": "cat {shadow,x}", "cwd": "/etc"}),
+        json!({"command": "ls", "options": [{"env": {"LD_PRELOAD": "/tmp/x.so"}}]}),
+        json!({"command": "ls", "options": {"variables": {"LD_PRELOAD": "/tmp/x.so"}}}),
     ];
     assert_hostile(&checks(&[Sandbox], &json!({}), &[]), &hidden);
 }

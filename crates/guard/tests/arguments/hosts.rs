@@ -1,6 +1,7 @@
 //! Limits of hosts: which words of a command are hosts, and which strings elsewhere are, however they are written.
 
 use serde_json::{Value, json};
+use switchboard_guard::arguments::{OwnFiles, check_metadata};
 
 use switchboard_protocol::mgp::ValidatorName;
 
@@ -427,6 +428,29 @@ fn one_slash_in_front_of_a_host_hides_nothing() {
 }
 
 #[test]
+fn no_tool_that_is_given_a_host_reaches_a_metadata_service() {
+    let refused = |host: &str| {
+        let arguments = switchboard_wire::Raw::from_value(&json!({"host": host, "port": 80})).expect("JSON");
+        let named = OwnFiles::default().glance(&arguments).metadata;
+        named.is_some_and(|host| check_metadata(&host, &[]).is_err())
+    };
+    for host in ["169.254.169.254", "metadata.google.internal", "2852039166", "[::ffff:a9fe:a9fe]", " 169.254.169.254"]
+    {
+        assert!(refused(host), "{host}");
+    }
+    for host in ["localhost", "127.0.0.1", "10.0.0.5", "db.internal", "example.com", "vm", ""] {
+        assert!(!refused(host), "{host}");
+    }
+    // Who spells it out in a grant means it; a pattern does not.
+    let granted = |hosts: Value| {
+        let scope = switchboard_wire::Raw::from_value(&json!({ "hosts": hosts })).expect("JSON");
+        let scope = switchboard_guard::permission::Scope::read(&scope).expect("a scope");
+        check_metadata("169.254.169.254", &[scope]).is_ok()
+    };
+    assert!(granted(json!(["169.254.169.254"])) && !granted(json!(["*"])) && !granted(json!(["169.254.*"])));
+}
+
+#[test]
 fn a_host_may_be_made_of_two_arguments() {
     let base = "https://ok.example.com";
     let with = |key: &str, text: &str| json!({"base_url": base, key: text});
@@ -439,6 +463,19 @@ fn a_host_may_be_made_of_two_arguments() {
             json!({"host": "ok.example.com", "port": "80@127.1"}),
             json!({"base_url": "ok.example.com", "path": "@127.1/x"}),
             with("path", "%40evil.example/x"),
+            with("path", "@пример.рф/x"),
+            with("path", "@évil.com/x"),
+            with("path", "@evil。com/x"),
+            with("path", "@evil.xn--p1ai/x"),
+            with("path", ".évil.com/x"),
+            with("path", "。evil。com/x"),
+            with("path", "@vm:8080/"),
+            with("path", "pany/x"),
+            with("route", "@evil.com"),
+            with("route", "@127.1"),
+            json!({"host": "ok.example.com", "port": "@evil.com"}),
+            json!({"host": "ok.example.com", "port": "80@evil"}),
+            json!({"base_url": "https://8.8.8.8", "path": "8/x"}),
             json!({"host": "ok.example.com", "path": "@evil.example/"}),
             json!({"base_url": "HTTPS://ok.example.com", "path": "@evil.example/"}),
         ])
@@ -462,6 +499,14 @@ fn a_host_may_be_made_of_two_arguments() {
         with("selector", ".content"),
         with("key", ".results[0].name"),
         with("path", "@babel/core"),
+        with("path", "@ann"),
+        with("path", "@ann/story-1"),
+        with("selector", ".btn.primary"),
+        with("extension", ".tar.gz"),
+        with("json_path", ".data.items"),
+        with("count", "5"),
+        with("path", "v1.2/users"),
+        with("path", "8/x"),
         with("path", "1.0.0/x"),
         with("path", ".well-known/openid-configuration"),
         with("file", ".github/workflows/ci.yml"),
@@ -471,4 +516,7 @@ fn a_host_may_be_made_of_two_arguments() {
     // Private ones are refused without any limit.
     let network = checks(&[ValidatorName::NetworkRestricted], &json!({}), &[]);
     assert_hostile(&network, &[json!({"base_url": "https://8.8.8.8", "path": "@127.1/x"})]);
+    let paths = ["//127.1:80/a", "//2130706433/a", "//0x7f.1/a", "//2852039166/latest"];
+    assert_hostile(&network, &paths.map(|path| json!({"base_url": "https://8.8.8.8", "path": path})));
+    assert_honest(&network, &[json!({"base_url": "https://8.8.8.8", "path": "//8.8.4.4/a"})]);
 }

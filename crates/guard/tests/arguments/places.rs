@@ -419,3 +419,39 @@ fn relative_paths_may_begin_at_folders_of_the_same_call() {
     ];
     assert_honest(&limited, &honest);
 }
+
+#[test]
+fn several_arguments_do_not_lead_outside_together() {
+    let checks_of = |paths: &[&str]| checks_from("/r/me/projects/app", &[], &json!({}), &[json!({ "paths": paths })]);
+    let limited = checks_of(&["/r/me/**"]);
+    let fillers: Vec<String> = (0..16).map(|number| format!("/r/me/x/y/{number}.txt")).collect();
+    assert_hostile(
+        &limited,
+        &[
+            json!({"root": "/r/me/projects", "directory": "..", "filename": "../secret"}),
+            json!({"parts": ["..", "..", "..", "secret"]}),
+            json!({"repo_path": "a b/../../..", "file": "../secret"}),
+            json!({"others": fillers, "workspace": "/r/me/x.git", "file": "../../secret"}),
+            json!({"a": {"b": ["..", {"c": ".."}]}, "file": "../secret"}),
+            json!({"root": "file://localhost/r/me", "file": "../secret"}),
+            json!({"path": "/proc/self/cwd/x"}),
+            json!({"source": "..", "query": "..", "file": "../secret"}),
+            json!({"path": "/r/me/a.txt", "name": "../secret"}),
+            json!({"vault": "../..", "title": "x y/../../secret"}),
+            json!({"root": "../..", "files": "a.txt, ../secret"}),
+        ],
+    );
+    assert_honest(
+        &limited,
+        &[
+            json!({"files": ["../a", "../b", "../../c", "x/../../d"]}),
+            json!({"root": "/r/me/projects", "directory": "..", "filename": "notes"}),
+            json!({"old": "../lib/a.rs", "new": "../lib/b.rs"}),
+            json!({"parts": ["..", "..", "notes"]}),
+            json!({"others": fillers, "file": "src/a.rs"}),
+            json!({"path": "src/a.rs", "message": "Moved up from the folder below"}),
+        ],
+    );
+    // A limit to single files says nothing of what lies beside them.
+    assert_honest(&checks_of(&["/r/me/projects/notes.txt"]), &[json!({"path": "../notes.txt"})]);
+}

@@ -140,11 +140,101 @@ fn what_is_not_understood_or_changes_something_is_asked_about() {
         ("select rolname from pg_authid", "ask", "ask"),
         ("begin; select 1; commit", "block", "ask"),
         ("begin; drop table x; commit", "block", "block"),
+        // What a database says of itself: tables and columns, and what runs now.
+        ("select table_name from information_schema.tables", "allow", "allow"),
+        ("select relname, n_live_tup from pg_stat_user_tables", "allow", "allow"),
+        ("select pid, state, query from pg_stat_activity", "allow", "allow"),
+        ("select * from `p.d.INFORMATION_SCHEMA.COLUMNS`", "allow", "allow"),
+        ("select sys.name from systems sys", "allow", "allow"),
+        ("show full processlist", "allow", "allow"),
+        ("show create table orders", "allow", "allow"),
+        ("show variables like 'version%'", "allow", "allow"),
+        ("select @@version, @@global.sql_mode", "allow", "allow"),
+        ("select current_setting('search_path')", "allow", "allow"),
+        ("select setting from pg_settings where name in ('work_mem', 'max_connections')", "allow", "allow"),
+        // Settings, users, logs and whatever else is not known.
+        ("select * from pg_settings", "ask", "ask"),
+        ("select setting from pg_settings where name = 'work_mem' or true", "ask", "ask"),
+        ("select current_setting('app.jwt_secret')", "ask", "ask"),
+        ("show primary_conninfo", "ask", "ask"),
+        ("show all", "ask", "ask"),
+        ("show create user root", "ask", "ask"),
+        ("show variables like '%key%'", "ask", "ask"),
+        ("select @@ssl_key", "ask", "ask"),
+        ("select * from mysql.slave_master_info", "ask", "ask"),
+        ("select * from performance_schema.some_new_view", "ask", "ask"),
+        ("select * from information_schema.user_mapping_options", "ask", "ask"),
+        ("select * from \"pg_catalog\".\"pg_some_new_view\"", "ask", "ask"),
+        ("select * from t sys, sys.syslogins", "ask", "ask"),
+        ("select password from dba_users", "ask", "ask"),
+        ("select * from system.query_log", "ask", "ask"),
+        ("select * from msdb..backupset", "ask", "ask"),
+        ("select * from msdb.dbo.sysjobs", "ask", "ask"),
+        ("select * from only \"pg_authid\"", "ask", "ask"),
+        ("select * from (\"pg_authid\" a join t on true)", "ask", "ask"),
+        ("select * from u&\"\\0070g_authid\"", "ask", "ask"),
+        ("select id, \"password\" from users", "ask", "ask"),
+        ("select command from cron.job", "ask", "ask"),
+        // Columns of passwords and keys, where they are shown.
+        ("select email, encrypted_password from users", "ask", "ask"),
+        ("select count(*) from users where password is null", "allow", "allow"),
+        ("select password_changed_at from users", "allow", "allow"),
+        ("select * except (password_hash) from users", "allow", "allow"),
+        // Files that are called like data, and others.
+        ("select * from 'sales.parquet'", "allow", "allow"),
+        ("select * from read_json('logs/*.json')", "allow", "allow"),
+        ("select * from read_csv('?env')", "ask", "ask"),
+        ("select * from read_json('credentials.json')", "ask", "ask"),
+        ("select * from \"secrets.csv\"", "ask", "ask"),
+        ("select * from read_csv('id_rsa')", "ask", "ask"),
+        // Functions without brackets, and queries without measure.
+        ("select sysdate from dual", "allow", "allow"),
+        ("select purge_orders from dual", "ask", "ask"),
+        ("select repeat(repeat('x', 90000), 90000)", "ask", "ask"),
+        ("select count(*) from generate_series(1, 99999) a, generate_series(1, 99999) b", "ask", "ask"),
+        ("select count(*) from generate_series(1, 10^9)", "ask", "ask"),
+        ("with t as (select 1 n union all select n + 1 from t) select n from t option (maxrecursion 0)", "ask", "ask"),
+        ("select generate_series(1, 1000)", "allow", "allow"),
+        ("select 1 from a, b, c", "ask", "ask"),
+        ("select 1 from a, b, c where a.x = b.x", "allow", "allow"),
+        ("select 'aaa' regexp '^(a+)+$'", "ask", "ask"),
+        ("pragma enable_external_access", "ask", "ask"),
+        ("pragma user_version", "allow", "allow"),
         ("unpivot t on a, b into name n value v", "allow", "allow"),
     ] {
         assert_eq!(answer(statement, true), reading, "{statement}");
         assert_eq!(answer(statement, false), changing, "{statement}");
     }
+}
+
+/// Time grows with the length of a statement and no faster, and what is too long is asked about, never let pass.
+#[test]
+fn long_statements_are_judged_in_time() {
+    for (unit, start, end) in [
+        ("'a',", "select * from t where x in (", "'b')"),
+        ("'/a',", "select * from t where x in (", "'b')"),
+        ("'a'||", "select ", "'b'"),
+        ("t,", "select * from ", "t where a = 1"),
+        ("(", "select ", "1"),
+        ("abs(", "select ", "1"),
+        ("repeat(", "select ", "1"),
+        ("read_csv(", "select * from ", "1"),
+        ("update x ", "select ", "1"),
+        ("case when a then ", "select ", "1"),
+        ("t sys.", "select ", "1"),
+        ("@@version,", "select ", "1"),
+        ("* except (", "select ", "1"),
+    ] {
+        let text = format!("{start}{}{end}", unit.repeat(200_000 / unit.len()));
+        let begun = std::time::Instant::now();
+        let _ = answer(&text, true);
+        // The files that it names are looked for too.
+        let _ = check(&checks(&[Readonly], &database(), &[json!({"paths": ["/srv/ok/**"]})]), &json!({"sql": text}));
+        assert!(begun.elapsed().as_secs() < 10, "{unit}: {:?}", begun.elapsed());
+    }
+    let long = format!("select '{}'", "a".repeat(switchboard_guard::arguments::MAX_STATEMENT_BYTES));
+    assert!(!passes(&database(), &json!({"sql": long})));
+    assert_eq!(answer(&long, true), "block");
 }
 
 #[test]
@@ -288,7 +378,6 @@ fn quoted_names_of_functions_count() {
         "select nextval from sequences",
         "select query from pg_stat_statements",
         "select cron from jobs",
-        "select * from cron.job",
         "with \"t\" (a) as (select 1) select a from \"t\"",
         "select schedule, eval from plans",
     ];

@@ -6,6 +6,7 @@ use switchboard_protocol::mcp::strict::{self, Item};
 use switchboard_wire::{Edit, Raw};
 
 use super::ListKind;
+use super::app::with_resource;
 use crate::gate::results::MARKS;
 
 const OUTPUT_SCHEMA: &str = "outputSchema";
@@ -97,6 +98,15 @@ impl Forms {
             other => other.clone(),
         };
         Self { modern: set(&self.modern), legacy, ..self }
+    }
+
+    /// The same with another address of its page.
+    pub(super) fn with_page(self, uri: &str) -> Self {
+        let legacy = match &self.legacy {
+            Legacy::Other(raw) => Legacy::Other(with_resource(raw, uri)),
+            other => other.clone(),
+        };
+        Self { modern: with_resource(&self.modern, uri), legacy, ..self }
     }
 
     /// The form for a client, if it can be shown one.

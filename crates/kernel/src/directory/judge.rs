@@ -12,7 +12,7 @@ use switchboard_protocol::mgp::TrustLevel;
 use switchboard_protocol::mgp::security::{Argument, ToolSecurity};
 use switchboard_wire::Raw;
 
-use super::{ListKind, Source, template};
+use super::{Curated, ListKind, Source, template};
 use crate::gate::ToolPolicy;
 
 /// Words without which a definition of a resource says nothing of its dangers.
@@ -78,6 +78,11 @@ impl Source {
             ListKind::Prompts => self.policy.prompts.get(name).is_some_and(|said| said.disabled),
             _ => false,
         }
+    }
+
+    /// How the operator wants a tool shown and called.
+    pub(super) fn curated(&self, kind: ListKind, name: &str) -> Option<Arc<Curated>> {
+        self.policy.curated.get(name).filter(|_| kind == ListKind::Tools).cloned()
     }
 
     /// What holds for resources that say nothing of themselves.

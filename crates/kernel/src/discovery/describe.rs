@@ -12,8 +12,8 @@ pub(crate) const CALL: &str = "mgp_tools_call";
 
 const DISCOVER: &str = "Find tools by what they must do. Use this whenever no tool in your list fits. Describe the action \
     and its input in one sentence (\"convert a time from one time zone to another\"), not a topic (\"time\"). Returns the \
-    best tools with their full input schemas: call one of them directly if your list shows it, or else through \
-    mgp_tools_call.";
+    best tools with their input schemas: call one of them directly if your list shows it, or else through \
+    mgp_tools_call. Lower ranks are shortened; ask for a tool by its name to have its whole schema.";
 
 const REQUEST: &str = "Ask for the tools that a task still lacks: name each capability you need in a few words, and the \
     kinds of input and output. Loads the best tool for each and says which are missing.";
@@ -89,6 +89,7 @@ fn discover_schema() -> Value {
                 "properties": {
                     "categories": {"type": "array", "items": {"type": "string"}},
                     "risk_level_max": {"type": "string", "enum": ["safe", "moderate", "dangerous"]},
+                    "server_id": {"type": "string", "description": "Only tools of this server"},
                 },
             },
         },

@@ -3,6 +3,7 @@
 //! It decides when the index is brought up to date: when somebody searches and the directory has changed since. A kernel
 //! that nobody searches in pays nothing. Tools that have not changed are not read again.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use parking_lot::RwLock;
@@ -11,8 +12,11 @@ use switchboard_catalog::{Catalog, Found, RESCORED, Search, Tool, schema_text};
 use switchboard_wire::Raw;
 
 use super::Seen;
-use crate::directory::Directory;
 use crate::kernel::{Kernel, View};
+use crate::server::Server;
+
+/// Characters of a server's title that are searched.
+const MAX_TITLE_CHARS: usize = 100;
 
 /// The catalog and the view it is of.
 #[derive(Default)]
@@ -32,7 +36,7 @@ impl Index {
     }
 
     fn update(&self, view: &View) {
-        let tools = tools_of(&view.directory);
+        let tools = tools_of(view);
         let mut held = self.held.write();
         // Another call may have come first, with a later view.
         if held.generation < view.generation {
@@ -96,9 +100,22 @@ impl Kernel {
     }
 }
 
-fn tools_of(directory: &Directory) -> Vec<Tool> {
-    let read = |(server, original, exposed, raw): (&str, &str, &str, &Raw)| tool(server, original, exposed, raw);
-    directory.shown_tools().map(read).collect()
+fn tools_of(view: &View) -> Vec<Tool> {
+    let titles: HashMap<&str, String> =
+        view.servers.iter().filter_map(|server| Some((&**server.id(), title_of(server)?))).collect();
+    let read = |(server, original, exposed, raw): (&str, &str, &str, &Raw)| Tool {
+        server_title: titles.get(server).cloned().unwrap_or_default(),
+        ..tool(server, original, exposed, raw)
+    };
+    view.directory.shown_tools().map(read).collect()
+}
+
+/// What a server calls itself before people.
+fn title_of(server: &Server) -> Option<String> {
+    let hub = server.hub_now()?;
+    let info = hub.connected.server.info.as_ref()?;
+    let said = |key: &str| info.member(key)?.as_text().filter(|text| !text.trim().is_empty());
+    Some(said("title").or_else(|| said("name"))?.chars().take(MAX_TITLE_CHARS).collect())
 }
 
 /// What is searched of a definition.
@@ -119,5 +136,6 @@ fn tool(server: &str, original: &str, exposed: &str, definition: &Raw) -> Tool {
         schema: schema_text(&value["inputSchema"]),
         categories: words("categories"),
         keywords,
+        ..Tool::default()
     }
 }

@@ -7,21 +7,20 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
-use switchboard_catalog::{Hit, Search, Strategy, count_tokens};
-use switchboard_flow::latency::Durations;
+use serde_json::{Value, json};
+use switchboard_catalog::{Detail, Hit, Search, Strategy, count_tokens};
 use switchboard_peer::{Context, Reply};
 use switchboard_protocol::fault::{Fault, FaultKind};
-use switchboard_protocol::mgp::{EXTENSION_ID, Risk, method};
-use switchboard_protocol::proposals::manifest::declared::Operational;
+use switchboard_protocol::mgp::{Risk, method};
 use switchboard_wire::{Edit, Object, Raw, Request};
 
-use super::Seen;
+use super::results::{FoundTool, as_tool_result, fitting};
+use super::{Seen, instructions};
 use crate::directory::ListKind;
-use crate::gate::admin::tool_result;
 use crate::gate::audit;
 use crate::kernel::{Kernel, View};
 use crate::registry::Written;
+use crate::server::Server;
 
 /// Results of one search, at most.
 const MOST_RESULTS: usize = 50;
@@ -31,8 +30,12 @@ const RESULTS: usize = 5;
 const FITS: f32 = 0.35;
 /// Why an agent asks for tools (MGP 16.5).
 const REASONS: [&str; 3] = ["capability_gap", "performance", "preference"];
+/// Servers that are named because something of them is held back.
+const MAX_HELD_SERVERS: usize = 20;
 /// Capabilities in one request.
 const MOST_CAPABILITIES: usize = 16;
+/// Servers that the refusal of an unknown one names.
+const MAX_SERVERS_NAMED: usize = 50;
 
 const METHODS: [&str; 4] =
     [method::TOOLS_DISCOVER, method::TOOLS_REQUEST, method::TOOLS_SESSION, method::TOOLS_SESSION_EVICT];
@@ -135,7 +138,7 @@ impl Kernel {
         }
         let nothing = Raw::empty_object();
         let answer = self.discovery_request(context, method, arguments.unwrap_or(&nothing)).await;
-        Some(answer.map(|raw| Ok(crate::bridge::for_era(tool_result(&raw), context.caller.era())).into()))
+        Some(answer.map(|raw| Ok(crate::bridge::for_era(as_tool_result(&raw), context.caller.era())).into()))
     }
 
     /// The call that a call of `mgp_tools_call` stands for: `None` for a client that is listed everything.
@@ -160,7 +163,7 @@ impl Kernel {
     pub(crate) async fn load_called(&self, context: &Context, name: &str) {
         let view = self.view();
         let Ok(list) = self.visible(context, &view, ListKind::Tools).await else { return };
-        let seen = self.seen(&context.session.principal, &list);
+        let seen = self.seen(&context.session, &list);
         if seen.tools.contains_key(name) {
             self.load(context, &seen, &[name.to_owned()]);
         }
@@ -179,32 +182,29 @@ impl Kernel {
         }
         let limit = risk_limit(asked.filter.risk_level_max.as_deref(), "filter.risk_level_max")?;
         let status = status_wanted(asked.filter.status.as_deref())?;
+        if let Some(server) = &asked.filter.server_id {
+            self.can_be_searched(context, view, server).await?;
+        }
         let seen = self.seen_now(context, view).await?;
         let top = asked.max_results.unwrap_or(RESULTS).clamp(1, MOST_RESULTS);
         let search = Search::new(asked.query.as_str()).top(top).by(strategy.unwrap_or_default());
         let search = search.within(asked.filter.categories.clone());
         let fits = |name: &str| {
             let server = asked.filter.server_id.as_deref();
-            seen.tools.contains_key(name)
+            seen.offers(name)
                 && limit.is_none_or(|limit| risk_of(view, name).is_some_and(|risk| risk <= limit))
                 && server.is_none_or(|server| server_of(view, name).as_deref() == Some(server))
                 && status.is_none_or(|connected| is_connected(view, name) == connected)
         };
         let found = self.find(view, &seen, &search, &fits).await;
-        let written: Vec<(String, Value, usize)> =
-            found.hits.iter().filter_map(|hit| self.found(view, &seen, hit)).collect();
-        let budget = self.options().tools.budget;
-        let count = self
-            .discovery()
-            .with(&context.session, budget, |kept| kept.fitting(written.iter().map(|(_, _, tokens)| *tokens)));
-        let names: Vec<String> = written[..count].iter().map(|(name, _, _)| name.clone()).collect();
+        let found: Vec<FoundTool> = found.hits.iter().filter_map(|hit| FoundTool::of(view, &seen, hit)).collect();
+        let (tools, names) = fitting(&found, self.budget_of(context).discovery_reserve);
         // Who agreed on finding tools asks for those it wants to keep. Others have no other way to see them in their list.
         if asked.load.unwrap_or_else(|| !self.speaks_discovery(context)) {
             self.load(context, &seen, &names);
         }
         self.note_sought(context, method::TOOLS_DISCOVER, &asked.query, &names).await;
-        let omitted = written.len() - count;
-        let tools: Vec<Value> = written.into_iter().take(count).map(|(_, tool, _)| tool).collect();
+        let omitted = found.len() - tools.len();
         let mut answer = json!({
             "tools": tools,
             "total_available": seen.tools.len(),
@@ -214,6 +214,7 @@ impl Kernel {
         if omitted > 0 {
             answer["truncated"] = json!({"omitted": omitted, "why": "the reserve for search results is used up"});
         }
+        self.say_instructions(context, view, names.iter().map(String::as_str), &mut answer);
         self.say_what_starts(context, view, &mut answer).await?;
         if let (Some(word), None) = (said, strategy) {
             answer["fallback_strategy"] = json!(search.strategy.as_str());
@@ -256,9 +257,9 @@ impl Kernel {
             };
             let quiet = |name: &str| risk_of(view, name).is_some_and(|risk| limit.is_none_or(|limit| risk <= limit));
             // A tool of the preferred risk, or else any.
-            let mut own = best(&|name| seen.tools.contains_key(name) && quiet(name)).await;
+            let mut own = best(&|name| seen.offers(name) && quiet(name)).await;
             if own.is_none() && limit.is_some() {
-                own = best(&|name| seen.tools.contains_key(name)).await;
+                own = best(&|name| seen.offers(name)).await;
             }
             let waits = best(&|name| waiting.iter().any(|(waiting, _)| waiting == name)).await;
             // One that fits better, and waits for a permission, is worth knowing of even where another can be had.
@@ -284,7 +285,7 @@ impl Kernel {
         self.load(context, &seen, &names);
         self.note_sought(context, method::TOOLS_REQUEST, &sought, &names).await;
         // What did not fit is there, and can be called; it is not loaded.
-        let budget = self.options().tools.budget;
+        let budget = self.budget_of(context);
         let (hits, beyond): (Vec<Hit>, Vec<Hit>) =
             self.discovery().with(&context.session, budget, |kept| hits.into_iter().partition(|hit| kept.has(&hit.id)));
         let status = match (hits.is_empty(), !waits_alone, unavailable.is_empty()) {
@@ -296,8 +297,8 @@ impl Kernel {
         };
         let creation = if unavailable.is_empty() { None } else { self.how_to_create(&context.session) };
         let status = if creation.is_some() && status == "unavailable" { "creating" } else { status };
-        let tools: Vec<Value> =
-            hits.iter().filter_map(|hit| self.found(view, &seen, hit)).map(|(_, tool, _)| tool).collect();
+        let tools = hits.iter().filter_map(|hit| FoundTool::of(view, &seen, hit));
+        let tools: Vec<Value> = tools.map(|tool| tool.shown(Detail::Whole)).collect();
         let count =
             self.discovery().with(&context.session, budget, |kept| kept.pinned().count() + kept.cached().count());
         // What the reader of this answer has in its context by it.
@@ -319,6 +320,7 @@ impl Kernel {
         if !pending.is_empty() {
             answer["tools_pending"] = Value::Array(pending);
         }
+        self.say_instructions(context, view, names.iter().map(String::as_str), &mut answer);
         self.say_what_starts(context, view, &mut answer).await?;
         written_as_raw(&answer)
     }
@@ -333,10 +335,12 @@ impl Kernel {
         let seen = self.seen_now(context, &view).await?;
         let server = server_of(&view, name).unwrap_or_default();
         let hit = Hit { id: name.into(), server: server.into(), score: 1.0, relevance: 1.0, reasons: Vec::new() };
-        let Some((_, tool, _)) = self.found(&view, &seen, &hit) else { return Ok(None) };
+        let Some(tool) = FoundTool::of(&view, &seen, &hit).map(|tool| tool.shown(Detail::Whole)) else {
+            return Ok(None);
+        };
         self.load(context, &seen, &[name.to_owned()]);
         let added = count_tokens(&tool.to_string());
-        let budget = self.options().tools.budget;
+        let budget = self.budget_of(context);
         let count =
             self.discovery().with(&context.session, budget, |kept| kept.pinned().count() + kept.cached().count());
         Ok(Some((tool, added, count)))
@@ -350,8 +354,8 @@ impl Kernel {
 
     async fn tool_session(&self, context: &Context, view: &Arc<View>) -> Result<Raw, Fault> {
         let list = self.visible(context, view, ListKind::Tools).await?;
-        self.seen(&context.session.principal, &list);
-        let budget = self.options().tools.budget;
+        self.seen(&context.session, &list);
+        let budget = self.budget_of(context);
         let answer = self.discovery().with(&context.session, budget, |kept| {
             let session = &*kept;
             json!({
@@ -367,8 +371,8 @@ impl Kernel {
 
     async fn evict_tools(&self, context: &Context, view: &Arc<View>, asked: &Evict) -> Result<Raw, Fault> {
         let list = self.visible(context, view, ListKind::Tools).await?;
-        let seen = self.seen(&context.session.principal, &list);
-        let budget = self.options().tools.budget;
+        let seen = self.seen(&context.session, &list);
+        let budget = self.budget_of(context);
         let (outcome, total) = self.discovery().with(&context.session, budget, |kept| {
             let outcome = kept.evict(asked.tools.iter().map(String::as_str));
             (outcome, kept.total_tokens())
@@ -398,23 +402,82 @@ impl Kernel {
     async fn seen_now(&self, context: &Context, view: &Arc<View>) -> Result<Arc<Seen>, Fault> {
         let list = self.visible(context, view, ListKind::Tools).await?;
         self.index_up_to_date(view).await;
-        Ok(self.seen(&context.session.principal, &list))
+        Ok(self.seen(&context.session, &list))
     }
 
-    /// Names the servers that are still coming up: of their tools nothing could be found. Only those that the client may
-    /// use.
+    /// Adds what the servers of these tools say of them, as far as the client was not given it yet.
+    fn say_instructions<'a>(
+        &self,
+        context: &Context,
+        view: &View,
+        tools: impl Iterator<Item = &'a str>,
+        answer: &mut Value,
+    ) {
+        let said = self.discovery().with_client(&context.session, self.budget_of(context), |client| {
+            instructions::not_yet_given(view, tools, &mut client.instructed)
+        });
+        if !said.is_empty() {
+            let said = said.iter().map(|said| json!({"server_id": &*said.server, "instructions": said.text}));
+            answer["server_instructions"] = said.collect();
+        }
+    }
+
+    /// Names the servers that are still coming up, and those that are not there or could not list their tools: of these
+    /// nothing could be found. Only those that the client may use.
     async fn say_what_starts(&self, context: &Context, view: &View, answer: &mut Value) -> Result<(), Fault> {
+        self.say_what_is_held(context, view, answer).await?;
         let starting: Vec<_> = view.servers.iter().filter(|server| !server.phase().is_settled()).collect();
-        if starting.is_empty() {
+        let missing: Vec<_> = view.servers.iter().filter(|server| server.is_missing()).collect();
+        if starting.is_empty() && missing.is_empty() {
             return Ok(());
         }
         let tables = self.tables().await?;
-        let usable = starting.into_iter().filter(|server| self.access(&tables, &context.session, server, None).allow);
-        let names: Vec<&str> = usable.map(|server| &**server.id()).collect();
-        if !names.is_empty() {
-            answer["servers_starting"] = json!(names);
+        for (key, servers) in [("servers_starting", starting), ("servers_missing", missing)] {
+            let usable = |server: &&Arc<Server>| self.access(&tables, &context.session, server, None).allow;
+            let names: Vec<&str> = servers.into_iter().filter(usable).map(|server| &**server.id()).collect();
+            if !names.is_empty() {
+                answer[key] = json!(names);
+            }
         }
         Ok(())
+    }
+
+    /// Says that a better tool may be held back, and which command brings it.
+    async fn say_what_is_held(&self, context: &Context, view: &View, answer: &mut Value) -> Result<(), Fault> {
+        let held: Vec<_> = view.servers.iter().filter(|server| !server.quarantine().is_empty()).collect();
+        if held.is_empty() {
+            return Ok(());
+        }
+        let tables = self.tables().await?;
+        let usable = held.into_iter().filter(|server| self.access(&tables, &context.session, server, None).allow);
+        let told: Vec<Value> = usable.take(MAX_HELD_SERVERS).map(|server| crate::welcome::held_of(server)).collect();
+        if !told.is_empty() {
+            answer["held_back"] = Value::Array(told);
+        }
+        Ok(())
+    }
+
+    /// Whether the tools of a server that was named can be searched: an empty answer would say that it has none.
+    async fn can_be_searched(&self, context: &Context, view: &View, id: &str) -> Result<(), Fault> {
+        let tables = self.tables().await?;
+        let known = |server: &&Arc<Server>| self.knows_of(&tables, &context.session, server);
+        let Some(server) = view.servers.iter().find(|server| &**server.id() == id).filter(known) else {
+            let known: Vec<String> = view
+                .servers
+                .iter()
+                .filter(known)
+                .take(MAX_SERVERS_NAMED)
+                .map(|server| format!("`{}`", server.id()))
+                .collect();
+            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+            let text = format!("`filter.server_id`: there is no server `{id}`; there are {known}");
+            return Err(Fault::new(FaultKind::InvalidParams, text));
+        };
+        match server.phase().is_settled() {
+            true if !server.is_missing() => Ok(()),
+            true if server.has_failed_to_list(ListKind::Tools) => Err(server.cannot_list(ListKind::Tools)),
+            _ => Err(server.not_ready()),
+        }
     }
 
     /// Tools that this client may use once their server has the permissions it lacks, and which these are. The operator
@@ -441,7 +504,7 @@ impl Kernel {
 
     /// Loads tools in a session, and tells it.
     fn load(&self, context: &Context, seen: &Seen, names: &[String]) {
-        let budget = self.options().tools.budget;
+        let budget = self.budget_of(context);
         let changed = self.discovery().with(&context.session, budget, |kept| {
             let mut changed = false;
             // The best last: of what does not fit, the worst goes first.
@@ -456,39 +519,6 @@ impl Kernel {
         if changed {
             self.tell_of_loaded(context, seen);
         }
-    }
-
-    /// A tool as a result shows it, and what it costs.
-    fn found(&self, view: &View, seen: &Seen, hit: &Hit) -> Option<(String, Value, usize)> {
-        let definition = seen.tools.get(&*hit.id)?;
-        let mut tool: Map<String, Value> = definition.view().ok()?;
-        let tokens = count_tokens(definition.as_str());
-        let security = tool.get("_meta").and_then(|meta| meta.get(EXTENSION_ID)?.get("security").cloned());
-        // The rest of `_meta` is for programs, and costs the model tokens.
-        tool.remove("_meta");
-        let name = tool.remove("name")?;
-        let mut shown = Map::new();
-        shown.insert("name".to_owned(), name);
-        shown.insert("server_id".to_owned(), json!(server_of(view, &hit.id)));
-        shown.append(&mut tool);
-        shown.insert("relevance_score".to_owned(), json!((f64::from(hit.relevance) * 100.0).round() / 100.0));
-        if let Some(security) = security {
-            shown.insert("security".to_owned(), security);
-        }
-        // What a call costs and how long it takes, as far as anybody knows (proposal 3).
-        let said = Operational::of_tool(definition);
-        if let Some(cost) = &said.cost {
-            shown.insert("cost".to_owned(), json!(cost));
-        }
-        let times = view.directory.tool(&hit.id).and_then(|route| route.policy?.times());
-        let classed = times.map_or_else(|| Durations::default().class(said.latency), |times| times.class(said.latency));
-        if let Some(classed) = classed {
-            shown.insert("latency".to_owned(), json!(classed.class));
-        }
-        let reasons: Vec<String> = hit.reasons.iter().map(ToString::to_string).collect();
-        shown.insert("matched".to_owned(), json!(reasons));
-        shown.insert("context_tokens".to_owned(), json!(tokens));
-        Some((hit.id.to_string(), Value::Object(shown), tokens))
     }
 }
 

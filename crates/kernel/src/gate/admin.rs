@@ -173,8 +173,13 @@ impl Kernel {
         }
         let tables = self.tables().await?;
         let Some(tool) = &params.tool_name else {
+            let presented = Presented::of(context, None);
+            // A token or a profile that is good for less knows nothing of the rest.
+            let is_known = |entry: &&switchboard_store::AccessEntry| {
+                self.is_covered(session, &presented, Some(&entry.server), entry.tool.as_deref())
+            };
             let mine = tables.entries.iter().filter(|entry| entry.principal == params.agent_id);
-            let entries = mine.filter(|entry| entry.server == params.server_id).map(|entry| {
+            let entries = mine.filter(|entry| entry.server == params.server_id).filter(is_known).map(|entry| {
                 let written = AccessEntry::new(
                     entry.entry_type(),
                     entry.server.clone(),
@@ -402,7 +407,12 @@ fn preflight<S: AsRef<str>>(allowed: bool, missing: &[S], reason: Option<&str>, 
 
 /// What a tool says, for models and for programs.
 pub(crate) fn tool_result(answer: &Raw) -> Raw {
-    let block = Edit::empty().set("type", Raw::string("text")).set("text", Raw::string(answer.as_str())).finish();
+    tool_result_with(answer, answer.as_str())
+}
+
+/// The same, in other words for who reads the text.
+pub(crate) fn tool_result_with(answer: &Raw, text: &str) -> Raw {
+    let block = Edit::empty().set("type", Raw::string("text")).set("text", Raw::string(text)).finish();
     Edit::empty().set("content", Raw::array([&block])).set("structuredContent", answer.clone()).finish()
 }
 

@@ -86,6 +86,8 @@ pub(crate) mod event {
     pub(crate) const TOOLS_SOUGHT: &str = "dev.switchboard.tools_sought";
     /// The operator accepted the definition of a tool.
     pub(crate) const DEFINITION_ACCEPTED: &str = "dev.switchboard.definition_accepted";
+    /// The operator has seen a definition and does not want it.
+    pub(crate) const DEFINITION_REFUSED: &str = "dev.switchboard.definition_refused";
     /// The operator wants definitions taken as at first sight.
     pub(crate) const DEFINITION_FORGOTTEN: &str = "dev.switchboard.definition_forgotten";
     /// Old records were removed.
@@ -93,7 +95,7 @@ pub(crate) mod event {
 
     /// What is written by whoever decides, and told from the log. The last four are of the program around the kernel:
     /// who may come in, and in whose name servers are used.
-    pub(crate) const DECISIONS: [&str; 13] = [
+    pub(crate) const DECISIONS: [&str; 14] = [
         PERMISSION_GRANTED,
         PERMISSION_DENIED,
         PERMISSION_REVOKED,
@@ -101,6 +103,7 @@ pub(crate) mod event {
         ACCESS_REVOKED,
         CALLBACK_ANSWERED,
         DEFINITION_ACCEPTED,
+        DEFINITION_REFUSED,
         DEFINITION_FORGOTTEN,
         AUDIT_PRUNED,
         "dev.switchboard.token_issued",

@@ -14,6 +14,7 @@ use super::Tables;
 use super::scopes::{Presented, Wanted};
 use crate::directory::{Dialect, ListKind};
 use crate::kernel::{Kernel, View};
+use crate::profiles::rights_key;
 
 /// Lists that are kept, at most.
 const MOST: usize = 512;
@@ -58,10 +59,10 @@ impl Kernel {
         let mgp = agreed.is_some_and(|agreed| agreed.has(Extension::ToolSecurity));
         let dialect = Dialect { legacy: context.caller.era() == Era::Legacy, mgp };
         let presented = Presented::of(context, None);
-        // Grants end by themselves, and tokens of one principal differ: what depends on either is not kept.
-        let lasting = presented.is_empty() && context.session.identity.scopes.is_none() && !tables.anything_expires;
+        // Grants end by themselves, and session tokens differ from request to request: what depends on either is not kept.
+        let lasting = presented.is_empty() && !tables.anything_expires;
         let of = (view.generation, tables.revision);
-        let key = (context.session.principal.clone(), kind, dialect);
+        let key = (rights_key(&context.session), kind, dialect);
         if lasting && let Some(list) = self.gate().lists.get(of, &key) {
             return Ok(list);
         }

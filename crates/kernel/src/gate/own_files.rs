@@ -4,8 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use switchboard_guard::Finding;
-use switchboard_guard::arguments::{OwnFiles, Violation};
+use switchboard_guard::arguments::{self, OwnFiles, Violation};
+use switchboard_guard::permission::Scope;
 use switchboard_peer::client::Target;
+use switchboard_protocol::mgp::Risk;
 
 use super::Attempt;
 use crate::server::Server;
@@ -16,11 +18,8 @@ const FOLLOW_TIMEOUT: Duration = Duration::from_secs(5);
 const MAX_BASES: usize = 16;
 
 /// What a person has to agree to, where a call names a file of Switchboard itself.
-pub(super) async fn touched(own: &Arc<OwnFiles>, attempt: &Attempt<'_>) -> Option<Violation> {
-    if own.is_empty() {
-        return None;
-    }
-    let follow = match paths_of(own, attempt) {
+pub(super) async fn touched(own: &Arc<OwnFiles>, attempt: &Attempt<'_>, scopes: &[Scope]) -> Option<Violation> {
+    let follow = match paths_of(own, attempt, scopes) {
         Ok(follow) if follow.is_empty() => return None,
         Ok(follow) => follow,
         Err(finding) => return Some(asked(finding)),
@@ -35,16 +34,26 @@ pub(super) async fn touched(own: &Arc<OwnFiles>, attempt: &Attempt<'_>) -> Optio
 }
 
 /// The paths of a call whose links have to be followed, or what a person is asked without that.
-fn paths_of(own: &OwnFiles, attempt: &Attempt<'_>) -> Result<Vec<String>, Finding> {
+fn paths_of(own: &OwnFiles, attempt: &Attempt<'_>, scopes: &[Scope]) -> Result<Vec<String>, Finding> {
     let mut follow = Vec::new();
     let sent = [Some(attempt.arguments()), attempt.within.cloned(), attempt.unknown_beside()];
-    let mut concerned = sent.iter().flatten().filter(|sent| own.concerns(sent)).peekable();
-    if concerned.peek().is_none() {
+    let mut concerned = Vec::new();
+    for sent in sent.iter().flatten() {
+        let glance = own.glance(sent);
+        if let Some(host) = &glance.metadata {
+            arguments::check_metadata(host, scopes)?;
+        }
+        if glance.concerns_own && !own.is_empty() {
+            concerned.push(sent);
+        }
+    }
+    if concerned.is_empty() {
         return Ok(follow);
     }
     let bases = bases(attempt.server);
+    let only_reads = attempt.policy.assessment.risk == Risk::Safe;
     for sent in concerned {
-        let found = own.suspects(sent, &bases);
+        let found = own.suspects(sent, &bases, only_reads);
         if let Some(path) = &found.touched {
             return Err(OwnFiles::question(path));
         }
@@ -71,5 +80,6 @@ fn bases(server: &Server) -> Vec<String> {
 }
 
 fn asked(finding: Finding) -> Violation {
-    Violation { step: "own_files", pointer: String::new(), finding, rejection: None, host: None }
+    let step = if finding.asks() { "own_files" } else { "network_restricted" };
+    Violation { step, pointer: String::new(), finding, rejection: None, host: None }
 }

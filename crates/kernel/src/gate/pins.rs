@@ -1,14 +1,18 @@
-//! Pins: a tool is remembered as it was first seen, and held back when it becomes another one.
+//! Pins: a definition is remembered as it was first seen, and held back when it comes to mean something else.
 //!
 //! What a person or a model relied on is the definition: name, title, description, schemas, annotations and what it
-//! says of its security. When any of it changes, or when a new one certainly gives orders to the model, the tool is
-//! neither listed nor called until a person has seen the difference and accepted it; what an honest tool may say too is
-//! shown with a mark. Prompts, resources, templates and a
-//! server's instructions are remembered in the same way. What else a definition carries may change, and is screened
-//! whenever it is seen (`extras.rs`).
+//! says of its security. When it comes to mean something else (`judge.rs`, by the policy of its server), or when a new one
+//! certainly gives orders to the model, the tool is neither listed nor called until a person has seen the difference and
+//! accepted it; what an honest tool may say too is shown with a mark. Several definitions of one tool can be accepted
+//! side by side. Prompts, resources, templates and a server's instructions are remembered in the same way. What else a
+//! definition carries may change, and is screened whenever it is seen (`extras.rs`).
 
 mod extras;
+mod judge;
+mod notify;
+pub(crate) mod package;
 mod shown;
+mod versions;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -19,33 +23,65 @@ use switchboard_guard::Finding;
 use switchboard_guard::screen::Screening;
 use switchboard_protocol::mgp::TrustLevel;
 use switchboard_store::{Digest, Observation, Pin, PinState, Store, StoreError};
+use switchboard_wire::{Object, Raw};
 
 use super::audit::{self, event, result};
 use crate::directory::{ListKind, Lists};
 use crate::kernel::Kernel;
 use crate::server::Server;
+use crate::spec::PinPolicy;
+use judge::{Candidate, Judgement, Known, judge, reason};
+pub(crate) use notify::notify_held;
 pub(super) use shown::definition_hash;
 pub use shown::{INSTRUCTIONS, pin_name, screen_definition};
 use shown::{Shown, shown_by};
+use versions::{Versions, readable};
 
 /// Definitions that are written down at the same time.
 const TOGETHER: usize = 64;
 /// Definitions of one kind that are remembered of one server. One that shows ever new names is not trusted with more.
 const MOST: usize = 20_000;
 
-/// What is remembered without a store.
+/// What is remembered without a store, and what was found out before.
 #[derive(Default)]
 pub(crate) struct Pins {
     known: Mutex<HashMap<(Arc<str>, String), Seen>>,
     /// What screening had nothing against, by kind and text: lists are looked at again and again, and hardly change.
     passed: Mutex<HashSet<Digest>>,
+    /// Judgements by all that they depend on: while something is held back it is looked at every few seconds.
+    judged: Mutex<HashMap<Digest, Judgement>>,
 }
 
 #[derive(Clone)]
 struct Seen {
-    accepted: Option<Digest>,
+    accepted: Option<Arc<Known>>,
     shown: Digest,
 }
+
+/// Judgements that are remembered.
+const MAX_JUDGED: usize = 1 << 14;
+
+/// What a server shows, and which version of itself it tells.
+#[derive(Clone, Copy)]
+pub(crate) struct Presented<'a> {
+    pub(crate) lists: &'a Lists,
+    pub(crate) instructions: Option<&'a str>,
+    /// Its `serverInfo`.
+    pub(crate) info: Option<&'a Raw>,
+    /// The version of the package it was started from, where that is known.
+    pub(crate) package: Option<&'a str>,
+}
+
+impl Presented<'_> {
+    fn version(&self) -> Option<String> {
+        let told = || Object::open(self.info?).ok()?.text("version");
+        let version = self.package.map(str::to_owned).or_else(told)?;
+        Some(version.chars().take(MAX_VERSION_CHARS).collect())
+    }
+}
+
+/// Characters of a server's version that are remembered.
+const MAX_VERSION_CHARS: usize = 64;
 
 /// A definition, and what screening says of it.
 type Screened = (Shown, Screening);
@@ -72,14 +108,15 @@ pub(crate) type Marked = HashMap<String, Finding>;
 
 impl Kernel {
     /// Compares what a server shows with what was accepted of it.
-    pub(crate) async fn inspect(&self, server: &Server, lists: &Lists, instructions: Option<&str>) -> Inspection {
+    pub(crate) async fn inspect(&self, server: &Server, presented: Presented<'_>) -> Inspection {
         let options = self.gate().options();
         if !options.pin_definitions && !options.screen_definitions {
             return Inspection::default();
         }
-        let shown = self.screen_shown(server, shown_by(lists, instructions));
+        let shown = self.screen_shown(server, shown_by(presented.lists, presented.instructions));
+        let version = presented.version();
         match self.remembering() {
-            Some(store) => match self.compare(store, server, &shown).await {
+            Some(store) => match self.compare(store, server, &shown, version).await {
                 Ok(inspection) => inspection,
                 Err(error) => {
                     // What cannot be compared cannot be trusted.
@@ -89,19 +126,15 @@ impl Kernel {
                     Inspection { held, marked: Marked::new() }
                 }
             },
-            None => self.compare_here(server, &shown),
+            None => self.compare_here(server, &shown, version.as_deref()),
         }
     }
 
     /// What is held back of a server now that somebody may have accepted it; `None` where nobody can know.
-    pub(crate) async fn inspect_again(
-        &self,
-        server: &Server,
-        lists: &Lists,
-        instructions: Option<&str>,
-    ) -> Option<Inspection> {
+    pub(crate) async fn inspect_again(&self, server: &Server, presented: Presented<'_>) -> Option<Inspection> {
         let store = self.remembering()?;
-        self.compare(store, server, &self.screen_shown(server, shown_by(lists, instructions))).await.ok()
+        let shown = self.screen_shown(server, shown_by(presented.lists, presented.instructions));
+        self.compare(store, server, &shown, presented.version()).await.ok()
     }
 
     /// Where definitions are remembered, if they are, so that other processes can accept them.
@@ -109,18 +142,26 @@ impl Kernel {
         self.gate().store().filter(|_| self.gate().options().pin_definitions)
     }
 
-    async fn compare(&self, store: &Store, server: &Server, shown: &[Screened]) -> Result<Inspection, StoreError> {
+    async fn compare(
+        &self,
+        store: &Store,
+        server: &Server,
+        shown: &[Screened],
+        version: Option<String>,
+    ) -> Result<Inspection, StoreError> {
         let known = store.pins().list(Some(server.id())).await?;
+        let versions = Versions::new(store.pins().versions(Some(server.id())).await?);
         let known: HashMap<&str, &Pin> = known.iter().map(|pin| (pin.tool.as_str(), pin)).collect();
         let mut inspection = Inspection::default();
-        let mut fresh = Vec::new();
+        let mut writing = Vec::new();
         let mut counts: HashMap<ListKind, usize> = HashMap::new();
         for name in known.keys() {
             *counts.entry(shown::kind_of(name)).or_default() += 1;
         }
         for (shown, screening) in shown {
             let name = &shown.name;
-            if !known.contains_key(name.as_str()) {
+            let pin = known.get(name.as_str()).copied();
+            if pin.is_none() {
                 let count = counts.entry(shown::kind_of(name)).or_default();
                 if *count >= MOST {
                     inspection.held.insert(name.clone(), TOO_MANY.to_owned());
@@ -128,73 +169,88 @@ impl Kernel {
                 }
                 *count += 1;
             }
-            match known.get(name.as_str()) {
-                Some(pin) if pin.shown_hash == shown.hash && pin.state == PinState::Accepted => {
-                    // What a person has seen and accepted needs no mark.
-                    if pin.accepted_by.is_none() {
-                        inspection.mark(name, screening);
+            let policy = server.pin_policy(name);
+            let judgement = self.judged(policy, server, &versions, shown, version.as_deref());
+            let (state, why) = match &judgement {
+                Judgement::Accepted { .. } => (PinState::Accepted, None),
+                Judgement::Alike | Judgement::Followed => (PinState::Passed, None),
+                Judgement::Changed { .. } | Judgement::Refused => {
+                    (PinState::Quarantined, Some(why_held(server, name, &judgement)))
+                }
+                Judgement::Unaccepted => {
+                    let is_new = !known.is_empty() && policy == PinPolicy::Strict && is_tool(name);
+                    let why = if screening.is_held() {
+                        Some(why_suspicious(server, name, screening))
+                    } else if let Some(other) = versions.held_under_another_name(shown) {
+                        Some(format!("it is `{other}` under another name, which is held back; {}", next(server, name)))
+                    } else {
+                        is_new.then(|| format!("it was not there when its server was accepted; {}", next(server, name)))
+                    };
+                    if why.is_none() && pin.is_some() {
+                        // Screening found it when it was first seen, finds it no longer, and nobody has ever accepted
+                        // another one: it is seen for the first time once more.
+                        store.pins().forget(server.id(), Some(name)).await?;
                     }
+                    (if why.is_some() { PinState::Quarantined } else { PinState::Accepted }, why)
                 }
-                Some(pin) if pin.shown_hash == shown.hash && (pin.accepted.is_some() || screening.is_held()) => {
-                    let screening = if pin.accepted.is_none() { screening } else { &Screening::Passed };
-                    inspection.held.insert(name.clone(), why_held(server, name, screening));
-                }
-                Some(pin) if pin.shown_hash == shown.hash => {
-                    // Screening found it when it was first seen, finds it no longer, and nobody has ever accepted
-                    // another one: it is seen for the first time once more.
-                    store.pins().forget(server.id(), Some(name)).await?;
-                    fresh.push((shown, screening, true));
-                }
-                pin => fresh.push((shown, screening, pin.is_none())),
+            };
+            let by_person = judgement == Judgement::Accepted { by_person: true };
+            match why {
+                Some(why) => drop(inspection.held.insert(name.clone(), why)),
+                // What a person has seen and accepted needs no mark.
+                None if by_person => {}
+                None => inspection.mark(name, screening),
+            }
+            let is_known = pin
+                .is_some_and(|pin| pin.shown_hash == shown.hash && pin.state == state && pin.server_version == version);
+            if !is_known {
+                writing.push((shown, screening, state, by_person));
             }
         }
-        let screening_counts = |first: bool, screening| if first { screening } else { &Screening::Passed };
-        for group in fresh.chunks(TOGETHER) {
-            let observing = group.iter().map(|(shown, screening, first)| {
-                self.observe(store, server, shown, screening_counts(*first, screening))
+        for group in writing.chunks(TOGETHER) {
+            let each = group.iter().map(|(shown, screening, state, by_person)| {
+                let why = inspection.held.get(&shown.name);
+                self.observe(store, server, shown, (*state, version.clone()), why, (!by_person).then_some(*screening))
             });
-            for held in futures_util::future::try_join_all(observing).await?.into_iter().flatten() {
-                inspection.held.insert(held.0, held.1);
-            }
-        }
-        for (shown, screening, _) in fresh {
-            if !inspection.held.contains_key(&shown.name) {
-                self.note_mark(server, shown, screening);
-                inspection.mark(&shown.name, screening);
-            }
+            futures_util::future::try_join_all(each).await?;
         }
         Ok(inspection)
     }
 
+    /// Writes down what is shown, and tells of it where that is news.
     async fn observe(
         &self,
         store: &Store,
         server: &Server,
         shown: &Shown,
-        screening: &Screening,
-    ) -> Result<Option<(String, String)>, StoreError> {
-        let Ok(definition) = RawValue::from_string(shown.definition.clone()) else { return Ok(None) };
+        (state, server_version): (PinState, Option<String>),
+        why: Option<&String>,
+        mark: Option<&Screening>,
+    ) -> Result<(), StoreError> {
+        let Ok(definition) = RawValue::from_string(shown.definition.clone()) else { return Ok(()) };
         let observation = Observation {
             server: server.id().as_ref().to_owned(),
             tool: shown.name.clone(),
             hash: shown.hash,
             definition,
-            at_first: if screening.is_held() { PinState::Quarantined } else { PinState::Accepted },
+            at_first: state,
+            later: state,
+            server_version,
             now: self.gate().granted.time(),
         };
         let observed = store.pins().observe(&observation).await?;
-        if observed.pin.state == PinState::Accepted {
-            return Ok(None);
+        match (why, mark) {
+            (Some(why), _) if observed.before != Some(PinState::Quarantined) => {
+                self.tell_of_quarantine(server, shown, why).await;
+            }
+            (None, Some(screening)) => self.note_mark(server, shown, screening),
+            _ => {}
         }
-        let why = why_held(server, &shown.name, screening);
-        if observed.before != Some(PinState::Quarantined) {
-            self.tell_of_quarantine(server, shown, &why).await;
-        }
-        Ok(Some((shown.name.clone(), why)))
+        Ok(())
     }
 
     /// The same without a store.
-    fn compare_here(&self, server: &Server, shown: &[Screened]) -> Inspection {
+    fn compare_here(&self, server: &Server, shown: &[Screened], version: Option<&str>) -> Inspection {
         let mut inspection = Inspection::default();
         let pinned = self.gate().options().pin_definitions;
         let mut counts: HashMap<ListKind, usize> = HashMap::new();
@@ -213,27 +269,63 @@ impl Kernel {
                 *count += 1;
             }
             let unchanged = known.as_ref().is_some_and(|known| known.shown == shown.hash);
-            let accepted = match &known {
-                Some(known) if pinned => known.accepted,
-                _ => (!screening.is_held()).then_some(shown.hash),
+            let before = known.and_then(|known| known.accepted).filter(|_| pinned);
+            let versions = Versions::of_one(&shown.name, before.clone());
+            let judgement = self.judged(server.pin_policy(&shown.name), server, &versions, shown, version);
+            let why = match &judgement {
+                Judgement::Unaccepted => screening.is_held().then(|| why_suspicious(server, &shown.name, screening)),
+                Judgement::Changed { .. } | Judgement::Refused => Some(why_held(server, &shown.name, &judgement)),
+                Judgement::Accepted { .. } | Judgement::Alike | Judgement::Followed => None,
             };
-            if accepted != Some(shown.hash) {
-                let never_accepted = known.as_ref().is_none_or(|known| known.accepted.is_none());
-                let screening = if never_accepted { screening } else { &Screening::Passed };
-                let why = why_held(server, &shown.name, screening);
-                if !unchanged {
-                    tracing::warn!(server = %server.id(), tool = %shown.name, why, "a definition is held back");
+            let accepted = before
+                .or_else(|| why.is_none().then(|| Arc::new(Known::first(shown.hash, &shown.definition, version))));
+            match why {
+                Some(why) => {
+                    if !unchanged {
+                        tracing::info!(server = %server.id(), tool = %shown.name, why, "a definition is held back");
+                    }
+                    inspection.held.insert(shown.name.clone(), why);
                 }
-                inspection.held.insert(shown.name.clone(), why);
-            } else {
-                if !unchanged {
-                    self.note_mark(server, shown, screening);
+                None => {
+                    if !unchanged {
+                        self.note_mark(server, shown, screening);
+                    }
+                    inspection.mark(&shown.name, screening);
                 }
-                inspection.mark(&shown.name, screening);
             }
             self.gate().pins.known.lock().insert(key, Seen { accepted, shown: shown.hash });
         }
         inspection
+    }
+
+    /// Judges a definition, once for all that the judgement depends on.
+    fn judged(
+        &self,
+        policy: PinPolicy,
+        server: &Server,
+        versions: &Versions,
+        shown: &Shown,
+        version: Option<&str>,
+    ) -> Judgement {
+        let screens = self.gate().options().screen_definitions && server.trust() < TrustLevel::Core;
+        let key = versions.digest(&shown.name, &format!("{policy:?} {screens} {version:?} {}", shown.hash));
+        if let Some(judgement) = self.gate().pins.judged.lock().get(&key) {
+            return judgement.clone();
+        }
+        let Some(definition) = readable(&shown.definition) else {
+            return Judgement::Changed { kinds: Vec::new(), objection: None };
+        };
+        let candidate =
+            Candidate { name: &shown.name, hash: shown.hash, definition: &definition, server_version: version };
+        let screen = |told: &Raw| if screens { shown::screen_told(&shown.name, told) } else { Screening::Passed };
+        let judgement =
+            judge(policy, &versions.accepted(&shown.name), &versions.refused(&shown.name), &candidate, &screen);
+        let mut judged = self.gate().pins.judged.lock();
+        if judged.len() >= MAX_JUDGED {
+            judged.clear();
+        }
+        judged.insert(key, judgement.clone());
+        judgement
     }
 
     /// Screens what a server shows, once.
@@ -280,7 +372,7 @@ impl Kernel {
     }
 
     async fn tell_of_quarantine(&self, server: &Server, shown: &Shown, why: &str) {
-        tracing::warn!(server = %server.id(), tool = %shown.name, why, "a definition is held back");
+        tracing::info!(server = %server.id(), tool = %shown.name, why, "a definition is held back");
         let event = audit::event_of(event::QUARANTINED, audit::kernel(), result::BLOCKED);
         let event = audit::with(audit::about(event, server.id(), Some(&shown.name)), "reason", why);
         self.gate().audit.note(audit::with(event, "definition_sha256", shown.hash.to_string())).await;
@@ -295,11 +387,31 @@ impl Inspection {
     }
 }
 
-fn why_held(server: &Server, name: &str, screening: &Screening) -> String {
-    let next = format!("see and accept it with `{}`", accept_command(server.id(), Some(name)));
+fn is_tool(name: &str) -> bool {
+    shown::kind_of(name) == ListKind::Tools && name != INSTRUCTIONS
+}
+
+fn next(server: &Server, name: &str) -> String {
+    format!("see and accept it with `{}`", accept_command(server.id(), Some(name)))
+}
+
+fn why_held(server: &Server, name: &str, judgement: &Judgement) -> String {
+    let next = next(server, name);
+    match judgement {
+        Judgement::Changed { kinds, objection: Some(finding) } => {
+            format!("{}; what is new is suspicious: {finding}; {next}", reason(kinds))
+        }
+        Judgement::Changed { kinds, objection: None } => format!("{}; {next}", reason(kinds)),
+        Judgement::Refused => format!("a person has refused its definition; {next}"),
+        _ => format!("{}; {next}", reason(&[])),
+    }
+}
+
+fn why_suspicious(server: &Server, name: &str, screening: &Screening) -> String {
+    let next = next(server, name);
     match screening.finding() {
         Some(finding) => format!("its definition is suspicious: {finding}; {next}"),
-        None => format!("its definition is not the one that was accepted; {next}"),
+        None => format!("{}; {next}", reason(&[])),
     }
 }
 

@@ -54,12 +54,7 @@ impl Kernel {
         let now = if tables.anything_expires { self.gate().granted.time() } else { Timestamp::UNIX_EPOCH };
         let original = tool.map(|(original, _)| original);
         let mut access = tables.access.decide(&session.principal, server.id(), original, default, now);
-        access.allow = access.allow
-            && match tool {
-                Some((_, exposed)) => session.identity.covers_tool(server.id(), exposed),
-                // A token for single tools opens nothing else of their server.
-                None => session.identity.covers_whole_server(server.id()),
-            };
+        access.allow = access.allow && self.covers(session, server.id(), tool);
         access
     }
 
@@ -83,7 +78,7 @@ impl Kernel {
         server: Option<&str>,
         tool: Option<&str>,
     ) -> bool {
-        if session.identity.scopes.is_none() && presented.is_empty() {
+        if !session.identity.is_limited() && presented.is_empty() {
             return true;
         }
         let Some(id) = server else { return false };
@@ -92,10 +87,10 @@ impl Kernel {
             view.directory.tools().find(|(server, _, route)| ***server == *id && *route.original == *tool)
         });
         let by_token = match (tool, &found) {
-            (Some(_), Some((_, exposed, _))) => session.identity.covers_tool(id, exposed),
+            (Some(tool), Some((_, exposed, _))) => self.covers(session, id, Some((tool, exposed))),
             // Of a tool that is not there any more only the long form of its name is known.
-            (Some(tool), None) => session.identity.covers_tool(id, &names::expose(id, tool)),
-            (None, _) => session.identity.covers_whole_server(id),
+            (Some(tool), None) => self.covers(session, id, Some((tool, &names::expose(id, tool)))),
+            (None, _) => self.covers(session, id, None),
         };
         let policy = found.as_ref().and_then(|(_, exposed, route)| Some((*exposed, route.policy.as_deref()?)));
         by_token && self.covers_quietly(&session.principal, presented, Wanted { server: id, tool: policy })

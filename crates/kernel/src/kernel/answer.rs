@@ -24,6 +24,10 @@ use crate::{bridge, names, welcome};
 pub(crate) const OF_MGP: &str = "notifications/mgp.";
 
 impl Handler for Kernel {
+    fn has_profile(&self, name: &str) -> bool {
+        Self::has_profile(self, name)
+    }
+
     fn request(&self, mut context: Context, request: Request) -> BoxFuture<'_, Reply> {
         Box::pin(async move {
             let _in_flight = self.streams().in_flight.begin(&mut context, &request);
@@ -85,6 +89,7 @@ impl Handler for Kernel {
     fn closed(&self, session: &Arc<Session>) {
         self.0.clients.lock().remove(&session.id);
         self.discovery().forget(session);
+        self.apps().forget(session);
         self.end_subscriptions_of(&session.id);
         self.session_ended(&session.id);
         if let Some(state) = session.existing_state::<ClientState>() {
@@ -154,7 +159,7 @@ impl Kernel {
         if kind == ListKind::Tools {
             list = self.narrowed(context, &view, list).await;
         }
-        list = self.with_failures(context, &view, kind, list).await;
+        list = self.with_failures(context, &view, kind, list).await?;
         if kind == ListKind::Tools {
             let own = [self.agreed_tools(context), self.manifest_tools(context)].concat();
             if !own.is_empty() {
@@ -169,20 +174,29 @@ impl Kernel {
     }
 
     /// A list that says whose part of it could not be had. Why is for the operator to know: it is the server's text.
-    async fn with_failures(&self, context: &Context, view: &View, kind: ListKind, list: Raw) -> Raw {
+    ///
+    /// # Errors
+    /// It is the list of a server that stands alone, and that could not be had: an empty one would say that there is nothing.
+    async fn with_failures(&self, context: &Context, view: &View, kind: ListKind, list: Raw) -> Result<Raw, Fault> {
         let failed: Vec<&Arc<Server>> = view.servers.iter().filter(|server| server.has_failed_to_list(kind)).collect();
         if failed.is_empty() {
-            return list;
+            return Ok(list);
         }
-        let Ok(tables) = self.tables().await else { return list };
-        let known = failed.into_iter().filter(|server| self.knows_of(&tables, &context.session, server));
-        let ids: Vec<Raw> = known.map(|server| Raw::string(server.id())).collect();
+        let tables = self.tables().await?;
+        let known: Vec<_> =
+            failed.into_iter().filter(|server| self.knows_of(&tables, &context.session, server)).collect();
+        if let ([server], 1) = (known.as_slice(), view.servers.len())
+            && server.count(kind) == 0
+        {
+            return Err(server.cannot_list(kind));
+        }
+        let ids: Vec<Raw> = known.iter().map(|server| Raw::string(server.id())).collect();
         if ids.is_empty() {
-            return list;
+            return Ok(list);
         }
         let noted =
             Edit::of(&list).and_then(|edit| edit.within("_meta", |meta| meta.set(INCOMPLETE, Raw::array(&ids))));
-        noted.map_or(list, Edit::finish)
+        Ok(noted.map_or(list, Edit::finish))
     }
 
     async fn set_level(&self, context: &Context, request: &Request) -> Result<Reply, Fault> {

@@ -12,7 +12,7 @@ use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mcp::{meta, method};
 use switchboard_protocol::mgp::Extension;
 use switchboard_protocol::mgp::metadata::Metadata;
-use switchboard_wire::{Object, Raw, Request};
+use switchboard_wire::{Edit, Object, Raw, Request};
 
 use super::answer::{rename, server_at, unknown_revision};
 use super::{Kernel, View, object_of, repeat, text_of, waiting};
@@ -65,6 +65,12 @@ impl Kernel {
         let metadata = gate::metadata_beside(&params, &request)?;
         let mut view = self.view();
         let mut route = view.directory.tool(&name);
+        if route.is_none()
+            && let Some(exposed) = self.apps().tool(&view.directory, &context.session, &name)?
+        {
+            let params = rename(&request, &name, &exposed, "name")?;
+            return Box::pin(self.call_as(context, Request { params, ..request }, fall_back)).await;
+        }
         if route.is_none() {
             // A client may call what it knows from before a restart, while the server is still coming up.
             let named = waiting::Named {
@@ -93,6 +99,14 @@ impl Kernel {
             let arguments = params.get("arguments");
             let answering = self.answer_as_tool(context, &name, &request, arguments.clone());
             return Box::pin(gate::within_trace(&metadata, arguments.as_ref(), answering)).await;
+        };
+        let (request, params) = match &route.curated {
+            Some(curated) => {
+                let request = curated.filled(request)?;
+                let params = object_of(&request)?;
+                (request, params)
+            }
+            None => (request, params),
         };
         let mut server = server_at(&view.servers, route.server)?;
         let (Some(policy), Some(raw)) = (&route.policy, &request.params) else {
@@ -192,6 +206,9 @@ impl Kernel {
         }
         let reply = outcome.map_err(|fault| repeat::told_of_unknown(&server, policy, &metadata, fault))?;
         self.discovery().used(&context.session, &name);
+        if route.app.as_ref().is_some_and(|app| app.resource.is_some()) {
+            self.apps().opened(&context.session, server.id());
+        }
         if policy.may_ask() {
             self.remember_midway(context, server.id(), &name, policy, &Sent::of_call(&params), &reply);
         }
@@ -240,12 +257,23 @@ impl Kernel {
 
     /// Makes the call that `mgp_tools_call` stands for. It passes the gate under the tool's own name.
     async fn call_found(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
+        let name = text_of(&object_of(&request)?, "name")?;
+        let mut reply = self.call_as(context, request, true).await?;
+        // A host shows the page of the tool that it called, and it called another one.
+        let directory = &self.view().directory;
+        let page = directory.tool(&name).and_then(|route| Some((route.server, route.app?.resource.clone()?)));
+        if let (Some((server, uri)), Ok(result)) = (page, &reply.outcome) {
+            reply.outcome = Ok(with_page(result, &directory.exposed_uri(server, &uri)));
+        }
+        self.load_called(context, &name).await;
+        Ok(reply)
+    }
+
+    /// Makes a call under another name than its client gave it.
+    async fn call_as(&self, context: &Context, request: Request, fall_back: bool) -> Result<Reply, Fault> {
         // The client sent the headers of the call around it, and cannot know what this one would have needed.
         let context = Context { headers: None, ..context.clone() };
-        let name = text_of(&object_of(&request)?, "name")?;
-        let reply = self.call_tool(&context, request, true).await?;
-        self.load_called(&context, &name).await;
-        Ok(reply)
+        self.call_tool(&context, request, fall_back).await
     }
 
     /// Waits for a server that is on its way up; `false` if this caller may not use the tool anyway.
@@ -346,6 +374,16 @@ impl Kernel {
         gate::unavailable(self, context, Subject::Tool, (&server, own), &fault).await;
         fault
     }
+}
+
+/// A result that names the page which shows it, unless it does so itself.
+fn with_page(result: &Raw, uri: &str) -> Raw {
+    if result.at(&["_meta", "ui"]).is_some() {
+        return result.clone();
+    }
+    let ui = Edit::empty().set("resourceUri", Raw::string(uri)).finish();
+    let paged = Edit::of(result).and_then(|edit| edit.within("_meta", |meta| meta.set("ui", ui)));
+    paged.map_or_else(|_| result.clone(), Edit::finish)
 }
 
 /// A tool of this name that its server has and that is not shown, and why it is not.

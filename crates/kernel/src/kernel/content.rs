@@ -10,6 +10,7 @@ use super::answer::{missing, rename, server_at};
 use super::{Kernel, object_of, plain, text_of, waiting};
 use crate::clients::ClientState;
 use crate::directory::Reading;
+use crate::directory::app::SCHEME;
 use crate::forward::{failed, malformed};
 use crate::gate::request::Asking;
 use crate::gate::{Admission, Permit, Subject, unavailable};
@@ -103,6 +104,9 @@ impl Kernel {
         let params = rename(&request, &uri, &original, "uri")?;
         let mut reply = self.read_on(context, &at, plain(request, params), permit).await?;
         asking.remember(self, &reply);
+        if original.starts_with(SCHEME) && reply.outcome.is_ok() {
+            self.apps().opened(&context.session, at.id());
+        }
         if original != uri {
             reply.outcome = reply.outcome.map(|result| contents_known_as(&result, &original, &uri));
         }

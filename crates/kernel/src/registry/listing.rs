@@ -100,7 +100,7 @@ impl Kernel {
         let tables = self.tables().await?;
         let view = self.view();
         // Scopes take away, also from who may decide for others.
-        let sees_all = session.identity.admin && session.identity.scopes.is_none();
+        let sees_all = session.identity.admin && !session.identity.is_limited();
         let known = |server: &&Arc<Server>| sees_all || self.knows_of(&tables, session, server);
         Ok(view.servers.iter().filter(known).map(|server| self.offer(&tables, &view, session, server)).collect())
     }

@@ -15,11 +15,13 @@ use switchboard_wire::Raw;
 use tokio::time::Instant;
 
 use super::notices::FromServer;
+use super::turns::Start;
 use super::{Declared, Hub, Lived, Server, describe};
 use crate::callbacks::ConnectionQuestions;
 use crate::clients::{level_index, level_name};
-use crate::directory::ListKind;
+use crate::directory::{ListKind, Lists};
 use crate::forward::send_level;
+use crate::gate::pins::{Presented, notify_held, package};
 use crate::gate::provenance;
 use crate::kernel::Kernel;
 use crate::lists::Asking;
@@ -54,7 +56,11 @@ impl Server {
         }
         let agreed = agreement.is_some();
         self.declared.store(declared.map(|said| Arc::new(Declared { said, agreed })));
-        let hub = Arc::new(Hub { connected, caller, agreement });
+        let package = match &self.spec.target {
+            Target::Command(command) => package::version_of(command).await,
+            _ => None,
+        };
+        let hub = Arc::new(Hub { connected, caller, agreement, package });
         self.fetch(&hub, kernel).await;
         if let Some(name) = self.reserved_name() {
             hub.connected.stop().await;
@@ -133,8 +139,8 @@ impl Server {
         };
         let target = self.confined_target(kernel).await?;
         // Very many starts at once would make each other fail; one that hangs must not hold up the rest.
-        let turn = tokio::time::timeout(self.spec.start_timeout, kernel.turn_to_start()).await;
-        let turn = turn.map_err(|_| "too many servers are being started".to_owned())?;
+        let turn = kernel.start_turns().take(Start::of(&target)).await;
+        let turn = turn.ok_or_else(|| "too many servers are being started".to_owned())?;
         let mut connecting = std::pin::pin!(connect(target, options, handler));
         let connected = match tokio::time::timeout(TURN, connecting.as_mut()).await {
             Ok(connected) => connected,
@@ -166,7 +172,7 @@ impl Server {
             revision: hub.revision(),
             capabilities: &hub.connected.server.capabilities,
             caller: &hub.caller,
-            timeout: self.spec.start_timeout,
+            timeout: self.spec.upkeep.list_timeout.unwrap_or(self.spec.start_timeout),
             most_items: kernel.options().list_items,
         };
         let before = self.lists();
@@ -182,10 +188,10 @@ impl Server {
             tracing::warn!(server = %self.id(), problem, "a list could not be had as a whole");
         }
         *self.problems.lock() = problems;
-        let instructions = hub.connected.server.instructions.as_deref();
-        let inspection = kernel.inspect(self, &lists, instructions).await;
+        let inspection = kernel.inspect(self, presented(hub, &lists)).await;
         kernel.strip_extras(self, &mut lists);
         let changed = lists != *before || !self.is_inspected_as(&inspection);
+        notify_held(kernel, self, &self.quarantine(), &inspection.held);
         self.set_inspection(inspection);
         self.lists.store(Arc::new(lists));
         changed
@@ -215,8 +221,7 @@ impl Server {
                 continue;
             }
             let lists = self.lists();
-            let instructions = hub.connected.server.instructions.as_deref();
-            let Some(now) = kernel.inspect_again(self, &lists, instructions).await else { continue };
+            let Some(now) = kernel.inspect_again(self, presented(hub, &lists)).await else { continue };
             // Lists that came in the meantime were judged when they came.
             if !self.is_inspected_as(&now) && Arc::ptr_eq(&lists, &self.lists()) {
                 self.set_inspection(now);
@@ -278,6 +283,13 @@ impl Server {
             ListKind::Templates => lists.templates.items.len(),
         }
     }
+}
+
+/// What a server shows, with what it says of itself.
+fn presented<'a>(hub: &'a Hub, lists: &'a Lists) -> Presented<'a> {
+    let server = &hub.connected.server;
+    let package = hub.package.as_deref();
+    Presented { lists, instructions: server.instructions.as_deref(), info: server.info.as_ref(), package }
 }
 
 /// Whether a tool is one that another kernel offers of itself.

@@ -128,7 +128,7 @@ impl User {
 
 /// Whether what one may be asked, the other may be asked too.
 fn are_kin(one: &Principal, other: &Principal) -> bool {
-    one.name == other.name && one.scopes == other.scopes
+    one.name == other.name && one.scopes == other.scopes && one.profile == other.profile
 }
 
 /// Whose a message that names no call can be.

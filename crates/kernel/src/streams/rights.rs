@@ -4,9 +4,9 @@
 //! that nothing goes on for longer after a revocation than a new call would pass.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
-use switchboard_peer::Context;
+use switchboard_peer::{CallError, Context};
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::proposals::streaming;
 use switchboard_store::Operation;
@@ -47,6 +47,18 @@ impl Kernel {
         self.end_revoked_parked(&tables);
     }
 
+    /// Ends what rests on a token that was taken back. What rests on one that has only run out may be gone on with by whoever
+    /// shows a new one.
+    fn end_unproven(&self) {
+        let now = SystemTime::now();
+        for live in self.streams().running() {
+            if live.reader().session.identity.is_revoked(now) {
+                self.revoke_stream(&live, "token");
+            }
+        }
+        self.end_unproven_parked(now);
+    }
+
     /// Judges a stream by what is known now, and ends it where it may not go on; whether it may.
     pub(super) async fn judge_stream(&self, live: &Arc<Live>) -> bool {
         let tables = self.gate().granted.latest();
@@ -69,6 +81,9 @@ impl Kernel {
 
     fn has_right(&self, tables: &Tables, live: &Live) -> bool {
         let reader = live.reader();
+        if reader.session.identity.is_revoked(SystemTime::now()) {
+            return false;
+        }
         let who = Continuing { session: &reader.session, tokens: &reader.tokens };
         self.may_continue(tables, &who, &live.continued())
     }
@@ -77,8 +92,11 @@ impl Kernel {
         let taken_back = "the right to use this tool was taken back while the call ran";
         let why = match step {
             "limits" => gate::beyond_limits(),
+            "token" => Fault::new(FaultKind::AuthExpired, "the token that this call was made with has ended"),
             _ => Fault::new(FaultKind::AccessDenied, taken_back),
         };
+        // It was sent, and nobody waits for how it ends.
+        let why = why.from_server(live.server.id().as_ref()).with_source(CallError::Cancelled);
         if live.is_over() || !live.revoke(why) {
             return;
         }
@@ -97,6 +115,7 @@ impl Kernel {
                 () = self.streams().begun.notified(), if idle => {}
                 () = tokio::time::sleep(LOOK_INTERVAL), if !idle => {}
             }
+            self.end_unproven();
             match self.gate().granted.again().await {
                 Ok(true) => self.grants_changed(),
                 // What ends by itself changes nothing in the store.

@@ -5,6 +5,7 @@
 
 use std::fmt::Write as _;
 
+use serde_json::{Value, json};
 use switchboard_guard::screen::{self, Screening};
 use switchboard_wire::{Edit, Raw};
 
@@ -34,6 +35,31 @@ pub(super) fn of_held<'a>(servers: impl Iterator<Item = (&'a str, &'a Quarantine
         let _ = write!(notice, "\n- and {} more servers; `switchboard pins`", held.len() - MAX_SERVERS);
     }
     Some(notice)
+}
+
+/// The same of one server, for an answer that lists tools.
+pub(super) fn of_server(id: &str, held: &Quarantine) -> Value {
+    json!({
+        "server_id": id,
+        "definitions": held.len(),
+        "names": told(held),
+        "why": "a person has to see them first, because they are suspicious or have changed",
+        "command": accept_command(id, None),
+    })
+}
+
+/// The notice of servers that are not there, or could not list their tools; `None` where all are.
+pub(super) fn of_missing<'a>(servers: impl Iterator<Item = &'a str>) -> Option<String> {
+    let missing: Vec<String> = servers.map(|id| format!("`{id}`")).collect();
+    let more = missing.len().saturating_sub(MAX_SERVERS);
+    let named = missing.iter().take(MAX_SERVERS).cloned().collect::<Vec<_>>().join(", ");
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    (!missing.is_empty()).then(|| {
+        format!(
+            "Servers whose tools are missing, because they did not start or could not list them: {named}{more}. If the \
+             user needs one of them, say so: `switchboard doctor` tells why."
+        )
+    })
 }
 
 fn told(held: &Quarantine) -> String {
@@ -73,6 +99,14 @@ mod tests {
         assert!(notice.contains("server `figma`: `get_data`, `prompt:review`, its instructions;"), "{notice}");
         assert!(notice.contains("`switchboard pins accept figma`") && !notice.contains("git"), "{notice}");
         assert_eq!(of_held([("git", &none)].into_iter()), None);
+    }
+
+    #[test]
+    fn servers_that_are_missing_are_named() {
+        let ids: Vec<String> = (0..22).map(|number| format!("s{number}")).collect();
+        let notice = of_missing(ids.iter().map(String::as_str)).unwrap();
+        assert!(notice.contains("`s0`, `s1`, ") && notice.contains("`s19` and 2 more."), "{notice}");
+        assert_eq!(of_missing(std::iter::empty()), None);
     }
 
     #[test]

@@ -67,7 +67,7 @@ impl House {
         let kernel = Kernel::new(KernelOptions { gate, ..KernelOptions::default() });
         let specs = servers.iter().enumerate().map(|(number, server)| {
             let mut spec = spec(&format!("s{number}"), server.clone(), ServerPolicy::default());
-            spec.call_timeout = Duration::from_secs(55);
+            spec.call_timeout = Duration::from_secs(600);
             spec
         });
         kernel.apply(specs.collect());

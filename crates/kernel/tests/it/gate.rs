@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that finds nothing to unwrap has failed")]
 
 mod answers_for;
+mod apps;
 mod audit;
 mod confirm;
 mod crash;
@@ -9,6 +10,7 @@ mod decide;
 mod decisions;
 mod dialing;
 mod discovery;
+mod first_list;
 mod life;
 mod lists;
 mod narrowed;
@@ -18,8 +20,10 @@ mod outage;
 mod own_files;
 mod passages;
 mod permissions;
+mod pin_versions;
 mod pins;
 mod pressure;
+mod profiles;
 mod registry;
 mod revoke;
 mod revoke_running;

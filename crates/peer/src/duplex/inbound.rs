@@ -127,7 +127,8 @@ impl Inbound {
                     self.tasks.spawn(async move {
                         if let Some(response) = work.await {
                             // A far side that does not read its answers has its connection closed.
-                            if connection.send(&response.into()).is_err() {
+                            let answer = Message::from(response).encode();
+                            if connection.writer.send_in_time(answer).await.is_err() {
                                 connection.close();
                             }
                         }
@@ -160,7 +161,7 @@ impl Inbound {
                 let mut line = vec![b'['];
                 line.extend(encoded.join(&b","[..]));
                 line.push(b']');
-                if connection.writer.send(line.into()).is_err() {
+                if connection.writer.send_in_time(line.into()).await.is_err() {
                     connection.close();
                 }
             }

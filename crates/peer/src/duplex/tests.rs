@@ -376,6 +376,45 @@ async fn a_reader_that_does_not_read_costs_a_bounded_queue() {
 }
 
 #[tokio::test]
+async fn an_answer_behind_a_full_queue_waits_for_the_reader() {
+    let (ours, theirs) = tokio::io::duplex(64);
+    let (reader, writer) = tokio::io::split(ours);
+    let options = Options { queue: 4, ..Options::new(Role::Server) };
+    let started = start(reader, writer, options, Arc::new(Recorder::default()));
+    let (reader, mut writer) = tokio::io::split(theirs);
+    while started.connection.notify(Notification::new("flood", None)).is_ok() {
+        tokio::task::yield_now().await;
+    }
+    writer.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"echo\"}\n").await.unwrap();
+    for _ in 0..50 {
+        tokio::task::yield_now().await;
+    }
+    let mut lines = BufReader::new(reader).lines();
+    loop {
+        let line = tokio::time::timeout(Duration::from_secs(5), lines.next_line()).await.expect("in time");
+        let line = line.unwrap().expect("the connection holds");
+        if line.contains("\"id\":7") {
+            break;
+        }
+        assert!(line.contains("flood"), "{line}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_far_side_that_never_reads_its_answer_is_given_up() {
+    let (ours, theirs) = tokio::io::duplex(64);
+    let (reader, writer) = tokio::io::split(ours);
+    let options = Options { queue: 4, ..Options::new(Role::Server) };
+    let started = start(reader, writer, options, Arc::new(Recorder::default()));
+    let (_reader, mut writer) = tokio::io::split(theirs);
+    while started.connection.notify(Notification::new("flood", None)).is_ok() {
+        tokio::task::yield_now().await;
+    }
+    writer.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"echo\"}\n").await.unwrap();
+    tokio::time::timeout(Duration::from_secs(120), started.finished.cancelled()).await.expect("it ends");
+}
+
+#[tokio::test]
 async fn an_answer_that_is_too_long_ends_its_call_at_once() {
     let (near, far) = tokio::io::duplex(1 << 16);
     let (reader, writer) = tokio::io::split(near);

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use crate::SendError;
@@ -17,6 +17,10 @@ const MOST_BYTES: usize = 64 << 20;
 pub(super) struct Writer {
     queue: mpsc::Sender<Bytes>,
     waiting: Arc<AtomicUsize>,
+    /// Told whenever something has left the queue.
+    room: Arc<Notify>,
+    /// How long one write may take, and how long an answer waits for room.
+    timeout: Duration,
     /// Cancelled when the task has ended.
     done: CancellationToken,
 }
@@ -28,13 +32,15 @@ impl Writer {
     {
         let (sender, receiver) = mpsc::channel(queue.max(1));
         let waiting = Arc::new(AtomicUsize::new(0));
+        let room = Arc::new(Notify::new());
         let done = CancellationToken::new();
-        let (writing, end) = (write_all(writer, receiver, waiting.clone(), timeout, closed), done.clone().drop_guard());
+        let queue = Queue { receiver, waiting: waiting.clone(), room: room.clone() };
+        let (writing, end) = (write_all(writer, queue, timeout, closed), done.clone().drop_guard());
         tokio::spawn(async move {
             let _end = end;
             writing.await;
         });
-        Self { queue: sender, waiting, done }
+        Self { queue: sender, waiting, room, timeout, done }
     }
 
     /// Waits until nothing more is written.
@@ -45,6 +51,26 @@ impl Writer {
     /// Bytes that wait to be written.
     pub(super) fn waiting(&self) -> usize {
         self.waiting.load(Ordering::Relaxed)
+    }
+
+    /// Sends, and waits for room as long as one write may take. For answers: unlike notifications they cannot be left
+    /// out, and a far side that is behind is not one that has stopped reading.
+    pub(super) async fn send_in_time(&self, message: Bytes) -> Result<(), SendError> {
+        let sending = async {
+            loop {
+                // Asked for before the queue is looked at: room that is made in between counts.
+                let mut room = std::pin::pin!(self.room.notified());
+                room.as_mut().enable();
+                match self.send(message.clone()) {
+                    Err(SendError::Full) => tokio::select! {
+                        () = room => {}
+                        () = self.done.cancelled() => return Err(SendError::Closed),
+                    },
+                    outcome => return outcome,
+                }
+            }
+        };
+        tokio::time::timeout(self.timeout, sending).await.unwrap_or(Err(SendError::Full))
     }
 
     pub(super) fn send(&self, message: Bytes) -> Result<(), SendError> {
@@ -63,10 +89,34 @@ impl Writer {
     }
 }
 
+/// What waits to be written, from the end of the task that writes.
+struct Queue {
+    receiver: mpsc::Receiver<Bytes>,
+    waiting: Arc<AtomicUsize>,
+    room: Arc<Notify>,
+}
+
+impl Queue {
+    async fn next(&mut self) -> Option<Bytes> {
+        let message = self.receiver.recv().await?;
+        Some(self.taken(message))
+    }
+
+    fn next_now(&mut self) -> Option<Bytes> {
+        let message = self.receiver.try_recv().ok()?;
+        Some(self.taken(message))
+    }
+
+    fn taken(&self, message: Bytes) -> Bytes {
+        self.waiting.fetch_sub(message.len(), Ordering::Relaxed);
+        self.room.notify_waiters();
+        message
+    }
+}
+
 async fn write_all<W: AsyncWrite + Unpin>(
     mut writer: W,
-    mut queue: mpsc::Receiver<Bytes>,
-    waiting: Arc<AtomicUsize>,
+    mut queue: Queue,
     timeout: Duration,
     closed: CancellationToken,
 ) {
@@ -75,16 +125,15 @@ async fn write_all<W: AsyncWrite + Unpin>(
     while !ending {
         let message = tokio::select! {
             biased;
-            message = queue.recv() => message,
-            () = closed.cancelled() => { ending = true; queue.try_recv().ok() }
+            message = queue.next() => message,
+            () = closed.cancelled() => { ending = true; queue.next_now() }
         };
         let Some(message) = message else { break };
         // What waits already goes out with it: one write for many small messages.
         let mut next = Some(message);
         while let Some(message) = next {
-            waiting.fetch_sub(message.len(), Ordering::Relaxed);
             append_line(&mut buffer, &message);
-            next = if ending || buffer.len() < 64 << 10 { queue.try_recv().ok() } else { None };
+            next = if ending || buffer.len() < 64 << 10 { queue.next_now() } else { None };
         }
         let written = tokio::time::timeout(timeout, async {
             writer.write_all(&buffer).await?;

@@ -121,6 +121,17 @@ impl HttpFace {
         if path == options.path {
             return self.shared.endpoint(request.method(), request.headers(), &principal);
         }
+        if let Some(profile) = options.profile(path) {
+            if !self.shared.handler.has_profile(profile) {
+                return answer::refused(StatusCode::NOT_FOUND, "there is no such profile here");
+            }
+            let principal = Principal::from(principal.within_profile(profile));
+            if request.method() != Method::POST {
+                return self.shared.endpoint(request.method(), request.headers(), &principal);
+            }
+            let (head, body) = request.into_parts();
+            return Box::pin(self.shared.clone().post(Arc::new(head.headers), body, principal)).await;
+        }
         if let Some(old) = &options.old_sse {
             if path == old.stream_path {
                 return old_sse::open(&self.shared, request.method(), &principal);
@@ -149,6 +160,7 @@ impl Service for HttpFace {
     fn is_open(&self, path: &str) -> bool {
         let options = &self.shared.options;
         let own = path == options.path
+            || options.profile(path).is_some()
             || options.old_sse.as_ref().is_some_and(|old| path == old.stream_path || path == old.message_path);
         !own && self.fallback.as_ref().is_some_and(|fallback| fallback.is_open(path))
     }

@@ -49,6 +49,11 @@ impl Ask {
         ask.body(serde_json::json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params}).to_string())
     }
 
+    pub(crate) fn at(mut self, path: &str) -> Self {
+        self.path = path.to_owned();
+        self
+    }
+
     pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
         self = self.without(name);
         self.headers.push((name.to_owned(), value.to_owned()));

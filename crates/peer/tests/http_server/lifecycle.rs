@@ -63,6 +63,28 @@ async fn a_session_keeps_the_rights_it_was_opened_with() {
 }
 
 #[tokio::test]
+async fn a_session_belongs_to_its_profile() {
+    let served = Served::start().await;
+    let everywhere = served.session("2025-11-25").await;
+    let opened = initialize("2025-11-25").at("/mcp/work").send(served.address).await;
+    let of_work = opened.header("mcp-session-id").unwrap().to_owned();
+    assert_eq!(served.last_session().identity.profile.as_deref(), Some("work"));
+    for (session, path, status) in [
+        (&everywhere, "/mcp", 200),
+        (&everywhere, "/mcp/work", 404),
+        (&of_work, "/mcp", 404),
+        (&of_work, "/mcp/work", 200),
+        (&of_work, "/mcp/play", 404),
+        (&of_work, "/mcp/work/", 404),
+    ] {
+        assert_eq!(call(session, "echo").at(path).send(served.address).await.status, status, "{path}");
+    }
+    let delete = Ask::new("DELETE", "/mcp").in_session(&of_work);
+    assert_eq!(delete.send(served.address).await.status, 404);
+    assert_eq!(delete.at("/mcp/work").send(served.address).await.status, 204);
+}
+
+#[tokio::test]
 async fn a_stream_ends_with_the_proof_of_its_reader() {
     use switchboard_peer::{Identity, Method, Principal};
 

@@ -154,6 +154,10 @@ impl Script {
 }
 
 impl Handler for Script {
+    fn has_profile(&self, name: &str) -> bool {
+        name == "work"
+    }
+
     fn request(&self, context: Context, request: Request) -> BoxFuture<'_, Reply> {
         Box::pin(self.run(context, request))
     }

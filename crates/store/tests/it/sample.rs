@@ -66,12 +66,17 @@ impl Fixture {
             "DELETE FROM audit WHERE seq > {seq}; DELETE FROM audit_heads WHERE seq > {seq}; \
              UPDATE audit_tip SET seq = {seq}, hash = (SELECT hash FROM audit WHERE seq = {seq})"
         );
+        self.execute(&cut).await;
+    }
+
+    /// Runs statements beside the store.
+    pub(crate) async fn execute(&self, statements: &str) {
         match &self.location {
-            Location::File(path) => rusqlite::Connection::open(path).unwrap().execute_batch(&cut).unwrap(),
+            Location::File(path) => rusqlite::Connection::open(path).unwrap().execute_batch(statements).unwrap(),
             Location::Postgres(url) => {
                 let (client, connection) = tokio_postgres::connect(url, tokio_postgres::NoTls).await.unwrap();
                 let connection = tokio::spawn(connection);
-                client.batch_execute(&cut).await.unwrap();
+                client.batch_execute(statements).await.unwrap();
                 drop(client);
                 connection.await.unwrap().unwrap();
             }

@@ -10,7 +10,13 @@ use crate::commands::desk::When;
 #[derive(Debug, Args)]
 pub(crate) struct Grant {
     /// The principal that may use the server or tool
-    #[arg(long, value_name = "PRINCIPAL", required_unless_present = "permission", conflicts_with = "permission")]
+    #[arg(
+        long = "principal",
+        alias = "agent",
+        value_name = "PRINCIPAL",
+        required_unless_present = "permission",
+        conflicts_with = "permission"
+    )]
     pub(crate) agent: Option<String>,
     /// The server
     #[arg(long, value_name = "ID")]
@@ -43,10 +49,10 @@ pub(crate) struct Grant {
     #[arg(long)]
     pub(crate) deny: bool,
     /// Until when: 30d, 12h, 2026-12-01T00:00:00Z, never. By default 30d, and never for a denial
-    #[arg(long, value_name = "TIME")]
+    #[arg(long = "for", alias = "expires", value_name = "TIME")]
     pub(crate) expires: Option<When>,
     /// Why, for the audit log and those who read it later
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long = "reason", alias = "why", value_name = "TEXT")]
     pub(crate) why: Option<String>,
 }
 
@@ -54,7 +60,13 @@ pub(crate) struct Grant {
 #[derive(Debug, Args)]
 pub(crate) struct Revoke {
     /// The principal
-    #[arg(long, value_name = "PRINCIPAL", required_unless_present = "permission", conflicts_with = "permission")]
+    #[arg(
+        long = "principal",
+        alias = "agent",
+        value_name = "PRINCIPAL",
+        required_unless_present = "permission",
+        conflicts_with = "permission"
+    )]
     pub(crate) agent: Option<String>,
     /// The server; without it everything of the principal
     #[arg(long, value_name = "ID", required_unless_present = "agent")]
@@ -71,7 +83,7 @@ pub(crate) struct Revoke {
 #[derive(Debug, Args)]
 pub(crate) struct AccessOptions {
     /// Only of this principal
-    #[arg(long, value_name = "PRINCIPAL")]
+    #[arg(long = "principal", alias = "agent", value_name = "PRINCIPAL")]
     pub(crate) agent: Option<String>,
     /// Only at this server
     #[arg(long, value_name = "ID")]
@@ -88,8 +100,10 @@ pub(crate) struct AccessOptions {
 #[derive(Debug, Subcommand)]
 pub(crate) enum ApprovalsCommand {
     /// Show what waits for a decision
+    #[command(after_help = "Example:\n  switchboard approvals list")]
     List,
     /// Show what comes, and ask about each
+    #[command(after_help = "Example:\n  switchboard approvals watch")]
     Watch,
     /// Say yes
     #[command(after_help = "\
@@ -107,6 +121,7 @@ Example:
 #[derive(Debug, Subcommand)]
 pub(crate) enum CallbacksCommand {
     /// Show the questions that are open
+    #[command(after_help = "Example:\n  switchboard callbacks list")]
     List,
     /// Answer one
     #[command(after_help = "\
@@ -163,7 +178,7 @@ pub(crate) enum AuditCommand {
     /// Search
     #[command(after_help = "\
 Example:
-  switchboard audit query --agent ann --result BLOCKED --since 7d")]
+  switchboard audit query --principal ann --result BLOCKED --since 7d")]
     Query(Query),
     /// Check the whole log and name the first record that was touched
     #[command(after_help = "\
@@ -207,7 +222,7 @@ pub(crate) struct Chosen {
     #[arg(long = "type", value_name = "TYPE")]
     pub(crate) types: Vec<String>,
     /// Of this principal
-    #[arg(long, value_name = "PRINCIPAL")]
+    #[arg(long = "principal", alias = "agent", value_name = "PRINCIPAL")]
     pub(crate) agent: Option<String>,
     /// About this server
     #[arg(long, value_name = "ID")]
@@ -328,6 +343,7 @@ pub(crate) enum By {
 #[derive(Debug, Subcommand)]
 pub(crate) enum PinsCommand {
     /// Show what is known of the definitions of tools, prompts, resources and templates
+    #[command(after_help = "Example:\n  switchboard pins list git")]
     List {
         /// Only of this server
         server: Option<String>,
@@ -340,9 +356,27 @@ pub(crate) enum PinsCommand {
         /// The tool, prompt:NAME, resource:URI, template:URI, or (instructions) for the server's instructions
         tool: String,
     },
+    /// Show what is held back, server by server, with each difference and its reason, and answer
+    #[command(after_help = "\
+All that is held of a server is one question: accept or refuse all, or go through it one by one. Without a terminal it is only shown.
+
+Examples:
+  switchboard pins review
+  switchboard pins review chrome
+  switchboard pins review chrome --json")]
+    Review(PinsReview),
     /// Accept definitions that are held back, as they are shown
-    #[command(after_help = "Example:\n  switchboard pins accept git git_status")]
+    #[command(after_help = "\
+Several definitions of one tool stay accepted side by side: one that was accepted before is not asked about when it comes back.
+
+Examples:
+  switchboard pins accept git
+  switchboard pins accept git git_status
+  switchboard pins accept git --yes")]
     Accept(PinsAccept),
+    /// Refuse definitions that are held back: they stay so, and nobody is asked about them again
+    #[command(after_help = "Example:\n  switchboard pins refuse git git_status")]
+    Refuse(PinsAccept),
     /// Forget definitions: what the server shows next is taken as at first sight
     #[command(after_help = "Example:\n  switchboard pins forget git")]
     Forget {
@@ -353,7 +387,14 @@ pub(crate) enum PinsCommand {
     },
 }
 
-/// `pins accept`
+/// `pins review`
+#[derive(Debug, Args)]
+pub(crate) struct PinsReview {
+    /// Only of this server
+    pub(crate) server: Option<String>,
+}
+
+/// `pins accept` and `pins refuse`
 #[derive(Debug, Args)]
 pub(crate) struct PinsAccept {
     /// The server

@@ -38,14 +38,19 @@ pub(crate) struct Memory {
 #[derive(Debug, Subcommand)]
 pub(crate) enum MemoryCommand {
     /// Print everything of a space as JSON lines
+    #[command(after_help = "Example:\n  switchboard memory export > memories.jsonl")]
     Export,
     /// Take in lines of an export, or lines with a `content`, from standard input
+    #[command(after_help = "Example:\n  switchboard memory import < memories.jsonl")]
     Import,
     /// Print the names of all spaces
+    #[command(after_help = "Example:\n  switchboard memory spaces")]
     Spaces,
     /// Let parts of a space's state begin anew that cannot be read. Memories stay
+    #[command(after_help = "Example:\n  switchboard memory renew")]
     Renew,
     /// Take back what was done, by the id that its answer gave as `undo`
+    #[command(after_help = "Example:\n  switchboard memory undo 3f2a91c4")]
     Undo {
         /// The id
         id: String,

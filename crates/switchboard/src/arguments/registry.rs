@@ -8,14 +8,19 @@ use super::pair;
 #[derive(Debug, Subcommand)]
 pub(crate) enum RegistryCommand {
     /// Find servers by what they must do; the registry does not learn your words
+    #[command(after_help = "Example:\n  switchboard registry search 'draw charts from a table'")]
     Search(RegistrySearch),
     /// Show one server of a registry, or a server.json, and what would be run
+    #[command(after_help = "Example:\n  switchboard registry show com.example/charts")]
     Show(RegistryServer),
     /// Add one server of a registry, or a server.json, to the configuration
+    #[command(after_help = "Example:\n  switchboard registry add com.example/charts")]
     Add(RegistryAdd),
     /// List the servers that were registered while kernels ran
+    #[command(after_help = "Example:\n  switchboard registry registered")]
     Registered,
     /// End a registered server, or the one of a tool that an agent wrote, and forget it
+    #[command(after_help = "Example:\n  switchboard registry deregister charts")]
     Deregister {
         /// The server
         #[arg(value_name = "NAME")]

@@ -25,12 +25,16 @@ pub(crate) struct Servers {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Order {
     /// Start a server that is down
+    #[command(after_help = "Example:\n  switchboard servers start git")]
     Start(ServerOrder),
     /// End a server at once; it stays down until somebody starts it
+    #[command(after_help = "Example:\n  switchboard servers stop git")]
     Stop(ServerOrder),
     /// End a server after the calls that run; it stays down until somebody starts it
+    #[command(after_help = "Example:\n  switchboard servers drain git")]
     Drain(ServerOrder),
     /// End a server after the calls that run, and start it again
+    #[command(after_help = "Example:\n  switchboard servers restart git")]
     Restart(ServerOrder),
 }
 

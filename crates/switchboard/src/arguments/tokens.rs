@@ -48,7 +48,7 @@ Scopes take away: without any, the token is good for all that its principal may 
 
 Examples:
   switchboard token create laptop
-  switchboard token create ci --principal build-bot --scope server:git --scope 'tool:time__*' --expires 90d")]
+  switchboard token create ci --principal build-bot --scope server:git --scope 'tool:time__*' --for 90d")]
     Create(TokenCreate),
     /// Show all tokens, without their secrets
     #[command(after_help = "Example:\n  switchboard token list")]
@@ -73,6 +73,6 @@ pub(crate) struct TokenCreate {
     #[arg(long, value_name = "SCOPE")]
     pub(crate) scope: Vec<String>,
     /// Until when it is good: 30d, 12h, 45m, 2026-12-01, 2026-12-01T00:00:00Z, never
-    #[arg(long, value_name = "TIME", default_value = "30d")]
+    #[arg(long = "for", alias = "expires", value_name = "TIME", default_value = "30d")]
     pub(crate) expires: When,
 }

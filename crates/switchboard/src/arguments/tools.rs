@@ -10,12 +10,22 @@ pub(crate) struct Tools {
     /// Only those of one server
     #[arg(long, value_name = "ID")]
     pub(crate) server: Option<String>,
+    /// Only those of this profile: `[profiles.NAME]` of the configuration
+    #[arg(long, value_name = "NAME")]
+    pub(crate) profile: Option<String>,
     /// Only names, one on each line
     #[arg(long)]
     pub(crate) names: bool,
     /// What to do instead of listing them
     #[command(subcommand)]
     pub(crate) command: Option<ToolsCommand>,
+}
+
+impl Tools {
+    /// Whether tools are switched on or off.
+    pub(crate) const fn switches(&self) -> bool {
+        matches!(self.command, Some(ToolsCommand::Disable(_) | ToolsCommand::Enable(_)))
+    }
 }
 
 /// `manifest`
@@ -36,7 +46,24 @@ pub(crate) struct Manifest {
 #[derive(Debug, Subcommand)]
 pub(crate) enum ToolsCommand {
     /// Find the tools that fit a request, with scores and reasons
+    #[command(after_help = "Example:\n  switchboard tools search 'what changed in this repository'")]
     Search(ToolsSearch),
+    /// Switch tools off: nobody sees or calls them
+    ///
+    /// Example: switchboard tools disable github__delete_repo
+    Disable(ToolsSwitch),
+    /// Switch tools on again
+    ///
+    /// Example: switchboard tools enable github__delete_repo
+    Enable(ToolsSwitch),
+}
+
+/// `tools disable`, `tools enable`
+#[derive(Debug, Args)]
+pub(crate) struct ToolsSwitch {
+    /// The tools, under the names that `switchboard tools` shows, or as their server calls them with --server
+    #[arg(required = true, value_name = "TOOL")]
+    pub(crate) tool: Vec<String>,
 }
 
 /// `tools search`
@@ -88,4 +115,7 @@ pub(crate) struct Call {
     /// Show the progress that the server reports, on standard error
     #[arg(long)]
     pub(crate) progress: bool,
+    /// Call it as a client within this profile: `[profiles.NAME]` of the configuration
+    #[arg(long, value_name = "NAME")]
+    pub(crate) profile: Option<String>,
 }

@@ -24,6 +24,8 @@ pub(crate) const ENDING: &str = "clients";
 const MAX_CLIENTS: usize = 256;
 /// How long the first client may take.
 const FIRST: Duration = Duration::from_secs(30);
+/// How long a profile may take to be there.
+const PROFILE: Duration = Duration::from_secs(4);
 /// A rest after a connection that could not be taken.
 const REST: Duration = Duration::from_millis(100);
 
@@ -118,6 +120,16 @@ async fn take(listener: UnixListener, house: House) {
 }
 
 impl House {
+    async fn has_profile(&self, name: Option<&str>) -> bool {
+        let Some(name) = name else { return true };
+        let there = async {
+            while !self.kernel.has_profile(name) {
+                tokio::time::sleep(REST).await;
+            }
+        };
+        timeout(PROFILE, there).await.is_ok()
+    }
+
     async fn serve(&self, stream: UnixStream) -> io::Result<()> {
         let (reader, mut writer) = stream.into_split();
         let mut reader = BufReader::new(reader);
@@ -125,6 +137,9 @@ impl House {
         let is_known = hello.get("version").and_then(Value::as_u64) == Some(VERSION);
         let ours = digest_now(&self.sources).await;
         let same = is_known && ours.is_some() && hello.get("configuration").and_then(Value::as_str) == ours.as_deref();
+        let profile: Option<Arc<str>> = hello.get("profile").and_then(Value::as_str).map(Into::into);
+        // Who names a profile has read it in the same files: those that have just changed are read here in a moment.
+        let same = same && self.has_profile(profile.as_deref()).await;
         // Counted before it is told: who was let in is not left alone.
         if same {
             self.clients.send_modify(|clients| *clients += 1);
@@ -138,7 +153,8 @@ impl House {
             self.clients.send_modify(|clients| *clients -= 1);
             return Ok(());
         }
-        let started = duplex::start(reader, writer, self.options.clone(), Arc::new(self.kernel.clone()));
+        let started =
+            duplex::start(reader, writer, Options { profile, ..self.options.clone() }, Arc::new(self.kernel.clone()));
         tokio::select! {
             () = started.finished.cancelled() => {}
             () = self.ended.cancelled() => {

@@ -4,14 +4,19 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
+use switchboard_config::ApprovalPolicy;
+use switchboard_guard::risk::{ConfirmReason, assess};
 use switchboard_kernel::default_policy;
-use switchboard_store::{AccessEntry, AuditFilter, Permission, PermissionDecision, ServerPermission, Store};
+use switchboard_protocol::mgp::security::ToolSecurity;
+use switchboard_store::{AccessEntry, AuditFilter, Permission, PermissionDecision, PinState, ServerPermission, Store};
+use switchboard_wire::{Limits, Raw};
 
 use super::desk::{Desk, cell, until};
 use crate::Outcome;
 use crate::arguments::{AccessOptions, Common};
 use crate::failure::Failure;
 use crate::screen::{self, Tone};
+use crate::specs;
 
 /// What nobody used for this long is said to be unused.
 const IDLE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
@@ -36,9 +41,11 @@ async fn decide(common: &Common, desk: &Desk, agent: &str, server: &str, tool: &
     let of_server = config.server(server).and_then(|server| server.entry.default_policy);
     let default = default_policy(agent, of_server, config.settings.default_policy);
     let (access, entry) = desk.office.access(agent, server, tool, default).await?;
+    let (obstacle, asks) = (obstacle(desk, server, tool).await?, asks(desk, server, tool).await?);
     let word = if access.allow { Permission::Allow } else { Permission::Deny };
     if common.json {
-        let mut answer = json!({"permission": word.as_str(), "source": access.source.as_str()});
+        let mut answer = json!({"permission": word.as_str(), "source": access.source.as_str(), "usable": access.allow && obstacle.is_none(),
+            "obstacle": obstacle, "asks": asks});
         if let Some(entry) = &entry {
             answer["granted_by"] = json!(entry.granted_by);
             answer["granted_at"] = json!(entry.granted_at.to_string());
@@ -54,7 +61,53 @@ async fn decide(common: &Common, desk: &Desk, agent: &str, server: &str, tool: &
         None => format!("{source}: {}", default.as_str()),
     };
     screen::out(format_args!("{} {may} {} of {} ({by})", cell(agent), cell(tool), cell(server)));
+    match (obstacle, asks) {
+        (Some(obstacle), _) if access.allow => screen::out(format_args!("but {obstacle}")),
+        (None, Some(why)) if access.allow => screen::out(format_args!("a person is asked before each call: {why}")),
+        _ => {}
+    }
     Ok(())
+}
+
+/// Why a tool cannot be used by anybody now, as far as configuration and store tell.
+async fn obstacle(desk: &Desk, server: &str, tool: &str) -> Result<Option<String>, Failure> {
+    let Some(configured) = desk.loaded.config.server(server) else {
+        return Ok(Some(format!("no server {} is configured", cell(server))));
+    };
+    let said = configured.entry.tools.get(tool);
+    if !configured.enabled() {
+        return Ok(Some("the server is switched off in the configuration".to_owned()));
+    }
+    if said.is_some_and(|said| said.enabled == Some(false)) {
+        return Ok(Some("the tool is switched off in the configuration (`switchboard tools enable`)".to_owned()));
+    }
+    let pins = desk.office.store().pins().list(Some(server)).await?;
+    let Some(pin) = pins.into_iter().find(|pin| pin.tool == tool) else {
+        return Ok(Some("the server has not shown such a tool yet".to_owned()));
+    };
+    if pin.state == PinState::Quarantined {
+        return Ok(Some(format!(
+            "its definition is held back (`switchboard pins show {} {}`)",
+            cell(server),
+            cell(tool)
+        )));
+    }
+    Ok(None)
+}
+
+/// Why a person is asked before each call, where one is.
+async fn asks(desk: &Desk, server: &str, tool: &str) -> Result<Option<String>, Failure> {
+    let Some(configured) = desk.loaded.config.server(server) else { return Ok(None) };
+    let said = configured.entry.tools.get(tool);
+    let pins = desk.office.store().pins().list(Some(server)).await?;
+    let Some(pin) = pins.into_iter().find(|pin| pin.tool == tool) else { return Ok(None) };
+    let raw = Raw::parse(pin.shown.get().to_owned(), &Limits::default()).ok();
+    let security = raw.map(|raw| ToolSecurity::of(&raw)).unwrap_or_default();
+    let word = said.map(specs::operator_word).unwrap_or_default();
+    let assessment = assess(&security, tool, &word, configured.trust_level(), false);
+    let asks_all = desk.loaded.config.settings.approval_policy != ApprovalPolicy::AutoApprove;
+    let asks = assessment.confirm.is_some_and(|reason| asks_all || reason == ConfirmReason::Operator);
+    Ok(asks.then_some(assessment.reason))
 }
 
 async fn list(common: &Common, desk: &Desk, options: &AccessOptions) -> Outcome {

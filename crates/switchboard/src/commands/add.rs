@@ -17,7 +17,8 @@ pub(crate) fn run(common: &Common, options: Add) -> Outcome {
     let file = setup::file_to_change(common, project)?;
     let before = setup::text_to_change(&file)?;
     let entry = entry(options)?;
-    let after = add_server(&file, before.as_deref().unwrap_or_default(), &entry).map_err(|error| match error {
+    let text = before.as_deref().unwrap_or_else(|| setup::beginning(project));
+    let after = add_server(&file, text, &entry).map_err(|error| match error {
         EditError::Taken(reason) => Failure::usage(format!(
             "{}: {reason}; choose another name, or `{}` first",
             file.display(),

@@ -192,7 +192,10 @@ async fn decide(desk: &Desk, item: &Item, answer: &Answer) -> Result<String, Fai
                 None => Err(Failure::failed("the definition has changed again")),
             }
         }
-        (Item::Definition(_), Answer::No(_)) => Ok("stays held back".to_owned()),
+        (Item::Definition(pin), Answer::No(_)) => {
+            office.refuse_definition(&pin.server, &pin.tool, pin.shown_hash).await?;
+            Ok("refused; it stays held back".to_owned())
+        }
     }
 }
 

@@ -10,7 +10,7 @@ mod server;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use serde_json::json;
+use serde_json::{Value, json};
 use switchboard_store::{AuditFilter, AuditRecord, Head, Store};
 
 use super::desk::{Desk, minute};
@@ -82,8 +82,8 @@ async fn query(common: &Common, store: &Store, options: &Query) -> Outcome {
     let mut records = store.audit().query(&filter, limit).await?;
     records.reverse();
     if common.json {
-        let events: Vec<&str> = records.iter().map(|record| record.event.as_str()).collect();
-        screen::out(screen::printable_json(&format!("[{}]", events.join(",\n"))));
+        let events: Vec<Value> = records.iter().filter_map(|record| serde_json::from_str(&record.event).ok()).collect();
+        screen::json(&json!({"events": events}));
     } else {
         records.iter().for_each(|record| show(common, record));
         if records.len() == limit {

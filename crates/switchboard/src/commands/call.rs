@@ -10,7 +10,7 @@ use serde_json::Value;
 use switchboard_config::Loaded;
 use switchboard_kernel::names;
 use switchboard_protocol::mcp::method;
-use switchboard_wire::{Raw, code};
+use switchboard_wire::{Edit, Raw, code};
 
 use crate::Outcome;
 use crate::arguments::{Call, Common};
@@ -22,19 +22,23 @@ use answers::Answers;
 
 pub(crate) async fn run(common: &Common, options: &Call) -> Outcome {
     let loaded = setup::read(common)?;
-    let result = match attach::running(&setup::sources(common)?, &loaded).await {
+    let profile = setup::profile(&loaded, options.profile.as_deref())?;
+    let result = match attach::running(&setup::sources(common)?, &loaded, profile.as_deref()).await {
         Some(attached) => through(&loaded, attached, options).await?,
         None => {
             let local = Local::for_tool(loaded, &options.tool).await?;
             local.settle_for(&options.tool).await;
-            let outcome = call(&local, options).await;
+            let outcome = call(&local, profile, options).await;
             local.end().await;
             outcome?
         }
     };
     let failed = result.member("isError").is_some_and(|value| value.as_str() == "true");
     if common.json {
-        screen::out(screen::printable_json(result.as_str()));
+        // The result as it came, with the version of the shape beside its members.
+        let shaped =
+            Edit::of(&result).map(|edit| edit.set("schema_version", Raw::number(screen::SCHEMA_VERSION)).finish());
+        screen::out(screen::printable_json(shaped.as_ref().unwrap_or(&result).as_str()));
     } else {
         show(&result, failed);
     }
@@ -51,29 +55,61 @@ async fn through(loaded: &Loaded, attached: Attached, options: &Call) -> Result<
     let tools = client.tools().await?;
     let listed: Vec<String> = tools.iter().filter_map(name_of).collect();
     let servers: Vec<&str> = loaded.config.servers.iter().map(switchboard_config::Server::id).collect();
-    let called = meant(&listed, &servers, &options.tool).unwrap_or(&options.tool);
+    let wanted = renamed(loaded, &options.tool);
+    let found = meant(&listed, &servers, &wanted);
+    let called = found.unwrap_or(&wanted);
     let tool = tools.iter().find(|tool| name_of(tool).as_deref() == Some(called));
-    make(&client, tool, called, options).await
+    match make(&client, tool, called, options).await {
+        // It was called all the same, and is not there.
+        Err(Wrong::Unknown) => {
+            let shown = screen::plain_line(&options.tool);
+            Err(Failure::failed(format!("there is no tool \"{shown}\"; {}", suggestion(&wanted, &listed))))
+        }
+        outcome => outcome.map_err(Failure::from),
+    }
 }
 
 fn name_of(tool: &Raw) -> Option<String> {
     tool.member("name").and_then(|name| name.as_text())
 }
 
-async fn call(local: &Local, options: &Call) -> Result<Raw, Failure> {
+async fn call(local: &Local, profile: Option<Arc<str>>, options: &Call) -> Result<Raw, Failure> {
     let answers = Answers::new(options.progress);
-    let client = local.connect(answers.capabilities(), Arc::new(answers)).await?;
+    let client = local.connect(profile, answers.capabilities(), Arc::new(answers)).await?;
     let tools = client.tools().await?;
     let names: Vec<String> = tools.iter().filter_map(name_of).collect();
     let servers: Vec<&str> = local.specs.iter().map(|spec| &*spec.id).collect();
-    let found = meant(&names, &servers, &options.tool);
+    let wanted = renamed(&local.loaded, &options.tool);
+    let found = meant(&names, &servers, &wanted);
     let Some(tool) = tools.iter().find(|tool| found.is_some() && name_of(tool).as_deref() == found) else {
         return Err(unknown(local, &options.tool, &names));
     };
-    make(&client, Some(tool), found.unwrap_or(&options.tool), options).await
+    make(&client, Some(tool), found.unwrap_or(&options.tool), options).await.map_err(Failure::from)
 }
 
-async fn make(client: &Client, tool: Option<&Raw>, called: &str, options: &Call) -> Result<Raw, Failure> {
+/// Why a call came to nothing.
+enum Wrong {
+    /// There is no such tool.
+    Unknown,
+    Other(Failure),
+}
+
+impl From<Failure> for Wrong {
+    fn from(failure: Failure) -> Self {
+        Self::Other(failure)
+    }
+}
+
+impl From<Wrong> for Failure {
+    fn from(wrong: Wrong) -> Self {
+        match wrong {
+            Wrong::Unknown => Self::failed("there is no such tool; `switchboard tools` lists those there are"),
+            Wrong::Other(failure) => failure,
+        }
+    }
+}
+
+async fn make(client: &Client, tool: Option<&Raw>, called: &str, options: &Call) -> Result<Raw, Wrong> {
     let schema = tool.and_then(|tool| tool.member("inputSchema"));
     let schema: Value = schema.and_then(|schema| schema.view().ok()).unwrap_or_default();
     let arguments = words::arguments(&options.arguments, &schema).map_err(Failure::usage)?;
@@ -83,11 +119,53 @@ async fn make(client: &Client, tool: Option<&Raw>, called: &str, options: &Call)
     }
     match client.ask(method::TOOLS_CALL, Some(object(&members))).await? {
         Ok(result) => Ok(result),
+        Err(error) if tool.is_none() && error.message.starts_with("Unknown tool") => Err(Wrong::Unknown),
         Err(error) if error.code == code::INVALID_PARAMS => {
             let hint = format!("the tool takes: {}", words::usage(&schema));
-            Err(Failure::failed(screen::plain(&format!("{} (code {}); {hint}", error.message, error.code))))
+            let text = screen::plain(&format!("{} (code {}); {hint}", error.message, error.code));
+            Err(Failure::failed(text).into())
         }
-        Err(error) => Err(refused(&error)),
+        Err(error) => Err(refused(&error).into()),
+    }
+}
+
+/// The name that the operator gave a tool which is called by the name of its server; else the name itself.
+fn renamed(loaded: &Loaded, wanted: &str) -> String {
+    let servers = loaded.config.servers.iter();
+    let mut given = servers.flat_map(|server| {
+        let tools = server.entry.tools.iter().filter_map(|(own, said)| Some((own, said.name.as_deref()?)));
+        tools.map(move |(own, name)| (server.id(), own, name))
+    });
+    let found = given.find(|(server, own, _)| *own == wanted || names::expose(server, own) == wanted);
+    found.map_or_else(|| wanted.to_owned(), |(_, _, name)| name.to_owned())
+}
+
+/// What a person may have meant.
+fn suggestion(wanted: &str, names: &[String]) -> String {
+    let own = |name: &str| name.rsplit("__").next().unwrap_or(name).to_ascii_lowercase();
+    let short = own(wanted);
+    let all: Vec<&str> = names.iter().map(String::as_str).collect();
+    let shorts: Vec<String> = names.iter().map(|name| own(name)).collect();
+    let shorts: Vec<&str> = shorts.iter().map(String::as_str).collect();
+    let same: Vec<String> =
+        names.iter().filter(|name| own(name) == short).take(5).map(|name| screen::plain_line(name)).collect();
+    if !same.is_empty() {
+        return format!("did you mean {}?", same.join(", "));
+    }
+    let near = switchboard_config::nearest(wanted, &all);
+    let near_short = || {
+        let found = switchboard_config::nearest(&short, &shorts)?;
+        names.iter().find(|name| own(name) == found).map(String::as_str)
+    };
+    let within = || names.iter().filter(|name| !short.is_empty() && name.to_ascii_lowercase().contains(&short)).take(5);
+    let near: Vec<String> = match near.or_else(near_short) {
+        Some(near) => vec![screen::plain_line(near)],
+        None => within().map(|name| screen::plain_line(name)).collect(),
+    };
+    if near.is_empty() {
+        "`switchboard tools` lists those there are".to_owned()
+    } else {
+        format!("did you mean {}?", near.join(", "))
     }
 }
 
@@ -110,10 +188,11 @@ fn unknown(local: &Local, tool: &str, names: &[String]) -> Failure {
     if local.loaded.config.servers.is_empty() {
         return Failure::usage(setup::NO_SERVERS);
     }
-    let status = local.kernel.status();
-    let lines = local.loaded.config.servers.iter().map(|server| super::servers::Line::of(server, &status));
+    let seen = local.seen();
+    let lines = local.loaded.config.servers.iter().map(|server| super::servers::Line::of(server, &seen));
     let missing: Vec<String> = lines
-        .filter(|line| !line.is_fine())
+        // Those that were not started for this call say nothing.
+        .filter(|line| !line.is_fine() && line.state != "unknown")
         .map(|line| {
             format!(
                 "\n  server \"{}\" {}: {}",
@@ -123,18 +202,7 @@ fn unknown(local: &Local, tool: &str, names: &[String]) -> Failure {
             )
         })
         .collect();
-    let wanted = tool.rsplit("__").next().unwrap_or(tool).to_ascii_lowercase();
-    let near: Vec<String> = names
-        .iter()
-        .filter(|name| !wanted.is_empty() && name.to_ascii_lowercase().contains(&wanted))
-        .take(5)
-        .map(|name| screen::plain_line(name))
-        .collect();
-    let hint = if near.is_empty() {
-        "`switchboard tools` lists those there are".to_owned()
-    } else {
-        format!("did you mean {}?", near.join(", "))
-    };
+    let hint = suggestion(tool, names);
     Failure::failed(format!("there is no tool \"{shown}\"; {hint}{}", missing.concat()))
 }
 
@@ -143,7 +211,9 @@ fn show(result: &Raw, failed: bool) {
     let blocks = result.member("content").and_then(|content| content.elements()).unwrap_or_default();
     let print = |text: &str| if failed { screen::note(text) } else { screen::out(text) };
     for block in &blocks {
-        print(screen::plain(&readable(block)).trim_end_matches('\n'));
+        let text = readable(block);
+        let text = if failed { rejection(&text).unwrap_or(text) } else { text };
+        print(screen::plain(&text).trim_end_matches('\n'));
     }
     let structured = result.member("structuredContent").and_then(|value| value.view::<Value>().ok());
     match structured {
@@ -151,6 +221,16 @@ fn show(result: &Raw, failed: bool) {
         _ if blocks.is_empty() && failed => screen::note("the tool failed and did not say why"),
         _ => {}
     }
+}
+
+/// What a refusal of the kernel says, which is JSON for models, in words for people.
+fn rejection(text: &str) -> Option<String> {
+    let said: Value = serde_json::from_str(text).ok()?;
+    let word = |key: &str| said.get(key).and_then(Value::as_str);
+    let status = word("status").filter(|status| matches!(*status, "rejected" | "denied" | "confirmation_required"))?;
+    let reason = word("reason").or_else(|| word("confirmation_message"))?;
+    let hint = word("remediation_hint").map(|hint| format!("\nwhat to do: {hint}")).unwrap_or_default();
+    Some(format!("{}: {reason}{hint}", status.replace('_', " ")))
 }
 
 fn readable(block: &Raw) -> String {

@@ -1,81 +1,219 @@
-//! `switchboard connect` and `switchboard disconnect`: the entry of Switchboard in a client's own configuration.
+//! `switchboard connect` and `switchboard disconnect`: the entry of Switchboard in a client's own configuration, in the place of
+//! the servers that both have.
 
-use std::path::PathBuf;
+mod kept;
 
-use serde_json::json;
-use switchboard_config::{ClientProgram, Platform, write_replacing};
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use switchboard_config::{
+    Client, Config, KnownServer, Platform, Replaced, Server, default_data_dir, user_config_file, write_replacing,
+};
 
 use super::import::own_command;
 use crate::Outcome;
-use crate::arguments::{Common, Connect};
+use crate::arguments::{ClientFile, Common, Connect};
 use crate::failure::Failure;
 use crate::{screen, setup};
+use kept::Kept;
 
 pub(crate) fn run(common: &Common, options: &Connect) -> Outcome {
-    let (client, file) = place(common, options)?;
+    if options.replace && common.config.is_some() {
+        return Err(Failure::usage("--replace goes by the user's file, which the entry uses; leave --config out"));
+    }
+    let (client, file) = place(common, &options.file)?;
+    let profile = options.profile.as_deref();
+    if profile.is_some() {
+        setup::profile(&setup::read(common)?, profile)?;
+    }
+    let users = UserFile::read(common)?;
     let before = setup::text_to_change(&file)?;
     let command = own_command();
     let unreadable = |error| unchanged(&file, &error);
-    let after = client.connected(before.as_deref().unwrap_or_default(), &command).map_err(unreadable)?;
-    if options.dry_run {
+    let connected = client.connected(before.as_deref().unwrap_or_default(), &command, profile).map_err(unreadable)?;
+    let replaced = client.replaced(&file, &connected, &users.known(profile), users.config.settings.listen);
+    let replaced = match replaced {
+        Ok(replaced) => replaced,
+        Err(error) if options.replace => return Err(unchanged(&file, &error)),
+        // What cannot be read as servers is nothing that could be taken out.
+        Err(_) => Replaced { text: connected.clone(), taken: Vec::new(), staying: Vec::new() },
+    };
+    let asks = !options.replace && !options.file.dry_run && !common.json && !replaced.taken.is_empty();
+    let replaces = options.replace || asks && screen::can_ask() && asked(client, &file, &replaced);
+    let after = if replaces { &replaced.text } else { &connected };
+    if options.file.dry_run {
         screen::out(after.trim_end());
+        tell_staying(&replaced, replaces);
         return Ok(());
     }
-    let backup = if before.as_deref() == Some(&after) {
+    let taken = if replaces { replaced.taken.as_slice() } else { &[] };
+    if !taken.is_empty() {
+        // First kept, then taken out: what is in both is put back by nobody.
+        Kept::read(&users.data_dir, client)?.add(taken)?;
+    }
+    let backup = if before.as_ref() == Some(after) {
         None
     } else {
-        write_replacing(&file, before.as_deref(), &after, before.is_some().then(setup::stamp).as_deref())?
+        write_replacing(&file, before.as_deref(), after, before.is_some().then(setup::stamp).as_deref())?
     };
     if common.json {
-        screen::json(&json!({"client": client.as_str(), "file": file, "backup": backup}));
+        let staying: Vec<Value> =
+            replaced.staying.iter().map(|(name, why)| json!({"name": name, "reason": why})).collect();
+        screen::json(&json!({
+            "client": client.as_str(), "file": file, "backup": backup, "replaced": names(&replaced, replaces),
+            "replaceable": names(&replaced, !replaces), "staying": staying,
+        }));
         return Ok(());
     }
-    screen::out(format_args!("{} runs `{command} stdio` now: {}", client.name(), file.display()));
+    let within = profile.map(|name| format!(" --profile {name}")).unwrap_or_default();
+    screen::out(format_args!("{client} runs `{command} stdio{within}` now: {}", file.display()));
     if let Some(backup) = backup {
         screen::out(format_args!("the file as it was: {}", backup.display()));
     }
-    screen::out(format_args!(
-        "Start {} again. Servers that it has itself stay there: `{}` takes them over.",
-        client.name(),
-        common.again("import")
-    ));
+    tell(common, client, profile, &replaced, replaces);
+    screen::out(format_args!("Start {client} again."));
     Ok(())
 }
 
-pub(crate) fn undo(common: &Common, options: &Connect) -> Outcome {
+/// What became of the servers that the client has itself.
+fn tell(common: &Common, client: Client, profile: Option<&str>, replaced: &Replaced, replaces: bool) {
+    let taken = screen::plain_line(&names(replaced, true).join(", "));
+    match (replaced.taken.len(), replaces) {
+        (0, _) => {}
+        (count, true) => screen::out(format_args!(
+            "took {} out of its file that Switchboard serves: {taken}; undo with `{}`",
+            servers(count),
+            common.again(&format!("disconnect {}", client.as_str()))
+        )),
+        (count, false) => {
+            let within = profile.map(|name| format!(" --profile {name}")).unwrap_or_default();
+            screen::out(format_args!(
+                "{} of its file would run twice, once past the gate: {taken}; take them out with `{}`",
+                servers(count),
+                common.again(&format!("connect {}{within} --replace", client.as_str()))
+            ));
+        }
+    }
+    tell_staying(replaced, true);
+    if replaced.staying.iter().any(|(_, why)| why.starts_with("Switchboard does not have it")) {
+        screen::out(format_args!("`{}` takes over what Switchboard does not have.", common.again("import")));
+    }
+}
+
+fn tell_staying(replaced: &Replaced, tells: bool) {
+    for (name, why) in replaced.staying.iter().filter(|_| tells) {
+        screen::note(format_args!("{} stays in its file: {}", screen::plain_line(name), screen::plain_line(why)));
+    }
+}
+
+fn asked(client: Client, file: &Path, replaced: &Replaced) -> bool {
+    screen::out(format_args!(
+        "{} of {client} would run twice, once past the gate: {}",
+        servers(replaced.taken.len()),
+        screen::plain_line(&names(replaced, true).join(", "))
+    ));
+    screen::confirmed(&format!("Take them out of {}? `disconnect` puts them back.", file.display()))
+}
+
+fn servers(count: usize) -> String {
+    format!("{count} server{}", if count == 1 { "" } else { "s" })
+}
+
+fn names(replaced: &Replaced, wanted: bool) -> Vec<&str> {
+    replaced.taken.iter().filter(|_| wanted).map(|taken| taken.name.as_str()).collect()
+}
+
+pub(crate) fn undo(common: &Common, options: &ClientFile) -> Outcome {
     let (client, file) = place(common, options)?;
+    let kept = Kept::read(&UserFile::read(common)?.data_dir, client)?;
     let before = setup::text_to_change(&file)?;
-    let after = match &before {
-        Some(before) => client.disconnected(before).map_err(|error| unchanged(&file, &error))?,
-        None => None,
-    };
-    let (Some(before), Some(after)) = (before, after) else {
+    let failed = |error| unchanged(&file, &error);
+    let text = before.as_deref().unwrap_or_default();
+    let without = client.disconnected(text).map_err(failed)?;
+    if without.is_none() && kept.entries.is_empty() {
         return Err(Failure::failed(format!("{} has no entry of Switchboard", file.display())));
-    };
+    }
+    let without = without.unwrap_or_else(|| text.to_owned());
+    let (after, left) = client.restored(&without, &kept.entries).map_err(failed)?;
     if options.dry_run {
         screen::out(after.trim_end());
         return Ok(());
     }
-    let backup = write_replacing(&file, Some(&before), &after, Some(&setup::stamp()))?;
+    let stamp = before.is_some().then(setup::stamp);
+    let backup = write_replacing(&file, before.as_deref(), &after, stamp.as_deref())?;
+    kept.forget();
+    let back: Vec<&str> = kept
+        .entries
+        .iter()
+        .map(|entry| entry.name.as_str())
+        .filter(|name| !left.iter().any(|left| left == name))
+        .collect();
     if common.json {
-        screen::json(&json!({"client": client.as_str(), "file": file, "backup": backup}));
+        screen::json(&json!({
+            "client": client.as_str(), "file": file, "backup": backup, "restored": back, "left": left,
+        }));
         return Ok(());
     }
     screen::out(format_args!("took Switchboard out of {}", file.display()));
     if let Some(backup) = backup {
         screen::out(format_args!("the file as it was: {}", backup.display()));
     }
+    if !back.is_empty() {
+        let named = screen::plain_line(&back.join(", "));
+        screen::out(format_args!("put back {}: {named}", servers(back.len())));
+    }
+    for name in &left {
+        screen::note(format_args!("{} was not put back: the file has one of that name", screen::plain_line(name)));
+    }
     Ok(())
 }
 
-fn place(common: &Common, options: &Connect) -> Result<(ClientProgram, PathBuf), Failure> {
-    let client: ClientProgram = options.client.parse().map_err(Failure::usage)?;
+/// The configuration that a client is served, wherever it is started: the user's, without any project's.
+struct UserFile {
+    config: Config,
+    data_dir: PathBuf,
+}
+
+impl UserFile {
+    fn read(common: &Common) -> Result<Self, Failure> {
+        let environment = setup::sources(common)?.environment;
+        let file = user_config_file(&environment);
+        let text = file.as_deref().map(setup::text_to_change).transpose()?.flatten();
+        let config = match (file, text) {
+            (Some(file), Some(text)) => Config::parse(&file, &text, &environment)?,
+            _ => Config::default(),
+        };
+        let data_dir = config.settings.data_dir.clone();
+        let data_dir = data_dir.or_else(|| default_data_dir(&environment, Platform::current()));
+        let none = || Failure::usage("there is no home folder to keep what is taken out of the client's file");
+        Ok(Self { config, data_dir: data_dir.ok_or_else(none)? })
+    }
+
+    /// Its servers, and why one of them would not be served.
+    fn known(&self, profile: Option<&str>) -> Vec<KnownServer<'_>> {
+        let profile = profile.and_then(|name| Some((name, self.config.settings.profiles.get(name)?)));
+        let why = |server: &Server| {
+            if !server.enabled() {
+                return Some("it is switched off in Switchboard".to_owned());
+            }
+            if let Some(problem) = server.problem() {
+                return Some(format!("Switchboard cannot start it: {}", problem.kind()));
+            }
+            let (name, profile) = profile?;
+            (!profile.has_server(server.id())).then(|| format!("the profile \"{name}\" does not have it whole"))
+        };
+        self.config.servers.iter().map(|server| (&server.entry, why(server))).collect()
+    }
+}
+
+fn place(common: &Common, options: &ClientFile) -> Result<(Client, PathBuf), Failure> {
+    let client: Client = options.client.parse().map_err(Failure::usage)?;
     let sources = setup::sources(common)?;
     let file = client.file(&sources.environment, Platform::current());
     let file = file.ok_or_else(|| Failure::usage("there is no home folder in which the client could have its file"))?;
     Ok((client, file))
 }
 
-fn unchanged(file: &std::path::Path, error: &dyn std::fmt::Display) -> Failure {
+fn unchanged(file: &Path, error: &dyn std::fmt::Display) -> Failure {
     Failure::failed(format!("{}: {error}; it was left as it is", file.display()))
 }

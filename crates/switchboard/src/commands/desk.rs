@@ -49,6 +49,13 @@ impl Desk {
     /// The server has shown no such tool.
     pub(crate) async fn tool(&self, server: &str, tool: &str) -> Result<String, Failure> {
         let pins = self.office.store().pins().list(Some(server)).await?;
+        // What the operator gave another name.
+        let shown = names::own_part(server, tool).unwrap_or(tool);
+        let entry = self.loaded.config.server(server).map(|server| &server.entry.tools);
+        let renamed = entry.and_then(|tools| tools.iter().find(|(_, said)| said.name.as_deref() == Some(shown)));
+        if let Some((own, _)) = renamed {
+            return Ok(own.clone());
+        }
         let known: Vec<&str> = pins.iter().map(|pin| pin.tool.as_str()).collect();
         if known.is_empty() {
             return Ok(names::own_part(server, tool).unwrap_or(tool).to_owned());

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use switchboard_config::{Endpoint, Loaded, load, read_checked};
+use switchboard_config::{Endpoint, Loaded, Origin, TrustLevel, load, read_checked};
 use switchboard_kernel::INSTRUCTIONS;
 use switchboard_peer::client::Target;
 use switchboard_transport::{child, confine};
@@ -13,8 +13,10 @@ use crate::arguments::Common;
 use crate::commands::servers::Line;
 use crate::failure::{Failure, chain};
 use crate::local::Local;
+use crate::memory;
 use crate::screen::{self, Tone};
 use crate::setup;
+use crate::sight::Sight;
 use crate::specs;
 use crate::storage;
 
@@ -29,7 +31,7 @@ pub(crate) async fn run(common: &Common) -> Outcome {
             address(&loaded, &mut report).await;
             isolation(&mut report).await;
             if specs::understood(&loaded.config.settings).is_ok() {
-                servers(loaded, &mut report).await;
+                servers(common, &loaded, &mut report).await;
             }
         }
     }
@@ -53,6 +55,9 @@ fn files(loaded: &Loaded, report: &mut Report) {
     }
     if let Some(warning) = setup::without_effect(&loaded.config) {
         report.note("configuration", &warning, None);
+    }
+    if let Some(warning) = memory::stood_in_for(loaded) {
+        report.note("memory", &warning, None);
     }
     for error in &loaded.config.rejected {
         report.problem("configuration", &error.to_string(), None);
@@ -163,32 +168,43 @@ async fn isolation(report: &mut Report) {
     }
 }
 
-async fn servers(loaded: Loaded, report: &mut Report) {
+async fn servers(common: &Common, loaded: &Loaded, report: &mut Report) {
     if loaded.config.servers.is_empty() && !loaded.files.is_empty() {
         report.note("servers", setup::NO_SERVERS, None);
     }
-    let local = match Local::of(loaded).await {
-        Ok(local) => local,
+    let sight = match Sight::open(common).await {
+        Ok(sight) => sight,
         Err(failure) => {
             report.problem("store", failure.message().unwrap_or("cannot be opened"), None);
             return;
         }
     };
-    local.settle().await;
-    let status = local.kernel.status();
-    local.end().await;
-    for server in &local.loaded.config.servers {
+    let seen = sight.settled().await;
+    sight.end().await;
+    let status = match seen {
+        Ok(seen) => seen,
+        Err(failure) => {
+            report.problem("kernel", failure.message().unwrap_or("does not answer"), None);
+            return;
+        }
+    };
+    if let Some(process) = sight.process() {
+        report.fine("kernel", &format!("runs as process {process}; its servers are looked at"));
+    }
+    let starts = if sight.process().is_some() { "runs" } else { "starts" };
+    let all = specs::specs(&loaded.config, &loaded.data_dir);
+    for server in &loaded.config.servers {
         let line = Line::of(server, &status);
         let name = format!("server \"{}\"", line.id);
         let target = server.entry.safe_line();
-        match (line.state, server.problem()) {
+        match (&*line.state, server.problem()) {
             ("disabled", _) => report.note(&name, "is switched off", None),
             (_, Some(error)) => report.problem(&name, &error.to_string(), None),
-            ("ready", _) => {
+            ("ready" | "asleep", _) => {
                 let [tools, prompts, resources, templates] = line.counts();
                 let speaks = line.speaks().unwrap_or_default();
                 let lists = format!("{tools} tools, {prompts} prompts, {resources} resources, {templates} templates");
-                report.fine(&name, &format!("starts, speaks {speaks}, offers {lists}"));
+                report.fine(&name, &format!("{starts}, speaks {speaks}, offers {lists}"));
                 if let Some(problem) = &line.problem {
                     let next = (!line.waits).then(|| "tell its author, or look at its log output".to_owned());
                     report.problem(&name, problem, next);
@@ -196,20 +212,23 @@ async fn servers(loaded: Loaded, report: &mut Report) {
             }
             (state, _) => {
                 let why = line.problem.clone().unwrap_or_else(|| "it did not say why".to_owned());
-                let remedy = match local.specs.iter().find(|spec| *spec.id == *server.id()) {
-                    Some(spec) => remedy(&local.loaded, server, spec, &why).await,
+                let remedy = match all.iter().find(|spec| *spec.id == *server.id()) {
+                    Some(spec) => remedy(loaded, server, spec, &why, common.json).await,
                     None => None,
                 };
-                let next = remedy.unwrap_or_else(|| next(server));
+                let next = remedy.unwrap_or_else(|| next(server, &why));
                 report.problem(&name, &format!("{state}: {why}\n  it is declared as: {target}"), Some(next));
             }
         }
-        for hidden in status.iter().filter(|status| &*status.id == server.id()).flat_map(|status| &status.hidden) {
+        if let Some((detail, next)) = setup::relative_paths(server, &loaded.data_dir) {
+            report.note(&name, &detail, Some(next));
+        }
+        for hidden in status.iter().filter(|status| status.id == server.id()).flat_map(|status| &status.hidden) {
             // A line break in a name could pass for a line of this report.
             let (hidden, why) = (screen::plain_line(&hidden.name), screen::plain_line(&hidden.why));
             report.note(&name, &format!("`{hidden}` is not shown to clients: {why}"), None);
         }
-        for status in status.iter().filter(|status| &*status.id == server.id()) {
+        for status in status.iter().filter(|status| status.id == server.id()) {
             // Of what is in no list, only this tells that it is held.
             for (held, why) in status.held.iter().filter(|(held, _)| held == INSTRUCTIONS) {
                 let (held, why) = (screen::plain_line(held), screen::plain_line(why));
@@ -220,7 +239,7 @@ async fn servers(loaded: Loaded, report: &mut Report) {
                 report.note(&name, &format!("`{marked}` is shown with a mark: {found}"), None);
             }
         }
-        for mended in status.iter().filter(|status| &*status.id == server.id()).flat_map(|status| &status.mended) {
+        for mended in status.iter().filter(|status| status.id == server.id()).flat_map(|status| &status.mended) {
             let shown = screen::plain_line(&mended.name);
             if !mended.what.is_empty() {
                 let what = screen::plain_line(&mended.what.join(", "));
@@ -240,29 +259,66 @@ async fn remedy(
     server: &switchboard_config::Server,
     spec: &switchboard_kernel::ServerSpec,
     why: &str,
+    quiet: bool,
 ) -> Option<String> {
     let Target::Command(command) = &spec.target else { return None };
     let wanted = child::wanted(command, why, child::names());
-    if wanted.is_empty() {
-        return None;
+    let (secret, plain): (Vec<String>, Vec<String>) = wanted.into_iter().partition(|name| child::may_be_secret(name));
+    let place = format!("{}:{}", server.file.display(), server.line);
+    let listed = |names: &[String]| names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
+    let advice = || {
+        let names = secret.join(", ");
+        format!(
+            "it may need {names}, which your shell has and it does not get; if you want it to have that, add \
+             `pass_env = [{}]` to {place}",
+            listed(&secret)
+        )
+    };
+    let advised = (!secret.is_empty()).then(advice);
+    // Nobody but the user gives a secret away, and what a project brings or what is not trusted gets nothing on trial.
+    let is_own = server.origin != Origin::Project && server.trust_level() >= TrustLevel::Standard;
+    let asks = || {
+        let question = format!("Try \"{}\" with {}? It gets the value.", server.id(), secret.join(", "));
+        !secret.is_empty() && !quiet && screen::can_ask() && screen::confirmed(&question)
+    };
+    let tried = if is_own && asks() { [plain, secret.clone()].concat() } else { plain };
+    if !is_own || tried.is_empty() {
+        return advised;
     }
-    screen::note(format_args!("trying \"{}\" with {}", server.id(), wanted.join(", ")));
+    screen::note(format_args!("trying \"{}\" with {}", server.id(), tried.join(", ")));
     let mut command = command.clone();
-    command.pass_env.extend(wanted.iter().cloned());
+    command.pass_env.extend(tried.iter().cloned());
     let spec = switchboard_kernel::ServerSpec { target: Target::Command(command), ..spec.clone() };
     let local = Local::only(loaded.clone(), spec).await.ok()?;
     local.settle().await;
-    let status = local.kernel.status();
+    let seen = local.seen();
     local.end().await;
-    let names: Vec<String> = wanted.iter().map(|name| format!("{name:?}")).collect();
-    let place = format!("{}:{}", server.file.display(), server.line);
-    (Line::of(server, &status).state == "ready")
-        .then(|| format!("it starts with {}: add `pass_env = [{}]` to {place}", wanted.join(", "), names.join(", ")))
+    if Line::of(server, &seen).state == "ready" {
+        return Some(format!("it starts with {}: add `pass_env = [{}]` to {place}", tried.join(", "), listed(&tried)));
+    }
+    // With the secrets it did not start either.
+    advised.filter(|_| !secret.iter().all(|name| tried.contains(name)))
 }
 
+/// What programs say whose package was installed in part.
+const HALF_PACKAGES: &[&str] =
+    &["Cannot find package", "Cannot find module", "ERR_MODULE_NOT_FOUND", "ModuleNotFoundError"];
+
 /// What to do about a server that does not come up.
-fn next(server: &switchboard_config::Server) -> String {
+fn next(server: &switchboard_config::Server, why: &str) -> String {
     let place = format!("{}:{}", server.file.display(), server.line);
+    let fetched = matches!(server.endpoint(), Ok(Endpoint::Stdio(stdio)) if child::fetches(&stdio.program));
+    if fetched && HALF_PACKAGES.iter().any(|said| why.contains(said)) {
+        return "parts of its package are missing: an installation was broken off. Remove the package runner's cache (for npx the \
+                folder `_npx` in what `npm config get cache` prints, for uvx by `uv cache clean`) and start it again"
+            .to_owned();
+    }
+    if fetched && why.contains("did not answer") {
+        return format!(
+            "if its package is still being fetched, run that command by hand once and wait until it is there; \
+             `start_timeout_ms` in {place} gives it longer"
+        );
+    }
     match server.endpoint() {
         Ok(Endpoint::Stdio(_)) => format!(
             "run that command by hand to see what it says, then change {place}; if it works by hand, it may need a \

@@ -124,7 +124,7 @@ async fn permit(
 }
 
 fn said_end(options: &Grant, expires_at: Option<Timestamp>) -> String {
-    let usual = if options.expires.is_none() && !options.deny { " (30 days; --expires says otherwise)" } else { "" };
+    let usual = if options.expires.is_none() && !options.deny { " (30 days; --for says otherwise)" } else { "" };
     format!("{}{usual}", until(expires_at))
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 use switchboard_config::{
     Candidate, Client, Imported, Plan, Platform, ServerEntry, candidates, client_entry, disclosed, plan,
-    read_client_file, write_replacing,
+    read_client_file, read_user_file, write_replacing,
 };
 
 use crate::Outcome;
@@ -23,8 +23,9 @@ pub(crate) fn run(common: &Common, options: &Import) -> Outcome {
     }
     let file = setup::file_to_change(common, false)?;
     let before = setup::text_to_change(&file)?;
-    let plan = plan(&file, before.as_deref().unwrap_or_default(), &found.servers)?;
+    let plan = plan(&file, before.as_deref().unwrap_or_else(|| setup::beginning(false)), &found.servers)?;
     let additions = plan.additions().count();
+    let projects: Vec<&Path> = found.project_files.iter().map(PathBuf::as_path).collect();
     if !common.json {
         for path in &found.files {
             screen::out(format_args!("read {}", path.display()));
@@ -35,7 +36,10 @@ pub(crate) fn run(common: &Common, options: &Import) -> Outcome {
         }
     }
     if options.dry_run || additions == 0 {
-        report(common, &plan, &file, None, false);
+        report(common, &plan, &file, &projects, (None, false));
+        if !options.dry_run && !common.json {
+            lead_on(common, &plan, &projects);
+        }
         if additions == 0 && found.files.is_empty() {
             screen::note("no client's file was found; name one with --from FILE");
         }
@@ -50,22 +54,17 @@ pub(crate) fn run(common: &Common, options: &Import) -> Outcome {
         }
     }
     let backup = write_replacing(&file, before.as_deref(), plan.apply(), Some(&setup::stamp()))?;
-    report(common, &plan, &file, backup.as_deref(), true);
+    report(common, &plan, &file, &projects, (backup.as_deref(), true));
     Ok(())
 }
 
-fn report(common: &Common, plan: &Plan, file: &Path, backup: Option<&Path>, written: bool) {
-    let command = own_command();
-    let mut clients: Vec<Client> = Vec::new();
-    for item in &plan.items {
-        if !clients.contains(&item.client) {
-            clients.push(item.client);
-        }
-    }
-    if clients.is_empty() {
-        clients.push(Client::ClaudeCode);
-    }
-    let entries: Vec<_> = clients.iter().map(|client| (*client, client_entry(*client, &command))).collect();
+fn report(
+    common: &Common,
+    plan: &Plan,
+    file: &Path,
+    project_files: &[&Path],
+    (backup, written): (Option<&Path>, bool),
+) {
     if common.json {
         let items: Vec<_> = plan
             .items
@@ -83,8 +82,9 @@ fn report(common: &Common, plan: &Plan, file: &Path, backup: Option<&Path>, writ
                 })
             })
             .collect();
+        let client = plan.items.first().map_or(Client::ClaudeCode, |item| item.client);
         screen::json(
-            &json!({"file": file, "written": written, "backup": backup, "servers": items, "entry": entries[0].1.text}),
+            &json!({"file": file, "written": written, "backup": backup, "servers": items, "entry": client_entry(client, &own_command())}),
         );
         return;
     }
@@ -95,13 +95,34 @@ fn report(common: &Common, plan: &Plan, file: &Path, backup: Option<&Path>, writ
     if let Some(backup) = backup {
         screen::out(format_args!("the file as it was: {}", backup.display()));
     }
-    for (client, entry) in &entries {
-        screen::out(format_args!(
-            "\nPut this in place of the servers in {} ({client}); `switchboard connect {}` adds it to the user's file:\n{}",
-            entry.file,
-            client.as_str(),
-            entry.text.trim_end()
-        ));
+    lead_on(common, plan, project_files);
+}
+
+/// What comes next: Switchboard in the place of the servers that the clients have themselves.
+fn lead_on(common: &Common, plan: &Plan, project_files: &[&Path]) {
+    let mut clients: Vec<Client> = Vec::new();
+    for item in &plan.items {
+        if !clients.contains(&item.client) {
+            clients.push(item.client);
+        }
+    }
+    for client in clients {
+        let files: Vec<&Path> =
+            plan.items.iter().filter(|item| item.client == client).map(|item| item.file.as_path()).collect();
+        let connect = format!("connect {}", client.as_str());
+        match files.iter().find(|file| !project_files.contains(file)) {
+            Some(file) => screen::out(format_args!(
+                "\n{client} still has its servers in {}. Put Switchboard in their place with\n  {}\nor by hand with this entry:\n{}",
+                file.display(),
+                common.again(&format!("{connect} --replace")),
+                client_entry(client, &own_command()).trim_end()
+            )),
+            None => screen::out(format_args!(
+                "\n{} stays as it is; `{}` puts Switchboard into the user's file of {client}",
+                files.first().map(|file| file.display().to_string()).unwrap_or_default(),
+                common.again(&connect)
+            )),
+        }
     }
 }
 
@@ -114,6 +135,8 @@ pub(crate) fn own_command() -> String {
 struct Found {
     servers: Vec<Imported>,
     files: Vec<PathBuf>,
+    /// Those of them that belong to a project.
+    project_files: Vec<PathBuf>,
     left_out: Vec<PathBuf>,
     warnings: Vec<String>,
 }
@@ -130,8 +153,11 @@ fn find(common: &Common, options: &Import) -> Result<Found, Failure> {
                 let text = read(&path).map_err(|error| {
                     Failure::usage(format!("{}: {error}; --from takes {} or a file", path.display(), words()))
                 })?;
-                let client = guess(&path, &text);
-                take(&mut found, &Candidate { client, path, project: false }, &text)?;
+                // A file in its usual place is what it is there; elsewhere the name tells.
+                let usual = list.iter().find(|candidate| candidate.path == path).cloned();
+                let is_user = usual.as_ref().is_some_and(|candidate| !candidate.project);
+                let client = usual.map_or_else(|| guess(&path, &text), |candidate| candidate.client);
+                take(&mut found, &Candidate { client, path, project: !is_user }, &text)?;
                 return Ok(found);
             }
         }
@@ -158,8 +184,10 @@ fn find(common: &Common, options: &Import) -> Result<Found, Failure> {
 }
 
 fn take(found: &mut Found, candidate: &Candidate, text: &str) -> Result<(), Failure> {
-    let read = read_client_file(candidate.client, &candidate.path, text).map_err(Failure::usage)?;
+    let read = if candidate.project { read_client_file } else { read_user_file };
+    let read = read(candidate.client, &candidate.path, text).map_err(Failure::usage)?;
     found.files.push(candidate.path.clone());
+    found.project_files.extend(candidate.project.then(|| candidate.path.clone()));
     found.servers.extend(read.servers);
     found.warnings.extend(read.warnings);
     Ok(())
@@ -187,6 +215,10 @@ fn guess(path: &Path, text: &str) -> Client {
     match name.as_str() {
         "claude_desktop_config.json" => Client::ClaudeDesktop,
         ".mcp.json" | ".claude.json" => Client::ClaudeCode,
+        "mcp_config.json" => Client::Windsurf,
+        "opencode.json" | "opencode.jsonc" => Client::OpenCode,
+        "settings.json" if folder == ".gemini" => Client::Gemini,
+        "settings.json" if folder == "zed" => Client::Zed,
         "settings.json" => Client::VsCode,
         name if name.ends_with(".toml") => Client::Codex,
         "mcp.json" if folder == ".vscode" => Client::VsCode,
@@ -208,6 +240,9 @@ mod tests {
             ("/x/.vscode/mcp.json", "{}", Client::VsCode),
             ("/x/.cursor/mcp.json", "{}", Client::Cursor),
             ("/x/config.toml", "", Client::Codex),
+            ("/x/.gemini/settings.json", "{}", Client::Gemini),
+            ("/x/zed/settings.json", "{}", Client::Zed),
+            ("/x/opencode.json", "{}", Client::OpenCode),
             ("/x/servers.json", r#"{"mcpServers": {}}"#, Client::ClaudeDesktop),
             ("/x/servers.json", r#"{"servers": {}}"#, Client::VsCode),
         ] {

@@ -21,7 +21,7 @@ pub(crate) fn run(common: &Common, options: &Init) -> Outcome {
     if file.symlink_metadata().is_ok() {
         return Err(Failure::failed(format!("{} is there already; it was left as it is", file.display())));
     }
-    write_replacing(&file, None, init_text(), None)?;
+    write_replacing(&file, None, &init_text(!project), None)?;
     if common.json {
         screen::json(&json!({"file": file}));
         return Ok(());

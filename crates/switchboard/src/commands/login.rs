@@ -21,7 +21,7 @@ use crate::identity::keeper::{CLIENT_NAME, Keeper};
 use crate::identity::vault::EVERYBODY;
 use crate::ledger;
 use crate::local::object;
-use crate::screen::{note, out};
+use crate::screen::{self, note, out};
 use crate::setup;
 use crate::storage::{self, open_store};
 
@@ -102,7 +102,7 @@ pub(crate) async fn login(common: &Common, options: &Login) -> Outcome {
     noted?;
     let whose = if principal == EVERYBODY { "for everybody who has no login of their own" } else { principal };
     if common.json {
-        out(json!({"server": options.server, "principal": shown(principal), "logged_in": true}));
+        screen::json(&json!({"server": options.server, "principal": shown(principal), "logged_in": true}));
     } else {
         out(format_args!("logged in to {} ({whose})", options.server));
     }
@@ -129,7 +129,7 @@ pub(crate) async fn logout(common: &Common, options: &Logout) -> Outcome {
         return Err(Failure::failed(format!("there was no login to {}", options.server)));
     }
     if common.json {
-        out(json!({"server": options.server, "principal": principal, "logged_in": false}));
+        screen::json(&json!({"server": options.server, "principal": principal, "logged_in": false}));
     } else {
         out(format_args!(
             "logged out of {}; a running `switchboard serve` uses the old tokens until it connects again",

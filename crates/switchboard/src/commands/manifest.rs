@@ -56,9 +56,9 @@ async fn of_running(common: &Common, params: &Raw) -> Result<Option<Result<Raw, 
 
 /// The same of a kernel that is started for it.
 async fn of_own(common: &Common, params: Raw) -> Result<Result<Raw, ErrorObject>, Failure> {
-    let local = Local::start(common).await?;
+    let local = Local::of(setup::read(common)?).await?;
     local.settle().await;
-    let client = local.connect(Raw::empty_object(), Arc::new(Answers::none())).await?;
+    let client = local.connect(None, Raw::empty_object(), Arc::new(Answers::none())).await?;
     let answer = client.ask(GET_MANIFEST, Some(params)).await;
     local.end().await;
     answer

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use crate::Outcome;
 use crate::arguments::{Common, Memory, MemoryCommand, Serve};
 use crate::failure::{Failure, chain};
-use crate::screen::{note, out};
+use crate::screen::{self, note, out};
 use crate::signals::Signals;
 use crate::{memory, serve, setup, storage};
 
@@ -95,7 +95,7 @@ async fn over_http(
     };
     let bound = bound.with_access(serve::access(&loaded.config.settings, address, door)?);
     if common.json {
-        out(json!({"url": url, "token": fresh}));
+        screen::json_line(&json!({"url": url, "token": fresh}));
     } else {
         out(format_args!("ContextGraph on {url}"));
         if let Some(token) = &fresh {
@@ -130,7 +130,7 @@ fn operator() -> Caller {
 fn spaces(server: &MemoryServer, as_json: bool) -> Outcome {
     let names = server.spaces().map_err(|problem| refused(&problem))?;
     if as_json {
-        out(json!(names));
+        screen::json(&json!({"spaces": names}));
     } else {
         names.iter().for_each(out);
     }
@@ -140,7 +140,7 @@ fn spaces(server: &MemoryServer, as_json: bool) -> Outcome {
 fn renew(server: &MemoryServer, as_json: bool) -> Outcome {
     let renewed = server.renew(&operator()).map_err(|problem| refused(&problem))?;
     if as_json {
-        out(json!({"renewed": renewed}));
+        screen::json(&json!({"renewed": renewed}));
     } else if renewed.is_empty() {
         out("everything can be read");
     } else {
@@ -173,7 +173,7 @@ fn import(server: &MemoryServer, as_json: bool) -> Outcome {
     let taken = server.with_space(&operator(), |space, now| space.import(lines.into_iter(), now));
     let (memories, edges) = taken.map_err(|problem| refused(&problem))?;
     if as_json {
-        out(json!({"memories": memories, "edges": edges}));
+        screen::json(&json!({"memories": memories, "edges": edges}));
     } else {
         out(format_args!("{memories} memories and {edges} edges were taken in"));
     }
@@ -185,7 +185,7 @@ fn undo(server: &MemoryServer, id: &str, as_json: bool) -> Outcome {
     let done = server.with_space(&operator(), |space, now| space.undo(id, now));
     let done = done.map_err(|problem| refused(&problem))?;
     if as_json {
-        out(json!({"done": done}));
+        screen::json(&json!({"done": done}));
     } else {
         out(done);
     }

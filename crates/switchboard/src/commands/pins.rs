@@ -2,6 +2,7 @@
 //! and a person's word on it.
 
 pub(crate) mod diff;
+mod review;
 
 use serde_json::{Value, json};
 use switchboard_kernel::{names, screen_definition};
@@ -10,7 +11,7 @@ use switchboard_wire::{Limits, Raw};
 
 use super::desk::{Desk, cell, minute};
 use crate::Outcome;
-use crate::arguments::{Common, PinsAccept, PinsCommand};
+use crate::arguments::{Common, PinsCommand};
 use crate::failure::Failure;
 use crate::screen::{self, Tone};
 
@@ -20,7 +21,9 @@ pub(crate) async fn run(common: &Common, command: Option<&PinsCommand>) -> Outco
         None => list(common, &desk, None).await,
         Some(PinsCommand::List { server }) => list(common, &desk, server.as_deref()).await,
         Some(PinsCommand::Show { server, tool }) => show(common, &desk, server, tool).await,
-        Some(PinsCommand::Accept(options)) => accept(common, &desk, options).await,
+        Some(PinsCommand::Review(options)) => review::review(common, &desk, options).await,
+        Some(PinsCommand::Accept(options)) => review::answer(common, &desk, options, true).await,
+        Some(PinsCommand::Refuse(options)) => review::answer(common, &desk, options, false).await,
         Some(PinsCommand::Forget { server, tool }) => forget(common, &desk, server, tool.as_deref()).await,
     };
     desk.close().await;
@@ -29,9 +32,8 @@ pub(crate) async fn run(common: &Common, command: Option<&PinsCommand>) -> Outco
 
 /// What waits for a person.
 pub(crate) async fn quarantined(desk: &Desk) -> Result<Vec<Pin>, Failure> {
-    let mut pins = desk.office.store().pins().list(None).await?;
-    pins.retain(|pin| pin.state == PinState::Quarantined);
-    Ok(pins)
+    let waiting = review::waiting(desk, None).await?;
+    Ok(waiting.into_values().flatten().map(|held| held.pin).collect())
 }
 
 async fn list(common: &Common, desk: &Desk, server: Option<&str>) -> Outcome {
@@ -46,7 +48,7 @@ async fn list(common: &Common, desk: &Desk, server: Option<&str>) -> Outcome {
     }
     let mut rows = vec![["SERVER", "DEFINITION", "STATE", "CHANGED", "ACCEPTED BY"].map(str::to_owned).to_vec()];
     rows.extend(pins.iter().map(|pin| {
-        let tone = if pin.state == PinState::Accepted { Tone::Good } else { Tone::Bad };
+        let tone = if pin.state == PinState::Quarantined { Tone::Bad } else { Tone::Good };
         let by = match (&pin.accepted, &pin.accepted_by) {
             (None, _) => "nobody".to_owned(),
             (Some(_), None) => "first use".to_owned(),
@@ -56,8 +58,8 @@ async fn list(common: &Common, desk: &Desk, server: Option<&str>) -> Outcome {
     }));
     screen::out(screen::table(&rows).trim_end());
     if let Some(held) = pins.iter().find(|pin| pin.state == PinState::Quarantined) {
-        let next = format!("`switchboard pins show {} {}`", cell(&held.server), cell(&held.tool));
-        screen::out(format_args!("\nWhat is quarantined is neither listed nor called; see why with {next}"));
+        let next = format!("`switchboard pins review {}`", cell(&held.server));
+        screen::out(format_args!("\nWhat is quarantined is neither listed nor called; see why and answer with {next}"));
     }
     Ok(())
 }
@@ -129,54 +131,6 @@ pub(crate) fn screened(pin: &Pin) -> Option<String> {
     let screening = screen_definition(&pin.tool, &raw);
     let word = if screening.is_held() { "certain" } else { "mark" };
     screening.finding().map(|finding| format!("{word}: {}", finding.message))
-}
-
-async fn accept(common: &Common, desk: &Desk, options: &PinsAccept) -> Outcome {
-    let mut held = Vec::new();
-    if options.tools.is_empty() {
-        held.extend(quarantined(desk).await?.into_iter().filter(|pin| pin.server == options.server));
-        if held.is_empty() {
-            return Err(Failure::failed(format!("nothing of server {} is held back", cell(&options.server))));
-        }
-    }
-    for tool in &options.tools {
-        held.push(find(desk, &options.server, tool).await?);
-    }
-    let can_ask = screen::can_ask();
-    let mut accepted = Vec::new();
-    let mut changed = Vec::new();
-    for pin in &held {
-        // What was accepted at first sight and is marked can be accepted by a person: that takes the mark away.
-        if pin.state == PinState::Accepted && (pin.accepted_by.is_some() || screened(pin).is_none()) {
-            screen::note(format_args!("{} of {} is accepted already", cell(&pin.tool), cell(&pin.server)));
-            continue;
-        }
-        if !common.json {
-            print(pin);
-        }
-        let agreed = options.yes || can_ask && screen::confirmed("Accept this definition?");
-        if !agreed {
-            continue;
-        }
-        // The one that was just shown and no other: a server may show another one by now.
-        match desk.office.accept_definition(&pin.server, &pin.tool, pin.shown_hash).await? {
-            Some(_) => accepted.push(pin),
-            None => changed.push(pin),
-        }
-    }
-    for pin in &changed {
-        screen::note(format_args!("{} has changed again in the meantime and was not accepted", cell(&pin.tool)));
-    }
-    if common.json {
-        screen::json(&json!({"accepted": accepted.iter().map(|pin| &pin.tool).collect::<Vec<_>>()}));
-    } else if !accepted.is_empty() {
-        let names: Vec<_> = accepted.iter().map(|pin| cell(&pin.tool)).collect();
-        screen::out(format_args!("accepted: {}; a running Switchboard takes it over within seconds", names.join(", ")));
-    }
-    if !options.yes && !can_ask && held.iter().any(|pin| pin.state == PinState::Quarantined) {
-        return Err(Failure::usage("nothing was accepted: there is no terminal to ask on; look at it, then say --yes"));
-    }
-    if changed.is_empty() { Ok(()) } else { Err(Failure::said()) }
 }
 
 async fn forget(common: &Common, desk: &Desk, server: &str, tool: Option<&str>) -> Outcome {

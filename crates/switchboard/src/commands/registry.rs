@@ -49,7 +49,7 @@ async fn search(common: &Common, options: &RegistrySearch) -> Outcome {
     results.sort_by(|one, other| other.0.total_cmp(&one.0));
     results.truncate(options.top);
     if common.json {
-        screen::json(&Value::Array(results.into_iter().map(|(_, told)| told).collect()));
+        screen::json(&json!({"servers": results.into_iter().map(|(_, told)| told).collect::<Vec<_>>()}));
         return Ok(());
     }
     for (relevance, told) in &results {
@@ -178,7 +178,7 @@ async fn registered(common: &Common) -> Outcome {
         }
     }
     if common.json {
-        screen::json(&Value::Array(rows));
+        screen::json(&json!({"servers": rows}));
         return Ok(());
     }
     for row in &rows {

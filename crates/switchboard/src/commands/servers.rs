@@ -4,15 +4,15 @@ mod live;
 
 use serde_json::{Value, json};
 use switchboard_config::{Endpoint, ErrorKind, Server};
-use switchboard_kernel::{Phase, ServerStatus};
-use switchboard_protocol::Era;
+use switchboard_protocol::{Era, Revision};
 
 use crate::Outcome;
 use crate::arguments::{Common, Servers};
 use crate::commands::login::has_own_credentials;
-use crate::local::Local;
+use crate::memory;
 use crate::screen::{self, Tone};
 use crate::setup;
+use crate::sight::{Seen, Sight};
 
 /// Characters of a problem in the table; `doctor` and `--json` have all of it.
 const BRIEF: usize = 160;
@@ -26,40 +26,33 @@ pub(crate) async fn live(common: &Common, options: &Servers) -> Outcome {
 }
 
 pub(crate) async fn run(common: &Common) -> Outcome {
-    let local = Local::start(common).await?;
-    local.settle().await;
-    let status = local.kernel.status();
-    local.end().await;
-    let lines: Vec<Line> = local.loaded.config.servers.iter().map(|server| Line::of(server, &status)).collect();
+    let sight = Sight::open(common).await?;
+    let seen = sight.settled().await;
+    sight.end().await;
+    let seen = seen?;
+    let configured = &sight.loaded.config.servers;
+    let mut lines: Vec<Line> = configured.iter().map(|server| Line::of(server, &seen)).collect();
+    let others = seen.iter().filter(|one| !configured.iter().any(|server| server.id() == one.id));
+    lines.extend(others.map(Line::of_other));
     if common.json {
-        screen::json(&json!({"servers": lines.iter().map(Line::json).collect::<Vec<_>>()}));
-    } else if lines.is_empty() {
-        screen::out(setup::NO_SERVERS);
-    } else {
+        let servers: Vec<_> = lines.iter().map(Line::json).collect();
+        screen::json(&json!({"servers": servers, "process": sight.process()}));
+        return Ok(());
+    }
+    if !lines.is_empty() {
         let head = ["SERVER", "STATE", "SPEAKS", "TOOLS", "PROMPTS", "RESOURCES", "PROBLEM"];
         let mut rows = vec![head.map(str::to_owned).to_vec()];
         rows.extend(lines.iter().map(Line::row));
         screen::out(screen::table(&rows).trim_end());
     }
+    if configured.is_empty() {
+        screen::out(setup::NO_SERVERS);
+    }
     Ok(())
 }
 
-/// The word for where a server is in its life, and why.
-pub(crate) fn state(phase: &Phase) -> (&'static str, Option<&str>) {
-    match phase {
-        Phase::Starting => ("starting", None),
-        Phase::Ready => ("ready", None),
-        Phase::Restarting(why) => ("restarting", Some(why)),
-        Phase::Failed(why) => ("failed", Some(why)),
-        Phase::Refused(why) => ("refused", Some(why)),
-        Phase::Draining => ("draining", None),
-        Phase::Asleep => ("asleep", None),
-        Phase::Stopped => ("stopped", None),
-    }
-}
-
 /// What a server that runs waits for before it can be used.
-fn waits_for(status: &ServerStatus) -> Option<String> {
+fn waits_for(status: &Seen) -> Option<String> {
     if !status.permissions_missing.is_empty() {
         let missing = status.permissions_missing.join(", ");
         return Some(format!("cannot be used without the permission {missing}; decide with `switchboard approvals`"));
@@ -94,21 +87,21 @@ fn needs_login(server: &Server, why: &str) -> bool {
 /// What is shown of one server.
 pub(crate) struct Line {
     pub(crate) id: String,
-    pub(crate) state: &'static str,
+    pub(crate) state: String,
     pub(crate) problem: Option<String>,
     /// Whether the problem is one that waits for the operator, and nothing is broken.
     pub(crate) waits: bool,
     target: String,
     file: String,
-    status: Option<ServerStatus>,
+    status: Option<Seen>,
 }
 
 impl Line {
-    pub(crate) fn of(server: &Server, status: &[ServerStatus]) -> Self {
-        let status = status.iter().find(|status| &*status.id == server.id()).cloned();
+    pub(crate) fn of(server: &Server, seen: &[Seen]) -> Self {
+        let status = seen.iter().find(|status| status.id == server.id()).cloned();
         let (state, problem) = match (&status, server.problem()) {
             (Some(status), _) => {
-                let (word, why) = state(&status.phase);
+                let (word, why) = (status.phase.as_str(), status.why.as_deref());
                 let unfit = status.hidden.iter().filter(|hidden| hidden.unfit).count();
                 let unfit = (unfit > 0)
                     .then(|| format!("{unfit} of its definitions not shown, because clients would refuse the list"));
@@ -132,7 +125,7 @@ impl Line {
         let waits = status.as_ref().and_then(waits_for).is_some_and(|why| problem.as_ref() == Some(&why));
         Self {
             id: server.id().to_owned(),
-            state,
+            state: state.to_owned(),
             waits,
             problem: problem.map(|problem| screen::plain_line(&problem)),
             target: server.entry.safe_line(),
@@ -141,14 +134,28 @@ impl Line {
         }
     }
 
+    /// One that no file declares: the memory, or one that was registered.
+    fn of_other(seen: &Seen) -> Self {
+        let target = if seen.id == memory::ID { "built in" } else { "registered" };
+        Self {
+            id: screen::plain_line(&seen.id),
+            state: seen.phase.clone(),
+            problem: seen.why.clone().or_else(|| waits_for(seen)).map(|problem| screen::plain_line(&problem)),
+            waits: waits_for(seen).is_some(),
+            target: target.to_owned(),
+            file: target.to_owned(),
+            status: Some(seen.clone()),
+        }
+    }
+
     /// Whether it works, or is not meant to.
     pub(crate) fn is_fine(&self) -> bool {
-        matches!(self.state, "ready" | "disabled") && self.problem.is_none()
+        matches!(&*self.state, "ready" | "disabled" | "asleep") && self.problem.is_none()
     }
 
     /// The era and revision that are spoken with it.
     pub(crate) fn speaks(&self) -> Option<String> {
-        let revision = self.status.as_ref()?.revision?;
+        let revision: Revision = Revision::parse(self.status.as_ref()?.revision.as_ref()?)?;
         let era = match revision.era() {
             Era::Legacy => "legacy",
             Era::Modern => "modern",
@@ -161,16 +168,16 @@ impl Line {
     }
 
     fn row(&self) -> Vec<String> {
-        let tone = match self.state {
+        let tone = match &*self.state {
             "ready" if self.problem.is_none() => Tone::Good,
-            "ready" | "disabled" | "starting" | "untrusted" | "needs login" => Tone::Doubtful,
+            "ready" | "disabled" | "asleep" | "starting" | "untrusted" | "needs login" => Tone::Doubtful,
             _ => Tone::Bad,
         };
         let [tools, prompts, resources, templates] = self.counts();
         let resources = if templates == 0 { resources.to_string() } else { format!("{resources}+{templates}") };
         vec![
             self.id.clone(),
-            screen::toned(self.state, tone),
+            screen::toned(&self.state, tone),
             self.speaks().unwrap_or_else(|| "-".to_owned()),
             tools.to_string(),
             prompts.to_string(),
@@ -181,7 +188,7 @@ impl Line {
 
     pub(crate) fn json(&self) -> Value {
         let [tools, prompts, resources, templates] = self.counts();
-        let revision = self.status.as_ref().and_then(|status| status.revision);
+        let revision = self.status.as_ref().and_then(|status| status.revision.as_deref());
         let hidden: Vec<Value> = self
             .status
             .iter()
@@ -195,7 +202,7 @@ impl Line {
             .map(|mended| json!({"name": mended.name, "what": mended.what, "legacy_only": mended.legacy_only}))
             .collect();
         json!({
-            "trust_level": self.status.as_ref().map(|status| status.trust.as_str()),
+            "trust_level": self.status.as_ref().map(|status| &status.trust_level),
             "permissions_missing": self.status.as_ref().map(|status| &status.permissions_missing),
             "tools_lacking_permissions": self.status.as_ref().map(|status| {
                 let lacking = status.tools_lacking.iter().map(|(tool, missing)| (tool.clone(), json!(missing)));
@@ -203,7 +210,7 @@ impl Line {
             }),
             "id": self.id,
             "state": self.state,
-            "revision": revision.map(|revision| revision.as_str()),
+            "revision": revision,
             "tools": tools,
             "prompts": prompts,
             "resources": resources,

@@ -4,13 +4,16 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use switchboard_store::Token;
+use switchboard_config::Loaded;
+use switchboard_kernel::{Office, default_policy};
+use switchboard_store::{Store, Token};
 
 use crate::Outcome;
 use crate::arguments::{Common, TokenCommand, TokenCreate};
+use crate::commands::desk;
 use crate::failure::Failure;
 use crate::ledger;
-use crate::screen::{out, plain, table};
+use crate::screen::{self, out, plain, table};
 use crate::setup;
 use crate::storage::open_store;
 use crate::tokens::{self, Wanted};
@@ -21,7 +24,7 @@ pub(crate) async fn run(common: &Common, command: &TokenCommand) -> Outcome {
     let now = Timestamp::now();
     tokens::adopt(&store, &loaded.data_dir, now).await?;
     let outcome = match command {
-        TokenCommand::Create(options) => create(common, &store, options, now).await,
+        TokenCommand::Create(options) => create(common, &loaded, &store, options, now).await,
         TokenCommand::List => list(common, &store, now).await,
         TokenCommand::Revoke { name } => revoke(common, &store, name, now).await,
     };
@@ -30,15 +33,19 @@ pub(crate) async fn run(common: &Common, command: &TokenCommand) -> Outcome {
     outcome
 }
 
-async fn create(common: &Common, store: &switchboard_store::Store, options: &TokenCreate, now: Timestamp) -> Outcome {
+async fn create(common: &Common, loaded: &Loaded, store: &Store, options: &TokenCreate, now: Timestamp) -> Outcome {
     let expires_at = options.expires.end(now)?;
     let principal = options.principal.as_deref().unwrap_or(&options.name);
     let wanted = Wanted { name: &options.name, principal, scopes: &options.scope, expires_at };
     let (token, secret) = tokens::issue(store, &wanted, now).await?;
+    let usable = usable(loaded, store, principal).await?;
+    let entry = entry(loaded, &secret);
     if common.json {
         let mut shown = describe(&token, now);
         shown["token"] = json!(secret);
-        out(shown);
+        shown["servers"] = json!(usable);
+        shown["entry"] = entry;
+        screen::json(&shown);
         return Ok(());
     }
     out(format_args!("token (shown only now): {secret}"));
@@ -46,13 +53,46 @@ async fn create(common: &Common, store: &switchboard_store::Store, options: &Tok
     out(format_args!("principal: {}", token.principal));
     out(format_args!("scopes:    {}", scopes(&token)));
     out(format_args!("expires:   {}", token.expires_at.map_or_else(|| "never".to_owned(), moment)));
+    if usable.is_empty() {
+        let grant = common.again(&format!("grant --principal {} --server ID", plain(principal)));
+        out(format_args!("may use:   no server yet; give it one with `{grant}`"));
+    } else {
+        out(format_args!("may use:   {}, as far as grants and scopes go", plain(&usable.join(", "))));
+    }
+    out(format_args!("\nEntry for a client that speaks HTTP, while `{}` runs:\n{entry:#}", common.again("serve")));
     Ok(())
 }
 
-async fn list(common: &Common, store: &switchboard_store::Store, now: Timestamp) -> Outcome {
+/// The servers of which a principal may use something.
+async fn usable(loaded: &Loaded, store: &Store, principal: &str) -> Result<Vec<String>, Failure> {
+    let office = Office::of_operator(store.clone(), &desk::operator());
+    let granted = store.grants().load().await?.access;
+    let mut usable = Vec::new();
+    for server in setup::usable(loaded) {
+        let default = default_policy(principal, server.entry.default_policy, loaded.config.settings.default_policy);
+        let tools = granted.iter().filter(|one| one.principal == principal && one.server == server.id());
+        let tools = tools.filter_map(|one| one.tool.clone()).chain([String::new()]);
+        for tool in tools.collect::<Vec<_>>() {
+            if office.access(principal, server.id(), &tool, default).await?.0.allow {
+                usable.push(server.id().to_owned());
+                break;
+            }
+        }
+    }
+    Ok(usable)
+}
+
+/// What a client is to be configured with.
+fn entry(loaded: &Loaded, secret: &str) -> Value {
+    let url = format!("http://{}/mcp", loaded.config.settings.listen);
+    let headers = json!({"Authorization": format!("Bearer {secret}")});
+    json!({"mcpServers": {"switchboard": {"type": "http", "url": url, "headers": headers}}})
+}
+
+async fn list(common: &Common, store: &Store, now: Timestamp) -> Outcome {
     let listed = store.tokens().list().await?;
     if common.json {
-        out(Value::from(listed.iter().map(|token| describe(token, now)).collect::<Vec<_>>()));
+        screen::json(&json!({"tokens": listed.iter().map(|token| describe(token, now)).collect::<Vec<_>>()}));
         return Ok(());
     }
     if listed.is_empty() {
@@ -70,14 +110,14 @@ async fn list(common: &Common, store: &switchboard_store::Store, now: Timestamp)
     Ok(())
 }
 
-async fn revoke(common: &Common, store: &switchboard_store::Store, name: &str, now: Timestamp) -> Outcome {
+async fn revoke(common: &Common, store: &Store, name: &str, now: Timestamp) -> Outcome {
     let Some(token) = store.tokens().revoke(name, now).await? else {
         return Err(Failure::failed(format!("no token called {name} is good; see `{}`", common.again("token list"))));
     };
     let details = [("name", token.name.clone().into()), ("agent_id", token.principal.clone().into())];
     ledger::write(store, ledger::TOKEN_REVOKED, None, &details).await?;
     if common.json {
-        out(describe(&token, now));
+        screen::json(&describe(&token, now));
     } else {
         out(format_args!("revoked {}; a running `switchboard serve` refuses it within a second", token.name));
     }

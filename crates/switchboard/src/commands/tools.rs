@@ -1,50 +1,56 @@
 //! `switchboard tools`: what clients see.
 
 pub(crate) mod search;
-
-use std::sync::Arc;
+mod switch;
 
 use serde_json::{Value, json};
-use switchboard_kernel::{MARKS, ServerStatus, names};
+use switchboard_kernel::MARKS;
 use switchboard_protocol::mgp::EXTENSION_ID;
 use switchboard_wire::Raw;
 
 use crate::Outcome;
 use crate::arguments::{Common, Tools, ToolsCommand};
-use crate::commands::call::answers::Answers;
 use crate::commands::servers::Line;
 use crate::failure::Failure;
-use crate::local::Local;
 use crate::screen::{self, Tone};
 use crate::setup;
+use crate::sight::{self, Seen, Sight};
 
 /// Characters of a description at most, in the list for people.
 const BRIEF: usize = 100;
 
+/// Switches tools on or off.
+pub(crate) async fn switched(common: &Common, options: &Tools) -> Outcome {
+    match &options.command {
+        Some(ToolsCommand::Disable(what)) => switch::run(common, options, what, false).await,
+        Some(ToolsCommand::Enable(what)) => switch::run(common, options, what, true).await,
+        Some(ToolsCommand::Search(_)) | None => Ok(()),
+    }
+}
+
 pub(crate) async fn run(common: &Common, options: &Tools) -> Outcome {
-    let local = Local::start(common).await?;
+    let loaded = setup::read(common)?;
     if let Some(id) = &options.server
-        && local.loaded.config.server(id).is_none()
+        && loaded.config.server(id).is_none()
     {
-        let known: Vec<&str> = local.loaded.config.servers.iter().map(switchboard_config::Server::id).collect();
-        local.end().await;
+        let known: Vec<&str> = loaded.config.servers.iter().map(switchboard_config::Server::id).collect();
         let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
         return Err(Failure::usage(format!("there is no server \"{}\"; configured: {known}", screen::plain_line(id))));
     }
-    local.settle().await;
-    let client = local.connect(Raw::empty_object(), Arc::new(Answers::none())).await?;
-    let tools = client.tools().await;
-    let status = local.kernel.status();
-    local.end().await;
-    let tools: Vec<Raw> = tools?.into_iter().filter(|tool| belongs(tool, options, &local)).collect();
+    let sight = Sight::within(common, options.profile.as_deref()).await?;
+    let seen = sight.settled().await;
+    let tools = sight.tools().await;
+    sight.end().await;
+    let (seen, tools) = (seen?, tools?);
+    let tools: Vec<Raw> = tools.into_iter().filter(|tool| belongs(tool, options, &seen)).collect();
     match &options.command {
         Some(ToolsCommand::Search(options)) => {
-            let model = local.loaded.config.settings.tools.model.as_deref();
-            search::show(common, options, search::of_servers(&tools, &local), model)?;
+            let model = sight.loaded.config.settings.tools.model.as_deref();
+            search::show(common, options, search::of_servers(&tools, &seen), model)?;
         }
-        None => show(common, options, &tools),
+        _ => show(common, options, &tools),
     }
-    problems(&local, options, &status, tools.len())
+    problems(&sight, options, &seen, tools.len())
 }
 
 fn show(common: &Common, options: &Tools, tools: &[Raw]) {
@@ -105,33 +111,29 @@ fn mark(tool: &Raw) -> String {
 }
 
 /// Says which servers are missing from the list; fails where nothing could be listed because of that.
-fn problems(local: &Local, options: &Tools, status: &[ServerStatus], listed: usize) -> Outcome {
+fn problems(sight: &Sight, options: &Tools, seen: &[Seen], listed: usize) -> Outcome {
     let asked = |id: &str| options.server.as_deref().is_none_or(|server| server == id);
     let mut missing = 0;
-    for status in status.iter().filter(|status| asked(&status.id)) {
+    for status in seen.iter().filter(|status| asked(&status.id)) {
         for (name, why) in &status.held {
             let (name, why) = (screen::plain_line(name), screen::plain_line(why));
             screen::note(format_args!("held back: {name} of server \"{}\": {why}", status.id));
         }
     }
-    let servers = local.loaded.config.servers.iter().filter(|server| asked(server.id()));
-    for line in servers.map(|server| Line::of(server, status)).filter(|line| !line.is_fine()) {
+    let servers = sight.loaded.config.servers.iter().filter(|server| asked(server.id()));
+    for line in servers.map(|server| Line::of(server, seen)).filter(|line| !line.is_fine()) {
         let why = line.problem.as_deref().unwrap_or("no reason is known");
         screen::note(format_args!("warning: server \"{}\" {}: {why}", line.id, line.state));
         missing += 1;
     }
-    if local.loaded.config.servers.is_empty() {
+    if sight.loaded.config.servers.is_empty() {
         screen::note(setup::NO_SERVERS);
     }
     if missing > 0 && (listed == 0 || options.server.is_some()) { Err(Failure::said()) } else { Ok(()) }
 }
 
-fn belongs(tool: &Raw, options: &Tools, local: &Local) -> bool {
+fn belongs(tool: &Raw, options: &Tools, seen: &[Seen]) -> bool {
     let Some(server) = &options.server else { return true };
-    // A single server is shown as it is, without a prefix.
-    if let [only] = local.specs.as_slice() {
-        return *only.id == **server;
-    }
     let name = tool.member("name").and_then(|name| name.as_text()).unwrap_or_default();
-    name.starts_with(&names::expose(server, ""))
+    sight::owner_of(seen, &name) == Some(server)
 }

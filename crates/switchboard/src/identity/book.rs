@@ -268,7 +268,7 @@ mod tests {
         assert_eq!((&*who.name, who.admin, who.method), ("ann", false, Method::Token));
         assert!(who.scopes.is_none() && who.covers_tool("any", "any__tool"));
         let who = book.find(&admin, now).unwrap();
-        assert!(who.admin && who.covers_server("git") && !who.covers_server("time"));
+        assert!(who.admin && who.covers_whole_server("git") && !who.covers_whole_server("time"));
         for wrong in ["", "sb_", &plain[..plain.len() - 1], &format!("{plain} ")] {
             assert!(book.find(wrong, now).is_none(), "{wrong}");
         }

@@ -180,7 +180,7 @@ mod tests {
     fn rights_come_from_the_configured_claims_alone() {
         let ann = judged(&claims(|c| drop(c.insert("scope".into(), json!(["tools", "admin", "server:git"])))), 950);
         let ann = ann.unwrap();
-        assert!(!ann.admin && ann.covers_server("git") && !ann.covers_server("time"));
+        assert!(!ann.admin && ann.covers_whole_server("git") && !ann.covers_whole_server("time"));
         for (groups, admin) in [
             (json!(["dev", "ops"]), true),
             (json!("ops"), true),

@@ -35,7 +35,9 @@ impl Metadata {
     }
 
     fn is_own(&self, path: &str) -> bool {
-        path == PATH || path == self.specific || path.strip_prefix(PATH) == Some("/mcp")
+        // Profiles are parts of the same resource, and stand behind its path.
+        let is_mcp = |path: &str| path == "/mcp" || path.starts_with("/mcp/");
+        path == PATH || path == self.specific || path.strip_prefix(PATH).is_some_and(is_mcp)
     }
 
     fn answer(&self, method: &Method) -> Response<Body> {

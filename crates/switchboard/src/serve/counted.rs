@@ -48,6 +48,10 @@ impl Handler for Counted {
         self.kernel.notification(context, notification)
     }
 
+    fn has_profile(&self, name: &str) -> bool {
+        self.kernel.has_profile(name)
+    }
+
     fn opened(&self, session: &Arc<Session>) {
         count(&self.counts.opened);
         self.kernel.opened(session);

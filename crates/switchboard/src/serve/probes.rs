@@ -17,7 +17,6 @@ use switchboard_transport::http_server::{Answering, Body, Principal, Service};
 
 use super::counted::Counts;
 use super::reload::Reloads;
-use crate::commands::servers::state;
 
 /// Answers the probes.
 pub(crate) struct Probes {
@@ -45,7 +44,7 @@ impl Probes {
         }
         match path {
             "/healthz" => text(StatusCode::OK, "ok\n".to_owned()),
-            "/readyz" => self.readiness(principal),
+            "/readyz" => self.readiness(principal).await,
             _ => match self.metrics(principal).await {
                 Some(metrics) => text(StatusCode::OK, metrics),
                 None => text(StatusCode::SERVICE_UNAVAILABLE, "it cannot be known now what you may see\n".to_owned()),
@@ -54,21 +53,27 @@ impl Probes {
     }
 
     /// Ready once every server has come up or failed: one that fails must not take the others out of service. Not while
-    /// the store is away or full: then calls are refused.
-    fn readiness(&self, principal: &Principal) -> Response<Body> {
-        let servers = self.kernel.status();
+    /// the store is away or full: then calls are refused. Who has a token is told which of the servers that it may use are
+    /// missing; one that only sleeps is not.
+    async fn readiness(&self, principal: &Principal) -> Response<Body> {
+        let mut servers = self.kernel.status();
         let starting = servers.iter().any(|server| server.phase == Phase::Starting);
-        let ready = servers.iter().filter(|server| server.phase == Phase::Ready).count();
         let store = self.kernel.keeps_records();
         let is_ready = !starting && !self.kernel.is_draining() && store;
         let status = if is_ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-        let missing = servers.iter().filter(|server| server.phase != Phase::Ready).map(|server| &*server.id);
+        let is_known = !principal.name.is_empty();
+        if is_known && !sees_everything(principal) {
+            let known = self.kernel.known_to(principal).await.unwrap_or_default();
+            servers.retain(|server| known.contains_key(&server.id));
+        }
         let mut body = json!({"ready": is_ready});
-        if self.tells_strangers || !principal.name.is_empty() {
+        if self.tells_strangers || is_known {
+            let ready = servers.iter().filter(|server| server.phase == Phase::Ready).count();
             body = json!({"ready": is_ready, "servers": servers.len(), "connected": ready, "store": store});
         }
-        if sees_everything(principal) {
-            body["missing"] = missing.collect();
+        if is_known {
+            let missing = servers.iter().filter(|server| !matches!(server.phase, Phase::Ready | Phase::Asleep));
+            body["missing"] = missing.map(|server| &*server.id).collect();
         }
         let mut response = text(status, format!("{body}\n"));
         response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -142,12 +147,8 @@ fn of_servers(servers: &[ServerStatus], out: &mut String) {
     );
     for server in servers {
         let up = u8::from(server.phase == Phase::Ready);
-        let _ = writeln!(
-            out,
-            "switchboard_server_up{{server=\"{}\",state=\"{}\"}} {up}",
-            server.id,
-            state(&server.phase).0
-        );
+        let _ =
+            writeln!(out, "switchboard_server_up{{server=\"{}\",state=\"{}\"}} {up}", server.id, server.phase.word());
     }
     let _ = writeln!(out, "# HELP switchboard_server_tools Tools of a server.\n# TYPE switchboard_server_tools gauge");
     for server in servers {

@@ -36,6 +36,7 @@ pub(crate) fn changed(old: &Settings, new: &Settings) -> Changed {
         memory,
         tools,
         discovery,
+        profiles,
     } = old;
     let mut changed = Changed::default();
     let mut note = |differs: bool, key| {
@@ -66,6 +67,7 @@ pub(crate) fn changed(old: &Settings, new: &Settings) -> Changed {
     };
     note(*approval_policy != new.approval_policy, "approval_policy");
     note(*default_policy != new.default_policy, "default_policy");
+    note(*profiles != new.profiles, "[profiles]");
     // Servers are started again with it.
     note(*pass_env != new.pass_env, "pass_env");
     let mut rest = new.gate.clone();
@@ -93,6 +95,7 @@ mod tests {
             ("approval_policy = 'deny_all'", &["approval_policy"], &[]),
             ("default_policy = 'opt-in'", &["default_policy"], &[]),
             ("pass_env = ['A']", &["pass_env"], &[]),
+            ("[profiles.work]\nservers = ['git']", &["[profiles]"], &[]),
             ("[gate]\ndemand_scopes = true\npin_definitions = false", &["[gate]"], &[]),
             ("[gate]\naudit_keep_days = 3", &[], &["audit_keep_days"]),
             ("[gate]\naudit_keep_days = 3\naudit_arguments = true", &["[gate]"], &["audit_keep_days"]),

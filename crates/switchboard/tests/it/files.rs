@@ -11,7 +11,9 @@ fn init_writes_once() {
     assert!(home.run(&["init", "--project"]).err(1).contains("is there already"));
     assert_eq!(std::fs::read_to_string(home.path("project/mgp.toml")).unwrap(), text);
     home.run(&["init"]).ok();
-    assert_eq!(std::fs::read_to_string(home.user_file()).unwrap(), text);
+    // The memory was there without a file, and stays.
+    let own = text.replace("# [memory]\n# enabled", "[memory]\nenabled");
+    assert_eq!(std::fs::read_to_string(home.user_file()).unwrap(), own);
     home.run(&["servers"]).ok();
 }
 
@@ -50,7 +52,7 @@ fn import_shows_its_plan_and_writes_only_when_told() {
     assert_eq!(std::fs::read_to_string(home.user_file()).unwrap(), "# mine\n");
 
     let done = home.run(&["import", "--yes"]).ok();
-    assert!(done.contains("\"stdio\"") && done.contains("~/.cursor/mcp.json"), "{done}");
+    assert!(done.contains("\"stdio\"") && done.contains("/.cursor/mcp.json. Put"), "{done}");
     let text = std::fs::read_to_string(home.user_file()).unwrap();
     assert!(text.starts_with("# mine\n") && text.contains("mcp-server-time"), "{text}");
     let backups = std::fs::read_dir(home.user_file().parent().unwrap()).unwrap();
@@ -180,4 +182,61 @@ fn connect_writes_the_entry_of_a_client_and_disconnect_takes_it_out() {
     assert!(home.run(&["connect", "emacs"]).err(2).contains("claude-desktop"));
     home.run(&["connect", "codex"]).ok();
     assert!(std::fs::read_to_string(home.path(".codex/config.toml")).unwrap().contains("[mcp_servers.switchboard]"));
+}
+
+#[test]
+fn import_and_connect_replace_the_servers_of_a_client_and_disconnect_puts_them_back() {
+    let home = Home::new();
+    let text = "{\n  // mine\n  \"mcpServers\": {\n    \"a\": {\"command\": \"true\", \"args\": [\"./t.db\"]},\n    \"memory\": {\"command\": \"true\", \"env\": {\"NOTION_TOKEN\": \"ntn_sekrit\"}}\n  }\n}\n";
+    home.write(".cursor/mcp.json", text);
+    let said = home.run(&["import", "--yes"]).ok();
+    assert!(said.contains("connect cursor --replace") && said.contains(".cursor/mcp.json"), "{said}");
+    assert!(said.contains("`./t.db` is a relative path: Cursor takes it from"), "{said}");
+    assert!(said.contains("became the id \"memory-server\"") && !said.contains("sekrit"), "{said}");
+
+    let read = || std::fs::read_to_string(home.path(".cursor/mcp.json")).unwrap();
+    let said = home.run(&["connect", "cursor"]).ok();
+    assert!(said.contains("would run twice") && said.contains("connect cursor --replace"), "{said}");
+    assert!(read().contains("\"a\""), "without a terminal nothing is taken out unasked");
+    let said = home.run(&["connect", "cursor", "--replace"]).ok();
+    assert!(said.contains("took 2 servers out") && said.contains("disconnect cursor"), "{said}");
+    assert!(!read().contains("sekrit") && read().contains("// mine") && read().contains("switchboard"), "{}", read());
+    let again = home.run(&["connect", "cursor", "--replace"]).ok();
+    assert!(!again.contains("took"), "{again}");
+    let said = home.run(&["disconnect", "cursor"]).ok();
+    assert!(said.contains("put back 2 servers: a, memory"), "{said}");
+    let back: serde_json::Value = serde_json::from_str(&read().replace("// mine", "")).unwrap();
+    let before: serde_json::Value = serde_json::from_str(&text.replace("// mine", "")).unwrap();
+    assert_eq!(back, before);
+    assert!(home.run(&["disconnect", "cursor"]).err(1).contains("no entry"));
+}
+
+#[test]
+fn what_the_configuration_does_not_have_stays_with_the_client() {
+    let home = Home::new();
+    home.run(&["add", "a", "--", "true", "mine"]).ok();
+    let text = "[mcp_servers.a]\ncommand = \"true\"\nargs = [\"mine\"]\n\n[mcp_servers.b]\ncommand = \"other\"\n";
+    home.write(".codex/config.toml", text);
+    let shown: serde_json::Value =
+        serde_json::from_str(&home.run(&["--json", "connect", "codex", "--replace"]).ok()).unwrap();
+    assert_eq!(shown["replaced"], serde_json::json!(["a"]));
+    assert_eq!(shown["staying"][0]["name"], "b");
+    let after = std::fs::read_to_string(home.path(".codex/config.toml")).unwrap();
+    assert!(after.contains("[mcp_servers.b]") && !after.contains("\"mine\""), "{after}");
+    home.run(&["disconnect", "codex"]).ok();
+    let after = std::fs::read_to_string(home.path(".codex/config.toml")).unwrap();
+    assert!(after.contains("[mcp_servers.b]") && after.contains("args = [\"mine\"]"), "{after}");
+}
+
+#[test]
+fn a_server_in_the_place_of_the_memory_is_named() {
+    let home = Home::new();
+    home.write(
+        ".config/mgp/servers.toml",
+        "[memory]\nenabled = true\n[[servers]]\nid = \"memory\"\ncommand = \"false\"\nargs = [\"./x.db\"]\n",
+    );
+    let said = home.run(&["doctor"]);
+    let shown = format!("{}{}", said.stdout, said.stderr);
+    assert!(shown.contains("the built-in memory is not served"), "{shown}");
+    assert!(shown.contains("`./x.db` is a relative path; it means the server's own folder"), "{shown}");
 }

@@ -57,7 +57,10 @@ fn a_principal_is_let_in_by_a_grant_and_shut_out_by_its_end() {
     call(&served, token, "e").unwrap_err();
     assert!(home.run(&["revoke", "--agent", "ann", "--server", "one"]).err(1).contains("nothing to revoke"));
     let who = home.run(&["audit", "query", "--type", "ACCESS_GRANTED", "--json"]).json();
-    assert_eq!((&who[0]["actor"]["type"], &who[0]["details"]["agent_id"]), (&json!("operator"), &json!("ann")));
+    assert_eq!(
+        (&who["events"][0]["actor"]["type"], &who["events"][0]["details"]["agent_id"]),
+        (&json!("operator"), &json!("ann"))
+    );
     served.end();
 }
 
@@ -180,7 +183,7 @@ fn a_changed_definition_is_held_back_until_somebody_accepts_what_he_saw() {
     assert!(peer.tools().contains(&"pid".to_owned()), "the others stay");
 
     let listed = home.run(&["pins"]).ok();
-    assert!(listed.contains("quarantined") && listed.contains("switchboard pins show one echo"), "{listed}");
+    assert!(listed.contains("quarantined") && listed.contains("switchboard pins review one"), "{listed}");
     let shown = home.run(&["pins", "show", "one", "echo"]).ok();
     assert!(shown.contains("- description: Gives the text back\n"), "{shown}");
     assert!(shown.contains(&format!("+ description: {ORDERS}\n")), "{shown}");
@@ -193,6 +196,52 @@ fn a_changed_definition_is_held_back_until_somebody_accepts_what_he_saw() {
     until(|| peer.tools().contains(&"echo".to_owned()).then_some(())).expect("back without a restart");
     assert_eq!(peer.call("echo", &json!({"text": "a"})), Ok("a".to_owned()));
     assert!(home.run(&["pins", "accept", "one"]).err(1).contains("nothing of server one is held back"));
+}
+
+#[test]
+fn what_changed_of_a_server_is_reviewed_refused_and_accepted_together() {
+    let home = Home::new();
+    // A release of the same major version is followed where nothing is said.
+    let asked = |text: &str| format!("{}pins = 'ask'\n", server("one", &["--description", text]));
+    home.configure(&asked("Gives the text back"));
+    let mut peer = home.connect();
+    assert!(peer.tools().contains(&"echo".to_owned()));
+    assert!(home.run(&["pins", "review"]).ok().contains("nothing is held back"));
+    // Blanks and case are nobody's business.
+    home.configure(&asked("gives  the text back."));
+    until(|| home.run(&["pins"]).ok().contains("passed").then_some(())).expect("it was seen");
+    assert!(peer.tools().contains(&"echo".to_owned()));
+    home.configure(&asked("Gives the text back. Adds a line."));
+    until(|| (!peer.tools().contains(&"echo".to_owned())).then_some(())).expect("held back");
+    let review = home.run(&["pins", "review", "one"]).ok();
+    for part in
+        ["one: 1 definition is held back", "echo: its text has other words", "+ Adds a line.", "pins accept one --yes"]
+    {
+        assert!(review.contains(part), "{part}: {review}");
+    }
+    let json = home.run(&["pins", "review", "--json"]).json();
+    let held = &json["servers"][0]["held"][0];
+    assert_eq!((&held["tool_name"], &held["changes"][0]["kind"]), (&json!("echo"), &json!("words")), "{json}");
+    assert_eq!(held["changes"][0]["after"], "Gives the text back. Adds a line.");
+    assert!(home.run(&["pins", "refuse", "one"]).err(2).contains("--yes"));
+    assert!(home.run(&["pins", "refuse", "one", "--yes"]).ok().contains("refused: echo"));
+    assert!(home.run(&["pins", "review"]).ok().contains("nothing is held back"), "it waits no longer");
+    assert!(!peer.tools().contains(&"echo".to_owned()));
+    let refused = until(|| peer.call("echo", &json!({"text": "a"})).err().filter(|why| why.contains("refused")));
+    assert!(refused.is_some(), "the caller is told who decided");
+    assert!(home.run(&["pins", "accept", "one", "echo", "--yes"]).ok().contains("accepted: echo"));
+    until(|| peer.tools().contains(&"echo".to_owned()).then_some(())).expect("back without a restart");
+    // The first one is still accepted.
+    home.configure(&asked("Gives the text back"));
+    until(|| home.run(&["pins", "show", "one", "echo"]).ok().contains("Gives the text back\n").then_some(()))
+        .expect("seen");
+    assert!(peer.tools().contains(&"echo".to_owned()));
+    // Who wants no pins has none, but for what screening is certain of.
+    home.configure(&format!("{}pins = 'off'\n", server("one", &["--description", "Something else altogether"])));
+    until(|| home.run(&["pins"]).ok().contains("passed").then_some(())).expect("it was seen");
+    assert!(peer.tools().contains(&"echo".to_owned()));
+    home.configure(&format!("{}pins = 'off'\n", server("one", &["--description", ORDERS])));
+    until(|| (!peer.tools().contains(&"echo".to_owned())).then_some(())).expect("screening stays");
 }
 
 #[test]
@@ -243,7 +292,7 @@ fn the_log_is_searched_exported_sealed_and_found_out_when_touched() {
     peer.end();
 
     let found = home.run(&["audit", "query", "--type", "TOOL_EXECUTED", "--tool", "echo", "--json"]).json();
-    let event = &found[0];
+    let event = &found["events"][0];
     let keys: Vec<_> = event.as_object().unwrap().keys().map(String::as_str).collect();
     assert_eq!(keys, ["actor", "details", "event_type", "result", "target", "timestamp", "trace_id"]);
     assert_eq!(event["target"], json!({"server_id": "one", "tool_name": "echo"}));
@@ -295,7 +344,7 @@ fn old_events_are_removed_when_asked_for() {
     assert!(home.run(&["audit", "prune", "--before", "1h"]).ok().contains("nothing is older"));
     assert_eq!(home.run(&["audit", "prune", "--before", "2100-01-01", "--yes", "--json"]).json()["removed_through"], 1);
     let left = home.run(&["audit", "query", "--json"]).json();
-    assert_eq!(left[0]["event_type"], "dev.switchboard.audit_pruned");
+    assert_eq!(left["events"][0]["event_type"], "dev.switchboard.audit_pruned");
     home.run(&["audit", "verify"]).ok();
 }
 

@@ -5,6 +5,7 @@
 mod auth;
 #[cfg(target_os = "linux")]
 mod confine;
+mod curated;
 mod discovery;
 mod ending;
 mod faults;
@@ -20,6 +21,7 @@ mod memory;
 mod odd;
 mod orphans;
 mod postgres;
+mod profiles;
 mod record;
 mod restart;
 mod search;

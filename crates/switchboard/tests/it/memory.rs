@@ -31,10 +31,10 @@ fn the_first_start_has_a_memory_that_lasts() {
     let home = Home::new();
     let mut peer = home.connect();
     let at_hand = peer.tools();
-    for name in ["inject_context", "store_memory", "search_graph", "mgp_tools_discover"] {
+    for name in ["inject_context", "store_memory", "search_graph", "utl_status"] {
         assert!(at_hand.contains(&name.to_owned()), "{at_hand:?}");
     }
-    assert!(at_hand.len() < 10, "the rest is found, not listed: {at_hand:?}");
+    assert!(!at_hand.contains(&"mgp_tools_discover".to_owned()), "all of it fits: {at_hand:?}");
     store(&mut peer, "The spare key is under the blue flowerpot");
     assert_eq!(peer.end().0, Some(0));
     let mut peer = home.connect();
@@ -258,4 +258,26 @@ fn events_of_a_memory_are_heard_by_those_whose_it_is() {
     let spaces: Vec<&str> = told.iter().map(|event| event["data"]["space"].as_str().unwrap()).collect();
     assert!(spaces[0].starts_with("of-ben") && spaces[1..] == ["ours", "team"], "{spaces:?}");
     served.end();
+}
+
+#[test]
+fn it_stays_when_the_first_server_is_added() {
+    for made_by in [&["add", "one", "--", "does-not-matter"][..], &["init"]] {
+        let home = Home::new();
+        home.run(made_by).ok();
+        let text = std::fs::read_to_string(home.user_file()).unwrap();
+        assert!(text.contains("\n[memory]\nenabled = true\n"), "{made_by:?}: {text}");
+        let servers = home.run(&["servers", "--json"]).json();
+        let memory = servers["servers"].as_array().unwrap().iter().find(|server| server["id"] == "memory");
+        assert_eq!(memory.unwrap()["state"], "ready", "{made_by:?}: {servers}");
+        // One more server decides nothing about it.
+        let text = text.replace("enabled = true", "enabled = false");
+        std::fs::write(home.user_file(), text).unwrap();
+        home.run(&["add", "two", "--", "does-not-matter"]).ok();
+        let servers = home.run(&["servers", "--json"]).json();
+        assert!(!servers["servers"].to_string().contains("\"memory\""), "{made_by:?}: {servers}");
+    }
+    let home = Home::new();
+    home.run(&["add", "--project", "one", "--", "does-not-matter"]).ok();
+    assert!(!std::fs::read_to_string(home.path("project/mgp.toml")).unwrap().contains("[memory]"));
 }

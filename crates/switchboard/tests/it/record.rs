@@ -18,7 +18,7 @@ fn call_once(home: &Home) {
 
 fn outcomes(home: &Home, server: &str) -> Vec<(String, String)> {
     let events = home.run(&["--json", "audit", "query", "--server", server]).json();
-    let calls = events.as_array().unwrap().iter().filter(|event| event["details"]["call"].is_string());
+    let calls = events["events"].as_array().unwrap().iter().filter(|event| event["details"]["call"].is_string());
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let ends = calls.filter(|event| event["result"] != "PENDING");
     ends.map(|event| (text(&event["event_type"]), text(&event["result"]))).collect()

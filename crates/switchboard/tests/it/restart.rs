@@ -77,7 +77,8 @@ done
     let mut peer = home.connect();
     let answer = peer.ask("tools/call", &json!({"name": "look", "arguments": {}}));
     assert!(answer["error"]["message"].as_str().unwrap_or_default().contains("went away"), "{answer}");
-    let events = |kind: &str| home.run(&["audit", "query", "--type", kind, "--json"]).json().as_array().unwrap().len();
+    let events =
+        |kind: &str| home.run(&["audit", "query", "--type", kind, "--json"]).json()["events"].as_array().unwrap().len();
     until(|| (events("ISOLATION_VIOLATION") > 0).then_some(())).expect("it was noticed");
     assert_eq!(peer.end().0, Some(0));
     assert_eq!(events("ISOLATION_VIOLATION"), 1, "one kill");

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Home, server};
+use crate::support::{Home, Peer, server, until};
 
 fn lines(values: &[Value]) -> String {
     values.iter().map(|value| format!("{value}\n")).collect()
@@ -73,6 +73,12 @@ fn the_tools_of_configured_servers_are_searched() {
     assert_eq!(found["tools"][0]["server_id"].as_str().unwrap(), &found["tools"][0]["name"].as_str().unwrap()[..3]);
 }
 
+/// The structure of a result.
+fn structure(peer: &mut Peer, tool: &str, arguments: &Value) -> Value {
+    let answer = peer.ask("tools/call", &json!({"name": tool, "arguments": arguments}));
+    answer["result"]["structuredContent"].clone()
+}
+
 #[test]
 fn a_plain_client_is_given_a_few_tools_finds_another_and_calls_it() {
     let home = Home::new();
@@ -81,9 +87,10 @@ fn a_plain_client_is_given_a_few_tools_finds_another_and_calls_it() {
     let mut peer = home.connect();
     let first = peer.tools();
     assert_eq!(first, ["mgp_tools_discover", "mgp_tools_request", "mgp_tools_call", "two__pid"]);
-    let found =
-        peer.call("mgp_tools_discover", &json!({"query": "gives a text back as it was", "max_results": 1})).unwrap();
-    let found: Value = serde_json::from_str(&found).unwrap();
+    let asked = json!({"query": "gives a text back as it was", "max_results": 1});
+    let text = peer.call("mgp_tools_discover", &asked).unwrap();
+    assert!(text.contains("__echo(") && text.contains("text: string"), "who reads the text can call it: {text}");
+    let found = structure(&mut peer, "mgp_tools_discover", &asked);
     let name = found["tools"][0]["name"].as_str().unwrap().to_owned();
     assert!(name.ends_with("__echo"), "{found}");
     assert!(found["tools"][0]["inputSchema"]["properties"]["text"].is_object(), "{found}");
@@ -108,8 +115,7 @@ fn a_transformer_orders_what_was_found_in_files_and_in_a_running_kernel() {
     let sections = "[tool_context]\nlevel = 'hybrid'\nmodel = '~/model'\n";
     home.configure(&format!("{sections}{}", server("one", &[])));
     let mut peer = home.connect();
-    let found = peer.call("mgp_tools_discover", &json!({"query": "zorp", "max_results": 1})).unwrap();
-    let found: Value = serde_json::from_str(&found).unwrap();
+    let found = structure(&mut peer, "mgp_tools_discover", &json!({"query": "zorp", "max_results": 1}));
     assert_eq!(found["tools"][0]["name"], "echo", "{found}");
     assert_eq!(found["tools"][0]["matched"], json!(["meaning 1.00"]), "{found}");
     let found = home.run(&["tools", "search", "zorp", "--top", "1", "--json"]).json();
@@ -123,9 +129,14 @@ fn a_search_says_which_servers_could_not_be_searched_yet() {
     let sections = "[limits]\nlist_wait_ms = 100\n[tool_context]\nlevel = 'hybrid'\n";
     home.configure(&format!("{sections}{}{slow}", server("one", &[])));
     let mut peer = home.connect();
+    let asked = json!({"query": "give me back my text", "requirements": {"capabilities": ["echo a text"]}});
+    // On a busy machine the quick one takes a while, too.
+    until(|| {
+        let found = structure(&mut peer, "mgp_tools_discover", &asked);
+        (found["servers_starting"] == json!(["slow"])).then_some(())
+    });
     for tool in ["mgp_tools_discover", "mgp_tools_request"] {
-        let asked = json!({"query": "give me back my text", "requirements": {"capabilities": ["echo a text"]}});
-        let found: Value = serde_json::from_str(&peer.call(tool, &asked).unwrap()).unwrap();
+        let found = structure(&mut peer, tool, &asked);
         assert_eq!(found["servers_starting"], json!(["slow"]), "{found}");
     }
 }

@@ -214,6 +214,28 @@ fn metrics_show_a_principal_only_what_it_may_use() {
 }
 
 #[test]
+fn readiness_names_what_is_missing_to_who_may_know_it() {
+    let home = Home::new();
+    let broken = |id: &str| format!("[[servers]]\nid = '{id}'\ncommand = 'false'\n");
+    home.configure(&format!("{}{}{}", server("one", &[]), broken("two"), broken("three")));
+    let served = Served::start(&home, &[]);
+    until(|| Some(served.http("GET", "/readyz", None, "")).filter(|(status, _)| *status == 200)).expect("ready");
+    home.run(&["grant", "--agent", "ann", "--server", "two"]).ok();
+    let ann = home.run(&["token", "create", "ann", "--json"]).json()["token"].as_str().unwrap().to_owned();
+    let owner = served.token.clone().unwrap();
+    let asks =
+        |token: Option<&str>| -> Value { serde_json::from_str(&served.http("GET", "/readyz", token, "").1).unwrap() };
+    let missing = |token: &str, names: &[&str]| {
+        let told = until(|| (asks(Some(token))["missing"] == json!(names)).then_some(()));
+        assert!(told.is_some(), "{names:?}: {}", asks(Some(token)));
+    };
+    missing(&owner, &["two", "three"]);
+    missing(&ann, &["two"]);
+    assert_eq!(asks(Some(&ann))["servers"], 1, "what it may not use does not exist for it");
+    assert_eq!(asks(None).get("missing"), None);
+}
+
+#[test]
 fn without_auth_everyone_on_this_machine_is_let_in() {
     let home = Home::new();
     home.configure(&server("one", &[]));

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use crate::live::kill;
 use crate::support::{Home, Peer, faulty_server, until};
 
 /// A server that notes each of its starts in a file.
@@ -66,4 +67,63 @@ fn another_configuration_has_another_kernel() {
     own.ask("tools/list", &json!({}));
     assert_eq!(sockets(&home), 1, "one that wants servers of its own takes nobody");
     assert!(starts(&home) >= 2);
+}
+
+#[test]
+fn commands_look_at_the_kernel_that_runs() {
+    let home = Home::new();
+    // Clients of it are given little; a person at the command line sees all.
+    let little = "[tool_context]\nlevel = 'discovery'\n";
+    home.configure(&format!("[limits]\nlinger_ms = 300\n{little}{}{}", noting(&home, "s"), noting(&home, "t")));
+    let mut peer = join(&home);
+    let listed = peer.ask("tools/list", &json!({}));
+    let run = |words: &[&str]| home.run(words);
+    let tools = run(&["tools", "--json"]).json();
+    let names: Vec<&str> = tools["tools"].as_array().unwrap().iter().filter_map(|tool| tool["name"].as_str()).collect();
+    assert!(names.contains(&"s__echo") && names.contains(&"t__echo"), "{names:?}");
+    assert!(listed["result"]["tools"].as_array().unwrap().len() < names.len());
+    let servers = run(&["servers", "--json"]).json();
+    assert_eq!(servers["servers"][1]["state"], "ready", "{servers}");
+    assert!(servers["process"].is_u64(), "{servers}");
+    let doctor = run(&["doctor"]).ok();
+    assert!(doctor.contains("its servers are looked at") && doctor.contains("runs, speaks"), "{doctor}");
+    let found = run(&["tools", "search", "give me back my text", "--json"]).json();
+    assert!(!found["tools"].as_array().unwrap().is_empty(), "{found}");
+    assert_eq!(starts(&home), 2, "no server was started for a command");
+}
+
+#[test]
+fn a_long_start_is_told_line_by_line() {
+    let home = Home::new();
+    let program = faulty_server();
+    let script = format!("sleep 1.5; exec {}", program.display());
+    let slow = format!("[[servers]]\nid = 'slow'\nera = 'legacy'\ncommand = '/bin/sh'\nargs = ['-c', {script:?}]\n");
+    home.configure(&format!("{slow}{}", noting(&home, "quick")));
+    let ran = home.run(&["servers"]);
+    let told = &ran.stderr;
+    assert!(told.contains("1 of 2 servers have started; waiting for slow"), "{told}");
+    assert!(told.contains("slow is ready: "), "{told}");
+}
+
+#[test]
+fn a_client_goes_on_when_its_kernel_is_killed() {
+    let home = Home::new();
+    home.configure(&format!("[limits]\nlinger_ms = 300\n{}", noting(&home, "s")));
+    let mut peer = join(&home);
+    assert!(peer.tools().contains(&"echo".to_owned()));
+    let folder = home.path(".local/share/switchboard/run");
+    let kernel = std::fs::read_dir(&folder).unwrap().flatten().find_map(|entry| {
+        let path = entry.path();
+        (path.extension()? == "clients").then(|| path.file_stem()?.to_str().map(str::to_owned))?
+    });
+    let kernel = kernel.expect("a kernel").parse().unwrap();
+    // What runs is answered, and what comes later goes to another kernel.
+    let call = json!({"name": "slow", "arguments": {}});
+    peer.send(&json!({"jsonrpc": "2.0", "id": 900, "method": "tools/call", "params": call}));
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    kill(kernel);
+    let refused = peer.answer_to(900);
+    assert!(refused["error"]["message"].as_str().unwrap().contains("unknown"), "{refused}");
+    assert_eq!(peer.call("echo", &json!({"text": "again"})).unwrap(), "again");
+    assert_eq!(starts(&home), 2);
 }

@@ -99,21 +99,47 @@ fn doctor_finds_nothing_wrong_where_nothing_is() {
     assert_eq!(home.run(&["doctor", "--json"]).json()["problems"], 0);
 }
 
+/// What may be a secret is not given away on trial, whoever asks for it; nor anything to what a project brings.
+#[test]
+fn a_failing_server_gets_no_secret_on_trial() {
+    let home = Home::new();
+    let (got, project) = (home.path("got"), home.path("work"));
+    let script = format!("env >> {}; echo 'set GITHUB_TOKEN, DATABASE_URL and MY_MODE' >&2; exit 1", got.display());
+    let entry = format!("[[servers]]\nid = \"w\"\ncommand = \"sh\"\nargs = [\"-c\", {script:?}, \"--token\"]\n");
+    let variables = [("GITHUB_TOKEN", "s1"), ("VAULT_TOKEN", "s2"), ("DATABASE_URL", "s3"), ("MY_MODE", "m1")];
+    home.configure(&entry);
+    let said = home.command(&["doctor"]).envs(variables).output().unwrap();
+    let said = String::from_utf8_lossy(&said.stdout).into_owned();
+    assert!(said.contains("it may need DATABASE_URL, GITHUB_TOKEN") && !said.contains("VAULT_TOKEN"), "{said}");
+    let text = std::fs::read_to_string(&got).unwrap();
+    assert!(text.contains("MY_MODE=m1"), "what is no secret is tried");
+    assert!(!["s1", "s2", "s3"].iter().any(|value| text.contains(&format!("={value}\n"))), "{text}");
+    // What came with a project gets nothing at all.
+    home.configure("");
+    std::fs::remove_file(&got).unwrap();
+    std::fs::create_dir_all(&project).unwrap();
+    std::fs::write(project.join("mgp.toml"), &entry).unwrap();
+    home.command(&["trust", "--yes"]).current_dir(&project).output().unwrap();
+    home.command(&["doctor"]).current_dir(&project).envs(variables).output().unwrap();
+    let text = std::fs::read_to_string(&got).unwrap();
+    assert!(!text.contains("MY_MODE=m1") && !text.contains("=s1"), "{text}");
+}
+
 #[test]
 fn a_server_that_lacks_a_variable_is_told_of_and_tried_with_it() {
     let home = Home::new();
     let program = crate::support::faulty_server();
-    let script = "test -n \"$WIDGET_KEY\" || { echo 'set WIDGET_KEY first' >&2; exit 1; }; exec \"$0\"";
+    let script = "test -n \"$WIDGET_MODE\" || { echo 'set WIDGET_MODE first' >&2; exit 1; }; exec \"$0\"";
     home.configure(&format!("[[servers]]\nid = \"w\"\ncommand = \"sh\"\nargs = [\"-c\", {script:?}, {program:?}]\n"));
     let mut doctor = home.command(&["doctor"]);
-    let said = doctor.env("WIDGET_KEY", "k").env("UNRELATED", "x").output().unwrap();
+    let said = doctor.env("WIDGET_MODE", "k").env("UNRELATED", "x").output().unwrap();
     let said = String::from_utf8_lossy(&said.stdout).into_owned();
-    assert!(said.contains("it starts with WIDGET_KEY: add `pass_env = [\"WIDGET_KEY\"]`"), "{said}");
+    assert!(said.contains("it starts with WIDGET_MODE: add `pass_env = [\"WIDGET_MODE\"]`"), "{said}");
     assert!(!said.contains("UNRELATED"), "{said}");
     home.run(&["remove", "w"]).ok();
-    let words = ["add", "w", "--pass-env", "WIDGET_KEY", "--", "sh", "-c", script, program.to_str().unwrap()];
+    let words = ["add", "w", "--pass-env", "WIDGET_MODE", "--", "sh", "-c", script, program.to_str().unwrap()];
     home.run(&words).ok();
     let mut doctor = home.command(&["doctor"]);
-    let said = doctor.env("WIDGET_KEY", "k").output().unwrap();
+    let said = doctor.env("WIDGET_MODE", "k").output().unwrap();
     assert!(String::from_utf8_lossy(&said.stdout).contains("server \"w\": starts"), "{said:?}");
 }

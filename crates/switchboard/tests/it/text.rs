@@ -87,3 +87,76 @@ fn other_machines_are_not_let_in_by_accident() {
     home.configure("listen = \"0.0.0.0:0\"\n");
     assert!(home.run(&[]).err(2).contains("--allow-remote"));
 }
+
+/// One shape for what programs read: an object with a version, times in milliseconds, errors as objects.
+#[test]
+fn every_answer_for_programs_has_one_shape() {
+    let home = Home::new();
+    home.configure(&format!("[memory]\nenabled = false\n{}", server("one", &[])));
+    home.run(&["tools", "--names"]).ok();
+    home.run(&["grant", "--principal", "ann", "--server", "one"]).ok();
+    home.run(&["token", "create", "laptop"]).ok();
+    for command in [
+        &["servers"][..],
+        &["tools"],
+        &["tools", "--names"],
+        &["tools", "search", "echo"],
+        &["call", "echo", "text=x"],
+        &["manifest"],
+        &["token", "list"],
+        &["access"],
+        &["access", "--principal", "ann", "--server", "one", "--tool", "echo"],
+        &["approvals", "list"],
+        &["callbacks", "list"],
+        &["audit", "query"],
+        &["audit", "verify"],
+        &["audit", "stats"],
+        &["pins", "list"],
+        &["pins", "show", "one", "echo"],
+        &["pins", "review"],
+        &["registry", "registered"],
+        &["import", "--dry-run"],
+        &["connect", "cursor"],
+        &["disconnect", "cursor"],
+        &["doctor"],
+        &["revoke", "--principal", "ann", "--server", "one"],
+        &["token", "revoke", "laptop"],
+        &["remove", "one"],
+    ] {
+        let ran = home.run(&[command, &["--json"]].concat());
+        let answer = ran.json();
+        assert!(answer.is_object() && answer["schema_version"].is_u64(), "{command:?}: {ran:?}");
+        each_time(&answer, &mut |key, time| {
+            let digits = time.split('.').nth(1).map(|rest| rest.trim_end_matches('Z').len());
+            assert!(command[0] == "audit" || digits == Some(3), "{command:?} {key}: {time}");
+        });
+    }
+    for (command, code) in
+        [(&["call", "nope"][..], 1), (&["pins", "show", "one", "nope"], 1), (&["tools", "--server", "nope"], 2)]
+    {
+        let ran = home.run(&[command, &["--json"]].concat());
+        let error = ran.json()["error"].clone();
+        assert!(error["message"].as_str().is_some_and(|text| !text.is_empty()), "{command:?}: {ran:?}");
+        assert_eq!(
+            (error["exit_code"].as_i64(), ran.code.map(i64::from)),
+            (ran.code.map(i64::from), ran.code.map(i64::from))
+        );
+        assert!(ran.code == Some(code) || ran.code == Some(2), "{command:?}: {ran:?}");
+    }
+}
+
+/// Calls back for every member that is called as a time and is a text.
+fn each_time(value: &serde_json::Value, found: &mut impl FnMut(&str, &str)) {
+    match value {
+        serde_json::Value::Object(members) => {
+            for (key, value) in members {
+                if let (true, Some(text)) = (key.ends_with("_at"), value.as_str()) {
+                    found(key, text);
+                }
+                each_time(value, found);
+            }
+        }
+        serde_json::Value::Array(items) => items.iter().for_each(|item| each_time(item, found)),
+        _ => {}
+    }
+}

@@ -36,7 +36,8 @@ fn a_token_is_made_listed_and_revoked_while_the_kernel_runs() {
     let again = home.run(&["token", "revoke", "laptop"]);
     assert_eq!(again.code, Some(1));
     let listed: Value = serde_json::from_str(&home.run(&["token", "list", "--json"]).ok()).unwrap();
-    let states: Vec<_> = listed.as_array().unwrap().iter().map(|token| (&token["name"], &token["state"])).collect();
+    let states: Vec<_> =
+        listed["tokens"].as_array().unwrap().iter().map(|token| (&token["name"], &token["state"])).collect();
     assert_eq!(states, [(&"first".into(), &"good".into()), (&"laptop".into(), &"revoked".into())]);
     assert!(!listed.to_string().contains(secret));
     assert!(home.run(&["token", "list"]).ok().contains("revoked"));
@@ -71,8 +72,8 @@ fn tokens_of_earlier_versions_stay_good() {
     served.tools(Some("sb_old")).unwrap();
     served.end();
     let listed: Value = serde_json::from_str(&home.run(&["token", "list", "--json"]).ok()).unwrap();
-    assert_eq!(listed[0]["name"], format!("token-{}", &hash[..8]));
-    assert_eq!(listed[0]["principal"], "local", "such a token was good for everything");
+    assert_eq!(listed["tokens"][0]["name"], format!("token-{}", &hash[..8]));
+    assert_eq!(listed["tokens"][0]["principal"], "local", "such a token was good for everything");
     assert!(!home.path(".local/share/switchboard/tokens").exists());
 }
 

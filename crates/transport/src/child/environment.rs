@@ -56,6 +56,61 @@ const MAX_WANTED: usize = 8;
 /// Words in a name that say it holds a secret.
 const SECRET: &[&str] = &["AUTH", "TOKEN", "PASS", "SECRET", "KEY", "CREDENTIALS", "OTP"];
 
+/// Words in a name that say it holds an address or a proof, which often have a password inside.
+const ADDRESSES: &[&str] = &["URL", "URI", "DSN", "CONNECTION", "COOKIE", "SESSION", "PRIVATE", "WEBHOOK"];
+
+/// Programs that only interpret what they are given, by how their names begin.
+const INTERPRETERS: &[&str] = &[
+    "node", "python", "deno", "ruby", "perl", "php", "bash", "sh", "zsh", "java", "dotnet", "docker", "podman", "env",
+];
+/// What stands between a program that fetches and the package.
+const SUBCOMMANDS: &[&str] = &["run", "exec", "dlx", "tool", "x", "start"];
+/// Words that many packages and many variables have: they say nothing of one of them.
+const COMMON: &[&str] = &[
+    "SERVER",
+    "MODELCONTEXTPROTOCOL",
+    "LATEST",
+    "NODE",
+    "PYTHON",
+    "TOKEN",
+    "SECRET",
+    "PASSWORD",
+    "PASS",
+    "AUTH",
+    "PATH",
+    "FILE",
+    "FILES",
+    "HOST",
+    "PORT",
+    "USER",
+    "HOME",
+    "DATA",
+    "DATABASE",
+    "DEFAULT",
+    "CONFIG",
+    "CACHE",
+    "ROOT",
+    "ROOTS",
+    "TEST",
+    "DEBUG",
+    "NAME",
+    "CLIENT",
+    "ACCESS",
+    "SESSION",
+    "LOCAL",
+    "REMOTE",
+    "SHELL",
+    "MEMORY",
+    "FETCH",
+    "TIME",
+    "INDEX",
+    "MAIN",
+    "DIST",
+    "BUILD",
+    "TOOL",
+    "TOOLS",
+];
+
 /// The same for Windows, where little starts without these.
 const ALWAYS_WINDOWS: &[&str] = &[
     "APPDATA",
@@ -98,13 +153,28 @@ fn is_passed(spec: &CommandSpec, name: &str) -> bool {
         || spec.pass_env.iter().any(|passed| passed == name)
 }
 
-fn fetches(program: &str) -> bool {
-    let name = program.rsplit(['/', '\\']).next().unwrap_or_default();
-    FETCHING.contains(&name.trim_end_matches(".cmd").trim_end_matches(".exe"))
+/// Whether a program fetches packages before it runs them, which takes a while the first time.
+#[must_use]
+pub fn fetches(program: &str) -> bool {
+    FETCHING.contains(&program_name(program))
 }
 
-/// Those of our variables that a child did not get and may have needed: its last words name them, or they are called as it is
-/// (`GITHUB_TOKEN` for `@modelcontextprotocol/server-github`).
+/// The name of a program without its folder and its ending.
+#[must_use]
+pub fn program_name(program: &str) -> &str {
+    let name = program.rsplit(['/', '\\']).next().unwrap_or_default();
+    name.trim_end_matches(".cmd").trim_end_matches(".exe")
+}
+
+/// Whether a variable of this name may hold what nobody is to see.
+#[must_use]
+pub fn may_be_secret(name: &str) -> bool {
+    let upper = name.to_ascii_uppercase();
+    upper.split('_').any(|part| SECRET.iter().chain(ADDRESSES).any(|word| part.contains(word)))
+}
+
+/// Those of our variables that a child did not get and may have needed: its last words name them, or they are called as its
+/// package is (`GITHUB_TOKEN` for `@modelcontextprotocol/server-github`).
 ///
 /// ```
 /// use switchboard_transport::child::{CommandSpec, wanted};
@@ -118,10 +188,8 @@ pub fn wanted(spec: &CommandSpec, said: &str, ours: impl Iterator<Item = String>
         let words = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| word.len() > 3);
         words.map(str::to_ascii_uppercase).collect()
     };
-    let own: Vec<String> = std::iter::once(&spec.program).chain(&spec.args).flat_map(|word| parts(word)).collect();
-    // Words that many packages and many variables have.
-    let telling =
-        |word: &&str| word.len() > 3 && !["SERVER", "MODELCONTEXTPROTOCOL", "LATEST", "NODE", "PYTHON"].contains(word);
+    let own = parts(package(spec));
+    let telling = |word: &&str| word.len() > 3 && !COMMON.contains(word);
     let is_set = |name: &str| spec.env.iter().any(|(set, _)| set == name);
     let mut found: Vec<String> = ours
         .filter(|name| !is_passed(spec, name) && !is_set(name))
@@ -134,6 +202,34 @@ pub fn wanted(spec: &CommandSpec, said: &str, ours: impl Iterator<Item = String>
     found.sort();
     found.truncate(MAX_WANTED);
     found
+}
+
+/// The word that names the package to a program that fetches one.
+#[must_use]
+pub fn fetched_package(args: &[String]) -> Option<&str> {
+    let mut words = args.iter().map(String::as_str);
+    let mut first = None;
+    while let Some(word) = words.next() {
+        match word {
+            "--package" | "-p" | "--from" | "--spec" => return words.next(),
+            _ if word.starts_with("--package=") || word.starts_with("--from=") => return Some(word.split_once('=')?.1),
+            _ if SUBCOMMANDS.contains(&word) => {}
+            _ if word.starts_with('-') => {}
+            _ => {
+                first = Some(word);
+                break;
+            }
+        }
+    }
+    first
+}
+
+/// What is run: the package or the script, where the program only fetches or interprets it. Options and what they are given say
+/// nothing of it.
+fn package(spec: &CommandSpec) -> &str {
+    let program = program_name(&spec.program);
+    let only_runs = FETCHING.contains(&program) || INTERPRETERS.iter().any(|name| program.starts_with(name));
+    if only_runs { fetched_package(&spec.args).unwrap_or_default() } else { program }
 }
 
 /// The names of our own variables.
@@ -157,6 +253,33 @@ mod tests {
         let all: Vec<(&str, &str)> =
             all.iter().map(|(name, value)| (name.to_str().unwrap(), value.to_str().unwrap())).collect();
         assert_eq!(all, [("LANG", "de"), ("LC_ALL", "C"), ("PASSED", "p"), ("PATH", "/bin"), ("TOKEN", "a")]);
+    }
+
+    #[test]
+    fn only_the_name_of_a_package_asks_for_variables() {
+        let ours = ["GITHUB_TOKEN", "VAULT_TOKEN", "DATABASE_URL", "GRPC_SSL_ROOTS_FILE_PATH", "BRAVE_API_KEY"];
+        let asked_for = |line: &str, said: &str| -> Vec<String> {
+            let mut words = line.split(' ').map(str::to_owned);
+            let program = words.next().unwrap();
+            let spec = CommandSpec { program, args: words.collect(), ..CommandSpec::default() };
+            wanted(&spec, said, ours.into_iter().map(str::to_owned))
+        };
+        assert_eq!(asked_for("weather.sh --token 12345", ""), [""; 0]);
+        assert_eq!(asked_for("uvx mcp-server-sqlite --db-path x", "no attribute"), [""; 0]);
+        assert_eq!(asked_for("npx -y @x/server-brave-search", ""), ["BRAVE_API_KEY"]);
+        assert_eq!(asked_for("uv tool run github-mcp", ""), ["GITHUB_TOKEN"]);
+        assert_eq!(asked_for("/usr/bin/github-mcp-server stdio", ""), ["GITHUB_TOKEN"]);
+        assert_eq!(asked_for("node server.js --vault", "set DATABASE_URL"), ["DATABASE_URL"]);
+        for (name, secret) in [
+            ("GITHUB_TOKEN", true),
+            ("DATABASE_URL", true),
+            ("AWS_SESSION_TOKEN", true),
+            ("SENTRY_DSN", true),
+            ("JAVA_HOME", false),
+            ("DISPLAY", false),
+        ] {
+            assert_eq!(may_be_secret(name), secret, "{name}");
+        }
     }
 
     #[test]

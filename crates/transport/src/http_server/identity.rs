@@ -23,6 +23,8 @@ pub struct Identity {
     pub admin: bool,
     /// What the token is limited to; `None` where it is good for everything that the principal may do.
     pub scopes: Option<Scopes>,
+    /// The profile that the client chose: a named part of everything that is served. Like scopes it only takes away.
+    pub profile: Option<Arc<str>>,
     /// When the proof ends, where it does.
     pub expires_at: Option<SystemTime>,
     /// Cancelled when the proof is worth nothing any more: revoked, or past its end. Whoever keeps a stream open for
@@ -63,18 +65,31 @@ impl Identity {
             method,
             admin: false,
             scopes: None,
+            profile: None,
             expires_at: None,
             ended: CancellationToken::new(),
         }
     }
 
-    /// Whether the token covers a server as a whole: its prompts and resources too. One for single tools does not.
+    /// The same within a profile. Who works in one decides nothing for others.
     #[must_use]
-    pub fn covers_server(&self, server: &str) -> bool {
-        self.scopes.as_ref().is_none_or(|scopes| scopes.covers_server(server))
+    pub fn within_profile(&self, name: impl Into<Arc<str>>) -> Self {
+        Self { admin: false, profile: Some(name.into()), ..self.clone() }
     }
 
-    /// Whether the token covers everything of a server, and not just some of its tools.
+    /// Whether the proof was taken back, and did not only come to its end: whoever shows a new one may go on after that.
+    #[must_use]
+    pub fn is_revoked(&self, now: SystemTime) -> bool {
+        self.ended.is_cancelled() && self.expires_at.is_none_or(|end| now < end)
+    }
+
+    /// Whether it is good for less than the principal may do.
+    #[must_use]
+    pub fn is_limited(&self) -> bool {
+        self.scopes.is_some() || self.profile.is_some()
+    }
+
+    /// Whether the token covers a server as a whole, its prompts and resources too. One for single tools does not.
     #[must_use]
     pub fn covers_whole_server(&self, server: &str) -> bool {
         self.scopes.as_ref().is_none_or(|scopes| scopes.covers_whole_server(server))
@@ -89,7 +104,10 @@ impl Identity {
     /// Whether what one of them began may go on for the other: the same principal with the same rights.
     #[must_use]
     pub fn same_rights(&self, other: &Self) -> bool {
-        self.name == other.name && self.admin == other.admin && self.scopes == other.scopes
+        self.name == other.name
+            && self.admin == other.admin
+            && self.scopes == other.scopes
+            && self.profile == other.profile
     }
 }
 
@@ -179,10 +197,6 @@ impl Scopes {
         Ok((admin, (!scopes.is_empty()).then(|| Self(scopes.into()))))
     }
 
-    fn covers_server(&self, server: &str) -> bool {
-        self.0.iter().any(|scope| matches!(scope, Scope::Server(id) if &**id == server))
-    }
-
     fn covers_whole_server(&self, server: &str) -> bool {
         self.0.iter().any(|scope| matches!(scope, Scope::Server(id) if **id == *server))
     }
@@ -227,9 +241,9 @@ mod tests {
         ] {
             assert_eq!(limited(words).covers_tool(server, tool), covered, "{words:?} {tool}");
         }
-        assert!(!limited(&["tool:git__log"]).covers_server("git"));
-        assert!(limited(&["server:git"]).covers_server("git"));
-        assert!(!limited(&["server:time"]).covers_server("git"));
+        assert!(!limited(&["tool:git__log"]).covers_whole_server("git"));
+        assert!(limited(&["server:git"]).covers_whole_server("git"));
+        assert!(!limited(&["server:time"]).covers_whole_server("git"));
         assert!(limited(&["admin"]).admin && !limited(&["server:git"]).admin);
     }
 
@@ -243,12 +257,35 @@ mod tests {
     }
 
     #[test]
+    fn what_has_come_to_its_end_was_not_taken_back() {
+        let now = SystemTime::now();
+        let second = std::time::Duration::from_secs(1);
+        for (expires_at, ended, revoked) in [
+            (None, false, false),
+            (None, true, true),
+            (Some(now + second), true, true),
+            (Some(now + second), false, false),
+            (Some(now - second), true, false),
+        ] {
+            let identity = Identity { expires_at, ..Identity::new("ann", Method::Token) };
+            if ended {
+                identity.ended.cancel();
+            }
+            assert_eq!(identity.is_revoked(now), revoked, "{expires_at:?} {ended}");
+        }
+    }
+
+    #[test]
     fn rights_are_the_same_only_if_all_of_them_are() {
         let ann = || Identity::new("ann", Method::Token);
         let later = Identity { expires_at: Some(SystemTime::now()), ..ann() };
         assert!(ann().same_rights(&later));
-        for other in [Identity::new("bob", Method::Token), Identity { admin: true, ..ann() }, limited(&["server:git"])]
-        {
+        for other in [
+            Identity::new("bob", Method::Token),
+            Identity { admin: true, ..ann() },
+            limited(&["server:git"]),
+            ann().within_profile("work"),
+        ] {
             assert!(!ann().same_rights(&other), "{other:?}");
         }
     }

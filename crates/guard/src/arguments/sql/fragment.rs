@@ -66,9 +66,12 @@ fn opens_list(word: &str) -> bool {
 
 /// Whether a hint on a table takes locks that hold up others.
 pub(super) fn locks(statement: &[Token], at: usize) -> bool {
-    let hint = statement[at].word().is_some_and(|word| LOCK_HINTS.contains(&word));
+    // The way back to the bracket is long in a long list: only hints go it.
+    if !statement[at].word().is_some_and(|word| LOCK_HINTS.contains(&word)) {
+        return false;
+    }
     let opened = statement[..at].iter().rposition(|token| token.is('('));
-    hint && opened.is_some_and(|open| open > 0 && statement[open - 1].word() == Some("with"))
+    opened.is_some_and(|open| open > 0 && statement[open - 1].word() == Some("with"))
 }
 
 /// Judges a text that is a piece of a statement, or something else.

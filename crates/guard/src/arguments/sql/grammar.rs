@@ -265,7 +265,7 @@ fn is_one(before: &Token, token: &Token) -> bool {
 }
 
 /// Whether a value ends with this token.
-fn ends_value(token: &Token) -> bool {
+pub(super) fn ends_value(token: &Token) -> bool {
     match token {
         Token::Number(_) | Token::Quoted(_) => true,
         Token::Symbol(symbol) => matches!(symbol, ')' | ']' | '}' | '?' | '*'),
@@ -305,7 +305,8 @@ fn second_verb(statement: &[Token]) -> Option<&'static str> {
         let before = &statement[at - 1];
         let next = statement.get(at + 1);
         let is_alias = match next {
-            None => true,
+            // SQL Server takes these for a statement, and nobody calls a column so.
+            None => !matches!(word, "commit" | "rollback"),
             Some(Token::Word(next, _)) => {
                 BEHIND_ALIAS.contains(&next.as_str()) && !(next == "as" && matches!(word, "exec" | "execute"))
                     || is_hint(word, next)

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use super::lexer::Token;
-use super::words::READING;
+use super::words::{READING, TELLING_PRAGMAS};
 use super::{Certainty, Reading, grammar, places, reads_shaped};
 use crate::Finding;
 
@@ -22,6 +22,7 @@ struct Tables {
     owners: HashSet<&'static str>,
     methods: HashSet<&'static str>,
     combinators: HashSet<&'static str>,
+    pragmas: HashSet<&'static str>,
 }
 
 static TABLES: LazyLock<Tables> = LazyLock::new(|| Tables {
@@ -30,6 +31,7 @@ static TABLES: LazyLock<Tables> = LazyLock::new(|| Tables {
     owners: words_of(WORDS, Some("owners")),
     methods: words_of(WORDS, Some("methods")),
     combinators: words_of(WORDS, Some("combinators")),
+    pragmas: words_of(WORDS, Some("pragmas")),
 });
 
 /// The words of one group of a table, or of all.
@@ -82,15 +84,32 @@ pub(super) fn understood(tokens: &[Token], sure: bool) -> Understood {
     }
     // Pragmas have a table of their own.
     let is_pragma = first.first().and_then(Token::word) == Some("pragma");
+    if is_pragma && !is_known_pragma(first) {
+        return Understood::Not(ask("the pragma is not known"));
+    }
     let odd = || grammar::doubt(first).map(ask).or_else(|| places::doubt(first).map(|why| ask(&why)));
     within(first).filter(|_| !is_pragma).or_else(odd).map_or(Understood::Yes, Understood::Not)
 }
 
+/// Whether a pragma tells of the database, or of a setting that is a number or a mode.
+fn is_known_pragma(statement: &[Token]) -> bool {
+    let brackets = statement.iter().position(|token| token.is('(')).unwrap_or(statement.len());
+    let name = statement[..brackets].iter().rev().find_map(Token::word).unwrap_or_default();
+    TELLING_PRAGMAS.contains(&name) || TABLES.pragmas.contains(name)
+}
+
 fn within(statement: &[Token]) -> Option<Finding> {
     for (at, token) in statement.iter().enumerate() {
+        if token.word().is_some_and(|word| word.contains(is_invisible)) {
+            return Some(ask("it holds characters that nobody sees"));
+        }
         let follows = |symbol: char| statement.get(at + 1).is_some_and(|next| next.is(symbol));
         if token.is('{') {
             return Some(ask("braces are filled in by somebody, or run something"));
+        }
+        let escapes = at > 0 && statement[at - 1].word() == Some("u") && token.is('&');
+        if escapes && statement.get(at + 1).and_then(Token::quoted).is_some_and(|text| text.contains('\\')) {
+            return Some(ask("a name is written in escapes"));
         }
         if token.is(':') && follows('=') {
             return Some(ask("`:=` sets a variable"));
@@ -112,6 +131,11 @@ fn within(statement: &[Token]) -> Option<Finding> {
         }
     }
     None
+}
+
+/// Characters without width, which some read as blanks and others as letters.
+const fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2064}' | '\u{feff}')
 }
 
 /// Whether a word in front of a bracket is a known function, or none at all.

@@ -1,49 +1,11 @@
-//! Places that a query reads from besides its own tables: files, other machines, and tables that hold secrets.
+//! Places that a query reads from besides its own tables: files, other machines and the database itself; and queries
+//! without measure.
 
 use super::lexer::Token;
+use super::tables::Places;
 use super::words::FILE_READERS;
-use super::{arguments, fragment, grammar};
+use super::{MAX_ARGUMENT_TOKENS, arguments, catalogs, cost, dual, files, fragment, grammar, named_files};
 
-/// Tables and columns of databases that hold passwords, their hashes or keys.
-const SECRETS: &[&str] = &[
-    "pg_authid",
-    "pg_shadow",
-    "pg_user_mapping",
-    "pg_user_mappings",
-    "pg_subscription",
-    "pg_hba_file_rules",
-    "pg_ident_file_mappings",
-    "sql_logins",
-    "sysxlogins",
-    "linked_logins",
-    "user$",
-    "link$",
-    "user_history$",
-    "decrypted_secrets",
-    "duckdb_secrets",
-    "rolpassword",
-    "authentication_string",
-    "umoptions",
-    "subconninfo",
-];
-/// The same for names that others use for their own tables.
-const OWNED_SECRETS: &[(&str, &str)] = &[
-    ("mysql", "global_priv"),
-    ("mysql", "servers"),
-    ("vault", "secrets"),
-    ("auth", "refresh_tokens"),
-    ("auth", "sessions"),
-    ("auth", "mfa_factors"),
-    ("sys", "credentials"),
-    ("sys", "key_encryptions"),
-];
-/// Tables that people list users and settings from: some of their columns are secret.
-const PARTLY_SECRET: &[(&str, &str)] = &[("mysql", "user"), ("system", "users"), ("system", "server_settings")];
-/// Functions that make a long text of a short one, and those that count.
-const GROWING: &[&str] = &["repeat", "replicate", "randomblob", "zeroblob", "space", "lpad", "rpad", "array_repeat"];
-const COUNTING: &[&str] = &["generate_series", "range", "sequence", "numbers", "generate_array"];
-/// No honest text is longer, and no honest count goes further.
-const MANY: u64 = 100_000_000;
 /// Words in front of a name in quotes that say what kind of file it is.
 const FORMATS: &[&str] = &["csv", "json", "parquet", "orc", "avro", "text", "delta", "iceberg"];
 /// Settings of ClickHouse that lift limits.
@@ -52,24 +14,25 @@ const LIFTING: &[&str] = &["readonly", "allow_ddl", "allow_introspection_functio
 /// What a person should look at, if anything.
 pub(super) fn doubt(statement: &[Token]) -> Option<String> {
     let told = statement.first().and_then(Token::word).filter(|verb| matches!(*verb, "show" | "describe" | "desc"));
+    let places = Places::of(statement);
     let mut set = false;
     for (at, token) in statement.iter().enumerate() {
         let before = at.checked_sub(1).and_then(|before| statement.get(before));
         let next = statement.get(at + 1);
         let owner = before.filter(|token| token.is('.')).and_then(|_| statement.get(at.checked_sub(2)?));
         if let Some(name) = fragment::name(token) {
-            let owner = owner.and_then(fragment::name);
-            let owned = |(of, table): &(&str, &str)| owner.as_deref() == Some(*of) && name == *table;
-            let partly = PARTLY_SECRET.iter().any(owned) && shows_secrets(statement);
-            if is_secret(token, &name) || OWNED_SECRETS.iter().any(owned) || partly {
-                return Some(format!("`{name}` may hold passwords or keys"));
-            }
-            if next.is_some_and(|next| next.is('(')) && grows(&name, &statement[at + 1..]) {
-                return Some(format!("`{name}(..)` may hold up the server"));
-            }
             let reads = FILE_READERS.contains(&name.as_ref()) || name == "glob" && is_source(before);
             if reads && next.is_some_and(|next| next.is('(')) && !takes_literal(&statement[at + 1..]) {
                 return Some(format!("`{name}(..)` is given a name that is computed"));
+            }
+            if name == "merge" && is_source(before) && next.is_some_and(|next| next.is('(')) {
+                return Some("`merge(..)` reads all tables that a pattern matches".to_owned());
+            }
+            if reads && next.is_some_and(|next| next.is('(')) {
+                let folder = matches!(name.as_ref(), "iceberg_scan" | "iceberg_metadata" | "delta_scan");
+                if let Some(why) = named_files(&statement[at + 1..]).find_map(|file| files::doubt(file, folder)) {
+                    return Some(format!("`{name}(..)`: {why}"));
+                }
             }
         }
         // `'user'@'host'`
@@ -85,6 +48,15 @@ pub(super) fn doubt(statement: &[Token]) -> Option<String> {
             if told.is_some() && before.and_then(Token::word) != Some("like") && super::is_outside(text) {
                 return Some(format!("`{text}` is a file or another machine"));
             }
+            if places.is_table(at)
+                && files::is_file(text)
+                && let Some(why) = files::doubt(text, format)
+            {
+                return Some(format!("`{text}`: {why}"));
+            }
+            if format && let Some(why) = files::doubt(text, true) {
+                return Some(format!("`{text}`: {why}"));
+            }
             if is_document(text) && before.is_some_and(|token| token.is('(')) {
                 return Some("a document is read from another place".to_owned());
             }
@@ -93,48 +65,15 @@ pub(super) fn doubt(statement: &[Token]) -> Option<String> {
         if set && token.word().is_some_and(|word| LIFTING.contains(&word)) {
             return Some("the settings lift limits".to_owned());
         }
-        let bound = |at: usize| matches!(statement.get(at), Some(Token::Number(number)) if *number >= MANY);
-        if token.word() == Some("level") && (bound(at + 2) || bound(at + 3)) {
-            return Some("the query counts very far".to_owned());
-        }
         if is_source(before) && is_remote(&statement[at..]) {
             return Some("a name of four parts leads to another server".to_owned());
         }
     }
-    is_endless(statement).then(|| "the recursion has no end".to_owned())
-}
-
-/// Whether a query of a table with secret columns shows all of them, or one that is called so.
-fn shows_secrets(statement: &[Token]) -> bool {
-    const SECRET: [&str; 6] = ["passw", "auth", "secret", "token", "hash", "value"];
-    let all = statement.windows(2).any(|two| !two[0].is('(') && two[1].is('*'));
-    let whole = statement.first().and_then(Token::word) != Some("select");
-    all || whole || statement.iter().filter_map(Token::word).any(|word| SECRET.iter().any(|part| word.contains(part)))
-}
-
-/// Whether a function is told to make more than anybody reads.
-fn grows(name: &str, call: &[Token]) -> bool {
-    if !GROWING.contains(&name) && !COUNTING.contains(&name) {
-        return false;
-    }
-    let numbers: Vec<u64> = arguments(call)
-        .filter_map(|token| match token {
-            Token::Number(number) => Some(*number),
-            _ => None,
-        })
-        .collect();
-    let span = match numbers.as_slice() {
-        [one] => *one,
-        [from, to, ..] => from.abs_diff(*to),
-        [] => 0,
-    };
-    GROWING.contains(&name) && numbers.iter().any(|number| *number >= MANY) || COUNTING.contains(&name) && span >= MANY
-}
-
-/// A string is no name of a table.
-fn is_secret(token: &Token, name: &str) -> bool {
-    let quoted = token.quoted().is_some();
-    SECRETS.contains(&name) && (!quoted || name.starts_with("pg_") || name.ends_with('$'))
+    let endless = || is_endless(statement).then(|| "the recursion has no end".to_owned());
+    catalogs::doubt(statement, &places)
+        .or_else(|| cost::doubt(statement, &places))
+        .or_else(|| dual::doubt(statement))
+        .or_else(endless)
 }
 
 fn is_source(before: Option<&Token>) -> bool {
@@ -143,7 +82,7 @@ fn is_source(before: Option<&Token>) -> bool {
 
 /// Whether the first argument of a function that reads files is a string, or a list of strings.
 fn takes_literal(call: &[Token]) -> bool {
-    let inside: Vec<&Token> = arguments(call).skip(1).collect();
+    let inside: Vec<&Token> = arguments(call).skip(1).take(MAX_ARGUMENT_TOKENS).collect();
     let first: Vec<&Token> = match inside.first() {
         Some(token) if token.is('[') => {
             let end = inside.iter().position(|token| token.is(']')).unwrap_or(inside.len());

@@ -6,10 +6,11 @@ use oxc_ast::ast::{
 };
 use oxc_span::{GetSpan as _, Span};
 
+use super::effects::Call;
 use super::options::{Found, property};
-use super::scope::{Thing, Things};
-use super::{Pass, Reader, fold, rules, value};
-use crate::code::Level;
+use super::scope::{Source, Thing, Things};
+use super::{Pass, Reader, fold, rules, services, value};
+use crate::code::{Level, verbs};
 
 /// Methods that compare their argument, or show it to people.
 const COMPARING: &str = "includes has indexOf lastIndexOf startsWith endsWith add delete log warn error info debug hasOwn \
@@ -17,9 +18,8 @@ const COMPARING: &str = "includes has indexOf lastIndexOf startsWith endsWith ad
 /// Methods that take a statement.
 const STATEMENTS: &str =
     "query execute raw exec unsafe prepare run all $queryRawUnsafe $executeRawUnsafe queryRaw batch";
-/// Methods that write a file.
-const WRITES: &str = "writeFile appendFile createWriteStream rename copyFile symlink link chmod chown truncate unlink rm \
-     rmdir outputFile outputJson writeJson move copy writeTextFile write remove mkdir cp ensureFile open";
+/// Methods that give what they are called on something to keep.
+const HOLDING: &str = "append push unshift add set write end attach send field concat";
 
 pub(super) fn listed(list: &str, name: &str) -> bool {
     list.split_ascii_whitespace().any(|known| known == name)
@@ -30,11 +30,40 @@ impl Reader<'_> {
         if self.pass == Pass::Declare {
             return;
         }
-        let callee = self.things(&it.callee);
+        let (object, callee) = self.called_on(&it.callee, 0);
         let method = value::member_name(&it.callee).map(str::to_owned).or_else(|| self.computed_name(&it.callee));
         self.hand_to_callback(it, method.as_deref());
+        let given: Vec<Things> = it.arguments.iter().map(|argument| self.argument(argument, 0)).collect();
+        let last = || callee.paths().next().and_then(|path| path.rsplit('.').next()).unwrap_or_default().to_owned();
+        let last = method.clone().unwrap_or_else(last);
+        let call = Call {
+            span: it.span,
+            object: object.as_ref(),
+            callee: &callee,
+            name: &last,
+            arguments: &it.arguments,
+            given: &given,
+        };
+        if services::bounds(&verbs::snake(&last)) {
+            self.bounded.extend(services::chain(&it.callee));
+        }
+        self.file_call(&call);
         if self.pass == Pass::Learn {
+            let first = it.arguments.first().and_then(Argument::as_expression);
+            if let Some(source) = first.filter(|_| callee.paths().any(rules::is_require)) {
+                self.use_source(it.span, source);
+            }
             self.hand_over(it, &callee, method.is_some());
+            self.hand_private(&call);
+            if let Some(member) = fold::bare(&it.callee).as_member_expression().filter(|_| listed(HOLDING, &last)) {
+                given.iter().for_each(|given| self.learn_given(member.object(), given));
+            }
+            // An archive holds the files that it is told to take.
+            if let Some(member) = fold::bare(&it.callee).as_member_expression()
+                && matches!(last.as_str(), "addLocalFolder" | "addLocalFile" | "directory" | "addDirectory")
+            {
+                self.learn_given(member.object(), &Thing::Private(Source::File).into());
+            }
         }
         if self.pass != Pass::Judge {
             return;
@@ -49,10 +78,13 @@ impl Reader<'_> {
         let imported = callee.paths().find(|path| is_file_path(path)).and_then(|path| path.rsplit('.').next());
         let called = method.as_deref().or(imported).map(str::to_owned);
         if let Some(called) = &called {
-            self.method(it, called, &callee);
+            self.method(it, called);
         }
+        self.changes_folder(&call);
+        self.named_files(&call);
+        self.service_call(&call);
+        self.sending_call(&call);
         let name = method.as_deref().unwrap_or_default();
-        self.delete(it.span, name, &callee, &it.arguments);
         if !listed(COMPARING, name) {
             self.telling_arguments(&it.arguments);
         }
@@ -81,11 +113,7 @@ impl Reader<'_> {
         if rules::takes_code(path) && first.is_none() && !it.arguments.is_empty() {
             self.ask(it.span, "code-dynamic", format!("`{path}` may run text as code"));
         }
-        if rules::takes_code(path)
-            && first.is_some_and(|first| {
-                self.things(first).known.iter().any(|thing| matches!(thing, Thing::Text(_) | Thing::Worked))
-            })
-        {
+        if rules::takes_code(path) && first.is_some_and(|first| self.things(first).known.iter().any(Thing::is_text)) {
             self.refuse(it.span, "code-dynamic", format!("`{path}` runs text as code"));
         }
         if self.level == Level::Readonly && path == "fetch" && !self.only_reads(it) {
@@ -138,7 +166,7 @@ impl Reader<'_> {
         }
     }
 
-    fn method<'a>(&mut self, it: &CallExpression<'a>, method: &str, callee: &Things) {
+    fn method<'a>(&mut self, it: &CallExpression<'a>, method: &str) {
         let text =
             |at: usize| it.arguments.get(at).and_then(Argument::as_expression).and_then(|first| self.text(first));
         let first = text(0);
@@ -160,15 +188,6 @@ impl Reader<'_> {
                 self.ask(it.span, "code-page", "an attribute that runs code".to_owned());
             }
             _ => {}
-        }
-        let bare = method.strip_suffix("Sync").unwrap_or(method);
-        let is_file = callee.paths().any(is_file_path) || method != bare || listed("writeFile appendFile", bare);
-        if is_file && listed(WRITES, bare) {
-            let mut paths = it.arguments.iter().take(2).filter_map(Argument::as_expression);
-            let outside = paths.any(|path| self.begins_outside(path));
-            if outside {
-                self.ask(it.span, "code-reach", "a file outside of the project is changed".to_owned());
-            }
         }
     }
 
@@ -223,6 +242,16 @@ impl Reader<'_> {
         if callee.has(&Thing::Made) {
             self.made(it.span);
         }
+        let given: Vec<Things> = it.arguments.iter().map(|argument| self.argument(argument, 0)).collect();
+        let name = callee.paths().next().and_then(|path| path.rsplit(['.', ':']).next()).unwrap_or_default().to_owned();
+        let call =
+            Call { span: it.span, object: None, callee: &callee, name: &name, arguments: &it.arguments, given: &given };
+        self.file_call(&call);
+        self.named_files(&call);
+        self.command(&call);
+        if ["Command", "Request", "Socket", "Source", "Mail"].iter().any(|end| name.ends_with(end)) || name == "ws" {
+            self.sending_call(&call);
+        }
         for path in callee.paths() {
             self.options(it.span, path, &it.arguments);
             let request = matches!(path, "Request" | "node:undici.Request");
@@ -237,10 +266,23 @@ impl Reader<'_> {
 
     /// What an assignment changes besides names.
     pub(super) fn assignment(&mut self, it: &AssignmentExpression<'_>) {
+        let Some(member) = it.left.as_member_expression() else {
+            if let oxc_ast::ast::AssignmentTarget::AssignmentTargetIdentifier(name) = &it.left
+                && self.pass == Pass::Judge
+                && name.name == "location"
+            {
+                self.leads_page(it, &Things::unknown(), Some("location"));
+            }
+            return;
+        };
+        if self.pass == Pass::Learn {
+            let given = self.things(&it.right);
+            self.learn_given(member.object(), &given);
+            self.learn_field(member, &given);
+        }
         if self.pass != Pass::Judge {
             return;
         }
-        let Some(member) = it.left.as_member_expression() else { return };
         let object = self.things(member.object());
         let name = member.static_property_name().map(str::to_owned).or_else(|| match member {
             oxc_ast::ast::MemberExpression::ComputedMemberExpression(member) => self.text(&member.expression),
@@ -249,6 +291,8 @@ impl Reader<'_> {
         if object.paths().any(|path| path == "process.env") {
             self.set_environment(it.span, name.as_deref());
         }
+        self.leads_page(it, &object, name.as_deref());
+        self.sets_client(it, &object, name.as_deref());
         if object.paths().any(|path| matches!(path, "Object.prototype" | "Function.prototype")) {
             self.ask(it.span, "code-dynamic", "what every object has is changed".to_owned());
         }

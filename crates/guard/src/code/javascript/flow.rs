@@ -1,13 +1,18 @@
 //! What calls hand over: parameters of the program's own functions, and what is called by way of something else.
 
-use oxc_ast::ast::{Argument, CallExpression, Expression};
+use oxc_ast::ast::{Argument, CallExpression, Expression, MemberExpression};
 
 use super::calls::listed;
-use super::scope::{Thing, Things};
-use super::{Place, Reader, fold, rules};
+use super::effects::Call;
+use super::rules::effects::{self, FileEffect};
+use super::scope::{Source, Thing, Things};
+use super::{Place, Reader, content, fold, rules};
 
 /// Parameters of a function that are followed.
 const MOST_PARAMETERS: usize = 8;
+/// Objects that are written down, and names in each, that are followed.
+const MOST_OBJECTS: usize = 500;
+const MOST_FIELDS: usize = 32;
 
 impl Reader<'_> {
     /// A module that is awaited by way of `then` is what the callback is called with.
@@ -76,6 +81,98 @@ impl Reader<'_> {
         }
     }
 
+    /// What callbacks are called with: the parts of a list, what was read, what is typed.
+    pub(super) fn hand_private(&mut self, call: &Call<'_, '_>) {
+        let callbacks: Vec<u32> = call.given.iter().flat_map(Things::functions).collect();
+        if callbacks.is_empty() {
+            return;
+        }
+        let mut hands: Vec<(usize, Things)> = Vec::new();
+        for path in call.callee.paths() {
+            match effects::of_function(path) {
+                Some((FileEffect::Read, _)) => hands.push((1, Thing::Private(Source::File).into())),
+                Some((FileEffect::List | FileEffect::Find, _)) => hands.push((1, content::answer(path, call.given))),
+                _ => {}
+            }
+        }
+        if let Some(object) = call.object {
+            match call.name {
+                "then" => hands.push((0, content::held(object))),
+                "map" | "forEach" | "filter" | "flatMap" | "some" | "every" | "find" => {
+                    let elements = self.elements(object);
+                    let mut held = content::held(&elements);
+                    for path in elements.paths().filter(|path| path.starts_with("document.")) {
+                        held.add(Things::path(path));
+                    }
+                    hands.push((0, held));
+                }
+                "reduce" => hands.push((1, content::held(&self.elements(object)))),
+                "on" | "once" => hands.push((0, content::held(object))),
+                "addEventListener" => {
+                    let typed = call.given.first().and_then(Things::text).is_some_and(|event| {
+                        matches!(event, "keydown" | "keyup" | "keypress" | "input" | "change" | "paste" | "copy")
+                    });
+                    if typed {
+                        hands.push((0, Thing::Private(Source::Page).into()));
+                    }
+                }
+                _ => {}
+            }
+        }
+        for callback in callbacks {
+            for (at, things) in &hands {
+                self.called_with(callback, *at, things.clone());
+            }
+        }
+    }
+
+    /// What an object that is written down is given later.
+    pub(super) fn learn_field(&mut self, member: &MemberExpression<'_>, given: &Things) {
+        let private = match member {
+            MemberExpression::PrivateFieldExpression(member) => Some(member.field.name.as_str()),
+            _ => None,
+        };
+        let Some(name) = member.static_property_name().or(private) else { return };
+        if matches!(fold::bare(member.object()), Expression::ThisExpression(_)) {
+            self.keep_member(name, given.clone());
+        }
+        let object = self.things(member.object());
+        for thing in &object.known {
+            let Thing::Object(start) = thing else { continue };
+            self.keep_field(*start, name, given.clone());
+        }
+    }
+
+    /// Remembers what a member of the program's own objects holds.
+    pub(super) fn keep_member(&mut self, name: &str, things: Things) {
+        if self.members.len() < MOST_OBJECTS || self.members.contains_key(name) {
+            let known = self.members.entry(name.to_owned()).or_insert_with(Things::unknown);
+            if known.takes(things) {
+                self.forget();
+            }
+        }
+    }
+
+    /// Remembers what an object or a list holds.
+    pub(super) fn keep_field(&mut self, start: u32, name: &str, things: Things) {
+        if self.objects.len() >= MOST_OBJECTS && !self.objects.contains_key(&start) {
+            return;
+        }
+        let fields = self.objects.entry(start).or_default();
+        let is_full = fields.len() >= MOST_FIELDS;
+        let news = match fields.iter_mut().find(|(key, _)| key == name) {
+            Some((_, known)) => known.takes(things),
+            None if is_full => false,
+            None => {
+                fields.push((name.to_owned(), things));
+                true
+            }
+        };
+        if news {
+            self.forget();
+        }
+    }
+
     fn called_with(&mut self, function: u32, at: usize, things: Things) {
         if at >= MOST_PARAMETERS {
             return;
@@ -84,8 +181,7 @@ impl Reader<'_> {
         if parameters.len() <= at {
             parameters.resize(at + 1, Things::unknown());
         }
-        if let Some(parameter) = parameters.get_mut(at) {
-            parameter.add(things);
-        }
+        let news = parameters.get_mut(at).is_some_and(|parameter| parameter.takes(things));
+        self.learned |= news;
     }
 }

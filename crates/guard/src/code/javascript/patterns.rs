@@ -22,15 +22,18 @@ impl Reader<'_> {
                 }
                 if let Some(rest) = &object.rest {
                     self.use_things(rest.span, &things, Place::Value);
-                    self.bind(&rest.argument, Things::unknown(), var);
+                    let mut others = Things::unknown();
+                    others.add_private(&things);
+                    self.bind(&rest.argument, others, var);
                 }
             }
             BindingPattern::ArrayPattern(array) => {
+                let held = self.elements(&things);
                 for element in array.elements.iter().flatten() {
-                    self.bind(element, Things::unknown(), var);
+                    self.bind(element, held.clone(), var);
                 }
                 if let Some(rest) = &array.rest {
-                    self.bind(&rest.argument, Things::unknown(), var);
+                    self.bind(&rest.argument, held, var);
                 }
             }
             BindingPattern::AssignmentPattern(default) => {
@@ -47,8 +50,15 @@ impl Reader<'_> {
             // A `var` of the program leaves a global of its name as it is.
             Pass::Declare if var && self.scopes.var_is_global() && rules::is_judged(name) => {}
             Pass::Declare => self.scopes.declare(name, var),
-            Pass::Learn => self.scopes.learn(name, things),
+            Pass::Learn => self.learn(name, things),
             Pass::Judge => {}
+        }
+    }
+
+    /// A name holds this as well.
+    pub(super) fn learn(&mut self, name: &str, things: Things) {
+        if self.scopes.learn(name, things) {
+            self.forget();
         }
     }
 
@@ -84,6 +94,8 @@ impl Reader<'_> {
         let guarded = object.functions().next().is_some()
             || object.paths().any(|path| {
                 rules::is_guarded(path) && path != "process.env"
+                    || rules::effects::is_files(path)
+                    || !path.contains('(') && rules::effects::package(path).is_some_and(rules::effects::is_client)
                     || rules::is_function(path)
                     || rules::refused(path).is_some()
             });
@@ -109,7 +121,7 @@ impl Reader<'_> {
         match target {
             AssignmentTarget::AssignmentTargetIdentifier(name) => {
                 if self.pass == Pass::Learn {
-                    self.scopes.learn(name.name.as_str(), things.clone());
+                    self.learn(name.name.as_str(), things.clone());
                 }
             }
             AssignmentTarget::ObjectAssignmentTarget(object) => {
@@ -125,7 +137,7 @@ impl Reader<'_> {
                                 part.add(self.things(default));
                             }
                             if self.pass == Pass::Learn {
-                                self.scopes.learn(name, part);
+                                self.learn(name, part);
                             }
                         }
                         AssignmentTargetProperty::AssignmentTargetPropertyProperty(it) => {

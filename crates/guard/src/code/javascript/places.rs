@@ -95,6 +95,8 @@ impl Reader<'_> {
         }
         if rules::is_telling_text(text) {
             self.ask(span, "code-reach", "a file or address that holds credentials or is run by others".to_owned());
+        } else if text.contains("constructor.constructor") || text.contains("constructor(") {
+            self.ask(span, "code-dynamic", "a text that reaches for the maker of functions".to_owned());
         } else if rules::is_active(text) {
             self.ask(span, "code-page", "a text that runs code where it is shown".to_owned());
         }

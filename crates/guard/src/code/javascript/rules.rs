@@ -1,11 +1,12 @@
 //! What is known about JavaScript's globals and Node's modules: which of them lead where a program may not go, and
 //! which a person is asked about.
 
+pub(super) mod effects;
 mod packages;
 mod texts;
 
 pub(super) use packages::{is_known, option_asked, package_asked};
-pub(super) use texts::{Target, delete_target, is_active, is_named_environment, is_outside, is_telling_text};
+pub(super) use texts::{is_active, is_named_environment, is_telling_text};
 
 pub(super) type Why = (&'static str, &'static str);
 
@@ -102,6 +103,7 @@ const ASKED: &[(&str, Why)] = &[
     ("document.execCommand", BROWSER),
     ("document.write", BROWSER),
     ("document.writeln", BROWSER),
+    ("indexedDB.deleteDatabase", BROWSER),
     ("navigator.serviceWorker.register", BROWSER),
     ("node:crypto.setEngine", NATIVE),
     ("node:http.Server", SOCKET),

@@ -17,6 +17,36 @@ pub(super) enum Thing {
     Chosen,
     /// What such a member answered when it was called.
     Made,
+    /// A text of which only the beginning and the end are known.
+    Partial(String, String),
+    /// A name that was found in this folder; in one that is not known without it.
+    Listed(String),
+    /// A text that is decoded, or put together out of codes.
+    Opaque,
+    /// An object or a list that is written down, by where it begins.
+    Object(u32),
+    /// It comes from what is nobody else's business.
+    Private(Source),
+}
+
+impl Thing {
+    /// Whether it is a text, known or not.
+    pub(super) const fn is_text(&self) -> bool {
+        matches!(self, Self::Text(_) | Self::Worked | Self::Partial(..) | Self::Opaque)
+    }
+}
+
+/// Where something private was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Source {
+    File,
+    /// A part of what a file says.
+    Part,
+    /// The whole environment, or a variable that is chosen at run time.
+    Environment,
+    Variable(String),
+    /// A page, what a browser keeps or what is typed into it.
+    Page,
 }
 
 /// Things one name is followed to at most.
@@ -61,22 +91,56 @@ impl Things {
         })
     }
 
+    /// What of it is private.
+    pub(super) fn private(&self) -> impl Iterator<Item = &Source> {
+        self.known.iter().filter_map(|thing| match thing {
+            Thing::Private(source) => Some(source),
+            _ => None,
+        })
+    }
+
+    pub(super) fn add_private(&mut self, other: &Self) {
+        for source in other.private() {
+            self.push(Thing::Private(source.clone()));
+        }
+    }
+
+    /// What is known of something else, which this may be as well.
+    pub(super) fn add_known(&mut self, other: &Self) {
+        for thing in &other.known {
+            self.push(thing.clone());
+        }
+    }
+
+    pub(super) fn push(&mut self, thing: Thing) {
+        self.add(thing.into());
+    }
+
     pub(super) fn has(&self, thing: &Thing) -> bool {
         self.known.contains(thing)
     }
 
     pub(super) fn add(&mut self, other: Self) {
+        self.takes(other);
+    }
+
+    /// Adds what is known of something else; whether that was news is answered.
+    pub(super) fn takes(&mut self, other: Self) -> bool {
+        let mut news = other.open && !self.open;
         self.open |= other.open;
         for thing in other.known {
             if self.known.contains(&thing) {
                 continue;
             }
             if self.known.len() >= MOST {
+                news |= !self.open;
                 self.open = true;
-                return;
+                return news;
             }
             self.known.push(thing);
+            news = true;
         }
+        news
     }
 }
 
@@ -160,11 +224,9 @@ impl Scopes {
         self.holder(name).and_then(|at| self.all.get(at)?.names.get(name))
     }
 
-    pub(super) fn learn(&mut self, name: &str, things: Things) {
-        if let Some(known) =
-            self.holder(name).and_then(|at| self.all.get_mut(at)).and_then(|scope| scope.names.get_mut(name))
-        {
-            known.add(things);
-        }
+    /// Whether that was news is answered.
+    pub(super) fn learn(&mut self, name: &str, things: Things) -> bool {
+        let holder = self.holder(name).and_then(|at| self.all.get_mut(at));
+        holder.and_then(|scope| scope.names.get_mut(name)).is_some_and(|known| known.takes(things))
     }
 }

@@ -1,22 +1,24 @@
 //! What expressions stand for: names, members, modules and texts that can be followed.
 
 use oxc_ast::ast::{
-    Argument, ArrayExpressionElement, BinaryOperator, CallExpression, ChainElement, ComputedMemberExpression,
-    Expression, NewExpression,
+    ArrayExpressionElement, BinaryOperator, ChainElement, ComputedMemberExpression, Expression, ObjectPropertyKind,
 };
 
-use super::scope::{Thing, Things};
-use super::{Pass, Reader, This, fold, module_path, rules};
+use oxc_span::GetSpan as _;
+
+use super::scope::{Source, Thing, Things};
+use super::{Pass, Reader, This, answers, content, fold, module_path, rules};
 
 /// Members of members that are followed.
-const LONGEST_CHAIN: usize = 60;
+const LONGEST_CHAIN: usize = 20_000;
 /// Bytes of a qualified name.
-const LONGEST_PATH: usize = 200;
+pub(super) const LONGEST_PATH: usize = 200;
 
 impl Reader<'_> {
     /// The text that an expression is known to be.
     pub(super) fn text(&self, expression: &Expression<'_>) -> Option<String> {
-        fold::text(expression, &|name| self.scopes.find(name).and_then(Things::text).map(str::to_owned))
+        let of = |name: &str| self.scopes.find(name).and_then(Things::text).map(str::to_owned);
+        fold::text(expression, &fold::Names { of: &of, known: &self.texts })
     }
 
     /// What an expression may stand for, as far as that is known.
@@ -34,10 +36,24 @@ impl Reader<'_> {
     }
 
     // A chain longer than this is followed by nobody, and may begin with the object that holds all others.
-    fn deep(&self, expression: &Expression<'_>, depth: usize) -> Things {
+    pub(super) fn deep(&self, expression: &Expression<'_>, depth: usize) -> Things {
         if depth > LONGEST_CHAIN {
             return Things { open: true, ..Things::path("globalThis") };
         }
+        let inner = fold::bare(expression);
+        if matches!(inner, Expression::Identifier(_) | Expression::StringLiteral(_)) {
+            return self.work_out(inner, depth);
+        }
+        let span = inner.span();
+        if let Some(known) = self.worked.borrow().get(&(span.start, span.end)) {
+            return known.clone();
+        }
+        let things = stacker::maybe_grow(64 << 10, 4 << 20, || self.work_out(inner, depth));
+        self.worked.borrow_mut().insert((span.start, span.end), things.clone());
+        things
+    }
+
+    fn work_out(&self, expression: &Expression<'_>, depth: usize) -> Things {
         if let Some(text) = self.text(expression) {
             return Thing::Text(text).into();
         }
@@ -49,7 +65,12 @@ impl Reader<'_> {
             }
             Expression::ImportMeta(_) => Things::path("import.meta"),
             Expression::StaticMemberExpression(member) => {
-                self.member_of(&self.deep(&member.object, depth), Some(member.property.name.as_str()))
+                let name = member.property.name.as_str();
+                let things = self.member_of(&self.deep(&member.object, depth), Some(name));
+                self.own_member(&member.object, name, things)
+            }
+            Expression::PrivateFieldExpression(member) => {
+                self.own_member(&member.object, member.field.name.as_str(), Things::unknown())
             }
             Expression::ComputedMemberExpression(member) => self.computed(member, depth),
             Expression::ChainExpression(chain) => match &chain.expression {
@@ -63,7 +84,7 @@ impl Reader<'_> {
             },
             Expression::CallExpression(call) => self.answer(call, depth),
             Expression::NewExpression(call) => self.instance(call, depth),
-            Expression::TaggedTemplateExpression(tagged) => called(&self.deep(&tagged.tag, depth)),
+            Expression::TaggedTemplateExpression(tagged) => answers::called(&self.deep(&tagged.tag, depth)),
             Expression::AwaitExpression(inner) => self.deep(&inner.argument, depth),
             Expression::ImportExpression(import) => self.module(&import.source),
             Expression::LogicalExpression(either) => {
@@ -80,21 +101,61 @@ impl Reader<'_> {
                 sequence.expressions.last().map_or_else(Things::unknown, |last| self.deep(last, depth))
             }
             Expression::AssignmentExpression(assignment) => self.deep(&assignment.right, depth),
+            Expression::YieldExpression(inner) => {
+                inner.argument.as_ref().map_or_else(Things::unknown, |inner| self.deep(inner, depth))
+            }
             Expression::FunctionExpression(function) => Thing::Function(function.span.start).into(),
             Expression::ArrowFunctionExpression(function) => Thing::Function(function.span.start).into(),
             Expression::ClassExpression(class) => Thing::Function(class.span.start).into(),
             Expression::ArrayExpression(list) => {
-                let elements = list.elements.iter().filter_map(ArrayExpressionElement::as_expression);
-                self.held(elements, depth)
+                let mut things = Things { open: true, ..Thing::Object(list.span.start).into() };
+                for element in &list.elements {
+                    let element = match element {
+                        ArrayExpressionElement::SpreadElement(spread) => Some(&spread.argument),
+                        element => element.as_expression(),
+                    };
+                    if let Some(element) = element {
+                        let element = self.deep(element, depth);
+                        things.add_private(&element);
+                        for thing in [Thing::Chosen, Thing::Made] {
+                            if element.has(&thing) {
+                                things.push(thing);
+                            }
+                        }
+                    }
+                }
+                things
             }
-            Expression::TemplateLiteral(_) => Thing::Worked.into(),
+            Expression::ObjectExpression(object) => {
+                let mut things = Things { open: true, ..Thing::Object(object.span.start).into() };
+                for property in &object.properties {
+                    let value = match property {
+                        ObjectPropertyKind::SpreadProperty(spread) => &spread.argument,
+                        ObjectPropertyKind::ObjectProperty(property) => &property.value,
+                    };
+                    things.add_private(&self.deep(value, depth));
+                }
+                things
+            }
+            Expression::TemplateLiteral(template) => {
+                let parts: Vec<Things> = template.expressions.iter().map(|part| self.deep(part, depth)).collect();
+                content::template(template, &parts)
+            }
             Expression::BinaryExpression(binary) if binary.operator == BinaryOperator::Addition => {
-                let is_text = |things: Things| matches!(things.known.as_slice(), [Thing::Text(_) | Thing::Worked]);
-                let text = is_text(self.deep(&binary.left, depth)) || is_text(self.deep(&binary.right, depth));
-                if text { Thing::Worked.into() } else { Things::unknown() }
+                content::sum(&self.deep(&binary.left, depth), &self.deep(&binary.right, depth))
             }
             _ => Things::unknown(),
         }
+    }
+
+    /// What the program keeps in a member of its own objects.
+    pub(super) fn own_member(&self, object: &Expression<'_>, name: &str, mut things: Things) -> Things {
+        if matches!(fold::bare(object), Expression::ThisExpression(_))
+            && let Some(known) = self.members.get(name)
+        {
+            things.add(known.clone());
+        }
+        things
     }
 
     fn computed(&self, member: &ComputedMemberExpression<'_>, depth: usize) -> Things {
@@ -115,7 +176,7 @@ impl Reader<'_> {
 
     /// The member of an object; without a name for one that is chosen at run time.
     pub(super) fn member_of(&self, object: &Things, name: Option<&str>) -> Things {
-        let Some(name) = name else { return Things { known: vec![Thing::Chosen], open: true } };
+        let Some(name) = name else { return self.chosen_of(object) };
         let mut things = Things { known: Vec::new(), open: object.open || object.known.is_empty() };
         for thing in &object.known {
             match thing {
@@ -124,102 +185,70 @@ impl Reader<'_> {
                         if name == "value" && path.starts_with("Object.getOwnPropertyDescriptor") {
                             things.add(Thing::Chosen.into());
                         }
+                        if let Some(source) = content::source_of(&path) {
+                            things.push(Thing::Private(source));
+                        }
                         things.add(Things::path(path));
                     }
                     None => things.open = true,
                 },
+                Thing::Object(start) => match self.field(*start, name) {
+                    Some(field) => things.add(field),
+                    None => things.open = true,
+                },
+                Thing::Private(_) | Thing::Listed(_) if content::tells_nothing(name) => things.open = true,
+                Thing::Private(Source::File) => things.push(Thing::Private(Source::Part)),
+                Thing::Private(_) | Thing::Listed(_) => things.push(thing.clone()),
+                // What an address or a file is called.
+                Thing::Text(_) | Thing::Partial(..) if matches!(name, "pathname" | "href" | "name" | "path") => {
+                    things.push(thing.clone());
+                }
                 // What was made may be a list of what was made.
                 Thing::Made | Thing::Chosen if name.starts_with(|c: char| c.is_ascii_digit()) => {
                     things.add(thing.clone().into());
                 }
-                Thing::Text(_) | Thing::Worked | Thing::Function(_) | Thing::Chosen | Thing::Made => things.open = true,
+                Thing::Text(_)
+                | Thing::Worked
+                | Thing::Function(_)
+                | Thing::Chosen
+                | Thing::Made
+                | Thing::Partial(..)
+                | Thing::Opaque => things.open = true,
             }
         }
         things
+    }
+
+    /// A member that is chosen at run time: it may be any.
+    fn chosen_of(&self, object: &Things) -> Things {
+        let mut things = Things { known: vec![Thing::Chosen], open: true };
+        for thing in &object.known {
+            match thing {
+                Thing::Path(path) if content::is_environment(path) => things.push(Thing::Private(Source::Environment)),
+                Thing::Object(start) => {
+                    for (_, value) in self.objects.get(start).into_iter().flatten() {
+                        things.add_known(value);
+                    }
+                }
+                Thing::Private(_) | Thing::Listed(_) => things.push(thing.clone()),
+                _ => {}
+            }
+        }
+        things
+    }
+
+    /// What an object or a list that is written down holds under a name.
+    pub(super) fn field(&self, start: u32, name: &str) -> Option<Things> {
+        let fields = self.objects.get(&start)?;
+        let is_index = name.starts_with(|c: char| c.is_ascii_digit());
+        let wanted = if is_index { "*" } else { name };
+        fields.iter().find(|(key, _)| key == wanted).map(|(_, things)| things.clone())
     }
 
     /// The module of a name, where that is a text.
     pub(super) fn module(&self, source: &Expression<'_>) -> Things {
         self.text(source).map_or_else(Things::unknown, |name| Things::path(module_path(&name)))
     }
-
-    fn answer(&self, call: &CallExpression<'_>, depth: usize) -> Things {
-        let callee = self.deep(&call.callee, depth);
-        let mut things = Things { known: Vec::new(), open: callee.open };
-        for thing in callee.known {
-            things.add(match thing {
-                Thing::Path(path) if rules::is_require(&path) => {
-                    let source = call.arguments.first().and_then(Argument::as_expression);
-                    source.map_or_else(Things::unknown, |source| self.module(source))
-                }
-                Thing::Path(path) if path == "node:module.createRequire" => Things::path("require"),
-                Thing::Path(path) if path == "Reflect.get" => Thing::Chosen.into(),
-                Thing::Path(path) if matches!(path.as_str(), "atob" | "String" | "decodeURIComponent" | "unescape") => {
-                    Thing::Worked.into()
-                }
-                Thing::Function(start) => {
-                    let mut things = self.returns.get(&start).cloned().unwrap_or_default();
-                    things.open = true;
-                    things
-                }
-                other => called(&other.into()),
-            });
-        }
-        // A member chosen at run time that is handed to a method is called by it.
-        let chosen = |argument: &Argument<'_>| {
-            argument.as_expression().is_some_and(|argument| {
-                matches!(
-                    fold::bare(argument),
-                    Expression::Identifier(_) | Expression::ComputedMemberExpression(_) | Expression::CallExpression(_)
-                ) && self.deep(argument, depth).has(&Thing::Chosen)
-            })
-        };
-        if takes_callback(&call.callee) && call.arguments.iter().any(chosen) {
-            things.add(Thing::Made.into());
-        }
-        // What was made is handed through.
-        let handed = self.held(call.arguments.iter().filter_map(Argument::as_expression), depth);
-        if handed.has(&Thing::Made) {
-            things.add(Thing::Made.into());
-        }
-        if let Some(name) = member_name(&call.callee)
-            && gives_text(name)
-        {
-            things.add(Thing::Worked.into());
-        }
-        things
-    }
-
-    /// What a list holds that was chosen or made at run time.
-    fn held<'e, 'a: 'e>(&self, elements: impl Iterator<Item = &'e Expression<'a>>, depth: usize) -> Things {
-        let mut things = Things::unknown();
-        for element in elements {
-            let element = self.deep(element, depth);
-            for thing in [Thing::Chosen, Thing::Made] {
-                if element.has(&thing) {
-                    things.add(thing.into());
-                }
-            }
-        }
-        things
-    }
-
-    fn instance(&self, call: &NewExpression<'_>, depth: usize) -> Things {
-        called(&self.deep(&call.callee, depth))
-    }
-}
-
-/// What a call answers.
-fn called(callee: &Things) -> Things {
-    let mut things = Things { known: Vec::new(), open: callee.open };
-    for thing in &callee.known {
-        match thing {
-            Thing::Path(path) if path.len() < LONGEST_PATH => things.add(Things::path(format!("{path}()"))),
-            Thing::Chosen => things.add(Thing::Made.into()),
-            _ => things.open = true,
-        }
-    }
-    things
 }
 
 /// The qualified name of a member.
@@ -244,36 +273,4 @@ pub(super) fn member_name<'e>(expression: &'e Expression<'_>) -> Option<&'e str>
         },
         _ => None,
     }
-}
-
-/// Methods that call what they are given and answer what that answers.
-fn takes_callback(callee: &Expression<'_>) -> bool {
-    matches!(
-        member_name(callee),
-        Some("map" | "flatMap" | "from" | "reduce" | "then" | "apply" | "construct" | "call" | "bind" | "attempt")
-    )
-}
-
-/// Methods that answer a text.
-fn gives_text(method: &str) -> bool {
-    matches!(
-        method,
-        "slice"
-            | "substring"
-            | "substr"
-            | "join"
-            | "toString"
-            | "replace"
-            | "replaceAll"
-            | "trim"
-            | "toLowerCase"
-            | "toUpperCase"
-            | "charAt"
-            | "repeat"
-            | "padStart"
-            | "padEnd"
-            | "fromCharCode"
-            | "fromCodePoint"
-            | "stringify"
-    )
 }

@@ -3,17 +3,18 @@
 use std::cell::Cell;
 
 use oxc_ast::ast::{
-    Argument, ArrowFunctionBody, ArrowFunctionExpression, AssignmentExpression, BinaryExpression, BinaryOperator,
-    CallExpression, CatchParameter, Class, ClassType, ComputedMemberExpression, ConditionalExpression,
-    ExportAllDeclaration, ExportDeclaration, ExportFromDeclaration, Expression, ForStatementLeft, FormalParameter,
-    FormalParameterRest, Function, FunctionBody, FunctionType, IdentifierReference, IfStatement, ImportDeclaration,
-    ImportDeclarationSpecifier, ImportExpression, ImportOrExportKind, LogicalExpression, LogicalOperator,
-    MethodDefinition, NewExpression, ObjectProperty, Program, PropertyDefinition, ReturnStatement, Statement,
-    StaticBlock, StaticMemberExpression, StringLiteral, TSClassImplements, TSEnumDeclaration,
-    TSExternalModuleDeclaration, TSGlobalDeclaration, TSImportEqualsDeclaration, TSInterfaceDeclaration,
-    TSModuleReference, TSNamespaceDeclaration, TSType, TSTypeAliasDeclaration, TSTypeAnnotation, TSTypeName,
-    TSTypeParameterDeclaration, TSTypeParameterInstantiation, TaggedTemplateExpression, TemplateElement,
-    UnaryExpression, UnaryOperator, VariableDeclaration, VariableDeclarationKind, VariableDeclarator, WithStatement,
+    Argument, ArrayExpression, ArrayExpressionElement, ArrowFunctionBody, ArrowFunctionExpression,
+    AssignmentExpression, BinaryExpression, BinaryOperator, CallExpression, CatchParameter, Class, ClassType,
+    ComputedMemberExpression, ConditionalExpression, ExportAllDeclaration, ExportDeclaration, ExportFromDeclaration,
+    Expression, ForOfStatement, ForStatementLeft, FormalParameter, FormalParameterRest, Function, FunctionBody,
+    FunctionType, IdentifierReference, IfStatement, ImportDeclaration, ImportDeclarationSpecifier, ImportExpression,
+    ImportOrExportKind, LogicalExpression, LogicalOperator, MethodDefinition, NewExpression, ObjectExpression,
+    ObjectProperty, ObjectPropertyKind, Program, PropertyDefinition, ReturnStatement, Statement, StaticBlock,
+    StaticMemberExpression, StringLiteral, TSClassImplements, TSEnumDeclaration, TSExternalModuleDeclaration,
+    TSGlobalDeclaration, TSImportEqualsDeclaration, TSInterfaceDeclaration, TSModuleReference, TSNamespaceDeclaration,
+    TSType, TSTypeAliasDeclaration, TSTypeAnnotation, TSTypeName, TSTypeParameterDeclaration,
+    TSTypeParameterInstantiation, TaggedTemplateExpression, TemplateElement, UnaryExpression, UnaryOperator,
+    VariableDeclaration, VariableDeclarationKind, VariableDeclarator, WithStatement,
 };
 use oxc_ast_visit::{Visit, walk};
 use oxc_span::GetSpan as _;
@@ -168,9 +169,13 @@ impl<'a> Visit<'a> for Reader<'_> {
         self.visit_expression(&it.callee);
         self.place = Place::Value;
         let shown = self.shown_only(&it.callee);
+        // Tests put something else in the place of a function.
+        let stands_in = matches!(value::member_name(&it.callee), Some("spyOn" | "stub" | "mocked"));
+        let followed = stands_in || self.things(&it.callee).paths().any(|path| path == "node:util.promisify");
         for argument in &it.arguments {
             let receives = matches!(argument, Argument::ThisExpression(_)) && takes_receiver(&it.callee);
-            self.place = if shown || receives { Place::Compared } else { Place::Value };
+            let usual = if followed { Place::Alias } else { Place::Value };
+            self.place = if shown || receives { Place::Compared } else { usual };
             self.visit_argument(argument);
         }
         self.place = Place::Value;
@@ -187,6 +192,15 @@ impl<'a> Visit<'a> for Reader<'_> {
     fn visit_tagged_template_expression(&mut self, it: &TaggedTemplateExpression<'a>) {
         if self.things(&it.tag).has(&Thing::Made) {
             self.made(it.span);
+        }
+        if self.pass == Pass::Judge {
+            let texts: Vec<&str> = it
+                .quasi
+                .quasis
+                .iter()
+                .map(|text| text.value.cooked.as_ref().map_or("", |text| text.as_str()))
+                .collect();
+            self.template_destroys(it.span, &texts.join("x"));
         }
         self.place = Place::Callee;
         self.visit_expression(&it.tag);
@@ -205,6 +219,7 @@ impl<'a> Visit<'a> for Reader<'_> {
 
     fn visit_object_property(&mut self, it: &ObjectProperty<'a>) {
         let name = it.key.static_name().map(std::borrow::Cow::into_owned);
+        let name = name.or_else(|| it.key.as_expression().and_then(|key| self.text(key)));
         if let Some(name) = &name {
             self.defines(name, &it.value);
             if let Some(why) = rules::option_asked("", name) {
@@ -329,28 +344,64 @@ impl<'a> Visit<'a> for Reader<'_> {
         }
     }
 
+    fn visit_for_of_statement(&mut self, it: &ForOfStatement<'a>) {
+        self.each = self.elements(&self.things(&it.right));
+        walk::walk_for_of_statement(self, it);
+    }
+
+    fn visit_object_expression(&mut self, it: &ObjectExpression<'a>) {
+        if self.pass == Pass::Learn {
+            for property in &it.properties {
+                let ObjectPropertyKind::ObjectProperty(property) = property else { continue };
+                let name = property.key.static_name().map(std::borrow::Cow::into_owned);
+                let name = name.or_else(|| property.key.as_expression().and_then(|key| self.text(key)));
+                if let Some(name) = name {
+                    let things = self.things(&property.value);
+                    self.keep_field(it.span.start, &name, things);
+                }
+            }
+        }
+        walk::walk_object_expression(self, it);
+    }
+
+    fn visit_array_expression(&mut self, it: &ArrayExpression<'a>) {
+        if self.pass == Pass::Learn {
+            for element in &it.elements {
+                let things = match element {
+                    ArrayExpressionElement::SpreadElement(spread) => self.elements(&self.things(&spread.argument)),
+                    element => element.as_expression().map_or_else(Things::unknown, |element| self.things(element)),
+                };
+                self.keep_field(it.span.start, "*", things);
+            }
+        }
+        walk::walk_array_expression(self, it);
+    }
+
     fn visit_for_statement_left(&mut self, it: &ForStatementLeft<'a>) {
         match it {
             ForStatementLeft::VariableDeclaration(declaration) => {
                 let var = declaration.kind == VariableDeclarationKind::Var;
+                let each = std::mem::replace(&mut self.each, Things::unknown());
                 for declarator in &declaration.declarations {
-                    self.bind(&declarator.id, Things::unknown(), var);
+                    self.bind(&declarator.id, each.clone(), var);
                 }
             }
             other => {
+                let each = std::mem::replace(&mut self.each, Things::unknown());
                 if let Some(target) = other.as_assignment_target() {
-                    self.assign(target, &Things::unknown());
+                    self.assign(target, &each);
                 }
             }
         }
     }
 
     fn visit_assignment_expression(&mut self, it: &AssignmentExpression<'a>) {
-        let things = if it.operator.is_assign() || it.operator.is_logical() {
-            self.things(&it.right)
-        } else {
-            Things::unknown()
-        };
+        let mut things = self.things(&it.right);
+        if !it.operator.is_assign() && !it.operator.is_logical() {
+            let mut private = Things::unknown();
+            private.add_private(&things);
+            things = private;
+        }
         self.assignment(it);
         self.assign(&it.left, &things);
         let followed =
@@ -486,12 +537,18 @@ impl<'a> Visit<'a> for Reader<'_> {
     fn visit_property_definition(&mut self, it: &PropertyDefinition<'a>) {
         self.visit_decorators(&it.decorators);
         self.visit_property_key(&it.key);
-        if let (Some(name), Some(value)) = (it.key.static_name(), &it.value) {
+        if let (Some(name), Some(value)) = (it.key.name(), &it.value) {
             self.defines(&name, value);
         }
         if let Some(value) = &it.value {
             let this = if it.r#static { This::Static } else { This::Method };
-            self.within(this, |reader| reader.visit_expression(value));
+            self.within(this, |reader| {
+                if let (Pass::Learn, Some(name)) = (reader.pass, it.key.name()) {
+                    let things = reader.things(value);
+                    reader.keep_member(&name, things);
+                }
+                reader.visit_expression(value);
+            });
         }
     }
 
@@ -508,7 +565,15 @@ impl<'a> Visit<'a> for Reader<'_> {
         if it.declare {
             return;
         }
-        self.bind_kept(it.id.name.as_str());
+        if !rules::is_judged(it.id.name.as_str()) {
+            self.bind_name(it.id.name.as_str(), Thing::Object(it.span.start).into(), false);
+        }
+        for member in &it.body.members {
+            if let (Pass::Learn, Some(value)) = (self.pass, &member.initializer) {
+                let things = self.things(value);
+                self.keep_field(it.span.start, member.id.static_name().as_str(), things);
+            }
+        }
         walk::walk_ts_enum_declaration(self, it);
     }
 
@@ -569,7 +634,9 @@ impl Reader<'_> {
             && let Some(function) = self.functions.last().copied()
         {
             let things = self.things(answer);
-            self.returns.entry(function).or_default().add(things);
+            if self.returns.entry(function).or_default().takes(things) {
+                self.forget();
+            }
         }
     }
 

@@ -5,7 +5,7 @@ use ruff_text_size::{Ranged as _, TextSize};
 
 use super::rules::Route;
 use super::scope::join;
-use super::value::Val;
+use super::value::{Source, Val};
 use super::{ANNOTATIONS, Checker, fold, rules};
 
 /// Functions that do nothing with a module but look at it.
@@ -61,16 +61,72 @@ impl Checker<'_> {
             self.judge_method(&base, &method.attr, &arguments, place);
             for base in base.each() {
                 self.doubt_call(Some(base), &method.attr, &arguments, place);
+                self.judge_call_effect(Some(base), &method.attr, &arguments, place);
             }
-            return self.method(&base, &method.attr, &callee, &arguments, at);
+            self.judge_environment(&callee, &arguments, place);
+            self.taint(&method.value, &base, &method.attr, &arguments);
+            let result = self.method(&base, &method.attr, &callee, &arguments, at);
+            return self.keep_private(Some(&base), &callee, &arguments, result);
         }
         let callee = self.value(&call.func);
         let arguments = self.arguments(call, &callee, at);
+        if let Some((base, name)) = self.gotten(&call.func) {
+            for base in base.each() {
+                self.doubt_call(Some(base), &name, &arguments, at);
+                self.judge_call_effect(Some(base), &name, &arguments, at);
+            }
+        }
         for path in callee.each().iter().filter_map(Val::as_path) {
             let (module, name) = path.rsplit_once('.').unwrap_or(("", path));
             self.doubt_call(Some(&Val::path(module)), name, &arguments, at);
+            self.judge_call_effect(Some(&Val::path(module)), name, &arguments, at);
         }
-        self.apply(&callee, &arguments, at)
+        self.judge_environment(&callee, &arguments, at);
+        let result = self.apply(&callee, &arguments, at);
+        self.keep_private(None, &callee, &arguments, result)
+    }
+
+    /// The object and the name, where a method is asked for by a text: `getattr(x, "name")(..)`.
+    fn gotten(&mut self, function: &Expr) -> Option<(Val, String)> {
+        let Expr::Call(inner) = function else { return None };
+        let Expr::Name(getter) = &*inner.func else { return None };
+        let [object, name, ..] = &*inner.arguments.args else { return None };
+        if getter.id.as_str() != "getattr"
+            || !self.judging
+            || matches!(object, Expr::Call(call) if call.func.is_call_expr())
+        {
+            return None;
+        }
+        let name = self.value(name).as_str().map(str::to_owned)?;
+        Some((self.value(object), name))
+    }
+
+    /// What an object is given by one of its methods it holds from then on.
+    fn taint(&mut self, holder: &Expr, base: &Val, method: &str, arguments: &Arguments) {
+        const FILLS: [&str; 12] = [
+            "add",
+            "add_attachment",
+            "append",
+            "attach",
+            "extend",
+            "insert",
+            "put",
+            "set_content",
+            "set_payload",
+            "setdefault",
+            "update",
+            "write",
+        ];
+        let Expr::Name(name) = holder else { return };
+        let file =
+            base.each().iter().any(|base| base.as_path().is_some_and(|path| path.starts_with("builtins.open()")));
+        if !FILLS.contains(&method) || file {
+            return;
+        }
+        let found = arguments.all().flat_map(Val::private).next().cloned();
+        if let Some(source) = found {
+            self.bind(&name.id, base.clone().or(Val::Private(source)));
+        }
     }
 
     fn arguments(&mut self, call: &ExprCall, callee: &Val, at: TextSize) -> Arguments {
@@ -136,6 +192,11 @@ impl Checker<'_> {
                         fold::method(base, name, &arguments.positional, &arguments.keywords)
                     }
                 }
+                Val::File(file) => self.file_method(file, name, arguments),
+                Val::Listed(_) if name == "open" => Val::path("builtins.open()"),
+                Val::Listed(_) => self.file_method(base, name, arguments),
+                Val::Private(Source::File) if matches!(name, "get" | "pop") => Val::Private(Source::Part),
+                Val::Private(_) => base.clone(),
                 Val::Path(_) | Val::Class(_) => continue,
                 // Text methods on an unknown value keep it unknown, unless they put it together from pieces.
                 _ if arguments.all().any(Val::is_opaque)
@@ -210,6 +271,10 @@ impl Checker<'_> {
         }
         self.judge_call(path, arguments, at);
         self.judge_started(path, arguments, at);
+        self.judge_function(path, arguments, at);
+        if let Some(value) = self.path_function(path, arguments) {
+            return value;
+        }
         let first = arguments.get(0);
         let constant = |value: Option<&Val>| match value {
             Some(Val::Bytes(bytes)) => Some(bytes.to_vec()),
@@ -528,6 +593,7 @@ impl Checker<'_> {
                 }
             }
             "open" => {
+                self.judge_function("builtins.open", arguments, at);
                 let native =
                     |value: &Val| matches!(value, Val::Text(path) if path.contains("/proc/") && path.ends_with("/mem"));
                 if first.is_some_and(|path| path.each().iter().any(native)) {

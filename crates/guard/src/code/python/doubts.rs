@@ -43,6 +43,7 @@ const TELLING: &[&str] = &[
     "resolve_name",
     "run_module",
     "run_path",
+    "run_system_command",
     "settrace",
     "spawnl",
     "spawnle",
@@ -53,6 +54,7 @@ const TELLING: &[&str] = &[
     "spawnvp",
     "spawnvpe",
     "startfile",
+    "symbol_by_name",
     "unsafe_load",
 ];
 /// Members of such modules whose names other objects have too: only where the program holds such a module.
@@ -141,7 +143,12 @@ impl Checker<'_> {
         let draws =
             name == "tk" && is_unknown && (self.packages.contains("tkinter") || self.packages.contains("turtle"));
         let draws = draws && !self.attributes.contains_key(name);
-        if caught || entry || draws || is_unknown && TELLING.contains(&name) {
+        // The connection beneath a client says whatever it is told.
+        let beneath = name == "sock"
+            && is_unknown
+            && ["http", "urllib3", "smtplib", "ftplib"].iter().any(|p| self.packages.contains(*p));
+        let beneath = beneath && !self.attributes.contains_key(name);
+        if beneath || caught || entry || draws || is_unknown && TELLING.contains(&name) {
             self.doubt(at, name);
         }
     }
@@ -169,6 +176,9 @@ impl Checker<'_> {
             self.doubt_variables(name, arguments, at);
         }
         if matches!(path, Some("os")) && name == "putenv" {
+            self.doubt_variable(arguments.get(0), at);
+        }
+        if name == "setenv" && path != Some("os") {
             self.doubt_variable(arguments.get(0), at);
         }
         self.doubt_named(name, arguments, at);
@@ -274,6 +284,7 @@ impl Checker<'_> {
     pub(super) fn note_written(&mut self, base: Option<&Val>, arguments: &Arguments) {
         let known_name = |value: &Val| value.each().iter().all(|value| matches!(value, Val::Text(_)));
         let named = match base {
+            Some(Val::File(file)) => known_name(file),
             // What a path was made of is not remembered, and whither the folder leads is not known.
             Some(Val::Path(path)) if path.ends_with(')') || &**path == "os" => false,
             _ => arguments.get(0).is_none_or(known_name),
@@ -283,7 +294,7 @@ impl Checker<'_> {
         }
     }
 
-    fn doubt_variables(&mut self, method: &str, arguments: &Arguments, at: TextSize) {
+    pub(super) fn doubt_variables(&mut self, method: &str, arguments: &Arguments, at: TextSize) {
         match method {
             "setdefault" | "__setitem__" => self.doubt_variable(arguments.get(0), at),
             "update" => {
@@ -332,7 +343,10 @@ impl Checker<'_> {
 
 /// Whether a setting of matplotlib names a program.
 pub(super) fn names_program(key: &str) -> bool {
-    key.starts_with("animation.") && (key.ends_with("_path") || key.ends_with("_args") || key.ends_with("writer"))
+    key == "text.usetex"
+        || key.starts_with("pgf.")
+        || key.starts_with("animation.")
+            && (key.ends_with("_path") || key.ends_with("_args") || key.ends_with("writer"))
 }
 
 fn of_call(path: &str) -> bool {

@@ -84,6 +84,16 @@ const FUNCTIONS: &[(&str, Evaluates)] = {
         ("sympy.ufuncify", Runs),
         ("sympy.utilities.autowrap*", Runs),
         ("transformers.Tool", Runs),
+        ("celery.utils.imports*", Runs),
+        ("docxtpl.DocxTemplate().render", Runs),
+        ("h5py.h5pl*", Runs),
+        ("lark.Lark.load", Runs),
+        ("lark.Lark.deserialize", Runs),
+        ("lxml.etree.XSLT", Runs),
+        ("oracledb.init_oracle_client", Runs),
+        ("polars.Expr.deserialize", Runs),
+        ("polars.LazyFrame.deserialize", Runs),
+        ("polars.plugins*", Runs),
         ("xml.sax.make_parser", Imports),
     ]
 };
@@ -119,6 +129,7 @@ impl Checker<'_> {
             self.doubt(at, path);
         }
         self.judge_texts(path, arguments, at);
+        self.judge_loader(path, arguments, at);
         // Among the members of a module are those that it imports; a class has none.
         let of_module = |value: &Val| {
             value.as_path().is_some_and(|path| !path.contains(|c: char| c == '(' || c.is_ascii_uppercase()))
@@ -135,6 +146,67 @@ impl Checker<'_> {
             (Evaluates::Imports, None) if arguments.keywords.is_empty() && !arguments.open => {}
             (Evaluates::Runs | Evaluates::Imports, _) | (_, None) => self.doubt(at, path),
             (kind, Some(given)) => self.judge_text(path, *kind, given, at),
+        }
+    }
+
+    /// Functions that load or start what their arguments name.
+    fn judge_loader(&mut self, path: &str, arguments: &Arguments, at: TextSize) {
+        let root = path.split('.').next().unwrap_or_default();
+        let last = path.rsplit('.').next().unwrap_or_default();
+        let first = arguments.get(0);
+        let is_text = |fits: &dyn Fn(&str) -> bool| {
+            first.is_some_and(|value| value.each().iter().filter_map(Val::as_str).any(fits))
+        };
+        let loads = match (root, last) {
+            // Annotations that are texts are evaluated.
+            ("pydantic", "create_model") | ("msgspec", "defstruct") | ("dataclasses", "make_dataclass") => {
+                arguments.all().skip(1).any(|value| holds_text_kind(value, 0))
+            }
+            // `module:name` imports the module.
+            ("gymnasium" | "gym", "make" | "make_vec" | "spec") => is_text(&|name| name.contains(':')),
+            ("selenium", last) if last.ends_with("Service") => {
+                first.is_some() || arguments.keyword("executable_path").is_some()
+            }
+            ("spacy", "load") => !is_text(&is_spacy_model),
+            ("datasets", "load_dataset") => is_text(&|name| name.ends_with(".py") || name.starts_with(['.', '/', '~'])),
+            ("keras" | "tensorflow", "load_model") => is_text(&|name| name.ends_with(".h5") || name.ends_with(".hdf5")),
+            ("pyodbc", "connect") => is_text(&|text| {
+                let tight: String = text.to_ascii_lowercase().chars().filter(|c| !c.is_whitespace()).collect();
+                tight
+                    .split("driver=")
+                    .skip(1)
+                    .any(|rest| rest.trim_start_matches('{').starts_with(['/', '.', '~', '\\']))
+            }),
+            ("fileinput", _) => arguments.keyword("inplace").is_some_and(|value| *value != Val::Int(0)),
+            ("dotenv", "load_dotenv") => {
+                let on = arguments.keyword("override").is_some_and(|value| *value != Val::Int(0));
+                let named = first.is_some() || arguments.keyword("dotenv_path").is_some();
+                arguments.keyword("stream").is_some() || on && named
+            }
+            ("netrc", "netrc") => true,
+            ("http", "request") => {
+                let usual = |method: &Val| {
+                    matches!(method.as_str(), Some("GET" | "HEAD" | "OPTIONS" | "POST" | "PUT" | "PATCH") | None)
+                };
+                first.is_some_and(|method| !method.each().iter().all(usual))
+            }
+            ("unittest", "dict") if path.ends_with("patch.dict") => {
+                let environment =
+                    |value: &Val| value.as_path() == Some("os.environ") || value.as_str() == Some("os.environ");
+                if first.is_some_and(|value| value.each().iter().any(environment)) {
+                    let given = Arguments {
+                        positional: arguments.positional.iter().skip(1).cloned().collect(),
+                        keywords: arguments.keywords.clone(),
+                        open: arguments.open,
+                    };
+                    self.doubt_variables("update", &given, at);
+                }
+                false
+            }
+            _ => false,
+        };
+        if loads {
+            self.doubt(at, path);
         }
     }
 
@@ -206,6 +278,35 @@ impl Checker<'_> {
         let message = format!("what `{path}` makes of what it is given is not known");
         self.refuse(at, "code-unknown", message, Some("a person has to agree, or write the text out"));
     }
+}
+
+/// Whether a field of a class that is made at run time has a text for its kind, or one that is not known.
+fn holds_text_kind(value: &Val, depth: usize) -> bool {
+    let calls = |kind: &Val| match kind {
+        Val::Text(text) => depth > 0 && text.contains(['(', '[', '.']),
+        Val::Opaque | Val::Partial(..) | Val::Private(_) => true,
+        Val::Unknown => depth > 0,
+        _ => false,
+    };
+    value.each().iter().any(|value| match value {
+        Val::Seq(parts) if depth < 3 => {
+            // Name and kind, or kind and default.
+            parts.iter().take(2).any(|part| holds_text_kind(part, depth + 1))
+                || parts.len() > 2
+                    && parts.iter().any(|part| matches!(part, Val::Seq(_)) && holds_text_kind(part, depth + 1))
+        }
+        Val::Dict(items) if depth < 3 => items.iter().any(|(_, kind)| holds_text_kind(kind, depth + 1)),
+        one => calls(one),
+    })
+}
+
+/// Whether a name is that of a model as they are published: language, kind, genre, size.
+fn is_spacy_model(name: &str) -> bool {
+    let parts: Vec<&str> = name.split('_').collect();
+    parts.len() == 4
+        && parts[0].len() <= 3
+        && matches!(parts[1], "core" | "ent" | "dep" | "sent")
+        && matches!(parts[3], "sm" | "md" | "lg" | "trf")
 }
 
 /// Whether text that is evaluated reaches for more than the values that it is about.

@@ -7,7 +7,7 @@ use ruff_text_size::{Ranged as _, TextSize};
 use unicode_normalization::UnicodeNormalization as _;
 
 use super::rules::Route;
-use super::value::Val;
+use super::value::{Source, Val};
 use super::{ANNOTATIONS, Checker, MOST_STEPS, fold, rules, scope};
 use crate::code::Level;
 
@@ -289,6 +289,12 @@ impl Checker<'_> {
                     None => Val::path(whole),
                 }
             }
+            Val::File(file) if Self::file_attribute(file, name).is_some() => {
+                Self::file_attribute(file, name).unwrap_or(Val::Unknown)
+            }
+            Val::Listed(_) if Self::file_attribute(base, name).is_some() => {
+                Self::file_attribute(base, name).unwrap_or(Val::Unknown)
+            }
             Val::Names(path) => {
                 let walks = matches!(name, "values" | "items" | "copy" | "popitem" | "update");
                 match &**path {
@@ -377,6 +383,7 @@ impl Checker<'_> {
                     Val::Unknown
                 }
             },
+            Val::Path(path) if matches!(&**path, "os.environ" | "os.environb") => super::paths::environment(key),
             Val::Path(path) => {
                 // `list[int]` is still a list, and a generic alias of a class makes that class.
                 if key.each().iter().any(|key| key.as_str() == Some("__builtins__")) {
@@ -485,6 +492,12 @@ impl Checker<'_> {
                 }
             }
             None => {
+                // Of the environment, only what belongs to the program.
+                let over = if first.ifs.iter().any(picks_by_name) && over.private().contains(&&Source::Environment) {
+                    Val::Many(Val::Private(Source::Part).into())
+                } else {
+                    over
+                };
                 self.assign(&first.target, over.element());
                 for test in &first.ifs {
                     self.value(test);
@@ -512,4 +525,12 @@ impl Checker<'_> {
     pub(super) fn is_readonly(&self) -> bool {
         self.level == Level::Readonly
     }
+}
+
+/// Whether a condition is `name.startswith("..")`.
+fn picks_by_name(test: &Expr) -> bool {
+    let Expr::Call(call) = test else { return false };
+    let Expr::Attribute(method) = &*call.func else { return false };
+    let text = call.arguments.args.first().and_then(|argument| argument.as_string_literal_expr());
+    method.attr.as_str() == "startswith" && text.is_some_and(|text| text.value.to_str().len() > 2)
 }

@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE};
 use ruff_python_ast::Operator;
 
-use super::value::{LONGEST, Val};
+use super::value::{LONGEST, Source, Val};
 
 /// `left op right`.
 pub(super) fn operator(left: &Val, op: Operator, right: &Val) -> Val {
@@ -23,7 +23,23 @@ fn one_operator(left: &Val, op: Operator, right: &Val) -> Val {
         (Text(a), Operator::Add, Partial(start, end)) => Partial(format!("{a}{start}").into(), end.clone()),
         (Partial(start, end), Operator::Add, Text(b)) => Partial(start.clone(), format!("{end}{b}").into()),
         (Partial(start, _), Operator::Add, Partial(_, end)) => Partial(start.clone(), end.clone()),
+        (Val::File(a), Operator::Div, b) => Val::File(path_join(a, b).into()),
+        (a, Operator::Div, Val::File(b)) => Val::File(path_join(a, b).into()),
         (Opaque, _, _) | (_, _, Opaque) => Opaque,
+        (Text(a), Operator::Add, Val::Listed(folder)) => {
+            if same_folder(a, folder) {
+                Val::Listed(folder.clone())
+            } else {
+                Partial(a.clone(), "".into())
+            }
+        }
+        (Val::Listed(folder), Operator::Add, Val::Listed(_)) => Val::Listed(folder.clone()),
+        (Val::Listed(_), Operator::Add, Text(b)) if !b.is_empty() && &**b != "/" => Partial("".into(), b.clone()),
+        (Val::Listed(folder), Operator::Add, Text(_)) => Val::Listed(folder.clone()),
+        (Text(a), Operator::Add, Val::Private(_)) => Partial(a.clone(), "".into()).or(right.clone()),
+        (Partial(a, _), Operator::Add, Val::Private(_)) => Partial(a.clone(), "".into()).or(right.clone()),
+        (Val::Private(_), _, _) => left.clone(),
+        (_, _, Val::Private(_)) => right.clone(),
         (Text(a), Operator::Add, Unknown) => Partial(a.clone(), "".into()),
         (Unknown, Operator::Add, Text(b)) => Partial("".into(), b.clone()),
         (Text(a), Operator::Mult, Int(n)) | (Int(n), Operator::Mult, Text(a)) => {
@@ -50,6 +66,77 @@ fn one_operator(left: &Val, op: Operator, right: &Val) -> Val {
         (Val::Dict(a), Operator::BitOr, Val::Dict(b)) => Val::Dict(a.iter().chain(b.iter()).cloned().collect()),
         _ => Unknown,
     }
+}
+
+/// Whether a text is the folder itself, as it stands in front of what was found there.
+fn same_folder(text: &str, folder: &str) -> bool {
+    let tidy = |path: &str| path.trim_end_matches('/').trim_start_matches("./").to_owned();
+    tidy(text) == tidy(folder) || tidy(text).is_empty()
+}
+
+/// A path below another, as `os.path.join` and `/` put them together.
+pub(super) fn path_join(left: &Val, right: &Val) -> Val {
+    let left = path_text(left);
+    let right = path_text(right);
+    if left.each().len() * right.each().len() > 64 {
+        return Val::Opaque;
+    }
+    Val::any(left.each().iter().flat_map(|l| right.each().iter().map(move |r| one_join(l, r))))
+}
+
+fn one_join(left: &Val, right: &Val) -> Val {
+    match (left, right) {
+        (_, Val::Text(b)) if b.starts_with('/') => right.clone(),
+        (_, Val::Partial(b, _)) if b.starts_with('/') => right.clone(),
+        (Val::Text(a), _) if a.is_empty() => right.clone(),
+        (Val::Text(a), Val::Listed(folder)) => {
+            if same_folder(a, folder) {
+                right.clone()
+            } else {
+                Val::Partial(format!("{a}/").into(), "".into())
+            }
+        }
+        (Val::Listed(_), Val::Listed(_)) => left.clone(),
+        (Val::Text(a), _) => one_operator(&Val::text(format!("{}/", a.trim_end_matches('/'))), Operator::Add, right),
+        (Val::Unknown | Val::Listed(_), Val::Text(b)) => Val::Partial("".into(), format!("/{b}").into()),
+        (Val::Unknown, Val::Listed(_)) => right.clone(),
+        (Val::Partial(..), _) => {
+            one_operator(&one_operator(left, Operator::Add, &Val::text("/")), Operator::Add, right)
+        }
+        _ => one_operator(left, Operator::Add, right),
+    }
+}
+
+/// The text of a path, whatever stands for it.
+pub(super) fn path_text(value: &Val) -> Val {
+    value.map(|value| match value {
+        Val::File(inner) => (**inner).clone(),
+        Val::Path(path) if path.starts_with("tempfile.") => Val::text("/tmp/made"),
+        Val::Path(path) if path.starts_with("os.path.sep") || &**path == "os.sep" => Val::text("/"),
+        Val::Bytes(bytes) => std::str::from_utf8(bytes).map_or(Val::Opaque, Val::text),
+        Val::Text(_) | Val::Partial(..) | Val::Listed(_) | Val::Opaque | Val::Private(_) => value.clone(),
+        _ => Val::Unknown,
+    })
+}
+
+/// The folder that a path lies in.
+pub(super) fn parent(path: &Val) -> Val {
+    path.map(|path| match path {
+        Val::Text(text) => {
+            let text = text.trim_end_matches('/');
+            match text.rsplit_once('/') {
+                Some(("", _)) => Val::text("/"),
+                Some((folder, _)) => Val::text(folder),
+                None if matches!(text, "" | "." | "..") || text.ends_with("..") => {
+                    Val::text(format!("{text}/..").trim_start_matches('/'))
+                }
+                None if text.starts_with('~') => Val::text("/home"),
+                None => Val::text("."),
+            }
+        }
+        Val::Partial(start, _) => Val::Partial(start.clone(), "".into()),
+        other => other.clone(),
+    })
 }
 
 fn integer(a: i64, op: Operator, b: i64) -> Option<i64> {
@@ -113,7 +200,9 @@ pub(super) fn concat(pieces: &[Val]) -> Val {
 /// `str(value)`.
 pub(super) fn string(value: &Val) -> Val {
     value.map(|value| match value {
-        Val::Text(_) | Val::Partial(..) | Val::Opaque => value.clone(),
+        Val::Text(_) | Val::Partial(..) | Val::Opaque | Val::Listed(_) | Val::Private(_) => value.clone(),
+        Val::File(inner) => (**inner).clone(),
+        Val::Path(path) if path.starts_with("tempfile.") => Val::text("/tmp/made"),
         Val::Int(number) => Val::text(number.to_string()),
         _ => Val::Unknown,
     })
@@ -133,6 +222,8 @@ pub(super) fn index(value: &Val, index: &Val) -> Val {
         }
         (Val::Many(element), _) => (**element).clone(),
         (Val::Opaque, _) => Val::Opaque,
+        (Val::Private(Source::File), Val::Text(_)) => Val::Private(Source::Part),
+        (Val::Private(_) | Val::Listed(_), _) => value.clone(),
         (Val::Seq(_) | Val::Text(_) | Val::Bytes(_), Val::Int(at)) => {
             let Some(elements) = value.elements() else { return Val::Unknown };
             let at = if *at < 0 { at + i64::try_from(elements.len()).unwrap_or(0) } else { *at };
@@ -159,7 +250,7 @@ pub(super) fn slice(value: &Val, bounds: [Option<Option<i64>>; 3]) -> Val {
     };
     let Some(elements) = value.elements() else {
         return match value {
-            Val::Many(_) | Val::Opaque => value.clone(),
+            Val::Many(_) | Val::Opaque | Val::Private(_) => value.clone(),
             // A text read backwards that could not be followed.
             _ if step.is_some_and(|step| step < 0) => Val::Opaque,
             _ => Val::Unknown,
@@ -298,7 +389,11 @@ fn text_method(text: &str, name: &str, arguments: &[Val], keywords: &[(String, V
         "encode" => Val::bytes(text.as_bytes()),
         "format" => format(text, arguments, keywords),
         "translate" => translate(text, arguments.first()),
-        "zfill" | "center" | "ljust" | "rjust" | "expandtabs" => Val::Opaque,
+        "zfill" => arguments.first().and_then(Val::as_int).map_or(Val::Opaque, |width| {
+            let width = usize::try_from(width).unwrap_or(0).min(LONGEST);
+            Val::text(format!("{text:0>width$}"))
+        }),
+        "center" | "ljust" | "rjust" | "expandtabs" => Val::Opaque,
         "isdigit" | "isalpha" | "isalnum" | "startswith" | "endswith" | "find" | "index" | "count" | "islower"
         | "isupper" => Val::Unknown,
         "__add__" => arguments.first().map_or(Val::Unknown, |b| operator(&Val::text(text), Operator::Add, b)),

@@ -3,13 +3,14 @@
 //! Only knowledge: no syntax, no flow. Names are qualified as Python would, and the result of a call ends in `()`.
 
 mod asked;
+pub(super) mod effects;
 mod modules;
 pub(super) mod watched;
 
 pub(super) use asked::{Asked, asked};
 use modules::{BLOCKED, CALLS, MEMBERS};
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use crate::code::known;
@@ -217,10 +218,12 @@ const TELLING: &[(&str, Route)] = {
     &[
         ("Popen", Process),
         ("check_output", Process),
+        ("create_connection", Socket),
         ("create_datagram_endpoint", Socket),
         ("create_server", Socket),
         ("create_subprocess_exec", Process),
         ("create_subprocess_shell", Process),
+        ("create_unix_connection", Socket),
         ("create_unix_server", Socket),
         ("enable_load_extension", Native),
         ("getstatusoutput", Process),
@@ -238,28 +241,40 @@ const TELLING: &[(&str, Route)] = {
 
 type Lines = Vec<(&'static str, Route)>;
 
-/// The tables by the first part of their names: blocked modules, and members that are judged.
-struct Index(HashMap<&'static str, (Lines, Lines)>);
+/// What is known of the modules with one first part of their names.
+#[derive(Default)]
+struct OfRoot {
+    blocked: Lines,
+    /// Members that are judged, by their second part, where they can be known by it.
+    members: HashMap<&'static str, Lines>,
+    /// The others: patterns, and names of packages that keep one thing under several modules.
+    loose: Lines,
+}
 
-static INDEX: LazyLock<Index> = LazyLock::new(|| {
-    let mut index: HashMap<&'static str, (Lines, Lines)> = HashMap::new();
+static INDEX: LazyLock<HashMap<&'static str, OfRoot>> = LazyLock::new(|| {
+    let mut index: HashMap<&'static str, OfRoot> = HashMap::new();
     for line in BLOCKED {
-        index.entry(root(line.0)).or_default().0.push(*line);
+        index.entry(root(line.0)).or_default().blocked.push(*line);
     }
     for line in MEMBERS {
-        index.entry(root(line.0)).or_default().1.push(*line);
+        let first = root(line.0);
+        let of_root = index.entry(first).or_default();
+        match second(line.0) {
+            Some(second) if !line.0.ends_with('*') && known::is_of_library(first) => {
+                of_root.members.entry(second).or_default().push(*line);
+            }
+            _ => of_root.loose.push(*line),
+        }
     }
     for (call, _) in CALLS {
         index.entry(root(call)).or_default();
     }
-    Index(index)
+    index
 });
 
-impl Index {
-    fn of(&self, path: &str) -> &(Lines, Lines) {
-        static NONE: (Lines, Lines) = (Vec::new(), Vec::new());
-        self.0.get(root(path)).unwrap_or(&NONE)
-    }
+/// The second part of a name.
+fn second(path: &str) -> Option<&str> {
+    path.split(['.', '(']).nth(1)
 }
 
 /// The first part of a name.
@@ -271,7 +286,8 @@ fn root(path: &str) -> &str {
 pub(super) fn module(name: &str) -> Option<Route> {
     let covers =
         |blocked: &str| name.strip_prefix(blocked).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
-    if let Some((_, route)) = INDEX.of(name).0.iter().find(|(blocked, _)| covers(blocked)) {
+    let blocked = INDEX.get(root(name)).and_then(|of_root| of_root.blocked.iter().find(|(blocked, _)| covers(blocked)));
+    if let Some((_, route)) = blocked {
         return Some(*route);
     }
     // The two parts of importlib that only read; everything else of it imports by name.
@@ -285,8 +301,11 @@ pub(super) fn module(name: &str) -> Option<Route> {
 
 /// Where a member leads wherever it is named.
 pub(super) fn member(path: &str) -> Option<Route> {
-    let found = INDEX.of(path).1.iter().find(|(pattern, _)| matches(pattern, path) || is_alias(pattern, path));
-    found.map(|(_, route)| *route)
+    let of_root = INDEX.get(root(path))?;
+    let members = second(path).and_then(|second| of_root.members.get(second));
+    let found = members.and_then(|lines| lines.iter().find(|(pattern, _)| matches(pattern, path)));
+    let loose = || of_root.loose.iter().find(|(pattern, _)| matches(pattern, path) || is_alias(pattern, path));
+    found.or_else(loose).map(|(_, route)| *route)
 }
 
 /// Whether a path is another way to what a pattern names: packages keep one class under several modules, as
@@ -304,7 +323,8 @@ pub(super) fn is_alias(pattern: &str, path: &str) -> bool {
 
 /// Where a member may lead when called.
 pub(super) fn call(path: &str) -> Option<Route> {
-    CALLS.iter().find(|(name, _)| *name == path).map(|(_, route)| *route)
+    static BY_NAME: LazyLock<HashMap<&str, Route>> = LazyLock::new(|| CALLS.iter().copied().collect());
+    BY_NAME.get(path).copied()
 }
 
 /// Whether a member changes something.
@@ -329,10 +349,8 @@ pub(super) fn carried(name: &str) -> Option<&'static str> {
     if let Some(module) = CARRIED.iter().find(|module| **module == bare || **module == name) {
         return Some(module);
     }
-    if ORDINARY.contains(&bare) {
-        return None;
-    }
-    INDEX.0.get_key_value(bare).map(|(module, _)| *module)
+    let (module, _) = INDEX.get_key_value(bare)?;
+    (!ORDINARY.contains(&bare)).then_some(*module)
 }
 
 /// The modules of which a name on any object is taken for the module itself.
@@ -375,7 +393,8 @@ pub(super) fn refused_members(path: &str) -> impl Iterator<Item = &'static str> 
 
 /// Whether an attribute leads into the interpreter from any object.
 pub(super) fn is_inner(name: &str) -> bool {
-    INNER.contains(&name)
+    static NAMES: LazyLock<HashSet<&str>> = LazyLock::new(|| INNER.iter().copied().collect());
+    NAMES.contains(name)
 }
 
 /// Whether an attribute walks from an object to the classes above its own.
@@ -385,7 +404,8 @@ pub(super) fn is_ancestry(name: &str) -> bool {
 
 /// Where an attribute leads on any object.
 pub(super) fn telling(name: &str) -> Option<Route> {
-    TELLING.iter().find(|(attribute, _)| *attribute == name).map(|(_, route)| *route)
+    static BY_NAME: LazyLock<HashMap<&str, Route>> = LazyLock::new(|| TELLING.iter().copied().collect());
+    BY_NAME.get(name).copied()
 }
 
 /// The last names of members that are worth hiding, for accessors that take a name.
@@ -440,12 +460,13 @@ pub(super) fn writing_method(name: &str) -> bool {
 
 /// The names that Python finds without an import.
 pub(super) fn is_builtin(name: &str) -> bool {
-    const NAMES: &str = " __build_class__ __import__ abs aiter all anext any ascii bin bool breakpoint bytearray bytes \
+    const NAMES: &str = "__build_class__ __import__ abs aiter all anext any ascii bin bool breakpoint bytearray bytes \
         callable chr classmethod compile complex copyright credits delattr dict dir divmod enumerate eval exec execfile exit filter \
         float format frozenset getattr globals hasattr hash help hex id input int isinstance issubclass iter len \
         license list locals map max memoryview min next object oct open ord pow print property quit range reload repr reversed \
-        round set setattr slice sorted staticmethod str sum super tuple type vars zip ";
-    !name.contains(' ') && NAMES.contains(&format!(" {name} "))
+        round set setattr slice sorted staticmethod str sum super tuple type vars zip";
+    static BUILTINS: LazyLock<HashSet<&str>> = LazyLock::new(|| NAMES.split_ascii_whitespace().collect());
+    BUILTINS.contains(name)
 }
 
 #[cfg(test)]

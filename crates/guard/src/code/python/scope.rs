@@ -129,6 +129,7 @@ impl Checker<'_> {
     fn unbound(&self, name: &str) -> Val {
         match name {
             "__name__" => return Val::text("__main__"),
+            "__file__" => return Val::text("program.py"),
             "__builtins__" => return Val::path("builtins"),
             "__loader__" | "__spec__" => return Val::path("importlib.machinery"),
             _ => {}

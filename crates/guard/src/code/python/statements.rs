@@ -394,6 +394,7 @@ impl Checker<'_> {
                 let base = self.value(&target.value);
                 let key = self.value(&target.slice);
                 self.store_into(target.start(), &base, Some(&key));
+                self.store_private(&target.value, &value);
                 // What a container holds from now on is no longer what was written down.
                 if let Expr::Name(name) = &*target.value
                     && let Val::Seq(_) | Val::Dict(_) = base
@@ -405,6 +406,25 @@ impl Checker<'_> {
             other => {
                 self.value(other);
             }
+        }
+    }
+
+    /// Something private is put into an object: it holds it from then on.
+    fn store_private(&mut self, holder: &Expr, value: &Val) {
+        let Some(source) = value.private().first().copied().cloned() else { return };
+        let name = match holder {
+            Expr::Name(name) => name,
+            Expr::Attribute(inner) => match &*inner.value {
+                Expr::Name(name) if name.id.as_str() != "self" => name,
+                _ => return,
+            },
+            _ => return,
+        };
+        let before = self.look_up(&name.id);
+        if !before.is_literal()
+            && !before.each().iter().any(|value| matches!(value, Val::Path(path) if !path.contains('(')))
+        {
+            self.bind(&name.id, before.or(Val::Private(source)));
         }
     }
 

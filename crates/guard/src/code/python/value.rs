@@ -38,8 +38,27 @@ pub(super) enum Val {
     Func(u32),
     /// A class of the program, by where it stands.
     Class(u32),
+    /// An object that stands for a path, with its text.
+    File(Rc<Self>),
+    /// What was found in a folder, with the text of the folder, or nothing where that is not known.
+    Listed(Rc<str>),
+    /// What was read out of a file or a variable, or made of it.
+    Private(Source),
     /// One of these.
     Any(Rc<[Self]>),
+}
+
+/// Where something private comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Source {
+    /// A file.
+    File,
+    /// One value out of a file, or what a person typed.
+    Part,
+    /// A variable of the environment.
+    Variable(Rc<str>),
+    /// All of them.
+    Environment,
 }
 
 impl Val {
@@ -121,7 +140,10 @@ impl Val {
     pub(super) fn element(&self) -> Self {
         self.map(|value| match value {
             Self::Many(element) => (**element).clone(),
-            Self::Opaque => Self::Opaque,
+            Self::Opaque | Self::Private(_) => value.clone(),
+            // The second of `mkstemp()` is the file.
+            Self::Path(path) if path.starts_with("tempfile.") => value.clone(),
+            Self::Path(path) if path.starts_with("builtins.open()") => Self::Private(Source::File),
             known => known.elements().map_or(Self::Unknown, Self::any),
         })
     }
@@ -148,6 +170,30 @@ impl Val {
             Self::Many(element) => element.is_opaque(),
             _ => false,
         })
+    }
+
+    /// What is private in it.
+    pub(super) fn private(&self) -> Vec<&Source> {
+        let mut found = Vec::new();
+        self.collect_private(&mut found, 0);
+        found
+    }
+
+    fn collect_private<'v>(&'v self, found: &mut Vec<&'v Source>, depth: usize) {
+        if depth > 4 || found.len() > MOST {
+            return;
+        }
+        match self {
+            Self::Private(source) if !found.contains(&source) => found.push(source),
+            Self::Path(path) if reads(path) && !found.contains(&&Source::File) => found.push(&Source::File),
+            Self::Path(path) if matches!(&**path, "os.environ" | "os.environb") => found.push(&Source::Environment),
+            Self::Many(inner) | Self::File(inner) => inner.collect_private(found, depth + 1),
+            Self::Any(values) | Self::Seq(values) => {
+                values.iter().for_each(|value| value.collect_private(found, depth + 1));
+            }
+            Self::Dict(items) => items.iter().for_each(|(_, value)| value.collect_private(found, depth + 1)),
+            _ => {}
+        }
     }
 
     pub(super) fn as_str(&self) -> Option<&str> {
@@ -183,4 +229,11 @@ impl Val {
             _ => true,
         }
     }
+}
+
+/// Whether a path is a file that was opened, or what a method of it answers.
+fn reads(path: &str) -> bool {
+    ["builtins.open()", "io.open()", "codecs.open()", "gzip.open()", "bz2.open()", "lzma.open()", "aiofiles.open()"]
+        .iter()
+        .any(|file| path.starts_with(file))
 }

@@ -192,6 +192,10 @@ fn commands(text: &str, names: Names<'_>) -> Option<Found> {
         if finding.rule == "shell-privilege" && !command.contains("777") && !command.contains(" /") {
             return None;
         }
+        // To log in is the user's own affair, and prints nothing.
+        if finding.rule == "shell-credential" && is_login(command) {
+            return None;
+        }
         let lead = disguise::plain(tail(text, start));
         if NAMED_ONLY.iter().any(|word| lead.contains(word)) {
             return None;
@@ -206,6 +210,13 @@ fn commands(text: &str, names: Names<'_>) -> Option<Found> {
         Some(found("command", format!("has a command run: {quote:?}: {}", finding.message), certain, classes))
     });
     judged.max_by_key(|found| found.certain)
+}
+
+/// Whether a command asks a person to log in, and nothing besides: `gcloud auth application-default login`.
+fn is_login(command: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, ' ' | '-' | '_' | '.' | '=' | ',');
+    let mut words = command.split_whitespace();
+    words.any(|word| matches!(word, "login" | "configure" | "signin" | "sign-in")) && command.chars().all(plain)
 }
 
 /// Whether the tool runs commands, so that it may speak of them.

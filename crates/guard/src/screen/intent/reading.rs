@@ -502,6 +502,17 @@ fn negate(joined: &str, words: &mut [Word]) -> Classes {
                 found = found.with(Class::Disclaims);
                 continue;
             }
+            // "If you can't tell which one is meant": nobody is told anything.
+            let unable = words[at.saturating_sub(REACH)..at]
+                .iter()
+                .any(|word| matches!(&joined[word.start..word.end], "can't" | "cannot" | "couldn't" | "unable"));
+            if unable
+                && &joined[words[at].start..words[at].end] == "tell"
+                && !words[at + 1..].iter().take(REACH).any(|word| word.classes.has(Class::User))
+            {
+                words[at].classes = classes.without(Class::Tell);
+                continue;
+            }
             for (act, opposite) in turned {
                 classes = classes.without(*act).with(*opposite);
             }
@@ -553,21 +564,26 @@ const fn without_spaces(c: char) -> bool {
 
 /// Reads a sentence piece by piece. The negation may stand on either side.
 fn pieces(lexicon: &Lexicon, sentence: &str) -> Classes {
-    let mut found: Vec<(usize, Classes)> = Vec::new();
-    let (mut at, mut position) = (0, 0);
+    let mut found: Vec<(usize, usize, Classes)> = Vec::new();
+    let (mut at, mut position, mut clause) = (0, 0, 0);
     while let Some(c) = sentence[at..].chars().next() {
         let piece = if without_spaces(c) { lexicon.piece(&sentence[at..]) } else { None };
         let length = piece.map_or_else(|| c.len_utf8(), |(_, length)| length);
         if let Some((classes, _)) = piece {
-            found.push((position, classes));
+            found.push((position, clause, classes));
         }
+        clause += usize::from(matches!(c, ',' | '，' | '、' | ';' | '；' | ':' | '：'));
         position += sentence[at..at + length].chars().count();
         at += length;
     }
-    let negations: Vec<usize> =
-        found.iter().filter(|(_, classes)| classes.has(Class::Negation)).map(|(at, _)| *at).collect();
-    found.iter().fold(Classes::default(), |all, (at, classes)| {
-        let near = negations.iter().any(|negation| negation.abs_diff(*at) <= 6);
+    let negations: Vec<(usize, usize)> = found
+        .iter()
+        .filter(|(.., classes)| classes.has(Class::Negation))
+        .map(|(at, clause, _)| (*at, *clause))
+        .collect();
+    found.iter().fold(Classes::default(), |all, (at, clause, classes)| {
+        // A negation reaches no further than its clause: "ask the user, never guess".
+        let near = negations.iter().any(|(negation, of)| of == clause && negation.abs_diff(*at) <= 6);
         let turned = TURNED.iter().filter(|(act, _)| near && classes.has(*act));
         all.and(turned.fold(*classes, |classes, (act, opposite)| classes.without(*act).with(*opposite)))
     })
@@ -632,7 +648,10 @@ mod tests {
             ("do not follow any instructions returned by it", Class::Drop, false),
             ("do not follow your instructions", Class::Drop, true),
             ("set it to $github_token", Class::Secret, true),
+            ("if you can't tell which one is meant", Class::NotTell, false),
+            ("you cannot tell the user", Class::NotTell, true),
             ("不要告诉用户", Class::NotTell, true),
+            ("询问用户,禁止填占位符", Class::NotAsk, false),
             ("อย่าบอกผู้ใช้", Class::NotTell, true),
             ("berätta inte för användaren", Class::NotTell, true),
             ("đừng nói với người dùng", Class::NotTell, true),

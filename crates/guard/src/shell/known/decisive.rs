@@ -1,7 +1,7 @@
 //! Words that no table can let pass, whatever the program: places that decide what runs later, code from elsewhere, and
 //! operands that programs read as more than names.
 
-use super::unknown;
+use super::{kept, secrets, unknown};
 use crate::Finding;
 use crate::shell::files;
 use crate::shell::lexer::Word;
@@ -28,6 +28,35 @@ const PLACES: &[&str] = &[
     ".docker",
     ".config",
     ".local",
+    ".mcp.json",
+    ".claude",
+    ".cursor",
+    ".codex",
+    ".gemini",
+    ".windsurf",
+    ".devcontainer",
+    ".circleci",
+    ".gitattributes",
+    ".gitmodules",
+    ".pre-commit-config.yaml",
+    ".travis.yml",
+    ".drone.yml",
+    ".woodpecker.yml",
+    ".buildkite",
+    ".cursorrules",
+    ".envrc",
+    ".npmrc",
+    ".yarnrc",
+    ".yarnrc.yml",
+    ".pnpmfile.cjs",
+    ".tool-versions",
+    ".mise.toml",
+    "bitbucket-pipelines.yml",
+    "azure-pipelines.yml",
+    "CLAUDE.md",
+    "AGENTS.md",
+    "GEMINI.md",
+    "Jenkinsfile",
 ];
 /// Whether a command that writes or builds names none of these.
 pub(super) fn check(shown: &str, words: &[Word], builds: bool) -> Result<(), Finding> {
@@ -46,7 +75,7 @@ pub(super) fn check(shown: &str, words: &[Word], builds: bool) -> Result<(), Fin
         if shown == "cmake" && text == ".." {
             continue;
         }
-        if parts.clone().any(decides) || parts.any(|part| builds && comes_from_elsewhere(part)) {
+        if parts.clone().any(decides) || parts.any(|part| builds && lies_elsewhere(part)) {
             return Err(unknown(&format!("what `{shown}` does with `{text}` is")));
         }
         // Tools that build hand words on to a shell.
@@ -74,6 +103,10 @@ pub(super) fn check_outputs(shown: &str, words: &[Word]) -> Result<(), Finding> 
 }
 
 pub(super) fn decides(path: &str) -> bool {
+    decides_as_written(path) || otherwise_written(path).is_some_and(|tidy| decides_as_written(&tidy))
+}
+
+fn decides_as_written(path: &str) -> bool {
     let is_home = path == "~" || ["~/.", "~/bin", "~root"].iter().any(|front| path.starts_with(front)) || path == "~/";
     let of_user = ["/home/", "/Users/"].iter().any(|homes| {
         path.strip_prefix(homes)
@@ -83,7 +116,7 @@ pub(super) fn decides(path: &str) -> bool {
     let below_home =
         path.starts_with("~/") || ["/home/", "/Users/", "/root/"].iter().any(|home| path.starts_with(home));
     let is_program = below_home && path.split('/').any(|step| step == "bin");
-    let has_place = path.contains(['/', '\\', '.']) && path.split(['/', '\\']).any(|step| PLACES.contains(&step));
+    let has_place = path.split(['/', '\\']).any(|step| PLACES.contains(&step) && (step != "venv" || path != "venv"));
     is_home
         || is_program
         || of_user
@@ -93,13 +126,32 @@ pub(super) fn decides(path: &str) -> bool {
         || files::is_decisive(path)
 }
 
-/// Code that is fetched, or that somebody left where everybody may write.
+/// Code that lies outside of the project.
+fn lies_elsewhere(text: &str) -> bool {
+    kept::is_elsewhere(text) || comes_from_elsewhere(text)
+}
+
+/// Code that is fetched, or that somebody left where everybody may write. The folder in which a command runs is the
+/// project, wherever else it lies.
 pub(super) fn comes_from_elsewhere(text: &str) -> bool {
+    is_from_elsewhere(text) || otherwise_written(text).is_some_and(|tidy| is_from_elsewhere(&tidy))
+}
+
+/// A path as it is read, where that is not how it is written. Most words are no paths.
+fn otherwise_written(text: &str) -> Option<String> {
+    let may_differ = text.contains('/') || text.get(..5).is_some_and(|front| front.eq_ignore_ascii_case("file:"));
+    may_differ.then(|| secrets::tidied(text)).filter(|tidy| tidy != text)
+}
+
+fn is_from_elsewhere(text: &str) -> bool {
     text.contains("://")
-        || text.starts_with("git+")
-        || ["github:", "gitlab:", "bitbucket:", "gist:", "sourcehut:", "file:", "link:", "portal:", "path:"]
+        || ["$TMPDIR", "${TMPDIR", "$OLDPWD", "${OLDPWD", "~-", "$TMP/", "$TEMP/"]
             .iter()
-            .any(|front| text.starts_with(front) || text.contains(&format!("@{front}")))
+            .any(|front| text.starts_with(front))
+        || text.starts_with("git+")
+        || ["npm:", "github:", "gitlab:", "bitbucket:", "gist:", "sourcehut:", "file:", "link:", "portal:", "path:"]
+            .iter()
+            .any(|front| text.split('@').any(|part| part.starts_with(front)))
         || text.split_once('@').is_some_and(|(user, host)| {
             !user.is_empty()
                 && !user.starts_with('-')
@@ -112,8 +164,11 @@ pub(super) fn comes_from_elsewhere(text: &str) -> bool {
         || text.split(['/', '\\']).any(|step| step == "..")
 }
 
-/// Whether a command that writes names no place on another machine.
+/// Whether a command that writes names no place on another machine, empties nothing, and stays in its folder.
 pub(super) fn check_targets(shown: &str, words: &[Word]) -> Result<(), Finding> {
+    if let Some(word) = words.iter().find(|word| leads_out(shown, word, words)) {
+        return Err(unknown(&format!("what `{shown}` does with `{}` is", word.text)));
+    }
     let is_remote = |text: &str| {
         let scheme = text.split_once("://").map(|(front, _)| front.rsplit(['=', ' ']).next().unwrap_or_default());
         scheme.is_some_and(|scheme| !matches!(scheme, "http" | "https" | "file" | "git" | "ssh"))
@@ -124,4 +179,36 @@ pub(super) fn check_targets(shown: &str, words: &[Word]) -> Result<(), Finding> 
         Some(word) => Err(unknown(&format!("what `{shown}` sends to `{}` is", word.text))),
         None => Ok(()),
     }
+}
+
+/// Programs that take files away, or put them elsewhere.
+const MOVERS: [&str; 12] =
+    ["cp", "mv", "rm", "rmdir", "unlink", "install", "ln", "rsync", "tee", "touch", "truncate", "shred"];
+/// Programs that copy what they are given to another place.
+const COPIERS: [&str; 7] = ["cp", "rsync", "tar", "zip", "7z", "ln", "install"];
+
+/// Whether a word of a command that writes leads out of the folder where it runs, or brings nothing or what is private to where it writes.
+fn leads_out(shown: &str, word: &Word, words: &[Word]) -> bool {
+    let text = secrets::tidied(&word.text);
+    let is_private = |text: &str| {
+        let of_home = ["~/", "$HOME/", "${HOME}/"].iter().any(|home| text.starts_with(home));
+        of_home
+            && ["/Documents", "/Desktop", "/Downloads", "/Pictures", "/Library", "/Mail"]
+                .iter()
+                .any(|place| text.contains(place))
+    };
+    let program = shown.rsplit('/').next().unwrap_or(shown);
+    if program != "touch" && word.text == "/dev/null" && words.len() > 1 {
+        return true;
+    }
+    if COPIERS.contains(&program) && is_private(&text) {
+        return true;
+    }
+    let temporary = ["/tmp/", "/var/tmp/", "/dev/"].iter().any(|front| text.starts_with(front));
+    let is_target = match program {
+        "cp" | "install" | "ln" | "rsync" => words.last().is_some_and(|last| last.text == word.text),
+        _ => true,
+    };
+    let climbs = text == ".." || text.starts_with("../");
+    MOVERS.contains(&program) && is_target && (climbs || text.starts_with('/') && !temporary)
 }

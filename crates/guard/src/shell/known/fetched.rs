@@ -133,6 +133,12 @@ const SETTINGS: &[&str] = &[
     "agents.md",
 ];
 
+/// Whether a file ends as data do and is read by tools for what they run.
+pub(super) fn is_setting(path: &str) -> bool {
+    let file = path.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
+    SETTINGS.contains(&file.as_str())
+}
+
 /// Whether a program that fetches is told to write to a file that may be code.
 pub(super) fn into_code(name: &str, words: &[Word]) -> bool {
     // Under the name that it has there, or into a folder of settings.

@@ -80,6 +80,10 @@ impl Flag {
         }
     }
 
+    const fn bit(self) -> u32 {
+        1 << self as u32
+    }
+
     const ALL: [Self; 17] = [
         Self::Dash,
         Self::Any,
@@ -131,13 +135,16 @@ pub struct Fault {
 }
 
 /// A line, as far as it is read before it is known that it matters.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Line<'a> {
     pub(super) effect: Effect,
     /// The names of the program, parted by `|`.
     pub(super) names: &'a str,
     subcommands: &'a str,
-    flags: &'a str,
+    /// How many subcommands there are.
+    pub(super) depth: usize,
+    /// One bit for each flag.
+    flags: u32,
     options: &'a str,
 }
 
@@ -166,22 +173,24 @@ impl<'a> Line<'a> {
         };
         let (subcommands, rest) = rest.split_at(begins(&['-', '@', '$'])(rest));
         let (flags, options) = rest.split_at(begins(&['-', '$'])(rest));
-        let is_flag = |word: &str| Flag::ALL.iter().any(|flag| flag.word() == word);
-        if !flags.split_whitespace().all(is_flag) {
-            return Err(fault("it has a flag that is none"));
-        }
+        let flags = flags.split_whitespace().try_fold(0, |flags, word| {
+            let flag = Flag::ALL.iter().find(|flag| flag.word() == word)?;
+            Some(flags | flag.bit())
+        });
+        let Some(flags) = flags else { return Err(fault("it has a flag that is none")) };
         if !options.split_whitespace().all(|word| word.len() > 1 && word.starts_with(['-', '$'])) {
             return Err(fault("behind an option stands something that is none"));
         }
-        Ok(Self { effect, names, subcommands, flags, options })
+        let depth = subcommands.split_whitespace().count();
+        Ok(Self { effect, names, subcommands, depth, flags, options })
     }
 
     pub(super) fn subcommands(&self) -> impl Iterator<Item = &'a str> {
-        self.subcommands.split_whitespace()
+        self.subcommands.split_ascii_whitespace()
     }
 
     pub(super) fn has(&self, flag: Flag) -> bool {
-        self.flags.split_whitespace().any(|word| word == flag.word())
+        self.flags & flag.bit() != 0
     }
 
     /// Whether the subcommands of another line begin as those of this one.
@@ -427,7 +436,7 @@ pub(super) fn operands(arguments: &[Word], lines: &[Line<'_>]) -> Operands {
         if text.starts_with('-') && text != "-" {
             let names = || found.at.iter().filter_map(|at| arguments.get(*at)).map(|word| word.text.as_str());
             let leads = lines.iter().find(|line| {
-                line.subcommands().count() == found.at.len()
+                line.depth == found.at.len()
                     && line.subcommands().zip(names()).all(|(pattern, name)| fits(pattern, name))
             });
             // What the line of the words so far does not know belongs to what follows.

@@ -1,6 +1,6 @@
 //! The scripts of `sed` and `awk`: they write files, run commands and read from them.
 
-use super::unknown;
+use super::{kept, unknown};
 use crate::Finding;
 use crate::shell::code::script::{of_awk, of_sed};
 use crate::shell::lexer::Word;
@@ -17,15 +17,45 @@ pub(super) fn check(shown: &str, words: &[Word]) -> Result<(), Finding> {
             let shifted = is("-i") && !is("-e") && files.any(|word| word.text.contains(char::is_whitespace));
             // Nothing would be left of the files.
             let in_place = words.iter().any(|word| word.text.starts_with("-i") || word.text.starts_with("--in-place"));
-            let empties =
-                |script: &&str| matches!(script.trim(), "d" | "1,$d" | "1,$ d" | "s/.*//" | "s/.*//g" | "$!d");
-            let emptied = in_place && scripts.texts.iter().any(empties);
+            let letters = |text: &str| text.starts_with('-') && !text.starts_with("--");
+            let in_place = in_place || words.iter().any(|word| letters(&word.text) && word.text.contains('i'));
+            // Behind `i` stands the ending of the copy.
+            let own = |text: &str| text.split('i').next().is_some_and(|own| own.contains('n'));
+            let prints = |text: &str| matches!(text, "--quiet" | "--silent") || letters(text) && own(text);
+            let prints_only = words.iter().any(|word| prints(&word.text));
+            let emptied = in_place
+                && scripts.texts.iter().any(|script| may_empty(script) || kept::thins_out(script, prints_only));
             !emptied && !shifted && !scripts.unseen && scripts.texts.iter().all(|script| is_plain_sed(script))
         }
         _ => of_awk(words)
             .is_some_and(|scripts| !scripts.unseen && scripts.texts.iter().all(|script| is_plain_awk(script))),
     };
     if is_plain { Ok(()) } else { Err(unknown(&format!("what this script of `{shown}` does is"))) }
+}
+
+/// Whether a script of `sed` may leave nothing of a file: lines are taken away that no pattern and no plain numbers choose.
+fn may_empty(script: &str) -> bool {
+    let script = script.trim();
+    let replaces_all = ["s/.*//", "s/^.*$//", "s/.//", "s/..*//"].iter().any(|front| script.starts_with(front));
+    // `/x/d`, `3d`, `1,5d`, `$d`; with a `!` it is all the others.
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let chosen = |address: &str| {
+        let address = address.trim();
+        address.len() > 1
+            && address.starts_with('/')
+            && address.ends_with('/')
+            && !matches!(address, "/./" | "/.*/" | "/^/" | "/$/")
+            || address == "$"
+            || is_number(address)
+            || address.split_once(',').is_some_and(|(from, to)| is_number(from.trim()) && is_number(to.trim()))
+    };
+    let takes = |command: &str| {
+        let command = command.trim().trim_end_matches(['}', ';']).trim();
+        let last = command.chars().next_back();
+        let is_short = !command.starts_with('s') && !command.starts_with('y');
+        is_short && matches!(last, Some('d' | 'D' | 'Q' | 'q' | 'z')) && !chosen(&command[..command.len() - 1])
+    };
+    replaces_all || script.split([';', '\n']).any(takes)
 }
 
 /// `awk` runs commands and writes files by `system`, `|`, `>` and `getline`, and loads code by `@`.
@@ -40,7 +70,7 @@ fn is_plain_awk(script: &str) -> bool {
     }
     let script = &joined;
     // Whatever is text and whatever is not.
-    if ["system", "getline", "ENVIRON", "fflush", "close", "PROCINFO", "SYMTAB", "FUNCTAB", "@"]
+    if ["system", "getline", "ENVIRON", "ARGV", "ARGC", "fflush", "close", "PROCINFO", "SYMTAB", "FUNCTAB", "@"]
         .iter()
         .any(|word| script.contains(word))
     {

@@ -3,6 +3,7 @@
 
 use super::unknown;
 use crate::Finding;
+use crate::path::{self, Glob};
 use crate::shell::files;
 use crate::shell::lexer::Word;
 
@@ -138,7 +139,10 @@ pub(super) fn check(shown: &str, name: &str, words: &[Word]) -> Result<(), Findi
     let is_secret = |word: &&Word| {
         let text = word.text.as_str();
         let is_file = prints && !text.starts_with('-');
-        may_be_secret(text) || is_file && (is_hidden_pattern(text) || may_be_secret(&format!("./{text}")))
+        let value = text.split_once('=').filter(|_| text.starts_with('-')).map_or(text, |(_, value)| value);
+        may_be_secret(text)
+            || may_fit_secret(value)
+            || is_file && (is_hidden_pattern(text) || may_be_secret(&format!("./{text}")))
     };
     match words.iter().find(is_secret) {
         Some(word) => Err(unknown(&format!("what `{shown}` shows of `{}` is", word.text))),
@@ -175,7 +179,7 @@ pub(super) fn is_wide(words: &[Word]) -> bool {
 }
 
 /// A path as it is read: without its scheme, doubled slashes and steps up, and with one name for a home folder.
-fn tidied(path: &str) -> String {
+pub(super) fn tidied(path: &str) -> String {
     let local = path.get(..5).filter(|front| front.eq_ignore_ascii_case("file:")).map_or(path, |_| &path[5..]);
     let local = if local.starts_with("///") { &local[2..] } else { local };
     // The root and the folder by way of a process, and the folder as shells write it.
@@ -245,6 +249,26 @@ fn may_be_secret(text: &str) -> bool {
         || is_copy
         || NAMES.contains(&name.as_str())
         || is_file && !stem.is_empty() && (is_data || KEYS.contains(&end) && !is_public)
+}
+
+/// Whether a pattern was made for the name of a secret: it fits one, and begins as that does.
+fn may_fit_secret(text: &str) -> bool {
+    const NAMES: [&str; 8] =
+        [".env", ".netrc", ".npmrc", ".pgpass", "id_rsa", "id_ed25519", "credentials", ".git-credentials"];
+    let name = text.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
+    let Some(at) = name.find(['*', '?', '[']) else { return false };
+    let is_named = name.contains(|c: char| c.is_ascii_alphabetic());
+    // `*.json` is for everything of a kind.
+    let begins = !name.starts_with('*') && (at > 0 || is_named);
+    let pattern = path::plain_classes(&name);
+    is_named
+        && begins
+        && NAMES.iter().any(|secret| {
+            let front = &name[..at];
+            (at != 1 || front == ".")
+                && secret.starts_with(front)
+                && Glob::new(&pattern).matches(&[(*secret).to_owned()])
+        })
 }
 
 /// Whether a pattern fits names with a dot in front, or stands in front of some.

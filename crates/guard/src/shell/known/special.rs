@@ -156,7 +156,12 @@ pub(super) fn check(name: &str, subcommand: Option<&str>, words: &[Word]) -> Res
     let any = |found: &dyn Fn(&str) -> bool| words.iter().any(|word| found(&word.text));
     let doubtful = match name {
         // They show the environment and read files by their own language.
-        "jq" | "yq" | "gojq" | "jaq" | "dasel" | "xq" | "tomlq" => any(&shows_environment),
+        "jq" | "yq" | "gojq" | "jaq" | "dasel" | "xq" | "tomlq" => {
+            // In place, only a member is changed.
+            let in_place = any(&|text| is_letters_with(text, 'i') || text.starts_with("--inplace"));
+            let changes = any(&|text| text.starts_with('.') && text.contains('=') || text.starts_with("del(."));
+            any(&shows_environment) || in_place && name == "yq" && !changes
+        }
         "gh" | "glab" => {
             let queries = any(&|text| text.starts_with("--jq") || is_letters_with(text, 'q'));
             let sends =
@@ -203,7 +208,19 @@ pub(super) fn check(name: &str, subcommand: Option<&str>, words: &[Word]) -> Res
             true
         }
         "nginx" => any(&|text| is_letters_with(text, 'T')),
-        "manage.py" => any(&|text| text == "zero"),
+        // Back to an earlier state is the loss of what came later.
+        "manage.py" => {
+            let is_state = |text: &str| text == "zero" || text.starts_with(|c: char| c.is_ascii_digit());
+            subcommand == Some("migrate") && any(&is_state)
+        }
+        "sphinx-build" => any(&|text| text == "clean"),
+        "conda" | "mamba" | "micromamba" => {
+            let known = ["conda-forge", "defaults", "bioconda", "pytorch", "nvidia", "anaconda", "main"];
+            let is_option = |text: &str| matches!(text, "-c" | "--channel");
+            words.windows(2).any(|pair| is_option(&pair[0].text) && !known.contains(&pair[1].text.as_str()))
+                || any(&|text| text.starts_with("--channel="))
+        }
+        "helm" => subcommand == Some("repo") && any(&|text| text == "add"),
         "nix" => any(&|text| ["github:", "gitlab:", "git+", "sourcehut:"].iter().any(|front| text.starts_with(front))),
         "buildah" => any(&|text| text.starts_with("github.com/") || text.starts_with("gitlab.com/")),
         // The environment of what runs inside.
@@ -217,7 +234,9 @@ pub(super) fn check(name: &str, subcommand: Option<&str>, words: &[Word]) -> Res
         "exiftool" | "latexdiff" => any(&|text| text.ends_with('|')),
         "lynx" => any(&|text| text.contains("lynxexec") || text.contains("lynxprog")),
         "mise" => any(&|text| text.contains(':')) || is_grave(words),
-        "go" => any(&|text| ["-extld", "-linkmode", "-toolexec"].iter().any(|option| text.contains(option))),
+        "go" => {
+            any(&|text| ["-replace", "-extld", "-linkmode", "-toolexec"].iter().any(|option| text.contains(option)))
+        }
         "cargo" => subcommand == Some("make") && is_grave(words),
         _ if FETCHERS.contains(&name) => {
             let names = |text: &str| {
@@ -362,7 +381,11 @@ fn empties_sources(words: &[Word]) -> bool {
     let is_output = |option: &str| {
         let name = option.trim_start_matches('-').to_ascii_lowercase().replace('-', "");
         option.starts_with("--")
-            && (name.ends_with("outdir") || name.ends_with("outputpath") || name.ends_with("outputdir"))
+            && (name.ends_with("outdir")
+                || name.ends_with("outputpath")
+                || name.ends_with("outputdir")
+                || name == "output"
+                || name == "destination")
             || name.ends_with("reportsdirectory")
             || name.ends_with("sitedir")
     };

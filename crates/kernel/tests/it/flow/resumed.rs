@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use switchboard_kernel::{Kernel, Office, ServerPolicy};
-use switchboard_peer::{Identity, Method};
+use switchboard_peer::{Identity, Method, Principal};
 use switchboard_protocol::Era;
 use switchboard_store::Store;
 
@@ -160,6 +160,35 @@ async fn a_stream_of_mgp_ends_with_the_right_to_its_tool() {
             assert_eq!(ann.send_as(21, method, params).await.expect_err("nothing there").code, 4004, "{method}");
         }
     }
+}
+
+/// In each dialect that streams: whoever has stolen a token chooses what it says of itself.
+#[tokio::test]
+async fn a_stream_ends_with_the_token_that_it_was_begun_with() {
+    for (era, streams) in ERAS.into_iter().flat_map(|era| [(era, true), (era, false)]) {
+        let directory = tempfile::tempdir().expect("a directory");
+        let (server, store) = (Streamer::new(Era::Legacy, true), store(&directory).await);
+        let kernel = kernel(&server, Some(store.clone())).await;
+        let identity: Principal = Identity::new("ann", Method::Token).into();
+        let capabilities = if streams { says(era, &["streaming"]) } else { json!({"extensions": ["streaming"]}) };
+        let ann = Client::new(&kernel, identity.clone(), era, capabilities).await;
+        let call = json!({"name": "changes", "arguments": {}});
+        let running = ann.begin(20, &if streams { with(&call, "_mgp", json!({"stream": true})) } else { call });
+        until("the call", || server.running.load(Ordering::SeqCst) == 1).await;
+        identity.ended.cancel();
+        let error = running.answer.await.expect("no panic").expect_err("ended");
+        assert!(error.message.contains("token"), "{error:?}");
+        until("the server stops", || server.running.load(Ordering::SeqCst) == 0).await;
+        is_blocked(&store, "stream").await;
+        let types: Vec<String> = events(&store).await.into_iter().map(|event| event.event_type.to_string()).collect();
+        assert!(types.iter().any(|name| name == "dev.switchboard.unknown_outcome"), "{types:?}");
+    }
+}
+
+fn with(value: &Value, key: &str, member: Value) -> Value {
+    let mut value = value.clone();
+    value[key] = member;
+    value
 }
 
 #[tokio::test]

@@ -206,7 +206,7 @@ impl Streamer {
                             "content": {"type": "text", "text": "x".repeat(size as usize)}}))),
                     )) == Err(SendError::Full)
                     {
-                        tokio::task::yield_now().await;
+                        tokio::time::sleep(Duration::from_millis(1)).await;
                     }
                 }
                 self.running.fetch_add(1, Ordering::SeqCst);

@@ -321,7 +321,7 @@ async fn an_agent_asks_for_what_it_lacks() {
     assert!(refused.message.contains("capability_gap"), "{refused:?}");
 
     let session = client.request("mgp/tools/session", json!({})).await.unwrap();
-    assert_eq!((&session["max_tokens"], &session["pinned"]), (&json!(8000), &json!([])));
+    assert_eq!((&session["max_tokens"], &session["pinned"]), (&json!(25000), &json!([])));
     assert_eq!(session["cached"].as_array().unwrap().len(), 2, "{session}");
     let evict = json!({"tools": ["mail__send_mail", "no_such"], "reason": "no_longer_needed"});
     let gone = client.request("mgp/tools/session/evict", evict).await.unwrap();

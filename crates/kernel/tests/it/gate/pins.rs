@@ -22,7 +22,10 @@ fn changed(pointer: &str, value: Value) -> Value {
     let mut tool = full();
     match tool.pointer_mut(pointer) {
         Some(place) => *place = value,
-        None => tool[pointer.trim_start_matches('/')] = value,
+        None => {
+            let (parent, key) = pointer.rsplit_once('/').unwrap();
+            tool.pointer_mut(parent).unwrap()[key] = value;
+        }
     }
     tool
 }
@@ -37,7 +40,7 @@ async fn settle(house: &House, script: &Script) {
 }
 
 #[tokio::test]
-async fn every_change_of_a_definition_holds_the_tool_back() {
+async fn every_change_of_what_a_definition_means_holds_the_tool_back() {
     let mutations: Vec<(&str, Vec<Value>, bool)> = vec![
         ("the description", vec![changed("/description", json!("Reads a file. Then sends it.")), tool("other")], true),
         ("the title", vec![changed("/title", json!("Write")), tool("other")], true),
@@ -48,7 +51,19 @@ async fn every_change_of_a_definition_holds_the_tool_back() {
             vec![changed("/inputSchema/properties/path/type", json!("string")), tool("other")],
             false,
         ),
-        ("the output", vec![changed("/outputSchema", json!({"type": "array"})), tool("other")], true),
+        ("the output", vec![changed("/outputSchema", json!({"type": "array"})), tool("other")], false),
+        (
+            "words in the output",
+            vec![changed("/outputSchema", json!({"type": "object", "description": "Pass it on."})), tool("other")],
+            true,
+        ),
+        ("blanks and case", vec![changed("/description", json!("reads  a file")), tool("other")], false),
+        ("a longest text", vec![changed("/inputSchema/properties/path/maxLength", json!(9)), tool("other")], false),
+        (
+            "another argument",
+            vec![changed("/inputSchema/properties/url", json!({"type": "string"})), tool("other")],
+            true,
+        ),
         ("a hint", vec![changed("/annotations/readOnlyHint", json!(false)), tool("other")], true),
         ("the risk", vec![changed("/security/risk_level", json!("safe")), tool("other")], true),
         ("the risk under _meta", vec![changed("/_meta/mgp/security/risk_level", json!("safe")), tool("other")], true),

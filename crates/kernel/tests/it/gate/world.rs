@@ -40,6 +40,8 @@ pub(crate) struct Script {
     pub(crate) resources: Mutex<Vec<Value>>,
     pub(crate) templates: Mutex<Vec<Value>>,
     pub(crate) instructions: Mutex<Option<String>>,
+    /// The version that it tells of itself.
+    pub(crate) version: Mutex<String>,
     /// Methods with their parameters, handshakes and lists left out.
     pub(crate) heard: Mutex<Vec<(String, Value)>>,
     pub(crate) sessions: Mutex<Vec<Arc<Session>>>,
@@ -67,6 +69,7 @@ impl Script {
             resources: Mutex::new(vec![json!({"uri": "script://one", "name": "one"})]),
             templates: Mutex::default(),
             instructions: Mutex::default(),
+            version: Mutex::new("1".to_owned()),
             heard: Mutex::default(),
             sessions: Mutex::default(),
             arrived: Notify::new(),
@@ -171,7 +174,7 @@ impl Handler for Script {
                     self.heard.lock().push(("initialize".to_owned(), params));
                     let mut greeting = json!({
                         "protocolVersion": "2025-11-25", "capabilities": capabilities,
-                        "serverInfo": {"name": "script", "version": "1"},
+                        "serverInfo": {"name": "script", "version": *self.version.lock()},
                     });
                     if let Some(text) = instructions {
                         greeting["instructions"] = text.into();
@@ -453,9 +456,21 @@ static NEXT: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(1)
 
 impl Client {
     pub(crate) async fn new(kernel: &Kernel, identity: Principal, era: Era, capabilities: Value) -> Self {
+        Self::called(kernel, identity, era, capabilities, None).await
+    }
+
+    /// A client that gives itself a name.
+    pub(crate) async fn called(
+        kernel: &Kernel,
+        identity: Principal,
+        era: Era,
+        capabilities: Value,
+        name: Option<&str>,
+    ) -> Self {
         let ear = Arc::new(Ear { modern: era == Era::Modern, ..Ear::default() });
         let revision = if era == Era::Modern { Revision::LATEST } else { Revision::LATEST_LEGACY };
-        let caller = Caller { revision, info: None, capabilities: raw(&capabilities) };
+        let info = name.map(|name| raw(&json!({"name": name, "version": "1"})));
+        let caller = Caller { revision, info, capabilities: raw(&capabilities) };
         let id = format!("session-{}", NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed));
         let lasting = era == Era::Legacy;
         let session = Session::new(id.into(), identity, lasting, caller, ear.clone());
@@ -576,9 +591,9 @@ pub(crate) fn open_house(gate: &mut GateOptions) {
     gate.default_policy = Some(switchboard_protocol::mgp::DefaultPolicy::OptOut);
 }
 
-/// Waits until something holds.
+/// Waits until something holds. On a busy machine that may take a while.
 pub(crate) async fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    for _ in 0..400 {
+    for _ in 0..3_000 {
         if holds() {
             return;
         }

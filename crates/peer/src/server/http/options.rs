@@ -43,6 +43,13 @@ pub struct HttpOptions {
     pub shutdown: CancellationToken,
 }
 
+impl HttpOptions {
+    /// The profile that a path is for: what stands behind the path of the endpoint.
+    pub(super) fn profile<'p>(&self, path: &'p str) -> Option<&'p str> {
+        path.strip_prefix(&*self.path)?.strip_prefix('/').filter(|name| !name.is_empty() && !name.contains('/'))
+    }
+}
+
 impl Default for HttpOptions {
     fn default() -> Self {
         Self {

@@ -41,7 +41,7 @@ pub(super) async fn run(common: &Common, desk: &Desk) -> Outcome {
                 continue;
             }
             if common.json {
-                screen::out(screen::printable_json(&item.json().to_string()));
+                screen::json_line(&item.json());
                 continue;
             }
             screen::out(item.text(Timestamp::now()));

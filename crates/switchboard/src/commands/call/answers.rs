@@ -62,11 +62,14 @@ impl Handler for Answers {
     }
 
     fn notification(&self, _context: Context, notification: Notification) -> BoxFuture<'_, ()> {
-        if self.tell {
-            let params: Value = notification.params.as_ref().and_then(|params| params.view().ok()).unwrap_or_default();
-            if let Some(line) = line(&notification.method, &params) {
-                screen::note(screen::plain_line(&line));
-            }
+        let params: Value = notification.params.as_ref().and_then(|params| params.view().ok()).unwrap_or_default();
+        // What the kernel says of a call that waits for a person is told to everybody who waits for the call.
+        if &*notification.method == method::LOG_MESSAGE && params["logger"] == "switchboard" {
+            screen::note(screen::plain_line(params["data"].as_str().unwrap_or_default()));
+        } else if self.tell
+            && let Some(line) = line(&notification.method, &params)
+        {
+            screen::note(screen::plain_line(&line));
         }
         Box::pin(std::future::ready(()))
     }

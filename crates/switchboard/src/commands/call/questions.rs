@@ -123,6 +123,9 @@ fn options(property: &Value) -> Option<Vec<String>> {
 fn read(line: &str, property: &Value) -> Result<Value, String> {
     let choice = |word: &str| match options(property) {
         Some(options) if !options.iter().any(|option| option == word) => {
+            if let Some(meant) = meant(word, &options) {
+                return Ok(Value::String(meant));
+            }
             Err(format!("choose one of: {}", plain_line(&options.join(", "))))
         }
         _ => Ok(Value::String(word.to_owned())),
@@ -144,9 +147,39 @@ fn read(line: &str, property: &Value) -> Result<Value, String> {
     }
 }
 
+/// The answer that a person means who writes its beginning, or yes or no where one of the answers is that.
+fn meant(word: &str, options: &[String]) -> Option<String> {
+    let word = word.to_ascii_lowercase();
+    let known = |option: &str| options.iter().find(|known| *known == option).cloned();
+    match word.as_str() {
+        "y" | "yes" => return known("once").or_else(|| known("yes")),
+        "n" | "no" => return known("deny").or_else(|| known("no")),
+        _ => {}
+    }
+    let mut begin = options.iter().filter(|option| !word.is_empty() && option.to_ascii_lowercase().starts_with(&word));
+    begin.next().filter(|_| begin.next().is_none()).cloned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn answers_can_be_written_short() {
+        let options = ["once", "session", "deny"].map(str::to_owned);
+        for (word, expected) in [
+            ("y", Some("once")),
+            ("YES", Some("once")),
+            ("n", Some("deny")),
+            ("o", Some("once")),
+            ("sess", Some("session")),
+            ("d", Some("deny")),
+            ("x", None),
+            ("", None),
+        ] {
+            assert_eq!(meant(word, &options).as_deref(), expected, "{word}");
+        }
+    }
 
     fn talk(params: &Value, typed: &str) -> (Value, String) {
         let mut output = Vec::new();

@@ -48,7 +48,7 @@ pub(super) async fn watch(common: &Common, options: &Servers) -> Outcome {
                 .iter()
                 .map(|(process, answer)| json!({"process": process, "servers": answer["servers"]}))
                 .collect();
-            screen::out(screen::printable_json(&json!({"kernels": kernels}).to_string()));
+            screen::json_line(&json!({"kernels": kernels}));
         } else {
             let mut text = String::new();
             if redraw {

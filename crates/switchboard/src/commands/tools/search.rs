@@ -9,15 +9,15 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 use switchboard_catalog::{Catalog, Found, RESCORED, Search, Strategy, Tool, schema_text};
-use switchboard_kernel::{Judge, names};
+use switchboard_kernel::Judge;
 use switchboard_wire::Raw;
 
 use crate::Outcome;
 use crate::arguments::{Common, SearchStrategy, ToolsSearch};
 use crate::failure::Failure;
-use crate::local::Local;
 use crate::model;
 use crate::screen;
+use crate::sight::{self, Seen};
 
 /// The longest line of a file that is read.
 const LONGEST_LINE: u64 = 16 << 20;
@@ -25,15 +25,8 @@ const LONGEST_LINE: u64 = 16 << 20;
 const BRIEF: usize = 80;
 
 /// The tools that a client of the configured servers sees.
-pub(crate) fn of_servers(tools: &[Raw], local: &Local) -> Vec<Tool> {
-    let server_of = |name: &str| match local.specs.as_slice() {
-        // A single server is shown as it is, without a prefix.
-        [only] => only.id.to_string(),
-        several => {
-            let owner = several.iter().filter(|spec| name.starts_with(&names::expose(&spec.id, "")));
-            owner.max_by_key(|spec| spec.id.len()).map(|spec| spec.id.to_string()).unwrap_or_default()
-        }
-    };
+pub(crate) fn of_servers(tools: &[Raw], seen: &[Seen]) -> Vec<Tool> {
+    let server_of = |name: &str| sight::owner_of(seen, name).unwrap_or_default().to_owned();
     let read = |tool: &Raw| {
         let value: Map<String, Value> = tool.view().ok()?;
         let name = value.get("name")?.as_str()?;
@@ -178,6 +171,7 @@ fn read_tool(value: &Map<String, Value>, id: String, server: String) -> Tool {
     Tool {
         id,
         server,
+        server_title: text("server_title"),
         name: text("name"),
         description: text("description"),
         schema: value.get("inputSchema").map(schema_text).unwrap_or_default(),

@@ -122,6 +122,7 @@ const OPTIONS: &[(&str, &str, Why)] = &[
     ("", "socketPath", SOCKET),
     ("node:ajv", "code", CODE),
     ("node:better-sqlite3", "nativeBinding", LOADER),
+    ("node:dotenv", "override", PROCESS),
     ("node:pino", "transport", LOADER),
     ("node:typeorm", "entities", LOADER),
     ("node:typeorm", "migrations", LOADER),

@@ -1,43 +1,5 @@
 //! Texts that say where a program reaches: files, environment variables, markup.
 
-/// Where something is deleted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::code::javascript) enum Target {
-    /// A folder of the project, or of the folder for temporary files.
-    Inside,
-    /// The root, a home, or a folder of the system.
-    Outside,
-    /// Nobody can say.
-    Unknown,
-}
-
-/// What a path that is deleted with everything below it names.
-pub(in crate::code::javascript) fn delete_target(path: &str) -> Target {
-    let path = path.trim();
-    if let Some(rest) = path.strip_prefix("/tmp/").or_else(|| path.strip_prefix("/var/tmp/")) {
-        let inside = !rest.is_empty() && !rest.starts_with('*') && !has_parent(rest);
-        return if inside { Target::Inside } else { Target::Outside };
-    }
-    let is_drive = path.as_bytes().get(1) == Some(&b':');
-    if path.starts_with(['/', '\\', '~', '$', '%']) || is_drive || has_parent(path) {
-        return Target::Outside;
-    }
-    let named = path.trim_start_matches("./").trim_end_matches('/');
-    let whole = named.is_empty() || named == "." || named.starts_with('*') || named == ".git" || named.contains("://");
-    if whole { Target::Unknown } else { Target::Inside }
-}
-
-fn has_parent(path: &str) -> bool {
-    path.split(['/', '\\']).any(|part| part == "..")
-}
-
-/// Whether a file that is written lies plainly outside of the project.
-pub(in crate::code::javascript) fn is_outside(path: &str) -> bool {
-    let temporary = path.starts_with("/tmp/") || path.starts_with("/var/tmp/") || path.starts_with("/dev/std");
-    let absolute = path.starts_with(['/', '~']) || path.as_bytes().get(1) == Some(&b':');
-    path != "/dev/null" && (absolute && !temporary || has_parent(path) && !path.starts_with("../"))
-}
-
 /// Files that hold credentials or are run by others, and addresses that give credentials away.
 pub(in crate::code::javascript) fn is_telling_text(text: &str) -> bool {
     const PARTS: &str = ".ssh .aws .gnupg .kube .netrc .git-credentials .bashrc .bash_profile .profile .zshrc .zprofile \
@@ -94,19 +56,6 @@ pub(in crate::code::javascript) fn is_named_environment(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn folders_of_the_project_are_inside() {
-        for path in ["dist", "./build/", "node_modules/.cache", "/tmp/work", "src/generated"] {
-            assert_eq!(delete_target(path), Target::Inside, "{path}");
-        }
-        for path in ["/", "/home", "~", "~/x", "../..", "C:\\", "/tmp/../etc", "$HOME", "a/../../b", "/tmp/*"] {
-            assert_eq!(delete_target(path), Target::Outside, "{path}");
-        }
-        for path in [".", "", "./", "*", ".git"] {
-            assert_eq!(delete_target(path), Target::Unknown, "{path}");
-        }
-    }
 
     #[test]
     fn markup_that_runs_code_is_seen() {

@@ -13,6 +13,7 @@ const WATCHED: &[Watched] = &[
          start stop update",
         "volumes privileged",
     ),
+    Watched("discord", "", "executable before_options"),
     Watched("duckdb", "install_extension", "config"),
     Watched("flask", "from_pyfile from_envvar", ""),
     Watched("gensim", "load", ""),
@@ -22,12 +23,17 @@ const WATCHED: &[Watched] = &[
     Watched("lightning", "load_from_checkpoint", ""),
     Watched("keras", "deserialize_keras_object", ""),
     Watched("kubernetes", "connect_* create_* delete_* patch_* replace_* stream", ""),
+    Watched("lark", "", "cache"),
+    Watched("lxml", "", "resolve_entities load_dtd"),
+    Watched("matplotlib", "", "usetex"),
+    Watched("mss", "grab save shot", ""),
     Watched("nltk", "config_java java", ""),
     Watched("pandas", "read_hdf", ""),
     Watched("playwright", "", "executable_path"),
     Watched("pydantic", "", "proto allow_pickle"),
     Watched("selenium", "execute_cdp_cmd", "executable_path service_args browser_executable_path"),
     Watched("skimage", "use_plugin", ""),
+    Watched("smtplib", "docmd putcmd send", ""),
     Watched("spacy", "project_run run_commands run_command", ""),
     Watched("statsmodels", "load", ""),
     Watched("tkinter", "call createcommand eval evalfile send", ""),
@@ -63,7 +69,7 @@ pub(in super::super) const TAKES_SQL: &[&str] = &[
 
 /// Attributes that say which program a package starts.
 pub(in super::super) const STORED: &[&str] =
-    &["binary_location", "chromium_args", "executable", "executable_path", "ffmpeg_path", "tesseract_cmd"];
+    &["bin_path", "binary_location", "chromium_args", "executable", "executable_path", "ffmpeg_path", "tesseract_cmd"];
 
 fn fits(list: &str, name: &str) -> bool {
     list.split_ascii_whitespace().any(|word| match word.strip_suffix('*') {

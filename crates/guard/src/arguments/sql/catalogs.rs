@@ -1,0 +1,362 @@
+//! What a query reads of the database itself. Which tables and columns there are is harmless to know; settings, users,
+//! mappings to other servers, credentials and logs are not, and databases have more such views than a list could name.
+//! So the harmless ones stand in a table, and every other name in a schema of the system is asked about.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use super::fragment;
+use super::known::words_of;
+use super::lexer::Token;
+use super::tables::Places;
+
+const CATALOGS: &str = include_str!("known/catalogs.txt");
+const PRIVATE: &str = include_str!("known/private.txt");
+
+/// Schemas of systems, and the group of the table that says what is harmless in them.
+const SCHEMAS: &[(&str, &str)] = &[
+    ("pg_catalog", "pg_catalog"),
+    ("information_schema", "information_schema"),
+    ("sys", "sys"),
+    ("mysql", "mysql"),
+    ("performance_schema", "performance_schema"),
+    ("system", "system"),
+    ("syscat", "syscat"),
+    ("sysibm", "syscat"),
+    ("account_usage", "account_usage"),
+    ("organization_usage", "account_usage"),
+    ("master", "sys"),
+];
+/// What names of systems begin with, the group, and whether the group has the names without it.
+const PREFIXES: &[(&str, &str, bool)] = &[
+    ("pg_", "pg_catalog", false),
+    ("v$", "v$", true),
+    ("gv$", "v$", true),
+    ("v_$", "v$", true),
+    ("x$", "v$", true),
+    ("ku$_", "v$", true),
+    ("dba_", "oracle", true),
+    ("cdb_", "oracle", true),
+    ("svv_", "redshift", false),
+    ("svl_", "redshift", false),
+    ("stl_", "redshift", false),
+    ("stv_", "redshift", false),
+    ("sqlite_", "named", false),
+    ("duckdb_", "named", false),
+    ("rdb$", "named", false),
+    ("mon$", "named", false),
+    ("sec$", "named", false),
+];
+
+/// The names of one group; those that end with a star stand for all that begin so.
+#[derive(Debug, Default)]
+struct Group {
+    whole: HashSet<&'static str>,
+    begun: Vec<&'static str>,
+}
+
+impl Group {
+    fn of(table: &'static str, group: &str) -> Self {
+        let words = words_of(table, Some(group));
+        let begun = words.iter().filter_map(|word| word.strip_suffix('*')).collect();
+        Self { whole: words, begun }
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.whole.contains(name) || self.begun.iter().any(|start| name.starts_with(start))
+    }
+}
+
+struct Tables {
+    schemas: Vec<(&'static str, Group)>,
+    prefixes: Vec<(&'static str, Group, bool)>,
+    settings: HashSet<&'static str>,
+    show: HashSet<&'static str>,
+    private_schemas: HashSet<&'static str>,
+    private_owned: HashSet<&'static str>,
+    private_partly: HashSet<&'static str>,
+    private_tables: HashSet<&'static str>,
+    private_columns: HashSet<&'static str>,
+}
+
+static TABLES: LazyLock<Tables> = LazyLock::new(|| Tables {
+    schemas: SCHEMAS.iter().map(|(schema, group)| (*schema, Group::of(CATALOGS, group))).collect(),
+    prefixes: PREFIXES.iter().map(|(prefix, group, cut)| (*prefix, Group::of(CATALOGS, group), *cut)).collect(),
+    settings: words_of(CATALOGS, Some("settings")),
+    show: CATALOGS.split_once("[show]\n").map(|(_, lines)| lines.lines().collect()).unwrap_or_default(),
+    private_schemas: words_of(PRIVATE, Some("schemas")),
+    private_owned: words_of(PRIVATE, Some("owned")),
+    private_partly: words_of(PRIVATE, Some("partly")),
+    private_tables: words_of(PRIVATE, Some("tables")),
+    private_columns: words_of(PRIVATE, Some("columns")),
+});
+
+/// What a person should look at, if anything.
+pub(super) fn doubt(statement: &[Token], places: &Places) -> Option<String> {
+    let aliases = aliases(statement);
+    let mut listing = Listing::default();
+    for (at, token) in statement.iter().enumerate() {
+        let before = at.checked_sub(1).and_then(|before| statement.get(before));
+        let next = statement.get(at + 1);
+        listing.follow(before, token, next);
+        // Behind a value it is an operator: `vector @@ query`.
+        let first = at.checked_sub(2).and_then(|first| statement.get(first));
+        if token.is('@')
+            && before.is_some_and(|before| before.is('@'))
+            && !first.is_some_and(super::grammar::ends_value)
+        {
+            let named = variable(&statement[at + 1..]);
+            if !named.is_some_and(is_setting) {
+                return Some(format!("the setting `@@{}` is not known to be harmless", named.unwrap_or("..")));
+            }
+        }
+        let dotted = before.is_some_and(|token| token.is('.'));
+        let owns = next.is_some_and(|token| token.is('.'));
+        let table = places.is_table(at);
+        // A string is no name, unless it stands where one is wanted.
+        let named = token.word().is_some() || table || dotted || owns || listing.listed;
+        let Some(name) = fragment::name(token).filter(|_| named) else { continue };
+        let called = next.is_some_and(|next| next.is('('));
+        if called {
+            if name == "current_setting" && !names_setting(&statement[at + 2..]) {
+                return Some("a setting that is not known to be harmless is read".to_owned());
+            }
+            continue;
+        }
+        // `project.dataset.INFORMATION_SCHEMA.TABLES` in one pair of quotes.
+        let mut parts = name.rsplit('.').map(str::to_owned);
+        let last = parts.next().unwrap_or_default();
+        let owner = parts.next().or_else(|| dotted.then(|| owner_of(statement, at)).flatten());
+        let aliased = owner.as_deref().is_some_and(|owner| aliases.contains(owner));
+        let part_of_table = table || at.checked_sub(2).is_some_and(|owner| dotted && places.is_table(owner));
+        if let Some(owner) = owner.as_deref().filter(|_| part_of_table || !aliased)
+            && let Some(why) = in_schema(owner, &last, statement)
+        {
+            return Some(why);
+        }
+        if last == "pg_settings" && !asks_for_settings(&statement[at + 1..])
+            || is_private_table(&last, table || dotted)
+            || begins_like_system(&last, owns, last != "pg_settings")
+        {
+            return Some(format!("`{last}` is a part of the database that is not known to be harmless"));
+        }
+        if listing.depth == 0 && is_shown(statement, at) && is_secret_column(&last) {
+            return Some(format!("the column `{last}` may hold passwords or keys"));
+        }
+    }
+    shown(statement)
+}
+
+/// What stands in front of a name and its dot: the schema, or the database where the schema is left out or is `dbo`.
+fn owner_of(statement: &[Token], at: usize) -> Option<String> {
+    let part = |back: usize| at.checked_sub(back).and_then(|at| statement.get(at));
+    let name = |back: usize| part(back).and_then(fragment::name).map(std::borrow::Cow::into_owned);
+    // `msdb..backupset`
+    if part(2).is_some_and(|token| token.is('.')) {
+        return name(3);
+    }
+    let schema = name(2);
+    let dbo = schema.as_deref() == Some("dbo") && part(3).is_some_and(|token| token.is('.'));
+    if dbo { name(4).or(schema) } else { schema }
+}
+
+/// Where a scan stands in the list of columns that are shown.
+#[derive(Default)]
+struct Listing {
+    /// How deep it is in a list of columns that are left out: `* except (password)`.
+    depth: usize,
+    /// Whether columns are listed here, so that what is quoted may be one, and the same outside of each bracket.
+    listed: bool,
+    outside: Vec<bool>,
+}
+
+impl Listing {
+    fn follow(&mut self, before: Option<&Token>, token: &Token, next: Option<&Token>) {
+        let query =
+            next.and_then(Token::word).is_some_and(|word| matches!(word, "select" | "with" | "values" | "from"));
+        let opens = before.and_then(Token::word).is_some_and(|word| matches!(word, "except" | "exclude")) && !query;
+        match token {
+            Token::Symbol('(') => {
+                self.depth += usize::from(self.depth > 0 || opens);
+                self.outside.push(self.listed);
+            }
+            Token::Symbol(')') => {
+                self.depth = self.depth.saturating_sub(1);
+                self.listed = self.outside.pop().unwrap_or_default();
+            }
+            Token::Word(word, _) if word == "select" => self.listed = true,
+            Token::Word(word, _) if matches!(word.as_str(), "from" | "where" | "order" | "group" | "limit") => {
+                self.listed = false;
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Names of systems that a statement uses for something else: `from systems sys`.
+fn aliases(statement: &[Token]) -> HashSet<&str> {
+    let pairs = statement.windows(2).enumerate().filter_map(|(at, two)| {
+        let word = two[1].word().filter(|word| SCHEMAS.iter().any(|(schema, _)| schema == word))?;
+        let behind = match &two[0] {
+            Token::Word(before, _) => before == "as" || !super::grammar::is_keyword(before),
+            Token::Quoted(_) | Token::Symbol(')') => true,
+            _ => false,
+        };
+        let owns = statement.get(at + 2).is_some_and(|token| token.is('.'));
+        (behind && !owns).then_some(word)
+    });
+    pairs.collect()
+}
+
+fn in_schema(owner: &str, name: &str, statement: &[Token]) -> Option<String> {
+    let tables = &*TABLES;
+    let full = format!("{owner}.{name}");
+    let partly = tables.private_partly.contains(full.as_str()) && shows_secrets(statement);
+    let private = tables.private_schemas.contains(owner) || tables.private_owned.contains(full.as_str()) || partly;
+    let group = tables.schemas.iter().find(|(schema, _)| *schema == owner).map(|(_, group)| group);
+    // A name with a prefix of its own is looked up by that; a schema stands in front of another.
+    let own = PREFIXES.iter().any(|(prefix, ..)| name.starts_with(prefix));
+    let schema = SCHEMAS.iter().any(|(schema, _)| *schema == name) || name == "dbo";
+    let unknown = group.is_some_and(|group| !group.has(name)) && !own && !schema && name != "*";
+    (private || unknown).then(|| format!("`{full}` is a part of the database that is not known to be harmless"))
+}
+
+/// Whether a query of a table with secret columns shows all of them, or one that is called so.
+fn shows_secrets(statement: &[Token]) -> bool {
+    const SECRET: [&str; 6] = ["passw", "auth_", "authentication", "secret", "token", "hash"];
+    let all = statement.windows(2).any(|two| !two[0].is('(') && two[1].is('*'));
+    let whole = statement.first().and_then(Token::word) != Some("select");
+    all || whole || statement.iter().filter_map(Token::word).any(|word| SECRET.iter().any(|part| word.contains(part)))
+}
+
+fn is_private_table(name: &str, placed: bool) -> bool {
+    placed && TABLES.private_tables.contains(name)
+}
+
+/// Whether a name begins like those of a system, and is none that is known. As `owner` it is a schema or an alias.
+fn begins_like_system(name: &str, owner: bool, asked: bool) -> bool {
+    let found = TABLES.prefixes.iter().find(|(prefix, ..)| name.starts_with(prefix));
+    asked
+        && found.is_some_and(|(prefix, group, cut)| {
+            let looked_up = if *cut { &name[prefix.len()..] } else { name };
+            !(group.has(looked_up) || owner && name.starts_with("pg_temp"))
+        })
+}
+
+/// Whether a column is a part of what is shown: one that is only compared, counted or tested is not.
+fn is_shown(statement: &[Token], at: usize) -> bool {
+    let before = at.checked_sub(1).and_then(|before| statement.get(before));
+    let next = statement.get(at + 1);
+    let tested = next.is_some_and(|next| {
+        matches!(next, Token::Symbol('=' | '<' | '>' | '!' | '.'))
+            || next.word().is_some_and(|word| matches!(word, "is" | "in" | "like" | "not" | "isnull" | "notnull"))
+    });
+    let counted = before.is_some_and(|token| token.is('('))
+        && at.checked_sub(2).and_then(|call| statement.get(call)).and_then(Token::word) == Some("count");
+    !tested && !counted
+}
+
+/// Whether a column is called like one for passwords or keys.
+fn is_secret_column(name: &str) -> bool {
+    const ABOUT: [&str; 16] = [
+        "_at", "_on", "reset", "chang", "expir", "updat", "polic", "length", "count", "hint", "attempt", "requir",
+        "_set", "_date", "_time", "lifetime",
+    ];
+    let password = name.contains("password") || name.contains("passwd") || matches!(name, "pwd" | "pw");
+    password && !ABOUT.iter().any(|part| name.contains(part)) || TABLES.private_columns.contains(name)
+}
+
+fn is_setting(name: &str) -> bool {
+    TABLES.settings.contains(name)
+}
+
+/// The name of a variable behind `@@`: `version`, `global.sql_mode`.
+fn variable(tokens: &[Token]) -> Option<&str> {
+    let first = tokens.first().and_then(Token::word)?;
+    let scoped = matches!(first, "global" | "session" | "local" | "persist");
+    if scoped && tokens.get(1).is_some_and(|token| token.is('.')) {
+        return tokens.get(2).and_then(Token::word);
+    }
+    Some(first)
+}
+
+/// Whether the first argument of a call is the name of a harmless setting.
+fn names_setting(arguments: &[Token]) -> bool {
+    let literal = arguments.first().and_then(Token::quoted).is_some_and(|name| is_setting(&name.to_lowercase()));
+    literal && arguments.get(1).is_some_and(|token| token.is(')') || token.is(','))
+}
+
+/// Whether what follows `pg_settings` picks harmless settings by their names, and nothing else.
+fn asks_for_settings(rest: &[Token]) -> bool {
+    let mut rest = rest.iter();
+    let mut next = || rest.next();
+    if next().and_then(Token::word) != Some("where") || next().and_then(Token::word) != Some("name") {
+        return false;
+    }
+    let named =
+        |token: Option<&Token>| token.and_then(Token::quoted).is_some_and(|name| is_setting(&name.to_lowercase()));
+    let all = match next() {
+        Some(token) if token.is('=') => named(next()),
+        Some(token) if token.word() == Some("in") && next().is_some_and(|token| token.is('(')) => loop {
+            if !named(next()) {
+                break false;
+            }
+            match next() {
+                Some(token) if token.is(',') => {}
+                Some(token) => break token.is(')'),
+                None => break false,
+            }
+        },
+        _ => false,
+    };
+    all && next().is_none_or(|token| matches!(token.word(), Some("order" | "limit")))
+}
+
+/// What `show` is asked for, if that is not known to be harmless.
+fn shown(statement: &[Token]) -> Option<String> {
+    if statement.first().and_then(Token::word) != Some("show") {
+        return None;
+    }
+    let words: Vec<&str> = statement.iter().skip(1).map_while(Token::word).take(6).collect();
+    let begins = |count: usize| words.len() >= count && TABLES.show.contains(words[..count].join(" ").as_str());
+    if (1..=3).any(begins) {
+        return None;
+    }
+    let setting = match words.as_slice() {
+        [one] if statement.len() == 2 => is_setting(one),
+        ["variables", "like"] | ["global" | "session", "variables", "like"] => {
+            statement.last().and_then(Token::quoted).is_some_and(is_pattern_of_settings)
+        }
+        _ => false,
+    };
+    let told: String = words.join(" ").chars().take(64).collect();
+    (!setting).then(|| format!("what `show {told}` tells is not known to be harmless"))
+}
+
+/// Whether only harmless settings are like this.
+fn is_pattern_of_settings(pattern: &str) -> bool {
+    let start = pattern.to_lowercase();
+    let start = start.trim_end_matches('%');
+    start.len() > 3
+        && !start.contains('%')
+        && (is_setting(start) || pattern.ends_with('%') && TABLES.settings.iter().any(|name| name.starts_with(start)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tables_are_read() {
+        let tables = &*TABLES;
+        assert!(tables.show.contains("tables") && tables.settings.contains("search_path"));
+        for (schema, group) in &tables.schemas {
+            assert!(group.whole.len() > 5, "{schema}");
+        }
+        for (prefix, group, _) in &tables.prefixes {
+            assert!(group.whole.len() > 5, "{prefix}");
+        }
+        let private = tables.private_columns.len() + tables.private_tables.len() + tables.private_owned.len();
+        assert!(private > 60 && !tables.private_schemas.is_empty() && !tables.private_partly.is_empty());
+    }
+}

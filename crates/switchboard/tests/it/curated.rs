@@ -1,0 +1,64 @@
+//! Tools in the form that the operator gives them.
+
+use serde_json::{Value, json};
+
+use crate::support::{Home, server, until};
+
+fn tool(peer: &mut crate::support::Peer, name: &str) -> Option<Value> {
+    let listed = peer.ask("tools/list", &json!({}));
+    listed["result"]["tools"].as_array().unwrap().iter().find(|tool| tool["name"] == name).cloned()
+}
+
+#[test]
+fn a_tool_has_another_name_and_arguments_that_are_given() {
+    let home = Home::new();
+    let said =
+        "[servers.tools.echo]\nname = 'say'\ndescription = 'Says what we always say'\nfixed = { text = 'ours' }\n";
+    home.configure(&format!("{}{said}", server("one", &[])));
+    let mut peer = home.connect();
+    let shown = tool(&mut peer, "say").expect("the tool under its new name");
+    assert_eq!(shown["description"], "Says what we always say");
+    assert!(shown["inputSchema"]["properties"].get("text").is_none(), "{shown}");
+    assert!(tool(&mut peer, "echo").is_none());
+    for arguments in [json!({}), json!({"text": "theirs"})] {
+        assert_eq!(peer.call("say", &arguments).unwrap(), "ours");
+    }
+    for nobodys in ["echo", "one__echo"] {
+        assert!(peer.call(nobodys, &json!({"text": "x"})).is_err(), "{nobodys} is nobody's");
+    }
+    assert_eq!(peer.call("one__say", &json!({})).unwrap(), "ours");
+    // Commands take either name, and grants have the server's.
+    home.run(&["grant", "--principal", "ann", "--server", "one", "--tool", "say"]).ok();
+    let access = home.run(&["access", "--json"]).json().to_string();
+    assert!(access.contains("\"echo\"") && !access.contains("\"say\""), "{access}");
+}
+
+#[test]
+fn a_kernel_that_runs_takes_another_name_and_a_switch_over() {
+    let home = Home::new();
+    let text = server("one", &[]);
+    home.configure(&text);
+    let mut peer = home.connect();
+    assert!(tool(&mut peer, "echo").is_some());
+    home.configure(&format!("{text}[servers.tools.echo]\nname = 'say'\n"));
+    assert!(until(|| tool(&mut peer, "say")).is_some(), "the new name");
+    home.run(&["tools", "disable", "say"]).ok();
+    assert!(until(|| tool(&mut peer, "say").is_none().then_some(())).is_some(), "it is switched off");
+}
+
+#[test]
+fn tools_are_switched_off_and_on_in_the_file() {
+    let home = Home::new();
+    home.configure(&format!("# mine\n{}{}", server("one", &[]), server("two", &[])));
+    home.run(&["tools", "--names"]).ok();
+    let said = home.run(&["tools", "disable", "one__echo"]).ok();
+    assert!(said.contains("echo of one is switched off"), "{said}");
+    let names = home.run(&["tools", "--names"]).ok();
+    assert!(!names.contains("one__echo") && names.contains("two__echo"), "{names}");
+    let text = std::fs::read_to_string(home.user_file()).unwrap();
+    assert!(text.starts_with("# mine\n") && text.contains("[servers.tools.echo]\nenabled = false\n"), "{text}");
+    assert!(home.run(&["tools", "disable", "one__eco"]).err(2).contains("did you mean echo?"));
+    assert!(home.run(&["tools", "disable", "nope"]).err(2).contains("--server"));
+    home.run(&["tools", "--server", "one", "enable", "echo"]).ok();
+    assert!(home.run(&["tools", "--names"]).ok().contains("one__echo"));
+}
