@@ -37,6 +37,7 @@ const ROOMS: &[Room] = &[
     Room { name: "switchboard-embed", may_use: &[], pure: true },
     Room { name: "switchboard-catalog", may_use: &["switchboard-embed"], pure: true },
     Room { name: "switchboard-store", may_use: &["switchboard-protocol", "switchboard-wire"], pure: false },
+    Room { name: "switchboard-audit", may_use: &["switchboard-store", "switchboard-protocol"], pure: false },
     Room { name: "switchboard-transport", may_use: &["switchboard-protocol", "switchboard-wire"], pure: false },
     Room {
         name: "switchboard-peer",
@@ -56,9 +57,8 @@ const ROOMS: &[Room] = &[
     Room {
         name: "switchboard-kernel",
         may_use: &[
+            "switchboard-audit",
             "switchboard-catalog",
-            "switchboard-bus",
-            "switchboard-flow",
             "switchboard-guard",
             "switchboard-flow",
             "switchboard-bus",

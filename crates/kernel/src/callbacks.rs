@@ -10,7 +10,6 @@ mod hearers;
 mod record;
 mod scope;
 
-pub(crate) use scope::end_questions_of;
 pub(crate) use scope::{CallNames, CallQuestions, ConnectionQuestions, EndOfQuestions};
 
 use std::collections::HashMap;

@@ -6,6 +6,7 @@
 
 pub(crate) mod admin;
 pub(crate) mod audit;
+pub(crate) mod audit_sinks;
 mod authority;
 mod bases;
 mod change_rights;
@@ -13,8 +14,6 @@ mod confirm;
 mod continued;
 mod dialed;
 pub(crate) mod exact;
-pub(crate) mod hearers;
-mod journal;
 pub(crate) mod lists;
 mod notices;
 mod ongoing;
@@ -36,7 +35,6 @@ mod tables;
 mod tokens;
 pub(crate) mod towards;
 mod trace;
-mod underway;
 mod world;
 
 use std::sync::Arc;
@@ -82,6 +80,8 @@ pub(crate) struct Gate {
     options: ArcSwap<GateOptions>,
     store: Option<Store>,
     pub(crate) audit: Auditor,
+    /// Servers that hear of events.
+    pub(crate) server_sinks: Arc<audit_sinks::ServerSinks>,
     pub(crate) granted: tables::Granted,
     pub(crate) desk: confirm::Desk,
     pub(crate) rights: RightsChanges,
@@ -99,6 +99,7 @@ impl Gate {
         let (audit, writing) = Auditor::new(options.store.clone());
         let gate = Self {
             audit,
+            server_sinks: Arc::default(),
             granted: tables::Granted::new(options.store.clone()),
             desk: confirm::Desk::default(),
             rights: RightsChanges::default(),

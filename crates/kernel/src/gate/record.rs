@@ -127,8 +127,8 @@ impl Kernel {
             }
             return Ok(begun(outcome, None));
         }
-        let call = audit.underway.number();
-        outcome.details.insert(audit::CALL, audit.underway.name(call));
+        let call = audit.open_calls().number();
+        outcome.details.insert(audit::CALL, audit.open_calls().name(call));
         // From here on: an intent that was written has an end, even if its caller does not wait for the writing.
         let mut permit = begun(outcome, Some(call));
         let written = match &permit.0 {
@@ -213,7 +213,7 @@ impl Kernel {
         let Some(call) = call.filter(|_| synced) else { return audit.settle(event, call).await };
         if !audit.keeps() {
             let _ = audit.record(event).await;
-            return audit.underway.end([call]);
+            return audit.open_calls().end([call]);
         }
         // In a task of its own: a caller that goes away now does not take the outcome along.
         let kernel = self.clone();

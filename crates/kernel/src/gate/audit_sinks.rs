@@ -4,16 +4,17 @@
 //! others do at other servers is none of its business, unless the operator made it the place where events go.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use parking_lot::RwLock;
+use arc_swap::ArcSwap;
+use switchboard_audit::AuditSink;
 use switchboard_peer::Remote;
 use switchboard_protocol::mgp::method;
 use switchboard_store::AuditEvent;
 use switchboard_wire::{Edit, Limits, Notification, Raw};
 
 /// One server that hears of events.
-pub(crate) struct Hearer {
+pub(crate) struct ServerSink {
     pub(crate) server: Arc<str>,
     /// Whether the operator wants it to hear of everything.
     pub(crate) all: bool,
@@ -22,7 +23,7 @@ pub(crate) struct Hearer {
     seq: Arc<AtomicU64>,
 }
 
-impl Hearer {
+impl ServerSink {
     pub(crate) fn new(server: Arc<str>, all: bool, remote: Arc<dyn Remote>) -> Self {
         Self { server, all, remote, seq: Arc::default() }
     }
@@ -35,46 +36,40 @@ impl Hearer {
 
 /// All of them.
 #[derive(Default)]
-pub(crate) struct Hearers {
-    all: RwLock<Vec<Hearer>>,
-    /// Whether there are any: most kernels have none, and every call asks.
-    some: AtomicBool,
-}
+pub(crate) struct ServerSinks(ArcSwap<Vec<ServerSink>>);
 
-impl Hearers {
+impl ServerSinks {
     /// Who hears from now on. One that stays on the same connection goes on counting.
-    pub(crate) fn set(&self, mut hearers: Vec<Hearer>) {
-        let mut now = self.all.write();
-        for hearer in &mut hearers {
-            if let Some(before) = now.iter().find(|before| Arc::ptr_eq(&before.remote, &hearer.remote)) {
-                hearer.seq = before.seq.clone();
+    pub(crate) fn set(&self, mut sinks: Vec<ServerSink>) {
+        let now = self.0.load();
+        for sink in &mut sinks {
+            if let Some(before) = now.iter().find(|before| Arc::ptr_eq(&before.remote, &sink.remote)) {
+                sink.seq = before.seq.clone();
             }
         }
-        self.some.store(!hearers.is_empty(), Ordering::Relaxed);
-        *now = hearers;
+        self.0.store(Arc::new(sinks));
     }
+}
 
-    /// Whether nobody hears.
-    pub(crate) fn is_empty(&self) -> bool {
-        !self.some.load(Ordering::Relaxed)
+impl AuditSink for ServerSinks {
+    fn is_listening(&self) -> bool {
+        !self.0.load().is_empty()
     }
 
     /// Tells those whom it concerns. Who does not read fast enough misses it.
-    pub(crate) fn tell(&self, event: &AuditEvent) {
-        if self.is_empty() {
-            return;
-        }
-        let hearers = self.all.read();
-        let mut concerned = hearers.iter().filter(|hearer| hearer.is_concerned(event)).peekable();
+    fn emit(&self, event: &AuditEvent) {
+        // A copy of the list: what is called below is other people's code, and may take its time.
+        let sinks = self.0.load_full();
+        let mut concerned = sinks.iter().filter(|sink| sink.is_concerned(event)).peekable();
         if concerned.peek().is_none() {
             return;
         }
         let Ok(params) = Raw::parse(event.canonical(), &Limits::default()) else { return };
-        for hearer in concerned {
-            let seq = hearer.seq.fetch_add(1, Ordering::Relaxed) + 1;
+        for sink in concerned {
+            let seq = sink.seq.fetch_add(1, Ordering::Relaxed) + 1;
             let counted = Edit::empty().set("seq", Raw::number(seq)).finish();
             let params = Edit::of(&params).map_or_else(|_| params.clone(), |edit| edit.set("_mgp", counted).finish());
-            let _ = hearer.remote.notify(Notification::new(method::AUDIT, Some(params)));
+            let _ = sink.remote.notify(Notification::new(method::AUDIT, Some(params)));
         }
     }
 }

@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use switchboard_store::Prepared;
 use tokio::sync::{Notify, oneshot};
 
-use crate::gate::journal::Line;
+use crate::journal::Line;
 
 /// Events that may wait. Who comes later waits.
 const MAX_WAITING: usize = 8_192;
@@ -178,7 +178,7 @@ mod tests {
     use switchboard_store::{Location, Options, Store};
 
     use super::*;
-    use crate::gate::audit::{event_of, kernel, result};
+    use crate::events::{event_of, kernel, result};
 
     async fn waiting() -> (tempfile::TempDir, impl Fn(u64) -> Waiting) {
         let directory = tempfile::tempdir().unwrap();

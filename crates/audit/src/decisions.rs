@@ -9,16 +9,17 @@ use std::time::Duration;
 use switchboard_store::{AuditFilter, Store, StoreError};
 use tokio_util::sync::CancellationToken;
 
-use super::{Auditor, event};
+use crate::Auditor;
+use crate::events::event;
 
 /// How often it is looked whether somebody decided.
-const LOOK: Duration = Duration::from_millis(500);
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 /// Decisions that are told at one look. The rest comes with the next.
 const PAGE: usize = 500;
 
 impl Auditor {
     /// Tells of decisions until the kernel ends.
-    pub(crate) async fn tell_decisions(&self, closing: &CancellationToken) {
+    pub async fn tell_decisions(&self, closing: &CancellationToken) {
         let Some(store) = self.store.clone() else { return };
         let mut told = None;
         loop {
@@ -29,13 +30,13 @@ impl Auditor {
             tokio::select! {
                 () = closing.cancelled() => return,
                 () = self.decided.notified() => {}
-                () = tokio::time::sleep(LOOK) => {}
+                () = tokio::time::sleep(POLL_INTERVAL) => {}
             }
         }
     }
 
     /// Somebody decided in this process: it need not be waited for.
-    pub(crate) fn look_for_decisions(&self) {
+    pub fn look_for_decisions(&self) {
         self.decided.notify_one();
     }
 

@@ -4,7 +4,7 @@
 //! and durably. What stands here is memory that the operating system shares with a file, not synced: it outlives the end
 //! of this process, however that comes, and not a power cut. Two files take turns, so that one can begin anew once the
 //! store has all of it. What the events mean is not known here, nor who reads them after a crash (see
-//! [`super::underway`]).
+//! [`super::open_calls`]).
 
 mod segment;
 

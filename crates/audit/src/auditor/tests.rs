@@ -3,6 +3,8 @@
 use switchboard_store::{Boundary, Location, Options};
 
 use super::*;
+use crate::events::{event_of, kernel};
+use std::sync::atomic::Ordering;
 
 async fn auditor(directory: &std::path::Path, fails: Arc<std::sync::atomic::AtomicBool>) -> (Store, Auditor) {
     let faults = move |boundary| {
@@ -36,7 +38,7 @@ async fn a_full_journal_refuses_what_is_new_and_takes_what_was_begun() {
     let refused = auditor.intend(&done("an effect"), 1, false).await.unwrap_err();
     assert!(refused.suggestion().unwrap().contains("does not answer"), "the advice fits the cause: {refused:?}");
     // Fills the journal with what the store would need, if these were events.
-    let journal = auditor.underway.journal().unwrap();
+    let journal = auditor.open_calls.journal().unwrap();
     let filling = "x".repeat(200 << 10);
     let mut lines = Vec::new();
     while !journal.is_low() {

@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use switchboard_store::{AuditEvent, Prepared, Store, StoreError};
 
-use super::queue::{AuditQueue, Then, Waiting};
-use crate::gate::journal::Line;
-use crate::gate::underway::Underway;
+use crate::journal::Line;
+use crate::open_calls::OpenCalls;
+use crate::queue::{AuditQueue, Then, Waiting};
 
 /// Events written together, at most.
 const GROUP: usize = 2_048;
@@ -23,8 +23,8 @@ const RETRY: Duration = Duration::from_millis(50);
 const MAX_RETRY: Duration = Duration::from_secs(1);
 
 /// Writes what lies in the queue, and the intents of calls that last, until nobody adds anything any more.
-pub(super) async fn write_always(store: Option<Store>, queue: Arc<AuditQueue>, underway: Arc<Underway>) {
-    if let (Some(store), Some(journal)) = (&store, underway.journal())
+pub(super) async fn write_always(store: Option<Store>, queue: Arc<AuditQueue>, open_calls: Arc<OpenCalls>) {
+    if let (Some(store), Some(journal)) = (&store, open_calls.journal())
         && let Ok(end) = store.audit().end().await
     {
         journal.begin(end.seq);
@@ -38,15 +38,15 @@ pub(super) async fn write_always(store: Option<Store>, queue: Arc<AuditQueue>, u
         if let Some(pause) = backlog.pause() {
             queue.gather(pause).await;
         } else {
-            queue.something(|| underway.has_unwritten()).await;
+            queue.something(|| open_calls.has_unwritten()).await;
             // Whoever waits for none of these loses nothing by it, and one commit for many costs little more than for
             // one.
             queue.gather(GATHER).await;
         }
         let batch = queue.take(usual);
         usual = batch.events.len();
-        let lasting = underway.lasting(if batch.flushes.is_empty() { mark } else { u64::MAX });
-        mark = underway.next();
+        let lasting = open_calls.lasting(if batch.flushes.is_empty() { mark } else { u64::MAX });
+        mark = open_calls.next();
         if let Some(store) = &store {
             let intents = lasting.into_iter().map(|(call, line)| Waiting {
                 event: None,
@@ -54,7 +54,7 @@ pub(super) async fn write_always(store: Option<Store>, queue: Arc<AuditQueue>, u
                 line: Some(line),
                 after: None,
             });
-            backlog.write(store, &underway, intents.chain(batch.events)).await;
+            backlog.write(store, &open_calls, intents.chain(batch.events)).await;
         }
         for done in batch.flushes {
             let _ = done.send(());
@@ -80,15 +80,15 @@ impl Backlog {
     }
 
     /// Gives the store what it is owed, and what is new, in groups; keeps what it does not take.
-    async fn write(&mut self, store: &Store, underway: &Underway, fresh: impl Iterator<Item = Waiting>) {
+    async fn write(&mut self, store: &Store, open_calls: &OpenCalls, fresh: impl Iterator<Item = Waiting>) {
         let late = self.events.len();
         let mut all = std::mem::take(&mut self.events).into_iter().chain(fresh).peekable();
         while all.peek().is_some() {
             let (mut events, mut group) = (Vec::with_capacity(GROUP), Vec::with_capacity(GROUP));
             for mut waiting in all.by_ref().take(GROUP) {
-                let Some(event) = waiting.event.take().or_else(|| read_back(store, underway, waiting.line?)) else {
+                let Some(event) = waiting.event.take().or_else(|| read_back(store, open_calls, waiting.line?)) else {
                     tracing::error!("an event could not be read back from the journal of the audit log");
-                    underway.journal().zip(waiting.line).into_iter().for_each(|(journal, line)| journal.settle(line));
+                    open_calls.journal().zip(waiting.line).into_iter().for_each(|(journal, line)| journal.settle(line));
                     continue;
                 };
                 // Without a line in the journal there is nowhere to read it from again.
@@ -96,27 +96,27 @@ impl Backlog {
                 events.push(event);
                 group.push(waiting);
             }
-            if let Err(error) = write_group(store, underway, events, &mut group).await {
+            if let Err(error) = write_group(store, open_calls, events, &mut group).await {
                 group.extend(all.map(Waiting::without_copy));
-                self.refused(underway, &error, group);
+                self.refused(open_calls, &error, group);
                 return;
             }
-            if let Some(journal) = underway.journal() {
+            if let Some(journal) = open_calls.journal() {
                 journal.settle_all(group.iter().filter_map(|waiting| waiting.line));
-                journal.rotate(underway.last());
+                journal.rotate(open_calls.last());
             }
         }
         if late > 0 {
             tracing::warn!(events = late, "the audit log takes events again: those that were kept are in it");
         }
-        if !underway.is_kept() {
-            underway.kept(true);
+        if !open_calls.is_kept() {
+            open_calls.kept(true);
         }
         self.refusals = 0;
     }
 
-    fn refused(&mut self, underway: &Underway, error: &StoreError, events: Vec<Waiting>) {
-        underway.kept(false);
+    fn refused(&mut self, open_calls: &OpenCalls, error: &StoreError, events: Vec<Waiting>) {
+        open_calls.kept(false);
         self.refusals = self.refusals.saturating_add(1);
         // Once for each time that the store is away, and now and then while it stays so.
         if self.refusals.is_power_of_two() {
@@ -128,8 +128,8 @@ impl Backlog {
 }
 
 /// The event that stands in the journal.
-fn read_back(store: &Store, underway: &Underway, line: Line) -> Option<Prepared> {
-    let text = underway.journal()?.text(line)?;
+fn read_back(store: &Store, open_calls: &OpenCalls, line: Line) -> Option<Prepared> {
+    let text = open_calls.journal()?.text(line)?;
     let event: AuditEvent = serde_json::from_str(&text).ok()?;
     store.audit().prepare(&event).ok()
 }
@@ -137,11 +137,11 @@ fn read_back(store: &Store, underway: &Underway, line: Line) -> Option<Prepared>
 /// Writes events together. Where that fails, each of them knows since when the store may have it.
 async fn write_group(
     store: &Store,
-    underway: &Underway,
+    open_calls: &OpenCalls,
     events: Vec<Prepared>,
     group: &mut [Waiting],
 ) -> Result<(), StoreError> {
-    let known = underway.last();
+    let known = open_calls.last();
     let offered_before = group.iter().filter_map(|waiting| waiting.after).min();
     let appended = match offered_before {
         None => store.audit().append_prepared(events).await,
@@ -154,18 +154,18 @@ async fn write_group(
     })?;
     for (appended, waiting) in appended.iter().zip(&*group) {
         match (waiting.then, waiting.line) {
-            (Then::Begun(call), _) => underway.on_record(call, appended.seq),
+            (Then::Begun(call), _) => open_calls.on_record(call, appended.seq),
             // Its intent may still stand in the journal, because its outcome did not.
-            (Then::Ended(call), None) => underway.over(call),
+            (Then::Ended(call), None) => open_calls.over(call),
             _ => {}
         }
     }
-    underway.end(group.iter().filter_map(|waiting| match waiting.then {
+    open_calls.end(group.iter().filter_map(|waiting| match waiting.then {
         Then::Ended(call) => Some(call),
         Then::Begun(_) | Then::Nothing => None,
     }));
     if let Some(last) = appended.iter().map(|appended| appended.seq).max() {
-        underway.reached(last);
+        open_calls.reached(last);
     }
     Ok(())
 }

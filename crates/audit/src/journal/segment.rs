@@ -60,7 +60,7 @@ impl MmapSegment {
 
     /// Begins anew: what stands here is needed no more.
     pub(super) fn begin(&mut self, after: u64) -> io::Result<()> {
-        self.mark = switchboard_peer::random_token().chars().take(MARK).collect();
+        self.mark = crate::random_name(MARK);
         if self.mark.len() != MARK {
             return Err(io::ErrorKind::InvalidData.into());
         }
