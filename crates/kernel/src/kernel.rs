@@ -182,6 +182,11 @@ impl Kernel {
         if let Some(store) = kernel.0.gate.store().cloned() {
             let watching = kernel.clone();
             kernel.spawn(async move { watching.watch_rights().await });
+            let (held, approvals) = (kernel.clone(), store.clone());
+            kernel.spawn(async move {
+                let gate = &held.0.gate;
+                gate.approvals_watched.run(&approvals, || gate.granted.time(), &held.0.closing).await;
+            });
             let (open_calls, closing) = (kernel.0.gate.audit.open_calls().clone(), kernel.0.closing.clone());
             kernel.spawn(async move { open_calls.recover_always(&store, &closing).await });
             let looking = kernel.clone();
