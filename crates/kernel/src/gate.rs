@@ -2,7 +2,7 @@
 //!
 //! Who may use what (access, token scopes, server permissions), whether the arguments are fit to be sent (validators),
 //! whether a person has to agree (confirmation), and what is put on record (intent before, outcome after). The
-//! decisions themselves are pure and live in `switchboard-guard`; here they are asked in order.
+//! decisions themselves are pure and live in `switchboard-policy` and `switchboard-validators`; here they are asked in order.
 
 pub(crate) mod admin;
 pub(crate) mod audit;
@@ -41,15 +41,15 @@ use std::sync::Arc;
 
 use arc_swap::{ArcSwap, Guard};
 use jiff::Timestamp;
-use switchboard_guard::arguments::{self, Checks, Violation};
-use switchboard_guard::permission;
-use switchboard_guard::risk::ConfirmReason;
 use switchboard_peer::{Context, Reply};
+use switchboard_policy::permission;
+use switchboard_policy::risk::ConfirmReason;
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::ApprovalPolicy;
 use switchboard_protocol::mgp::metadata::{Delegation, Metadata};
 use switchboard_protocol::mgp::security::ToolSecurity;
 use switchboard_store::{Actor, AuditEvent, Details, Store, Target};
+use switchboard_validators::arguments::{self, Checks, Violation};
 use switchboard_wire::{Edit, Id, Object, Raw, Request};
 
 use crate::kernel::Kernel;
@@ -168,7 +168,7 @@ impl Attempt<'_> {
         if let Some(intent) = self.metadata.intent() {
             // A model's words: secrets are taken out.
             let intent: String = intent.chars().take(LONGEST_INTENT).collect();
-            details.insert("intent", switchboard_guard::redact::value(&Raw::string(&intent)));
+            details.insert("intent", switchboard_policy::redact::value(&Raw::string(&intent)));
         }
         let tool_name = self.called().map(|(tool, _)| tool.into());
         let event = AuditEvent {
@@ -186,7 +186,7 @@ impl Attempt<'_> {
                 let event = audit::with(event, "what", subject.word());
                 let event = if event_type == event::READ { audit::with(event, "kind", subject.word()) } else { event };
                 let key = if subject == Subject::Unknown { "method" } else { "name" };
-                audit::with(event, key, switchboard_guard::redact::value(&Raw::string(self.exposed)))
+                audit::with(event, key, switchboard_policy::redact::value(&Raw::string(self.exposed)))
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use switchboard_contextgraph::{Code, tools};
-use switchboard_guard::schema::Schema;
+use switchboard_policy::schema::Schema;
 use switchboard_sdk::Raw;
 
 use crate::support::{Memory, TOPICS};

@@ -6,10 +6,10 @@
 
 use std::sync::Arc;
 
-use switchboard_guard::arguments::Dialing;
-use switchboard_guard::risk::{self, fallback};
+use switchboard_policy::risk::{self, fallback};
 use switchboard_protocol::mgp::TrustLevel;
 use switchboard_protocol::mgp::security::{Argument, ToolSecurity};
+use switchboard_validators::arguments::Dialing;
 use switchboard_wire::Raw;
 
 use super::{Curated, ListKind, Source, template};

@@ -16,9 +16,8 @@ mod watcher;
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
-use switchboard_guard::arguments::Violation;
-use switchboard_guard::risk::ConfirmReason;
 use switchboard_peer::{Context, Reply};
+use switchboard_policy::risk::ConfirmReason;
 use switchboard_protocol::Era;
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::{Confirmation, ConfirmationRequest, Extension};
@@ -27,6 +26,7 @@ use switchboard_store::{
     Approval, ApprovalState, Approvals, Claimed, Decision, Digest, Refusal, Reuse, StoreError, Ticket, Verdict,
     canonical,
 };
+use switchboard_validators::arguments::Violation;
 use switchboard_wire::{Edit, Raw};
 use tokio::time::Instant;
 

@@ -3,14 +3,14 @@
 use std::sync::{Arc, OnceLock};
 
 use switchboard_flow::latency::Durations;
-use switchboard_guard::arguments::{Checks, Dialing};
-use switchboard_guard::code::Level;
-use switchboard_guard::permission;
-use switchboard_guard::risk::Assessment;
-use switchboard_guard::schema::Schema;
+use switchboard_policy::permission;
+use switchboard_policy::risk::Assessment;
+use switchboard_policy::schema::Schema;
 use switchboard_protocol::mgp::DefaultPolicy;
 use switchboard_protocol::mgp::security::ToolSecurity;
 use switchboard_store::Digest;
+use switchboard_validators::arguments::{Checks, Dialing};
+use switchboard_validators::code::Level;
 use switchboard_wire::Raw;
 
 use super::bases::Bases;

@@ -9,8 +9,8 @@ use std::sync::{Arc, LazyLock};
 use jiff::Timestamp;
 use memchr::memmem::Finder;
 use switchboard_flow::latency::Durations;
-use switchboard_guard::risk::Effect;
 use switchboard_peer::Reply;
+use switchboard_policy::risk::Effect;
 use switchboard_protocol::fault::Fault;
 use switchboard_protocol::mgp::ApprovalPolicy;
 use switchboard_store::{AuditEvent, Digest};
@@ -107,7 +107,7 @@ impl Kernel {
         let size = arguments.as_bytes().len();
         if size <= MOST_ARGUMENTS {
             let runs = |key: &str| attempt.policy.checks.carries(key);
-            details.insert("arguments", switchboard_guard::redact::value_of(arguments, runs));
+            details.insert("arguments", switchboard_policy::redact::value_of(arguments, runs));
         } else {
             details.insert("arguments_omitted_bytes", size);
         }

@@ -5,11 +5,12 @@
 
 use std::sync::Arc;
 
-use switchboard_guard::risk::ConfirmReason;
 use switchboard_peer::{Context, Reply};
+use switchboard_policy::risk::ConfirmReason;
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::metadata::Metadata;
 use switchboard_store::Digest;
+use switchboard_validators::arguments;
 use switchboard_wire::{Edit, Id, Object, Raw, Refusal, Request};
 
 use super::passage::Subject;
@@ -328,7 +329,7 @@ impl Attempt<'_> {
         if assessment.easing.is_none() || self.unknown_beside().is_some() {
             return assessment.confirm;
         }
-        assessment.asks_about(security, &self.arguments())
+        assessment.asks_about(security, &self.arguments(), arguments::only_reads)
     }
 
     /// All that the server would act upon: what a person agrees to, and what is put on record.

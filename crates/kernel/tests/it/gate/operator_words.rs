@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use switchboard_guard::risk::OperatorWord;
 use switchboard_kernel::{PromptPolicy, ServerPolicy};
+use switchboard_policy::risk::OperatorWord;
 use switchboard_protocol::Era;
 use switchboard_protocol::mgp::{Risk, ValidatorName};
 
