@@ -46,6 +46,7 @@ use crate::welcome::{own_capabilities, own_info};
 pub(crate) use answer::{OF_MGP, no_such_method, object_of, plain, text_of};
 pub(crate) use call::{Called, no_such_tool};
 pub(crate) use content::{Found, no_such_prompt, unknown_resource};
+pub(crate) use repeat::told_of_unknown;
 pub use status::ServerStatus;
 pub(crate) use told::{readable, rendered, rendered_for, rendering_for, stamped};
 

@@ -241,6 +241,11 @@ impl<'a> Asking<'a> {
         }
     }
 
+    /// What the client hears where nobody saw how it ended: the same as of a tool that changes something.
+    pub(crate) fn told_of_unknown(&self, fault: Fault) -> Fault {
+        crate::kernel::told_of_unknown(self.server, self.policy, &self.metadata, fault)
+    }
+
     /// Whether a person may have been asked about it, which takes a while.
     pub(crate) fn asks(&self) -> bool {
         self.policy.may_ask()

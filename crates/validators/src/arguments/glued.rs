@@ -13,7 +13,7 @@ const MAX_LETTERS: usize = 5;
 /// Further paths in one string: lists with commas, options with values, quoted words. Only what begins as an absolute
 /// path does, and what climbs.
 pub(super) fn parts(text: &str) -> impl Iterator<Item = &str> {
-    let ends = |c: char| c.is_whitespace() || matches!(c, ',' | ';' | '|' | '=' | '"' | '\'' | '`' | '(' | '@');
+    let ends = |c: char| c.is_whitespace() || matches!(c, ',' | ';' | '|' | '&' | '=' | '"' | '\'' | '`' | '(' | '@');
     let whole = text.len();
     // A colon parts lists too, but `x://` is a URL.
     let pieces = text.split(ends).flat_map(|piece| {

@@ -231,6 +231,16 @@ pub(super) fn check(
         let mut paths = words.filter(|line| !is_body && self::form(line) >= Form::Hidden);
         return paths.try_for_each(|line| inside(places, line, world));
     }
+    if matches!(field, Field::Unknown | Field::Label | Field::Remote) {
+        // From a folder inside, `-f/etc/x` is a name that lies inside; to who reads options it is none.
+        let mut values = tidy.split_whitespace().filter_map(|word| glued::value_of_option(places, word));
+        values.try_for_each(|value| inside(places, value, world))?;
+    }
+    if field == Field::Unknown
+        && let Some(bare) = without_marks(&tidy)
+    {
+        inside(places, bare, world)?;
+    }
     let sentence = tidy.contains(char::is_whitespace);
     let counts = match field {
         Field::Place => form >= Form::Name || !is_number_date_or_address(&tidy),
@@ -294,7 +304,7 @@ const fn ends_line(c: char) -> bool {
 /// The path behind marks that some readers leave out (`+/etc/x`, `[/etc/x]`), if one stands there. Names may begin with
 /// marks as well (`[id]/page.tsx`): then nothing behind them begins as a path does.
 fn without_marks(text: &str) -> Option<&str> {
-    let is_mark = |c: char| c.is_whitespace() || "+[{(<>!^&|=,;:\"'`".contains(c);
+    let is_mark = |c: char| c.is_whitespace() || "+[{(<>!^&|=,;:%\"'`".contains(c);
     let bare = text.trim_start_matches(is_mark);
     let bare = bare.trim_end_matches(|c: char| c.is_whitespace() || "]})>,;\"'`".contains(c));
     let begins = bare.starts_with(['/', '~']) || scheme_of(bare).is_some_and(|(_, rest)| rest.starts_with('/'));
@@ -331,6 +341,11 @@ pub(super) fn check_word(places: &[path::Scope], word: &str, world: &dyn World) 
     if let Some(value) = glued::value_of_option(places, &tidy) {
         return inside(places, value, world);
     }
+    if tidy.starts_with('-') && tidy.contains(char::is_whitespace) {
+        // Several options in one word, for a server that puts words together into a line.
+        let mut values = tidy.split_whitespace().filter_map(|word| glued::value_of_option(places, word));
+        values.try_for_each(|value| inside(places, value, world))?;
+    }
     if let Some(value) = glued::step_behind(&tidy).filter(|value| value.len() > 2) {
         inside(places, value, world)?;
     }
@@ -359,6 +374,10 @@ fn check_plain_word(places: &[path::Scope], word: &str, world: &dyn World) -> Ve
 /// The same of the program of a command: by its bare name, or in a folder of the system, it is no place.
 pub(super) fn check_program(places: &[path::Scope], word: &str, world: &dyn World) -> Verdict {
     let tidy = tidy(word);
+    if tidy.starts_with('-') {
+        // An option, where a list holds the words without their program.
+        return check_word(places, word, world);
+    }
     let of_system = crate::shell::is_of_system(&tidy);
     if form(&tidy) < Form::Relative || of_system { Ok(()) } else { inside(places, &tidy, world) }
 }

@@ -200,3 +200,34 @@ fn files_in_queries() {
     assert_hostile(&elsewhere, &[json!({"path": {"value": "private data/x"}})]);
     assert_honest(&elsewhere, &[json!({"path": {"value": "ok/data of ann/x"}})]);
 }
+
+/// From a start folder inside of the limit, a path glued to an option reads as a name inside. It is none to who reads options.
+#[test]
+fn paths_glued_to_options_count_without_a_command_beside_them() {
+    let checks = checks_from("/data/ok", &[], &json!({"name": "search"}), &[json!({"paths": ["/data/ok/**"]})]);
+    let keys = ["flags", "options", "extra_args", "args", "argv", "params", "switches", "git_options", "whatever"];
+    for key in keys {
+        let hostile: Vec<Value> =
+            ["-f/data/private/x", "-T/etc/shadow", "-xf/etc/x", "-C/etc", "-n -f/etc/x", "-C../private"]
+                .iter()
+                .flat_map(|text| {
+                    [json!({"path": "/data/ok/a.txt", key: text}), json!({"path": "/data/ok/a.txt", key: ["-n", text]})]
+                })
+                .collect();
+        assert_hostile(&checks, &hostile);
+        let honest: Vec<Value> =
+            ["-n", "-ealpha", "-f/data/ok/words.txt", "-Isrc/include", "-l 5", "--color=auto", "-i -w", "-10"]
+                .iter()
+                .flat_map(|text| {
+                    [json!({"path": "/data/ok/a.txt", key: text}), json!({"path": "/data/ok/a.txt", key: ["-n", text]})]
+                })
+                .collect();
+        assert_honest(&checks, &honest);
+    }
+    let marked =
+        ["+/etc/x", "!/etc/x", "%/etc/x", "x&&/etc/x"].map(|text| json!({"path": "/data/ok/a.txt", "whatever": text}));
+    assert_hostile(&checks, &marked);
+    let plain =
+        ["salt & pepper", "a&b", "50 % off", "+1 555 010", "!important", "R&D"].map(|text| json!({"whatever": text}));
+    assert_honest(&checks, &plain);
+}
