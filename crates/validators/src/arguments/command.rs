@@ -116,12 +116,14 @@ pub(super) fn assignment(word: &str) -> Option<(&str, &str)> {
 /// The command line that stands for these words.
 pub(super) fn line(words: &[String]) -> String {
     let mut line = String::new();
+    let finds = words.iter().any(|word| matches!(word.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir"));
     for word in words {
         if !line.is_empty() {
             line.push(' ');
         }
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_./:=@%+,-".contains(&byte);
-        if !word.is_empty() && word.bytes().all(plain) {
+        let acts = is_operator(word) && !(finds && word == ";");
+        if !word.is_empty() && (acts || word.bytes().all(plain)) {
             line.push_str(word);
         } else {
             line.push('\'');
@@ -130,6 +132,15 @@ pub(super) fn line(words: &[String]) -> String {
         }
     }
     line
+}
+
+/// Whether a word is an operator, or opens what a later word closes, to a server that puts words together into a line for a
+/// shell. Such words have no other use: what somebody searches for or prints holds more than these signs.
+fn is_operator(word: &str) -> bool {
+    let signs = word.trim_start_matches(|c: char| c.is_ascii_digit());
+    let operator = !signs.is_empty() && signs.bytes().all(|byte| b"&|;<>".contains(&byte));
+    let opens = word.starts_with("$(") && !word.contains(')') || word.starts_with('`') && !word[1..].contains('`');
+    operator || opens
 }
 
 /// Whether a string that is no command would become one where a tool pastes it into a command line or runs it.

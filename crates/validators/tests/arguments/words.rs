@@ -286,3 +286,32 @@ fn the_language_of_code_is_named_in_any_case() {
         &[json!({"code": "print(1)", "Language": "python"}), json!({"code": "print(1)", "runtime": "python3.11"})],
     );
 }
+
+/// A server may put the words of a list together into a line for a shell: an operator among them is one.
+#[test]
+fn operators_among_the_words_of_a_list_count() {
+    let checks = checks(&[Sandbox], &json!({}), &[]);
+    let with = |words: &[&str]| {
+        let whole = [&["ls"], words].concat();
+        [json!({"command": "ls", "args": words}), json!({"command": whole})]
+    };
+    let hostile: [&[&str]; 7] = [
+        &["&&", "rm", "-rf", "/"],
+        &[";", "id"],
+        &["|", "sh"],
+        &["$(rm", "-rf", "~)"],
+        &["`rm", "-rf", "~`"],
+        &[">", "/etc/cron.d/x"],
+        &["2>", "/etc/passwd"],
+    ];
+    assert_hostile(&checks, &hostile.iter().flat_map(|words| with(words)).collect::<Vec<_>>());
+    assert_honest(
+        &checks,
+        &[
+            json!({"command": "find", "args": [".", "-name", "*.rs", "-exec", "grep", "-l", "x", "{}", ";"]}),
+            json!({"command": "jq", "args": [".a | .b", "x.json"]}),
+            json!({"command": "grep", "args": ["-n", "a && b", "src/x.rs"]}),
+            json!({"command": "git", "args": ["log", "--grep", "x; y"]}),
+        ],
+    );
+}
