@@ -175,11 +175,12 @@ impl<'a> Asking<'a> {
         is_listed: bool,
         request: &Request,
     ) -> Result<Self, Fault> {
-        let sent = completed(request.params.as_ref(), |_, _| true)?;
-        // Under the limits of grants, text is no place, and neither is a value that nobody has begun to write.
+        // What nobody has begun to write is neither a command nor a place.
+        let is_begun = |value: &Raw| value.as_text().is_none_or(|text| !text.is_empty());
+        let sent = completed(request.params.as_ref(), |_, value| is_begun(value))?;
+        // Under the limits of grants, text is no place either.
         let counts = |name: &str, value: &Raw| {
-            !policy.text_arguments().iter().any(|text| text == name)
-                && value.as_text().is_none_or(|text| !text.is_empty())
+            !policy.text_arguments().iter().any(|text| text == name) && is_begun(value)
         };
         let reference = request.params.as_ref().and_then(|params| params.member("ref")?.member("type")?.as_text());
         let within = if reference.as_deref() != Some("ref/resource") {
@@ -192,8 +193,12 @@ impl<'a> Asking<'a> {
             let chosen_first = made_of(names.1, |name| chosen(params, name).or_else(|| typed(params, name)));
             let mut addresses = vec![Raw::string(&written_first), Raw::string(&chosen_first)];
             addresses.dedup();
-            // What the template has no place for counts by itself.
             let variables = variables_of(names.1);
+            let written = |name: &String| [typed(params, name), chosen(params, name)].into_iter().flatten();
+            if !variables.iter().flat_map(written).any(|text| !text.is_empty()) {
+                addresses.clear();
+            }
+            // What the template has no place for counts by itself.
             let has_no_place =
                 |name: &str, value: &Raw| value.as_text().is_none() || !variables.iter().any(|own| own == name);
             let counts = |name: &str, value: &Raw| counts(name, value) && has_no_place(name, value);
