@@ -179,9 +179,8 @@ impl<'a> Asking<'a> {
         let is_begun = |value: &Raw| value.as_text().is_none_or(|text| !text.is_empty());
         let sent = completed(request.params.as_ref(), |_, value| is_begun(value))?;
         // Under the limits of grants, text is no place either.
-        let counts = |name: &str, value: &Raw| {
-            !policy.text_arguments().iter().any(|text| text == name) && is_begun(value)
-        };
+        let counts =
+            |name: &str, value: &Raw| !policy.text_arguments().iter().any(|text| text == name) && is_begun(value);
         let reference = request.params.as_ref().and_then(|params| params.member("ref")?.member("type")?.as_text());
         let within = if reference.as_deref() != Some("ref/resource") {
             completed(request.params.as_ref(), counts)?.finish()

@@ -124,7 +124,10 @@ async fn revoke(common: &Common, store: &Store, name: &str, now: Timestamp) -> O
     if common.json {
         screen::json(&describe(&token, now));
     } else {
-        out(format_args!("revoked {}; a `switchboard serve` that runs refuses it when this command has ended", token.name));
+        out(format_args!(
+            "revoked {}; a `switchboard serve` that runs refuses it when this command has ended",
+            token.name
+        ));
     }
     Ok(())
 }

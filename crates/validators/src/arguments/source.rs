@@ -209,7 +209,20 @@ fn findings(checks: &Checks, language: Language, text: &str) -> Vec<Finding> {
 }
 
 fn rejected(checks: &Checks, language: Language, text: &str, mut findings: Vec<Finding>) -> Refused {
-    let rejection = Rejection::new(&findings, checks.rules.bounds.hints(language, level(checks), text));
+    let hints = checks.rules.bounds.hints(language, level(checks), text);
+    if let Some(allowed) = hints["allowed_imports"].as_array() {
+        // The rules of the language know nothing of what a tool allows besides.
+        let names: Vec<&str> = allowed.iter().filter_map(serde_json::Value::as_str).collect();
+        let advice = if names.is_empty() {
+            "import nothing".to_owned()
+        } else {
+            format!("import only from {}", names.join(", "))
+        };
+        for finding in findings.iter_mut().filter(|finding| matches!(finding.rule, "code-import" | "blocked-import")) {
+            finding.suggestion = Some(advice.clone());
+        }
+    }
+    let rejection = Rejection::new(&findings, hints);
     let finding = findings.swap_remove(0);
     let rejection = Some(Box::new(rejection));
     Box::new(Reason { step: "code_safety", pointer: String::new(), finding, rejection, host: None })

@@ -238,6 +238,10 @@ fn code() {
         assert_eq!(hints, expected, "{program}");
         assert!(check(&narrow, &json!({"code": "import json, math"})).is_ok());
     }
+    for program in ["import datetime", "import statistics"] {
+        let violation = check(&narrow, &json!({"code": program})).unwrap_err();
+        assert_eq!(violation.finding.suggestion.as_deref(), Some("import only from json, math"), "{program}");
+    }
     let violation = check(&checks(&[CodeSafety], &json!({}), &[]), &json!({"code": "import pty"})).unwrap_err();
     let rejection: Value = violation.rejection.unwrap().view().unwrap();
     assert_eq!(rejection["status"], "rejected");
