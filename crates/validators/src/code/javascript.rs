@@ -13,6 +13,7 @@ mod fold;
 mod options;
 mod patterns;
 mod places;
+mod processes;
 mod rules;
 mod scope;
 mod sends;
@@ -61,7 +62,8 @@ pub(super) fn imports(source: &str, typescript: bool) -> Vec<String> {
 
 /// Whether a module may be imported at no level.
 pub(super) fn is_blocked(import: &str) -> bool {
-    rules::refused(&module_path(import)).is_some()
+    let path = module_path(import);
+    rules::refused(&path).is_some() || path == "node:child_process"
 }
 
 fn read(level: Level, source: &str, typescript: bool) -> Result<Reader<'_>, Finding> {
@@ -294,6 +296,8 @@ impl<'s> Reader<'s> {
         }
         if let Some(why) = rules::refused(path) {
             self.refuse(span, why.0, format!("`{path}` {}", why.1));
+        } else if place == Place::Value && path.starts_with("node:child_process") && !path.contains('(') {
+            self.refuse(span, "code-process", format!("`{path}` is handed on, and starts whatever it is told to"));
         } else if let Some(why) = rules::asked(path).or_else(|| rules::package_asked(path)) {
             self.ask(span, why.0, format!("`{path}` {}", why.1));
         } else if rules::is_unlisted_member(path) {

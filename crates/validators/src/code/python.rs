@@ -14,6 +14,7 @@ mod processes;
 mod readonly;
 mod rules;
 mod scope;
+mod services;
 mod statements;
 mod value;
 

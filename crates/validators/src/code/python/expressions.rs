@@ -387,6 +387,7 @@ impl Checker<'_> {
                 }
             },
             Val::Path(path) if matches!(&**path, "os.environ" | "os.environb") => super::paths::environment(key),
+            Val::Private(Source::Environment) => super::paths::environment(key),
             Val::Path(path) => {
                 // `list[int]` is still a list, and a generic alias of a class makes that class.
                 if key.each().iter().any(|key| key.as_str() == Some("__builtins__")) {

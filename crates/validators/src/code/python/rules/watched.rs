@@ -1,7 +1,9 @@
 //! Packages that do ordinary work and can start programs or load code: by which methods and which arguments they do.
 
 const WATCHED: &[Watched] = &[
-    Watched("PIL", "", "command"),
+    Watched("PIL", "show", "command"),
+    Watched("aiohttp", "UnixConnector NamedPipeConnector", ""),
+    Watched("azure", "AzureCliCredential AzureDeveloperCliCredential AzurePowerShellCredential", ""),
     Watched("bokeh", "", "browser"),
     Watched("celery", "config_from_object autodiscover_tasks worker_main start", "include imports config_source"),
     Watched("coverage", "", "plugins"),
@@ -17,7 +19,8 @@ const WATCHED: &[Watched] = &[
     Watched("duckdb", "install_extension", "config"),
     Watched("flask", "from_pyfile from_envvar", ""),
     Watched("gensim", "load", ""),
-    Watched("graphviz", "set_default_engine view", "engine renderer"),
+    Watched("graphviz", "set_default_engine view", "engine renderer view"),
+    Watched("httpx", "", "uds"),
     Watched("huggingface_hub", "upload_* create_repo delete_*", ""),
     Watched("joblib", "Memory register_parallel_backend", "backend"),
     Watched("lightning", "load_from_checkpoint", ""),
@@ -25,6 +28,7 @@ const WATCHED: &[Watched] = &[
     Watched("kubernetes", "connect_* create_* delete_* patch_* replace_* stream", ""),
     Watched("lark", "", "cache"),
     Watched("lxml", "", "resolve_entities load_dtd"),
+    Watched("logging", "HTTPHandler SMTPHandler", ""),
     Watched("matplotlib", "", "usetex"),
     Watched("mss", "grab save shot", ""),
     Watched("nltk", "config_java java", ""),
