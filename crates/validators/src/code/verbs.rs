@@ -26,7 +26,7 @@ const ACTS: &[(&str, &str)] = &[
     (
         "aws",
         "put_bucket_policy put_bucket_acl put_object_acl put_user_policy put_role_policy put_group_policy create_access_key \
-         create_login_profile send_command start_session update_function_code run_instances \
+         create_login_profile send_command start_session update_function_code run_instances modify_ \
          authorize_security_group get_secret_value batch_get_secret_value assume_role \
          put_public_access_block change_resource_record_sets add_permission update_assume_role_policy invoke",
     ),
@@ -66,12 +66,12 @@ const ACTS_BY: &str = "put post patch write update create add insert upsert repl
      assign unassign associate disassociate enable activate start run launch deploy provision resize restore rollback \
      downgrade upgrade migrate install uninstall eval invoke trigger dispatch schedule enqueue lock unlock mute block \
      unblock merge unpublish release promote import register unregister rotate expire push produce change set \
-     modify_ impersonate assume accept reject execute exec command rpc control sync \
+     impersonate assume accept reject execute exec command rpc control sync \
      increment decrement allocate apply reassign share unshare tag untag redeem purchase buy \
      sell cordon taint sudo mkdir rmdir rm mv chmod chown seed propose vote confirm";
 /// Names of that kind that only go on with what the program itself does.
-const OWN_WORK: &str = "start_consuming start_polling run_polling start_chat run_forever start_span start_as_current_span start \
-     register execute create_client create_session create_connection create_pool create_engine create_channel \
+const OWN_WORK: &str = "start_consuming start_polling run_polling start_chat run_forever start_span start_as_current_span \
+     execute create_client create_session create_connection create_pool create_engine create_channel \
      create_transport create_paginator create_consumer create_service create_credentials add_handler add_listener \
      add_event_handler add_routes set_level set_token set_timeout set_defaults sync_api";
 /// What programs make for themselves.
@@ -86,7 +86,7 @@ const PLAINLY: &str = "delete purge wipe destroy erase uninstall downgrade deplo
 /// Names that hand a command of their own language to a service, or act for somebody by more than a verb.
 const COMMANDS: &str = "execute_command run_command cmd_query cmd_query_iter send_transaction send_raw_transaction exec_command eval_sha evalsha \
      eval_ro fcall script_load function_load module_load run_shell sign_transaction write_contract deploy_contract \
-     send_calls send_user_operation transfer_create batch_delete bulk_delete send_mail send_email send_sms send_message \
+     send_calls send_user_operation transfer_create batch_delete bulk_delete send_and_wait send_mail send_email send_sms send_message \
      create_tweet delete_user empty_bucket drop_all";
 /// Verbs by which something secret is asked for, and words that name it.
 const ASKS_FOR: &str = "get list read retrieve access describe fetch batch find generate issue";

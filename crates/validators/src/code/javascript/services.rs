@@ -207,7 +207,8 @@ fn acts_for_somebody(package: &str, call: &Call<'_, '_>, name: &str) -> bool {
     }
     if effects::is_store(package) {
         let admin = || call.callee.paths().any(|path| path.contains(".admin."));
-        return verbs::commands(name) || admin() && verbs::acts(name);
+        let stored = || call.callee.paths().any(|path| path.contains(".storage."));
+        return verbs::commands(name) || admin() && verbs::acts(name) || stored() && verbs::plainly_acts(name);
     }
     !effects::is_otherwise(package) && verbs::plainly_acts(name)
 }

@@ -403,7 +403,8 @@ impl Checker<'_> {
             } else if effects::writes(name) && !text.contains(['\n', '<', '{']) {
                 let is_path = text.len() > 2
                     && (text.contains('/') || text.contains('.') || text.starts_with('~'))
-                    && !text.contains(' ');
+                    && !text.contains(' ')
+                    || root.is_some() && places::decides(&text);
                 if is_path && (places::of(&text) == Place::Outside || places::decides(&text)) && !text.starts_with("//")
                 {
                     self.ask_effect(

@@ -22,6 +22,7 @@ impl Checker<'_> {
         let root = path.map(|path| path.split(['.', '(']).next().unwrap_or_default());
         let acts = path.is_some_and(|path| Self::acts_for_somebody(path, name))
             || unknown && self.packages.iter().any(|package| effects::is_store(package)) && verbs::commands(name)
+            || name == "command" && Self::steers_server(arguments)
             || root == Some("mailbox") && matches!(name, "clear" | "remove" | "discard" | "popitem")
             || matches!(name, "execute" | "exec" | "scalars" | "scalar") && Self::is_unbounded_statement(arguments);
         let decrypts = arguments.keyword("WithDecryption").is_some_and(|on| *on != Val::Int(0));
@@ -104,6 +105,26 @@ impl Checker<'_> {
             return verbs::commands(&name) || name == "eval";
         }
         of_package && !effects::is_otherwise(root) && verbs::plainly_acts(&name)
+    }
+
+    /// A command of a database that stops it, or drops something.
+    fn steers_server(arguments: &Arguments) -> bool {
+        const COMMANDS: [&str; 8] = [
+            "shutdown",
+            "dropDatabase",
+            "drop",
+            "dropUser",
+            "dropAllUsersFromDatabase",
+            "eval",
+            "createUser",
+            "updateUser",
+        ];
+        let first = |value: &Val| match value {
+            Val::Dict(items) => items.first().and_then(|(key, _)| key.as_str()).map(str::to_owned),
+            other => other.as_str().map(str::to_owned),
+        };
+        let named = arguments.get(0).into_iter().flat_map(Val::each).filter_map(first);
+        named.into_iter().any(|command| COMMANDS.contains(&command.as_str()))
     }
 
     /// A statement that is built by calls and picks no rows.

@@ -1,5 +1,8 @@
 //! What functions and methods do to files, to services and to data: read, write, move, delete, send. Only names.
 
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
 /// What a function does to the paths it is given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) enum FileEffect {
@@ -244,7 +247,8 @@ fn listed(list: &str, name: &str) -> bool {
 }
 
 pub(in super::super) fn is_network(package: &str) -> bool {
-    listed(NETWORK, package)
+    static SET: LazyLock<HashSet<&str>> = LazyLock::new(|| NETWORK.split_ascii_whitespace().collect());
+    SET.contains(package)
 }
 
 pub(in super::super) fn sends(method: &str) -> bool {
@@ -271,7 +275,7 @@ const STORES: &str = "aioredis arango asyncpg beanie cassandra couchdb django mo
 /// Clients of clouds, clusters, messages, payments and devices: of these, what is not known to look is asked about.
 const SERVICES: &str = "aioboto3 aiobotocore azure boto boto3 botocore cloudflare digitalocean docker dropbox fsspec github gitlab google \
      googleapiclient heroku3 hcloud jenkins kubernetes kubernetes_asyncio ldap3 linode_api4 minio openstack pulumi pyVmomi \
-     slack_sdk stripe tweepy twilio vercel atlassian jira notion_client kafka confluent_kafka aiokafka sendgrid praw pika \
+     slack_sdk stripe tweepy twilio vercel atlassian jira notion_client kafka confluent_kafka sendgrid praw pika \
      paho nats serial";
 /// Parts of these that only make requests or read texts.
 const HARMLESS_PARTS: &[&str] =
@@ -288,19 +292,23 @@ const OTHERWISE: &str = "numpy pandas polars xarray dask pyarrow geopandas netwo
 
 /// Whether a qualified name is of a client of which only what looks is understood.
 pub(in super::super) fn is_service(path: &str) -> bool {
-    listed(SERVICES, path.split(['.', '(']).next().unwrap_or(path))
+    static SET: LazyLock<HashSet<&str>> = LazyLock::new(|| SERVICES.split_ascii_whitespace().collect());
+    SET.contains(path.split(['.', '(']).next().unwrap_or(path))
         && !HARMLESS_PARTS.iter().any(|part| path.starts_with(part))
 }
 
 /// Whether methods of a package mean something else than those of services.
 pub(in super::super) fn is_otherwise(package: &str) -> bool {
-    listed(OTHERWISE, package)
+    static SET: LazyLock<HashSet<&str>> = LazyLock::new(|| OTHERWISE.split_ascii_whitespace().collect());
+    SET.contains(package)
 }
 
 pub(in super::super) fn is_client(package: &str) -> bool {
-    listed(CLIENTS, package)
+    static SET: LazyLock<HashSet<&str>> = LazyLock::new(|| CLIENTS.split_ascii_whitespace().collect());
+    SET.contains(package)
 }
 
 pub(in super::super) fn is_store(package: &str) -> bool {
-    listed(STORES, package)
+    static SET: LazyLock<HashSet<&str>> = LazyLock::new(|| STORES.split_ascii_whitespace().collect());
+    SET.contains(package)
 }
