@@ -75,8 +75,14 @@ fn read(level: Level, source: &str, typescript: bool) -> Result<Reader<'_>, Find
         // A program is a module or a script, and types are often written into what is called JavaScript; whichever it
         // is, it must be valid as one of them.
         let typed_script = SourceType::ts().with_commonjs(true);
-        let javascript =
-            [SourceType::mjs().with_jsx(true), SourceType::cjs(), SourceType::script(), SourceType::ts(), typed_script];
+        let javascript = [
+            SourceType::mjs().with_jsx(true),
+            SourceType::cjs(),
+            SourceType::script(),
+            SourceType::ts(),
+            typed_script,
+            SourceType::tsx(),
+        ];
         let types = [SourceType::ts(), SourceType::tsx(), typed_script];
         let kinds = if typescript { &types[..] } else { &javascript[..] };
         // Scripts know comments that modules do not: what looks like one is read both ways.

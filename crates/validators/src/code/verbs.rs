@@ -179,7 +179,19 @@ pub(super) fn plainly_acts(method: &str) -> bool {
 
 /// Whether a method hands a command of its own language to a service.
 pub(super) fn commands(method: &str) -> bool {
-    BY_COMMAND.contains(method)
+    BY_COMMAND.contains(method) || method.starts_with("cmd_")
+}
+
+/// Whether a method starts a program, by a name that says so.
+pub(super) fn starts_program(method: &str) -> bool {
+    let has = |words: &[&str]| method.split('_').any(|word| words.contains(&word));
+    has(&["subprocess"])
+        || has(&["run", "exec", "execute", "launch", "spawn"]) && has(&["command", "shell", "cmd", "process"])
+}
+
+/// Whether a method ends what it is told to, or puts it away.
+pub(super) fn puts_away(method: &str) -> bool {
+    matches!(verb(method), "cancel" | "archive" | "suspend" | "deactivate" | "disable")
 }
 
 /// Whether a method of a client gives something secret.

@@ -143,7 +143,7 @@ impl Reader<'_> {
             text.is_some_and(|text| {
                 let graph = name == "graphql" && text.contains("mutation") && text.contains("delete");
                 graph
-                    || ["DELETE ", "PUT ", "PATCH "].iter().any(|verb| text.starts_with(verb))
+                    || ["DELETE ", "PUT ", "PATCH ", "POST "].iter().any(|verb| text.starts_with(verb))
                     || name == "open" && text.eq_ignore_ascii_case("delete")
             })
         };
@@ -210,7 +210,9 @@ fn acts_for_somebody(package: &str, call: &Call<'_, '_>, name: &str) -> bool {
         let stored = || call.callee.paths().any(|path| path.contains(".storage."));
         return verbs::commands(name) || admin() && verbs::acts(name) || stored() && verbs::plainly_acts(name);
     }
-    !effects::is_otherwise(package) && verbs::plainly_acts(name)
+    let told = || !call.arguments.is_empty() && verbs::puts_away(name);
+    verbs::starts_program(name) && !effects::is_client(package)
+        || !effects::is_otherwise(package) && (verbs::plainly_acts(name) || told())
 }
 
 /// Where the calls of a chain end, from the last one on.

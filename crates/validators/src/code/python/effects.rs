@@ -10,7 +10,7 @@ use super::fold;
 use super::rules::effects::{self, FileEffect};
 use super::value::{Source, Val};
 use crate::code::places::{self, Place, Variable};
-use crate::code::{known, statements};
+use crate::code::{known, statements, verbs};
 
 /// Functions that only look at what they are given.
 const LOOKS: &[&str] = &[
@@ -309,6 +309,11 @@ impl Checker<'_> {
         }
         if !of_path && !own && effects::DELETES.contains(&name) && effects::of_function(&whole(path, name)).is_none() {
             self.deletes(name, arguments.get(0).filter(|_| root.is_some()), at);
+        }
+        // A class of the program may be one of a table.
+        let is_table = matches!(base, Some(Val::Class(_))) && !own && verbs::plainly_empties(name);
+        if is_table && self.packages.iter().any(|package| effects::is_store(package)) {
+            self.ask_effect(at, "code-remote", format!("`{name}` empties a store"));
         }
         self.judge_service(path, unknown, name, arguments, at);
         self.judge_sent(base, root, unknown, name, arguments, at);

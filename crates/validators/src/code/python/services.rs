@@ -20,7 +20,7 @@ impl Checker<'_> {
         at: TextSize,
     ) {
         let root = path.map(|path| path.split(['.', '(']).next().unwrap_or_default());
-        let acts = path.is_some_and(|path| Self::acts_for_somebody(path, name))
+        let acts = path.is_some_and(|path| Self::acts_for_somebody(path, name, arguments))
             || unknown && self.packages.iter().any(|package| effects::is_store(package)) && verbs::commands(name)
             || name == "command" && Self::steers_server(arguments)
             || root == Some("mailbox") && matches!(name, "clear" | "remove" | "discard" | "popitem")
@@ -90,7 +90,7 @@ impl Checker<'_> {
     }
 
     /// Whether a call of a client acts, or gives something secret.
-    fn acts_for_somebody(path: &str, name: &str) -> bool {
+    fn acts_for_somebody(path: &str, name: &str, arguments: &Arguments) -> bool {
         let root = path.split(['.', '(']).next().unwrap_or(path);
         let is_class = name.starts_with(|c: char| c.is_ascii_uppercase());
         let name = verbs::snake(name);
@@ -104,7 +104,9 @@ impl Checker<'_> {
         if effects::is_store(root) {
             return verbs::commands(&name) || name == "eval";
         }
-        of_package && !effects::is_otherwise(root) && verbs::plainly_acts(&name)
+        let told = || arguments.all().next().is_some() && verbs::puts_away(&name);
+        of_package
+            && (verbs::starts_program(&name) || !effects::is_otherwise(root) && (verbs::plainly_acts(&name) || told()))
     }
 
     /// A command of a database that stops it, or drops something.

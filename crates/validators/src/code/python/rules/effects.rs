@@ -1,6 +1,6 @@
 //! What functions and methods do to files, to services and to data: read, write, move, delete, send. Only names.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 /// What a function does to the paths it is given.
@@ -63,7 +63,7 @@ const FUNCTIONS: &[(FileEffect, &str)] = {
 
 /// What a function does to files.
 pub(in super::super) fn of_function(path: &str) -> Option<FileEffect> {
-    static BY_NAME: std::sync::LazyLock<std::collections::HashMap<&str, FileEffect>> = std::sync::LazyLock::new(|| {
+    static BY_NAME: LazyLock<HashMap<&str, FileEffect>> = LazyLock::new(|| {
         let each = |(effect, names): &(FileEffect, &'static str)| {
             let effect = *effect;
             names.split_ascii_whitespace().map(move |name| (name, effect))

@@ -26,6 +26,8 @@ const WATCHED: &[Watched] = &[
     Watched("lightning", "load_from_checkpoint", ""),
     Watched("keras", "deserialize_keras_object", ""),
     Watched("kubernetes", "connect_* create_* delete_* patch_* replace_* stream", ""),
+    Watched("langchain_core", "", "template_format"),
+    Watched("langchain_text_splitters", "from_huggingface_tokenizer", ""),
     Watched("lark", "", "cache"),
     Watched("lxml", "", "resolve_entities load_dtd"),
     Watched("logging", "HTTPHandler SMTPHandler", ""),
