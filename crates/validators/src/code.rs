@@ -116,11 +116,10 @@ pub(crate) fn findings(language: Language, level: Level, source: &str) -> Vec<Fi
     if let Some(finding) = spelling::check(source) {
         return vec![finding];
     }
-    let found = match language {
+    match language {
         Language::Python => python::findings(level, source),
-        Language::JavaScript => return javascript::findings(level, source, false),
-        Language::TypeScript => return javascript::findings(level, source, true),
-        Language::Shell => return crate::shell::check(source).err().into_iter().collect(),
-    };
-    if found.is_empty() { known::doubts(source) } else { found }
+        Language::JavaScript => javascript::findings(level, source, false),
+        Language::TypeScript => javascript::findings(level, source, true),
+        Language::Shell => crate::shell::check(source).err().into_iter().collect(),
+    }
 }

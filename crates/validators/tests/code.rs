@@ -46,6 +46,67 @@ fn honest_python_is_understood_or_asked_about() {
     }
 }
 
+/// What packages are asked to do: submodules that start programs, services that are told to act, secrets that are shown,
+/// sources that are written over; and programs that use the same packages to look.
+#[test]
+fn packages_are_understood_by_their_modules_and_verbs() {
+    for (language, hostile, honest) in [
+        (
+            Language::Python,
+            include_str!("code_cases/python_packages_hostile.txt"),
+            include_str!("code_cases/python_packages_honest.txt"),
+        ),
+        (
+            Language::JavaScript,
+            include_str!("code_cases/javascript_packages_hostile.txt"),
+            include_str!("code_cases/javascript_packages_honest.txt"),
+        ),
+    ] {
+        let allowed: Vec<&str> =
+            cases(hostile).filter(|source| code::check(language, Level::Standard, source).is_ok()).collect();
+        assert!(allowed.is_empty(), "{language:?} that does harm is allowed:\n{}", allowed.join("\n---\n"));
+        let verdicts: Vec<_> = cases(honest).map(|source| code::check(language, Level::Standard, source)).collect();
+        let allowed = verdicts.iter().filter(|verdict| verdict.is_ok()).count();
+        let refused = verdicts.iter().filter_map(|verdict| verdict.as_ref().err()).filter(|finding| !finding.asks());
+        assert!(allowed * 100 >= verdicts.len() * 95, "only {allowed} of {} are allowed: {language:?}", verdicts.len());
+        assert_eq!(refused.count(), 0, "{language:?}");
+    }
+}
+
+/// A program that another starts is asked about, and refused where its command is hostile or nothing is known of it.
+#[test]
+fn programs_that_are_started_are_judged_by_their_command() {
+    let python = [
+        (
+            "import asyncio\nasyncio.run(asyncio.create_subprocess_exec('git', 'status', stdout=asyncio.subprocess.PIPE))",
+            true,
+        ),
+        ("import asyncio\nasyncio.run(asyncio.create_subprocess_exec('rm', '-rf', '/'))", false),
+        ("import asyncio\nasyncio.run(asyncio.create_subprocess_shell('rm -rf /'))", false),
+        ("from django.core.management import call_command\ncall_command('check')", true),
+    ];
+    let javascript = [
+        ("const { execSync } = require('child_process'); console.log(execSync('git rev-parse HEAD').toString())", true),
+        ("import { spawn } from 'node:child_process'; spawn('npm', ['test'])", true),
+        ("const p = require('util').promisify(require('child_process').exec); await p('ls')", true),
+        ("require('child_process').execSync('rm -rf /')", false),
+        ("require('child_process').spawn('rm', ['-rf', '/'])", false),
+        ("require('child_process').exec(process.argv[2])", false),
+        ("require('child_process').fork('x.js')", false),
+        ("f(require('child_process'))", false),
+    ];
+    for (language, programs) in [(Language::Python, &python[..]), (Language::JavaScript, &javascript[..])] {
+        for (source, asks) in programs {
+            let verdict = code::check(language, Level::Standard, source);
+            assert_eq!(
+                verdict.as_ref().err().map(switchboard_policy::Finding::asks),
+                Some(*asks),
+                "{source}\n=> {verdict:?}"
+            );
+        }
+    }
+}
+
 /// Programs that delete, overwrite, read secrets, send away or destroy elsewhere, and honest ones that come near to it. Of
 /// both, every second one was held out when the rules were made.
 #[test]

@@ -13,6 +13,7 @@ mod fold;
 mod options;
 mod patterns;
 mod places;
+mod processes;
 mod rules;
 mod scope;
 mod sends;
@@ -61,7 +62,8 @@ pub(super) fn imports(source: &str, typescript: bool) -> Vec<String> {
 
 /// Whether a module may be imported at no level.
 pub(super) fn is_blocked(import: &str) -> bool {
-    rules::refused(&module_path(import)).is_some()
+    let path = module_path(import);
+    rules::refused(&path).is_some() || path == "node:child_process"
 }
 
 fn read(level: Level, source: &str, typescript: bool) -> Result<Reader<'_>, Finding> {
@@ -73,8 +75,14 @@ fn read(level: Level, source: &str, typescript: bool) -> Result<Reader<'_>, Find
         // A program is a module or a script, and types are often written into what is called JavaScript; whichever it
         // is, it must be valid as one of them.
         let typed_script = SourceType::ts().with_commonjs(true);
-        let javascript =
-            [SourceType::mjs().with_jsx(true), SourceType::cjs(), SourceType::script(), SourceType::ts(), typed_script];
+        let javascript = [
+            SourceType::mjs().with_jsx(true),
+            SourceType::cjs(),
+            SourceType::script(),
+            SourceType::ts(),
+            typed_script,
+            SourceType::tsx(),
+        ];
         let types = [SourceType::ts(), SourceType::tsx(), typed_script];
         let kinds = if typescript { &types[..] } else { &javascript[..] };
         // Scripts know comments that modules do not: what looks like one is read both ways.
@@ -294,6 +302,8 @@ impl<'s> Reader<'s> {
         }
         if let Some(why) = rules::refused(path) {
             self.refuse(span, why.0, format!("`{path}` {}", why.1));
+        } else if place == Place::Value && path.starts_with("node:child_process") && !path.contains('(') {
+            self.refuse(span, "code-process", format!("`{path}` is handed on, and starts whatever it is told to"));
         } else if let Some(why) = rules::asked(path).or_else(|| rules::package_asked(path)) {
             self.ask(span, why.0, format!("`{path}` {}", why.1));
         } else if rules::is_unlisted_member(path) {

@@ -14,6 +14,7 @@ mod processes;
 mod readonly;
 mod rules;
 mod scope;
+mod services;
 mod statements;
 mod value;
 
@@ -23,7 +24,7 @@ use ruff_python_parser::parse_module;
 use ruff_text_size::TextSize;
 
 use crate::Finding;
-use crate::code::{Level, STRICT_IMPORTS, position};
+use crate::code::{Level, STRICT_IMPORTS, known, position};
 use rules::Route;
 use scope::Scope;
 use value::Val;
@@ -244,6 +245,9 @@ impl<'s> Checker<'s> {
         } else if self.level >= Level::Strict && root != "__future__" && !STRICT_IMPORTS.contains(&root) {
             let advice = format!("import only from {}", STRICT_IMPORTS.join(", "));
             self.refuse(at, "code-import", format!("import of `{module}`, which is not on the list"), Some(&advice));
+        } else if !known::is_understood(module) && !module.is_empty() {
+            let advice = "a person has to agree, or use a module of the language's own library";
+            self.ask(at, "code-unknown", format!("what the module `{module}` does is not known"), Some(advice));
         }
     }
 

@@ -24,6 +24,7 @@ const TAKES: &[&str] = &[
     "fetchval",
     "from_query",
     "get",
+    "gql",
     "multiStatement",
     "none",
     "one",
@@ -123,6 +124,29 @@ pub(super) fn destroys(text: &str) -> bool {
             ["attach", _, ..] => true,
             _ => false,
         }
+    })
+}
+
+/// Whether a text asks a graph for a change that destroys.
+pub(super) fn mutates(text: &str) -> bool {
+    text.len() <= 8_192
+        && text.trim_start().starts_with("mutation")
+        && text
+            .split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+            .any(|word| super::verbs::plainly_acts(&super::verbs::snake(word)))
+}
+
+/// Whether a statement writes its rows over a file that decides what runs later.
+pub(super) fn writes_code(text: &str) -> bool {
+    if text.len() > 8_192 {
+        return false;
+    }
+    let small = text.to_ascii_lowercase();
+    ["to '", "into '", "outfile '", "dumpfile '"].iter().any(|word| {
+        small.match_indices(word).any(|(at, word)| {
+            let rest = &small[at + word.len()..];
+            rest.split('\'').next().is_some_and(super::places::decides)
+        })
     })
 }
 

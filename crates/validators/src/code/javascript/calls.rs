@@ -84,6 +84,7 @@ impl Reader<'_> {
         self.named_files(&call);
         self.service_call(&call);
         self.sending_call(&call);
+        self.shows_secret(&call);
         let name = method.as_deref().unwrap_or_default();
         if !listed(COMPARING, name) {
             self.telling_arguments(&it.arguments);
@@ -110,6 +111,7 @@ impl Reader<'_> {
                 None => self.ask(it.span, "code-computed-name", "a module is chosen at run time".to_owned()),
             }
         }
+        self.starts_program(it, path);
         if rules::takes_code(path) && first.is_none() && !it.arguments.is_empty() {
             self.ask(it.span, "code-dynamic", format!("`{path}` may run text as code"));
         }

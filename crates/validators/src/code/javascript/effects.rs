@@ -89,6 +89,30 @@ fn place_of(path: &str) -> String {
     if path.contains('\u{1}') { content::tidied(path) } else { path.to_owned() }
 }
 
+/// Modules of Node, whose functions on files are known.
+fn is_own_module(package: &str) -> bool {
+    matches!(
+        package.split('/').next().unwrap_or(package),
+        "path"
+            | "fs"
+            | "url"
+            | "os"
+            | "util"
+            | "test"
+            | "assert"
+            | "events"
+            | "module"
+            | "worker_threads"
+            | "child_process"
+            | "readline"
+            | "stream"
+            | "crypto"
+            | "http"
+            | "https"
+            | "console"
+    )
+}
+
 /// A path as it is remembered.
 fn tidy(path: &str) -> &str {
     path.trim_start_matches("./").trim_end_matches('/')
@@ -121,6 +145,13 @@ impl Reader<'_> {
             FileEffect::Move => self.moves(span, name, first, second),
             FileEffect::Folder => self.writes(span, name, first, FileEffect::Folder),
             FileEffect::Write | FileEffect::Overwrite => {
+                let mode = match call.argument(1) {
+                    Some(Expression::NumericLiteral(mode)) if name.ends_with("chmod") => mode.value,
+                    _ => 0.0,
+                };
+                if mode >= 512.0 || name.contains("chown") || (mode / 2.0).floor() % 2.0 == 1.0 {
+                    self.ask(span, "code-rights", format!("`{name}` gives rights, or takes them"));
+                }
                 let appends = matches!(call.option("flag"), Found::Value(Expression::StringLiteral(flag)) if flag.value.starts_with('a'))
                     || matches!(call.option("flags"), Found::Value(Expression::StringLiteral(flag)) if flag.value.starts_with('a'));
                 self.writes(span, name, first, if appends { FileEffect::Write } else { effect });
@@ -336,9 +367,36 @@ impl Reader<'_> {
         if name.starts_with("extract") || name.starts_with("unzip") || name.starts_with("unpack") {
             self.extracts(call);
         }
+        self.names_source(call, &name);
         for target in self.held_texts(call.given).iter().flat_map(|things| targets(Some(things))) {
             if let Target::Known(text) = target {
                 self.named_file(call.span, &name, &text);
+            }
+        }
+    }
+
+    /// A package that is named a source and is not known to read it writes it.
+    fn names_source(&mut self, call: &Call<'_, '_>, name: &str) {
+        let foreign = |path: &str| {
+            effects::package(path).is_some_and(|package| !effects::takes_sources(package) && !is_own_module(package))
+        };
+        let reads =
+            ["read", "load", "parse", "import", "glob", "watch", "lint", "get", "require", "from", "resolve", "find"];
+        if !call.callee.paths().any(foreign) || reads.iter().any(|start| name.starts_with(start)) {
+            return;
+        }
+        let mut named = targets(call.given.first());
+        for key in ["filename", "file", "dest", "destination", "output", "out", "outputPath", "outFile", "logFile"] {
+            if let Found::Value(value) = call.option(key) {
+                named.extend(targets(Some(&self.things(value))));
+            }
+        }
+        for target in named {
+            let Target::Known(text) = target else { continue };
+            let is_path =
+                text.contains('/') && !text.contains("://") && !text.contains(['*', ' ', '\n', '<', '{', '@']);
+            if is_path && !text.starts_with('/') && text.len() < 300 && places::decides(&text) {
+                self.ask(call.span, "code-reach", format!("`{name}` may write over `{text}`"));
             }
         }
     }

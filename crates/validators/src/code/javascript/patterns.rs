@@ -107,7 +107,9 @@ impl Reader<'_> {
 
     /// Judges members that mean the same on any object.
     pub(super) fn tell(&mut self, span: Span, name: &str) {
-        if let Some(why) = rules::telling(name) {
+        if rules::starts(name) && self.packages.contains("child_process") {
+            self.ask(span, "code-process", format!("`{name}` leads to another process"));
+        } else if let Some(why) = rules::telling(name) {
             self.refuse(span, why.0, format!("`{name}` {}", why.1));
         } else if !(self.own.contains(name) && rules::is_common(name))
             && let Some(why) = rules::doubtful(name)

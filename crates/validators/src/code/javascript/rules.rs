@@ -15,6 +15,9 @@ const CODE: Why = ("code-dynamic", "runs text as code");
 const NATIVE: Why = ("code-native", "leads to native code");
 const SOCKET: Why = ("code-socket", "leads to a raw or listening socket");
 const LOADER: Why = ("code-loader", "reaches modules by the back door");
+const REMOTE: Why = ("code-remote", "may destroy, stop or change something that others use");
+const SECRET: Why = ("code-reach", "gives something secret");
+const SEND: Why = ("code-send", "sends what is logged to another machine");
 const ENVIRONMENT: Why = ("code-handed-on", "hands on the whole environment");
 const BROWSER: Why = ("code-page", "runs code in a page or reads what is secret there");
 
@@ -105,6 +108,7 @@ const ASKED: &[(&str, Why)] = &[
     ("document.writeln", BROWSER),
     ("indexedDB.deleteDatabase", BROWSER),
     ("navigator.serviceWorker.register", BROWSER),
+    ("node:child_process", PROCESS),
     ("node:crypto.setEngine", NATIVE),
     ("node:http.Server", SOCKET),
     ("node:http.createServer", SOCKET),
@@ -113,6 +117,7 @@ const ASKED: &[(&str, Why)] = &[
     ("node:https.Server", SOCKET),
     ("node:https.createServer", SOCKET),
     ("node:module()", LOADER),
+    ("node:os.setPriority", PROCESS),
     ("node:test.run", PROCESS),
     ("node:worker_threads.Worker", CODE),
     ("require.main.require", LOADER),
@@ -126,7 +131,21 @@ fn covers(name: &str, path: &str) -> bool {
 
 /// Why a qualified name, or one above it, is refused.
 pub(super) fn refused(path: &str) -> Option<Why> {
-    REFUSED.iter().find(|(name, _)| covers(name, path)).map(|(_, why)| *why)
+    REFUSED.iter().find(|(name, _)| covers(name, path)).filter(|_| !is_asked_process(path)).map(|(_, why)| *why)
+}
+
+/// The module that starts programs, and the members of it that honest programs use: a person is asked, and what they are
+/// given is judged.
+fn is_asked_process(path: &str) -> bool {
+    path == "node:child_process"
+        || path
+            .strip_prefix("node:child_process.")
+            .is_some_and(|rest| starts(rest.split(['.', '(']).next().unwrap_or(rest)))
+}
+
+/// Whether a function of that name starts a program by its command.
+pub(super) fn starts(name: &str) -> bool {
+    matches!(name, "exec" | "execSync" | "execFile" | "execFileSync" | "spawn" | "spawnSync")
 }
 
 /// Why a person is asked about a qualified name, or one above it.

@@ -44,7 +44,10 @@ impl Reader<'_> {
                 return true;
             }
             let address = !addresses_of(given).is_empty();
-            if address || dns {
+            if dns {
+                return given.private().any(is_secret);
+            }
+            if address {
                 return leaks(given, host);
             }
             // What stands where an address is expected may be read out of a file.
@@ -53,6 +56,43 @@ impl Reader<'_> {
         });
         if sent {
             self.ask(call.span, "code-send", format!("`{}` sends away what was read", call.name));
+        }
+    }
+
+    /// A secret is shown where others read it.
+    pub(super) fn shows_secret(&mut self, call: &Call<'_, '_>) {
+        let shows = |path: &str| {
+            path.starts_with("console.") || matches!(path, "process.stdout.write" | "process.stderr.write")
+        };
+        if !call.callee.paths().any(shows) {
+            return;
+        }
+        let told = |given: &Things| given.paths().any(|path| path.starts_with("node:dotenv") && path.contains('('));
+        let bare =
+            (0..call.arguments.len()).filter_map(|at| call.argument(at)).any(|shown| self.is_secret_value(shown, 0));
+        if bare || call.given.iter().any(told) {
+            self.ask(call.span, "code-reach", "a secret is shown".to_owned());
+        }
+    }
+
+    /// Whether an expression is a secret variable, or a text with one in it. What a request with a key answered is neither.
+    fn is_secret_value(&self, shown: &Expression<'_>, depth: usize) -> bool {
+        if depth > 16 {
+            return false;
+        }
+        match fold::bare(shown) {
+            Expression::TemplateLiteral(text) => {
+                text.expressions.iter().any(|part| self.is_secret_value(part, depth + 1))
+            }
+            Expression::BinaryExpression(sum) => {
+                self.is_secret_value(&sum.left, depth + 1) || self.is_secret_value(&sum.right, depth + 1)
+            }
+            other => self.things(other).paths().any(|path| {
+                let name = ["process.env.", "Deno.env.", "Bun.env.", "import.meta.env."]
+                    .iter()
+                    .find_map(|env| path.strip_prefix(env));
+                name.is_some_and(|name| !name.contains(['.', '(']) && places::variable(name, None) != Variable::Plain)
+            }),
         }
     }
 
@@ -174,6 +214,14 @@ fn leaks(value: &Things, host: Option<&str>) -> bool {
         Source::Page => host.is_some(),
         Source::File | Source::Part | Source::Environment => true,
     })
+}
+
+/// Whether something is secret, whoever it goes to.
+fn is_secret(source: &Source) -> bool {
+    match source {
+        Source::Variable(name) => places::variable(name, None) != Variable::Plain,
+        _ => true,
+    }
 }
 
 /// The same of what says who asks.

@@ -30,6 +30,11 @@ impl Reader<'_> {
         let packages = || call.callee.paths().filter_map(effects::package);
         let of_client = packages().any(effects::is_client);
         let of_store = packages().any(effects::is_store) || is_shell_of_store(call.callee);
+        if packages().any(|package| acts_for_somebody(package, call, name))
+            || self.calls_procedure(call, name, of_store)
+        {
+            return true;
+        }
         let known = call.callee.paths().next().is_some() && !is_global_object(call.callee);
         let unknown = !known && call.object.is_some() && !self.own.contains(call.name);
         let imports = |is: fn(&str) -> bool| self.packages.iter().any(|package| is(package));
@@ -37,6 +42,7 @@ impl Reader<'_> {
         let bare = call.arguments.is_empty();
         // What only ends the connection.
         let ends = bare && matches!(name, "destroy" | "stop" | "shutdown" | "reset") || name == "abort";
+        let ends = ends && !(name == "reset" && packages().any(|package| package == "chromadb"));
         if of_client && !ends && packages().any(|package| verbs::steers(effects::table(package), name)) {
             // A bot or a consumer of the program itself.
             return name != "stop" || !packages().any(|package| matches!(package, "telegraf" | "kafkajs"));
@@ -56,6 +62,19 @@ impl Reader<'_> {
             return true;
         }
         (in_store || unknown || is_global_object(call.callee)) && self.is_unbounded(call, name, in_store)
+    }
+
+    /// A procedure of a database is called by its name.
+    fn calls_procedure(&self, call: &Call<'_, '_>, name: &str, of_store: bool) -> bool {
+        of_store
+            && name == "rpc"
+            && call.argument(0).is_some_and(|first| match self.text(first) {
+                Some(procedure) => {
+                    let procedure = verbs::snake(&procedure).into_owned();
+                    verbs::steers("", &procedure) || verbs::plainly_acts(&procedure)
+                }
+                None => true,
+            })
     }
 
     /// Rows by their keys, and documents that a condition picks, are deleted in daily work.
@@ -124,7 +143,7 @@ impl Reader<'_> {
             text.is_some_and(|text| {
                 let graph = name == "graphql" && text.contains("mutation") && text.contains("delete");
                 graph
-                    || ["DELETE ", "PUT ", "PATCH "].iter().any(|verb| text.starts_with(verb))
+                    || ["DELETE ", "PUT ", "PATCH ", "POST "].iter().any(|verb| text.starts_with(verb))
                     || name == "open" && text.eq_ignore_ascii_case("delete")
             })
         };
@@ -140,7 +159,10 @@ impl Reader<'_> {
     fn statement_destroys(&self, call: &Call<'_, '_>) -> bool {
         let of_store = || call.callee.paths().filter_map(effects::package).any(effects::is_store);
         let takes = statements::takes(call.name) || of_store();
-        takes && self.texts(call).iter().any(|text| statements::destroys(text))
+        let destroys = |text: &String| statements::destroys(text) || statements::writes_code(text);
+        takes && self.texts(call).iter().any(destroys)
+            || matches!(call.name, "gql" | "graphql" | "request" | "mutate")
+                && self.texts(call).iter().any(|text| statements::mutates(text))
     }
 
     /// The texts that a call is given, also in an object or a list; what is not known of them is a name.
@@ -150,7 +172,7 @@ impl Reader<'_> {
 
     /// A statement that is written as a template.
     pub(super) fn template_destroys(&mut self, span: Span, text: &str) {
-        if statements::destroys(text) {
+        if statements::destroys(text) || statements::mutates(text) {
             self.ask(span, "code-statement", "a statement that destroys".to_owned());
         }
     }
@@ -159,15 +181,38 @@ impl Reader<'_> {
     pub(super) fn command(&mut self, call: &Call<'_, '_>) {
         for path in call.callee.paths() {
             let Some(package) = effects::package(path).filter(|package| effects::is_client(package)) else { continue };
+            let acts = |name: &str| effects::is_service(package) && (verbs::acts(name) || verbs::tells_secret(name));
             let Some(name) = call.name.strip_suffix("Command").or_else(|| call.name.strip_suffix("Request")) else {
                 continue;
             };
-            if verbs::steers(effects::table(package), &verbs::snake(name)) {
+            if verbs::steers(effects::table(package), &verbs::snake(name)) || acts(&verbs::snake(name)) {
                 let message = format!("`{}` may destroy, stop or change something that others use", call.name);
                 return self.ask(call.span, "code-remote", message);
             }
         }
     }
+}
+
+/// Whether a call of a client acts for somebody, or gives something secret. Classes are judged by their methods.
+fn acts_for_somebody(package: &str, call: &Call<'_, '_>, name: &str) -> bool {
+    if call.name.starts_with(|c: char| c.is_ascii_uppercase()) {
+        return false;
+    }
+    if effects::is_service(package) {
+        // The package itself, called, makes a client.
+        // Commands of this one are judged where they are made.
+        let sends_command = name == "send" && package.starts_with("@aws-sdk");
+        let own = name == "run" && package == "kafkajs";
+        return call.name != package && !sends_command && !own && (verbs::acts(name) || verbs::tells_secret(name));
+    }
+    if effects::is_store(package) {
+        let admin = || call.callee.paths().any(|path| path.contains(".admin."));
+        let stored = || call.callee.paths().any(|path| path.contains(".storage."));
+        return verbs::commands(name) || admin() && verbs::acts(name) || stored() && verbs::plainly_acts(name);
+    }
+    let told = || !call.arguments.is_empty() && verbs::puts_away(name);
+    verbs::starts_program(name) && !effects::is_client(package)
+        || !effects::is_otherwise(package) && (verbs::plainly_acts(name) || told())
 }
 
 /// Where the calls of a chain end, from the last one on.

@@ -14,7 +14,7 @@ use oxc_ast::ast::{
     TSGlobalDeclaration, TSImportEqualsDeclaration, TSInterfaceDeclaration, TSModuleReference, TSNamespaceDeclaration,
     TSType, TSTypeAliasDeclaration, TSTypeAnnotation, TSTypeName, TSTypeParameterDeclaration,
     TSTypeParameterInstantiation, TaggedTemplateExpression, TemplateElement, UnaryExpression, UnaryOperator,
-    VariableDeclaration, VariableDeclarationKind, VariableDeclarator, WithStatement,
+    VariableDeclaration, VariableDeclarationKind, VariableDeclarator, WhileStatement, WithStatement,
 };
 use oxc_ast_visit::{Visit, walk};
 use oxc_span::GetSpan as _;
@@ -131,6 +131,20 @@ impl<'a> Visit<'a> for Reader<'_> {
         self.visit_expression(&it.left);
         self.place = place;
         self.visit_expression(&it.right);
+    }
+
+    fn visit_while_statement(&mut self, it: &WhileStatement<'a>) {
+        let endless = matches!(&it.test, Expression::BooleanLiteral(on) if on.value)
+            || matches!(&it.test, Expression::NumericLiteral(number) if number.value != 0.0);
+        let idle = match &it.body {
+            Statement::EmptyStatement(_) => true,
+            Statement::BlockStatement(block) => block.body.is_empty(),
+            _ => false,
+        };
+        if endless && idle {
+            self.ask(it.span, "code-endless", "a loop that does nothing and never ends".to_owned());
+        }
+        walk::walk_while_statement(self, it);
     }
 
     fn visit_if_statement(&mut self, it: &IfStatement<'a>) {

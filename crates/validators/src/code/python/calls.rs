@@ -195,6 +195,9 @@ impl Checker<'_> {
                 Val::File(file) => self.file_method(file, name, arguments),
                 Val::Listed(_) if name == "open" => Val::path("builtins.open()"),
                 Val::Listed(_) => self.file_method(base, name, arguments),
+                Val::Private(Source::Environment) if matches!(name, "get" | "pop") => {
+                    arguments.get(0).map_or_else(|| base.clone(), super::paths::environment)
+                }
                 Val::Private(Source::File) if matches!(name, "get" | "pop") => Val::Private(Source::Part),
                 Val::Private(_) => base.clone(),
                 Val::Path(_) | Val::Class(_) => continue,

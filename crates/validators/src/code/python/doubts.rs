@@ -222,7 +222,7 @@ impl Checker<'_> {
         let by_text = match name {
             "enable" => self.packages.contains("altair") && !first.and_then(Val::as_str).is_some_and(is_own),
             "from_object" => self.packages.contains("flask") && matches!(first, Some(Val::Text(_) | Val::Opaque)),
-            "use" => {
+            "use" | "switch_backend" => {
                 self.packages.contains("matplotlib") && !matches!(first, Some(Val::Text(text)) if !text.contains(':'))
             }
             "apply" | "agg" | "aggregate" | "transform" | "pipe" => {
@@ -344,6 +344,7 @@ impl Checker<'_> {
 /// Whether a setting of matplotlib names a program.
 pub(super) fn names_program(key: &str) -> bool {
     key == "text.usetex"
+        || key == "backend"
         || key.starts_with("pgf.")
         || key.starts_with("animation.")
             && (key.ends_with("_path") || key.ends_with("_args") || key.ends_with("writer"))

@@ -10,7 +10,7 @@ use super::fold;
 use super::rules::effects::{self, FileEffect};
 use super::value::{Source, Val};
 use crate::code::places::{self, Place, Variable};
-use crate::code::{statements, verbs};
+use crate::code::{known, statements, verbs};
 
 /// Functions that only look at what they are given.
 const LOOKS: &[&str] = &[
@@ -159,7 +159,14 @@ impl Checker<'_> {
                 self.writes(name, second, false, at);
                 self.writes(name, file, false, at);
             }
-            FileEffect::Read => self.reads(name, file, at),
+            FileEffect::Read => {
+                let code = |target: &Target| matches!(target, Target::Known(path) if places::decides(path));
+                // A database is written into the file that it is told to use.
+                if name.ends_with(".connect") && self.judging && targets(file).iter().any(code) {
+                    self.ask_effect(at, "code-reach", format!("`{name}` writes over what decides what runs later"));
+                }
+                self.reads(name, file, at);
+            }
             FileEffect::Open => {
                 let of_method = matches!(file, Some(Val::File(_))) && name == "open";
                 let mode = if of_method { arguments.get(0) } else { arguments.get(1) };
@@ -232,6 +239,11 @@ impl Checker<'_> {
                 Target::Known(path) if places::is_device(&path) => {
                     self.refuse(at, "code-delete", format!("`{name}` writes to the device `{path}`"), None);
                 }
+                Target::Known(path)
+                    if path.contains("://") && !path.starts_with("file:") && !path.starts_with("memory:") =>
+                {
+                    self.ask_effect(at, "code-send", format!("`{name}` writes to another machine: `{path}`"));
+                }
                 Target::Known(path) if places::of(&path) == Place::Outside => {
                     self.ask_effect(at, "code-reach", format!("`{name}` writes outside of the project: `{path}`"));
                 }
@@ -298,16 +310,22 @@ impl Checker<'_> {
         if !of_path && !own && effects::DELETES.contains(&name) && effects::of_function(&whole(path, name)).is_none() {
             self.deletes(name, arguments.get(0).filter(|_| root.is_some()), at);
         }
-        self.judge_service(root, unknown, name, arguments, at);
+        // A class of the program may be one of a table.
+        let is_table = matches!(base, Some(Val::Class(_))) && !own && verbs::plainly_empties(name);
+        if is_table && self.packages.iter().any(|package| effects::is_store(package)) {
+            self.ask_effect(at, "code-remote", format!("`{name}` empties a store"));
+        }
+        self.judge_service(path, unknown, name, arguments, at);
         self.judge_sent(base, root, unknown, name, arguments, at);
         self.judge_named_files(path, root, name, arguments, at);
         if statements::takes(name) {
             let destroys = |value: &Val| match value {
-                Val::Text(text) => statements::destroys(text),
+                Val::Text(text) => statements::destroys(text) || statements::writes_code(text),
                 Val::Partial(start, end) => statements::destroys(&format!("{start}x{end}")),
                 _ => false,
             };
-            if arguments.all().flat_map(Val::each).any(destroys) {
+            let mutates = |value: &Val| value.as_str().is_some_and(statements::mutates);
+            if arguments.all().flat_map(Val::each).any(|value| destroys(value) || mutates(value)) {
                 self.ask_effect(at, "code-statement", format!("`{name}` is given a statement that destroys"));
             }
         }
@@ -339,6 +357,10 @@ impl Checker<'_> {
             }
             self.writes(name, into, false, at);
         }
+        // A package that is named a source and is not known to read it writes it.
+        let opens = name.contains("output") || name.contains("write");
+        let is_foreign = root.is_some_and(|root| !known::is_of_library(root) && !effects::takes_sources(root))
+            && (opens || !effects::only_reads(name) && !effects::reads_sources(name));
         for value in arguments.all().flat_map(deep) {
             let text = match value {
                 Val::Text(text) => text.to_string(),
@@ -366,6 +388,7 @@ impl Checker<'_> {
                 continue;
             }
             let reads = effects::reads(name) || effects::uploads(name);
+            let names_file = is_foreign && !text.contains([' ', '\n', '<', '{']) && places::decides(&text);
             let secret = places::is_credential(&text)
                 || reads
                     && root != Some("fastapi")
@@ -380,10 +403,13 @@ impl Checker<'_> {
                     "code-reach",
                     format!("`{name}` is given a file that decides what runs later: `{text}`"),
                 );
+            } else if names_file && !effects::writes(name) {
+                self.ask_effect(at, "code-reach", format!("`{name}` may write over `{text}`"));
             } else if effects::writes(name) && !text.contains(['\n', '<', '{']) {
                 let is_path = text.len() > 2
                     && (text.contains('/') || text.contains('.') || text.starts_with('~'))
-                    && !text.contains(' ');
+                    && !text.contains(' ')
+                    || root.is_some() && places::decides(&text);
                 if is_path && (places::of(&text) == Place::Outside || places::decides(&text)) && !text.starts_with("//")
                 {
                     self.ask_effect(
@@ -393,61 +419,6 @@ impl Checker<'_> {
                     );
                 }
             }
-        }
-    }
-
-    /// Machines, accounts and stores.
-    fn judge_service(&mut self, root: Option<&str>, unknown: bool, name: &str, arguments: &Arguments, at: TextSize) {
-        let of_client = root.is_some_and(|root| effects::is_client(root) && verbs::steers(of_table(root), name));
-        let of_store = root.is_some_and(|root| effects::is_store(root) && verbs::empties(name));
-        let imports = |is: fn(&str) -> bool| self.packages.iter().any(|package| is(package));
-        let named = arguments.positional.is_empty() && arguments.keywords.is_empty();
-        let any_client = unknown
-            && imports(effects::is_client)
-            && (verbs::destroys(name) && (name != "drop" || named)
-                || self.packages.iter().any(|package| {
-                    effects::is_client(package) && name.contains('_') && verbs::steers(of_table(package), name)
-                }));
-        let in_store = root.is_some_and(effects::is_store) || unknown && imports(effects::is_store);
-        let empties = in_store && unknown && verbs::empties(name) && (name != "drop" || named);
-        // Rows by their keys, and documents that a condition picks, are deleted in daily work.
-        let unbounded = in_store
-            && match name {
-                "delete" => {
-                    named
-                        || !arguments
-                            .all()
-                            .all(|value| value.is_literal() || root.is_none() && !matches!(value, Val::Unknown))
-                            && !imports(|p| matches!(p, "sqlalchemy" | "sqlmodel" | "django"))
-                }
-                "delete_many" | "delete_one" | "remove" | "deleteMany" => {
-                    let filter = arguments.get(0).or_else(|| arguments.keyword("filter"));
-                    name != "remove"
-                        && !filter.is_some_and(|filter| matches!(filter, Val::Dict(items) if !items.is_empty()))
-                }
-                "to_sql" => false,
-                _ => false,
-            };
-        let replaces =
-            name == "to_sql" && arguments.keyword("if_exists").is_some_and(|how| how.as_str() == Some("replace"));
-        let deletes = root.is_some_and(|root| {
-            matches!(root, "requests" | "httpx" | "aiohttp" | "urllib3" | "requests_oauthlib")
-                && (name == "delete"
-                    || matches!(name, "request" | "stream")
-                        && arguments
-                            .get(0)
-                            .or_else(|| arguments.keyword("method"))
-                            .and_then(Val::as_str)
-                            .is_some_and(|m| m.eq_ignore_ascii_case("delete")))
-        });
-        let by_proxy = root == Some("xmlrpc")
-            && !matches!(name, "ServerProxy" | "dumps" | "loads" | "client" | "MultiCall" | "Fault" | "listMethods");
-        if of_client || of_store || any_client || empties || unbounded || replaces || deletes || by_proxy {
-            self.ask_effect(
-                at,
-                "code-remote",
-                format!("`{name}` may destroy, stop or change something that others use"),
-            );
         }
     }
 
@@ -472,7 +443,7 @@ impl Checker<'_> {
         });
         let leaks = |value: &Val, host: Option<&str>| {
             value.private().into_iter().any(|source| match source {
-                Source::Variable(name) => places::variable(name, host) == Variable::Foreign,
+                Source::Variable(name) | Source::Derived(name) => places::variable(name, host) == Variable::Foreign,
                 _ => true,
             })
         };
@@ -518,7 +489,7 @@ impl Checker<'_> {
         }
         let heads = |value: &Val| {
             value.private().into_iter().any(|source| match source {
-                Source::Variable(name) => {
+                Source::Variable(name) | Source::Derived(name) => {
                     host.is_some() && places::variable(name, host.as_deref()) == Variable::Foreign
                 }
                 Source::Part => false,
@@ -581,6 +552,16 @@ impl Checker<'_> {
         if callee.each().iter().all(keeps) {
             return;
         }
+        let shows = callee.each().iter().any(|callee| callee.as_path().is_some_and(effects::shows));
+        let secret = |value: &Val| {
+            value.private().into_iter().any(|source| match source {
+                Source::Variable(name) => places::variable(name, None) != Variable::Plain,
+                _ => false,
+            })
+        };
+        if shows && arguments.all().any(secret) {
+            self.ask_effect(at, "code-reach", "a secret is shown".to_owned());
+        }
         if arguments.all().any(|value| value.private().contains(&&Source::Environment)) {
             self.ask_effect(at, "code-reach", "the whole environment is handed on".to_owned());
         }
@@ -592,7 +573,26 @@ impl Checker<'_> {
         if result.each().iter().all(known) || callee.each().iter().any(|callee| matches!(callee, Val::Func(_))) {
             return result;
         }
+        // A variable that is asked for by its name is not all of them.
+        let named = |callee: &Val| {
+            callee
+                .as_path()
+                .is_some_and(|path| matches!(path, "os.environ.get" | "os.environ.pop" | "os.environ.setdefault"))
+        };
+        if callee.each().iter().any(named) {
+            return result;
+        }
         let found = base.into_iter().chain(arguments.all()).flat_map(Val::private).next().cloned();
+        // What a request with a key answered is not the key.
+        let same = callee.each().iter().any(|callee| {
+            callee.as_path().is_some_and(|path| {
+                path.starts_with("builtins.") || path.starts_with("base64.") || path == "json.dumps"
+            })
+        });
+        let found = match found {
+            Some(Source::Variable(name)) if !same => Some(Source::Derived(name)),
+            found => found,
+        };
         match found {
             Some(source) if result.private().is_empty() => result.or(Val::Private(source)),
             _ => result,
@@ -642,11 +642,6 @@ fn is_route(name: &str, text: &str) -> bool {
         && text.starts_with('/')
         && !text.contains("/.")
         && text.matches('/').count() < 4
-}
-
-/// The name under which a package stands in the table of what acts for an account.
-fn of_table(package: &str) -> &str {
-    if matches!(package, "boto" | "boto3" | "botocore" | "aioboto3" | "aiobotocore") { "aws" } else { package }
 }
 
 fn is_mail(path: &str) -> bool {

@@ -9,7 +9,7 @@ use unicode_normalization::UnicodeNormalization as _;
 use super::rules::Route;
 use super::value::{Source, Val};
 use super::{ANNOTATIONS, Checker, MOST_STEPS, fold, rules, scope};
-use crate::code::Level;
+use crate::code::{Level, known};
 
 /// The most elements of a constant that a comprehension is worked out over.
 const MOST_ELEMENTS: usize = 256;
@@ -273,6 +273,9 @@ impl Checker<'_> {
                 }
                 let whole = format!("{path}.{name}");
                 self.judge(at, &whole);
+                if self.judging && !path.contains('(') && !known::is_member_understood(path, name) {
+                    self.doubt(at, &whole);
+                }
                 if path.contains('(')
                     && let Some(route) = rules::telling(name)
                 {
@@ -384,6 +387,7 @@ impl Checker<'_> {
                 }
             },
             Val::Path(path) if matches!(&**path, "os.environ" | "os.environb") => super::paths::environment(key),
+            Val::Private(Source::Environment) => super::paths::environment(key),
             Val::Path(path) => {
                 // `list[int]` is still a list, and a generic alias of a class makes that class.
                 if key.each().iter().any(|key| key.as_str() == Some("__builtins__")) {

@@ -42,7 +42,17 @@ impl Checker<'_> {
             "os.environ.copy" | "os.environ.items" | "os.environ.values" => {
                 Val::Many(Val::Private(Source::Environment).into())
             }
-            "dotenv.dotenv_values" | "netrc.netrc" => Val::Private(Source::File),
+            "decouple.config" | "decouple.AutoConfig()" | "decouple.Config()" => {
+                first().map(variable).or(arguments.keyword("default").cloned().unwrap_or(Val::Unknown))
+            }
+            "dotenv.get_key" => arguments.get(1).map_or(Val::Unknown, |name| name.map(variable)),
+            "environs.Env().dump" | "environs.env.dump" => Val::Private(Source::Environment),
+            path if path.starts_with("environs.Env()") || path.starts_with("environs.env") => match arguments.get(0) {
+                Some(name @ Val::Text(_)) if !path.ends_with("read_env") => variable(name),
+                _ => Val::path(format!("{path}()")),
+            },
+            "dotenv.dotenv_values" => Val::Private(Source::Environment),
+            "netrc.netrc" => Val::Private(Source::File),
             "getpass.getpass" => Val::Private(Source::Part),
             "glob.glob" | "glob.iglob" => {
                 let folder = |pattern: &Val| {

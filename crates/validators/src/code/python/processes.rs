@@ -11,6 +11,10 @@ use crate::shell;
 
 /// Functions that start a program.
 const STARTS: &[&str] = &[
+    "asyncio.create_subprocess_exec",
+    "asyncio.create_subprocess_shell",
+    "asyncio.subprocess.create_subprocess_exec",
+    "asyncio.subprocess.create_subprocess_shell",
     "subprocess.Popen",
     "subprocess.call",
     "subprocess.check_call",
@@ -33,7 +37,9 @@ impl Checker<'_> {
             return;
         }
         if STARTS.contains(&path) {
-            let given = arguments.get(0).or_else(|| arguments.keyword("args"));
+            // This one takes the words of the command one by one.
+            let words = path.ends_with("create_subprocess_exec").then(|| Val::seq(arguments.positional.clone()));
+            let given = words.as_ref().or_else(|| arguments.get(0)).or_else(|| arguments.keyword("args"));
             for command in given.into_iter().flat_map(Val::each).filter_map(command) {
                 self.judge_command(path, &command, at);
             }
@@ -42,6 +48,15 @@ impl Checker<'_> {
         } else if matches!(path, "pickle.loads" | "dill.loads" | "cloudpickle.loads") {
             if arguments.get(0).is_some_and(|data| matches!(data, Val::Bytes(_) | Val::Text(_))) {
                 self.refuse_route(at, path, Route::Code);
+            }
+        } else if matches!(path, "os.chmod" | "os.chown" | "os.lchown" | "os.fchmod" | "os.nice" | "os.setpriority") {
+            let gives = match (path, arguments.get(1).or_else(|| arguments.keyword("mode"))) {
+                ("os.chmod" | "os.fchmod", Some(Val::Int(mode))) => mode & 0o6002 != 0,
+                ("os.chmod" | "os.fchmod", _) => false,
+                _ => !matches!(arguments.get(0), Some(Val::Int(0..))) || path != "os.nice",
+            };
+            if gives {
+                self.ask_effect(at, "code-rights", format!("`{path}` gives rights, or takes them"));
             }
         } else if path == "importlib.import_module" {
             let named = arguments.get(0).into_iter().flat_map(Val::each);

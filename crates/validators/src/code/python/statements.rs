@@ -87,7 +87,16 @@ impl Checker<'_> {
             }
             Stmt::While(statement) => {
                 self.loops += 1;
-                self.value(&statement.test);
+                let test = self.value(&statement.test);
+                let idle = |statement: &Stmt| matches!(statement, Stmt::Pass(_) | Stmt::Continue(_));
+                if matches!(test, Val::Int(1..)) && statement.body.iter().all(idle) {
+                    self.ask(
+                        statement.start(),
+                        "code-endless",
+                        "a loop that does nothing and never ends".to_owned(),
+                        None,
+                    );
+                }
                 self.branch(&statement.body);
                 self.loops -= 1;
                 self.branch(&statement.orelse);

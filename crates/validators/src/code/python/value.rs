@@ -57,6 +57,8 @@ pub(super) enum Source {
     Part,
     /// A variable of the environment.
     Variable(Rc<str>),
+    /// What was made of one, or answered to it.
+    Derived(Rc<str>),
     /// All of them.
     Environment,
 }

@@ -177,6 +177,21 @@ const CLIENTS: &str = "@aws-sdk/* aws-sdk @google-cloud/* @azure/* firebase fire
 const STORES: &str = "pg mysql mysql2 sqlite sqlite3 better-sqlite3 mongodb mongoose redis ioredis knex sequelize typeorm drizzle-orm \
      kysely @prisma/client @supabase/supabase-js @libsql/client @neondatabase/serverless @planetscale/database \
      @vercel/postgres @vercel/kv @upstash/redis cassandra-driver neo4j-driver";
+/// Clients of clouds, messages, payments and chains: of these, what is not known to look is asked about.
+const SERVICES: &str = "@aws-sdk/* aws-sdk @google-cloud/* @azure/* firebase-admin @octokit/* octokit stripe @slack/web-api @slack/webhook \
+     twilio @notionhq/client @linear/sdk @hubspot/api-client googleapis @shopify/shopify-api airtable contentful jira.js asana \
+     trello plaid @vercel/blob pocketbase appwrite node-appwrite @mailchimp/mailchimp_marketing twitter-api-v2 snoowrap \
+     spotify-web-api-node nodemailer @sendgrid/mail resend postmark mailgun.js mqtt amqplib nats kafkajs pusher ably ethers viem \
+     web3 bitcoinjs-lib @kubernetes/client-node dockerode cloudflare";
+/// Packages whose objects are data, pages, routes, tests or caches: a method that is called like one of a service means
+/// something else there. Stores and files have rules of their own.
+const OTHERWISE: &str = "react react-dom vue svelte preact solid-js express koa fastify hono axios got ky superagent undici ofetch wretch \
+     node-fetch lodash lodash-es ramda immer immutable mobx redux zustand jotai recoil valtio xstate rxjs d3 three jquery msw \
+     nock supertest sinon chai vitest lru-cache keyv node-cache quick-lru memoizee tough-cookie cookie pinia vuex swr fs-extra \
+     leaflet ol mapbox-gl graphology toposort exceljs xlsx jszip adm-zip cheerio jsdom fuse.js lunr minisearch gsap animejs \
+     commander yargs inquirer ora debug winston pino events eventemitter3 mitt async p-queue p-limit bottleneck urql \
+     @tanstack/* @testing-library/* @apollo/client @reduxjs/toolkit @nestjs/* @angular/* @jest/globals socket.io \
+     socket.io-client ws telegraf discord.js fs path os url util crypto http https stream buffer zlib express-session";
 /// Packages by the name under which they stand in the table of what acts for an account.
 const TABLES: &[(&str, &str)] = &[
     ("@aws-sdk", "aws"),
@@ -205,6 +220,8 @@ impl Packages {
 
 static BY_NETWORK: LazyLock<Packages> = LazyLock::new(|| Packages::new(NETWORK));
 static BY_CLIENT: LazyLock<Packages> = LazyLock::new(|| Packages::new(CLIENTS));
+static BY_SERVICE: LazyLock<Packages> = LazyLock::new(|| Packages::new(SERVICES));
+static BY_OTHER: LazyLock<Packages> = LazyLock::new(|| Packages::new(OTHERWISE));
 static BY_STORE: LazyLock<Packages> = LazyLock::new(|| Packages::new(STORES));
 
 /// The package that a qualified name begins with. Packages may have dots in their names.
@@ -214,7 +231,9 @@ pub(in super::super) fn package(path: &str) -> Option<&str> {
     let mut dots = rest[..end].match_indices('.').map(|(at, _)| at);
     let first = dots.next().unwrap_or(end);
     let second = dots.next().unwrap_or(end);
-    let known = |name: &str| BY_NETWORK.has(name) || BY_CLIENT.has(name) || BY_STORE.has(name);
+    let known = |name: &str| {
+        BY_NETWORK.has(name) || BY_CLIENT.has(name) || BY_STORE.has(name) || BY_SERVICE.has(name) || BY_OTHER.has(name)
+    };
     Some(if known(&rest[..second]) && !known(&rest[..first]) { &rest[..second] } else { &rest[..first] })
 }
 
@@ -228,6 +247,26 @@ pub(in super::super) fn is_client(package: &str) -> bool {
 
 pub(in super::super) fn is_store(package: &str) -> bool {
     BY_STORE.has(package)
+}
+
+/// Whether of a package only what looks is understood.
+pub(in super::super) fn is_service(package: &str) -> bool {
+    BY_SERVICE.has(package)
+}
+
+/// Whether methods of a package mean something else than those of services.
+pub(in super::super) fn is_otherwise(package: &str) -> bool {
+    BY_OTHER.has(package)
+}
+
+/// Packages that are named sources of the project to run, build, test or show them.
+pub(in super::super) fn takes_sources(package: &str) -> bool {
+    const TAKES: &str = "typescript vite vitest @vitejs/* glob fast-glob globby chokidar commander yargs chalk kleur picocolors colors boxen ora \
+         express hono koa fastify msw nock @jest/globals tailwindcss postcss shiki highlight.js prismjs minimatch picomatch micromatch \
+         ignore find-up jszip archiver react react-dom vue next mime mime-types";
+    TAKES
+        .split_ascii_whitespace()
+        .any(|known| known == package || known.strip_suffix("/*").is_some_and(|scope| package.starts_with(scope)))
 }
 
 /// The name of a package in the table of what acts for an account.

@@ -1,31 +1,58 @@
 //! What packages are known, and what of them evaluates, loads or starts something.
 
-use super::{CODE, LOADER, NATIVE, PROCESS, SOCKET, Why, covers};
+use std::collections::HashSet;
+use std::sync::LazyLock;
 
-/// Modules of Node in the first line, packages in daily use in the second.
+use super::{CODE, LOADER, NATIVE, PROCESS, REMOTE, SECRET, SEND, SOCKET, Why, covers};
+
+/// Modules of Node in the first line, packages in daily use in the second, what is known inside of them in the third.
 static KNOWN: &str = include_str!("../../known/node.txt");
 
-/// Whether what a module does is known.
+fn line(at: usize) -> HashSet<&'static str> {
+    KNOWN.lines().nth(at).unwrap_or_default().split_ascii_whitespace().collect()
+}
+
+static OWN: LazyLock<HashSet<&str>> = LazyLock::new(|| line(0));
+static PACKAGES: LazyLock<HashSet<&str>> = LazyLock::new(|| line(1));
+static INSIDE: LazyLock<HashSet<&str>> = LazyLock::new(|| line(2));
+
+/// Whether what a module does is known. A package is known in itself and in the modules that are listed.
 pub(in crate::code::javascript) fn is_known(name: &str) -> bool {
-    let listed = |line: usize, name: &str| {
-        KNOWN.lines().nth(line).is_some_and(|names| names.split_ascii_whitespace().any(|known| known == name))
-    };
     // What is reached by way of a package is not of it.
     if name.contains("/../") || name.ends_with("/..") || name.contains(['%', '\\', '?', '#']) {
         return false;
     }
     if let Some(own) = name.strip_prefix("node:") {
-        return listed(0, first(own, 1));
+        return OWN.contains(own);
     }
     // Data that is read as such, out of the project.
     if name.starts_with("./") || name.starts_with("../") {
         return name.ends_with(".json");
     }
-    let scope = name.strip_prefix('@').and_then(|rest| rest.split_once('/')).map(|(scope, _)| format!("@{scope}/*"));
     let package = first(name, if name.starts_with('@') { 2 } else { 1 });
-    // These two are Node's only where they are named as such.
-    let is_own = listed(0, package) && !matches!(package, "test" | "sqlite");
-    is_own || listed(1, package) || listed(1, name) || scope.is_some_and(|scope| listed(1, &scope))
+    if name == package {
+        // These two are Node's only where they are named as such.
+        return OWN.contains(name) && !matches!(name, "test" | "sqlite") || is_package(name);
+    }
+    let is_data = [".css", ".json", ".png", ".svg"].iter().any(|end| name.ends_with(end));
+    OWN.contains(name) && !name.starts_with("test/")
+        || PACKAGES.contains(name)
+        || is_package(package) && (is_data || is_inside(name))
+}
+
+/// Whether a package, or every one of its scope, is listed.
+fn is_package(name: &str) -> bool {
+    PACKAGES.contains(name)
+        || name
+            .split_once('/')
+            .is_some_and(|(scope, _)| scope.starts_with('@') && PACKAGES.contains(&*format!("{scope}/*")))
+}
+
+/// Whether a module of a package, or everything in a folder above it, is listed.
+fn is_inside(name: &str) -> bool {
+    let bare = name.strip_suffix(".js").or_else(|| name.strip_suffix(".mjs")).unwrap_or(name);
+    let folder = |(at, _): (usize, &str)| INSIDE.contains(&*format!("{}/*", &name[..at]));
+    INSIDE.contains(name) || INSIDE.contains(bare) || name.match_indices('/').any(folder)
 }
 
 /// The first parts of a path: `@scope/name/file` is of the package `@scope/name`.
@@ -84,6 +111,7 @@ const ASKED: &[(&str, Why)] = &[
     ("node:vue.compile", CODE),
     ("node:ws.Server", SOCKET),
     ("node:ws.WebSocketServer", SOCKET),
+    ("node:winston.transports.Http", SEND),
     ("node:yargs.commandDir", LOADER),
     ("node:@modelcontextprotocol/sdk/client/stdio", PROCESS),
     ("node:@modelcontextprotocol/sdk/client/stdio.js", PROCESS),
@@ -107,6 +135,7 @@ const OPTIONS: &[(&str, &str, Why)] = &[
     ("", "$accumulator", CODE),
     ("", "$function", CODE),
     ("", "$where", CODE),
+    ("", "WithDecryption", SECRET),
     ("", "allowExtension", NATIVE),
     ("", "allowProtoMethodsByDefault", CODE),
     ("", "allowProtoPropertiesByDefault", CODE),
@@ -124,6 +153,7 @@ const OPTIONS: &[(&str, &str, Why)] = &[
     ("node:better-sqlite3", "nativeBinding", LOADER),
     ("node:dotenv", "override", PROCESS),
     ("node:pino", "transport", LOADER),
+    ("node:typeorm", "dropSchema", REMOTE),
     ("node:typeorm", "entities", LOADER),
     ("node:typeorm", "migrations", LOADER),
     ("node:typeorm", "subscribers", LOADER),
@@ -151,12 +181,27 @@ mod tests {
             "./config.json",
             "next/link",
             "node:sqlite",
+            "@modelcontextprotocol/sdk/server/mcp.js",
+            "mysql2/promise",
+            "leaflet/dist/leaflet.css",
         ] {
             assert!(is_known(name), "{name}");
         }
-        for name in
-            ["left-pad", "./local.js", "/etc/x.json", "test", "sqlite", "next", "ejs", "node:left-pad", "data:,x", ""]
-        {
+        for name in [
+            "left-pad",
+            "ai/mcp-stdio",
+            "vite/node",
+            "openai/lib/x",
+            "./local.js",
+            "/etc/x.json",
+            "test",
+            "sqlite",
+            "next",
+            "ejs",
+            "node:left-pad",
+            "data:,x",
+            "",
+        ] {
             assert!(!is_known(name), "{name}");
         }
     }

@@ -1,5 +1,8 @@
 //! What functions and methods do to files, to services and to data: read, write, move, delete, send. Only names.
 
+use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
+
 /// What a function does to the paths it is given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) enum FileEffect {
@@ -60,7 +63,7 @@ const FUNCTIONS: &[(FileEffect, &str)] = {
 
 /// What a function does to files.
 pub(in super::super) fn of_function(path: &str) -> Option<FileEffect> {
-    static BY_NAME: std::sync::LazyLock<std::collections::HashMap<&str, FileEffect>> = std::sync::LazyLock::new(|| {
+    static BY_NAME: LazyLock<HashMap<&str, FileEffect>> = LazyLock::new(|| {
         let each = |(effect, names): &(FileEffect, &'static str)| {
             let effect = *effect;
             names.split_ascii_whitespace().map(move |name| (name, effect))
@@ -164,6 +167,29 @@ pub(in super::super) fn only_reads(name: &str) -> bool {
         .any(|start| name.starts_with(start))
 }
 
+/// Packages that are named sources of the project to run, test or show them.
+pub(in super::super) fn takes_sources(package: &str) -> bool {
+    matches!(package, "pytest" | "click" | "typer" | "rich" | "streamlit" | "pygments" | "responses" | "celery")
+}
+
+/// Whether a method looks at a source, beside those that read any file.
+pub(in super::super) fn reads_sources(name: &str) -> bool {
+    matches!(
+        name,
+        "Path"
+            | "File"
+            | "exists"
+            | "info"
+            | "find"
+            | "glob"
+            | "guess_lexer_for_filename"
+            | "main"
+            | "main_file"
+            | "Field"
+    ) || name.contains("read")
+        || name.contains("get")
+}
+
 /// Beginnings of methods that send the file whose name they are given.
 pub(in super::super) fn uploads(name: &str) -> bool {
     [
@@ -187,9 +213,19 @@ pub(in super::super) fn uploads(name: &str) -> bool {
         || matches!(name, "put" | "sync")
 }
 
+/// Functions that show or keep what they are given where others read it.
+pub(in super::super) fn shows(path: &str) -> bool {
+    let last = path.rsplit('.').next().unwrap_or(path);
+    matches!(
+        path,
+        "builtins.print" | "sys.stdout.write" | "sys.stderr.write" | "click.echo" | "rich.print" | "typer.echo"
+    ) || (path.starts_with("logging.") || path.starts_with("loguru.") || path.starts_with("structlog."))
+        && matches!(last, "debug" | "info" | "warning" | "error" | "critical" | "log" | "exception")
+}
+
 /// Packages by which something leaves this machine.
 const NETWORK: &str = "aiohttp aiokafka aiosmtplib asyncssh azure boto3 botocore celery confluent_kafka discord dns elasticsearch \
-     fabric ftplib gitlab github google googleapiclient gql grpc httpcore httplib2 httpx huggingface_hub imaplib kafka \
+     fabric ftplib gitlab github google googleapiclient gql grpc http httpcore httplib2 httpx huggingface_hub imaplib kafka \
      ldap3 motor nats nntplib oauthlib opentelemetry paho paramiko pika poplib praw pymongo pysftp redis requests \
      requests_oauthlib requests_toolbelt s3fs gcsfs minio sendgrid sentry_sdk serial slack_sdk smtplib socketio tornado \
      telegram telnetlib tweepy twilio urllib urllib3 wandb websocket websockets xmlrpc zmq mlflow comet_ml neptune \
@@ -211,7 +247,8 @@ fn listed(list: &str, name: &str) -> bool {
 }
 
 pub(in super::super) fn is_network(package: &str) -> bool {
-    listed(NETWORK, package)
+    static SET: LazyLock<HashSet<&str>> = LazyLock::new(|| NETWORK.split_ascii_whitespace().collect());
+    SET.contains(package)
 }
 
 pub(in super::super) fn sends(method: &str) -> bool {
@@ -235,10 +272,43 @@ const CLIENTS: &str = "aioboto3 aiobotocore azure boto boto3 botocore clickhouse
 /// Packages of databases.
 const STORES: &str = "aioredis arango asyncpg beanie cassandra couchdb django motor mongoengine peewee pony pymongo redis rediscluster \
      sqlalchemy sqlmodel tinydb tortoise flask_sqlalchemy odmantic cachetools_redis";
+/// Clients of clouds, clusters, messages, payments and devices: of these, what is not known to look is asked about.
+const SERVICES: &str = "aioboto3 aiobotocore azure boto boto3 botocore cloudflare digitalocean docker dropbox fsspec github gitlab google \
+     googleapiclient heroku3 hcloud jenkins kubernetes kubernetes_asyncio ldap3 linode_api4 minio openstack pulumi pyVmomi \
+     slack_sdk stripe tweepy twilio vercel atlassian jira notion_client kafka confluent_kafka sendgrid praw pika \
+     paho nats serial";
+/// Parts of these that only make requests or read texts.
+const HARMLESS_PARTS: &[&str] =
+    &["google.generativeai", "google.genai", "google.protobuf", "google.auth", "google.oauth2"];
+/// Packages whose objects are data, pages, tests or drawings: a method that is called like one of a service means something
+/// else there. Stores have rules of their own.
+const OTHERWISE: &str = "numpy pandas polars xarray dask pyarrow geopandas networkx sympy torch torchvision torchaudio tensorflow keras \
+     sklearn scipy matplotlib seaborn plotly bokeh altair PIL cv2 skimage spacy nltk transformers datasets tokenizers openpyxl \
+     docx xlsxwriter reportlab pypdf PyPDF2 fitz pymupdf pdfplumber lxml bs4 pygame textual prompt_toolkit rich click typer \
+     flask fastapi starlette quart litestar tornado django rest_framework aiohttp httpx requests urllib3 pytest hypothesis \
+     sqlparse streamlit shapely folium gymnasium statsmodels xgboost lightgbm catboost sortedcontainers cachetools frozendict \
+     tomlkit wtforms flask_login flask_wtf flask_restful graphene strawberry responses respx requests_mock selenium playwright \
+     websockets yaml jinja2 markdown attr attrs pydantic marshmallow toolz funcy more_itertools arrow pendulum dateutil";
+
+/// Whether a qualified name is of a client of which only what looks is understood.
+pub(in super::super) fn is_service(path: &str) -> bool {
+    static SET: LazyLock<HashSet<&str>> = LazyLock::new(|| SERVICES.split_ascii_whitespace().collect());
+    SET.contains(path.split(['.', '(']).next().unwrap_or(path))
+        && !HARMLESS_PARTS.iter().any(|part| path.starts_with(part))
+}
+
+/// Whether methods of a package mean something else than those of services.
+pub(in super::super) fn is_otherwise(package: &str) -> bool {
+    static SET: LazyLock<HashSet<&str>> = LazyLock::new(|| OTHERWISE.split_ascii_whitespace().collect());
+    SET.contains(package)
+}
+
 pub(in super::super) fn is_client(package: &str) -> bool {
-    listed(CLIENTS, package)
+    static SET: LazyLock<HashSet<&str>> = LazyLock::new(|| CLIENTS.split_ascii_whitespace().collect());
+    SET.contains(package)
 }
 
 pub(in super::super) fn is_store(package: &str) -> bool {
-    listed(STORES, package)
+    static SET: LazyLock<HashSet<&str>> = LazyLock::new(|| STORES.split_ascii_whitespace().collect());
+    SET.contains(package)
 }
