@@ -6,19 +6,25 @@
 
 mod autonomous;
 mod dreaming;
+mod entities;
+mod erase;
+mod living;
 mod purpose;
 mod recall;
+mod relations;
 mod remember;
 mod transfer;
 mod undo;
 
 pub use autonomous::{Consolidated, GoalFound, Merge};
 pub use dreaming::{Dreaming, Slice};
+pub use entities::{Entity, EntityKind};
+pub use living::{Filter, Listing, Page, Patch};
 pub use purpose::Feedback;
 pub use recall::{Hit, Search};
 pub use remember::{Content as NewMemory, Remembered};
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use crate::embedders::Embedders;
@@ -89,6 +95,12 @@ pub struct Space {
     /// Whether a change is going on.
     at_work: bool,
     opened_at: u64,
+    /// Memories that were erased: they do not come back by an import.
+    erased: HashSet<Id>,
+    /// Whether what erased memories left in the files has yet to be overwritten.
+    remains: bool,
+    /// When that was last tried.
+    scrubbed_at: u64,
 }
 
 impl std::fmt::Debug for Space {
@@ -122,8 +134,12 @@ impl Space {
             tried: false,
             at_work: false,
             opened_at: now,
+            erased: HashSet::new(),
+            remains: false,
+            scrubbed_at: now,
         };
         space.refresh(now)?;
+        space.remains = !space.erased.is_empty() && space.storage.has_remains()?;
         Ok(space)
     }
 
@@ -208,6 +224,7 @@ impl Space {
                 if self.mind.is_changed() || !self.found.is_empty() {
                     self.deferred_since.get_or_insert(now);
                 }
+                self.scrub();
                 Ok(value)
             }
             Err(problem) => {
@@ -266,6 +283,7 @@ impl Space {
     /// # Errors
     /// The store failed.
     pub fn flush_due(&mut self, now: u64) -> Outcome<()> {
+        self.scrub_due(now);
         if self.deferred_since.is_some_and(|since| now.saturating_sub(since) >= DEFERRED_MS) {
             self.flush()
         } else {
@@ -291,6 +309,7 @@ impl Space {
         self.deferred_since = None;
         self.version = 0;
         self.graph = Graph::default();
+        self.erased.clear();
         self.mind = Mind::new(now);
         self.recent.clear();
         self.cache.clear();
@@ -321,6 +340,9 @@ impl Space {
         }
         for (source, target, kind) in changes.gone {
             self.graph.unlink(source, target, kind);
+        }
+        for id in changes.erased {
+            self.drop_erased(id);
         }
         for (key, text) in changes.state {
             self.mind.take_over(&key, &text);

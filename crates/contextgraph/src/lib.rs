@@ -15,6 +15,7 @@ pub mod johari;
 pub mod kuramoto;
 pub mod metacognition;
 pub mod mind;
+pub mod names;
 pub mod neuromodulation;
 mod rng;
 pub mod server;

@@ -426,6 +426,7 @@ impl MemoryServer {
                 args: &args,
                 now,
                 agent: &caller.principal,
+                is_owner: self.0.options.sharing.is_owner(&caller.principal),
                 elapsed_ms: &elapsed,
                 stopped,
                 progress,
@@ -437,7 +438,10 @@ impl MemoryServer {
             }
             Ok(value)
         };
-        let outcome = if spec.writes() { space.write(now, work) } else { space.read(now, work) };
+        let mut outcome = if spec.writes() { space.write(now, work) } else { space.read(now, work) };
+        if let (tools::Class::Erase, Ok(value)) = (spec.class, &mut outcome) {
+            value["scrubbed"] = space.is_scrubbed().into();
+        }
         let pulse = Some(space.pulse());
         let mut events = space.take_events();
         drop(space);
@@ -457,7 +461,7 @@ impl MemoryServer {
         let mut space = room.space.lock();
         let now = self.now();
         space.read(now, |space| {
-            let search = crate::engine::Search { query, most, least: 0.0, modality: None };
+            let search = crate::engine::Search { query, most, least: 0.0, filter: crate::engine::Filter::default() };
             let (_, hits) = space.search(&search, now)?;
             let ids: Vec<crate::Id> = hits.iter().map(|hit| hit.id).collect();
             let mut texts = space.texts(&ids)?;
@@ -517,8 +521,13 @@ impl MemoryServer {
         let record =
             record.ok_or_else(|| Error::invalid_params("`operation` is the id that an answer gave as `undo`"))?;
         let (server, caller) = (self.clone(), answer::caller(ctx));
-        let work = move || server.with_space(&caller, |space, now| space.undo(record, now));
-        let done = tokio::task::spawn_blocking(work).await?.map_err(|problem| answer::error(&problem, None))?;
+        let work = move || {
+            let done = server.with_space(&caller, |space, now| space.undo(record, now));
+            done.map_err(|problem| (problem, server.room_of(&caller).ok().map(|room| room.space.lock().pulse())))
+        };
+        let done = tokio::task::spawn_blocking(work)
+            .await?
+            .map_err(|(problem, pulse)| answer::error(&problem, pulse.as_ref()))?;
         Ok(Raw::from_value(&json!({"done": done}))?)
     }
 }

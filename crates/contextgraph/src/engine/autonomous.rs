@@ -137,6 +137,7 @@ impl Space {
                 confidence: goals::confidence(cluster.coherence, members.len(), dominant.len()),
                 coherence: cluster.coherence,
                 members: members.len(),
+                member_ids: members.clone(),
                 dominant,
                 parent: None,
                 created_at: (cluster.centre.created * 1e3) as u64,

@@ -3,9 +3,8 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use super::{QUERIES, Space};
+use super::{Filter, QUERIES, Space};
 use crate::Id;
-use crate::embedders::Modality;
 use crate::embedders::space::COUNT;
 use crate::error::Outcome;
 use crate::fingerprint::Packed;
@@ -33,8 +32,8 @@ pub struct Search<'a> {
     pub most: usize,
     /// The least similarity.
     pub least: f64,
-    /// Only memories of this kind.
-    pub modality: Option<Modality>,
+    /// Which memories are meant.
+    pub filter: Filter,
 }
 
 /// A memory that was found.
@@ -46,6 +45,8 @@ pub struct Hit {
     pub similarity: f64,
     /// How alike in each space.
     pub spaces: [f32; COUNT],
+    /// Memories that say the same and are not shown for it.
+    pub same: Vec<Id>,
 }
 
 impl Space {
@@ -63,14 +64,14 @@ impl Space {
     /// # Errors
     /// The store failed.
     pub fn search(&mut self, search: &Search<'_>, now: u64) -> Outcome<(Id, Vec<Hit>)> {
-        let content = self.embedders.content(search.query, search.modality.unwrap_or_default(), &self.graph)?;
+        let content = self.embedders.content(search.query, search.filter.modality.unwrap_or_default(), &self.graph)?;
         let packed = Arc::new(Packed::of(&content));
         let query = self.new_id(now);
         if self.queries.len() >= QUERIES {
             self.queries.pop_front();
         }
         self.queries.push_back((query, packed.clone(), now));
-        let hits = self.nearest(&packed, now, search.most, search.least, search.modality)?;
+        let hits = self.nearest(&packed, now, search.most, search.least, &search.filter)?;
         self.after_search(query, &hits, now);
         Ok((query, hits))
     }
@@ -85,13 +86,12 @@ impl Space {
         now: u64,
         most: usize,
         least: f64,
-        modality: Option<Modality>,
+        filter: &Filter,
     ) -> Outcome<Vec<Hit>> {
-        let (candidates, mut anchors) = self.graph.candidates(packed, CANDIDATES.max(2 * most), |memory| {
-            modality.is_none_or(|modality| memory.modality == modality)
-        });
-        if modality.is_some() {
-            // Those that were looked at are of one kind; a place is among all.
+        let (candidates, mut anchors) =
+            self.graph.candidates(packed, CANDIDATES.max(2 * most), |memory| filter.keeps(&self.graph, memory));
+        if *filter != Filter::default() {
+            // Those that were looked at are some only; a place is among all.
             anchors = self.graph.index.by_meaning(&packed.scan_row(), ANCHORS, |slot| self.graph.at(slot).is_some());
         }
         anchors.truncate(ANCHORS);
@@ -108,7 +108,7 @@ impl Space {
             let similarity: f64 =
                 spaces.iter().zip(weights).map(|(likeness, weight)| f64::from(*likeness) * weight).sum();
             if similarity >= least {
-                hits.push(Hit { id, similarity: similarity.clamp(0.0, 1.0), spaces });
+                hits.push(Hit { id, similarity: similarity.clamp(0.0, 1.0), spaces, same: Vec::new() });
             }
         }
         hits.sort_by(|a, b| b.similarity.total_cmp(&a.similarity).then(a.id.cmp(&b.id)));

@@ -14,7 +14,7 @@ use crate::embedders::temporal;
 use crate::error::{Code, Outcome, Problem};
 use crate::fingerprint::{Embedding, Fingerprint, Packed};
 use crate::graph::edges::{Edge, Kind};
-use crate::graph::{Memory, Slot};
+use crate::graph::{Memory, Provenance, Slot};
 use crate::johari::Quadrant;
 use crate::mind::Doc;
 use crate::store::Body;
@@ -47,6 +47,8 @@ pub struct Content {
     pub tags: Vec<String>,
     /// Who stores it.
     pub agent: String,
+    /// Since when it holds, if not from now.
+    pub valid_from: Option<u64>,
 }
 
 /// What became of it.
@@ -96,6 +98,7 @@ impl Space {
     /// The text cannot be stored.
     pub fn remember(&mut self, new: Content, learn: bool, now: u64) -> Outcome<Remembered> {
         check(&new.text)?;
+        super::living::check_marks(&new.tags, new.rationale.as_deref())?;
         let content = self.embedders.content(&new.text, new.modality, &self.graph)?;
         let packed = Arc::new(Packed::of(&content));
         let id = self.new_id(now);
@@ -122,7 +125,7 @@ impl Space {
             importance: new.importance as f32,
             modality: new.modality,
             tags: new.tags,
-            hash: hex(&Sha256::digest(new.text.as_bytes())),
+            hash: digest(&new.text),
             bytes: new.text.len() as u64,
             purpose: purpose.map(|value| value as f32),
             theta: theta as f32,
@@ -132,6 +135,11 @@ impl Space {
             agent: new.agent,
             merged_into: None,
             removed_at: None,
+            provenance: Provenance {
+                names: Some(crate::names::named(&new.text)),
+                valid_from: new.valid_from,
+                ..Provenance::default()
+            },
         };
         self.graph.put(memory.clone(), &row, &packed.e6);
         self.batch.memories.push((memory, Some((row.to_vec(), packed.e6.clone()))));
@@ -167,6 +175,18 @@ impl Space {
         self.push_recent(id, &packed, now);
         self.tell("memory.stored", json!({"memory_id": id, "space": self.name}));
         Ok(remembered)
+    }
+
+    /// Links a memory by what its text says: with what is alike, with what it denies.
+    pub(super) fn link_by_text(&mut self, id: Id, content: &str, packed: &Packed, now: u64) -> Outcome<()> {
+        let threshold = self.mind.calibration.value("theta_memory_sim", crate::thresholds::Domain::General);
+        let own = self.graph.slot(id);
+        let near = self.graph.index.by_meaning(&packed.scan_row(), NEAR, |slot| Some(slot) != own);
+        self.link_new(id, packed, &near, threshold, now)?;
+        for (other, strength) in self.contradictions(content, &near)? {
+            self.link(Edge::new(id, other, Kind::Contradicts, strength, strength, now));
+        }
+        Ok(())
     }
 
     /// Surprise of a fingerprint against what came last.
@@ -339,8 +359,9 @@ impl Edge {
     }
 }
 
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+/// The digest of a text, in hexadecimal digits.
+pub(super) fn digest(text: &str) -> String {
+    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Words that a text is about, for descriptions: those that tell most, in the order they stand.

@@ -106,6 +106,7 @@ impl Space {
                         .and_then(|tags| serde_json::from_value(tags.clone()).ok())
                         .unwrap_or_default(),
                     agent: "import".to_owned(),
+                    valid_from: None,
                 };
                 self.remember(new, false, now).map_err(|problem| unreadable(&problem))?;
                 memories += 1;
@@ -116,7 +117,7 @@ impl Space {
 
     fn take_in(&mut self, travelling: Travelling) -> Outcome<bool> {
         let Travelling { memory, content, rationale } = travelling;
-        if self.graph.get_any(memory.id).is_some() {
+        if self.graph.get_any(memory.id).is_some() || self.erased.contains(&memory.id) {
             return Ok(false);
         }
         super::remember::check(&content)?;

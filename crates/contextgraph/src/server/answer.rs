@@ -29,7 +29,7 @@ pub(super) fn error(problem: &Problem, pulse: Option<&Pulse>) -> Error {
         Some(pulse) => data[PULSE] = json!(pulse),
         None => message.push_str(" (the cognitive pulse is unavailable)"),
     }
-    let object = ErrorObject::new(problem.code.number().unwrap_or(-32603), message);
+    let object = ErrorObject::new(problem.code.number().unwrap_or(-32602), message);
     match Raw::from_value(&data) {
         Ok(data) => Error::object(object.with_data(data)),
         Err(_) => Error::object(object),

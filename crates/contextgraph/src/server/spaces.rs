@@ -10,6 +10,8 @@ use crate::error::{Code, Outcome, Problem};
 
 /// Characters of the name of a space.
 pub(super) const NAME: usize = 64;
+/// The principal of a connection that needs no token: whoever uses this machine.
+const LOCAL: &str = "local";
 /// Stands for every principal.
 const EVERYBODY: &str = "*";
 
@@ -70,6 +72,14 @@ impl Sharing {
             }
         }
         Ok(wanted.to_owned())
+    }
+
+    /// Whether a principal is the owner of the machine. Where all have the same, that is whoever is here.
+    pub(super) fn is_owner(&self, principal: &str) -> bool {
+        match self {
+            Self::Shared => principal.is_empty() || principal == LOCAL,
+            Self::PerPrincipal(all) => all.owner.as_deref() == Some(principal),
+        }
     }
 
     /// Whether a space is the principal's own, by its name.
