@@ -13,6 +13,7 @@ mod purpose;
 mod recall;
 mod relations;
 mod remember;
+mod stats;
 mod transfer;
 mod undo;
 
@@ -23,6 +24,7 @@ pub use living::{Filter, Listing, Page, Patch};
 pub use purpose::Feedback;
 pub use recall::{Hit, Search};
 pub use remember::{Content as NewMemory, Remembered};
+pub use stats::Stats;
 
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;

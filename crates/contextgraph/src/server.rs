@@ -509,6 +509,18 @@ impl MemoryServer {
     }
 }
 
+impl MemoryServer {
+    /// Runs something on a space that changes nothing of it.
+    ///
+    /// # Errors
+    /// Whatever it fails with.
+    pub fn read_space<T>(&self, caller: &Caller, work: impl FnOnce(&mut Space) -> Outcome<T>) -> Outcome<T> {
+        let room = self.room_of(caller)?;
+        let mut space = room.space.lock();
+        space.read(self.now(), work)
+    }
+}
+
 fn call_digest(tool: &str, arguments: &Map<String, Value>) -> String {
     let text = format!("{tool} {}", Value::Object(arguments.clone()));
     Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
