@@ -8,7 +8,9 @@ mod autonomous;
 mod dreaming;
 mod entities;
 mod erase;
+mod goals;
 mod living;
+mod once;
 mod purpose;
 mod recall;
 mod relations;
@@ -88,6 +90,8 @@ pub struct Space {
     cache: HashMap<Id, Arc<Packed>>,
     cached: VecDeque<Id>,
     queries: VecDeque<(Id, Arc<Packed>, u64)>,
+    /// Records of queries that wait to be written by the way.
+    asked: Vec<Record>,
     batch: Batch,
     found: BTreeSet<Slot>,
     deferred_since: Option<u64>,
@@ -129,6 +133,7 @@ impl Space {
             cache: HashMap::new(),
             cached: VecDeque::new(),
             queries: VecDeque::new(),
+            asked: Vec::new(),
             batch: Batch::default(),
             found: BTreeSet::new(),
             deferred_since: None,
@@ -259,6 +264,9 @@ impl Space {
                     .map(|memory| (memory, None)),
             );
         }
+        if all {
+            batch.records.append(&mut self.asked);
+        }
         batch.state = self.mind.take_changed(all)?;
         if all {
             self.deferred_since = None;
@@ -298,7 +306,7 @@ impl Space {
     /// # Errors
     /// The store failed.
     pub fn flush(&mut self) -> Outcome<()> {
-        if self.found.is_empty() && !self.mind.is_changed() && self.batch.is_empty() {
+        if self.found.is_empty() && !self.mind.is_changed() && self.batch.is_empty() && self.asked.is_empty() {
             return Ok(());
         }
         self.storage.begin()?;

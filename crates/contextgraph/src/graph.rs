@@ -112,10 +112,8 @@ impl Graph {
         let Some(&slot) = self.slots.get(&memory.id) else { return };
         let Some(place) = self.memories.get_mut(slot as usize) else { return };
         let (before, after) = (place.removed_at.is_none(), memory.removed_at.is_none());
-        if place.hash != memory.hash || !after {
-            if self.digests.get(&place.hash) == Some(&slot) {
-                self.digests.remove(&place.hash);
-            }
+        if (place.hash != memory.hash || !after) && self.digests.get(&place.hash) == Some(&slot) {
+            self.digests.remove(&place.hash);
         }
         if after {
             self.digests.insert(memory.hash.clone(), slot);

@@ -7,6 +7,7 @@ pub mod dream;
 pub mod embedders;
 pub mod engine;
 pub mod error;
+pub mod facts;
 pub mod fingerprint;
 pub mod graph;
 mod id;

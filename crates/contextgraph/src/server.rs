@@ -4,6 +4,7 @@
 
 mod answer;
 mod bell;
+mod everyday;
 mod listing;
 mod prompts;
 mod resources;
@@ -33,6 +34,7 @@ use bell::{Bell, Chime};
 use room::{Aborted, Room};
 
 pub use bell::CHANNELS;
+pub use everyday::Shown;
 pub use spaces::{Principals, Sharing};
 
 /// Spaces that may be open at once.
@@ -60,6 +62,8 @@ pub struct Options {
     pub clock: Arc<dyn Fn() -> u64 + Send + Sync>,
     /// Whether the memory dreams by itself when it is idle.
     pub dreams: bool,
+    /// Which tools clients are shown. All can be called.
+    pub shown: Shown,
 }
 
 impl Options {
@@ -74,6 +78,7 @@ impl Options {
             seed: None,
             clock: Arc::new(machine_time),
             dreams: true,
+            shown: Shown::default(),
         }
     }
 }
@@ -190,8 +195,13 @@ impl MemoryServer {
             .title("ContextGraph")
             .description("A memory that learns, forgets and dreams")
             .instructions(INSTRUCTIONS);
-        for spec in tools::all() {
-            builder = builder.tool(listing::tool(self, &spec));
+        match self.0.options.shown {
+            Shown::All => {
+                for spec in tools::all() {
+                    builder = builder.tool(listing::tool(self, &spec));
+                }
+            }
+            Shown::Everyday => builder = everyday::offered(self, builder),
         }
         let unlisted = self.clone();
         builder = builder.unlisted_tool(move |ctx, name, arguments| {
@@ -285,6 +295,20 @@ impl MemoryServer {
         self.0.options.stores.spaces()
     }
 
+    /// Who only reads gets no space that is not there: it was misspelt. A caller's own, the default and those that the
+    /// configuration names always are.
+    fn exists_to_read(&self, caller: &Caller, reads: bool) -> Outcome<()> {
+        let (name, own) = (self.space_name(caller)?, self.space_name(&Caller { space: None, ..caller.clone() })?);
+        if !reads || name == own || self.0.options.sharing.names(&name) || self.0.rooms.lock().contains_key(&name) {
+            return Ok(());
+        }
+        if self.spaces()?.contains(&name) {
+            return Ok(());
+        }
+        let message = format!("there is no space {name:?} yet: the first memory that is stored in it makes it");
+        Err(Problem::new(Code::InvalidParams, "SPACE_NOT_FOUND", message))
+    }
+
     /// The room of the space that a caller gets.
     fn room_of(&self, caller: &Caller) -> Outcome<Arc<Room>> {
         let name = self.space_name(caller)?;
@@ -367,7 +391,8 @@ impl MemoryServer {
         if let Some(space) = arguments.get("space").and_then(Value::as_str) {
             caller.space = Some(space.to_owned());
         }
-        let room = match self.room_of(&caller) {
+        let reads = self.0.specs.get(canonical).is_none_or(|spec| !spec.writes());
+        let room = match self.exists_to_read(&caller, reads).and_then(|()| self.room_of(&caller)) {
             Ok(room) => room,
             Err(problem) => return nothing(problem),
         };

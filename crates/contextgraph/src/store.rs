@@ -177,7 +177,7 @@ pub trait Storage: Send {
     /// The store failed.
     fn bodies(&mut self, ids: &[Id]) -> Outcome<Vec<Body>>;
 
-    /// What happened, newest first.
+    /// What happened, newest first; of a kind, or of all but queries.
     ///
     /// # Errors
     /// The store failed.

@@ -60,7 +60,7 @@ impl Count {
             .kinds
             .iter()
             .max_by_key(|(kind, count)| (**kind != EntityKind::Other, **count, std::cmp::Reverse(**kind)));
-        let kind = self.stated.or(seems.map(|(kind, _)| *kind)).unwrap_or(EntityKind::Other);
+        let kind = self.stated.or_else(|| seems.map(|(kind, _)| *kind)).unwrap_or(EntityKind::Other);
         let stated = self.stated.is_some();
         Entity { name, kind, stated, memories: self.memories, first: self.first, last: self.last }
     }

@@ -61,7 +61,7 @@ impl Space {
             self.batch.bodies.retain(|body| body.id != *id);
             self.batch.erased.push(*id);
         }
-        self.batch.records.retain(|record| record.kind != crate::store::QUERY);
+        self.asked.clear();
         for doc in [Doc::Gwt, Doc::Dreams, Doc::Teleology] {
             self.touch(doc);
         }

@@ -222,7 +222,7 @@ impl Space {
         memory.provenance.updated_by = Some(agent.to_owned());
         let content = patch.content.unwrap_or_else(|| body.content.clone());
         let rationale = patch.rationale.or_else(|| body.rationale.clone());
-        let memory = self.replace(memory, body, content, rationale, now)?;
+        let memory = self.replace(memory, body, &content, rationale, now)?;
         let record = self.record("updated", &json!({"memory": id, "revision": found}), now);
         self.tell("memory.updated", json!({"memory_id": id, "revision": memory.provenance.revision}));
         Ok((memory, record))
@@ -233,18 +233,18 @@ impl Space {
         &mut self,
         mut memory: Memory,
         before: Body,
-        content: String,
+        content: &str,
         rationale: Option<String>,
         now: u64,
     ) -> Outcome<Memory> {
-        check(&content)?;
+        check(content)?;
         let id = memory.id;
         let old = self.memory(id)?.clone();
         let anew = content != before.content || memory.modality != old.modality;
         memory.updated_at = now;
         memory.provenance.revision = old.provenance.revision + 1;
         let packed = if anew {
-            let vectors = self.embedders.content(&content, memory.modality, &self.graph)?;
+            let vectors = self.embedders.content(content, memory.modality, &self.graph)?;
             Arc::new(Packed::of(&vectors))
         } else {
             self.packed(id)?
@@ -255,15 +255,15 @@ impl Space {
             content: before.content,
             rationale: before.rationale,
         });
-        self.batch.bodies.push(Body { id, content: content.clone(), rationale, fingerprint: packed.to_bytes() });
+        self.batch.bodies.push(Body { id, content: content.to_owned(), rationale, fingerprint: packed.to_bytes() });
         if !anew {
             self.graph.update(memory.clone());
             self.batch.memories.push((memory.clone(), None));
             return Ok(memory);
         }
-        memory.hash = digest(&content);
+        memory.hash = digest(content);
         memory.bytes = content.len() as u64;
-        memory.provenance.names = Some(crate::names::named(&content));
+        memory.provenance.names = Some(crate::names::named(content));
         memory.provenance.count = 1;
         let row = packed.scan_row();
         self.graph.put(memory.clone(), &row, &packed.e6);
@@ -272,7 +272,7 @@ impl Space {
         self.keep(id, packed.clone());
         self.mind.teleology.fused.remove(&id);
         self.touch(crate::mind::Doc::Teleology);
-        self.relink(id, &content, &packed, now)?;
+        self.relink(id, content, &packed, now)?;
         self.recent.retain(|(recent, _)| *recent != id);
         self.push_recent(id, &packed, now);
         Ok(memory)
@@ -281,7 +281,7 @@ impl Space {
     /// Edges that the old text had go, those of the new one come. What somebody stated stays.
     fn relink(&mut self, id: Id, content: &str, packed: &Packed, now: u64) -> Outcome<()> {
         let by_text = |kind: Kind, confidence: f32| {
-            matches!(kind, Kind::Similar | Kind::Causes | Kind::Contradicts) && confidence < 1.0
+            matches!(kind, Kind::Similar | Kind::Causes | Kind::Contradicts | Kind::Supersedes) && confidence < 1.0
         };
         for (other, kind, _, confidence, forth) in self.neighbourhood(id) {
             if by_text(kind, confidence) {
@@ -348,7 +348,7 @@ impl Space {
             provenance: earlier.memory.provenance,
             ..current
         };
-        self.replace(memory, body, earlier.content, earlier.rationale, now)?;
+        self.replace(memory, body, &earlier.content, earlier.rationale, now)?;
         self.tell("memory.updated", json!({"memory_id": id}));
         Ok(())
     }

@@ -3,14 +3,18 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
+use serde_json::{Value, json};
+
 use super::{Filter, QUERIES, Space};
 use crate::Id;
+use crate::embedders::Modality;
 use crate::embedders::space::COUNT;
 use crate::error::Outcome;
 use crate::fingerprint::Packed;
 use crate::graph::Slot;
 use crate::graph::edges::Kind;
 use crate::mind::Doc;
+use crate::store::{QUERY, Record};
 use crate::thresholds::Prediction;
 use crate::vector::likeness;
 
@@ -20,6 +24,10 @@ pub(super) const RELEVANCE: [f64; COUNT] = [5.0, 0.2, 0.05, 0.05, 0.5, 2.0, 0.3,
 const CANDIDATES: usize = 100;
 /// Results that are taken as predictions.
 const PREDICTED: usize = 10;
+/// Results that are looked through for what says the same, unless more are asked for.
+const SETTLED: usize = 100;
+/// Characters of a query that are kept, for judging its results after a restart.
+const MAX_QUERY_CHARS: usize = 2_000;
 /// Memories of a query that place it in the graph.
 const ANCHORS: usize = 5;
 
@@ -71,7 +79,10 @@ impl Space {
             self.queries.pop_front();
         }
         self.queries.push_back((query, packed.clone(), now));
-        let hits = self.nearest(&packed, now, search.most, search.least, &search.filter)?;
+        self.remember_query(query, search.query, search.filter.modality, now);
+        let wide = search.most.saturating_mul(3).clamp(SETTLED.min(search.most.max(1)), SETTLED.max(search.most));
+        let hits = self.nearest(&packed, now, wide, search.least, &search.filter)?;
+        let hits = self.settled(hits, &packed, &search.filter, search.most, now)?;
         self.after_search(query, &hits, now);
         Ok((query, hits))
     }
@@ -165,8 +176,29 @@ impl Space {
         if let Some((_, packed, at)) = self.queries.iter().find(|query| query.0 == id) {
             return Ok((packed.clone(), *at));
         }
+        if let Some(asked) = self.query_on_record(id)? {
+            return Ok(asked);
+        }
         let created = self.memory(id)?.created_at;
         Ok((self.packed(id)?, created))
+    }
+
+    /// Keeps what was asked, so that its results can be judged after a restart. Written by the way.
+    fn remember_query(&mut self, id: Id, query: &str, modality: Option<Modality>, now: u64) {
+        let text: String = query.chars().take(MAX_QUERY_CHARS).collect();
+        let data = json!({"query": text, "modality": modality.unwrap_or_default().word()}).to_string();
+        self.asked.push(Record { id, at: now, kind: QUERY.to_owned(), data });
+        let extra = self.asked.len().saturating_sub(QUERIES);
+        self.asked.drain(..extra);
+    }
+
+    /// The vectors of a query that was made before a restart.
+    fn query_on_record(&mut self, id: Id) -> Outcome<Option<(Arc<Packed>, u64)>> {
+        let Some(record) = self.storage.record(id)?.filter(|record| record.kind == QUERY) else { return Ok(None) };
+        let data: Value = serde_json::from_str(&record.data).map_err(crate::error::Problem::storage)?;
+        let modality = data["modality"].as_str().and_then(Modality::from_word).unwrap_or_default();
+        let content = self.embedders.content(data["query"].as_str().unwrap_or_default(), modality, &self.graph)?;
+        Ok(Some((Arc::new(Packed::of(&content)), record.at)))
     }
 
     /// The shortest path between two memories along edges of any kind but contradiction, at most five edges.

@@ -28,7 +28,7 @@ pub(super) const LONGEST: usize = 1 << 20;
 /// Memories that a new one is linked with, at most.
 const LINKS: usize = 5;
 /// Memories that are looked at.
-const NEAR: usize = 16;
+pub(super) const NEAR: usize = 16;
 /// Gains that are remembered.
 const GAINS: usize = 100;
 
@@ -72,6 +72,10 @@ pub struct Remembered {
     pub edges: usize,
     /// Memories that say the contrary.
     pub contradicts: Vec<Id>,
+    /// Memories that it replaces: they held until now.
+    pub supersedes: Vec<Id>,
+    /// How often the same was said, with this time.
+    pub count: u64,
     /// What it is on record as, for taking it back.
     pub record: Id,
 }
@@ -116,6 +120,30 @@ impl Space {
         let theta = purpose.iter().sum::<f64>() / COUNT as f64;
         let quadrant_at = self.mind.calibration.value("theta_johari", crate::thresholds::Domain::General);
         let quadrant = Quadrant::of(entropy, coherence.value, quadrant_at);
+        if let Some(same) = self.said_before(&new.text, &near)? {
+            let record = self.repeat(same, &new, now)?;
+            let count = self.memory(same)?.provenance.count;
+            let mut remembered = Remembered {
+                id: same,
+                surprise,
+                entropy,
+                coherence,
+                learning: 0.0,
+                quadrant,
+                penalty: 0.0,
+                edges: 0,
+                contradicts: contradicted.iter().map(|one| one.0).filter(|id| *id != same).collect(),
+                supersedes: Vec::new(),
+                count,
+                record,
+            };
+            if learn {
+                let bare = new.rationale.as_deref().is_none_or(|rationale| rationale.trim().is_empty());
+                remembered.penalty = if bare { 0.9 } else { 0.4 };
+                self.learn(&mut remembered, &new.text, &purpose, now)?;
+            }
+            return Ok(remembered);
+        }
         let memory = Memory {
             id,
             created_at: now,
@@ -151,6 +179,7 @@ impl Space {
         for (other, strength) in &contradicted {
             self.link(Edge::new(id, *other, Kind::Contradicts, *strength, *strength, now));
         }
+        let supersedes = self.link_superseded(id, &new.text, &packed, now)?;
         self.mind.calibration.observe("theta_edge", near.first().map_or(0.0, |(_, likeness)| f64::from(*likeness)));
         self.nudge(Doc::Calibration);
         let record = self.record("stored", &json!({"memory": id}), now);
@@ -164,6 +193,8 @@ impl Space {
             penalty: 0.0,
             edges,
             contradicts: contradicted.iter().map(|one| one.0).collect(),
+            supersedes,
+            count: 1,
             record,
         };
         if learn {
@@ -186,7 +217,21 @@ impl Space {
         for (other, strength) in self.contradictions(content, &near)? {
             self.link(Edge::new(id, other, Kind::Contradicts, strength, strength, now));
         }
+        self.link_superseded(id, content, packed, now)?;
         Ok(())
+    }
+
+    /// The fingerprint that a text would have if it were stored now.
+    ///
+    /// # Errors
+    /// The text cannot be embedded.
+    pub fn fingerprint_of(&mut self, content: &str, now: u64) -> Outcome<Fingerprint> {
+        check(content)?;
+        let vectors = self.embedders.content(content, Modality::default(), &self.graph)?;
+        // As it is kept: two fingerprints of one text are the same, whether it was stored or not.
+        let packed = Packed::of(&vectors);
+        let near = self.graph.index.by_meaning(&packed.scan_row(), LINKS, |_| true);
+        Ok(Fingerprint::at(packed.content(), now, now, self.graph.place_near(&near)))
     }
 
     /// Surprise of a fingerprint against what came last.

@@ -8,7 +8,7 @@ use super::{Answer, Caller, MemoryServer};
 use crate::engine::Pulse;
 use crate::error::Problem;
 
-const PULSE: &str = "_cognitive_pulse";
+pub(super) const PULSE: &str = "_cognitive_pulse";
 
 /// Who calls over a connection.
 pub(super) fn caller(ctx: &Ctx) -> Caller {

@@ -82,6 +82,14 @@ impl Sharing {
         }
     }
 
+    /// Whether the configuration names a space.
+    pub(super) fn names(&self, space: &str) -> bool {
+        match self {
+            Self::Shared => false,
+            Self::PerPrincipal(all) => all.shared.as_ref().is_some_and(|shared| shared.contains_key(space)),
+        }
+    }
+
     /// Whether a space is the principal's own, by its name.
     pub(super) fn is_own(&self, principal: &str, space: &str) -> bool {
         matches!(self, Self::PerPrincipal(_)) && own_name(principal) == space

@@ -363,7 +363,7 @@ impl Storage for Sqlite {
         let mut statement = self
             .connection
             .prepare_cached(
-                "SELECT id, at, kind, data FROM records WHERE space = ?1 AND (?2 IS NULL OR kind = ?2)
+                "SELECT id, at, kind, data FROM records WHERE space = ?1 AND (kind = ?2 OR (?2 IS NULL AND kind <> 'query'))
                  ORDER BY seq DESC LIMIT ?3",
             )
             .map_err(failed)?;

@@ -129,6 +129,12 @@ impl Param {
         self
     }
 
+    /// Its name.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
     /// Whether a name means it, in whichever spelling.
     fn is_named(&self, name: &str) -> bool {
         std::iter::once(&self.name).chain(self.also).any(|own| same_name(own, name))

@@ -7,7 +7,7 @@ use super::schema::{NUMBER, TEXT, WHOLE, list, maybe, object, output};
 use super::{Call, Class, Spec, living, when};
 use crate::embedders::Modality;
 use crate::embedders::space::SPACES;
-use crate::engine::{NewMemory, Search};
+use crate::engine::{NewMemory, Remembered, Search};
 use crate::error::{Outcome, Problem};
 use crate::teleology::vector::dominant;
 
@@ -53,6 +53,8 @@ pub(super) fn tools() -> Vec<Spec> {
                 ),
                 ("edgesCreated", WHOLE),
                 ("contradicts", list(TEXT)),
+                ("supersedes", maybe(list(TEXT))),
+                ("count", maybe(WHOLE)),
                 ("undo", TEXT),
             ]),
             run: inject_context,
@@ -76,6 +78,8 @@ pub(super) fn tools() -> Vec<Spec> {
                 ("embedderCount", WHOLE),
                 ("embeddingLatencyMs", NUMBER),
                 ("edgesCreated", WHOLE),
+                ("supersedes", maybe(list(TEXT))),
+                ("count", maybe(WHOLE)),
                 ("undo", TEXT),
             ]),
             run: store_memory,
@@ -139,37 +143,54 @@ fn inject_context(call: &mut Call<'_>) -> Outcome<Value> {
     let new = new_memory(call)?;
     let remembered = call.space.remember(new, true, call.now)?;
     let most = remembered.surprise.iter().map(|one| one.value).fold(0.0, f64::max);
-    Ok(json!({
-        "fingerprintId": remembered.id,
-        "rationale": call.args.text("rationale"),
-        "embedderCount": SPACES.len(),
-        "embeddingLatencyMs": (call.elapsed_ms)(),
-        "utl": {
-            "learningScore": remembered.learning,
-            "entropy": remembered.entropy,
-            "coherence": remembered.coherence.value,
-            "surprise": most,
-            "quadrant": remembered.quadrant,
-            "intensity": crate::utl::intensity(remembered.learning),
-            "penalty": remembered.penalty,
-            "shouldConsolidate": remembered.learning > crate::utl::CONSOLIDATE,
-        },
-        "edgesCreated": remembered.edges,
-        "contradicts": remembered.contradicts,
-        "undo": remembered.record,
-    }))
+    Ok(told(
+        &remembered,
+        json!({
+            "fingerprintId": remembered.id,
+            "rationale": call.args.text("rationale"),
+            "embedderCount": SPACES.len(),
+            "embeddingLatencyMs": (call.elapsed_ms)(),
+            "utl": {
+                "learningScore": remembered.learning,
+                "entropy": remembered.entropy,
+                "coherence": remembered.coherence.value,
+                "surprise": most,
+                "quadrant": remembered.quadrant,
+                "intensity": crate::utl::intensity(remembered.learning),
+                "penalty": remembered.penalty,
+                "shouldConsolidate": remembered.learning > crate::utl::CONSOLIDATE,
+            },
+            "edgesCreated": remembered.edges,
+            "contradicts": remembered.contradicts,
+            "undo": remembered.record,
+        }),
+    ))
+}
+
+/// Adds what became of older memories: which it replaces, or how often it was said.
+fn told(remembered: &Remembered, mut answer: Value) -> Value {
+    if !remembered.supersedes.is_empty() {
+        answer["supersedes"] = json!(remembered.supersedes);
+    }
+    if remembered.count > 1 {
+        answer["count"] = remembered.count.into();
+    }
+    answer
 }
 
 fn store_memory(call: &mut Call<'_>) -> Outcome<Value> {
     let new = new_memory(call)?;
     let remembered = call.space.remember(new, false, call.now)?;
-    Ok(json!({
-        "fingerprintId": remembered.id,
-        "embedderCount": SPACES.len(),
-        "embeddingLatencyMs": (call.elapsed_ms)(),
-        "edgesCreated": remembered.edges,
-        "undo": remembered.record,
-    }))
+    Ok(told(
+        &remembered,
+        json!({
+            "fingerprintId": remembered.id,
+            "embedderCount": SPACES.len(),
+            "embeddingLatencyMs": (call.elapsed_ms)(),
+            "edgesCreated": remembered.edges,
+            "undo": remembered.record,
+        }),
+    ))
 }
 
 fn search_graph(call: &mut Call<'_>) -> Outcome<Value> {

@@ -190,7 +190,7 @@ fn consolidation_merges_and_can_be_undone() {
         memory.store(text);
     }
     let first = memory.store("The meeting is on Friday at ten in room four");
-    let second = memory.store("The meeting is on Friday at ten in room four.");
+    let second = memory.store("The meeting is on Friday at ten in room 4");
     let tried = memory.call("trigger_consolidation", json!({"dry_run": true}));
     assert_eq!(tried["consolidation_result"]["status"], "candidates_found", "{tried:#}");
     assert_eq!(memory.call("get_memetic_status", json!({}))["fingerprintCount"], 8, "only tried");

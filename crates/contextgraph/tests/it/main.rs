@@ -13,6 +13,8 @@ mod erase;
 mod events;
 mod every_code;
 mod living;
+mod mended;
+mod once;
 mod postgres;
 mod retrieval;
 mod stores;

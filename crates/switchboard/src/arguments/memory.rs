@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 
 /// `memory`
 #[derive(Debug, Args)]
@@ -23,6 +23,9 @@ pub(crate) struct Memory {
     /// Do not dream without being told to
     #[arg(long)]
     pub(crate) no_dreams: bool,
+    /// Which tools to list: all, or the eight of every day, by which the others are found
+    #[arg(long, value_enum, default_value_t = MemoryTools::All)]
+    pub(crate) tools: MemoryTools,
     /// Ask for no token over HTTP. Every program and every user of this machine can then use the memory
     #[arg(long, requires = "listen")]
     pub(crate) no_auth: bool,
@@ -32,6 +35,13 @@ pub(crate) struct Memory {
     /// What to do instead of serving
     #[command(subcommand)]
     pub(crate) command: Option<MemoryCommand>,
+}
+
+/// Which tools a memory lists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MemoryTools {
+    All,
+    Everyday,
 }
 
 /// What can be done with a memory besides serving it.

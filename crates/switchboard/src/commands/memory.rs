@@ -5,14 +5,14 @@ mod living;
 use std::io::{BufRead as _, Write as _};
 
 use serde_json::json;
-use switchboard_contextgraph::server::Caller;
+use switchboard_contextgraph::server::{Caller, Shown};
 use switchboard_contextgraph::{MemoryServer, Problem};
 use switchboard_kernel::OWNER;
 use switchboard_sdk::HttpOptions;
 use tokio_util::sync::CancellationToken;
 
 use crate::Outcome;
-use crate::arguments::{Common, Memory, MemoryCommand, Serve};
+use crate::arguments::{Common, Memory, MemoryCommand, MemoryTools, Serve};
 use crate::failure::{Failure, chain};
 use crate::screen::{self, note, out};
 use crate::signals::Signals;
@@ -28,6 +28,9 @@ pub(crate) async fn run(common: &Common, options: &Memory) -> Outcome {
         behaviour.sharing = memory::principals(&loaded);
     }
     behaviour.dreams &= !options.no_dreams;
+    if options.tools == MemoryTools::Everyday {
+        behaviour.shown = Shown::Everyday;
+    }
     let server = MemoryServer::new(behaviour).map_err(|error| Failure::failed(chain(&error)))?;
     match &options.command {
         Some(command) => {

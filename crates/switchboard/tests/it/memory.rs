@@ -90,7 +90,7 @@ fn a_space_can_be_taken_along_and_changes_taken_back() {
     let undone = home.run(&["memory", "undo", changed["undo"].as_str().unwrap(), "--space", "trip"]).ok();
     assert!(undone.contains("coupling"), "{undone}");
     let lines = home.run(&["memory", "export", "--space", "trip"]).ok();
-    assert!(lines.lines().count() == 2 && lines.contains("ferry"), "{lines}");
+    assert!(lines.lines().count() == 6 && lines.contains("ferry"), "one memory, and what was learned: {lines}");
     let other = Home::new();
     let mut child = other.command(&["memory", "import", "--json"]).stdin(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();

@@ -259,7 +259,7 @@ impl Session {
 
     pub(super) async fn records(&mut self, kind: Option<&str>, most: i64) -> Outcome<Vec<Record>> {
         let space = self.space.clone();
-        let sql = "SELECT id, at, kind, data FROM memory_records WHERE space = $1 AND ($2::text IS NULL OR kind = $2)
+        let sql = "SELECT id, at, kind, data FROM memory_records WHERE space = $1 AND (kind = $2 OR ($2::text IS NULL AND kind <> 'query'))
                    ORDER BY seq DESC LIMIT $3";
         self.rows(sql, &[&space, &kind, &most]).await?.iter().map(record).collect()
     }
