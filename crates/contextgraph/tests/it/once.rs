@@ -152,3 +152,33 @@ fn what_contradicts_is_not_merged_even_if_all_are_looked_at_together() {
     memory.call("trigger_consolidation", json!({"max_memories": 1000}));
     assert_eq!(memory.call("list_memories", json!({}))["total"], before);
 }
+
+#[test]
+fn pairs_that_the_rules_were_not_made_with() {
+    let text = include_str!("../data/held_out.txt");
+    let (mut same, mut merged, mut apart, mut wrong) = (0, Vec::new(), 0, Vec::new());
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        let (sign, pair) = line.split_at(2);
+        let (a, b) = pair.split_once(" | ").unwrap();
+        let memory = Memory::new();
+        memory.store(a);
+        memory.store(b);
+        memory.call("trigger_consolidation", json!({}));
+        let one = memory.call("list_memories", json!({}))["total"] == 1;
+        if sign == "= " {
+            same += 1;
+            if one {
+                merged.push(line);
+            }
+        } else {
+            apart += 1;
+            if one {
+                wrong.push(line);
+            }
+        }
+    }
+    println!("held out: {} of {same} merged, {} of {apart} wrongly: {wrong:?}", merged.len(), wrong.len());
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    // What was measured when the rules were done, 15 of 20, and not a goal: whoever changes the rules by these pairs writes others.
+    assert!(merged.len() >= 15, "{merged:#?}");
+}
