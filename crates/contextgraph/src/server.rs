@@ -42,7 +42,7 @@ const SPACES: usize = 64;
 /// How often what was changed by the way is written, and the need of a dream looked at.
 const HOUSEKEEPING: Duration = Duration::from_secs(1);
 const INSTRUCTIONS: &str = "A memory that lasts. Store what is worth keeping with inject_context (say why) or store_memory; find it again with \
-search_graph in plain language. Tell with update_synergy_matrix whether a result was right. trigger_dream tidies up; every answer carries \
+search_graph in plain language; correct it with update_memory, take it out with forget_memory. Tell with update_synergy_matrix whether a result was right. trigger_dream tidies up; every answer carries \
 _cognitive_pulse with what to do next.";
 
 /// How a memory server behaves.
