@@ -362,7 +362,8 @@ pub(crate) fn judge(settings: &Settings) -> Result<Option<Arc<kernel::Judge>>, F
 }
 
 /// What of the built-in memory is listed where not everything is.
-const MEMORY_AT_HAND: [&str; 3] = ["inject_context", "store_memory", "search_graph"];
+const MEMORY_AT_HAND: [&str; 7] =
+    ["store_memory", "search_graph", "get_memory", "list_memories", "update_memory", "forget_memory", "inject_context"];
 
 /// Which tools clients are given.
 fn tool_context(settings: &config::ToolSettings) -> ToolContext {

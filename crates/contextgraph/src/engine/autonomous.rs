@@ -15,7 +15,7 @@ use crate::autonomy::goals::{self, Goal, Level};
 use crate::embedders::space::COUNT;
 use crate::error::{Code, Outcome, Problem};
 use crate::fingerprint::Packed;
-use crate::graph::Memory;
+use crate::graph::{Memory, Provenance, Source};
 use crate::mind::Doc;
 use crate::store::Body;
 
@@ -27,6 +27,9 @@ const SMALLEST: usize = 3;
 const FIRM: f64 = 0.5;
 /// Merges of one run.
 const MERGES: usize = 50;
+/// By how much less alike texts may be that say the same by their words, up to this threshold; from there on it shrinks to nothing.
+const USUAL: f64 = 0.85;
+const SAID_ALIKE: f64 = 0.4;
 /// Goals that are kept.
 const GOALS: usize = 50;
 
@@ -137,6 +140,7 @@ impl Space {
                 confidence: goals::confidence(cluster.coherence, members.len(), dominant.len()),
                 coherence: cluster.coherence,
                 members: members.len(),
+                member_ids: members.clone(),
                 dominant,
                 parent: None,
                 created_at: (cluster.centre.created * 1e3) as u64,
@@ -316,12 +320,11 @@ impl Space {
                 .iter()
                 .filter(|other| {
                     evaluated += 1;
-                    self.graph
-                        .slot(**other)
-                        .is_some_and(|other| self.graph.index.likeness(slot, other) >= least as f32 - 0.1)
+                    self.graph.slot(**other).is_some_and(|other| self.may_say_the_same(slot, other, least as f32))
                 })
                 .copied()
                 .collect();
+            let close = self.saying_the_same(*id, &close)?;
             if close.is_empty() {
                 continue;
             }
@@ -330,7 +333,10 @@ impl Space {
             let first = side(self.memory(*id)?);
             for (other, packed) in self.packed_many(&close)? {
                 let similarity = Self::alike(&weights, &own, &packed);
-                if consolidation::merges(first, side(self.memory(other)?), similarity, least, strategy, has_goal) {
+                // All of these say the same; other words for it may make them less alike.
+                let lenient = least - SAID_ALIKE * ((1.0 - least) / (1.0 - USUAL)).clamp(0.0, 1.0);
+                let alike = if similarity >= lenient { similarity.max(least) } else { similarity };
+                if consolidation::merges(first, side(self.memory(other)?), alike, least, strategy, has_goal) {
                     pairs.push((similarity, *id, other));
                 }
             }
@@ -393,6 +399,7 @@ impl Space {
             hash: digest,
             bytes: content.len() as u64,
             theta: combined as f32,
+            provenance: merged_provenance(&known, &content),
             ..first
         };
         let row = packed.scan_row();
@@ -409,6 +416,22 @@ impl Space {
         let source_ids = known.iter().map(|memory| memory.id).collect();
         Ok(Some(Merge { source_ids, target_id: id, similarity, combined_alignment: combined }))
     }
+}
+
+/// Where a merged memory comes from: all of its sources with their dates, and how often all of them were said.
+fn merged_provenance(known: &[Memory], content: &str) -> Provenance {
+    let mut provenance = Provenance {
+        count: known.iter().map(|memory| memory.provenance.count).sum(),
+        valid_from: known.iter().filter_map(|memory| memory.provenance.valid_from).min(),
+        valid_to: known.iter().filter_map(|memory| memory.provenance.valid_to).max(),
+        names: Some(crate::names::named(content)),
+        ..Provenance::default()
+    };
+    for memory in known {
+        provenance.add_source(Source { id: Some(memory.id), at: memory.created_at, agent: memory.agent.clone() });
+        memory.provenance.sources.iter().cloned().for_each(|source| provenance.add_source(source));
+    }
+    provenance
 }
 
 /// Pairs as groups: who is in a pair with one of a group belongs to it. With each group its lowest similarity.

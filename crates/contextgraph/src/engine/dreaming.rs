@@ -130,7 +130,8 @@ impl Space {
         let activation = |slot: Slot| dream.replay.iter().find(|one| one.0 == slot).map_or(0.0, |one| one.1);
         let mut done = 0;
         while let Some(source) = dream.sources.pop() {
-            let links: Vec<_> = self.graph.edges.from(source).copied().collect();
+            // What somebody stated is not for dreams to weaken.
+            let links: Vec<_> = self.graph.edges.from(source).filter(|link| !link.kind.is_stated()).copied().collect();
             done += links.len();
             for link in links {
                 let (Some(from), Some(to)) = (self.graph.id(source), self.graph.id(link.target)) else { continue };

@@ -3,7 +3,9 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use super::{QUERIES, Space};
+use serde_json::{Value, json};
+
+use super::{Filter, QUERIES, Space};
 use crate::Id;
 use crate::embedders::Modality;
 use crate::embedders::space::COUNT;
@@ -12,6 +14,7 @@ use crate::fingerprint::Packed;
 use crate::graph::Slot;
 use crate::graph::edges::Kind;
 use crate::mind::Doc;
+use crate::store::{QUERY, Record};
 use crate::thresholds::Prediction;
 use crate::vector::likeness;
 
@@ -21,6 +24,10 @@ pub(super) const RELEVANCE: [f64; COUNT] = [5.0, 0.2, 0.05, 0.05, 0.5, 2.0, 0.3,
 const CANDIDATES: usize = 100;
 /// Results that are taken as predictions.
 const PREDICTED: usize = 10;
+/// Results that are looked through for what says the same, unless more are asked for.
+const SETTLED: usize = 100;
+/// Characters of a query that are kept, for judging its results after a restart.
+const MAX_QUERY_CHARS: usize = 2_000;
 /// Memories of a query that place it in the graph.
 const ANCHORS: usize = 5;
 
@@ -33,8 +40,8 @@ pub struct Search<'a> {
     pub most: usize,
     /// The least similarity.
     pub least: f64,
-    /// Only memories of this kind.
-    pub modality: Option<Modality>,
+    /// Which memories are meant.
+    pub filter: Filter,
 }
 
 /// A memory that was found.
@@ -46,6 +53,8 @@ pub struct Hit {
     pub similarity: f64,
     /// How alike in each space.
     pub spaces: [f32; COUNT],
+    /// Memories that say the same and are not shown for it.
+    pub same: Vec<Id>,
 }
 
 impl Space {
@@ -63,14 +72,17 @@ impl Space {
     /// # Errors
     /// The store failed.
     pub fn search(&mut self, search: &Search<'_>, now: u64) -> Outcome<(Id, Vec<Hit>)> {
-        let content = self.embedders.content(search.query, search.modality.unwrap_or_default(), &self.graph)?;
+        let content = self.embedders.content(search.query, search.filter.modality.unwrap_or_default(), &self.graph)?;
         let packed = Arc::new(Packed::of(&content));
         let query = self.new_id(now);
         if self.queries.len() >= QUERIES {
             self.queries.pop_front();
         }
         self.queries.push_back((query, packed.clone(), now));
-        let hits = self.nearest(&packed, now, search.most, search.least, search.modality)?;
+        self.remember_query(query, search.query, search.filter.modality, now);
+        let wide = search.most.saturating_mul(3).clamp(SETTLED.min(search.most.max(1)), SETTLED.max(search.most));
+        let hits = self.nearest(&packed, now, wide, search.least, &search.filter)?;
+        let hits = self.settled(hits, &packed, &search.filter, search.most, now)?;
         self.after_search(query, &hits, now);
         Ok((query, hits))
     }
@@ -85,13 +97,12 @@ impl Space {
         now: u64,
         most: usize,
         least: f64,
-        modality: Option<Modality>,
+        filter: &Filter,
     ) -> Outcome<Vec<Hit>> {
-        let (candidates, mut anchors) = self.graph.candidates(packed, CANDIDATES.max(2 * most), |memory| {
-            modality.is_none_or(|modality| memory.modality == modality)
-        });
-        if modality.is_some() {
-            // Those that were looked at are of one kind; a place is among all.
+        let (candidates, mut anchors) =
+            self.graph.candidates(packed, CANDIDATES.max(2 * most), |memory| filter.keeps(&self.graph, memory));
+        if *filter != Filter::default() {
+            // Those that were looked at are some only; a place is among all.
             anchors = self.graph.index.by_meaning(&packed.scan_row(), ANCHORS, |slot| self.graph.at(slot).is_some());
         }
         anchors.truncate(ANCHORS);
@@ -108,7 +119,7 @@ impl Space {
             let similarity: f64 =
                 spaces.iter().zip(weights).map(|(likeness, weight)| f64::from(*likeness) * weight).sum();
             if similarity >= least {
-                hits.push(Hit { id, similarity: similarity.clamp(0.0, 1.0), spaces });
+                hits.push(Hit { id, similarity: similarity.clamp(0.0, 1.0), spaces, same: Vec::new() });
             }
         }
         hits.sort_by(|a, b| b.similarity.total_cmp(&a.similarity).then(a.id.cmp(&b.id)));
@@ -165,8 +176,29 @@ impl Space {
         if let Some((_, packed, at)) = self.queries.iter().find(|query| query.0 == id) {
             return Ok((packed.clone(), *at));
         }
+        if let Some(asked) = self.query_on_record(id)? {
+            return Ok(asked);
+        }
         let created = self.memory(id)?.created_at;
         Ok((self.packed(id)?, created))
+    }
+
+    /// Keeps what was asked, so that its results can be judged after a restart. Written by the way.
+    fn remember_query(&mut self, id: Id, query: &str, modality: Option<Modality>, now: u64) {
+        let text: String = query.chars().take(MAX_QUERY_CHARS).collect();
+        let data = json!({"query": text, "modality": modality.unwrap_or_default().word()}).to_string();
+        self.asked.push(Record { id, at: now, kind: QUERY.to_owned(), data });
+        let extra = self.asked.len().saturating_sub(QUERIES);
+        self.asked.drain(..extra);
+    }
+
+    /// The vectors of a query that was made before a restart.
+    fn query_on_record(&mut self, id: Id) -> Outcome<Option<(Arc<Packed>, u64)>> {
+        let Some(record) = self.storage.record(id)?.filter(|record| record.kind == QUERY) else { return Ok(None) };
+        let data: Value = serde_json::from_str(&record.data).map_err(crate::error::Problem::storage)?;
+        let modality = data["modality"].as_str().and_then(Modality::from_word).unwrap_or_default();
+        let content = self.embedders.content(data["query"].as_str().unwrap_or_default(), modality, &self.graph)?;
+        Ok(Some((Arc::new(Packed::of(&content)), record.at)))
     }
 
     /// The shortest path between two memories along edges of any kind but contradiction, at most five edges.

@@ -62,7 +62,13 @@ pub(super) fn search_teleological(call: &mut Call<'_>) -> Outcome<Value> {
     let alignments = call.space.content_alignments(&packed, created, 0.0, call.now)?;
     let synergy = call.space.mind.teleology.synergy.clone();
     let query = Vector::of(masked(alignments), Some(&synergy), None);
-    let hits = call.space.nearest(&packed, call.now, CANDIDATES.max(args.whole("max_results")), 0.0, None)?;
+    let hits = call.space.nearest(
+        &packed,
+        call.now,
+        CANDIDATES.max(args.whole("max_results")),
+        0.0,
+        &crate::engine::Filter::default(),
+    )?;
     let candidates = hits.len();
     let mut found = Vec::new();
     for hit in hits.into_iter().filter(|hit| Some(hit.id) != own) {
