@@ -186,8 +186,12 @@ impl Found {
         let holds = |key: &&String| !found.cargo.carried.iter().any(|carried| *carried.key == ***key);
         let others: Vec<String> = declared.properties.iter().filter(holds).cloned().collect();
         let class = fallback::classify(name, &others);
-        let bare =
-            Self { class, nature: Some(by_statement(nature::without_choice(declared, name))), ..Self::default() };
+        // Only a choice can be made otherwise.
+        let unchosen = match nature.told_by {
+            Told::Choice(_) => by_statement(nature::without_choice(declared, name)),
+            _ => nature,
+        };
+        let bare = Self { class, nature: Some(unchosen), ..Self::default() };
         let eased = Some(Box::new(bare))
             .filter(|bare| bare.class != found.class || bare.nature != found.nature || !found.cargo.carried.is_empty());
         Self { bare: eased, ..found }
