@@ -221,6 +221,12 @@ impl Found {
     }
 }
 
+/// Whether a word that chooses what is done chooses something grave: `delete`, `unlock`, not `run` or `update`.
+#[must_use]
+pub fn is_grave_choice(word: &str) -> bool {
+    nature::chooses_grave(&fallback::words(word))
+}
+
 /// Weighs everything that is said of a tool. `mgp` is whether its server speaks MGP.
 #[must_use]
 pub fn assess(

@@ -69,6 +69,7 @@ tables! {
         whitelist blocklist";
     /// Words that a tool may be told to do, where they can be nothing but verbs.
     TOLD_TO_DELETE = "drop destroy wipe truncate";
+    TOLD_TO_OPEN = "unlock disarm";
     TOLD_TO_STOP = "drain suspend deactivate ban";
     /// What is a secret where a name ends with it; and halves of such.
     SECRETS = "secret secrets password passwords passwd passphrase passphrases credential credentials otp totp apikey";
@@ -230,6 +231,15 @@ pub(super) fn without_choice(declared: &ToolSecurity, name: &str) -> Nature {
         return Nature { kind: Some(Kind::Delete), told_by: Told::Description, ..found };
     }
     found
+}
+
+/// Whether a word that an argument holds chooses something grave.
+pub(super) fn chooses_grave(word: &[String]) -> bool {
+    let told = |list: &Set| word.first().is_some_and(|first| list.contains(first.as_str()));
+    told(&TOLD_TO_DELETE)
+        || told(&TOLD_TO_STOP)
+        || told(&TOLD_TO_OPEN)
+        || of_name(word).is_some_and(|(kind, sure)| sure && kind.is_grave() && kind != Kind::Run)
 }
 
 /// Whether it types or presses keys, and not on a page in a browser: what has the keyboard may be a terminal.
@@ -466,7 +476,13 @@ fn of_description(text: &str, name: &[String]) -> Option<Verb> {
         None => (start..words.len()).find_map(|at| Some((at, known(at).filter(|verb| verb.sure)?)))?,
     };
     if HELPING.contains(words[at].as_str()) {
-        let behind = (at + 1..words.len().min(at + 7)).find_map(known);
+        if let Some(kind) = paired_behind(&words[at..]).filter(|kind| *kind == Kind::Stop && at == start) {
+            return Some(Verb { kind, sure: true });
+        }
+        // `Runs a list of operations`: a list is none that lists.
+        let is_list =
+            |at: usize| matches!(words[at].as_str(), "list" | "lists") && matches!(words[at - 1].as_str(), "a" | "the");
+        let behind = (at + 1..words.len().min(at + 7)).filter(|at| !is_list(*at)).find_map(known);
         return behind.or(Some(Verb { kind: Kind::Manage, sure: false }));
     }
     if !verb.kind.is_grave() {
@@ -529,7 +545,8 @@ fn by_request(declared: &ToolSecurity, name: &[String]) -> Option<(Told, Kind)> 
     let speaks = name.iter().any(|word| word.starts_with("http") || word == "raw");
     let whole =
         arguments.iter().any(|argument| matches!(key(argument).as_str(), "content" | "request" | "raw_request"));
-    if speaks && (has("request") || has("requests")) && (has("send") || has("issue") || has("make")) && whole {
+    let looks = name.first().is_some_and(|first| verbs::of(first).is_some_and(|verb| verb.kind == Kind::Look));
+    if speaks && (has("request") || has("requests")) && !looks && whole {
         return Some((Told::Name, Kind::Request));
     }
     if !arguments.iter().any(|argument| TARGETS.contains(key(argument).as_str())) {

@@ -258,6 +258,11 @@ const PAIRED: &[(&str, &str, Kind)] = &[
          player players host hosts card cards sim",
         Kind::Grant,
     ),
+    (
+        "disable remove bypass deactivate",
+        "mfa 2fa totp authentication encryption antivirus defender auditing logging",
+        Kind::Grant,
+    ),
     ("forget expire", "snapshot snapshots backup backups", Kind::Delete),
     (
         "start unlock open honk",

@@ -114,7 +114,7 @@ pub(super) fn assignment(word: &str) -> Option<(&str, &str)> {
 }
 
 /// The command line that stands for these words.
-pub(super) fn line(words: &[String]) -> String {
+pub(crate) fn line(words: &[String]) -> String {
     let mut line = String::new();
     for word in words {
         if !line.is_empty() {
