@@ -161,7 +161,9 @@ impl Look<'_> {
         }
         let text = value.as_text()?;
         let text = head(text.trim());
-        let what = command::within(text).or_else(|| statement::within(text)).or_else(|| command::in_code(text));
+        let what = command::within(text, place::of(key) == Place::Name)
+            .or_else(|| statement::within(text))
+            .or_else(|| command::in_code(text));
         what.or_else(|| place::leads_to(text, key, self.outlook.looks)).map(Found::new)
     }
 
@@ -172,7 +174,7 @@ impl Look<'_> {
         }
         match place::of(key) {
             Place::Text => false,
-            Place::Other => !self.outlook.stores,
+            Place::Other | Place::Name => !self.outlook.stores,
             Place::Command => true,
         }
     }

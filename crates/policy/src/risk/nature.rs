@@ -203,7 +203,9 @@ pub(super) fn without_choice(declared: &ToolSecurity, name: &str) -> Nature {
             }
             (Kind::Manage, said) => (Some(said), Told::Description, false),
             // A verb that may be a noun gives way to the sentence.
-            (Kind::Look, said @ Kind::Change) if verb.sure => (Some(said), Told::Description, sure),
+            (Kind::Look, said @ Kind::Change) if verb.sure || !sure && begins_with_set(described) => {
+                (Some(said), Told::Description, sure)
+            }
             (Kind::Look, _) if sure => (Some(kind), Told::Name, sure),
             (_, said) if !sure && (verb.sure || said == Kind::Look) && said != Kind::Manage => {
                 (Some(said), Told::Description, verb.sure && said != Kind::Look)
@@ -231,6 +233,11 @@ pub(super) fn without_choice(declared: &ToolSecurity, name: &str) -> Nature {
         return Nature { kind: Some(Kind::Delete), told_by: Told::Description, ..found };
     }
     found
+}
+
+/// `Set values of a release` is an order, whatever nouns the name has.
+fn begins_with_set(described: &str) -> bool {
+    described.split_whitespace().next().is_some_and(|first| matches!(first, "Set" | "Sets" | "set" | "sets"))
 }
 
 /// Whether a word that an argument holds chooses something grave.

@@ -360,6 +360,7 @@ const PAIRED: &[(&str, &str, Kind)] = &[
         "package packages extension extensions plugin plugins chart helm app apk binary dependency software module addon",
         Kind::Run,
     ),
+    ("install", "server servers driver drivers firmware update updates", Kind::Run),
     (
         "run start trigger launch invoke call dispatch submit rerun execute exec",
         "workflow workflows pipeline pipelines job jobs playbook automation automations script scripts actor command \

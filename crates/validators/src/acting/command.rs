@@ -62,8 +62,8 @@ const REACHING: [&str; 20] = [
     "createobject(\"wscript.shell",
 ];
 
-/// What a text is, where it holds a command that is more than a look.
-pub(super) fn within(text: &str) -> Option<String> {
+/// What a text is, where it holds a command that is more than a look. A name may begin like one.
+pub(super) fn within(text: &str, is_name: bool) -> Option<String> {
     let mut piped = false;
     let mut begin = 0;
     for (count, piece) in text.split(SEPARATORS).enumerate().take(MAX_PIECES) {
@@ -71,7 +71,7 @@ pub(super) fn within(text: &str) -> Option<String> {
         if piped && INTERPRETERS.contains(&bare) {
             return Some("it pipes something into an interpreter".to_owned());
         }
-        if let Some(form) = form(bare) {
+        if let Some(form) = form(bare).filter(|_| count > 0 || !is_name) {
             let operators = form == Form::Plain && bare.len() < text.trim().len();
             let judged = if count == 0 && (operators || form == Form::Sure) { text } else { bare };
             // Nobody writes a substitution where no shell reads it.
@@ -158,7 +158,10 @@ fn form(piece: &str) -> Option<Form> {
             (Some(b'-'), Some(next)) => option |= next.is_ascii_alphanumeric() || next == b'-' && word.len() > 3,
             (Some(b'/' | b'~'), Some(_)) => path = true,
             _ => {
-                path |= word.starts_with("./") || word.starts_with("../") || word.contains("://") || word.contains('*')
+                path |= word.starts_with("./")
+                    || word.starts_with("../")
+                    || word.contains("://")
+                    || word.contains(['*', '='])
             }
         }
     }

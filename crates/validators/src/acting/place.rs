@@ -25,14 +25,16 @@ tables! {
         json xml csv yaml diff patch document documents doc docs subject reason explanation thought thoughts caption label labels \
         string str replacement answer answers observations observation facts fact memory memories rationale instructions prose email \
         template blob edits code source snippet example examples readme changelog find replace needle filter filters topic \
-        transcript details detail steps reply caption headline bio quote story footer header headers";
+        transcript details detail steps sample samples reply caption headline bio quote story footer header headers";
     /// Last words of keys for what is run.
     COMMANDS = "command commands cmd cmds cmdline commandline exec run script shell args argv arg entrypoint hook hooks \
         arguments flags bash powershell";
+    /// Last words of keys that name something: it may begin like a command.
+    NAMES = "name names column columns field fields key keys title tag tags category artist track album";
     /// What a tool stores or shows, in its name or in the first words of its description.
     STORED = "note notes memo memory memories file files document documents doc docs page pages comment comments issue issues \
-        ticket tickets message messages email emails mail draft drafts snippet snippets post posts wiki card cards task tasks todo \
-        todos thread threads reply review reviews journal knowledge entity entities observation observations gist \
+        ticket tickets message messages email emails mail draft drafts snippet snippets post posts wiki card cards todo todos \
+        thread threads reply review reviews journal knowledge entity entities observation observations gist \
         gists template templates prompt prompts thinking thought thoughts reminder reminders cell cells sheet slide slides block \
         blocks paragraph text texts diagram chart bookmark bookmarks article articles blog readme changelog report reports";
     /// What is dropped as a whole.
@@ -64,6 +66,8 @@ pub(super) enum Place {
     Command,
     /// A text.
     Text,
+    /// A name: what stands behind an operator counts.
+    Name,
     /// Nothing is known.
     Other,
 }
@@ -74,6 +78,7 @@ pub(super) fn of(key: &str) -> Place {
     match (last, key_role::of(key)) {
         ((_, true), _) | (_, Role::Command | Role::Commands | Role::CommandWords | Role::Script) => Place::Command,
         ((true, _), _) | (_, Role::Prose | Role::Content | Role::Code | Role::Query) => Place::Text,
+        _ if last_word(key, |last| NAMES.contains(last)) => Place::Name,
         _ => Place::Other,
     }
 }
@@ -103,7 +108,11 @@ fn last_word<T>(key: &str, is: impl Fn(&str) -> T) -> T {
 pub(super) fn stores_texts(name: &str, declared: &ToolSecurity) -> bool {
     let described = declared.subject.split('\n').nth(2).unwrap_or_default();
     let said = words(described).into_iter().take(MAX_SAID);
-    words(name).into_iter().chain(said).any(|word| STORED.contains(word.as_str()))
+    let name = words(name);
+    // A task that is created or changed is a text for people; one that is scheduled or registered may be run.
+    let has = |list: &[&str]| name.iter().any(|word| list.contains(&word.as_str()));
+    let is_todo = has(&["task", "tasks"]) && has(&["create", "update", "add", "edit"]);
+    is_todo || name.into_iter().chain(said).any(|word| STORED.contains(word.as_str()))
 }
 
 /// What lies where a path leads, if a person would want to know: secrets, and for a tool that may write what runs at every start.

@@ -48,7 +48,9 @@ pub(super) fn within(text: &str) -> Option<String> {
         "UPDATE" => has("SET"),
         "DETACH" => word(1) == "DELETE",
         "MATCH" => text.contains('(') && (has("DELETE") || has("SET") || has("REMOVE") || has("MERGE")),
-        "MUTATION" => text.contains('{'),
+        first if first.starts_with("MUTATION") => {
+            text["mutation".len()..].trim_start().starts_with(['{', '(']) || text.contains('{')
+        }
         "FLUSHALL" | "FLUSHDB" => upper.len() == 2,
         _ => false,
     };
