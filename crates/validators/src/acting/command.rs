@@ -147,7 +147,7 @@ fn form(piece: &str) -> Option<Form> {
     let program = program.rsplit('/').next().unwrap_or(program).to_ascii_lowercase();
     let is_small = begins.is_ascii_lowercase() || program.contains('-') || !begins.is_ascii_alphabetic();
     let plainly = is_small && PLAINLY.contains(program.as_str());
-    if !plainly && !(begins.is_ascii_lowercase() && shell::is_known_program(&program)) {
+    if !(plainly || begins.is_ascii_lowercase() && shell::is_known_program(&program)) {
         return None;
     }
     let (mut option, mut path, mut words) = (false, false, 0_usize);
