@@ -372,7 +372,7 @@ impl Kernel {
         }
         // A person who is asked has to know this first.
         let own = self.gate().options().own_files.clone();
-        own_files::touched(&own, attempt, scopes).await.or(found)
+        own_files::touched(&own, attempt, scopes).await.or(found).or_else(|| attempt.acting())
     }
 
     /// The same by validators and limits.

@@ -186,8 +186,12 @@ impl Found {
         let holds = |key: &&String| !found.cargo.carried.iter().any(|carried| *carried.key == ***key);
         let others: Vec<String> = declared.properties.iter().filter(holds).cloned().collect();
         let class = fallback::classify(name, &others);
-        let bare =
-            Self { class, nature: Some(by_statement(nature::without_choice(declared, name))), ..Self::default() };
+        // Only a choice can be made otherwise.
+        let unchosen = match nature.told_by {
+            Told::Choice(_) => by_statement(nature::without_choice(declared, name)),
+            _ => nature,
+        };
+        let bare = Self { class, nature: Some(unchosen), ..Self::default() };
         let eased = Some(Box::new(bare))
             .filter(|bare| bare.class != found.class || bare.nature != found.nature || !found.cargo.carried.is_empty());
         Self { bare: eased, ..found }
@@ -215,6 +219,12 @@ impl Found {
         // Nothing holds a query for an API to reading but the look at each call.
         carried(Carries::Statement).filter(|_| !self.cargo.reads).or_else(|| carried(Carries::Query))
     }
+}
+
+/// Whether a word that chooses what is done chooses something grave: `delete`, `unlock`, not `run` or `update`.
+#[must_use]
+pub fn is_grave_choice(word: &str) -> bool {
+    nature::chooses_grave(&fallback::words(word))
 }
 
 /// Weighs everything that is said of a tool. `mgp` is whether its server speaks MGP.

@@ -10,6 +10,7 @@ use switchboard_policy::risk::{OperatorWord, assess};
 use switchboard_policy::scope::missing_scopes;
 use switchboard_protocol::mgp::security::ToolSecurity;
 use switchboard_protocol::mgp::{ApprovalPolicy, DefaultPolicy, TrustLevel, ValidatorName};
+use switchboard_validators::acting::Outlook;
 use switchboard_validators::arguments::{self, Checks, NoWorld};
 use switchboard_wire::{Limits, Raw};
 
@@ -93,6 +94,15 @@ fn gate(criterion: &mut Criterion) {
         });
     });
     let operator = OperatorWord::default();
+    // What every call of a tool pays that nothing else is checked of.
+    let plain = ToolSecurity::of(&raw(r#"{"name":"put_thing","inputSchema":{"type":"object"}}"#.to_owned()));
+    let found = assess(&plain, "put_thing", &operator, TrustLevel::Standard, false);
+    let outlook = Outlook::of(&plain, "put_thing", &found, &operator, TrustLevel::Standard).expect("looked at");
+    let small =
+        raw(r#"{"owner":"octo","repo":"hello","path":"src/lib.rs","page":2,"label":"good first issue","draft":false}"#
+            .to_owned());
+    group.bench_function("values of a small call", |bencher| bencher.iter(|| outlook.question(&[], black_box(&small))));
+    group.bench_function("values of two kilobytes", |bencher| bencher.iter(|| outlook.question(&[], black_box(&call))));
     group.bench_function("one definition", |bencher| {
         bencher
             .iter(|| assess(&ToolSecurity::of(black_box(&tool)), "run_command", &operator, TrustLevel::Standard, true));

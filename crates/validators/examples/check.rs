@@ -10,6 +10,8 @@ use switchboard_policy::risk::{OperatorWord, assess};
 use switchboard_policy::{Finding, Verdict, path};
 use switchboard_protocol::mgp::TrustLevel;
 use switchboard_protocol::mgp::security::ToolSecurity;
+use switchboard_validators::acting::Outlook;
+use switchboard_validators::arguments;
 use switchboard_validators::code::{self, Language, Level};
 use switchboard_validators::screen::{self, Layer, Screening};
 use switchboard_validators::{network, shell};
@@ -61,7 +63,14 @@ fn check_risk(case: &Map<String, Value>) -> Value {
     let found = assess(&declared, name, &OperatorWord::default(), TrustLevel::Standard, false);
     let validators: Vec<_> = found.validators.iter().map(|one| one.as_str()).collect();
     let carried: Vec<_> = found.carried.iter().map(|one| format!("{}: {}", one.key, one.what.as_str())).collect();
+    let call =
+        case.get("arguments").and_then(|call| Raw::parse(call.to_string().into_bytes(), &Limits::default()).ok());
+    let acting = call.as_ref().and_then(|call| {
+        Outlook::of(&declared, name, &found, &OperatorWord::default(), TrustLevel::Standard)?.question(&[], call)
+    });
+    let asks = call.as_ref().map(|call| found.asks_about(&declared, call, arguments::only_reads).is_some());
     json!({
+        "acting": acting.map(|one| format!("{}: {}", one.pointer, one.finding)), "call_asked": asks,
         "id": case.get("id"), "risk": found.risk.as_str(), "asked": found.confirm.map(|reason| reason.as_str()),
         "validators": validators, "carried": carried, "why": found.reason, "eased": found.easing.is_some(),
     })
@@ -74,9 +83,7 @@ fn check(kind: &str, case: &Map<String, Value>) -> Verdict {
     match kind {
         "shell" => shell::check(input),
         "readonly" => shell::readonly(input),
-        "sql" => {
-            switchboard_validators::arguments::check_statement(input, case.get("readonly") == Some(&Value::Bool(true)))
-        }
+        "sql" => arguments::check_statement(input, case.get("readonly") == Some(&Value::Bool(true))),
         "network" => check_network(input, case.get("resolve").and_then(Value::as_object)),
         "path" => {
             let scope = path::Scope::new(&["/project/**", "/tmp/**"], &["**/.env", "**/secrets/**"], "/project");

@@ -44,6 +44,7 @@ use crate::code::Level;
 use crate::percent;
 use crate::shell::Understood;
 
+pub(crate) use command::line as command_line;
 pub use dial::check_metadata;
 pub use dial::{Dialer, Dialing};
 pub use folders::absolute_among;

@@ -63,6 +63,11 @@ pub(crate) fn hostile(command: &str) -> Verdict {
     check_at(command, 0)
 }
 
+/// Whether a program of this name is in the table of what is known.
+pub(crate) fn is_known_program(name: &str) -> bool {
+    known::has(name)
+}
+
 /// Whether a variable of the environment decides what runs.
 pub(crate) fn decides(name: &str) -> bool {
     variables::check_assignment(name, "/").is_err()

@@ -165,3 +165,23 @@ fn what_is_carried_is_judged_as_what_it_is() {
     assert_eq!((statement.1.risk, statement.1.confirm), (Risk::Safe, None), "{}", statement.1.reason);
     assert!(refused(&statement, "question", "delete from users") && !refused(&statement, "question", "select 1"));
 }
+
+#[test]
+fn what_sends_by_its_arguments_is_asked_about_whatever_it_is_given() {
+    let raw = |text: &str| Raw::parse(text.to_owned(), &Limits::default()).expect("valid JSON");
+    for (name, description, arguments, call) in [
+        ("relay", "Relays", &[("recipient", ""), ("message", "")][..], r#"{"recipient":"ann","message":"hi"}"#),
+        ("send_http1_request", "Issues it", &[("content", ""), ("host", "")], r#"{"content":"GET / HTTP/1.1"}"#),
+    ] {
+        let (said, found) = with_arguments(name, description, arguments);
+        assert_eq!(found.confirm, Some(ConfirmReason::Dangerous), "{name}: {}", found.reason);
+        assert!(found.asks_about(&said, &raw(call), only_reads).is_some(), "{name}");
+    }
+    // On a screen, looking at it asks nobody.
+    let (said, found) = tool(
+        r#"{"name":"computer","description":"Use a mouse and keyboard to interact with a computer","inputSchema":{"type":"object",
+        "properties":{"action":{"type":"string","enum":["key","type","screenshot"]},"text":{"type":"string"}}}}"#,
+    );
+    assert!(found.asks_about(&said, &raw(r#"{"action":"type","text":"ls"}"#), only_reads).is_some());
+    assert!(found.asks_about(&said, &raw(r#"{"action":"screenshot"}"#), only_reads).is_none());
+}

@@ -10,7 +10,7 @@ use switchboard_policy::risk::ConfirmReason;
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::metadata::Metadata;
 use switchboard_store::Digest;
-use switchboard_validators::arguments;
+use switchboard_validators::arguments::{self, Violation};
 use switchboard_wire::{Edit, Id, Object, Raw, Refusal, Request};
 
 use super::passage::Subject;
@@ -339,6 +339,12 @@ impl Attempt<'_> {
             return assessment.confirm;
         }
         assessment.asks_about(security, &self.arguments(), arguments::only_reads)
+    }
+
+    /// What of it acts though nothing about its tool says so: a person is asked.
+    pub(super) fn acting(&self) -> Option<Violation> {
+        let outlook = self.policy.outlook().filter(|_| self.subject == Subject::Tool)?;
+        outlook.question(self.policy.text_arguments(), &self.arguments())
     }
 
     /// All that the server would act upon: what a person agrees to, and what is put on record.

@@ -95,7 +95,7 @@ tables! {
     KEYS = "keystrokes keystroke hotkey shortcut sendkeys key_sequence key_combination";
     /// Signs that what is typed goes to a page or an app, and not to something that runs it.
     PAGES = "browser page pages element elements selector ref uid tab web puppeteer playwright chrome xpath css locator \
-     form field focused dom website mobile android ios device app webpage ui phone pageid page_id input_field textbox tabid";
+     form field focused dom website app webpage ui pageid page_id input_field textbox tabid";
     /// Arguments that are something else, whatever is said of them: `the directory in which the command runs`.
     OTHERS = "cwd dir directory workdir working_directory path file filename timeout session session_id user username \
      host hostname container namespace pod env environment description reason title label format encoding language lang name id \
@@ -152,6 +152,14 @@ tables! {
         python_script page_function";
     /// Arguments beside a command: its words.
     WORDS_BESIDE = "args argv arguments cmd_args command_args flags parameters";
+    /// What can only be handed to a program behind its own words.
+    WORDS_MORE = "additional_args extra_args additional_arguments extra_arguments additional_flags extra_flags cli_args cli_flags \
+        raw_args custom_args additional_options extra_options module_args command_line_args command_line_arguments";
+    /// What takes lines and runs them, as the description of an argument says; how it comes to it; and what only speaks of one.
+    RUNS_LINES = "sh bash zsh dash shell powershell pwsh subprocess interpreter popen";
+    HANDED = "handed passed given piped fed run runs executed interpreted evaluated spawned via through";
+    /// What a shell is given, as the first sentence of a tool says: `a shell task`.
+    OF_SHELLS = "task tasks job jobs line lines snippet snippets payload one hook hooks";
     /// Names that consist of nothing but such words.
     ONLY_RUNNING = "run exec execute launch spawn invoke do start tool mcp the a it ejecutar executer ausführen";
     /// What something that runs everything may call what it is given.
@@ -344,12 +352,16 @@ impl Tool<'_> {
         let described = declared.subject.split('\n').nth(2).unwrap_or_default();
         let first = described.split(['.', ';', '\n']).next().unwrap_or_default();
         let sentence: Vec<String> = words(first).into_iter().take(14).collect();
-        let Some(at) = sentence.iter().take(6).position(|word| RUNNING.contains(word.as_str())) else {
-            return Vec::new();
+        let of_shell =
+            sentence.windows(2).any(|pair| SHELLS.contains(pair[0].as_str()) && OF_SHELLS.contains(pair[1].as_str()));
+        let at = match sentence.iter().take(6).position(|word| RUNNING.contains(word.as_str())) {
+            Some(at) => at,
+            None if of_shell && !self.looks => 0,
+            None => return Vec::new(),
         };
         let object = |list: &Set| sentence[at + 1..].iter().take(6).any(|word| list.contains(word.as_str()));
         let evaluates = EVALUATING.contains(sentence[at].as_str());
-        let what = if !evaluates && object(&COMMANDS) {
+        let what = if !evaluates && (object(&COMMANDS) || of_shell) {
             Carries::Command
         } else if !evaluates && object(&CODES) || evaluates && (object(&CODES) || self.says(&OF_PROGRAMS)) {
             Carries::Code
@@ -390,7 +402,11 @@ impl Tool<'_> {
         let lists = LISTING.iter().any(|phrase| argument.says.to_lowercase().contains(phrase));
         let asian = ["命令", "コマンド", "명령"].iter().any(|word| argument.says.contains(word))
             && ["执行", "运行", "実行", "실행", "運行"].iter().any(|word| argument.says.contains(word));
-        if !lists && (starts(&COMMANDS) && (says(&RUNNING) || says(&SHELLS)) || asian) {
+        let handed = all.windows(4).any(|near| {
+            let at = near.iter().position(|word| HANDED.contains(word.as_str()));
+            at.is_some_and(|at| near[at + 1..].iter().any(|word| RUNS_LINES.contains(word.as_str())))
+        });
+        if !lists && (starts(&COMMANDS) && (says(&RUNNING) || says(&SHELLS)) || asian || handed) {
             return Some(Carries::Command);
         }
         if self.is_typed(&key, last, begins(&TYPED), &all) {
@@ -502,6 +518,9 @@ impl Tool<'_> {
         }
         if WORDS_BESIDE.contains(key) && self.has_name(&PROGRAMS_NAMED) && (self.runs() || self.name.len() == 1) {
             return true;
+        }
+        if WORDS_MORE.contains(key) {
+            return self.runs() || !self.looks;
         }
         if self.looks {
             return false;

@@ -52,11 +52,14 @@ impl Choice {
             if self.is_method {
                 matches!(word.to_ascii_uppercase().as_str(), "GET" | "HEAD" | "OPTIONS")
             } else {
-                nature::of_word(&words(&word)) == Some(Kind::Look)
+                nature::of_word(&words(&word)) == Some(Kind::Look) || SEEING.contains(&word.as_str())
             }
         })
     }
 }
+
+/// Choices of tools for a screen that only look at it.
+const SEEING: [&str; 5] = ["screenshot", "cursor_position", "mouse_move", "scroll", "zoom"];
 
 /// Last words of keys that choose what is done.
 const CHOOSING: [&str; 12] = [

@@ -27,11 +27,29 @@ const FINAL: &[&str] = &[
     "permanently remov",
     "permanently destroy",
     "permanently eras",
+    "permanently wip",
+    "permanently clos",
+    "cannot be recovered",
+    "can't be recovered",
+    "cannot be restored",
+    "unrecoverabl",
+    "will be lost",
+    "be permanently lost",
+    "data loss",
+    "loss of data",
+    "destructive",
 ];
+/// What stands in front of such words where they are taken back: `non-destructive`, `without data loss`.
+const TAKEN_BACK: &[&str] =
+    &["non", "not", "no", "never", "without", "isn't", "avoid", "avoids", "prevent", "prevents"];
 
 tables! {
     /// Verbs that leave no doubt that they are verbs, so that what stands behind is what is looked at.
     PLAINLY_LOOKING = "get describe show retrieve fetch read inspect view count lookup obtain";
+    /// Open verbs that are nobody's object where a name begins with them: `set_values`, `reset_stats`.
+    ACTS = "set reset clear empty stop pause resume suspend disable block unblock push pull drop drain flush trash restore migrate \
+        install submit start launch trigger persist revert undo redo switch cancel close lock merge refresh reload sync type \
+        press fill focus archive mark pin mute split join rebase upgrade downgrade rotate make store import open";
     /// Words that join two verbs.
     JOINING = "and or then und oder y o et ou e";
     /// Words in front of the verb of a sentence.
@@ -51,6 +69,23 @@ tables! {
         whitelist blocklist";
     /// Words that a tool may be told to do, where they can be nothing but verbs.
     TOLD_TO_DELETE = "drop destroy wipe truncate";
+    TOLD_TO_OPEN = "unlock disarm";
+    TOLD_TO_STOP = "drain suspend deactivate ban";
+    /// What is a secret where a name ends with it; and halves of such.
+    SECRETS = "secret secrets password passwords passwd passphrase passphrases credential credentials otp totp apikey";
+    HALF_SECRETS = "api private access secret";
+    /// Words behind which a name goes on with where or whose it is.
+    BEHIND = "by from of for in at with to value values";
+    /// Verbs that hand out what they look at.
+    HANDING_OUT = "get read retrieve fetch show view obtain reveal";
+    /// Words of names for typing; what has keys and is no page; and signs of a page.
+    KEYED = "type types keys keyboard keystroke keystrokes hotkey hotkeys sendkeys typewrite keypress key";
+    KEYED_THINGS = "desktop computer machine keyboard device terminal window windows application applications nvim vim neovim emacs \
+        editor focused mobile android ios phone emulator simulator os system active hid vnc rdp kvm tmux";
+    PAGES = "browser browsers page pages webpage web website tab chrome chromium puppeteer playwright selenium dom selector uid \
+        html form";
+    /// What an argument may choose that presses keys.
+    KEYS_CHOSEN = "type key keys hotkey press keypress keystroke typewrite write";
     /// Arguments that choose what a tool does.
     CHOOSING = "action actions operation operations op subcommand mode verb method command";
     /// Arguments that say where a tool that reads writes what it read.
@@ -127,8 +162,13 @@ pub(super) fn of(declared: &ToolSecurity, name: &str) -> Nature {
     }
     let name_words = words(name);
     let requested = by_request(declared, &name_words);
+    let pressed = || {
+        let at = declared.arguments.iter().position(chooses_keys)?;
+        presses_keys(declared, &name_words).then_some((Told::Choice(at), Kind::Press))
+    };
     let chosen = requested
-        .or_else(|| by_choice(&declared.arguments, &name_words, found.looks()))
+        .or_else(pressed)
+        .or_else(|| by_choice(declared, &name_words, found.looks()))
         .or_else(|| by_recipient(declared, &name_words, found));
     match chosen {
         Some((told_by, kind)) => Nature { kind: Some(kind), told_by, ..found },
@@ -163,7 +203,9 @@ pub(super) fn without_choice(declared: &ToolSecurity, name: &str) -> Nature {
             }
             (Kind::Manage, said) => (Some(said), Told::Description, false),
             // A verb that may be a noun gives way to the sentence.
-            (Kind::Look, said @ Kind::Change) if verb.sure => (Some(said), Told::Description, sure),
+            (Kind::Look, said @ Kind::Change) if verb.sure || !sure && begins_with_set(described) => {
+                (Some(said), Told::Description, sure)
+            }
             (Kind::Look, _) if sure => (Some(kind), Told::Name, sure),
             (_, said) if !sure && (verb.sure || said == Kind::Look) && said != Kind::Manage => {
                 (Some(said), Told::Description, verb.sure && said != Kind::Look)
@@ -182,12 +224,67 @@ pub(super) fn without_choice(declared: &ToolSecurity, name: &str) -> Nature {
     if found.grave().is_some() {
         return found;
     }
+    if !declared.arguments.iter().any(chooses_keys) && presses_keys(declared, &name_words) {
+        return Nature { kind: Some(Kind::Press), told_by: Told::Description, ..found };
+    }
     let lower = described.to_lowercase();
     let trifling = name_words.iter().any(|word| TRIFLES.contains(word.as_str()));
-    if !found.looks() && !trifling && FINAL.iter().any(|phrase| lower.contains(phrase)) {
+    if !found.looks() && !trifling && FINAL.iter().any(|phrase| says_finally(&lower, phrase)) {
         return Nature { kind: Some(Kind::Delete), told_by: Told::Description, ..found };
     }
     found
+}
+
+/// `Set values of a release` is an order, whatever nouns the name has.
+fn begins_with_set(described: &str) -> bool {
+    described.split_whitespace().next().is_some_and(|first| matches!(first, "Set" | "Sets" | "set" | "sets"))
+}
+
+/// Whether a word that an argument holds chooses something grave.
+pub(super) fn chooses_grave(word: &[String]) -> bool {
+    let told = |list: &Set| word.first().is_some_and(|first| list.contains(first.as_str()));
+    told(&TOLD_TO_DELETE)
+        || told(&TOLD_TO_STOP)
+        || told(&TOLD_TO_OPEN)
+        || of_name(word).is_some_and(|(kind, sure)| sure && kind.is_grave() && kind != Kind::Run)
+}
+
+/// Whether it types or presses keys, and not on a page in a browser: what has the keyboard may be a terminal.
+fn presses_keys(declared: &ToolSecurity, name: &[String]) -> bool {
+    let mut parts = declared.subject.split('\n').skip(1);
+    let (title, described) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    let said: Vec<String> = words(title).into_iter().chain(words(described).into_iter().take(MOST_WORDS)).collect();
+    let has = |words: &[String], list: &Set| words.iter().any(|word| list.contains(word.as_str()));
+    let on_page = has(name, &PAGES)
+        || has(&said, &PAGES)
+        || declared.properties.iter().any(|key| has(&words(key), &PAGES) || key == "ref" || key == "element");
+    let controls = |word: &str| name.iter().any(|own| own == word);
+    let verbs = has(name, &KEYED) || controls("control") && controls("character");
+    // `computer`: the description alone tells.
+    let told = || {
+        has(name, &KEYED_THINGS)
+            && said.iter().any(|word| matches!(word.as_str(), "keyboard" | "keystrokes" | "keypresses"))
+    };
+    let named = verbs && (has(name, &KEYED_THINGS) || has(&said, &KEYED_THINGS));
+    // `list_keys` of a device, `type` of a window.
+    let looks = of_name(name).is_some_and(|(kind, sure)| kind == Kind::Look && sure);
+    !looks && !on_page && (named || told() && of_name(name).is_none_or(|(kind, _)| kind != Kind::Look))
+}
+
+/// Whether it is an argument that may choose to press keys.
+fn chooses_keys(argument: &Argument) -> bool {
+    let key = words(&argument.name);
+    key.last().is_some_and(|last| CHOOSING.contains(last.as_str()))
+        && argument.words.iter().any(|word| KEYS_CHOSEN.contains(word.as_str()))
+}
+
+/// Whether a text says these words of what the tool does, and does not take them back.
+fn says_finally(text: &str, phrase: &str) -> bool {
+    text.match_indices(phrase).any(|(at, _)| {
+        let before = text[..at].trim_end_matches(|c: char| !c.is_alphanumeric());
+        let word = before.rsplit(|c: char| c.is_whitespace() || c == '(').next().unwrap_or_default();
+        !TAKEN_BACK.contains(&word) && !text[at..].starts_with("data loss prevention")
+    })
 }
 
 /// What one word says that an argument may be, as `delete` or `listAll`.
@@ -205,6 +302,11 @@ fn of_name(name: &[String]) -> Option<(Kind, bool)> {
     let name = &name[..name.len().min(MOST_WORDS)];
     if let Some(kind) = name.iter().find_map(|word| verbs::within(word)) {
         return Some((kind, true));
+    }
+    if let [only] = name
+        && matches!(only.as_str(), "make" | "build")
+    {
+        return Some((Kind::Run, true));
     }
     let found = verbs_of(name);
     let sure = found.iter().find(|(_, verb)| verb.sure).copied();
@@ -226,8 +328,10 @@ fn of_name(name: &[String]) -> Option<(Kind, bool)> {
     if verb.kind == Kind::Add && joins && found.iter().any(|(_, other)| other.sure && other.kind == Kind::Change) {
         return Some((Kind::Change, true));
     }
-    // `message_info`, `order_history`: an open word in front of one that looks is the object.
-    let last = found.last().filter(|(place, last)| !verb.sure && *place + 1 == name.len() && last.kind == Kind::Look);
+    // `message_info`, `order_history`: an open word in front of one that looks is the object, unless nobody has such a thing.
+    let acts = at == 0 && ACTS.contains(name[0].as_str());
+    let ends = |place: usize, last: Verb| place + 1 == name.len() && last.kind == Kind::Look;
+    let last = found.last().filter(|(place, last)| !verb.sure && !acts && ends(*place, *last));
     match last {
         // `post_status` may be either.
         Some(_) if verb.kind.is_grave() && at == 0 => None,
@@ -250,8 +354,24 @@ fn of_looking(name: &[String], found: &[(usize, Verb)], at: usize, verb: Verb) -
     });
     match joined.or(last) {
         Some((_, other)) => (grave(name, found).unwrap_or_else(|| softened(other.kind)), true),
+        None if hands_out_secrets(name, at) => (Kind::Reveal, true),
         None => (Kind::Look, verb.sure),
     }
+}
+
+/// Whether what is looked at is a secret itself: `read_secret`, `password_read`, `get_api_key_by_id`; not `list_secrets`, and not
+/// what is only about one (`get_password_policy`).
+fn hands_out_secrets(name: &[String], at: usize) -> bool {
+    if !HANDING_OUT.contains(name[at].as_str()) {
+        return false;
+    }
+    let ends = at + 1 == name.len();
+    let object = if ends { &name[..at] } else { &name[at + 1..] };
+    let end = object.iter().position(|word| BEHIND.contains(word.as_str())).unwrap_or(object.len());
+    let Some((last, front)) = object[..end].split_last() else { return false };
+    let half = matches!(last.as_str(), "key" | "keys")
+        && front.last().is_some_and(|word| HALF_SECRETS.contains(word.as_str()));
+    half || SECRETS.contains(last.as_str())
 }
 
 /// The grave thing that a name speaks of, where it is not one that looks.
@@ -363,7 +483,13 @@ fn of_description(text: &str, name: &[String]) -> Option<Verb> {
         None => (start..words.len()).find_map(|at| Some((at, known(at).filter(|verb| verb.sure)?)))?,
     };
     if HELPING.contains(words[at].as_str()) {
-        let behind = (at + 1..words.len().min(at + 7)).find_map(known);
+        if let Some(kind) = paired_behind(&words[at..]).filter(|kind| *kind == Kind::Stop && at == start) {
+            return Some(Verb { kind, sure: true });
+        }
+        // `Runs a list of operations`: a list is none that lists.
+        let is_list =
+            |at: usize| matches!(words[at].as_str(), "list" | "lists") && matches!(words[at - 1].as_str(), "a" | "the");
+        let behind = (at + 1..words.len().min(at + 7)).filter(|at| !is_list(*at)).find_map(known);
         return behind.or(Some(Verb { kind: Kind::Manage, sure: false }));
     }
     if !verb.kind.is_grave() {
@@ -421,6 +547,15 @@ fn by_request(declared: &ToolSecurity, name: &[String]) -> Option<(Told, Kind)> 
         let outermost = declared.properties.contains(&argument.name);
         if outermost { words(&argument.name).join("_") } else { String::new() }
     };
+    // `send_http1_request`: the whole request is one text.
+    let has = |wanted: &str| name.iter().any(|word| word == wanted);
+    let speaks = name.iter().any(|word| word.starts_with("http") || word == "raw");
+    let whole =
+        arguments.iter().any(|argument| matches!(key(argument).as_str(), "content" | "request" | "raw_request"));
+    let looks = name.first().is_some_and(|first| verbs::of(first).is_some_and(|verb| verb.kind == Kind::Look));
+    if speaks && (has("request") || has("requests")) && !looks && whole {
+        return Some((Told::Name, Kind::Request));
+    }
     if !arguments.iter().any(|argument| TARGETS.contains(key(argument).as_str())) {
         return None;
     }
@@ -447,21 +582,25 @@ fn by_recipient(declared: &ToolSecurity, name: &[String], found: Nature) -> Opti
 }
 
 /// The gravest of the words that an argument may choose what is done with.
-fn by_choice(arguments: &[Argument], name: &[String], looks: bool) -> Option<(Told, Kind)> {
-    arguments.iter().enumerate().find_map(|(at, argument)| {
+fn by_choice(declared: &ToolSecurity, name: &[String], looks: bool) -> Option<(Told, Kind)> {
+    let described = declared.subject.split('\n').nth(2).unwrap_or_default();
+    declared.arguments.iter().enumerate().find_map(|(at, argument)| {
         let key = words(&argument.name);
         if !key.last().is_some_and(|last| CHOOSING.contains(last.as_str())) {
             return None;
         }
         let listed = if argument.words.is_empty() && !argument.closed && !looks {
-            quoted(&argument.says)
+            // Where nothing is said of it, the description of the tool may list what it does.
+            if argument.says.is_empty() { bracketed(described) } else { quoted(&argument.says) }
         } else {
             argument.words.clone()
         };
         // `git reset --hard` throws work away, and so does `drop` whatever stands behind it.
         let lost = |word: &String| {
             let told = words(word).first().is_some_and(|first| TOLD_TO_DELETE.contains(first.as_str()));
-            (told || word.eq_ignore_ascii_case("hard")).then_some((Kind::Delete, true))
+            let stopped = || words(word).first().is_some_and(|first| TOLD_TO_STOP.contains(first.as_str()));
+            let kind = if told || word.eq_ignore_ascii_case("hard") { Some(Kind::Delete) } else { None };
+            kind.or_else(|| stopped().then_some(Kind::Stop)).map(|kind| (kind, true))
         };
         let kinds =
             listed.iter().filter_map(|word| lost(word).or_else(|| of_name(&words(word)).filter(|(_, sure)| *sure)));
@@ -469,6 +608,11 @@ fn by_choice(arguments: &[Argument], name: &[String], looks: bool) -> Option<(To
         let grave = kinds.map(|(kind, _)| kind).find(|kind| kind.is_grave() && *kind != Kind::Run);
         grave.filter(|kind| !(trifling && *kind == Kind::Delete)).map(|kind| (Told::Choice(at), kind))
     })
+}
+
+/// The words of a text that stand in brackets.
+fn bracketed(text: &str) -> Vec<String> {
+    text.split('(').skip(1).filter_map(|part| part.split_once(')')).flat_map(|(list, _)| words(list)).collect()
 }
 
 /// The words of a text that stand in quotes of any kind, or in a list behind a colon.

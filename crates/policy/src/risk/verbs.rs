@@ -52,6 +52,14 @@ pub(super) enum Kind {
     Grant,
     /// Sends whatever request it is told to.
     Request,
+    /// Sends files to another machine.
+    Export,
+    /// Hands out secrets.
+    Reveal,
+    /// Decides what may be done later.
+    Govern,
+    /// Types or presses keys where no page takes them: on a desktop, a device, in an editor.
+    Press,
 }
 
 impl Kind {
@@ -67,6 +75,10 @@ impl Kind {
                 | Self::Publish
                 | Self::Grant
                 | Self::Request
+                | Self::Export
+                | Self::Reveal
+                | Self::Govern
+                | Self::Press
         )
     }
 
@@ -85,6 +97,10 @@ impl Kind {
             Self::Publish => "publishes or deploys",
             Self::Grant => "gives or takes rights",
             Self::Request => "sends requests that may change something",
+            Self::Export => "sends files to another machine",
+            Self::Reveal => "hands out secrets",
+            Self::Govern => "changes what may be done later",
+            Self::Press => "types or presses keys",
         }
     }
 }
@@ -138,14 +154,14 @@ const SURE: &[(Kind, &str)] = &[
     (
         Kind::Delete,
         "delete remove destroy erase purge wipe truncate unlink uninstall expunge shred del rm rmdir prune discard \
-         obliterate deregister unregister flushdb flushall hdel xdel zrem srem lrem ltrim cleanup \
+         obliterate deregister unregister nuke factoryreset flushdb flushall hdel xdel zrem srem lrem ltrim cleanup \
          löschen loeschen entfernen vernichten eliminar borrar quitar suprimir supprimer effacer enlever détruire \
          detruire eliminare cancellare rimuovere excluir apagar remover deletar удалить стереть verwijderen wissen usuń \
          usun radera hapus elimina borra supprime efface löscht entfernt exclui deleta cancella",
     ),
     (
         Kind::Stop,
-        "kill terminate shutdown reboot restart poweroff halt rollback evict decommission deprovision failover \
+        "kill terminate shutdown reboot restart poweroff halt rollback evict decommission deprovision failover deactivate seal unseal cordon detonate quarantine \
          beenden herunterfahren terminar matar arrêter arreter terminare spegnere остановить завершить beëindigen",
     ),
     (
@@ -179,7 +195,7 @@ const OPEN: &[(Kind, &str)] = &[
         "status info information stats statistics history log logs report reports details detail overview summary \
          schema metadata help docs documentation version versions health tree content contents outline usage audit \
          weather forecast autocomplete geocode geocoding directions elevation distance insights trends analytics quote \
-         price prices metrics profile profiles output result results tail hello keys values fields columns tables indexes \
+         price prices metrics profile profiles output result results tail hello values fields columns tables indexes \
          snapshot echo sum learn guide grep research explore",
     ),
     (
@@ -195,7 +211,10 @@ const OPEN: &[(Kind, &str)] = &[
          pause resume suspend disable block unblock merge push pull stash trash drop rotate drain flush \
          train solve crop rotate flip filter",
     ),
-    (Kind::Touch, "type press fill select focus keyboard mouse key cursor zoom screenshot pinch"),
+    (
+        Kind::Touch,
+        "type press fill select focus keyboard mouse key keys keystroke keystrokes cursor zoom screenshot pinch",
+    ),
     (Kind::Manage, "admin action actions operation operations management api call service process"),
     (Kind::Run, "run eval"),
     (Kind::Send, "email mail message sms dm"),
@@ -225,13 +244,42 @@ const WITHIN: &[(Kind, &str)] = &[
 const PAIRED: &[(&str, &str, Kind)] = &[
     (
         "stop restart reset restore disable deactivate suspend scale pause upgrade downgrade detach unassign cordon taint \
-         patch rollout rebuild recreate reinstall reimage reprovision recycle reconfigure drain",
-        "server servers instance instances vm vms machine machines guest container containers node nodes cluster clusters \
+         patch rollout rebuild recreate reinstall reimage reprovision recycle reconfigure drain hibernate freeze isolate",
+        "project projects farm fleet engine broker endpoint endpoints replica replicas shard shards agent agents \
+         server servers instance instances vm vms machine machines guest container containers node nodes cluster clusters \
          service services deployment deployments pod pods droplet droplets dyno dynos database db app application system \
          computer host stack environment daemonset statefulset process processes kubectl network firewall protection device \
          workload site website domain dns disk volume vpc gateway tenant",
         Kind::Stop,
     ),
+    (
+        "block ban lock disable suspend deactivate kick mute quarantine isolate disconnect",
+        "user users account accounts member members client clients employee employees customer customers device devices \
+         player players host hosts card cards sim",
+        Kind::Grant,
+    ),
+    (
+        "disable remove bypass deactivate",
+        "mfa 2fa totp authentication encryption antivirus defender auditing logging",
+        Kind::Grant,
+    ),
+    ("forget expire", "snapshot snapshots backup backups", Kind::Delete),
+    (
+        "start unlock open honk",
+        "car vehicle engine trunk frunk motor pump valve heater oven boiler irrigation sprinkler drone robot",
+        Kind::Stop,
+    ),
+    ("arm disarm", "alarm alarms security system panel", Kind::Stop),
+    ("takeoff land fly", "drone", Kind::Stop),
+    (
+        "accept approve settle concede",
+        "dispute disputes claim claims chargeback offer offers quote liability loan",
+        Kind::Pay,
+    ),
+    ("fulfill fulfil ship", "order orders", Kind::Pay),
+    ("activate enable", "plugin plugins extension extensions addon addons module modules theme", Kind::Run),
+    ("save store write set add insert update import create", "vba macro macros vbscript applescript", Kind::Run),
+    ("enqueue queue schedule register", "workflow workflows job jobs script scripts cron command commands", Kind::Run),
     ("resize", "instance instances vm vms cluster clusters droplet droplets disk volume database db", Kind::Stop),
     ("power turn switch", "off cycle down", Kind::Stop),
     (
@@ -312,13 +360,16 @@ const PAIRED: &[(&str, &str, Kind)] = &[
         "package packages extension extensions plugin plugins chart helm app apk binary dependency software module addon",
         Kind::Run,
     ),
+    ("install", "server servers driver drivers firmware update updates", Kind::Run),
     (
         "run start trigger launch invoke call dispatch submit rerun execute exec",
         "workflow workflows pipeline pipelines job jobs playbook automation automations script scripts actor command \
          commands code shell process program lambda function functions container macro notebook cell procedure migration \
-         migrations pod pods image vm deployment deployments build release cli rpc",
+         migrations pod pods image vm deployment deployments build release cli rpc exploit exploits payload binary executable \
+         programs",
         Kind::Run,
     ),
+    ("run execute exec", "module modules project app application game scene action hoc attack target", Kind::Run),
     ("send issue", "command commands", Kind::Run),
     ("eval evaluate", "ruby python js javascript typescript lua perl php code script snippet", Kind::Run),
     ("invoke", "operation operations method methods", Kind::Run),
@@ -341,6 +392,21 @@ const PAIRED_IN_NAMES: &[(&str, &str, Kind)] = &[
     ("subscribe upgrade", "plan plans tier", Kind::Pay),
     ("start launch activate resume create", "campaign campaigns ad ads adset", Kind::Pay),
     ("force", "push", Kind::Publish),
+    ("post create add start trigger", "dag", Kind::Run),
+    ("set update write change edit", "config configuration", Kind::Govern),
+    ("sync", "application applications app cluster production", Kind::Publish),
+    ("write set force", "coil coils register registers plc", Kind::Stop),
+    ("start", "print", Kind::Stop),
+    ("set", "leverage margin", Kind::Pay),
+    ("leave", "chat group channel guild server organization org team workspace", Kind::Grant),
+    ("update change toggle", "flag flags", Kind::Publish),
+    ("upload put copy transfer", "ssh sftp ftp scp", Kind::Export),
+    ("function lambda worker", "code", Kind::Run),
+    (
+        "reveal decrypt export dump",
+        "secret secrets password passwords credential credentials key keys vault",
+        Kind::Reveal,
+    ),
     ("assume", "role identity", Kind::Grant),
     ("enable disable allow open", "public anonymous", Kind::Grant),
     ("expire", "key keys", Kind::Delete),
@@ -354,7 +420,7 @@ const PAIRED_IN_NAMES: &[(&str, &str, Kind)] = &[
     ("create add update set", "subscription subscriptions callback forwarding", Kind::Send),
     // What is paid for by the hour.
     (
-        "create provision launch",
+        "create provision launch clone",
         "droplet droplets vm vms instance instances cluster clusters nodepool autoscaling",
         Kind::Pay,
     ),

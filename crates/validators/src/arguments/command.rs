@@ -114,7 +114,7 @@ pub(super) fn assignment(word: &str) -> Option<(&str, &str)> {
 }
 
 /// The command line that stands for these words.
-pub(super) fn line(words: &[String]) -> String {
+pub(crate) fn line(words: &[String]) -> String {
     let mut line = String::new();
     let finds = words.iter().any(|word| matches!(word.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir"));
     for word in words {

@@ -407,6 +407,11 @@ pub(super) fn may_hold_secrets(path: &str) -> bool {
 }
 
 /// Whether what is written to a place decides what runs later.
+/// Whether the table has a program of this name.
+pub(super) fn has(program: &str) -> bool {
+    table::has(program)
+}
+
 pub(super) fn place_decides(path: &str) -> bool {
     decisive::decides(path) || special::names_deciding(path)
 }

@@ -72,6 +72,11 @@ impl Understood {
     }
 }
 
+/// Whether the table has a program of this name.
+pub(super) fn has(program: &str) -> bool {
+    INDEX.lines.contains_key(program)
+}
+
 /// A set of options that several commands have.
 pub(super) fn options(set: &str) -> Option<&'static str> {
     INDEX.sets.get(set).copied()
