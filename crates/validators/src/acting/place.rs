@@ -120,7 +120,8 @@ pub(super) fn leads_to(text: &str, key: &str, looks: bool) -> Option<String> {
     if !text.contains('/') || text.len() > 1024 || !is_path(key) {
         return None;
     }
-    if shell::holds_secrets(text) {
+    // Everybody reads the list of users.
+    if shell::holds_secrets(text) && !text.ends_with("/etc/passwd") {
         return Some(format!("`{text}` holds secrets"));
     }
     let name = text.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();

@@ -139,7 +139,7 @@ async fn a_running_call_ends_with_whatever_it_rests_on() {
         let narrowed = switchboard_store::AccessEntry { scopes, ..entry("bob", "files", None, true) };
         house.office().grant_access(narrowed).await.unwrap();
     };
-    let calling = tokio::time::timeout(SOON, bob.call("hang", json!({"path": "/etc/shadow"})));
+    let calling = tokio::time::timeout(SOON, bob.call("hang", json!({"path": "/etc/hosts"})));
     let (called, ()) = tokio::join!(calling, narrowing);
     assert!(called.expect("it ends").is_err());
     // The token that it was called with.
