@@ -71,6 +71,8 @@ pub struct ServerPolicy {
     pub prompts: HashMap<String, PromptPolicy>,
     /// Tools that nobody can use, by the server's own names.
     pub disabled: HashSet<String>,
+    /// The only tools that can be used, by the server's own names; all of them if absent.
+    pub only_tools: Option<HashSet<String>>,
     /// Tools that are shown and called in another form, by the server's own names.
     pub curated: HashMap<String, Arc<Curated>>,
     /// Tools whose arguments are, or are not, held against their schema, whatever holds for the others.
@@ -152,6 +154,7 @@ impl Default for ServerPolicy {
             text_arguments: HashMap::new(),
             prompts: HashMap::new(),
             disabled: HashSet::new(),
+            only_tools: None,
             curated: HashMap::new(),
             schemas: HashMap::new(),
             code_levels: HashMap::new(),

@@ -180,6 +180,7 @@ fn policy(server: &Server, settings: &Settings) -> ServerPolicy {
     ServerPolicy {
         curated: curated.filter(|(_, curated)| !curated.is_empty()).map(|(name, one)| (name, Arc::new(one))).collect(),
         disabled: disabled.map(|(name, _)| name.clone()).collect(),
+        only_tools: server.entry.only_tools.as_ref().map(|only| only.iter().cloned().collect()),
         trust: server.trust_level(),
         default_policy: server.entry.default_policy,
         permissions_required: mgp.map(|mgp| mgp.permissions_required.clone()).unwrap_or_default(),

@@ -25,6 +25,7 @@ use crate::{DefaultPolicy, TrustLevel};
 
 const SERVER: &[&str] = &[
     "id",
+    "alias",
     "description",
     "enabled",
     "transport",
@@ -44,6 +45,7 @@ const SERVER: &[&str] = &[
     "default_policy",
     "audit_sink",
     "pins",
+    "only_tools",
     "tools",
     "prompts",
     "isolation",
@@ -135,6 +137,7 @@ fn fill(
     entry.args = keys.strings("args")?;
     entry.url = keys.string("url")?;
     entry.description = keys.string("description")?;
+    entry.alias = keys.string("alias")?;
     keys.refuse_unknown()?;
     entry.transport = keys.word("transport", Transport::WORDS, Transport::from_word)?;
     entry.cwd = keys.string("cwd")?;
@@ -150,6 +153,7 @@ fn fill(
     entry.default_policy = keys.word("default_policy", DefaultPolicy::WORDS, DefaultPolicy::from_word)?;
     entry.audit_sink = keys.boolean("audit_sink")?;
     entry.pins = keys.word("pins", PinMode::WORDS, PinMode::from_word)?;
+    entry.only_tools = keys.table.contains_key("only_tools").then(|| keys.strings("only_tools")).transpose()?;
     entry.tools = policy::read_tools(keys)?;
     entry.prompts = policy::read_prompts(keys)?;
     entry.isolation = policy::read_isolation(keys)?;

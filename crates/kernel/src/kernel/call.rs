@@ -84,7 +84,10 @@ impl Kernel {
             view = self.view();
             route = view.directory.tool(&name);
         } else if let Some((found, server)) = away(&view, route.as_ref())
-            && Box::pin(self.comes_back(context, &request, &metadata, server, found, &name)).await?
+            && Box::pin(self.comes_back(context, &request, &metadata, server, found, &name))
+                .await
+                // Servers are stopped at the end: that nobody can start them again is what the caller has to know.
+                .map_err(|fault| if self.is_draining() { crate::lifecycle::ending() } else { fault })?
         {
             // What is connected now may say other things of itself than what was: they count.
             view = self.view();

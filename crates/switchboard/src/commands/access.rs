@@ -74,11 +74,10 @@ async fn obstacle(desk: &Desk, server: &str, tool: &str) -> Result<Option<String
     let Some(configured) = desk.loaded.config.server(server) else {
         return Ok(Some(format!("no server {} is configured", cell(server))));
     };
-    let said = configured.entry.tools.get(tool);
     if !configured.enabled() {
         return Ok(Some("the server is switched off in the configuration".to_owned()));
     }
-    if said.is_some_and(|said| said.enabled == Some(false)) {
+    if !configured.entry.allows_tool(tool) {
         return Ok(Some("the tool is switched off in the configuration (`switchboard tools enable`)".to_owned()));
     }
     let pins = desk.office.store().pins().list(Some(server)).await?;
