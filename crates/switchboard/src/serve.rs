@@ -34,7 +34,7 @@ use crate::screen::{note, out};
 use crate::signals::Signals;
 use crate::stdio::stream_options;
 use crate::storage::open_for_kernel;
-use crate::{memory, setup, specs, tokens, workshop};
+use crate::{known, memory, setup, specs, tokens, workshop};
 use counted::Counted;
 use probes::Probes;
 use reload::Reload;
@@ -123,8 +123,10 @@ pub(crate) async fn run(common: &Common, options: &Serve) -> Outcome {
     greet(common, address, fresh.as_deref(), &loaded, options.no_auth);
     let built_in = memory.iter().map(|memory| memory.spec.clone()).collect();
     let registered = workshop::kept(&loaded.data_dir);
+    let config = loaded.config.clone();
     let reload = Reload::start(kernel.clone(), keeper, sources, loaded, built_in);
     kernel.restore(registered);
+    known::tell_when_known(kernel.clone(), store.clone(), config);
     if let Some(days) = settings.gate.audit_keep_days {
         retention::start(store.clone(), days, ended.clone());
     }

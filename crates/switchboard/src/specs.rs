@@ -193,6 +193,8 @@ fn policy(server: &Server, settings: &Settings) -> ServerPolicy {
         audit_sink: server.entry.audit_sink == Some(true),
         pressure: pressure(server, settings),
         only_for: None,
+        alias: server.entry.alias.clone(),
+        max_name_length: settings.tools.max_name_length,
         description: server.entry.description.clone(),
         extensions: mgp.map(|mgp| mgp.extensions.clone()).unwrap_or_default(),
         pins: pin_policy(server, settings, server.entry.pins).or_else(|| settings.gate.pins.map(pin_policy_of)),

@@ -6,7 +6,7 @@
 use std::net::SocketAddr;
 use std::path::Path;
 
-use super::{ConnectError, NAME, members, tables};
+use super::{ConnectError, NAME, is_own, members, tables, with_line_ends_of};
 use crate::entry::ServerEntry;
 use crate::import::{Client, is_switchboard, read_user_file};
 
@@ -54,7 +54,7 @@ impl Client {
             let same: Vec<_> = known.iter().filter(|(entry, _)| entry.stands_for(&server.entry)).collect();
             let why = match (&server.project, same.iter().find(|(_, why)| why.is_none()).or_else(|| same.first())) {
                 (Some(project), _) => Some(format!("it belongs to the project {}", project.display())),
-                (None, _) if name == NAME => continue,
+                (None, _) if name == NAME && is_own(&server.entry) => continue,
                 (None, Some(_)) if server.untranslated.is_some() => server.untranslated.clone(),
                 (None, _) if is_switchboard(&server.entry, listen) => Some("it is switchboard itself".to_owned()),
                 (None, Some((_, Some(why)))) => Some(why.clone()),
@@ -92,7 +92,7 @@ impl Client {
     /// # Errors
     /// The text is none that such a file has.
     pub fn restored(self, text: &str, taken: &[Taken]) -> Result<(String, Vec<String>), ConnectError> {
-        let (mut text, mut left) = (text.to_owned(), Vec::new());
+        let (before, mut text, mut left) = (text, text.to_owned(), Vec::new());
         // In JSON each comes first in its section, so that in the end they stand in their old order.
         let in_order: Vec<&Taken> =
             if self == Self::Codex { taken.iter().collect() } else { taken.iter().rev().collect() };
@@ -106,7 +106,7 @@ impl Client {
                 None => left.push(entry.name.clone()),
             }
         }
-        Ok((text, left))
+        Ok((with_line_ends_of(before, &text), left))
     }
 
     /// The file without one entry, and what stood there.

@@ -137,8 +137,11 @@ fn fill(
     entry.args = keys.strings("args")?;
     entry.url = keys.string("url")?;
     entry.description = keys.string("description")?;
-    entry.alias = keys.string("alias")?;
     keys.refuse_unknown()?;
+    entry.alias = keys.string("alias")?;
+    if let Some(reason) = entry.alias.as_deref().and_then(ids::refusal) {
+        return Err(keys.bad_value("alias", reason, "write a short name such as \"git\", as an `id` is written"));
+    }
     entry.transport = keys.word("transport", Transport::WORDS, Transport::from_word)?;
     entry.cwd = keys.string("cwd")?;
     entry.env = values(keys.map("env")?);

@@ -391,10 +391,12 @@ fn with_page(result: &Raw, uri: &str) -> Raw {
 
 /// A tool of this name that its server has and that is not shown, and why it is not.
 fn held_back<'v>(view: &'v View, server: &Server, name: &str) -> Option<(&'v Hidden, Fault)> {
-    let alone = view.servers.len() == 1;
+    let alone = view.stands_alone(server.id());
     let of_name = |hidden: &&Hidden| {
         hidden.server == *server.id()
-            && (alone && hidden.name == name || names::expose(&hidden.server, &hidden.name) == name)
+            && (alone && hidden.name == name
+                || server.naming().expose(&hidden.name) == name
+                || names::expose(&hidden.server, &hidden.name) == name)
     };
     view.directory.hidden.iter().filter(of_name).find_map(|hidden| {
         let (kind, text) = if hidden.disabled {
