@@ -133,6 +133,11 @@ impl Client {
 /// address of this machine.
 fn is_own(entry: &ServerEntry) -> bool {
     if let Some(command) = &entry.command {
+        // Whatever the program is called, it is told what `connect` writes.
+        let args: Vec<&str> = entry.args.iter().map(String::as_str).collect();
+        if matches!(args[..], ["stdio"] | ["stdio", "--profile", _]) {
+            return true;
+        }
         let name = command.rsplit(['/', '\\']).next().unwrap_or_default().to_ascii_lowercase();
         return name.trim_end_matches(".exe").starts_with(NAME);
     }

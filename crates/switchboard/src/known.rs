@@ -53,13 +53,24 @@ impl KnownTools {
 
     /// What may have been meant by a name of no tool, as clients see it.
     pub(crate) fn suggestion(&self, config: &Config, name: &str) -> Option<String> {
-        let long: Vec<String> =
-            self.0.iter().map(|(server, tool)| setup::naming(config, server).expose(tool)).collect();
-        let all: Vec<&str> = long.iter().map(String::as_str).collect();
-        let own: Vec<&str> = self.0.iter().map(|(_, tool)| tool.as_str()).collect();
-        let of_own =
-            || own.iter().position(|tool| nearest(name, &own) == Some(tool)).and_then(|at| all.get(at).copied());
-        nearest(name, &all).or_else(of_own).map(str::to_owned)
+        if let Some(start) = name.strip_suffix('*') {
+            let prefixes: Vec<String> =
+                self.0.iter().map(|(server, _)| setup::naming(config, server).expose("")).collect();
+            let prefixes: Vec<&str> = prefixes.iter().map(String::as_str).collect();
+            return nearest(start, &prefixes).map(|prefix| format!("{prefix}*"));
+        }
+        let spelled = |spell: &dyn Fn(&str, &str) -> String| -> Vec<String> {
+            self.0.iter().map(|(server, tool)| spell(server, tool)).collect()
+        };
+        let shown = spelled(&|server, tool| setup::naming(config, server).expose(tool));
+        let near = |names: &[String]| {
+            let all: Vec<&str> = names.iter().map(String::as_str).collect();
+            let found = nearest(name, &all)?;
+            names.iter().position(|name| name == found).and_then(|at| shown.get(at).cloned())
+        };
+        near(&shown)
+            .or_else(|| near(&spelled(&|server, tool| names::expose(server, tool))))
+            .or_else(|| near(&spelled(&|_, tool| tool.to_owned())))
     }
 
     /// What in a configuration names a tool that there is none of, in sentences.
@@ -153,7 +164,7 @@ mod tests {
                 "`[servers.tools.nwo]` of server \"time\": it has no tool \"nwo\"; did you mean \"now\"?",
                 "`only_tools` of server \"time\": it has no tool \"convrt\"; did you mean \"convert\"?",
                 "`pinned`: no server has a tool \"time__nwo\"; did you mean \"time__now\"?",
-                "`tools` of [profiles.work]: no server has a tool \"tiem__*\"; did you mean \"time__now\"?",
+                "`tools` of [profiles.work]: no server has a tool \"tiem__*\"; did you mean \"time__*\"?",
                 "`without` of [profiles.work]: no server has a tool \"files__red\"; did you mean \"f__read\"?",
             ]
         );

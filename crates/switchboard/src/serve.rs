@@ -296,7 +296,9 @@ fn greet(common: &Common, address: SocketAddr, fresh: Option<&str>, loaded: &Loa
     if let Some(token) = fresh {
         out(format_args!("token (shown only now): {token}"));
     } else if !no_auth {
-        out("token: one that was shown when it was made; `switchboard token create NAME` makes another");
+        out(
+            "token: one that was shown when it was made; `switchboard serve --new-token` shows another, which may use what you may",
+        );
     }
     out(format_args!("\nEntry for a client that speaks HTTP:\n{entry:#}"));
 }
