@@ -5,13 +5,14 @@ mod members;
 mod replace;
 mod tables;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use toml_edit::{DocumentMut, Item, Table, value};
 
+use crate::entry::ServerEntry;
 use crate::expand::Environment;
-use crate::import::{Client, candidates};
+use crate::import::{Client, candidates, read_user_file};
 use crate::places::Platform;
 
 pub use replace::{Known as KnownServer, Replaced, Taken};
@@ -25,18 +26,21 @@ pub enum ConnectError {
     /// It is not what such a file should be.
     #[error("it cannot be read: {0}")]
     Unreadable(String),
+    /// What has the name of the entry is none of Switchboard.
+    #[error("its entry `{NAME}` runs something else; rename it first")]
+    Foreign,
     /// A part of it is something else than expected.
     #[error("`{0}` in it is no table of servers")]
     Shape(&'static str),
 }
 
 impl Client {
-    /// The file in which it keeps the user's servers; `None` without a home folder. Of the places from which servers are
-    /// imported it is the first.
+    /// The files in which it may keep the user's servers, the usual one first; none without a home folder. They are the places
+    /// from which servers are imported.
     #[must_use]
-    pub fn file(self, environment: &Environment, platform: Platform) -> Option<PathBuf> {
-        let mut places = candidates(environment, None, platform).into_iter();
-        places.find(|place| place.client == self).map(|place| place.path)
+    pub fn files(self, environment: &Environment, platform: Platform) -> Vec<PathBuf> {
+        let places = candidates(environment, None, platform).into_iter();
+        places.filter(|place| place.client == self).map(|place| place.path).collect()
     }
 
     /// The member of the file that holds the servers.
@@ -80,10 +84,14 @@ impl Client {
     /// # Errors
     /// The text is none that such a file has.
     pub fn connected(self, text: &str, command: &str, profile: Option<&str>) -> Result<String, ConnectError> {
+        if self.has_foreign_entry(text) {
+            return Err(ConnectError::Foreign);
+        }
         let args: Vec<&str> =
             std::iter::once("stdio").chain(profile.into_iter().flat_map(|name| ["--profile", name])).collect();
         if self != Self::Codex {
-            return members::with(text, self.section(), NAME, &self.entry(command, &args));
+            let with = members::with(text, self.section(), NAME, &self.entry(command, &args))?;
+            return Ok(with_line_ends_of(text, &with));
         }
         let mut document = read_toml(text)?;
         let servers = document.entry(self.section()).or_insert_with(|| {
@@ -96,7 +104,14 @@ impl Client {
         entry.insert("command", value(command));
         entry.insert("args", value(toml_edit::Array::from_iter(args)));
         servers.insert(NAME, Item::Table(entry));
-        Ok(document.to_string())
+        Ok(with_line_ends_of(text, &document.to_string()))
+    }
+
+    /// Whether what has the name of the entry runs or reaches another program. What cannot be read as a server is none.
+    fn has_foreign_entry(self, text: &str) -> bool {
+        let Ok(found) = read_user_file(self, Path::new(""), text) else { return false };
+        let named = found.servers.iter().filter(|server| server.name == NAME && server.project.is_none());
+        named.into_iter().any(|server| !is_own(&server.entry))
     }
 
     /// The text of its file without that entry; `None` where there is none.
@@ -104,11 +119,35 @@ impl Client {
     /// # Errors
     /// The text is none that such a file has.
     pub fn disconnected(self, text: &str) -> Result<Option<String>, ConnectError> {
+        if self.has_foreign_entry(text) {
+            return Ok(None);
+        }
         if self != Self::Codex {
             return members::without(text, self.section(), NAME);
         }
         Ok(tables::without(text, self.section(), NAME)?.map(|(rest, _)| rest))
     }
+}
+
+/// Whether an entry is one that `connect` or a person wrote for Switchboard: it runs a program of that name, or reaches an
+/// address of this machine.
+fn is_own(entry: &ServerEntry) -> bool {
+    if let Some(command) = &entry.command {
+        // Whatever the program is called, it is told what `connect` writes.
+        let args: Vec<&str> = entry.args.iter().map(String::as_str).collect();
+        if matches!(args[..], ["stdio"] | ["stdio", "--profile", _]) {
+            return true;
+        }
+        let name = command.rsplit(['/', '\\']).next().unwrap_or_default().to_ascii_lowercase();
+        return name.trim_end_matches(".exe").starts_with(NAME);
+    }
+    let host = |url: &str| url::Url::parse(url).ok()?.host_str().map(str::to_owned);
+    entry.url.as_deref().and_then(host).is_some_and(|host| matches!(&*host, "localhost" | "127.0.0.1" | "[::1]"))
+}
+
+/// A text with the line ends that another has.
+fn with_line_ends_of(before: &str, after: &str) -> String {
+    if before.contains("\r\n") { after.replace("\r\n", "\n").replace('\n', "\r\n") } else { after.to_owned() }
 }
 
 fn read_toml(text: &str) -> Result<DocumentMut, ConnectError> {
@@ -133,6 +172,45 @@ mod tests {
             assert_eq!(client.disconnected(&gone).unwrap(), None);
             assert_eq!(client.as_str().parse(), Ok(client));
         }
+    }
+
+    #[test]
+    fn an_entry_of_somebody_else_is_left_alone() {
+        let texts = [
+            (Client::Cursor, r#"{"mcpServers": {"switchboard": {"command": "/usr/bin/phone-exchange"}}}"#),
+            (Client::Cursor, r#"{"mcpServers": {"switchboard": {"url": "https://switchboard.example/mcp"}}}"#),
+            (Client::Codex, "[mcp_servers.switchboard]\ncommand = \"exchange\"\n"),
+        ];
+        for (client, text) in texts {
+            assert_eq!(client.connected(text, "/bin/switchboard", None), Err(ConnectError::Foreign), "{text}");
+            assert_eq!(client.disconnected(text), Ok(None), "{text}");
+        }
+        for own in ["/opt/x/switchboard", "switchboard.exe", "switchboard-0.1"] {
+            let text = format!(r#"{{"mcpServers": {{"switchboard": {{"command": "{own}"}}}}}}"#);
+            assert!(Client::Cursor.connected(&text, "/bin/switchboard", None).is_ok(), "{own}");
+            assert!(Client::Cursor.disconnected(&text).unwrap().is_some(), "{own}");
+        }
+    }
+
+    #[test]
+    fn line_ends_and_tabs_stay_as_they_are() {
+        let crlf = "{\r\n  // mine\r\n  \"mcpServers\": {\r\n    \"a\": {\"command\": \"x\"}\r\n  }\r\n}\r\n";
+        let with = Client::Cursor.connected(crlf, "sb", None).unwrap();
+        assert!(!with.replace("\r\n", "").contains('\n'), "{with:?}");
+        let codex = "# mine\r\nmodel = \"o\"\r\n";
+        let with = Client::Codex.connected(codex, "sb", None).unwrap();
+        assert!(with.starts_with(codex) && !with.replace("\r\n", "").contains('\n'), "{with:?}");
+        let tabs = "{\n\t\"servers\": {\n\t\t\"a\": {\"command\": \"x\"}\n\t}\n}\n";
+        let with = Client::VsCode.connected(tabs, "sb", None).unwrap();
+        assert!(with.contains("\n\t\t\"switchboard\": {\n\t\t\t\""), "{with:?}");
+        assert!(with.lines().all(|line| !line.starts_with(' ') && !line.contains("\t ")), "{with:?}");
+    }
+
+    #[test]
+    fn a_section_that_is_there_twice_is_refused() {
+        let text = r#"{"mcpServers": {"a": {"command": "x"}}, "mcpServers": {"b": {"command": "y"}}}"#;
+        let refused = Client::Cursor.connected(text, "sb", None).unwrap_err().to_string();
+        assert!(refused.contains("`mcpServers` is there twice"), "{refused}");
     }
 
     #[test]

@@ -21,6 +21,7 @@ const MASKED_CHARS: std::ops::RangeInclusive<usize> = 4..=512;
 pub fn disclosed(entry: &ServerEntry) -> Vec<String> {
     let ServerEntry {
         id: _,
+        alias,
         description,
         // Shown beside what it runs.
         enabled: _,
@@ -43,6 +44,7 @@ pub fn disclosed(entry: &ServerEntry) -> Vec<String> {
         default_policy,
         audit_sink,
         pins,
+        only_tools,
         tools,
         prompts,
         isolation,
@@ -87,6 +89,16 @@ pub fn disclosed(entry: &ServerEntry) -> Vec<String> {
     }
     if let Some(isolation) = isolation {
         say(confinement(isolation));
+    }
+    if let Some(alias) = alias {
+        say(format!("its tools are called {alias}__NAME"));
+    }
+    if let Some(only) = only_tools {
+        say(if only.is_empty() {
+            "none of its tools".to_owned()
+        } else {
+            format!("only the tools {}", only.join(", "))
+        });
     }
     for (name, tool) in tools {
         say(of_tool("tool", name, tool));
@@ -435,6 +447,9 @@ validator = "none"
             ("default_policy = \"opt-in\"", "opt-in"),
             ("audit_sink = true", "audit sink"),
             ("pins = \"off\"", "pins off"),
+            ("alias = \"short\"", "short__"),
+            ("only_tools = [\"a\", \"b\"]", "only the tools a, b"),
+            ("only_tools = []", "none of its tools"),
             ("[servers.tools.t]\npins = \"off\"", "pins off"),
             ("[servers.rates]\ncalls = 7\nwindow_ms = 1000", "calls = 7"),
             ("[servers.breaker]\nfailures = 9", "failures = 9"),

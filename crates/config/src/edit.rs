@@ -97,6 +97,11 @@ pub fn switch_tool(file: &Path, text: &str, id: &str, tool: &str, on: bool) -> R
     };
     let has_id = |table: &&mut Table| table.get("id").and_then(Item::as_str) == Some(id);
     let server = servers.iter_mut().find(has_id).ok_or_else(missing)?;
+    if let (true, Some(only)) = (on, server.get_mut("only_tools").and_then(Item::as_array_mut))
+        && !only.iter().any(|name| name.as_str() == Some(tool))
+    {
+        only.push(tool);
+    }
     let tools = server.entry("tools").or_insert_with(|| {
         let mut table = Table::new();
         table.set_implicit(true);
@@ -121,9 +126,7 @@ pub fn switch_tool(file: &Path, text: &str, id: &str, tool: &str, on: bool) -> R
     }
     let after = document.to_string();
     let result = read(file, &after)?;
-    let is_set = result
-        .server(id)
-        .is_some_and(|server| server.entry.tools.get(tool).and_then(|tool| tool.enabled) == (!on).then_some(false));
+    let is_set = result.server(id).is_some_and(|server| server.entry.allows_tool(tool) == on);
     let others = |config: &Config| -> Vec<ServerEntry> {
         config.servers.iter().filter(|server| server.id() != id).map(|server| server.entry.clone()).collect()
     };
@@ -274,6 +277,7 @@ fn block_start(text: &str, header: usize) -> usize {
 fn block(entry: &ServerEntry) -> String {
     let mut out = String::from("[[servers]]\n");
     put(&mut out, "id", Some(string(&entry.id)));
+    put(&mut out, "alias", entry.alias.as_deref().map(string));
     put(&mut out, "description", entry.description.as_deref().map(string));
     put(&mut out, "enabled", entry.enabled.map(|enabled| enabled.to_string()));
     put(&mut out, "transport", entry.transport.map(|word| string(word.as_str())));
@@ -290,6 +294,7 @@ fn block(entry: &ServerEntry) -> String {
     put(&mut out, "default_policy", entry.default_policy.map(|word| string(word.as_str())));
     put(&mut out, "audit_sink", entry.audit_sink.map(|sink| sink.to_string()));
     put(&mut out, "pins", entry.pins.map(|word| string(word.as_str())));
+    put(&mut out, "only_tools", entry.only_tools.as_ref().map(|only| list(only).unwrap_or_else(|| "[]".to_owned())));
     for (key, value) in entry.flow.keys() {
         put(&mut out, key, value);
     }

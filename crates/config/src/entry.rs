@@ -137,6 +137,8 @@ pub struct MgpEntry {
 pub struct ServerEntry {
     /// Unique name.
     pub id: String,
+    /// What stands before the names of its tools, in the place of the id.
+    pub alias: Option<String>,
     /// For people.
     pub description: Option<String>,
     /// `false` keeps the entry without starting it. Default `true`.
@@ -175,6 +177,8 @@ pub struct ServerEntry {
     pub audit_sink: Option<bool>,
     /// When a person is asked about a definition that changed; what holds for all servers if absent.
     pub pins: Option<PinMode>,
+    /// The only tools that can be used, by the server's own names; all of them if absent.
+    pub only_tools: Option<Vec<String>>,
     /// What is said of single tools.
     pub tools: BTreeMap<String, ToolEntry>,
     /// What is said of single prompts.
@@ -292,6 +296,42 @@ impl ServerEntry {
 }
 
 impl ServerEntry {
+    /// Whether a tool, by the server's own name, can be used.
+    pub fn allows_tool(&self, tool: &str) -> bool {
+        let is_off = self.tools.get(tool).is_some_and(|said| said.enabled == Some(false));
+        !is_off && self.only_tools.as_ref().is_none_or(|only| only.iter().any(|name| name == tool))
+    }
+
+    /// Whether every tool that can be used here could be used by way of the other entry, too.
+    pub(crate) fn restricts_tools_like(&self, other: &Self) -> bool {
+        let within = match (&self.only_tools, &other.only_tools) {
+            (_, None) => true,
+            (None, Some(_)) => false,
+            (Some(own), Some(theirs)) => own.iter().all(|tool| theirs.contains(tool) || !self.allows_tool(tool)),
+        };
+        let mut off = other.tools.iter().filter(|(_, said)| said.enabled == Some(false));
+        within && off.all(|(tool, _)| !self.allows_tool(tool))
+    }
+
+    /// Which tools can be used, in words and keys of the file; `None` where all can.
+    pub(crate) fn tool_restriction(&self) -> Option<String> {
+        let names = |names: &[&str]| names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
+        let only = self.only_tools.as_ref().map(|only| {
+            let only: Vec<&str> = only.iter().map(String::as_str).collect();
+            format!("`only_tools = [{}]`", names(&only))
+        });
+        let is_off = |(tool, said): (&String, &ToolEntry)| {
+            (said.enabled == Some(false)).then(|| format!("`[servers.tools.{tool:?}] enabled = false`"))
+        };
+        let said: Vec<String> = only.into_iter().chain(self.tools.iter().filter_map(is_off)).collect();
+        (!said.is_empty()).then(|| said.join(", "))
+    }
+
+    /// Switches a tool off.
+    pub(crate) fn switch_off(&mut self, tool: &str) {
+        self.tools.entry(tool.to_owned()).or_default().enabled = Some(false);
+    }
+
     /// Whether it runs or reaches the same, be it with other variables.
     pub(crate) fn is_nearly(&self, other: &Self) -> bool {
         self.command == other.command && self.args == other.args && self.url == other.url

@@ -75,7 +75,7 @@ pub enum WriteError {
     },
 }
 
-/// Replaces `path` by `text` in one step, readable only by its owner. `before` is the text that was read (`None` for a file
+/// Replaces `path` by `text` in one step, with the rights that the file had; a new one is readable only by its owner. `before` is the text that was read (`None` for a file
 /// that was not there): when the file no longer says that, nothing is written. With `stamp`, the old file is first
 /// kept as `<name>.bak-<stamp>`, whose path is returned.
 ///
@@ -109,6 +109,10 @@ pub fn write_replacing(
         _ => None,
     };
     let temporary = new_neighbour(&target, text.as_bytes()).map_err(failed)?;
+    // Who could read it can still read it: a client may run as somebody else.
+    if let Ok(metadata) = fs::metadata(&target) {
+        let _ = fs::set_permissions(&temporary, metadata.permissions());
+    }
     let written = fs::rename(&temporary, &target);
     if let Err(error) = written {
         // Best effort: the first error is the one to report.

@@ -114,6 +114,8 @@ pub struct Imported {
     pub entry: ServerEntry,
     /// The project to which alone it belongs, where one file has those of several.
     pub project: Option<PathBuf>,
+    /// What its client keeps from being used, and an entry of ours cannot say.
+    pub untranslated: Option<String>,
     /// What a person should know about the translation.
     pub notes: Vec<String>,
 }

@@ -168,6 +168,7 @@ impl Loaded {
         for server in found.servers {
             self.add_project_server(server, &trust, &mut taken);
         }
+        self.config.settle_aliases();
     }
 
     fn add_project_server(&mut self, mut server: Server, trust: &Trust, taken: &mut Taken) {

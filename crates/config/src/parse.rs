@@ -132,8 +132,36 @@ impl Config {
             }
             config.servers.push(Server { entry, origin, file: file.to_owned(), line, endpoint });
         }
+        config.settle_aliases();
         let others = top.table.iter().map(|(key, _)| key.to_owned()).filter(|key| key != "servers").collect();
         Ok((config, others))
+    }
+
+    /// Leaves no two servers whose tools would be called alike: an alias that is an earlier one's, or the id of another
+    /// server, makes its server unusable.
+    pub(crate) fn settle_aliases(&mut self) {
+        let mut taken = Taken::default();
+        for server in &self.servers {
+            // Those of one configuration never clash with each other.
+            let _ = taken.claim(server.id(), None);
+        }
+        for server in &mut self.servers {
+            let Some(alias) = server.entry.alias.clone().filter(|alias| !is_alike(alias, server.id())) else {
+                continue;
+            };
+            let Err(kind) = taken.claim(&alias, None) else { continue };
+            let other = match &kind {
+                ErrorKind::LookAlike { other, .. } => other.clone(),
+                _ => alias.clone(),
+            };
+            let kind = ErrorKind::BadValue {
+                key: "alias".to_owned(),
+                reason: format!("is \"{alias}\", and \"{other}\" is the id or the alias of another server"),
+                help: "choose another alias".to_owned(),
+            };
+            let error = ConfigError::new(&server.file, kind).in_server(Some(server.id()));
+            server.endpoint = Err(error.at(server.line, 1, String::new()));
+        }
     }
 
     /// The server with this id.
@@ -145,6 +173,12 @@ impl Config {
     pub fn errors(&self) -> impl Iterator<Item = &ConfigError> {
         self.rejected.iter().chain(self.servers.iter().filter_map(Server::problem))
     }
+}
+
+/// Whether two ids could be mistaken for each other.
+fn is_alike(one: &str, other: &str) -> bool {
+    let (one, other) = (ids::folded(one), ids::folded(other));
+    one.iter().any(|form| other.contains(form))
 }
 
 /// Counts lines forward from the last place asked for, so that many servers do not cost a pass over the text each.

@@ -16,6 +16,7 @@ pub(crate) const KEYS: &[&str] = &[
     "pinned_reserve",
     "discovery_reserve",
     "cache_limit",
+    "max_name_length",
     "model",
     "agents",
     "clients",
@@ -26,6 +27,8 @@ const CLIENT: &[&str] = &["level", "max_tokens", "max_tools"];
 const MOST_AGENTS: usize = 10_000;
 /// Client programs with a section of their own.
 const MAX_CLIENTS: usize = 1_000;
+/// Characters of a tool's name as clients see it: model services take 64, and clients put up to 18 in front.
+const MAX_NAME_LENGTH: usize = 46;
 /// Tokens for definitions of tools, where nothing is said: what clients bear today without crowding out the conversation.
 const MAX_TOKENS: usize = 25_000;
 /// The largest number that is taken for tokens.
@@ -80,6 +83,8 @@ pub struct ToolSettings {
     pub discovery_reserve: usize,
     /// Tokens for tools that were found (`cache_limit`).
     pub cache_limit: usize,
+    /// Characters of the name of a tool, as clients see it beside those of other servers (`max_name_length`).
+    pub max_name_length: usize,
     /// The folder of a transformer that orders what was found anew (`model`).
     pub model: Option<PathBuf>,
     /// What differs for single principals (`[tool_context.agents.NAME]`).
@@ -117,6 +122,7 @@ impl Default for ToolSettings {
             pinned_reserve: shares(MAX_TOKENS)[0],
             discovery_reserve: shares(MAX_TOKENS)[1],
             cache_limit: shares(MAX_TOKENS)[2],
+            max_name_length: MAX_NAME_LENGTH,
             model: None,
             agents: BTreeMap::new(),
             clients: BTreeMap::new(),
@@ -135,6 +141,9 @@ pub(crate) fn read(keys: &Keys<'_>, environment: &Environment) -> Result<ToolSet
     let mut settings = ToolSettings::default();
     settings.level = keys.word("level", ToolLevel::WORDS, ToolLevel::from_word)?.unwrap_or(settings.level);
     settings.pinned = keys.strings("pinned")?;
+    if let Some(length) = keys.number("max_name_length", 24, 128)? {
+        settings.max_name_length = usize::try_from(length).unwrap_or(MAX_NAME_LENGTH);
+    }
     if let Some(text) = keys.text("model")? {
         let folder = expand(text.value, "model", environment).map_err(|kind| keys.error(text.span.clone(), kind))?;
         settings.model = Some(beside(keys.source.file, &folder, environment));
@@ -234,6 +243,30 @@ mod tests {
     }
 
     #[test]
+    fn names_have_a_budget_and_aliases_are_nobody_elses() {
+        assert_eq!(parsed("").unwrap().max_name_length, 46);
+        assert_eq!(parsed("[tool_context]\nmax_name_length = 64").unwrap().max_name_length, 64);
+        for (aliases, fine) in [
+            (["g", "h"], true),
+            (["one", "h"], true),
+            (["two", "h"], false),
+            (["g", "G"], false),
+            (["mgp", "h"], false),
+            (["a b", "h"], false),
+        ] {
+            let [first, second] = aliases;
+            let text = format!(
+                "[[servers]]\nid = 'one'\nalias = '{first}'\ncommand = 'x'\n\
+                 [[servers]]\nid = 'two'\nalias = '{second}'\ncommand = 'y'\n"
+            );
+            let config = Config::parse(Path::new("mgp.toml"), &text, &Environment::default()).unwrap();
+            let errors: Vec<String> = config.errors().map(ToString::to_string).collect();
+            assert_eq!(errors.is_empty(), fine, "{aliases:?}: {errors:?}");
+            assert!(errors.iter().all(|error| error.contains("alias")), "{errors:?}");
+        }
+    }
+
+    #[test]
     fn shares_follow_the_budget_where_they_are_not_said() {
         for (text, expected) in [
             ("", (25_000, 6_250, 9_375, 9_375)),
@@ -255,6 +288,7 @@ mod tests {
             ("[tool_context]\nmax_tokens = 'many'", "max_tokens"),
             ("[tool_context]\nmax_tokens = 100\ndiscovery_reserve = 200", "max_tokens"),
             ("[tool_context]\nclients = 5", "clients"),
+            ("[tool_context]\nmax_name_length = 10", "max_name_length"),
             ("[tool_context.clients.cursor]\nmax_tool = 5", "max_tools"),
             ("[tool_context.clients.cursor]\nmax_tools = 0", "max_tools"),
             ("[tool_context.clients.cursor]\nlevel = 'al'", "all"),

@@ -112,6 +112,7 @@ pub fn fingerprint(server: &Server) -> String {
     // Every member is covered below: a new one does not pass unseen.
     let crate::ServerEntry {
         id: _,
+        alias: _,
         description: _,
         enabled: _,
         transport: _,
@@ -131,6 +132,7 @@ pub fn fingerprint(server: &Server) -> String {
         default_policy: _,
         audit_sink: _,
         pins: _,
+        only_tools: _,
         tools: _,
         prompts: _,
         isolation: _,
@@ -171,6 +173,8 @@ pub fn fingerprint(server: &Server) -> String {
     let rest = [
         ("enabled", entry.enabled.filter(|enabled| !enabled).map(|_| json!(false))),
         ("sharing", entry.sharing.map(|sharing| json!(sharing.as_str()))),
+        ("alias", entry.alias.as_ref().map(|alias| json!(alias))),
+        ("only_tools", entry.only_tools.as_ref().map(|only| json!(only))),
         ("pins", entry.pins.map(|pins| json!(pins.as_str()))),
         ("era", entry.era.map(|era| json!(era.as_str()))),
         ("flow", (!entry.flow.tables().is_empty()).then(|| json!(entry.flow.tables()))),

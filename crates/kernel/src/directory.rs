@@ -28,7 +28,7 @@ use switchboard_wire::{Edit, Kind, Object, Raw};
 use crate::gate::ToolPolicy;
 use crate::gate::pins::pin_name;
 pub use crate::manifest::times::Timings;
-use crate::names;
+use crate::names::{self, Naming};
 use crate::spec::ServerPolicy;
 pub use app::ToolApp;
 pub use curated::Curated;
@@ -98,6 +98,8 @@ pub struct Source {
     pub timings: Arc<Timings>,
     /// Who connects to addresses that it is given.
     pub dialer: Dialer,
+    /// Whether it is part of the kernel.
+    pub built_in: bool,
 }
 
 impl Source {
@@ -115,8 +117,18 @@ impl Source {
             marked: Arc::default(),
             timings: Arc::default(),
             dialer: Dialer::ThisMachine,
+            built_in: false,
         }
     }
+}
+
+/// The server whose tools keep their own names: nobody wants longer ones because something is built in.
+fn standing_alone(sources: &[Source]) -> Option<usize> {
+    if sources.len() == 1 {
+        return Some(0);
+    }
+    let mut others = sources.iter().enumerate().filter(|(_, source)| !source.built_in).map(|(at, _)| at);
+    others.next().filter(|_| others.next().is_none())
 }
 
 /// In which form a list is wanted.
@@ -209,6 +221,10 @@ pub struct Directory {
     /// Servers whose tools legacy clients see with a mark, because they may become tasks.
     modern_tasks: Vec<bool>,
     ids: Vec<Arc<str>>,
+    /// How the tools and prompts of each server are called beside those of others.
+    namings: Vec<Naming>,
+    /// The server whose tools and prompts have the names that it gives them.
+    standing_alone: Option<usize>,
     /// What holds for the resources of each server that say nothing of themselves.
     plain: Vec<Plain>,
     /// The servers that claim an address: of a resource, or of the page of a tool.
@@ -230,6 +246,8 @@ impl Directory {
         let mut directory = Self {
             ids: sources.iter().map(|source| source.id.clone()).collect(),
             modern_tasks: sources.iter().map(|source| source.modern_tasks).collect(),
+            namings: sources.iter().map(|source| source.policy.naming(&source.id)).collect(),
+            standing_alone: standing_alone(sources),
             plain: sources.iter().map(Source::plain).collect(),
             claims: claims(sources),
             ..Self::default()
@@ -237,7 +255,7 @@ impl Directory {
         let alone = sources.len() == 1;
         for kind in ListKind::ALL {
             let shown = match kind {
-                ListKind::Tools | ListKind::Prompts => directory.named(sources, kind, alone),
+                ListKind::Tools | ListKind::Prompts => directory.named(sources, kind),
                 ListKind::Resources => directory.resources(sources),
                 ListKind::Templates => directory.templates(sources),
             };
@@ -288,7 +306,7 @@ impl Directory {
         Some(forms)
     }
 
-    fn named(&mut self, sources: &[Source], kind: ListKind, alone: bool) -> Vec<Shown> {
+    fn named(&mut self, sources: &[Source], kind: ListKind) -> Vec<Shown> {
         let mut shown = Vec::new();
         let mut skeletons: HashMap<String, String> = HashMap::new();
         for (server, source) in sources.iter().enumerate() {
@@ -322,7 +340,8 @@ impl Directory {
                 }
                 let changed = curated.as_ref().map(|curated| curated.shown(item));
                 let Some(forms) = self.fit(source, kind, &original, changed.as_ref().unwrap_or(item)) else { continue };
-                let exposed = if alone { own.to_owned() } else { names::expose(&source.id, own) };
+                let alone = self.standing_alone == Some(server);
+                let exposed = if alone { own.to_owned() } else { self.namings[server].expose(own) };
                 let param_headers = match forms.modern.member("inputSchema").map(|schema| ParamHeaders::of(&schema)) {
                     Some(Err(why)) => {
                         self.hide(&source.id, &original, why.to_string());
@@ -515,7 +534,14 @@ impl Directory {
         (self.ids.len() == 1).then_some(0)
     }
 
-    /// The tool that clients know by `name`. A server that stands alone also answers to the long form.
+    /// The server whose tools and prompts have the names that it gives them: the only one, beside what is built in.
+    #[must_use]
+    pub fn standing_alone(&self) -> Option<usize> {
+        self.standing_alone
+    }
+
+    /// The tool that clients know by `name`. A server that stands alone also answers to the long form, and one with an alias
+    /// to its id.
     #[must_use]
     pub fn tool(&self, name: &str) -> Option<Route> {
         self.tools.get(name).cloned().or_else(|| self.long_form(&self.tools, name))
@@ -528,8 +554,18 @@ impl Directory {
     }
 
     fn long_form(&self, routes: &HashMap<String, Route>, name: &str) -> Option<Route> {
-        let id = self.ids.first().filter(|_| self.ids.len() == 1)?;
-        routes.values().find(|route| names::expose(id, route.own_name()) == name).cloned()
+        routes
+            .values()
+            .find(|route| {
+                let (Some(naming), Some(id)) = (self.namings.get(route.server), self.ids.get(route.server)) else {
+                    return false;
+                };
+                // Few routes begin as the name does, and names are made for those alone.
+                let is_like =
+                    |naming: &Naming| naming.own_part(name).is_some() && naming.expose(route.own_name()) == name;
+                is_like(naming) || is_like(&Naming::of(id))
+            })
+            .cloned()
     }
 
     /// The resource at `uri`: one that is listed, one that names its server, one that a template describes, or any

@@ -107,6 +107,14 @@ pub(crate) struct View {
     pub(crate) generation: u64,
 }
 
+impl View {
+    /// Whether the tools of this server have the names that it gives them.
+    pub(crate) fn stands_alone(&self, server: &str) -> bool {
+        let alone = self.directory.standing_alone().and_then(|at| self.servers.get(at));
+        alone.is_some_and(|alone| **alone.id() == *server)
+    }
+}
+
 impl Kernel {
     /// A kernel without servers. Must be made inside a runtime.
     #[must_use]
@@ -280,6 +288,7 @@ impl Kernel {
                 marked: server.marked(),
                 timings: server.timings.clone(),
                 dialer: crate::gate::dialer_of(&server.spec.target),
+                built_in: server.is_built_in(),
             })
             .collect();
         let directory = Directory::build(&sources);

@@ -116,7 +116,7 @@ impl Kernel {
     /// Which of them does not, and when to come again.
     pub(crate) fn takes_calls(&self, server: &Server) -> Result<(), Fault> {
         if self.is_draining() {
-            return Err(Fault::new(FaultKind::ServerDraining, "Switchboard is ending and takes no new calls"));
+            return Err(ending());
         }
         let most = self.options().server_requests;
         if server.using.pending() >= most {
@@ -455,4 +455,8 @@ fn patience(params: &Object, server: &Server) -> Result<Duration, Fault> {
         .view()
         .map_err(|_| Fault::new(FaultKind::InvalidParams, "`timeout_ms` is no whole number of milliseconds"))?;
     Ok(Duration::from_millis(millis).min(LONGEST_DRAIN))
+}
+/// The refusal of a call that comes while the kernel ends.
+pub(crate) fn ending() -> Fault {
+    Fault::new(FaultKind::ServerDraining, "Switchboard is ending and takes no new calls")
 }

@@ -85,9 +85,11 @@ impl Profile {
 
     /// Whether a tool belongs to it, by the names that clients use. What does not is left out also where only the server's own
     /// name for it is said: that a second server comes, and with it longer names, opens nothing.
-    fn has_tool(&self, server: &str, original: &str, called: [&str; 2]) -> bool {
+    fn has_tool(&self, server: &str, original: &str, called: [&str; 3]) -> bool {
         let any = |names: &[ToolName], called: &[&str]| names.iter().any(|own| called.iter().any(|name| own.is(name)));
-        !any(&self.without, &[original, called[0], called[1]]) && (self.has_server(server) || any(&self.tools, &called))
+        !any(&self.without, &[original])
+            && !any(&self.without, &called)
+            && (self.has_server(server) || any(&self.tools, &called))
     }
 
     /// Whether something of this risk can be used.
@@ -139,13 +141,22 @@ impl Kernel {
             // A token for single tools opens nothing else of their server.
             return identity.covers_whole_server(server) && by_profile.is_none_or(Option::unwrap_or_default);
         };
-        let long = names::expose(server, original);
-        let by_token = identity.covers_tool(server, exposed) || identity.covers_tool(server, &long);
+        // By its own name, its alias and its id: what was said before there was an alias, or a second server, still counts.
+        let (long, by_id) = (self.naming_of(server).expose(original), names::expose(server, original));
+        let called = [exposed, &long, &by_id];
+        let by_token = called.iter().any(|name| identity.covers_tool(server, name));
         let by_profile = self.with_profile(session, |profile| {
-            profile.has_tool(server, original, [exposed, &long])
+            profile.has_tool(server, original, called)
                 && (profile.max_risk.is_none() || self.risk_of(exposed).is_none_or(|risk| profile.bears(risk)))
         });
         by_token && by_profile.is_none_or(Option::unwrap_or_default)
+    }
+
+    /// How the tools of a server are called; by its id, where it is not there.
+    pub(crate) fn naming_of(&self, server: &str) -> names::Naming {
+        let view = self.view();
+        let found = view.servers.iter().find(|one| **one.id() == *server);
+        found.map_or_else(|| names::Naming::of(server), |found| found.naming())
     }
 
     fn risk_of(&self, exposed: &str) -> Option<Risk> {
@@ -195,7 +206,8 @@ mod tests {
         ] {
             let profile = profile(servers, tools, without);
             assert_eq!(profile.has_server("git"), whole, "{profile:?}");
-            assert_eq!(profile.has_tool("git", "push", names), has, "{profile:?}");
+            let [exposed, long] = names;
+            assert_eq!(profile.has_tool("git", "push", [exposed, long, long]), has, "{profile:?}");
         }
     }
 

@@ -238,7 +238,8 @@ impl Registry {
         let like = |other: &str| {
             names::skeleton(other) == names::skeleton(id) || names::expose(other, "") == names::expose(id, "")
         };
-        self.configured.lock().iter().any(|spec| like(&spec.id))
+        let aliased = |spec: &ServerSpec| spec.policy.alias.as_deref().is_some_and(like);
+        self.configured.lock().iter().any(|spec| like(&spec.id) || aliased(spec))
             || self.entries.lock().iter().any(|entry| like(&entry.registration.id))
     }
 

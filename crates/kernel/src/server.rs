@@ -39,6 +39,7 @@ use crate::directory::{ListKind, Lists};
 use crate::gate::audit_sinks::ServerSink;
 use crate::gate::pins::{INSTRUCTIONS, Inspection, Marked, Quarantine, package};
 use crate::manifest::times::Timings;
+use crate::names::Naming;
 use crate::spec::{PinPolicy, ServerPolicy, ServerSpec};
 pub(crate) use states::{Brought, Stateful, States};
 pub(crate) use using::{Asking, Ticket, User, Using, Whose};
@@ -240,6 +241,16 @@ impl Server {
     /// What the operator says of it.
     pub(crate) fn policy(&self) -> Arc<ServerPolicy> {
         self.policy.load_full()
+    }
+
+    /// Whether it is part of the kernel.
+    pub(crate) fn is_built_in(&self) -> bool {
+        matches!(self.spec.target, Target::InProcess(_)) && self.trust() == TrustLevel::Core
+    }
+
+    /// How its tools and prompts are called beside those of others.
+    pub(crate) fn naming(&self) -> Naming {
+        self.policy_now().naming(self.id())
     }
 
     /// The same, for a moment.

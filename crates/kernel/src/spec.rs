@@ -22,6 +22,7 @@ use crate::directory::Curated;
 use crate::discovery::ToolContext;
 use crate::gate::rates::PrincipalRates;
 use crate::isolation::Isolation;
+use crate::names::Naming;
 use crate::profiles::Profiles;
 use crate::registry::ServerOffers;
 
@@ -71,6 +72,8 @@ pub struct ServerPolicy {
     pub prompts: HashMap<String, PromptPolicy>,
     /// Tools that nobody can use, by the server's own names.
     pub disabled: HashSet<String>,
+    /// The only tools that can be used, by the server's own names; all of them if absent.
+    pub only_tools: Option<HashSet<String>>,
     /// Tools that are shown and called in another form, by the server's own names.
     pub curated: HashMap<String, Arc<Curated>>,
     /// Tools whose arguments are, or are not, held against their schema, whatever holds for the others.
@@ -84,6 +87,10 @@ pub struct ServerPolicy {
     pub pressure: PressurePolicy,
     /// Whose it alone is, where no grant says otherwise: who registered it.
     pub only_for: Option<Arc<str>>,
+    /// What stands before the names of its tools, in the place of its id.
+    pub alias: Option<String>,
+    /// How long the names of its tools may be, as clients see them.
+    pub max_name_length: usize,
     /// What it is for, in the operator's words.
     pub description: Option<String>,
     /// What of MGP it speaks, by its configuration: what is told of it before it is connected.
@@ -141,6 +148,14 @@ pub struct PressurePolicy {
     pub retry: RetryPolicy,
 }
 
+impl ServerPolicy {
+    /// How the tools and prompts of the server of this id are called beside those of others.
+    #[must_use]
+    pub fn naming(&self, id: &str) -> Naming {
+        Naming::new(id, self.alias.as_deref(), self.max_name_length)
+    }
+}
+
 impl Default for ServerPolicy {
     fn default() -> Self {
         Self {
@@ -152,12 +167,15 @@ impl Default for ServerPolicy {
             text_arguments: HashMap::new(),
             prompts: HashMap::new(),
             disabled: HashSet::new(),
+            only_tools: None,
             curated: HashMap::new(),
             schemas: HashMap::new(),
             code_levels: HashMap::new(),
             audit_sink: false,
             pressure: PressurePolicy::default(),
             only_for: None,
+            alias: None,
+            max_name_length: crate::names::LONGEST,
             description: None,
             extensions: Vec::new(),
             pins: None,

@@ -140,8 +140,11 @@ impl Local {
 
 /// The server that a tool's name points at.
 fn owner_of<'s>(specs: &'s [ServerSpec], tool: &str) -> Option<&'s ServerSpec> {
-    let owner = |spec: &&ServerSpec| tool.starts_with(&names::expose(&spec.id, ""));
-    specs.iter().filter(owner).max_by_key(|spec| spec.id.len())
+    let named = |spec: &&ServerSpec| {
+        let part = |naming: names::Naming| naming.own_part(tool).map(str::len);
+        part(spec.policy.naming(&spec.id)).or_else(|| part(names::Naming::of(&spec.id)))
+    };
+    specs.iter().filter_map(|spec| Some((named(&spec)?, spec))).min_by_key(|(own, _)| *own).map(|(_, spec)| spec)
 }
 
 /// A client of a kernel.

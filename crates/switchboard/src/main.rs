@@ -14,6 +14,7 @@ mod commands;
 mod control;
 mod failure;
 mod identity;
+mod known;
 mod ledger;
 mod local;
 mod logging;

@@ -43,12 +43,14 @@ fn shaped(value: &Value) -> Value {
     Value::Object(shaped)
 }
 
-/// Writes times of members that are called as times (`granted_at`) to the millisecond.
+/// Writes times of members that are called as times (`granted_at`, `first_seen`) to the millisecond.
 fn in_milliseconds(key: &str, value: &mut Value) {
     match value {
         Value::Object(members) => members.iter_mut().for_each(|(key, value)| in_milliseconds(key, value)),
         Value::Array(items) => items.iter_mut().for_each(|value| in_milliseconds(key, value)),
-        Value::String(text) if key.ends_with("_at") || key == "timestamp" => {
+        Value::String(text)
+            if key.ends_with("_at") || matches!(key, "timestamp" | "first_seen" | "last_seen" | "since" | "until") =>
+        {
             if let Ok(time) = text.parse::<jiff::Timestamp>() {
                 *text = format!("{time:.3}");
             }
@@ -247,8 +249,8 @@ mod tests {
                 json!({"rows": [{"granted_at": "2026-11-16T10:00:00.123Z", "name": "2026-11-16T10:00:00Z"}], "schema_version": 1}),
             ),
             (
-                json!({"ends_at": "2026-11-16T10:00:00Z"}),
-                json!({"ends_at": "2026-11-16T10:00:00.000Z", "schema_version": 1}),
+                json!({"ends_at": "2026-11-16T10:00:00Z", "first_seen": "2026-11-16T10:00:00.5Z"}),
+                json!({"ends_at": "2026-11-16T10:00:00.000Z", "first_seen": "2026-11-16T10:00:00.500Z", "schema_version": 1}),
             ),
         ] {
             assert_eq!(shaped(&given), expected);

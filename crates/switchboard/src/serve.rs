@@ -34,7 +34,7 @@ use crate::screen::{note, out};
 use crate::signals::Signals;
 use crate::stdio::stream_options;
 use crate::storage::open_for_kernel;
-use crate::{memory, setup, specs, tokens, workshop};
+use crate::{known, memory, setup, specs, tokens, workshop};
 use counted::Counted;
 use probes::Probes;
 use reload::Reload;
@@ -123,8 +123,10 @@ pub(crate) async fn run(common: &Common, options: &Serve) -> Outcome {
     greet(common, address, fresh.as_deref(), &loaded, options.no_auth);
     let built_in = memory.iter().map(|memory| memory.spec.clone()).collect();
     let registered = workshop::kept(&loaded.data_dir);
+    let config = loaded.config.clone();
     let reload = Reload::start(kernel.clone(), keeper, sources, loaded, built_in);
     kernel.restore(registered);
+    known::tell_when_known(kernel.clone(), store.clone(), config);
     if let Some(days) = settings.gate.audit_keep_days {
         retention::start(store.clone(), days, ended.clone());
     }
@@ -294,7 +296,9 @@ fn greet(common: &Common, address: SocketAddr, fresh: Option<&str>, loaded: &Loa
     if let Some(token) = fresh {
         out(format_args!("token (shown only now): {token}"));
     } else if !no_auth {
-        out("token: one that was shown when it was made; `switchboard token create NAME` makes another");
+        out(
+            "token: one that was shown when it was made; `switchboard serve --new-token` shows another, which may use what you may",
+        );
     }
     out(format_args!("\nEntry for a client that speaks HTTP:\n{entry:#}"));
 }

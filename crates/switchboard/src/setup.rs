@@ -6,6 +6,7 @@ use std::sync::Arc;
 use switchboard_config::{
     ApprovalPolicy, Config, ConfigError, Environment, Loaded, Server, Sources, load, user_config_file,
 };
+use switchboard_kernel::names::Naming;
 
 use crate::arguments::Common;
 use crate::failure::Failure;
@@ -19,6 +20,28 @@ pub(crate) fn sources(common: &Common) -> Result<Sources, Failure> {
     let folder = std::env::current_dir()
         .map_err(|error| Failure::failed(format!("the current folder cannot be read: {error}")))?;
     Ok(Sources { explicit: common.config.clone(), folder, environment: Environment::of_process() })
+}
+
+/// How the tools of a server are called, as far as the configuration knows it.
+pub(crate) fn naming(config: &Config, id: &str) -> Naming {
+    let alias = config.server(id).and_then(|server| server.entry.alias.as_deref());
+    Naming::new(id, alias, config.settings.tools.max_name_length)
+}
+
+/// What a server may call the tool that a person names as clients see it, by its alias or its id.
+pub(crate) fn own_part<'a>(config: &Config, id: &str, exposed: &'a str) -> Option<&'a str> {
+    naming(config, id).own_part(exposed).or_else(|| Naming::of(id).own_part(exposed))
+}
+
+/// Whether clients know a tool of a server by this name, with its alias or its id.
+pub(crate) fn is_exposed(config: &Config, id: &str, own: &str, exposed: &str) -> bool {
+    naming(config, id).expose(own) == exposed || Naming::of(id).expose(own) == exposed
+}
+
+/// Of some servers the one to which the name of a tool points.
+pub(crate) fn owner_of<'s>(config: &Config, servers: impl IntoIterator<Item = &'s str>, tool: &str) -> Option<&'s str> {
+    let named = servers.into_iter().filter_map(|id| Some((own_part(config, id, tool)?.len(), id)));
+    named.min_by_key(|(own, _)| *own).map(|(_, id)| id)
 }
 
 /// Reads the configuration and tells a person what is wrong with parts of it.

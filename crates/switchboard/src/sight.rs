@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde::Deserialize;
 use serde_json::json;
 use switchboard_config::Loaded;
-use switchboard_kernel::{SERVERS_LIST, names};
+use switchboard_kernel::SERVERS_LIST;
 use switchboard_wire::Raw;
 
 use crate::arguments::Common;
@@ -18,7 +18,7 @@ use crate::commands::call::answers::Answers;
 use crate::control::Running;
 use crate::failure::Failure;
 use crate::local::{Client, Local, raw, refused};
-use crate::{screen, setup, specs};
+use crate::{memory, screen, setup, specs};
 
 pub(crate) use progress::Progress;
 
@@ -182,13 +182,11 @@ struct Described {
 }
 
 /// The server that a tool's name in the list belongs to.
-pub(crate) fn owner_of<'s>(seen: &'s [Seen], tool: &str) -> Option<&'s str> {
-    match seen {
-        // A single server is shown as it is, without a prefix.
-        [only] => Some(&only.id),
-        several => {
-            let owner = several.iter().filter(|server| tool.starts_with(&names::expose(&server.id, "")));
-            owner.max_by_key(|server| server.id.len()).map(|server| server.id.as_str())
-        }
-    }
+pub(crate) fn owner_of<'s>(loaded: &Loaded, seen: &'s [Seen], tool: &str) -> Option<&'s str> {
+    // A single server is shown as it is, without a prefix, whatever is built in.
+    let alone = || {
+        let mut others = seen.iter().filter(|server| seen.len() == 1 || server.id != memory::ID);
+        others.next().filter(|_| others.next().is_none()).map(|server| server.id.as_str())
+    };
+    setup::owner_of(&loaded.config, seen.iter().map(|server| server.id.as_str()), tool).or_else(alone)
 }

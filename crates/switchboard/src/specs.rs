@@ -180,6 +180,7 @@ fn policy(server: &Server, settings: &Settings) -> ServerPolicy {
     ServerPolicy {
         curated: curated.filter(|(_, curated)| !curated.is_empty()).map(|(name, one)| (name, Arc::new(one))).collect(),
         disabled: disabled.map(|(name, _)| name.clone()).collect(),
+        only_tools: server.entry.only_tools.as_ref().map(|only| only.iter().cloned().collect()),
         trust: server.trust_level(),
         default_policy: server.entry.default_policy,
         permissions_required: mgp.map(|mgp| mgp.permissions_required.clone()).unwrap_or_default(),
@@ -192,6 +193,8 @@ fn policy(server: &Server, settings: &Settings) -> ServerPolicy {
         audit_sink: server.entry.audit_sink == Some(true),
         pressure: pressure(server, settings),
         only_for: None,
+        alias: server.entry.alias.clone(),
+        max_name_length: settings.tools.max_name_length,
         description: server.entry.description.clone(),
         extensions: mgp.map(|mgp| mgp.extensions.clone()).unwrap_or_default(),
         pins: pin_policy(server, settings, server.entry.pins).or_else(|| settings.gate.pins.map(pin_policy_of)),

@@ -20,7 +20,7 @@ use crate::identity::keeper::Keeper;
 use crate::serve::goodbye;
 use crate::serve::reload::Reload;
 use crate::signals::Signals;
-use crate::{attach, memory, setup, specs, storage, workshop};
+use crate::{attach, known, memory, setup, specs, storage, workshop};
 
 /// How long answers that are ready may take to reach the client at the end.
 const LAST_ANSWERS: Duration = Duration::from_secs(2);
@@ -89,8 +89,10 @@ impl Hosted {
         let memory = memory::start(&loaded)?;
         let built_in = memory.iter().map(|memory| memory.spec.clone()).collect();
         let registered = workshop::kept(&loaded.data_dir);
+        let config = loaded.config.clone();
         let reload = Reload::start(kernel.clone(), keeper, sources, loaded, built_in);
         kernel.restore(registered);
+        known::tell_when_known(kernel.clone(), store.clone(), config);
         Ok(Self { kernel, settings, options, store, memory, reload, following, _control: control })
     }
 

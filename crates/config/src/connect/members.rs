@@ -119,6 +119,10 @@ fn checked(text: &str, section: &'static str) -> Result<String, ConnectError> {
     let plain = jsonc::plain(text);
     let value: Map<String, Value> =
         serde_json::from_str(&plain).map_err(|error| ConnectError::Unreadable(error.to_string()))?;
+    let of_section = members_of(&plain, root(&plain)).iter().filter(|member| member.key == section).count();
+    if of_section > 1 {
+        return Err(ConnectError::Unreadable(format!("`{section}` is there twice, and clients read one of them")));
+    }
     match value.get(section) {
         None | Some(Value::Object(_)) => Ok(plain),
         Some(_) => Err(ConnectError::Shape(section)),
@@ -200,7 +204,7 @@ fn inserted(text: &str, plain: &str, open: usize, key: &str, shown: &str) -> Str
 
 /// The blanks in front of the members of the object that begins at `open`.
 fn indent_within(text: &str, open: usize) -> String {
-    format!("{}  ", indent_at(text, open))
+    format!("{}{}", indent_at(text, open), unit(text))
 }
 
 /// The blanks at the beginning of the line in which something stands.
@@ -209,7 +213,18 @@ fn indent_at(text: &str, at: usize) -> &str {
     &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
 }
 
+/// What one level is indented by: a tab where the text has tabs.
+fn unit(text: &str) -> &'static str {
+    if text.contains("\n\t") { "\t" } else { "  " }
+}
+
 /// A value over several lines, each but the first with blanks in front.
 fn indented(value: &Value, indent: &str) -> String {
-    format!("{value:#}").replace('\n', &format!("\n{indent}"))
+    let shown = format!("{value:#}");
+    let lines = shown.lines().map(|line| {
+        let text = line.trim_start_matches(' ');
+        let depth = (line.len() - text.len()) / 2;
+        format!("{}{text}", if indent.contains('\t') { "\t".repeat(depth) } else { "  ".repeat(depth) })
+    });
+    lines.collect::<Vec<_>>().join(&format!("\n{indent}"))
 }

@@ -6,7 +6,7 @@
 use std::net::SocketAddr;
 use std::path::Path;
 
-use super::{ConnectError, NAME, members, tables};
+use super::{ConnectError, NAME, is_own, members, tables, with_line_ends_of};
 use crate::entry::ServerEntry;
 use crate::import::{Client, is_switchboard, read_user_file};
 
@@ -54,9 +54,19 @@ impl Client {
             let same: Vec<_> = known.iter().filter(|(entry, _)| entry.stands_for(&server.entry)).collect();
             let why = match (&server.project, same.iter().find(|(_, why)| why.is_none()).or_else(|| same.first())) {
                 (Some(project), _) => Some(format!("it belongs to the project {}", project.display())),
-                (None, _) if name == NAME => continue,
+                (None, _) if name == NAME && is_own(&server.entry) => continue,
+                (None, Some(_)) if server.untranslated.is_some() => server.untranslated.clone(),
                 (None, _) if is_switchboard(&server.entry, listen) => Some("it is switchboard itself".to_owned()),
-                (None, Some((_, why))) => why.clone(),
+                (None, Some((_, Some(why)))) => Some(why.clone()),
+                (None, Some(_))
+                    if !same.iter().any(|(own, why)| why.is_none() && own.restricts_tools_like(&server.entry)) =>
+                {
+                    let said = server.entry.tool_restriction().unwrap_or_default();
+                    Some(format!(
+                        "it keeps tools from being used that Switchboard does not; write {said} into the entry there"
+                    ))
+                }
+                (None, Some(_)) => None,
                 (None, None) if known.iter().any(|(entry, _)| entry.is_nearly(&server.entry)) => {
                     Some("Switchboard has it with other variables or another folder".to_owned())
                 }
@@ -82,7 +92,7 @@ impl Client {
     /// # Errors
     /// The text is none that such a file has.
     pub fn restored(self, text: &str, taken: &[Taken]) -> Result<(String, Vec<String>), ConnectError> {
-        let (mut text, mut left) = (text.to_owned(), Vec::new());
+        let (before, mut text, mut left) = (text, text.to_owned(), Vec::new());
         // In JSON each comes first in its section, so that in the end they stand in their old order.
         let in_order: Vec<&Taken> =
             if self == Self::Codex { taken.iter().collect() } else { taken.iter().rev().collect() };
@@ -96,7 +106,7 @@ impl Client {
                 None => left.push(entry.name.clone()),
             }
         }
-        Ok((text, left))
+        Ok((with_line_ends_of(before, &text), left))
     }
 
     /// The file without one entry, and what stood there.
@@ -214,6 +224,36 @@ mod tests {
         let names: Vec<_> =
             replaced(Client::ClaudeCode, text, &[(&moved, None)]).taken.into_iter().map(|taken| taken.name).collect();
         assert_eq!(names, ["time", "zone"]);
+    }
+
+    #[test]
+    fn a_server_whose_tools_are_restricted_goes_only_where_switchboard_restricts_them_too() {
+        let codex = "[mcp_servers.a]\ncommand = \"x\"\ndisabled_tools = [\"write\"]\n";
+        let only = "[mcp_servers.a]\ncommand = \"x\"\nenabled_tools = [\"read\"]\n";
+        let gemini = r#"{"mcpServers": {"a": {"command": "x", "excludeTools": ["write"]}}}"#;
+        let opencode = r#"{"mcp": {"a": {"type": "local", "command": ["x"]}}, "tools": {"a_w*": false}}"#;
+        let open = ServerEntry::stdio("a", "x", Vec::new());
+        let mut off = open.clone();
+        off.switch_off("write");
+        let reads = ServerEntry { only_tools: Some(vec!["read".to_owned()]), ..open.clone() };
+        for (client, text, known, goes) in [
+            (Client::Codex, codex, &open, false),
+            (Client::Codex, codex, &off, true),
+            (Client::Codex, codex, &reads, true),
+            (Client::Codex, only, &off, false),
+            (Client::Codex, only, &reads, true),
+            (Client::Gemini, gemini, &open, false),
+            (Client::Gemini, gemini, &off, true),
+            (Client::OpenCode, opencode, &off, false),
+        ] {
+            let out = replaced(client, text, &[(known, None)]);
+            assert_eq!(out.taken.len(), usize::from(goes), "{client}: {out:?}");
+            assert_eq!(out.staying.len(), usize::from(!goes), "{client}: {out:?}");
+        }
+        let out = replaced(Client::Codex, codex, &[(&open, None)]);
+        assert!(out.staying[0].1.contains("[servers.tools.\"write\"] enabled = false"), "{out:?}");
+        // Of two entries that run the same, the one that restricts is enough.
+        assert_eq!(replaced(Client::Codex, codex, &[(&open, None), (&off, None)]).taken.len(), 1);
     }
 
     #[test]

@@ -33,7 +33,15 @@ pub(super) fn read(file: &Path, text: &str) -> Result<ClientFile, ImportError> {
             Ok(mut entry) => {
                 entry.id = ids::sanitized(name);
                 let (file, name) = (file.to_owned(), name.to_owned());
-                found.servers.push(Imported { client: Client::Codex, file, name, entry, project: None, notes });
+                found.servers.push(Imported {
+                    client: Client::Codex,
+                    file,
+                    name,
+                    entry,
+                    project: None,
+                    untranslated: None,
+                    notes,
+                });
             }
             Err(reason) => {
                 found.warnings.push(format!("{}: `mcp_servers.{name}` {reason}; it was left out", file.display()));
@@ -71,6 +79,8 @@ fn convert(table: &dyn TableLike, notes: &mut Vec<String>) -> Result<ServerEntry
             "enabled" => entry.enabled = (item.as_bool() == Some(false)).then_some(false),
             "startup_timeout_sec" => entry.start_timeout = seconds(item),
             "startup_timeout_ms" => entry.start_timeout = seconds(item).map(|time| time / 1_000),
+            "enabled_tools" => entry.only_tools = Some(list(key, item)?),
+            "disabled_tools" => list(key, item)?.iter().for_each(|tool| entry.switch_off(tool)),
             "tool_timeout_sec" => entry.call_timeout = seconds(item),
             other => notes.push(format!("`{other}` has no counterpart here and was not taken over")),
         }

@@ -33,7 +33,29 @@ pub(super) fn read(client: Client, file: &Path, project: Option<&Path>, text: &s
             reader.server(name, server, &section);
         }
     }
+    if let (Client::OpenCode, Some(tools)) = (client, root.get("tools").and_then(Value::as_object)) {
+        let off = tools.iter().filter(|(_, value)| value.as_bool() == Some(false));
+        off.for_each(|(pattern, _)| reader.found.servers.iter_mut().for_each(|server| switch_off(server, pattern)));
+    }
     Ok(reader.found)
+}
+
+/// opencode has what is switched off beside its servers, by the names that it gives their tools, or by patterns of these.
+fn switch_off(server: &mut Imported, pattern: &str) {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' };
+    let prefix = format!("{}_", server.name.chars().map(plain).collect::<String>());
+    let head = pattern.split(['*', '?', '[', '{']).next().unwrap_or_default();
+    let is_pattern = head.len() < pattern.len();
+    if is_pattern && prefix.starts_with(head) && pattern.len() == head.len() + 1 && pattern.ends_with('*') {
+        server.entry.enabled = Some(false);
+        server.notes.push(format!("`tools` switches all of it off with {pattern:?}, and so it is switched off here"));
+    } else if is_pattern && (prefix.starts_with(head) || head.starts_with(&prefix)) {
+        let note = format!("`tools` switches {pattern:?} off, and a pattern of tools has no counterpart here");
+        server.notes.push(note.clone());
+        server.untranslated = Some(note);
+    } else if let (false, Some(tool)) = (is_pattern, pattern.strip_prefix(&prefix)) {
+        server.entry.switch_off(tool);
+    }
 }
 
 /// A set of servers inside a file.
@@ -118,7 +140,7 @@ impl Reader<'_> {
         entry.id = ids::sanitized(name);
         let (client, file, name) = (self.client, self.file.to_owned(), name.to_owned());
         let project = section.project.filter(|_| section.project_only).map(Path::to_owned);
-        self.found.servers.push(Imported { client, file, name, entry, project, notes });
+        self.found.servers.push(Imported { client, file, name, entry, project, untranslated: None, notes });
     }
 }
 
@@ -169,6 +191,14 @@ fn convert(fields: &Map<String, Value>, context: &Context<'_>, notes: &mut Vec<S
             "description" => entry.description = value.as_str().map(str::to_owned),
             "disabled" if value.as_bool() == Some(true) => entry.enabled = Some(false),
             "enabled" if value.as_bool() == Some(false) => entry.enabled = Some(false),
+            // Gemini CLI, Windsurf, Roo Code and others; the last is Copilot's, where a star stands for all.
+            "includeTools" | "enabledTools" | "tools" if value.is_array() => {
+                let only: Vec<String> = list(key, value)?.iter().map(|tool| tool_name(tool).to_owned()).collect();
+                entry.only_tools = (!only.iter().any(|tool| tool == "*")).then_some(only);
+            }
+            "excludeTools" | "disabledTools" => {
+                list(key, value)?.iter().for_each(|tool| entry.switch_off(tool_name(tool)));
+            }
             // Claude Code counts milliseconds; others that have the key do not agree with each other.
             "timeout" if context.client == Client::ClaudeCode => {
                 entry.call_timeout =
@@ -195,6 +225,11 @@ fn convert(fields: &Map<String, Value>, context: &Context<'_>, notes: &mut Vec<S
     }
     drop_transport_headers(&mut entry, notes);
     Ok(entry)
+}
+
+/// The tool of an entry in a list of them: Gemini CLI takes `name(…)` for `name`.
+fn tool_name(text: &str) -> &str {
+    text.split_once('(').map_or(text, |(name, _)| name)
 }
 
 /// Headers that the transport sets itself are of no use in a configuration.

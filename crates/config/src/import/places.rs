@@ -46,6 +46,7 @@ pub fn candidates(environment: &Environment, folder: Option<&Path>, platform: Pl
         let zed = if platform == Platform::Windows { settings.join("Zed") } else { config.join("zed") };
         user(Client::Zed, zed.join("settings.json"));
         user(Client::OpenCode, config.join("opencode").join("opencode.json"));
+        user(Client::OpenCode, config.join("opencode").join("opencode.jsonc"));
     }
     if let Some(folder) = folder {
         let mut project = |client, path| list.push(Candidate { client, path, project: true });
@@ -100,6 +101,7 @@ mod tests {
                 "windsurf /h/.codeium/windsurf/mcp_config.json",
                 "zed /h/.config/zed/settings.json",
                 "opencode /h/.config/opencode/opencode.json",
+                "opencode /h/.config/opencode/opencode.jsonc",
                 "claude-code /p/.mcp.json",
                 "cursor /p/.cursor/mcp.json",
                 "vscode /p/.vscode/mcp.json",

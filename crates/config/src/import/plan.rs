@@ -81,7 +81,11 @@ pub fn plan(file: &Path, existing: &str, imported: &[Imported]) -> Result<Plan, 
         let action = if is_switchboard(&found.entry, config.settings.listen) {
             Err("it is switchboard itself".to_owned())
         } else if let Some(same) = known.iter().find(|entry| entry.stands_for(&found.entry)) {
-            Err(format!("the same server is there as \"{}\"", same.id))
+            let wider = !same.restricts_tools_like(&found.entry);
+            let restriction = found.entry.tool_restriction().filter(|_| wider).map(|said| {
+                format!(", with tools that {} keeps from being used; write {said} into its entry", found.client)
+            });
+            Err(format!("the same server is there as \"{}\"{}", same.id, restriction.unwrap_or_default()))
         } else {
             add(file, &mut after, found)
         };

@@ -25,6 +25,7 @@ use crate::{DefaultPolicy, TrustLevel};
 
 const SERVER: &[&str] = &[
     "id",
+    "alias",
     "description",
     "enabled",
     "transport",
@@ -44,6 +45,7 @@ const SERVER: &[&str] = &[
     "default_policy",
     "audit_sink",
     "pins",
+    "only_tools",
     "tools",
     "prompts",
     "isolation",
@@ -136,6 +138,10 @@ fn fill(
     entry.url = keys.string("url")?;
     entry.description = keys.string("description")?;
     keys.refuse_unknown()?;
+    entry.alias = keys.string("alias")?;
+    if let Some(reason) = entry.alias.as_deref().and_then(ids::refusal) {
+        return Err(keys.bad_value("alias", reason, "write a short name such as \"git\", as an `id` is written"));
+    }
     entry.transport = keys.word("transport", Transport::WORDS, Transport::from_word)?;
     entry.cwd = keys.string("cwd")?;
     entry.env = values(keys.map("env")?);
@@ -150,6 +156,7 @@ fn fill(
     entry.default_policy = keys.word("default_policy", DefaultPolicy::WORDS, DefaultPolicy::from_word)?;
     entry.audit_sink = keys.boolean("audit_sink")?;
     entry.pins = keys.word("pins", PinMode::WORDS, PinMode::from_word)?;
+    entry.only_tools = keys.table.contains_key("only_tools").then(|| keys.strings("only_tools")).transpose()?;
     entry.tools = policy::read_tools(keys)?;
     entry.prompts = policy::read_prompts(keys)?;
     entry.isolation = policy::read_isolation(keys)?;

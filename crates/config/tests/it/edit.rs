@@ -27,6 +27,8 @@ fn full() -> ServerEntry {
     ServerEntry {
         pins: Some(switchboard_config::PinMode::Ask),
         id: "full".to_owned(),
+        alias: Some("f".to_owned()),
+        only_tools: Some(vec!["run".to_owned(), "a \"b\"".to_owned()]),
         description: Some("a \"quoted\"\nthing".to_owned()),
         enabled: Some(false),
         transport: Some(Transport::Stdio),

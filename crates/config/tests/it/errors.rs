@@ -178,7 +178,7 @@ const SERVER: &[(&str, &str)] = &[
   |
 4 | zebra = 1
   | ^^^^^
-  = help: the keys known here are id, description, enabled, transport, command, args, cwd, env, pass_env, url, headers, token, oauth, sharing, era, start_timeout_ms, call_timeout_ms, default_policy, audit_sink, pins, tools, prompts, isolation, stop_timeout_ms, drain_timeout_ms, health_every_ms, sleep_after_ms, rates, breaker, retry, mgp"#,
+  = help: the keys known here are id, alias, description, enabled, transport, command, args, cwd, env, pass_env, url, headers, token, oauth, sharing, era, start_timeout_ms, call_timeout_ms, default_policy, audit_sink, pins, only_tools, tools, prompts, isolation, stop_timeout_ms, drain_timeout_ms, health_every_ms, sleep_after_ms, rates, breaker, retry, mgp"#,
     ),
     (
         "[[servers]]\nid = \"files\"\n",

@@ -138,7 +138,8 @@ fn codex_file() {
     let figma = named(&found, "figma");
     assert_eq!(figma.entry.token.as_ref().map(Secret::reveal), Some("${FIGMA_OAUTH_TOKEN}"));
     assert_eq!(figma.entry.headers["X-Trace"].reveal(), "${TRACE_ID}");
-    assert_eq!(figma.notes, ["`enabled_tools` has no counterpart here and was not taken over"]);
+    assert_eq!(figma.entry.only_tools.as_deref(), Some(&["a".to_owned()][..]));
+    assert_eq!(figma.notes, [""; 0]);
     assert_eq!(named(&found, "off").entry.enabled, Some(false));
     assert_eq!(
         found.warnings,
@@ -146,6 +147,39 @@ fn codex_file() {
             "/h/.codex/config.toml: `mcp_servers.broken` has `bearer_token_env_var` with \"not a name\", which is not the name of a variable; it was left out"
         ]
     );
+}
+
+#[test]
+fn tools_that_a_client_switches_off_stay_off() {
+    let codex = "[mcp_servers.files]\ncommand = 'x'\nenabled_tools = ['read', 'write']\ndisabled_tools = ['write']\n";
+    let gemini = r#"{"mcpServers": {"files": {"command": "x", "includeTools": ["read", "write(*)"], "excludeTools": ["write"]}}}"#;
+    let windsurf = r#"{"mcpServers": {"files": {"command": "x", "disabledTools": ["write"]}}}"#;
+    let copilot = r#"{"servers": {"files": {"command": "x", "tools": ["*"]}}}"#;
+    let opencode = r#"{"mcp": {"files": {"type": "local", "command": ["x"]}, "web": {"type": "local", "command": ["y"]},
+        "some": {"type": "local", "command": ["z"]}}, "tools": {"files_write": false, "web_*": false, "bash": false, "some_get*": false}}"#;
+    for (client, text, only, off) in [
+        (Client::Codex, codex, Some(2), true),
+        (Client::Gemini, gemini, Some(2), true),
+        (Client::Windsurf, windsurf, None, true),
+        (Client::VsCode, copilot, None, false),
+        (Client::OpenCode, opencode, None, true),
+    ] {
+        let found = read(client, "/h/f", text);
+        let files = named(&found, "files");
+        assert_eq!(files.entry.only_tools.as_ref().map(Vec::len), only, "{client}");
+        assert_eq!(files.entry.allows_tool("write"), !off, "{client}");
+        assert!(files.entry.allows_tool("read"), "{client}");
+        let plan = plan(Path::new("mgp.toml"), "", &found.servers).unwrap();
+        let config = Config::parse(Path::new("mgp.toml"), plan.apply(), &Environment::default()).unwrap();
+        assert_eq!(config.server("files").map(|server| &server.entry), Some(&files.entry), "{}", plan.apply());
+        // Where the server is there already, with all its tools, that is said.
+        let there = "[[servers]]\nid = 'f'\ncommand = 'x'\n";
+        let plan = switchboard_config::plan(Path::new("mgp.toml"), there, &found.servers).unwrap().to_string();
+        assert_eq!(plan.contains("keeps from being used"), off, "{plan}");
+    }
+    let found = read(Client::OpenCode, "/h/f", opencode);
+    assert_eq!(named(&found, "web").entry.enabled, Some(false));
+    assert!(named(&found, "some").untranslated.is_some() && named(&found, "files").untranslated.is_none());
 }
 
 #[test]

@@ -77,7 +77,10 @@ impl Source {
     /// Whether the operator switched a tool or a prompt off.
     pub(super) fn is_disabled(&self, kind: ListKind, name: &str) -> bool {
         match kind {
-            ListKind::Tools => self.policy.disabled.contains(name),
+            ListKind::Tools => {
+                let is_left_out = self.policy.only_tools.as_ref().is_some_and(|only| !only.contains(name));
+                is_left_out || self.policy.disabled.contains(name)
+            }
             ListKind::Prompts => self.policy.prompts.get(name).is_some_and(|said| said.disabled),
             _ => false,
         }

@@ -101,11 +101,12 @@ pub(super) struct Bearing {
 
 impl Bearing {
     /// How much of some tools this client is listed. A server that stands alone is shown whole, as it would be without a
-    /// kernel in between.
+    /// kernel in between, while the client takes so many tools.
     pub(super) fn level(&self, general: Budget, tools: usize, tokens: usize, stands_alone: bool) -> Level {
         match self.shown {
             Shown::At(level) => level,
-            Shown::Auto if stands_alone => Level::All,
+            // What goes over the number of tools that a client takes would be dropped there, and found by nobody.
+            Shown::Auto if stands_alone && tools <= self.max_tools => Level::All,
             Shown::Auto if tools <= self.max_tools && tokens <= self.budget(general).max_tokens => Level::All,
             Shown::Auto => Level::Hybrid,
         }
@@ -198,6 +199,8 @@ mod tests {
             (other, 500, 25_001, false, Level::Hybrid),
             (other, 500, 90_000, true, Level::All),
             (cursor, 40, 9_000, false, Level::All),
+            (cursor, 40, 90_000, true, Level::All),
+            (cursor, 41, 9_000, true, Level::Hybrid),
             (cursor, 41, 9_000, false, Level::Hybrid),
             (code, 3_000, 500_000, false, Level::All),
         ] {

@@ -7,11 +7,10 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use switchboard_catalog::{Budget, Level, Session, count_tokens};
-use switchboard_peer::client::Target;
 use switchboard_peer::{Context, Session as Client};
 use switchboard_protocol::fault::Fault;
 use switchboard_protocol::mcp::method;
-use switchboard_protocol::mgp::{Extension, TrustLevel};
+use switchboard_protocol::mgp::Extension;
 use switchboard_wire::{Edit, Notification, Raw};
 
 use super::clients::Bearing;
@@ -19,7 +18,6 @@ use super::{ClientSession, Seen, Shown, describe};
 use crate::directory::{ListKind, app};
 use crate::kernel::{Kernel, View};
 use crate::profiles::rights_key;
-use crate::server::Server;
 
 /// Categories named in the list, at level one.
 const MOST_CATEGORIES: usize = 100;
@@ -229,7 +227,5 @@ impl Kernel {
 
 /// Whether there is one server, beside what is built in: nobody would put a kernel before it to have its tools hidden.
 fn stands_alone(view: &View) -> bool {
-    let built_in =
-        |server: &Server| matches!(server.spec.target, Target::InProcess(_)) && server.trust() == TrustLevel::Core;
-    view.servers.iter().filter(|server| !built_in(server)).count() == 1
+    view.servers.iter().filter(|server| !server.is_built_in()).count() == 1
 }

@@ -132,6 +132,8 @@ impl Kernel {
         let view = self.view();
         match self.finds_tools(context, &view).await {
             Ok(true) => {}
+            // A person who tries what models have is listed everything, and is answered all the same.
+            Ok(false) if self.bearing(context).is_command_line => {}
             // What is not listed to a client does not exist for it.
             Ok(false) => return None,
             Err(fault) => return Some(Err(fault)),

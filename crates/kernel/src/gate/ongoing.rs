@@ -20,7 +20,6 @@ use super::continued::{Continued, named};
 use super::{Attempt, Judged};
 use crate::forward::Forward;
 use crate::kernel::Kernel;
-use crate::names;
 use crate::server::Server;
 
 /// How long a call runs before anybody looks at its right again. Most have ended by then.
@@ -164,8 +163,7 @@ impl<'a> RunningCall<'a> {
         let (call, view) = (tool.continued(&server), kernel.view());
         // A server may take a tool off its list while it runs.
         let found = named(&view, &call);
-        let exposed =
-            found.as_ref().map_or_else(|| names::expose(server.id(), &tool.name), |(exposed, _)| exposed.clone());
+        let exposed = found.as_ref().map_or_else(|| server.naming().expose(&tool.name), |(exposed, _)| exposed.clone());
         if !kernel.access(&tables, session, &server, Some((&tool.name, &exposed))).allow {
             return Err(lost("access"));
         }

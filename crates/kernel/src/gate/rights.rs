@@ -13,7 +13,6 @@ use super::policy::{ToolPolicy, default_policy};
 use super::scopes::{Presented, Wanted};
 use super::tables::Tables;
 use crate::kernel::Kernel;
-use crate::names;
 use crate::server::Server;
 
 impl Kernel {
@@ -89,7 +88,7 @@ impl Kernel {
         let by_token = match (tool, &found) {
             (Some(tool), Some((_, exposed, _))) => self.covers(session, id, Some((tool, exposed))),
             // Of a tool that is not there any more only the long form of its name is known.
-            (Some(tool), None) => self.covers(session, id, Some((tool, &names::expose(id, tool)))),
+            (Some(tool), None) => self.covers(session, id, Some((tool, &self.naming_of(id).expose(tool)))),
             (None, _) => self.covers(session, id, None),
         };
         let policy = found.as_ref().and_then(|(_, exposed, route)| Some((*exposed, route.policy.as_deref()?)));

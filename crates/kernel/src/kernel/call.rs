@@ -84,7 +84,10 @@ impl Kernel {
             view = self.view();
             route = view.directory.tool(&name);
         } else if let Some((found, server)) = away(&view, route.as_ref())
-            && Box::pin(self.comes_back(context, &request, &metadata, server, found, &name)).await?
+            && Box::pin(self.comes_back(context, &request, &metadata, server, found, &name))
+                .await
+                // Servers are stopped at the end: that nobody can start them again is what the caller has to know.
+                .map_err(|fault| if self.is_draining() { crate::lifecycle::ending() } else { fault })?
         {
             // What is connected now may say other things of itself than what was: they count.
             view = self.view();
@@ -388,10 +391,12 @@ fn with_page(result: &Raw, uri: &str) -> Raw {
 
 /// A tool of this name that its server has and that is not shown, and why it is not.
 fn held_back<'v>(view: &'v View, server: &Server, name: &str) -> Option<(&'v Hidden, Fault)> {
-    let alone = view.servers.len() == 1;
+    let alone = view.stands_alone(server.id());
     let of_name = |hidden: &&Hidden| {
         hidden.server == *server.id()
-            && (alone && hidden.name == name || names::expose(&hidden.server, &hidden.name) == name)
+            && (alone && hidden.name == name
+                || server.naming().expose(&hidden.name) == name
+                || names::expose(&hidden.server, &hidden.name) == name)
     };
     view.directory.hidden.iter().filter(of_name).find_map(|hidden| {
         let (kind, text) = if hidden.disabled {

@@ -100,6 +100,10 @@ impl Kernel {
         outcome: &Result<Reply, Fault>,
     ) -> Next {
         let Some((failure, why)) = failure_of(outcome) else { return Next::Nothing };
+        // A repetition would be refused, and the caller would take the refusal for the fate of the call.
+        if self.is_draining() {
+            return Next::Nothing;
+        }
         let in_the_middle = has_been_lost(outcome);
         let policy = server.policy_now().pressure.retry;
         let left = self.options().longest_call.saturating_sub(again.began.elapsed());

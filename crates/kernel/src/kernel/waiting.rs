@@ -136,8 +136,10 @@ impl Named<'_> {
 
 /// What a server may call the thing that a client named; `None` where it cannot be of this server.
 pub(super) fn own_name<'n>(view: &View, server: &Server, name: &'n str) -> Option<&'n str> {
-    let alone = view.servers.len() == 1 && !names::is_reserved(name);
-    names::own_part(server.id(), name).or_else(|| alone.then_some(name))
+    let alone = view.stands_alone(server.id()) && !names::is_reserved(name);
+    let naming = server.naming();
+    let own = naming.own_part(name).or_else(|| names::Naming::of(server.id()).own_part(name));
+    own.or_else(|| alone.then_some(name))
 }
 
 /// Progress of a call that has not begun. Progress has to grow, and the server's own begins at nought: so it counts down.

@@ -64,6 +64,9 @@ pub(crate) struct ToolsSwitch {
     /// The tools, under the names that `switchboard tools` shows, or as their server calls them with --server
     #[arg(required = true, value_name = "TOOL")]
     pub(crate) tool: Vec<String>,
+    /// The server that has them
+    #[arg(long, value_name = "ID")]
+    pub(crate) server: Option<String>,
 }
 
 /// `tools search`

@@ -1,9 +1,11 @@
 //! Carries messages between standard input and output and a kernel.
 //!
 //! A client outlives its kernel: where that goes away, what was open is answered with an error, and the session of the client is begun
-//! again at another one.
+//! again at another one. A kernel that ends in good order refuses new calls while those that run go on: these are still heard out,
+//! and what was refused goes to the other kernel.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -12,6 +14,7 @@ use switchboard_wire::{Edit, Limits, Raw};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::Attached;
@@ -30,6 +33,12 @@ const MAX_SESSION: usize = 256;
 /// Kernels that may go away in this time before the client is given up.
 const MAX_LOST: usize = 3;
 const WINDOW: Duration = Duration::from_secs(60);
+/// Longer requests are not kept to be made again.
+const MAX_KEPT_BYTES: usize = 256 << 10;
+/// What is kept of all of them.
+const MAX_KEPT: usize = 8 << 20;
+/// What is told of calls whose kernel went away.
+const LOST: &str = "the kernel that the client shared has ended; whether the call was carried out is unknown";
 /// Lines of the kernel that may hold a word for standard error.
 const MAX_NOTICE_BYTES: usize = 8 << 10;
 
@@ -39,24 +48,57 @@ struct State(Mutex<Said>);
 
 #[derive(Default)]
 struct Said {
-    open: HashSet<String>,
+    /// What was asked and not answered, by its id: the line, where it is short enough to be kept.
+    open: HashMap<String, Option<Arc<[u8]>>>,
+    /// What is kept of them, in bytes.
+    kept: usize,
+    /// Requests of the kernel that the client has not answered.
+    asked_back: HashSet<String>,
     /// What a session consists of, in the order in which it was said: the handshake, the level of the log, what is watched.
     session: Vec<(String, Vec<u8>)>,
     /// Requests of ours, whose answers are for nobody.
     ours: HashSet<String>,
 }
 
+/// What is to be done with a line of a kernel.
+#[derive(Debug, PartialEq, Eq)]
+enum Line {
+    Pass,
+    /// It is for nobody.
+    Drop,
+    /// The kernel ends, and did not take this request.
+    Refused(Arc<[u8]>),
+}
+
+impl Said {
+    /// A request is open no more.
+    fn close(&mut self, id: &str) -> Option<Arc<[u8]>> {
+        let line = self.open.remove(id)??;
+        self.kept -= line.len();
+        Some(line)
+    }
+}
+
 impl State {
     /// Notes what a line of the client asks, or takes back.
     fn asked(&self, line: &[u8]) {
         let Some(raw) = read(line) else { return };
-        let Some(method) = raw.member("method").and_then(|method| method.as_text()) else { return };
+        let Some(method) = raw.member("method").and_then(|method| method.as_text()) else {
+            raw.member("id").map(|id| self.0.lock().asked_back.remove(id.as_str()));
+            return;
+        };
         let mut said = self.0.lock();
         match raw.member("id") {
-            Some(id) => drop(said.open.insert(id.as_str().to_owned())),
+            Some(id) => {
+                let fits = line.len() <= MAX_KEPT_BYTES && said.kept + line.len() <= MAX_KEPT;
+                let kept: Option<Arc<[u8]>> = fits.then(|| line.into());
+                said.kept += kept.as_ref().map_or(0, |line| line.len());
+                said.close(id.as_str());
+                said.open.insert(id.as_str().to_owned(), kept);
+            }
             None if method == "notifications/cancelled" => {
                 let id = raw.at(&["params", "requestId"]);
-                id.map(|id| said.open.remove(id.as_str()));
+                id.map(|id| said.close(id.as_str()));
             }
             None => {}
         }
@@ -76,14 +118,23 @@ impl State {
         }
     }
 
-    /// Notes what a line of the kernel answers, and tells on standard error what it says of itself; `false` for a line that is not for
-    /// the client.
-    fn answered(&self, line: &[u8]) -> bool {
-        let Some(raw) = read(line) else { return true };
-        if let (Some(id), None) = (raw.member("id"), raw.member("method")) {
-            let mut said = self.0.lock();
-            said.open.remove(id.as_str());
-            return !said.ours.remove(id.as_str());
+    /// Notes what a line of the kernel answers, and tells on standard error what it says of itself.
+    fn answered(&self, line: &[u8]) -> Line {
+        let Some(raw) = read(line) else { return Line::Pass };
+        match (raw.member("id"), raw.member("method")) {
+            (Some(id), None) => {
+                let mut said = self.0.lock();
+                let request = said.close(id.as_str());
+                return match request {
+                    _ if said.ours.remove(id.as_str()) => Line::Drop,
+                    Some(request) if line.len() <= MAX_NOTICE_BYTES && is_refused_at_the_end(&raw) => {
+                        Line::Refused(request)
+                    }
+                    _ => Line::Pass,
+                };
+            }
+            (Some(id), Some(_)) => drop(self.0.lock().asked_back.insert(id.as_str().to_owned())),
+            _ => {}
         }
         let text = |path: &[&str]| raw.at(path).and_then(|value| value.as_text());
         if line.len() <= MAX_NOTICE_BYTES
@@ -92,7 +143,30 @@ impl State {
         {
             tracing::warn!("{}", text(&["params", "data"]).unwrap_or_default());
         }
-        true
+        Line::Pass
+    }
+
+    /// Whether a line of the client belongs to what is still open here: the answer to a question, or the end of a request.
+    fn is_meant(&self, line: &[u8]) -> bool {
+        let Some(raw) = read(line) else { return false };
+        let said = self.0.lock();
+        match (raw.member("id"), raw.member("method").and_then(|method| method.as_text())) {
+            (Some(id), None) => said.asked_back.contains(id.as_str()),
+            (None, Some(method)) if method == "notifications/cancelled" => {
+                raw.at(&["params", "requestId"]).is_some_and(|id| said.open.contains_key(id.as_str()))
+            }
+            _ => false,
+        }
+    }
+
+    /// What is open at a kernel that ends, apart from the session, which goes on at another.
+    fn left_behind(&self) -> Self {
+        let mut said = self.0.lock();
+        let open = std::mem::take(&mut said.open);
+        let kept = std::mem::take(&mut said.kept);
+        let ours = std::mem::take(&mut said.ours);
+        let asked_back = std::mem::take(&mut said.asked_back);
+        Self(Mutex::new(Said { open, kept, asked_back, session: Vec::new(), ours }))
     }
 
     fn is_answered(&self) -> bool {
@@ -105,7 +179,9 @@ impl State {
             let error = json!({"code": -32000, "message": why});
             format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{error}}}\n")
         };
-        std::mem::take(&mut self.0.lock().open).into_iter().map(line).collect()
+        let mut said = self.0.lock();
+        said.kept = 0;
+        std::mem::take(&mut said.open).into_keys().map(line).collect()
     }
 
     /// The session of the client, to be begun again at another kernel. Its requests have ids of ours.
@@ -139,6 +215,12 @@ impl State {
     }
 }
 
+/// Whether an answer says that the kernel itself ends; a server that ends is named.
+fn is_refused_at_the_end(answer: &Raw) -> bool {
+    let kind = answer.at(&["error", "data", "kind"]).and_then(|kind| kind.as_text());
+    kind.as_deref() == Some("server_draining") && answer.at(&["error", "data", "origin"]).is_none()
+}
+
 /// Reads the next line; a part of it where it is longer than any message may be. `None` at the end.
 async fn next_line(reader: &mut (impl AsyncBufRead + Unpin)) -> Option<Vec<u8>> {
     let mut line = Vec::new();
@@ -163,8 +245,10 @@ fn read(line: &[u8]) -> Option<Raw> {
 }
 
 /// The lines of the client, until it says no more. One waits at most: what a kernel does not take, the client has to hold.
-fn lines_of_client() -> mpsc::Receiver<Vec<u8>> {
+/// What a kernel refused can be put there again, while the client has not ended.
+fn lines_of_client() -> (mpsc::Receiver<Vec<u8>>, mpsc::WeakSender<Vec<u8>>) {
     let (sender, receiver) = mpsc::channel(1);
+    let again = sender.downgrade();
     tokio::spawn(async move {
         let mut input = BufReader::new(tokio::io::stdin());
         while let Some(line) = next_line(&mut input).await {
@@ -173,7 +257,14 @@ fn lines_of_client() -> mpsc::Receiver<Vec<u8>> {
             }
         }
     });
-    receiver
+    (receiver, again)
+}
+
+/// The kernel that the client came from, while what is open there is heard out.
+struct Before {
+    writer: OwnedWriteHalf,
+    state: Arc<State>,
+    hearing: JoinHandle<()>,
 }
 
 /// From the client to the kernel: `true` when the client says no more, `false` where the kernel takes no more. A line that it did not
@@ -183,6 +274,7 @@ async fn up(
     lines: &mut mpsc::Receiver<Vec<u8>>,
     left: &mut Option<Vec<u8>>,
     state: &State,
+    before: &mut Option<Before>,
 ) -> bool {
     loop {
         if left.is_none() {
@@ -192,6 +284,13 @@ async fn up(
             let _ = writer.shutdown().await;
             return true;
         };
+        if let Some(before) = before.as_mut().filter(|before| before.state.is_meant(line)) {
+            // Where that one has ended meanwhile, nobody waits for it any more.
+            let _ = before.writer.write_all(line).await;
+            before.state.asked(line);
+            *left = None;
+            continue;
+        }
         // It stays there until it is written: whoever goes on at another kernel begins with it.
         if writer.write_all(line).await.is_err() {
             return false;
@@ -201,15 +300,75 @@ async fn up(
     }
 }
 
-/// From the kernel to the client, until the kernel closes; `false` where the client does not take it.
-async fn down(reader: &mut BufReader<OwnedReadHalf>, state: &State) -> bool {
-    let mut output = tokio::io::stdout();
+/// How hearing a kernel came to an end.
+enum Heard {
+    /// It closed.
+    All,
+    /// It ends, and did not take this request.
+    Refused(Arc<[u8]>),
+    /// The client takes no more.
+    NoClient,
+}
+
+/// From the kernel to the client, until the kernel closes or refuses a request because it ends.
+async fn down(reader: &mut BufReader<OwnedReadHalf>, state: &State, output: &Output) -> Heard {
     while let Some(line) = next_line(reader).await {
-        if state.answered(&line) && (output.write_all(&line).await.is_err() || output.flush().await.is_err()) {
-            return false;
+        match state.answered(&line) {
+            Line::Drop => {}
+            Line::Refused(request) => return Heard::Refused(request),
+            Line::Pass => {
+                if output.write(&line).await.is_err() {
+                    return Heard::NoClient;
+                }
+            }
         }
     }
-    true
+    Heard::All
+}
+
+/// Hears out a kernel that ends. What it refuses is put to the client's lines again, and goes to the next kernel.
+async fn hear_out(
+    mut reader: BufReader<OwnedReadHalf>,
+    state: Arc<State>,
+    output: Output,
+    lines: mpsc::WeakSender<Vec<u8>>,
+    refused: Arc<[u8]>,
+) {
+    let mut refused = Some(refused);
+    loop {
+        if let Some(request) = refused.take() {
+            match lines.upgrade() {
+                Some(lines) => drop(lines.send(request.to_vec()).await),
+                None => state.asked(&request),
+            }
+        }
+        match down(&mut reader, &state, &output).await {
+            Heard::Refused(request) => refused = Some(request),
+            Heard::All => break output.say(&state.refusals(LOST)).await,
+            Heard::NoClient => break,
+        }
+    }
+}
+
+/// Standard output, a whole line at a time, whoever writes.
+#[derive(Clone)]
+struct Output(Arc<tokio::sync::Mutex<tokio::io::Stdout>>);
+
+impl Output {
+    fn new() -> Self {
+        Self(Arc::new(tokio::sync::Mutex::new(tokio::io::stdout())))
+    }
+
+    async fn write(&self, line: &[u8]) -> std::io::Result<()> {
+        let mut output = self.0.lock().await;
+        output.write_all(line).await?;
+        output.flush().await
+    }
+
+    /// The last words to the client.
+    async fn say(&self, text: &str) {
+        let _ = tokio::time::timeout(LAST_WORDS, self.write(text.as_bytes())).await;
+    }
 }
 
 /// How the carrying came to an end.
@@ -218,6 +377,8 @@ enum Ended {
     Client,
     /// The kernel went away.
     Kernel,
+    /// The kernel ends, and did not take this request.
+    Leaving(Arc<[u8]>),
     Signal,
 }
 
@@ -227,18 +388,24 @@ async fn carry(
     lines: &mut mpsc::Receiver<Vec<u8>>,
     left: &mut Option<Vec<u8>>,
     state: &State,
+    before: &mut Option<Before>,
+    output: &Output,
     signals: &mut Signals,
 ) -> Ended {
     let (mut said_all, mut taken) = (false, true);
     let (reader, writer) = (&mut attached.reader, &mut attached.writer);
-    let up = up(writer, lines, left, state);
-    let down = down(reader, state);
+    let up = up(writer, lines, left, state, before);
+    let down = down(reader, state, output);
     tokio::pin!(up, down);
     loop {
         tokio::select! {
             done = &mut up, if !said_all && taken => (said_all, taken) = (done, done),
-            takes = &mut down => {
-                return if !takes || said_all && state.is_answered() { Ended::Client } else { Ended::Kernel };
+            heard = &mut down => {
+                return match heard {
+                    Heard::Refused(request) => Ended::Leaving(request),
+                    Heard::All if !said_all || !state.is_answered() => Ended::Kernel,
+                    Heard::All | Heard::NoClient => Ended::Client,
+                };
             }
             () = signals.next() => return Ended::Signal,
         }
@@ -256,18 +423,27 @@ pub(crate) async fn relay<F>(
 where
     F: Future<Output = Result<Attached, Failure>>,
 {
-    let state = State::default();
-    let (mut lines, mut left) = (lines_of_client(), None);
+    let (state, output) = (State::default(), Output::new());
+    let ((mut lines, again_lines), mut left) = (lines_of_client(), None);
     let mut lost_at: Vec<Instant> = Vec::new();
+    let mut before: Option<Before> = None;
     loop {
-        match carry(&mut attached, &mut lines, &mut left, &state, &mut signals).await {
-            Ended::Client => return Ok(()),
+        let ended = carry(&mut attached, &mut lines, &mut left, &state, &mut before, &output, &mut signals).await;
+        let leaving = match ended {
+            Ended::Client => {
+                hear_the_rest(before, grace).await;
+                return Ok(());
+            }
             Ended::Signal => break,
-            Ended::Kernel => {}
-        }
-        say(&state.refusals("the kernel that the client shared has ended; whether the call was carried out is unknown")).await;
-        if lines.is_closed() && lines.is_empty() {
-            return Ok(());
+            Ended::Kernel => None,
+            Ended::Leaving(request) => Some(request),
+        };
+        if leaving.is_none() {
+            output.say(&state.refusals(LOST)).await;
+            if lines.is_closed() && lines.is_empty() {
+                hear_the_rest(before, grace).await;
+                return Ok(());
+            }
         }
         lost_at.retain(|at| at.elapsed() < WINDOW);
         lost_at.push(Instant::now());
@@ -275,18 +451,24 @@ where
             return Err(lost(attached.process));
         }
         let process = attached.process;
-        attached = tokio::select! {
+        let next = tokio::select! {
             again = again() => again.map_err(|_| lost(process))?,
             () = signals.next() => return Ok(()),
         };
+        let Attached { reader, writer, .. } = std::mem::replace(&mut attached, next);
         tracing::warn!(
             "the kernel of process {process} has ended; the client goes on at that of process {}",
             attached.process
         );
+        if let Some(request) = leaving {
+            let old = Arc::new(state.left_behind());
+            let hearing = hear_out(reader, old.clone(), output.clone(), again_lines.clone(), request);
+            before = Some(Before { writer, state: old, hearing: tokio::spawn(hearing) });
+        }
         if attached.writer.write_all(&state.greeting_again()).await.is_err() {
             continue;
         }
-        say(&state.changes()).await;
+        output.say(&state.changes()).await;
     }
     let deadline = Instant::now() + grace;
     let Attached { reader, .. } = &mut attached;
@@ -294,24 +476,23 @@ where
         while !state.is_answered() && Instant::now() < deadline {
             tokio::time::sleep(LOOK).await;
         }
+        hear_the_rest(before, deadline.duration_since(Instant::now())).await;
     };
     tokio::select! {
         () = answered => {}
-        _ = down(reader, &state) => {}
+        _ = down(reader, &state, &output) => {}
         () = signals.next() => return Ok(()),
     }
-    say(&state.refusals("the client was told to end; whether the call was carried out is unknown")).await;
+    output.say(&state.refusals("the client was told to end; whether the call was carried out is unknown")).await;
     Ok(())
 }
 
-/// The last words to the client.
-async fn say(text: &str) {
-    let mut output = tokio::io::stdout();
-    let saying = async {
-        output.write_all(text.as_bytes()).await?;
-        output.flush().await
-    };
-    let _ = tokio::time::timeout(LAST_WORDS, saying).await;
+/// Waits for the last answers of the kernel before.
+async fn hear_the_rest(before: Option<Before>, patience: Duration) {
+    if let Some(Before { hearing, writer, .. }) = before {
+        let _ = tokio::time::timeout(patience, hearing).await;
+        drop(writer);
+    }
 }
 
 fn lost(process: u32) -> Failure {
@@ -330,7 +511,7 @@ mod tests {
         for line in ["{\"id\":1,\"method\":\"a\"}\n", "{\"id\":\"x\",\"method\":\"b\"}\n", "{\"method\":\"n\"}\n"] {
             state.asked(line.as_bytes());
         }
-        assert!(state.answered(b"{\"id\":1,\"result\":{}}\n"));
+        assert_eq!(state.answered(b"{\"id\":1,\"result\":{}}\n"), Line::Pass);
         let refusals = state.refusals("no");
         assert!(refusals.lines().count() == 1 && refusals.contains("\"id\":\"x\""), "{refusals}");
         assert!(state.is_answered());
@@ -359,8 +540,34 @@ mod tests {
             again.lines().filter_map(|line| line.split("method\":\"").nth(1)?.split('"').next()).collect();
         assert_eq!(methods, ["initialize", "notifications/initialized", "resources/subscribe", "logging/setLevel"]);
         assert!(again.contains("a:2") && again.contains("error") && !again.contains("a:1"), "{again}");
-        assert!(!state.answered(br#"{"jsonrpc":"2.0","id":"switchboard-again-0","result":{}}"#), "it is for nobody");
-        assert!(state.answered(br#"{"jsonrpc":"2.0","id":9,"result":{}}"#));
+        let for_nobody = br#"{"jsonrpc":"2.0","id":"switchboard-again-0","result":{}}"#;
+        assert_eq!(state.answered(for_nobody), Line::Drop);
+        assert_eq!(state.answered(br#"{"jsonrpc":"2.0","id":9,"result":{}}"#), Line::Pass);
         assert_eq!(state.changes().lines().count(), 3);
+    }
+
+    #[test]
+    fn what_a_kernel_refuses_at_its_end_is_asked_again() {
+        let state = State::default();
+        let call = br#"{"id":7,"method":"tools/call"}"#;
+        let refused = |origin: &str| {
+            format!(
+                r#"{{"id":7,"error":{{"code":-32000,"message":"no","data":{{"kind":"server_draining"{origin}}}}}}}"#
+            )
+        };
+        state.asked(call);
+        assert_eq!(state.answered(refused("").as_bytes()), Line::Refused(call.as_slice().into()));
+        assert!(state.is_answered());
+        state.asked(call);
+        let of_a_server = refused(r#","origin":{"server_id":"a"}"#);
+        assert_eq!(state.answered(of_a_server.as_bytes()), Line::Pass, "one server ends, not the kernel");
+        // What is open at the kernel before, and what that one asked, still goes there.
+        state.asked(br#"{"id":8,"method":"tools/call"}"#);
+        state.answered(br#"{"id":3,"method":"elicitation/create"}"#);
+        let before = state.left_behind();
+        assert!(state.is_answered() && !before.is_answered());
+        assert!(before.is_meant(br#"{"id":3,"result":{}}"#) && !before.is_meant(br#"{"id":4,"result":{}}"#));
+        assert!(before.is_meant(br#"{"method":"notifications/cancelled","params":{"requestId":8}}"#));
+        assert!(!before.is_meant(br#"{"id":9,"method":"tools/call"}"#));
     }
 }

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use switchboard_config::ApprovalPolicy;
+use switchboard_config::{ApprovalPolicy, Server};
 use switchboard_kernel::default_policy;
+use switchboard_policy::permission;
 use switchboard_policy::risk::{ConfirmReason, assess};
 use switchboard_protocol::mgp::security::ToolSecurity;
 use switchboard_store::{AccessEntry, AuditFilter, Permission, PermissionDecision, PinState, ServerPermission, Store};
@@ -74,17 +75,21 @@ async fn obstacle(desk: &Desk, server: &str, tool: &str) -> Result<Option<String
     let Some(configured) = desk.loaded.config.server(server) else {
         return Ok(Some(format!("no server {} is configured", cell(server))));
     };
-    let said = configured.entry.tools.get(tool);
     if !configured.enabled() {
         return Ok(Some("the server is switched off in the configuration".to_owned()));
     }
-    if said.is_some_and(|said| said.enabled == Some(false)) {
+    if !configured.entry.allows_tool(tool) {
         return Ok(Some("the tool is switched off in the configuration (`switchboard tools enable`)".to_owned()));
     }
     let pins = desk.office.store().pins().list(Some(server)).await?;
     let Some(pin) = pins.into_iter().find(|pin| pin.tool == tool) else {
         return Ok(Some("the server has not shown such a tool yet".to_owned()));
     };
+    let raw = Raw::parse(pin.shown.get().to_owned(), &Limits::default()).ok();
+    let of_tool = raw.map(|raw| ToolSecurity::of(&raw).permissions).unwrap_or_default();
+    if let Some(lacking) = lacking(desk, configured, &of_tool).await? {
+        return Ok(Some(lacking));
+    }
     if pin.state == PinState::Quarantined {
         return Ok(Some(format!(
             "its definition is held back (`switchboard pins show {} {}`)",
@@ -93,6 +98,52 @@ async fn obstacle(desk: &Desk, server: &str, tool: &str) -> Result<Option<String
         )));
     }
     Ok(None)
+}
+
+/// Which permissions the server or the tool needs and does not have, and what would give it the first.
+async fn lacking(desk: &Desk, server: &Server, of_tool: &[String]) -> Result<Option<String>, Failure> {
+    let mgp = server.entry.mgp.clone().unwrap_or_default();
+    let required: Vec<&String> = mgp.permissions_required.iter().chain(of_tool).collect();
+    if required.is_empty() {
+        return Ok(None);
+    }
+    let limits = |scope: &Value| permission::Scope::read(&crate::local::raw(scope)).ok();
+    let configured = mgp.permissions_granted.iter().filter_map(|(name, scope)| {
+        // A scope that cannot be read must not become none.
+        let scope = scope.as_ref().map(|scope| limits(scope).ok_or(())).transpose().ok()?;
+        Some(permission::Granted { permission: name.clone(), scope })
+    });
+    let settings = &desk.loaded.config.settings;
+    let policy = permission::Policy {
+        configured: configured.collect(),
+        exceptions: settings.gate.auto_approve_exceptions.clone(),
+        ..permission::Policy::new(settings.approval_policy)
+    };
+    let store = desk.office.store();
+    let decided = store.grants().load().await?.permissions;
+    let decided: Vec<permission::Decided> =
+        decided.iter().filter(|one| one.server == server.id()).map(decided_of).collect();
+    let now = store.latest_time(Timestamp::now()).await?;
+    let missing = permission::standing(&required, &policy, &decided, now).missing;
+    let Some(first) = missing.first() else { return Ok(None) };
+    let names: Vec<&str> = missing.iter().map(|missing| missing.permission.as_str()).collect();
+    let by_file = matches!(settings.approval_policy, ApprovalPolicy::DenyAll | ApprovalPolicy::ConfigOnly);
+    let remedy = if by_file {
+        "list it in `permissions_granted` of its entry".to_owned()
+    } else {
+        format!("`switchboard grant --server {} --permission {}`", cell(server.id()), cell(&first.permission))
+    };
+    Ok(Some(format!("the server lacks the permission {} ({}): {remedy}", cell(&names.join(", ")), first.why.as_str())))
+}
+
+/// What the store says of a permission, as it is judged.
+fn decided_of(entry: &ServerPermission) -> permission::Decided {
+    let decision = match entry.decision {
+        PermissionDecision::Approved => permission::Decision::Approved,
+        PermissionDecision::Denied => permission::Decision::Denied,
+        PermissionDecision::Deferred => permission::Decision::Deferred,
+    };
+    permission::Decided { permission: entry.permission.clone(), decision, scope: None, expires_at: entry.expires_at }
 }
 
 /// Why a person is asked before each call, where one is.

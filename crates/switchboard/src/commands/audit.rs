@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
+use switchboard_config::Config;
 use switchboard_store::{AuditFilter, AuditRecord, Head, Store};
 
 use super::desk::{Desk, minute};
@@ -18,6 +19,7 @@ use super::restore;
 use crate::Outcome;
 use crate::arguments::{AuditCommand, Common, Prune, Query, Stats, Tail, Verify};
 use crate::failure::Failure;
+use crate::known::KnownTools;
 use crate::screen::{self, Tone};
 use crate::storage::{LOG_BEGUN_ANEW, open_to_read};
 
@@ -33,10 +35,11 @@ pub(crate) async fn run(common: &Common, command: &AuditCommand) -> Outcome {
         AuditCommand::Prune(options) => return prune(common, options).await,
         _ => {}
     }
-    let store = open_to_read(&crate::setup::read(common)?, Vec::new()).await?;
+    let loaded = crate::setup::read(common)?;
+    let store = open_to_read(&loaded, Vec::new()).await?;
     let outcome = match command {
         AuditCommand::Tail(options) => tail(common, &store, options).await,
-        AuditCommand::Query(options) => query(common, &store, options).await,
+        AuditCommand::Query(options) => query(common, &loaded.config, &store, options).await,
         AuditCommand::Export(options) => export::run(&store, options).await,
         AuditCommand::Stats(options) => stats(common, &store, options).await,
         AuditCommand::Serve => server::run(store.clone()).await,
@@ -76,8 +79,23 @@ async fn tail(common: &Common, store: &Store, options: &Tail) -> Outcome {
     }
 }
 
-async fn query(common: &Common, store: &Store, options: &Query) -> Outcome {
-    let filter = AuditFilter { newest_first: true, ..form::filter(&options.chosen, Timestamp::now())? };
+/// The log has the server's own name of a tool; a person may write it as clients see it.
+async fn meant(config: &Config, store: &Store, filter: AuditFilter) -> Result<AuditFilter, Failure> {
+    let Some(tool) = &filter.tool else { return Ok(filter) };
+    let known = KnownTools::read(store).await?;
+    let mut found = known.called(config, tool);
+    found.retain(|(server, _)| filter.server.as_deref().is_none_or(|wanted| wanted == *server));
+    let [(server, own)] = found[..] else { return Ok(filter) };
+    // The server's own name may be that of a server which is gone, too.
+    if own == tool {
+        return Ok(filter);
+    }
+    Ok(AuditFilter { server: Some(server.to_owned()), tool: Some(own.to_owned()), ..filter })
+}
+
+async fn query(common: &Common, config: &Config, store: &Store, options: &Query) -> Outcome {
+    let filter = meant(config, store, form::filter(&options.chosen, Timestamp::now())?).await?;
+    let filter = AuditFilter { newest_first: true, ..filter };
     let limit = usize::try_from(options.limit).unwrap_or(usize::MAX);
     let mut records = store.audit().query(&filter, limit).await?;
     records.reverse();

@@ -7,7 +7,7 @@ mod words;
 use std::sync::Arc;
 
 use serde_json::Value;
-use switchboard_config::Loaded;
+use switchboard_config::{Config, Loaded};
 use switchboard_kernel::names;
 use switchboard_protocol::mcp::method;
 use switchboard_wire::{Edit, Raw, code};
@@ -56,7 +56,7 @@ async fn through(loaded: &Loaded, attached: Attached, options: &Call) -> Result<
     let listed: Vec<String> = tools.iter().filter_map(name_of).collect();
     let servers: Vec<&str> = loaded.config.servers.iter().map(switchboard_config::Server::id).collect();
     let wanted = renamed(loaded, &options.tool);
-    let found = meant(&listed, &servers, &wanted);
+    let found = meant(&loaded.config, &listed, &servers, &wanted);
     let called = found.unwrap_or(&wanted);
     let tool = tools.iter().find(|tool| name_of(tool).as_deref() == Some(called));
     match make(&client, tool, called, options).await {
@@ -80,7 +80,12 @@ async fn call(local: &Local, profile: Option<Arc<str>>, options: &Call) -> Resul
     let names: Vec<String> = tools.iter().filter_map(name_of).collect();
     let servers: Vec<&str> = local.specs.iter().map(|spec| &*spec.id).collect();
     let wanted = renamed(&local.loaded, &options.tool);
-    let found = meant(&names, &servers, &wanted);
+    let found = meant(&local.loaded.config, &names, &servers, &wanted);
+    if names::is_reserved(&wanted) {
+        // The kernel's own tools are not listed where everything is, and answer all the same.
+        let own = tools.iter().find(|tool| name_of(tool).as_deref() == Some(&*wanted));
+        return make(&client, own, &wanted, options).await.map_err(Failure::from);
+    }
     let Some(tool) = tools.iter().find(|tool| found.is_some() && name_of(tool).as_deref() == found) else {
         return Err(unknown(local, &options.tool, &names));
     };
@@ -136,7 +141,7 @@ fn renamed(loaded: &Loaded, wanted: &str) -> String {
         let tools = server.entry.tools.iter().filter_map(|(own, said)| Some((own, said.name.as_deref()?)));
         tools.map(move |(own, name)| (server.id(), own, name))
     });
-    let found = given.find(|(server, own, _)| *own == wanted || names::expose(server, own) == wanted);
+    let found = given.find(|(server, own, _)| *own == wanted || setup::is_exposed(&loaded.config, server, own, wanted));
     found.map_or_else(|| wanted.to_owned(), |(_, _, name)| name.to_owned())
 }
 
@@ -171,11 +176,14 @@ fn suggestion(wanted: &str, names: &[String]) -> String {
 
 /// The name in the list of the tool that a person means: that name itself, its long form where the list has the short ones,
 /// or the server's own name where one tool alone has it.
-fn meant<'n>(names: &'n [String], servers: &[&str], wanted: &str) -> Option<&'n str> {
+fn meant<'n>(config: &Config, names: &'n [String], servers: &[&str], wanted: &str) -> Option<&'n str> {
     let listed = names.iter().find(|name| *name == wanted);
-    let long = || names.iter().find(|name| servers.len() == 1 && names::expose(servers[0], name) == wanted);
+    let long = || {
+        let is_long = |name: &&String| servers.iter().any(|server| setup::is_exposed(config, server, name, wanted));
+        names.iter().find(is_long)
+    };
     let short = || {
-        let is_of = |name: &&String| servers.iter().any(|server| names::own_part(server, name) == Some(wanted));
+        let is_of = |name: &&String| servers.iter().any(|server| setup::own_part(config, server, name) == Some(wanted));
         let mut found = names.iter().filter(is_of);
         found.next().filter(|_| found.next().is_none())
     };
@@ -273,7 +281,7 @@ mod tests {
             // Two have it.
             (&several, &["git", "svn"], "status", None),
         ] {
-            assert_eq!(meant(names, servers, wanted), expected, "{wanted}");
+            assert_eq!(meant(&Config::default(), names, servers, wanted), expected, "{wanted}");
         }
     }
 

@@ -209,7 +209,8 @@ impl UserFile {
 fn place(common: &Common, options: &ClientFile) -> Result<(Client, PathBuf), Failure> {
     let client: Client = options.client.parse().map_err(Failure::usage)?;
     let sources = setup::sources(common)?;
-    let file = client.file(&sources.environment, Platform::current());
+    let files = client.files(&sources.environment, Platform::current());
+    let file = files.iter().find(|file| file.is_file()).or_else(|| files.first()).cloned();
     let file = file.ok_or_else(|| Failure::usage("there is no home folder in which the client could have its file"))?;
     Ok((client, file))
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use switchboard_config::{ApprovalPolicy, Loaded};
-use switchboard_kernel::{Office, names};
+use switchboard_kernel::Office;
 use switchboard_policy::redact;
 
 use super::token::Life;
@@ -50,21 +50,20 @@ impl Desk {
     pub(crate) async fn tool(&self, server: &str, tool: &str) -> Result<String, Failure> {
         let pins = self.office.store().pins().list(Some(server)).await?;
         // What the operator gave another name.
-        let shown = names::own_part(server, tool).unwrap_or(tool);
+        let own = setup::own_part(&self.loaded.config, server, tool).unwrap_or(tool);
         let entry = self.loaded.config.server(server).map(|server| &server.entry.tools);
-        let renamed = entry.and_then(|tools| tools.iter().find(|(_, said)| said.name.as_deref() == Some(shown)));
-        if let Some((own, _)) = renamed {
-            return Ok(own.clone());
+        let renamed = entry.and_then(|tools| tools.iter().find(|(_, said)| said.name.as_deref() == Some(own)));
+        if let Some((given, _)) = renamed {
+            return Ok(given.clone());
         }
         let known: Vec<&str> = pins.iter().map(|pin| pin.tool.as_str()).collect();
         if known.is_empty() {
-            return Ok(names::own_part(server, tool).unwrap_or(tool).to_owned());
+            return Ok(own.to_owned());
         }
-        let is_meant = |known: &&&str| **known == tool || names::expose(server, known) == tool;
+        let is_meant = |known: &&&str| **known == tool || setup::is_exposed(&self.loaded.config, server, known, tool);
         if let Some(found) = known.iter().find(is_meant) {
             return Ok((*found).to_owned());
         }
-        let own = names::own_part(server, tool).unwrap_or(tool);
         let hint = match switchboard_config::nearest(own, &known) {
             Some(near) => format!("did you mean {}?", cell(near)),
             None => format!("`switchboard pins list {}` shows those there are", cell(server)),

@@ -12,6 +12,7 @@ use crate::Outcome;
 use crate::arguments::Common;
 use crate::commands::servers::Line;
 use crate::failure::{Failure, chain};
+use crate::known::KnownTools;
 use crate::local::Local;
 use crate::memory;
 use crate::screen::{self, Tone};
@@ -32,6 +33,7 @@ pub(crate) async fn run(common: &Common) -> Outcome {
             isolation(&mut report).await;
             if specs::understood(&loaded.config.settings).is_ok() {
                 servers(common, &loaded, &mut report).await;
+                misnamed(&loaded, &mut report).await;
             }
         }
     }
@@ -108,6 +110,20 @@ async fn store(loaded: &Loaded, report: &mut Report) {
             report.fine("store", &format!("can be opened; {good} of {} tokens are good", tokens.len()));
         }
         Err(error) => report.problem("store", &chain(&error), None),
+    }
+    let _ = store.close().await;
+}
+
+/// Names of the configuration that are of no tool, as far as the servers have shown theirs.
+async fn misnamed(loaded: &Loaded, report: &mut Report) {
+    if !storage::exists(loaded) {
+        return;
+    }
+    let Ok(store) = storage::open_store(loaded).await else { return };
+    if let Ok(known) = KnownTools::read(&store).await {
+        for text in known.misnamed(&loaded.config) {
+            report.note("names of tools", &text, Some("`switchboard tools --names` lists those there are".to_owned()));
+        }
     }
     let _ = store.close().await;
 }

@@ -5,7 +5,7 @@ pub(crate) mod diff;
 mod review;
 
 use serde_json::{Value, json};
-use switchboard_kernel::{names, screen_definition};
+use switchboard_kernel::screen_definition;
 use switchboard_store::{Pin, PinState};
 use switchboard_wire::{Limits, Raw};
 
@@ -14,6 +14,7 @@ use crate::Outcome;
 use crate::arguments::{Common, PinsCommand};
 use crate::failure::Failure;
 use crate::screen::{self, Tone};
+use crate::setup;
 
 pub(crate) async fn run(common: &Common, command: Option<&PinsCommand>) -> Outcome {
     let desk = Desk::open(common).await?;
@@ -70,7 +71,7 @@ async fn find(desk: &Desk, server: &str, tool: &str) -> Result<Pin, Failure> {
         return Err(Failure::failed(format!("no definition of a server {} was seen so far", cell(server))));
     }
     // A prompt or a resource has its kind in front, which no tool has.
-    let is_meant = |pin: &Pin| pin.tool == tool || names::expose(server, &pin.tool) == tool;
+    let is_meant = |pin: &Pin| pin.tool == tool || setup::is_exposed(&desk.loaded.config, server, &pin.tool, tool);
     pins.into_iter().find(is_meant).ok_or_else(|| {
         Failure::failed(format!(
             "server {} has shown no definition {}; see `switchboard pins list`",

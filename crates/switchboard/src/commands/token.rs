@@ -5,7 +5,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use switchboard_config::Loaded;
-use switchboard_kernel::{Office, default_policy};
+use switchboard_kernel::{Office, default_policy, names};
 use switchboard_store::{Store, Token};
 
 use crate::Outcome;
@@ -13,11 +13,12 @@ use crate::arguments::{Common, TokenCommand, TokenCreate};
 use crate::commands::desk;
 use crate::failure::Failure;
 use crate::identity::book::SETTLED;
+use crate::known::KnownTools;
 use crate::ledger;
 use crate::screen::{self, out, plain, table};
-use crate::setup;
 use crate::storage::open_store;
 use crate::tokens::{self, Wanted};
+use crate::{memory, setup};
 
 pub(crate) async fn run(common: &Common, command: &TokenCommand) -> Outcome {
     let loaded = setup::read(common)?;
@@ -41,7 +42,8 @@ pub(crate) async fn run(common: &Common, command: &TokenCommand) -> Outcome {
 async fn create(common: &Common, loaded: &Loaded, store: &Store, options: &TokenCreate, now: Timestamp) -> Outcome {
     let expires_at = options.expires.end(now)?;
     let principal = options.principal.as_deref().unwrap_or(&options.name);
-    let wanted = Wanted { name: &options.name, principal, scopes: &options.scope, expires_at };
+    let limits = understood(loaded, store, &options.scope).await?;
+    let wanted = Wanted { name: &options.name, principal, scopes: &limits, expires_at };
     let (token, secret) = tokens::issue(store, &wanted, now).await?;
     let usable = usable(loaded, store, principal).await?;
     let entry = entry(loaded, &secret);
@@ -66,6 +68,56 @@ async fn create(common: &Common, loaded: &Loaded, store: &Store, options: &Token
     }
     out(format_args!("\nEntry for a client that speaks HTTP, while `{}` runs:\n{entry:#}", common.again("serve")));
     Ok(())
+}
+
+/// Scopes with the names that count, whichever spelling a person used.
+///
+/// # Errors
+/// One names a server that is not configured, or a tool that no server has shown.
+async fn understood(loaded: &Loaded, store: &Store, scopes: &[String]) -> Result<Vec<String>, Failure> {
+    let (config, known) = (&loaded.config, KnownTools::read(store).await?);
+    let seen_all = setup::usable(loaded).all(|server| known.has_seen(server.id()));
+    let mut understood = Vec::new();
+    for scope in scopes {
+        let shown = plain(scope);
+        let hint = |near: Option<&str>| near.map(|near| format!("; did you mean {}?", plain(near))).unwrap_or_default();
+        let word = match scope.split_once(':') {
+            Some(("server", id)) if config.server(id).is_none() && id != memory::ID && !known.has_seen(id) => {
+                let ids: Vec<&str> = config.servers.iter().map(switchboard_config::Server::id).collect();
+                let near = switchboard_config::nearest(id, &ids);
+                if near.is_some() {
+                    return Err(Failure::usage(format!("{shown}: no such server is configured{}", hint(near))));
+                }
+                screen::note(format_args!("warning: {shown}: no such server is configured yet"));
+                scope.clone()
+            }
+            Some(("tool", name)) if !name.ends_with('*') && !names::is_reserved(name) => {
+                match known.called(config, name)[..] {
+                    [(server, tool)] => format!("tool:{}", setup::naming(config, server).expose(tool)),
+                    [] => {
+                        let near = known.suggestion(config, name);
+                        let text = format!("{shown}: no server has shown such a tool{}", hint(near.as_deref()));
+                        if seen_all && !known.is_empty() {
+                            return Err(Failure::usage(text));
+                        }
+                        screen::note(format_args!("warning: {text}"));
+                        scope.clone()
+                    }
+                    ref several => {
+                        let spelled: Vec<String> = several
+                            .iter()
+                            .map(|(server, tool)| format!("tool:{}", setup::naming(config, server).expose(tool)))
+                            .collect();
+                        let text = format!("{shown}: several servers have such a tool; write {}", spelled.join(" or "));
+                        return Err(Failure::usage(plain(&text)));
+                    }
+                }
+            }
+            _ => scope.clone(),
+        };
+        understood.push(word);
+    }
+    Ok(understood)
 }
 
 /// The servers of which a principal may use something.

@@ -4,6 +4,7 @@ pub(crate) mod search;
 mod switch;
 
 use serde_json::{Value, json};
+use switchboard_config::Loaded;
 use switchboard_kernel::MARKS;
 use switchboard_protocol::mgp::EXTENSION_ID;
 use switchboard_wire::Raw;
@@ -12,9 +13,10 @@ use crate::Outcome;
 use crate::arguments::{Common, Tools, ToolsCommand};
 use crate::commands::servers::Line;
 use crate::failure::Failure;
+use crate::known::KnownTools;
 use crate::screen::{self, Tone};
-use crate::setup;
 use crate::sight::{self, Seen, Sight};
+use crate::{setup, storage};
 
 /// Characters of a description at most, in the list for people.
 const BRIEF: usize = 100;
@@ -42,15 +44,27 @@ pub(crate) async fn run(common: &Common, options: &Tools) -> Outcome {
     let tools = sight.tools().await;
     sight.end().await;
     let (seen, tools) = (seen?, tools?);
-    let tools: Vec<Raw> = tools.into_iter().filter(|tool| belongs(tool, options, &seen)).collect();
+    let tools: Vec<Raw> = tools.into_iter().filter(|tool| belongs(&sight.loaded, tool, options, &seen)).collect();
     match &options.command {
         Some(ToolsCommand::Search(options)) => {
             let model = sight.loaded.config.settings.tools.model.as_deref();
-            search::show(common, options, search::of_servers(&tools, &seen), model)?;
+            search::show(common, options, search::of_servers(&sight.loaded, &tools, &seen), model)?;
         }
         _ => show(common, options, &tools),
     }
-    problems(&sight, options, &seen, tools.len())
+    let outcome = problems(&sight, options, &seen, tools.len());
+    tell_misnamed(&sight.loaded).await;
+    outcome
+}
+
+/// Names of the configuration that are of no tool.
+async fn tell_misnamed(loaded: &Loaded) {
+    let Ok(store) = storage::open_store(loaded).await else { return };
+    if let Ok(known) = KnownTools::read(&store).await {
+        let said = known.misnamed(&loaded.config);
+        said.iter().for_each(|text| screen::note(format_args!("warning: {}", screen::plain_line(text))));
+    }
+    let _ = store.close().await;
 }
 
 fn show(common: &Common, options: &Tools, tools: &[Raw]) {
@@ -132,8 +146,8 @@ fn problems(sight: &Sight, options: &Tools, seen: &[Seen], listed: usize) -> Out
     if missing > 0 && (listed == 0 || options.server.is_some()) { Err(Failure::said()) } else { Ok(()) }
 }
 
-fn belongs(tool: &Raw, options: &Tools, seen: &[Seen]) -> bool {
+fn belongs(loaded: &Loaded, tool: &Raw, options: &Tools, seen: &[Seen]) -> bool {
     let Some(server) = &options.server else { return true };
     let name = tool.member("name").and_then(|name| name.as_text()).unwrap_or_default();
-    sight::owner_of(seen, &name) == Some(server)
+    sight::owner_of(loaded, seen, &name) == Some(server)
 }

@@ -57,7 +57,10 @@ impl Progress {
 fn said_of(server: &Seen) -> String {
     let id = screen::plain_line(&server.id);
     match (&*server.phase, &server.why) {
+        ("ready", _) if server.counts[0] == 1 => format!("{id} is ready: 1 tool"),
         ("ready", _) => format!("{id} is ready: {} tools", server.counts[0]),
+        ("failed", Some(why)) => format!("{id} has failed: {}", screen::brief(why, BRIEF)),
+        ("failed", None) => format!("{id} has failed"),
         (phase, Some(why)) => format!("{id} is {phase}: {}", screen::brief(why, BRIEF)),
         (phase, None) => format!("{id} is {phase}"),
     }
@@ -105,7 +108,7 @@ mod tests {
         assert_eq!(progress.lines(at(1_100), &second), ["b is ready: 3 tools"]);
         assert_eq!(progress.lines(at(11_000), &second), ["2 of 3 servers have started; waiting for c"]);
         let third = [server("a", "ready"), server("b", "ready"), server("c", "failed")];
-        assert_eq!(progress.lines(at(12_000), &third), ["c is failed: no such program"]);
+        assert_eq!(progress.lines(at(12_000), &third), ["c has failed: no such program"]);
         let mut quick = Progress::default();
         assert!(quick.lines(at(5_000), &third).is_empty(), "nobody was waited for");
     }

@@ -47,6 +47,21 @@ fn a_kernel_that_runs_takes_another_name_and_a_switch_over() {
 }
 
 #[test]
+fn only_the_tools_that_are_named_can_be_used() {
+    let home = Home::new();
+    let (head, rest) = server("one", &[]).split_once("command").map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap();
+    home.configure(&format!("{head}only_tools = ['slow']\ncommand{rest}"));
+    let mut peer = home.connect();
+    assert!(tool(&mut peer, "echo").is_none() && tool(&mut peer, "slow").is_some());
+    let refused = peer.call("echo", &json!({"text": "x"})).unwrap_err();
+    assert!(refused.contains("switched off in the configuration"), "{refused}");
+    home.run(&["tools", "enable", "echo"]).ok();
+    assert!(until(|| tool(&mut peer, "echo")).is_some(), "it is in the list now");
+    let text = std::fs::read_to_string(home.user_file()).unwrap();
+    assert!(text.contains("only_tools = ['slow', \"echo\"]"), "{text}");
+}
+
+#[test]
 fn tools_are_switched_off_and_on_in_the_file() {
     let home = Home::new();
     home.configure(&format!("# mine\n{}{}", server("one", &[]), server("two", &[])));

@@ -18,6 +18,7 @@ mod live;
 mod login;
 mod manifest;
 mod memory;
+mod naming;
 mod odd;
 mod orphans;
 mod postgres;

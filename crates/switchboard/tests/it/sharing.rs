@@ -127,3 +127,39 @@ fn a_client_goes_on_when_its_kernel_is_killed() {
     assert_eq!(peer.call("echo", &json!({"text": "again"})).unwrap(), "again");
     assert_eq!(starts(&home), 2);
 }
+
+#[test]
+fn a_kernel_that_ends_in_good_order_keeps_no_client_waiting() {
+    let home = Home::new();
+    home.configure(&format!("[limits]\nlinger_ms = 300\nshutdown_grace_ms = 1500\n{}", noting(&home, "s")));
+    let (mut busy, mut other) = (join(&home), join(&home));
+    assert!(busy.tools().contains(&"slow".to_owned()) && other.tools().contains(&"echo".to_owned()));
+    let folder = home.path(".local/share/switchboard/run");
+    let process = || -> Option<u32> {
+        let paths = std::fs::read_dir(&folder).unwrap().flatten().map(|entry| entry.path());
+        let mut kernels = paths.filter(|path| path.extension().is_some_and(|end| end == "clients"));
+        kernels.next()?.file_stem()?.to_str()?.parse().ok()
+    };
+    let kernel = process().expect("a kernel");
+    let call = json!({"name": "slow", "arguments": {}});
+    busy.send(&json!({"jsonrpc": "2.0", "id": 900, "method": "tools/call", "params": call}));
+    // An answer after it on the same stream: the call has arrived.
+    busy.tools();
+    end(kernel);
+    until(|| (process() != Some(kernel)).then_some(())).expect("nobody joins it any more");
+    for word in ["one", "two", "three"] {
+        assert_eq!(other.call("echo", &json!({"text": word})).as_deref(), Ok(word), "at another kernel");
+    }
+    assert_ne!(process(), Some(kernel));
+    // What ran is answered as what it is, and its client goes on as well.
+    let answer = busy.answer_to(900);
+    assert!(answer["error"]["message"].as_str().unwrap().contains("unknown"), "{answer}");
+    assert_eq!(busy.call("echo", &json!({"text": "on"})).as_deref(), Ok("on"));
+    assert_eq!(starts(&home), 2);
+}
+
+/// Asks a process to end.
+fn end(process: u32) {
+    let process = rustix::process::Pid::from_raw(i32::try_from(process).unwrap()).unwrap();
+    rustix::process::kill_process(process, rustix::process::Signal::TERM).unwrap();
+}

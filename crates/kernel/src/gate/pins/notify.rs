@@ -32,7 +32,7 @@ fn message(server: &str, before: &Quarantine, now: &Quarantine) -> Option<String
     }
     let (definitions, are) = if now.len() == 1 { ("definition", "is") } else { ("definitions", "are") };
     Some(format!(
-        "{} {definitions} of server `{server}` {are} held back until a person has seen what changed: `{}`",
+        "{} {definitions} of server `{server}` {are} held back until a person has looked at them: `{}`",
         now.len(),
         accept_command(server, None)
     ))

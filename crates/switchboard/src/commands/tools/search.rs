@@ -9,6 +9,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 use switchboard_catalog::{Catalog, Found, RESCORED, Search, Strategy, Tool, schema_text};
+use switchboard_config::Loaded;
 use switchboard_kernel::Judge;
 use switchboard_wire::Raw;
 
@@ -25,8 +26,8 @@ const LONGEST_LINE: u64 = 16 << 20;
 const BRIEF: usize = 80;
 
 /// The tools that a client of the configured servers sees.
-pub(crate) fn of_servers(tools: &[Raw], seen: &[Seen]) -> Vec<Tool> {
-    let server_of = |name: &str| sight::owner_of(seen, name).unwrap_or_default().to_owned();
+pub(crate) fn of_servers(loaded: &Loaded, tools: &[Raw], seen: &[Seen]) -> Vec<Tool> {
+    let server_of = |name: &str| sight::owner_of(loaded, seen, name).unwrap_or_default().to_owned();
     let read = |tool: &Raw| {
         let value: Map<String, Value> = tool.view().ok()?;
         let name = value.get("name")?.as_str()?;

@@ -2,8 +2,7 @@
 //! server.
 
 use serde_json::json;
-use switchboard_config::{Server, switch_tool, write_replacing};
-use switchboard_kernel::names;
+use switchboard_config::{Loaded, Server, switch_tool, write_replacing};
 
 use crate::Outcome;
 use crate::arguments::{Common, Tools, ToolsSwitch};
@@ -37,7 +36,8 @@ async fn each(
     let mut switched = Vec::new();
     for tool in &switch.tool {
         let shown_by = shown_by(desk, tool).await?;
-        let server = server_of(&desk.loaded.config.servers, options.server.as_deref(), tool, &shown_by)?;
+        let named = switch.server.as_deref().or(options.server.as_deref());
+        let server = server_of(&desk.loaded, named, tool, &shown_by)?;
         let own = desk.tool(server.id(), tool).await?;
         let Some(before) = setup::text_to_change(&server.file)? else {
             return Err(Failure::failed(format!("{} is not there any more", server.file.display())));
@@ -62,16 +62,14 @@ async fn shown_by(desk: &Desk, tool: &str) -> Result<Vec<String>, Failure> {
 
 /// The server that is named, that the name of a tool points at, that alone has shown it, or that is the only one.
 fn server_of<'s>(
-    servers: &'s [Server],
+    loaded: &'s Loaded,
     named: Option<&str>,
     tool: &str,
     shown_by: &[String],
 ) -> Result<&'s Server, Failure> {
-    let is_meant = |server: &&Server| match named {
-        Some(named) => server.id() == named,
-        None => tool.starts_with(&names::expose(server.id(), "")),
-    };
-    let found = servers.iter().filter(is_meant).max_by_key(|server| server.id().len());
+    let servers = &loaded.config.servers;
+    let pointed = named.or_else(|| setup::owner_of(&loaded.config, servers.iter().map(Server::id), tool));
+    let found = pointed.and_then(|id| loaded.config.server(id));
     let only = || servers.first().filter(|_| servers.len() == 1 && named.is_none());
     let mut showing = servers.iter().filter(|server| named.is_none() && shown_by.iter().any(|id| id == server.id()));
     let shown = showing.next();

@@ -1,0 +1,97 @@
+//! What tools are called, and which spellings commands and the configuration understand.
+
+use serde_json::json;
+
+use crate::support::{Home, server};
+
+/// An entry with further keys behind its id.
+fn with(id: &str, keys: &str) -> String {
+    server(id, &[]).replacen("command", &format!("{keys}\ncommand"), 1)
+}
+
+#[test]
+fn a_single_server_keeps_its_names_beside_the_memory() {
+    let home = Home::new();
+    home.configure(&format!("[memory]\nenabled = true\n{}", server("one", &[])));
+    let mut peer = home.connect();
+    let names = peer.tools();
+    assert!(names.contains(&"echo".to_owned()) && !names.contains(&"one__echo".to_owned()), "{names:?}");
+    assert!(names.iter().any(|name| name.starts_with("memory__")), "{names:?}");
+    for name in ["echo", "one__echo"] {
+        assert_eq!(peer.call(name, &json!({"text": "x"})).as_deref(), Ok("x"), "{name}");
+    }
+    assert_eq!(home.run(&["call", "one__echo", "text=y"]).ok().trim(), "y");
+}
+
+#[test]
+fn an_alias_is_the_prefix_and_the_id_is_still_understood() {
+    let home = Home::new();
+    let long = "a-server-with-a-name-that-nobody-wants-to-read";
+    home.configure(&format!("{}{}", with(long, "alias = 'a'"), server("two", &[])));
+    let mut peer = home.connect();
+    let names = peer.tools();
+    assert!(names.contains(&"a__echo".to_owned()) && names.contains(&"two__echo".to_owned()), "{names:?}");
+    assert_eq!(peer.call("a__echo", &json!({"text": "x"})).as_deref(), Ok("x"));
+    home.run(&["tools", "disable", "a__echo"]).ok();
+    let said = home.run(&["tools", "enable", "--server", long, "echo"]).ok();
+    assert!(said.contains("echo of a-server"), "{said}");
+}
+
+#[test]
+fn mistyped_names_of_tools_are_told() {
+    let home = Home::new();
+    let pinned = "[tool_context]\npinned = ['one__ehco']\n";
+    home.configure(&format!("{pinned}{}[servers.tools.ecoh]\nenabled = false\n", server("one", &[])));
+    for command in ["tools", "doctor"] {
+        let ran = home.run(&[command]);
+        let said = format!("{}{}", ran.stdout, ran.stderr);
+        assert!(said.contains("no tool \"ecoh\"; did you mean \"echo\"?"), "{command}: {said}");
+        assert!(said.contains("\"one__ehco\"; did you mean \"one__echo\"?"), "{command}: {said}");
+    }
+}
+
+#[test]
+fn scopes_and_queries_take_both_spellings() {
+    let home = Home::new();
+    home.configure(&format!("{}{}", server("one", &[]), server("two", &[])));
+    home.run(&["call", "one__echo", "text=x"]).ok();
+    home.run(&["tools"]).ok();
+    let token = home.run(&["token", "create", "a", "--scope", "tool:one__echo", "--json"]).json();
+    assert_eq!(token["scopes"], json!(["tool:one__echo"]), "{token}");
+    let wrong = home.run(&["token", "create", "b", "--scope", "tool:one__ehco"]).err(2);
+    assert!(wrong.contains("did you mean one__echo?"), "{wrong}");
+    let wrong = home.run(&["token", "create", "c", "--scope", "tool:echo"]).err(2);
+    assert!(wrong.contains("tool:one__echo or tool:two__echo"), "{wrong}");
+    let wrong = home.run(&["token", "create", "d", "--scope", "server:oen"]).err(2);
+    assert!(wrong.contains("did you mean one?"), "{wrong}");
+    let unseen = home.run(&["token", "create", "e", "--scope", "server:elsewhere-entirely"]);
+    assert!(unseen.stderr.contains("no such server is configured yet"), "{unseen:?}");
+    for spelling in ["echo", "one__echo"] {
+        let found = home.run(&["audit", "query", "--tool", spelling, "--type", "TOOL_EXECUTED", "--json"]).json();
+        assert_eq!(found["events"].as_array().map(Vec::len), Some(1), "{spelling}: {found}");
+    }
+}
+
+#[test]
+fn access_says_which_permission_is_missing() {
+    let home = Home::new();
+    let needs = "[servers.mgp]\npermissions_required = ['shell.execute']\n";
+    home.configure(&format!("{}{needs}", server("one", &[])));
+    home.run(&["tools"]);
+    let asked = ["access", "--principal", "ann", "--server", "one", "--tool", "echo", "--json"];
+    home.run(&["grant", "--principal", "ann", "--server", "one"]).ok();
+    let before = home.run(&asked).json();
+    assert_eq!(before["usable"], false, "{before}");
+    assert!(before["obstacle"].as_str().unwrap().contains("shell.execute"), "{before}");
+    home.run(&["grant", "--server", "one", "--permission", "shell.execute"]).ok();
+    let after = home.run(&asked).json();
+    assert!(!after["obstacle"].to_string().contains("shell.execute"), "{after}");
+}
+
+#[test]
+fn the_kernels_own_tools_can_be_called() {
+    let home = Home::new();
+    home.configure(&server("one", &[]));
+    let found = home.run(&["call", "mgp_tools_discover", "query=say my words back"]).ok();
+    assert!(found.contains("echo"), "{found}");
+}
