@@ -116,14 +116,15 @@ pub(super) fn assignment(word: &str) -> Option<(&str, &str)> {
 /// The command line that stands for these words.
 pub(crate) fn line(words: &[String]) -> String {
     let mut line = String::new();
-    let finds = words.iter().any(|word| matches!(word.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir"));
+    if joins_commands(words) {
+        return words.join(" ");
+    }
     for word in words {
         if !line.is_empty() {
             line.push(' ');
         }
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_./:=@%+,-".contains(&byte);
-        let acts = is_operator(word) && !(finds && word == ";");
-        if !word.is_empty() && (acts || word.bytes().all(plain)) {
+        if !word.is_empty() && word.bytes().all(plain) {
             line.push_str(word);
         } else {
             line.push('\'');
@@ -134,13 +135,27 @@ pub(crate) fn line(words: &[String]) -> String {
     line
 }
 
-/// Whether a word is an operator, or opens what a later word closes, to a server that puts words together into a line for a
-/// shell. Such words have no other use: what somebody searches for or prints holds more than these signs.
-fn is_operator(word: &str) -> bool {
-    let signs = word.trim_start_matches(|c: char| c.is_ascii_digit());
-    let operator = !signs.is_empty() && signs.bytes().all(|byte| b"&|;<>".contains(&byte));
-    let opens = word.starts_with("$(") && !word.contains(')') || word.starts_with('`') && !word[1..].contains('`');
-    operator || opens
+/// Whether these words become several commands at a server that puts them together into a line for a shell: a program stands
+/// right behind a sign that begins a command there, or a word begins with a redirection. In texts and patterns other words
+/// stand there.
+fn joins_commands(words: &[String]) -> bool {
+    let redirects = |word: &String| word.trim_start_matches(|c: char| c.is_ascii_digit() || c == '&').starts_with('>');
+    let begins = |word: &String| word.contains([';', '|', '&', '\n', '\r', '`', '(']);
+    if words.iter().any(redirects) {
+        return true;
+    }
+    if !words.iter().any(begins) {
+        return false;
+    }
+    let line = words.join(" ");
+    let begins = |(at, sign): &(usize, &str)| *sign != "(" || line[..*at].ends_with(['$', '<', '>']);
+    let signs = line.match_indices([';', '|', '&', '\n', '\r', '`', '(']).filter(begins).take(MOST_PIECES);
+    signs.map(|(at, sign)| &line[at + sign.len()..]).any(|rest| {
+        let rest = rest.trim_start();
+        let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && !"_.-/+".contains(c)).unwrap_or(rest.len());
+        let program = rest[..end].rsplit('/').next().unwrap_or_default();
+        !program.is_empty() && shell::is_known_program(program)
+    })
 }
 
 /// Whether a string that is no command would become one where a tool pastes it into a command line or runs it.

@@ -44,10 +44,32 @@ pub(super) fn value_of_option<'a>(places: &[path::Scope], word: &'a str) -> Opti
     if let Some(climb) = step_behind(letters) {
         return Some(climb);
     }
-    let at = letters.find(['/', '~'])?;
+    let at = letters.find(['/', '~', '$'])?;
     let behind = letters.get(at..).filter(|_| at < MAX_LETTERS)?;
-    let absolute = body::is_there(places, behind) || behind.starts_with("~/");
+    let absolute = body::is_there(places, behind) || behind.starts_with("~/") || behind.starts_with('$');
     if absolute { Some(behind) } else { Some(value).filter(|value| place::is_separated(value)) }
+}
+
+/// The same where nobody knows how many letters stand in front of a relative path (`-nflink/x`), and behind `=`.
+pub(super) fn values_of_option<'a>(places: &[path::Scope], word: &'a str) -> impl Iterator<Item = &'a str> {
+    let named = word.strip_prefix('-').and_then(|_| word.split_once('=')).map(|(_, value)| value);
+    let named =
+        named.filter(|value| !value.is_empty() && (place::is_separated(value) || value.starts_with(['~', '$'])));
+    let glued = value_of_option(places, word);
+    let letters = word.strip_prefix('-').filter(|_| named.is_none() && glued.is_some_and(|value| !is_absolute(value)));
+    let later = letters.into_iter().flat_map(|letters| (2..MAX_LETTERS).filter_map(|at| letters.get(at..)));
+    let later = later.filter(|value| place::is_separated(value) && value.starts_with(|c: char| c.is_alphanumeric()));
+    named.into_iter().chain(glued.filter(|_| named.is_none())).chain(later)
+}
+
+/// The value of one option that is a whole path: then the word is no name of a file in some folder.
+pub(super) fn absolute_value<'a>(places: &[path::Scope], word: &'a str) -> Option<&'a str> {
+    let one = word.starts_with('-') && !word.contains(char::is_whitespace);
+    values_of_option(places, word).next().filter(|value| one && is_absolute(value))
+}
+
+fn is_absolute(value: &str) -> bool {
+    value.starts_with(['/', '~', '$'])
 }
 
 /// What begins with a step up behind a few letters: `C..`, `xf../x`, `w../x`.

@@ -225,16 +225,18 @@ pub(super) fn check(
         return Ok(());
     }
     let place = matches!(field, Field::Place | Field::Perhaps);
+    if matches!(field, Field::Unknown | Field::Label | Field::Remote) {
+        // From a folder inside, `-f/etc/x` is a name that lies inside; to who reads options it is none.
+        check_options(places, &tidy, world)?;
+        if let Some(value) = glued::absolute_value(places, &tidy) {
+            return inside(places, value, world);
+        }
+    }
     if tidy.contains(ends_line) && !place {
         // No path has several lines, but a list of paths has.
         let words = tidy.split(ends_line).map(str::trim).filter(|line| !line.contains(char::is_whitespace));
         let mut paths = words.filter(|line| !is_body && self::form(line) >= Form::Hidden);
         return paths.try_for_each(|line| inside(places, line, world));
-    }
-    if matches!(field, Field::Unknown | Field::Label | Field::Remote) {
-        // From a folder inside, `-f/etc/x` is a name that lies inside; to who reads options it is none.
-        let mut values = tidy.split_whitespace().filter_map(|word| glued::value_of_option(places, word));
-        values.try_for_each(|value| inside(places, value, world))?;
     }
     if field == Field::Unknown
         && let Some(bare) = without_marks(&tidy)
@@ -282,6 +284,22 @@ pub(super) fn check(
     inside(places, if place { text } else { &tidy }, world)
 }
 
+/// Whether the values of options in a text lie inside, as a reader finds them that splits at blanks and takes quotes away.
+fn check_options(places: &[path::Scope], text: &str, world: &dyn World) -> Verdict {
+    if !text.contains('-') {
+        return Ok(());
+    }
+    let bare = text.replace("$'", "").replace(['\'', '"'], "");
+    let options = bare.trim_start().starts_with('-');
+    bare.split_whitespace().try_for_each(|word| {
+        glued::values_of_option(places, word).try_for_each(|value| inside(places, value, world))?;
+        // Between options, every word that begins as a path does is one.
+        let stands = options && !word.starts_with('-') && form(word) == Form::Path;
+        let marked = without_marks(word).filter(|_| options);
+        stands.then_some(word).into_iter().chain(marked).try_for_each(|path| inside(places, path, world))
+    })
+}
+
 /// An address under a key for addresses whose path may be a file, also where blanks stand behind the scheme. Under other keys
 /// that is a sentence, unless one word that begins as a path is all that follows.
 fn address_of_file(field: Field, text: &str) -> Option<String> {
@@ -304,7 +322,7 @@ const fn ends_line(c: char) -> bool {
 /// The path behind marks that some readers leave out (`+/etc/x`, `[/etc/x]`), if one stands there. Names may begin with
 /// marks as well (`[id]/page.tsx`): then nothing behind them begins as a path does.
 fn without_marks(text: &str) -> Option<&str> {
-    let is_mark = |c: char| c.is_whitespace() || "+[{(<>!^&|=,;:%\"'`".contains(c);
+    let is_mark = |c: char| c.is_whitespace() || "@#+[{(<>!^&|=,;:%\"'`".contains(c);
     let bare = text.trim_start_matches(is_mark);
     let bare = bare.trim_end_matches(|c: char| c.is_whitespace() || "]})>,;\"'`".contains(c));
     let begins = bare.starts_with(['/', '~']) || scheme_of(bare).is_some_and(|(_, rest)| rest.starts_with('/'));
@@ -339,12 +357,12 @@ fn few_values(rest: &str) -> Result<Vec<String>, Finding> {
 pub(super) fn check_word(places: &[path::Scope], word: &str, world: &dyn World) -> Verdict {
     let tidy = tidy(word);
     if let Some(value) = glued::value_of_option(places, &tidy) {
+        glued::values_of_option(places, &tidy).try_for_each(|value| inside(places, value, world))?;
         return inside(places, value, world);
     }
     if tidy.starts_with('-') && tidy.contains(char::is_whitespace) {
         // Several options in one word, for a server that puts words together into a line.
-        let mut values = tidy.split_whitespace().filter_map(|word| glued::value_of_option(places, word));
-        values.try_for_each(|value| inside(places, value, world))?;
+        check_options(places, &tidy, world)?;
     }
     if let Some(value) = glued::step_behind(&tidy).filter(|value| value.len() > 2) {
         inside(places, value, world)?;

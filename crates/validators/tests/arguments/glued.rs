@@ -231,3 +231,44 @@ fn paths_glued_to_options_count_without_a_command_beside_them() {
         ["salt & pepper", "a&b", "50 % off", "+1 555 010", "!important", "R&D"].map(|text| json!({"whatever": text}));
     assert_honest(&checks, &plain);
 }
+
+/// Who splits a string of options at blanks takes quotes away and sees lines as blanks.
+#[test]
+fn quotes_and_lines_hide_no_option() {
+    let checks = checks_from("/data/ok", &[], &json!({"name": "search"}), &[json!({"paths": ["/data/ok/**"]})]);
+    for key in ["flags", "options", "extra_args", "switches", "opts", "whatever"] {
+        let hostile: Vec<Value> = [
+            "-n '-f/etc/x'",
+            "-n \"-f/etc/x\"",
+            "-n\n-f/etc/x",
+            "-n -'f'/etc/x",
+            "-i\t'-f/etc/x'",
+            "-n -e zz '-f/etc/x'",
+            "-n '/etc/x'",
+            "-n --file='/etc/x'",
+            "-n '--file=/etc/x'",
+            "-n \"--file\" \"/etc/x\"",
+            "-n $'-f/etc/x'",
+            "-a -b +/etc/x",
+            "-n !/etc/x",
+            "-n @/etc/x",
+            "-n -f$HOME/.ssh/id_rsa",
+        ]
+        .iter()
+        .map(|text| json!({"path": "/data/ok/a.txt", key: text}))
+        .collect();
+        assert_hostile(&checks, &hostile);
+        let honest: Vec<Value> =
+            ["-n '-f/data/ok/x'", "-n -e 'two words'", "--color=auto -i", "-n \"--since=yesterday\""]
+                .iter()
+                .map(|text| json!({"path": "/data/ok/a.txt", key: text}))
+                .collect();
+        assert_honest(&checks, &honest);
+    }
+    // From a folder outside, an option with a whole path inside is no name there.
+    let outside =
+        checks_from("/srv", &[], &json!({"name": "search"}), &[json!({"paths": ["/data/ok/**", "/data/ok"]})]);
+    for text in ["-I/data/ok/sub", "-C/data/ok", "-f/data/ok/a.txt", "--file=/data/ok/a.txt"] {
+        assert_honest(&outside, &[json!({"flags": [text]}), json!({"flags": text})]);
+    }
+}

@@ -295,7 +295,17 @@ fn operators_among_the_words_of_a_list_count() {
         let whole = [&["ls"], words].concat();
         [json!({"command": "ls", "args": words}), json!({"command": whole})]
     };
-    let hostile: [&[&str]; 7] = [
+    let hostile: [&[&str]; 17] = [
+        &["a;", "rm", "-rf", "victim"],
+        &["a", "&&rm", "-rf", "victim"],
+        &["a&&rm", "-rf", "victim"],
+        &["a|rm", "-rf", "victim"],
+        &["a\nrm", "-rf", "victim"],
+        &["<(rm", "-rf", "victim)"],
+        &["--foo;rm", "-rf", "victim"],
+        &["$(id)"],
+        &["x;id"],
+        &[">victim/x"],
         &["&&", "rm", "-rf", "/"],
         &[";", "id"],
         &["|", "sh"],
@@ -312,6 +322,11 @@ fn operators_among_the_words_of_a_list_count() {
             json!({"command": "jq", "args": [".a | .b", "x.json"]}),
             json!({"command": "grep", "args": ["-n", "a && b", "src/x.rs"]}),
             json!({"command": "git", "args": ["log", "--grep", "x; y"]}),
+            json!({"command": "git", "args": ["commit", "-m", "Fix parser; add tests"]}),
+            json!({"command": "grep", "args": ["-E", "foo|bar", "src/x.rs"]}),
+            json!({"command": "cut", "args": ["-d", ";", "-f1", "a.csv"]}),
+            json!({"command": "cut", "args": ["-d;", "-f1", "a.csv"]}),
+            json!({"command": "sort", "args": ["-t", "|", "-k2", "a.csv"]}),
         ],
     );
 }
