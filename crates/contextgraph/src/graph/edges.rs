@@ -23,6 +23,8 @@ pub enum Kind {
     Discovered,
     /// A path that was walked often.
     Shortcut,
+    /// They speak of the same thing.
+    Shared,
 }
 
 impl Kind {
@@ -36,15 +38,24 @@ impl Kind {
             Self::Associated => "associated",
             Self::Discovered => "discovered",
             Self::Shortcut => "shortcut",
+            Self::Shared => "shared",
         }
     }
 
     /// The kind of a word.
     #[must_use]
     pub fn from_word(word: &str) -> Option<Self> {
-        [Self::Similar, Self::Causes, Self::Contradicts, Self::Associated, Self::Discovered, Self::Shortcut]
-            .into_iter()
-            .find(|kind| kind.word() == word)
+        [
+            Self::Similar,
+            Self::Causes,
+            Self::Contradicts,
+            Self::Associated,
+            Self::Discovered,
+            Self::Shortcut,
+            Self::Shared,
+        ]
+        .into_iter()
+        .find(|kind| kind.word() == word)
     }
 }
 

@@ -10,6 +10,7 @@ use super::{Class, Spec};
 use crate::autonomy::consolidation::Strategy;
 use drift::{get_alignment_drift, trigger_drift_correction};
 use goals::{auto_bootstrap_north_star, discover_sub_goals, get_autonomous_status};
+pub(crate) use tidying::comparing;
 use tidying::{get_pruning_candidates, trigger_consolidation};
 
 pub(super) fn tools() -> Vec<Spec> {

@@ -9,7 +9,6 @@ use crate::embedders::Modality;
 use crate::embedders::space::SPACES;
 use crate::engine::{NewMemory, Search};
 use crate::error::{Outcome, Problem};
-use crate::teleology::vector::dominant;
 
 const MODALITIES: &[&str] = &["text", "code", "image", "audio", "structured", "mixed"];
 
@@ -89,6 +88,7 @@ pub(super) fn tools() -> Vec<Spec> {
                 Param::number("minSimilarity", "Leave out what is less alike", 0.0, 1.0).default(0.0),
                 modality(),
                 Param::flag("includeContent", "Whether to give the texts").default(false),
+                Param::flag("walk", "Whether to follow edges from what is found").default(true),
             ],
             output: output(&[
                 (
@@ -98,6 +98,9 @@ pub(super) fn tools() -> Vec<Spec> {
                         ("similarity", NUMBER),
                         ("purposeAlignment", NUMBER),
                         ("dominantEmbedder", TEXT),
+                        ("confidence", NUMBER),
+                        ("standing", TEXT),
+                        ("via", maybe(TEXT)),
                         ("thetaToNorthStar", NUMBER),
                         ("content", maybe(TEXT)),
                     ])),
@@ -172,6 +175,7 @@ fn search_graph(call: &mut Call<'_>) -> Outcome<Value> {
         most: args.whole("topK"),
         least: args.number("minSimilarity"),
         modality: args.maybe_text("modality").and_then(Modality::from_word),
+        walk: args.flag("walk"),
     };
     let (query, hits) = call.space.search(&search, call.now)?;
     let ids: Vec<_> = hits.iter().map(|hit| hit.id).collect();
@@ -179,14 +183,18 @@ fn search_graph(call: &mut Call<'_>) -> Outcome<Value> {
     let mut results = Vec::with_capacity(hits.len());
     for hit in &hits {
         let memory = call.space.memory(hit.id)?;
-        let spaces = hit.spaces.map(f64::from);
         let mut result = json!({
             "fingerprintId": hit.id,
             "similarity": hit.similarity,
             "purposeAlignment": memory.theta,
-            "dominantEmbedder": SPACES[dominant(&spaces)].label,
+            "dominantEmbedder": SPACES[hit.dominant].label,
             "thetaToNorthStar": memory.theta,
         });
+        result["confidence"] = json!(hit.confidence);
+        result["standing"] = call.space.mind.calibration.standing(hit.confidence).into();
+        if let Some(via) = hit.via {
+            result["via"] = json!(via);
+        }
         if let Some(text) = texts.get(&hit.id) {
             result["content"] = text.as_str().into();
         }

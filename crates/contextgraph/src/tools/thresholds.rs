@@ -266,19 +266,7 @@ fn trigger_recalibration(call: &mut Call<'_>) -> Outcome<Value> {
     }
     call.space.touch(Doc::Calibration);
     let calibration = &call.space.mind.calibration;
-    let after: Vec<(f64, f64)> = calibration
-        .predictions
-        .iter()
-        .filter_map(|made| {
-            let scaled: f64 =
-                (0..SPACES.len()).map(|space| calibration.confidence(space, f64::from(made.spaces[space]))).sum();
-            let plain: f64 = made.spaces.iter().map(|value| f64::from(*value)).sum();
-            // The confidence of the whole moves as those of its parts do.
-            let moved =
-                if level == 2 { made.confidence + (scaled - plain) / SPACES.len() as f64 } else { made.confidence };
-            Some((moved.clamp(0.0, 1.0), made.label?))
-        })
-        .collect();
+    let after = calibration.samples(0);
     Ok(json!({
         "success": done["action"] != "skipped",
         "recalibration": done,

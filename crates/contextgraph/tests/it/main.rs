@@ -11,7 +11,13 @@ mod determinism;
 mod dreams;
 mod events;
 mod every_code;
+mod graph;
+mod loops;
 mod postgres;
+mod questions;
 mod retrieval;
+#[path = "../../questions/set.rs"]
+mod set;
 mod stores;
 mod support;
+mod waiting;

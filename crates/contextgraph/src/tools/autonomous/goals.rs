@@ -192,7 +192,7 @@ pub(super) fn get_autonomous_status(call: &mut Call<'_>) -> Outcome<Value> {
             "goals": autonomy.goals.len(),
             "merges": autonomy.consolidated,
             "pruning_candidates": autonomy.pruning_candidates,
-            "space_weights": autonomy.weights,
+            "space_weights": call.space.search_weights(),
         });
     }
     if call.args.flag("include_history") {
