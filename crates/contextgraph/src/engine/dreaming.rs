@@ -254,7 +254,8 @@ impl Space {
         }
         let packed = self.packed(id)?;
         let least = self.usual_around(start, packed.is_foreign()).above(LEAP);
-        let other = self.nearest_to(start, &packed).into_iter().find(|(slot, affinity)| {
+        let meant = self.meant_like(start, &packed);
+        let other = self.nearest_to(start, &packed, &meant).into_iter().find(|(slot, affinity)| {
             *affinity >= least && self.graph.at(*slot).is_some() && self.graph.edges.between(start, *slot).is_none()
         });
         if let Some(other) = other.and_then(|(slot, _)| self.graph.id(slot)) {

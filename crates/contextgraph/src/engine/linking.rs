@@ -55,14 +55,18 @@ impl Space {
         if foreign { words } else { 0.6 * f64::from(self.graph.index.likeness(a, b)) + 0.4 * words }
     }
 
-    /// The nearest to a memory, by meaning and by words, best first.
-    pub(super) fn nearest_to(&self, slot: Slot, packed: &Packed) -> Vec<(Slot, f64)> {
+    /// The nearest to a memory by meaning.
+    pub(super) fn meant_like(&self, slot: Slot, packed: &Packed) -> Vec<(Slot, f32)> {
+        self.graph.index.by_meaning(&packed.scan_row(), NEAR, |other| other != slot)
+    }
+
+    /// The nearest to a memory, by words and among those that are nearest by meaning, best first.
+    pub(super) fn nearest_to(&self, slot: Slot, packed: &Packed, meant: &[(Slot, f32)]) -> Vec<(Slot, f64)> {
         let foreign = packed.is_foreign();
         let mut near: Vec<Slot> =
             self.graph.index.by_words(&packed.e6, NEAR, |other| other != slot).into_iter().map(|one| one.0).collect();
         if !foreign {
-            let meant = self.graph.index.by_meaning(&packed.scan_row(), NEAR, |other| other != slot);
-            near.extend(meant.into_iter().map(|one| one.0));
+            near.extend(meant.iter().map(|one| one.0));
         }
         near.sort_unstable();
         near.dedup();
@@ -84,14 +88,21 @@ impl Space {
         Usual { mean: crate::vector::mean(&values), deviation: crate::vector::deviation(&values) }
     }
 
-    /// Links a new memory. How many edges were made.
+    /// Links a new memory; `meant` are the nearest by meaning before it came. How many edges were made.
     ///
     /// # Errors
     /// The store failed.
-    pub(super) fn link_new(&mut self, id: Id, content: &str, packed: &Packed, now: u64) -> Outcome<usize> {
+    pub(super) fn link_new(
+        &mut self,
+        id: Id,
+        content: &str,
+        packed: &Packed,
+        meant: &[(Slot, f32)],
+        now: u64,
+    ) -> Outcome<usize> {
         let before = self.batch.edges.len();
         let Some(slot) = self.graph.slot(id) else { return Ok(0) };
-        let near = self.nearest_to(slot, packed);
+        let near = self.nearest_to(slot, packed, meant);
         self.link_similar((slot, id), &near, packed.is_foreign(), now);
         self.link_shared((slot, id), content, now);
         let ids: Vec<Id> = near.iter().take(NEAR).filter_map(|(slot, _)| self.graph.id(*slot)).collect();

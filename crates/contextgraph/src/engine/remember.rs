@@ -138,7 +138,7 @@ impl Space {
             Body { id, content: new.text.clone(), rationale: new.rationale.clone(), fingerprint: packed.to_bytes() };
         self.batch.bodies.push(body);
         self.keep(id, packed.clone());
-        let edges = self.link_new(id, &new.text, &packed, now)?;
+        let edges = self.link_new(id, &new.text, &packed, &near, now)?;
         for (other, strength) in &contradicted {
             self.link(Edge::new(id, *other, Kind::Contradicts, *strength, *strength, now));
         }

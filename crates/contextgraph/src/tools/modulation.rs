@@ -17,7 +17,7 @@ pub(super) fn tools() -> Vec<Spec> {
         Spec {
             name: "get_neuromodulation_state",
             title: "Neuromodulation state",
-            description: "The levels of dopamine, serotonin, noradrenaline and acetylcholine, and what follows from them.",
+            description: "The levels of dopamine, serotonin, noradrenaline and acetylcholine, and what follows from them. A gauge: it changes nothing.",
             category: "neuromodulation",
             class: Class::Read,
             idempotent: true,
