@@ -19,7 +19,7 @@ const EDGES: usize = 200;
 /// Known points that a walk is held against.
 const KNOWN: usize = 96;
 /// How far what a dream links stands out from what is usual, in deviations.
-const LEAP: f64 = 2.0;
+const LEAP: f64 = 2.25;
 /// How much farther than usual a blind spot is.
 const FARTHER: f64 = 1.25;
 /// What an edge gains that was walked since the last dream, of what is missing to 1.
@@ -256,7 +256,10 @@ impl Space {
         let least = self.usual_around(start, packed.is_foreign()).above(LEAP);
         let meant = self.meant_like(start, &packed);
         let other = self.nearest_to(start, &packed, &meant).into_iter().find(|(slot, affinity)| {
-            *affinity >= least && self.graph.at(*slot).is_some() && self.graph.edges.between(start, *slot).is_none()
+            *affinity >= least
+                && self.share_a_word(start, *slot)
+                && self.graph.at(*slot).is_some()
+                && self.graph.edges.between(start, *slot).is_none()
         });
         if let Some(other) = other.and_then(|(slot, _)| self.graph.id(slot)) {
             let (weight, confidence) = rem::DISCOVERED;

@@ -76,6 +76,12 @@ impl Space {
         out
     }
 
+    /// Whether two memories have a word in common.
+    pub(super) fn share_a_word(&self, a: Slot, b: Slot) -> bool {
+        let words = (self.graph.index.words(a), self.graph.index.words(b));
+        matches!(words, (Some(a), Some(b)) if a.likeness(b) > 0.0)
+    }
+
     /// What is usual between a memory and others: some of all, evenly taken.
     pub(super) fn usual_around(&self, slot: Slot, foreign: bool) -> Usual {
         let step = (self.graph.slots_len() / SAMPLE).max(1);

@@ -114,7 +114,9 @@ fn dream(memory: &Memory) -> Value {
     memory.call("trigger_dream", json!({"force": true}));
     let began = Instant::now();
     loop {
-        let status = memory.call("get_dream_status", json!({}));
+        // Without letting time pass: a phase of a dream ends by the clock, too.
+        let answer = memory.server.call(&caller(), "get_dream_status", &crate::support::object(json!({})));
+        let status = answer.outcome.unwrap();
         if status["is_dreaming"] == false {
             return status["last_dream_completed"].clone();
         }
