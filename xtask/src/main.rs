@@ -120,7 +120,7 @@ fn run() -> Result<Option<Tally>> {
 /// The fitting lives in a test of the crate, so that no program carries it; with the variable set it writes the file.
 fn fit_screening(layout: &Layout) -> Result<()> {
     let mut cargo = std::process::Command::new("cargo");
-    cargo.args(["test", "-p", "switchboard-guard", "--lib", "the_weights_are_those_of_the_corpus"]);
+    cargo.args(["test", "-p", "switchboard-validators", "--lib", "the_weights_are_those_of_the_corpus"]);
     cargo.env("SWITCHBOARD_FIT_SCREENING", "1").current_dir(&layout.root);
     process::visible(&mut cargo, std::time::Duration::from_secs(600))
 }

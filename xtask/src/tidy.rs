@@ -33,10 +33,16 @@ const ROOMS: &[Room] = &[
     Room { name: "switchboard-config", may_use: &["switchboard-protocol"], pure: true },
     Room { name: "switchboard-flow", may_use: &["switchboard-protocol", "switchboard-wire"], pure: true },
     Room { name: "switchboard-bus", may_use: &["switchboard-protocol", "switchboard-wire"], pure: false },
-    Room { name: "switchboard-guard", may_use: &["switchboard-protocol", "switchboard-wire"], pure: true },
+    Room { name: "switchboard-policy", may_use: &["switchboard-protocol", "switchboard-wire"], pure: true },
+    Room {
+        name: "switchboard-validators",
+        may_use: &["switchboard-policy", "switchboard-protocol", "switchboard-wire"],
+        pure: true,
+    },
     Room { name: "switchboard-embed", may_use: &[], pure: true },
     Room { name: "switchboard-catalog", may_use: &["switchboard-embed"], pure: true },
     Room { name: "switchboard-store", may_use: &["switchboard-protocol", "switchboard-wire"], pure: false },
+    Room { name: "switchboard-audit", may_use: &["switchboard-store", "switchboard-protocol"], pure: false },
     Room { name: "switchboard-transport", may_use: &["switchboard-protocol", "switchboard-wire"], pure: false },
     Room {
         name: "switchboard-peer",
@@ -56,10 +62,10 @@ const ROOMS: &[Room] = &[
     Room {
         name: "switchboard-kernel",
         may_use: &[
+            "switchboard-audit",
             "switchboard-catalog",
-            "switchboard-bus",
-            "switchboard-flow",
-            "switchboard-guard",
+            "switchboard-policy",
+            "switchboard-validators",
             "switchboard-flow",
             "switchboard-bus",
             "switchboard-store",
@@ -81,7 +87,8 @@ const ROOMS: &[Room] = &[
             "switchboard-catalog",
             "switchboard-bus",
             "switchboard-flow",
-            "switchboard-guard",
+            "switchboard-policy",
+            "switchboard-validators",
             "switchboard-store",
             "switchboard-config",
             "switchboard-peer",
@@ -95,6 +102,10 @@ const ROOMS: &[Room] = &[
 
 /// Crates that a room marked `pure` never uses, not even for tests.
 const EFFECTS: &[&str] = &["tokio", "tokio-util", "hyper", "hyper-util", "mio", "reqwest", "notify"];
+
+/// How the names of parsers of languages begin, and the one room that uses them: they are large, and build slowly.
+const PARSERS: [&str; 2] = ["oxc_", "ruff_"];
+const VALIDATORS: &str = "switchboard-validators";
 
 /// Test doubles: any crate may use them in its tests, none outside.
 const TESTKIT: &str = "switchboard-testkit";
@@ -186,6 +197,9 @@ fn check_edge(room: &Room, target: &str, kind: Option<&str>, findings: &mut Find
     if ours && !for_tests && !room.may_use.contains(&target) {
         findings.refusals.push(format!("{} must not depend on {target}", room.name));
     }
+    if room.name != VALIDATORS && PARSERS.iter().any(|parser| target.starts_with(parser)) {
+        findings.refusals.push(format!("{} must not depend on {target}: only {VALIDATORS} reads languages", room.name));
+    }
     if room.pure && EFFECTS.contains(&target) {
         findings.refusals.push(format!("{} does no input or output and must not depend on {target}", room.name));
     }
@@ -263,6 +277,11 @@ mod tests {
             ("switchboard-peer", "switchboard-testkit", Some("dev"), 0),
             ("switchboard-peer", "switchboard-testkit", None, 1),
             ("switchboard-peer", "switchboard-sdk", Some("dev"), 0),
+            ("switchboard-validators", "switchboard-policy", None, 0),
+            ("switchboard-policy", "switchboard-validators", None, 1),
+            ("switchboard-policy", "oxc_parser", None, 1),
+            ("switchboard-kernel", "ruff_python_parser", None, 1),
+            ("switchboard-validators", "oxc_parser", None, 0),
         ];
         for (name, target, kind, expected) in table {
             assert_eq!(edge(name, target, *kind), *expected, "{name} -> {target} ({kind:?})");

@@ -80,6 +80,7 @@ fn fill(space: &mut Space, count: usize, links: usize) {
             agent: "bench".to_owned(),
             merged_into: None,
             removed_at: None,
+            provenance: switchboard_contextgraph::graph::Provenance::default(),
         };
         let mut memory = json!(memory);
         memory["content"] = sentence(number).into();

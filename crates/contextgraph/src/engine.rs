@@ -7,24 +7,34 @@
 mod autonomous;
 mod consolidating;
 mod dreaming;
+mod entities;
+mod erase;
+mod goals;
 mod linking;
+mod living;
+mod once;
 mod purpose;
 mod ranking;
 mod recall;
+mod relations;
 mod remember;
+mod stats;
 mod transfer;
 mod undo;
 
 pub use autonomous::{Consolidated, Corrected, GoalFound, Merge};
 pub use consolidating::{Comparing, cancelled};
 pub use dreaming::{Dreaming, Slice};
+pub use entities::{Entity, EntityKind};
+pub use living::{Filter, Listing, Page, Patch};
 pub use purpose::Feedback;
 pub use ranking::JUDGED;
 pub(crate) use ranking::TIME;
 pub use recall::{Hit, Search};
 pub use remember::{Content as NewMemory, Remembered};
+pub use stats::Stats;
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use crate::embedders::Embedders;
@@ -86,6 +96,8 @@ pub struct Space {
     cache: HashMap<Id, Arc<Packed>>,
     cached: VecDeque<Id>,
     queries: VecDeque<(Id, Arc<Packed>, u64)>,
+    /// Records of queries that wait to be written by the way.
+    asked: Vec<Record>,
     batch: Batch,
     found: BTreeSet<Slot>,
     deferred_since: Option<u64>,
@@ -93,6 +105,12 @@ pub struct Space {
     /// Whether a change is going on.
     at_work: bool,
     opened_at: u64,
+    /// Memories that were erased: they do not come back by an import.
+    erased: HashSet<Id>,
+    /// Whether what erased memories left in the files has yet to be overwritten.
+    remains: bool,
+    /// When that was last tried.
+    scrubbed_at: u64,
 }
 
 impl std::fmt::Debug for Space {
@@ -119,14 +137,19 @@ impl Space {
             cache: HashMap::new(),
             cached: VecDeque::new(),
             queries: VecDeque::new(),
+            asked: Vec::new(),
             batch: Batch::default(),
             found: BTreeSet::new(),
             deferred_since: None,
             events: Vec::new(),
             at_work: false,
             opened_at: now,
+            erased: HashSet::new(),
+            remains: false,
+            scrubbed_at: now,
         };
         space.refresh(now)?;
+        space.remains = !space.erased.is_empty() && space.storage.has_remains()?;
         Ok(space)
     }
 
@@ -213,6 +236,7 @@ impl Space {
                 if self.mind.is_changed() || !self.found.is_empty() {
                     self.deferred_since.get_or_insert(now);
                 }
+                self.scrub();
                 Ok(value)
             }
             Err(problem) => {
@@ -240,6 +264,9 @@ impl Space {
                     .map(|memory| (memory, None)),
             );
         }
+        if all {
+            batch.records.append(&mut self.asked);
+        }
         batch.state = self.mind.take_changed(all)?;
         if all {
             self.deferred_since = None;
@@ -266,6 +293,7 @@ impl Space {
     /// # Errors
     /// The store failed.
     pub fn flush_due(&mut self, now: u64) -> Outcome<()> {
+        self.scrub_due(now);
         if self.deferred_since.is_some_and(|since| now.saturating_sub(since) >= DEFERRED_MS) {
             self.flush()
         } else {
@@ -278,7 +306,7 @@ impl Space {
     /// # Errors
     /// The store failed.
     pub fn flush(&mut self) -> Outcome<()> {
-        if self.found.is_empty() && !self.mind.is_changed() && self.batch.is_empty() {
+        if self.found.is_empty() && !self.mind.is_changed() && self.batch.is_empty() && self.asked.is_empty() {
             return Ok(());
         }
         self.storage.begin()?;
@@ -291,6 +319,7 @@ impl Space {
         self.deferred_since = None;
         self.version = 0;
         self.graph = Graph::default();
+        self.erased.clear();
         self.mind = Mind::new(now);
         self.recent.clear();
         self.cache.clear();
@@ -321,6 +350,9 @@ impl Space {
         }
         for (source, target, kind) in changes.gone {
             self.graph.unlink(source, target, kind);
+        }
+        for id in changes.erased {
+            self.drop_erased(id);
         }
         for (key, text) in changes.state {
             self.mind.take_over(&key, &text);

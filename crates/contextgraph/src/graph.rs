@@ -5,6 +5,7 @@
 
 pub mod edges;
 pub mod index;
+mod provenance;
 
 use std::collections::HashMap;
 
@@ -18,6 +19,7 @@ use crate::fingerprint::Packed;
 use crate::vector::Sparse;
 use edges::{Edge, Edges, Kind};
 use index::Index;
+pub use provenance::{Provenance, Source};
 
 /// A slot of the graph.
 pub type Slot = u32;
@@ -61,6 +63,9 @@ pub struct Memory {
     pub merged_into: Option<Id>,
     /// When it was taken out of the graph; it can be brought back.
     pub removed_at: Option<u64>,
+    /// Revisions, repetitions, validity and sources.
+    #[serde(default, skip_serializing_if = "Provenance::is_default")]
+    pub provenance: Provenance,
 }
 
 /// The graph of one space.
@@ -68,6 +73,8 @@ pub struct Memory {
 pub struct Graph {
     memories: Vec<Memory>,
     slots: HashMap<Id, Slot>,
+    /// Memories by the digest of their text; the newest of those that are equal.
+    digests: HashMap<String, Slot>,
     alive: usize,
     /// Where to find.
     pub index: Index,
@@ -88,6 +95,9 @@ impl Graph {
                 // A space with 2^32 memories would not fit into the machine.
                 let slot = self.memories.len() as Slot;
                 self.slots.insert(memory.id, slot);
+                if living {
+                    self.digests.insert(memory.hash.clone(), slot);
+                }
                 self.memories.push(memory);
                 self.alive += usize::from(living);
                 slot
@@ -102,6 +112,12 @@ impl Graph {
         let Some(&slot) = self.slots.get(&memory.id) else { return };
         let Some(place) = self.memories.get_mut(slot as usize) else { return };
         let (before, after) = (place.removed_at.is_none(), memory.removed_at.is_none());
+        if (place.hash != memory.hash || !after) && self.digests.get(&place.hash) == Some(&slot) {
+            self.digests.remove(&place.hash);
+        }
+        if after {
+            self.digests.insert(memory.hash.clone(), slot);
+        }
         *place = memory;
         if before != after {
             self.alive = if after { self.alive + 1 } else { self.alive.saturating_sub(1) };
@@ -149,9 +165,9 @@ impl Graph {
             .map(|(slot, memory)| (slot as Slot, memory))
     }
 
-    /// All memories that are or were in the graph.
+    /// All memories that are or were in the graph. An erased one leaves an empty slot, which is none.
     pub fn everything(&self) -> impl Iterator<Item = &Memory> {
-        self.memories.iter()
+        self.memories.iter().filter(|memory| self.slots.contains_key(&memory.id))
     }
 
     /// How many slots there are, of memories that are or were in the graph.

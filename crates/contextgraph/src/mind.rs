@@ -303,6 +303,49 @@ impl Mind {
             .collect()
     }
 
+    /// What was learned and what it aims at, for taking it along: documents by their key.
+    ///
+    /// # Errors
+    /// One cannot be written as JSON.
+    pub fn learned(&self) -> Outcome<Vec<(&'static str, serde_json::Value)>> {
+        let readable = |doc: &Doc| !self.unreadable.contains(doc);
+        let docs = [Doc::Learning, Doc::Calibration, Doc::Teleology, Doc::Judged, Doc::Autonomy];
+        docs.into_iter()
+            .filter(readable)
+            .filter(|doc| *doc != Doc::Judged || !self.judged.all.is_empty())
+            .map(|doc| {
+                let value = match doc {
+                    Doc::Learning => serde_json::to_value(&self.learning),
+                    Doc::Calibration => serde_json::to_value(&self.calibration),
+                    Doc::Teleology => serde_json::to_value(&self.teleology),
+                    Doc::Judged => serde_json::to_value(&self.judged),
+                    _ => serde_json::to_value(&self.autonomy),
+                };
+                Ok((doc.key(), value.map_err(Problem::storage)?))
+            })
+            .collect()
+    }
+
+    /// Takes over a document that came along. `false` if it is none of those, or cannot be read.
+    pub fn adopt(&mut self, key: &str, value: serde_json::Value) -> bool {
+        fn put<T: serde::de::DeserializeOwned>(value: serde_json::Value, place: &mut T) -> bool {
+            serde_json::from_value(value).map(|read| *place = read).is_ok()
+        }
+        let (doc, read) = match key {
+            "learning" => (Doc::Learning, put(value, &mut self.learning)),
+            "calibration" => (Doc::Calibration, put(value, &mut self.calibration)),
+            "teleology" => (Doc::Teleology, put(value, &mut self.teleology)),
+            "judged" => (Doc::Judged, put(value, &mut self.judged)),
+            "autonomy" => (Doc::Autonomy, put(value, &mut self.autonomy)),
+            _ => return false,
+        };
+        if read {
+            self.unreadable.remove(&doc);
+            self.touch(doc);
+        }
+        read
+    }
+
     /// Takes over a document from the store, unless it was changed here meanwhile. One that cannot be read is not there
     /// for those who need it, and stays in the store as it is.
     pub fn take_over(&mut self, key: &str, text: &str) {

@@ -4,6 +4,7 @@
 
 mod answer;
 mod bell;
+mod everyday;
 mod listing;
 mod prompts;
 mod resources;
@@ -33,6 +34,7 @@ use bell::{Bell, Chime};
 use room::{Aborted, Room};
 
 pub use bell::CHANNELS;
+pub use everyday::Shown;
 pub use spaces::{Principals, Sharing};
 
 /// Spaces that may be open at once.
@@ -42,7 +44,7 @@ const SLICE: Duration = Duration::from_millis(10);
 /// How often what was changed by the way is written, and the need of a dream looked at.
 const HOUSEKEEPING: Duration = Duration::from_secs(1);
 const INSTRUCTIONS: &str = "A memory that lasts. Store what is worth keeping with inject_context (say why) or store_memory; find it again with \
-search_graph in plain language. Tell with update_synergy_matrix whether a result was right. trigger_dream tidies up; every answer carries \
+search_graph in plain language; correct it with update_memory, take it out with forget_memory. Tell with update_synergy_matrix whether a result was right. trigger_dream tidies up; every answer carries \
 _cognitive_pulse with what to do next.";
 
 /// How a memory server behaves.
@@ -62,6 +64,8 @@ pub struct Options {
     pub clock: Arc<dyn Fn() -> u64 + Send + Sync>,
     /// Whether the memory dreams by itself when it is idle.
     pub dreams: bool,
+    /// Which tools clients are shown. All can be called.
+    pub shown: Shown,
 }
 
 impl Options {
@@ -76,6 +80,7 @@ impl Options {
             seed: None,
             clock: Arc::new(machine_time),
             dreams: true,
+            shown: Shown::default(),
         }
     }
 }
@@ -192,8 +197,13 @@ impl MemoryServer {
             .title("ContextGraph")
             .description("A memory that learns, forgets and dreams")
             .instructions(INSTRUCTIONS);
-        for spec in tools::all() {
-            builder = builder.tool(listing::tool(self, &spec));
+        match self.0.options.shown {
+            Shown::All => {
+                for spec in tools::all() {
+                    builder = builder.tool(listing::tool(self, &spec));
+                }
+            }
+            Shown::Everyday => builder = everyday::offered(self, builder),
         }
         let unlisted = self.clone();
         builder = builder.unlisted_tool(move |ctx, name, arguments| {
@@ -287,6 +297,20 @@ impl MemoryServer {
         self.0.options.stores.spaces()
     }
 
+    /// Who only reads gets no space that is not there: it was misspelt. A caller's own, the default and those that the
+    /// configuration names always are.
+    fn exists_to_read(&self, caller: &Caller, reads: bool) -> Outcome<()> {
+        let (name, own) = (self.space_name(caller)?, self.space_name(&Caller { space: None, ..caller.clone() })?);
+        if !reads || name == own || self.0.options.sharing.names(&name) || self.0.rooms.lock().contains_key(&name) {
+            return Ok(());
+        }
+        if self.spaces()?.contains(&name) {
+            return Ok(());
+        }
+        let message = format!("there is no space {name:?} yet: the first memory that is stored in it makes it");
+        Err(Problem::new(Code::InvalidParams, "SPACE_NOT_FOUND", message))
+    }
+
     /// The room of the space that a caller gets.
     fn room_of(&self, caller: &Caller) -> Outcome<Arc<Room>> {
         let name = self.space_name(caller)?;
@@ -369,7 +393,8 @@ impl MemoryServer {
         if let Some(space) = arguments.get("space").and_then(Value::as_str) {
             caller.space = Some(space.to_owned());
         }
-        let room = match self.room_of(&caller) {
+        let reads = self.0.specs.get(canonical).is_none_or(|spec| !spec.writes());
+        let room = match self.exists_to_read(&caller, reads).and_then(|()| self.room_of(&caller)) {
             Ok(room) => room,
             Err(problem) => return nothing(problem),
         };
@@ -439,6 +464,7 @@ impl MemoryServer {
                 args: &args,
                 now,
                 agent: &caller.principal,
+                is_owner: self.0.options.sharing.is_owner(&caller.principal),
                 elapsed_ms: &elapsed,
                 stopped,
                 progress,
@@ -451,7 +477,10 @@ impl MemoryServer {
             }
             Ok(value)
         };
-        let outcome = if writes { space.write(now, work) } else { space.read(now, work) };
+        let mut outcome = if writes { space.write(now, work) } else { space.read(now, work) };
+        if let (tools::Class::Erase, Ok(value)) = (spec.class, &mut outcome) {
+            value["scrubbed"] = space.is_scrubbed().into();
+        }
         let pulse = Some(space.pulse());
         let mut events = space.take_events();
         drop(space);
@@ -496,7 +525,8 @@ impl MemoryServer {
         let mut space = room.space.lock();
         let now = self.now();
         space.read(now, |space| {
-            let search = crate::engine::Search { query, most, least: 0.0, modality: None, walk: true };
+            let filter = crate::engine::Filter::default();
+            let search = crate::engine::Search { query, most, least: 0.0, filter, walk: true };
             let (_, hits) = space.search(&search, now)?;
             let ids: Vec<crate::Id> = hits.iter().map(|hit| hit.id).collect();
             let mut texts = space.texts(&ids)?;
@@ -544,6 +574,18 @@ impl MemoryServer {
     }
 }
 
+impl MemoryServer {
+    /// Runs something on a space that changes nothing of it.
+    ///
+    /// # Errors
+    /// Whatever it fails with.
+    pub fn read_space<T>(&self, caller: &Caller, work: impl FnOnce(&mut Space) -> Outcome<T>) -> Outcome<T> {
+        let room = self.room_of(caller)?;
+        let mut space = room.space.lock();
+        space.read(self.now(), work)
+    }
+}
+
 fn call_digest(tool: &str, arguments: &Map<String, Value>) -> String {
     let text = format!("{tool} {}", Value::Object(arguments.clone()));
     Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
@@ -556,8 +598,13 @@ impl MemoryServer {
         let record =
             record.ok_or_else(|| Error::invalid_params("`operation` is the id that an answer gave as `undo`"))?;
         let (server, caller) = (self.clone(), answer::caller(ctx));
-        let work = move || server.with_space(&caller, |space, now| space.undo(record, now));
-        let done = tokio::task::spawn_blocking(work).await?.map_err(|problem| answer::error(&problem, None))?;
+        let work = move || {
+            let done = server.with_space(&caller, |space, now| space.undo(record, now));
+            done.map_err(|problem| (problem, server.room_of(&caller).ok().map(|room| room.space.lock().pulse())))
+        };
+        let done = tokio::task::spawn_blocking(work)
+            .await?
+            .map_err(|(problem, pulse)| answer::error(&problem, pulse.as_ref()))?;
         Ok(Raw::from_value(&json!({"done": done}))?)
     }
 }

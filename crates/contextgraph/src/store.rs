@@ -16,6 +16,13 @@ use crate::{Code, Id};
 /// How long answers to calls with a key are kept.
 const ANSWERS_MS: u64 = 24 * 3_600_000;
 
+/// Records of queries that are kept in a space, for judging their results later.
+pub const MAX_QUERIES: usize = 256;
+/// The kind of such a record.
+pub const QUERY: &str = "query";
+/// Earlier forms that are kept of one memory.
+pub const MAX_REVISIONS: usize = 100;
+
 /// The version of a space.
 pub type Version = i64;
 
@@ -56,6 +63,21 @@ pub struct Changes {
     pub gone: Vec<(Id, Id, Kind)>,
     /// State, by key.
     pub state: Vec<(String, String)>,
+    /// Memories that were erased.
+    pub erased: Vec<Id>,
+}
+
+/// What a memory was before it was changed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Revision {
+    /// When it was replaced.
+    pub at: u64,
+    /// What was known of it.
+    pub memory: Memory,
+    /// Its text.
+    pub content: String,
+    /// Why it was stored.
+    pub rationale: Option<String>,
 }
 
 /// Something that happened, for history and for undoing.
@@ -89,6 +111,10 @@ pub struct Batch {
     pub state: Vec<(&'static str, String)>,
     /// What happened.
     pub records: Vec<Record>,
+    /// What memories were before this change.
+    pub revisions: Vec<Revision>,
+    /// Memories that go for good, with everything that is kept of them or names them.
+    pub erased: Vec<Id>,
     /// The answer to a call, under the key that it came with.
     pub outcome: Option<Answered>,
 }
@@ -116,6 +142,8 @@ impl Batch {
             && self.gone.is_empty()
             && self.state.is_empty()
             && self.records.is_empty()
+            && self.revisions.is_empty()
+            && self.erased.is_empty()
             && self.outcome.is_none()
     }
 }
@@ -149,7 +177,7 @@ pub trait Storage: Send {
     /// The store failed.
     fn bodies(&mut self, ids: &[Id]) -> Outcome<Vec<Body>>;
 
-    /// What happened, newest first.
+    /// What happened, newest first; of a kind, or of all but queries.
     ///
     /// # Errors
     /// The store failed.
@@ -160,6 +188,25 @@ pub trait Storage: Send {
     /// # Errors
     /// The store failed.
     fn record(&mut self, id: Id) -> Outcome<Option<Record>>;
+
+    /// What a memory was before, the newest first, at most [`MAX_REVISIONS`].
+    ///
+    /// # Errors
+    /// The store failed.
+    fn history(&mut self, id: Id) -> Outcome<Vec<Revision>>;
+
+    /// Overwrites what erased memories have left behind in the files of the store. `false` if others use it just now: what is
+    /// left is remembered, see [`Storage::has_remains`].
+    ///
+    /// # Errors
+    /// The store failed.
+    fn scrub(&mut self) -> Outcome<bool>;
+
+    /// Whether erased memories may have left something behind in the files of the store.
+    ///
+    /// # Errors
+    /// The store failed.
+    fn has_remains(&mut self) -> Outcome<bool>;
 
     /// The answer that a key got before.
     ///

@@ -211,6 +211,11 @@ impl Calibration {
         self.predictions.push_back(prediction);
     }
 
+    /// Forgets what was predicted of a memory.
+    pub fn forget(&mut self, memory: Id) {
+        self.predictions.retain(|made| made.result != memory);
+    }
+
     /// What turned out about a result of a query; the newest prediction of it. Whether there was one.
     pub fn label(&mut self, query: Id, result: Id, label: f64) -> bool {
         let found = self.predictions.iter_mut().rev().find(|made| made.query == query && made.result == result);

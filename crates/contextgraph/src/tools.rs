@@ -7,13 +7,17 @@ mod autonomous;
 mod core;
 mod dream;
 mod gwt;
+mod living;
 mod modulation;
 mod reasoning;
+mod relations;
 pub mod schema;
+mod shown;
 mod status;
 mod teleological;
 mod thresholds;
 mod utl;
+pub(crate) mod when;
 
 use serde_json::Value;
 
@@ -37,6 +41,8 @@ pub enum Class {
     LongRunning,
     /// Takes something away, and keeps it for undoing.
     Destructive,
+    /// Takes something away for good.
+    Erase,
 }
 
 /// A call of a tool.
@@ -49,6 +55,8 @@ pub struct Call<'a> {
     pub now: u64,
     /// Who calls.
     pub agent: &'a str,
+    /// Whether that is the owner of the machine.
+    pub is_owner: bool,
     /// Milliseconds since the call came in.
     pub elapsed_ms: &'a dyn Fn() -> u64,
     /// Whether the caller has given up.
@@ -134,6 +142,8 @@ impl Spec {
 pub fn all() -> Vec<Spec> {
     [
         core::tools(),
+        living::tools(),
+        relations::tools(),
         status::tools(),
         gwt::tools(),
         thresholds::tools(),
@@ -158,7 +168,7 @@ mod tests {
     fn all_tools_of_the_specification_are_there() {
         let specs = all();
         let names: BTreeSet<&str> = specs.iter().map(|spec| spec.name).collect();
-        assert_eq!((specs.len(), names.len()), (37, 37));
+        assert_eq!((specs.len(), names.len()), (45, 45));
         let specified = [
             "abort_dream",
             "adjust_coupling",
@@ -198,10 +208,12 @@ mod tests {
             "update_synergy_matrix",
             "utl_status",
         ];
-        assert_eq!(names, BTreeSet::from(specified));
+        assert_eq!(BTreeSet::from(specified).len(), 37);
+        assert!(BTreeSet::from(specified).is_subset(&names));
         let of = |category: &str| specs.iter().filter(|spec| spec.category == category).count();
         for (category, count) in [
             ("core_memory", 3),
+            ("memory", 8),
             ("core_status", 3),
             ("gwt", 7),
             ("atc", 3),

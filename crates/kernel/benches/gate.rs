@@ -7,15 +7,15 @@ use std::hint::black_box;
 use criterion::{Criterion, criterion_group, criterion_main};
 use jiff::Timestamp;
 use serde_json::json;
-use switchboard_guard::access::{AccessTable, Rule};
-use switchboard_guard::arguments::{self, NoWorld};
-use switchboard_guard::permission::{self, Decided, Decision, Policy};
-use switchboard_guard::risk::{self, OperatorWord};
 use switchboard_kernel::ToolPolicy;
 use switchboard_kernel::directory::{Directory, Listing, Lists, Source};
+use switchboard_policy::access::{AccessTable, Rule};
+use switchboard_policy::permission::{self, Decided, Decision, Policy};
+use switchboard_policy::risk::{self, OperatorWord};
 use switchboard_protocol::mgp::security::ToolSecurity;
 use switchboard_protocol::mgp::{ApprovalPolicy, DefaultPolicy, Metadata, TrustLevel};
 use switchboard_store::{Actor, AuditEvent, Digest, Target};
+use switchboard_validators::arguments::{self, NoWorld};
 use switchboard_wire::{Extra, Limits, Object, Raw};
 
 /// A call with about 2 KB of arguments, a dozen strings among them.

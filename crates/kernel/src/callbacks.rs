@@ -10,7 +10,6 @@ mod hearers;
 mod record;
 mod scope;
 
-pub(crate) use scope::end_questions_of;
 pub(crate) use scope::{CallNames, CallQuestions, ConnectionQuestions, EndOfQuestions};
 
 use std::collections::HashMap;
@@ -355,7 +354,7 @@ impl Kernel {
         let Some(store) = self.gate().store().filter(|_| request.kind != CallbackType::LlmCompletion) else {
             return false;
         };
-        let message = switchboard_guard::redact::printable(request.message.as_deref().unwrap_or_default());
+        let message = switchboard_policy::redact::printable(request.message.as_deref().unwrap_or_default());
         let shown = json!({"message": message, "options": request.options});
         let Ok(shown) = RawValue::from_string(shown.to_string()) else { return false };
         let created = self.gate().granted.time();

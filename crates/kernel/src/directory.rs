@@ -15,14 +15,14 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use switchboard_guard::Finding;
-use switchboard_guard::arguments::Dialer;
+use switchboard_policy::Finding;
 use switchboard_protocol::Revision;
 use switchboard_protocol::mcp::header::ParamHeaders;
 use switchboard_protocol::mcp::strict;
 use switchboard_protocol::mgp::security::security_object;
 use switchboard_protocol::mgp::{EXTENSION_ID, TrustLevel};
 use switchboard_protocol::proposals::manifest::declared::Operational;
+use switchboard_validators::arguments::Dialer;
 use switchboard_wire::{Edit, Kind, Object, Raw};
 
 use crate::gate::ToolPolicy;

@@ -69,7 +69,7 @@ pub(crate) struct Events {
     listeners: Mutex<HashMap<Arc<str>, Arc<Listener>>>,
     upstream: upstream::Asked,
     /// How many subscriptions there are: while none, nobody makes events.
-    wanted: Arc<AtomicUsize>,
+    wanted: AtomicUsize,
     pumping: AtomicBool,
     changed: tokio::sync::Notify,
     next: AtomicU64,
@@ -83,7 +83,7 @@ impl Default for Events {
             book: Mutex::new(Book::new(Limits::default())),
             listeners: Mutex::default(),
             upstream: upstream::Asked::default(),
-            wanted: Arc::default(),
+            wanted: AtomicUsize::new(0),
             pumping: AtomicBool::new(false),
             changed: tokio::sync::Notify::new(),
             next: AtomicU64::new(1),
@@ -96,11 +96,6 @@ impl Events {
     /// Whether anybody wants events at all.
     pub(crate) fn are_wanted(&self) -> bool {
         self.wanted.load(Ordering::Relaxed) > 0
-    }
-
-    /// The number of those who want events, for who must know it without the rest.
-    pub(crate) fn wanted(&self) -> Arc<AtomicUsize> {
-        self.wanted.clone()
     }
 
     pub(crate) fn new_id(&self) -> Arc<str> {

@@ -2,10 +2,11 @@
 //!
 //! Who may use what (access, token scopes, server permissions), whether the arguments are fit to be sent (validators),
 //! whether a person has to agree (confirmation), and what is put on record (intent before, outcome after). The
-//! decisions themselves are pure and live in `switchboard-guard`; here they are asked in order.
+//! decisions themselves are pure and live in `switchboard-policy` and `switchboard-validators`; here they are asked in order.
 
 pub(crate) mod admin;
 pub(crate) mod audit;
+pub(crate) mod audit_sinks;
 mod authority;
 mod bases;
 mod change_rights;
@@ -13,8 +14,6 @@ mod confirm;
 mod continued;
 mod dialed;
 pub(crate) mod exact;
-pub(crate) mod hearers;
-mod journal;
 pub(crate) mod lists;
 mod notices;
 mod ongoing;
@@ -36,22 +35,21 @@ mod tables;
 mod tokens;
 pub(crate) mod towards;
 mod trace;
-mod underway;
 mod world;
 
 use std::sync::Arc;
 
 use arc_swap::{ArcSwap, Guard};
 use jiff::Timestamp;
-use switchboard_guard::arguments::{self, Checks, Violation};
-use switchboard_guard::permission;
-use switchboard_guard::risk::ConfirmReason;
 use switchboard_peer::{Context, Reply};
+use switchboard_policy::permission;
+use switchboard_policy::risk::ConfirmReason;
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::ApprovalPolicy;
 use switchboard_protocol::mgp::metadata::{Delegation, Metadata};
 use switchboard_protocol::mgp::security::ToolSecurity;
 use switchboard_store::{Actor, AuditEvent, Details, Store, Target};
+use switchboard_validators::arguments::{self, Checks, Violation};
 use switchboard_wire::{Edit, Id, Object, Raw, Request};
 
 use crate::kernel::Kernel;
@@ -82,8 +80,11 @@ pub(crate) struct Gate {
     options: ArcSwap<GateOptions>,
     store: Option<Store>,
     pub(crate) audit: Auditor,
+    /// Servers that hear of events.
+    pub(crate) server_sinks: Arc<audit_sinks::ServerSinks>,
     pub(crate) granted: tables::Granted,
     pub(crate) desk: confirm::Desk,
+    pub(crate) approvals_watched: confirm::ApprovalWatcher,
     pub(crate) rights: RightsChanges,
     pub(crate) pins: pins::Pins,
     pub(crate) lists: lists::Cache,
@@ -99,8 +100,10 @@ impl Gate {
         let (audit, writing) = Auditor::new(options.store.clone());
         let gate = Self {
             audit,
+            server_sinks: Arc::default(),
             granted: tables::Granted::new(options.store.clone()),
             desk: confirm::Desk::default(),
+            approvals_watched: confirm::ApprovalWatcher::default(),
             rights: RightsChanges::default(),
             pins: pins::Pins::default(),
             lists: lists::Cache::default(),
@@ -165,7 +168,7 @@ impl Attempt<'_> {
         if let Some(intent) = self.metadata.intent() {
             // A model's words: secrets are taken out.
             let intent: String = intent.chars().take(LONGEST_INTENT).collect();
-            details.insert("intent", switchboard_guard::redact::value(&Raw::string(&intent)));
+            details.insert("intent", switchboard_policy::redact::value(&Raw::string(&intent)));
         }
         let tool_name = self.called().map(|(tool, _)| tool.into());
         let event = AuditEvent {
@@ -183,7 +186,7 @@ impl Attempt<'_> {
                 let event = audit::with(event, "what", subject.word());
                 let event = if event_type == event::READ { audit::with(event, "kind", subject.word()) } else { event };
                 let key = if subject == Subject::Unknown { "method" } else { "name" };
-                audit::with(event, key, switchboard_guard::redact::value(&Raw::string(self.exposed)))
+                audit::with(event, key, switchboard_policy::redact::value(&Raw::string(self.exposed)))
             }
         }
     }
@@ -369,7 +372,7 @@ impl Kernel {
         }
         // A person who is asked has to know this first.
         let own = self.gate().options().own_files.clone();
-        own_files::touched(&own, attempt, scopes).await.or(found)
+        own_files::touched(&own, attempt, scopes).await.or(found).or_else(|| attempt.acting())
     }
 
     /// The same by validators and limits.

@@ -10,10 +10,10 @@ use std::time::Duration;
 
 use serde_json::json;
 use switchboard_catalog::{Hit, Search};
-use switchboard_guard::screen;
 use switchboard_peer::{Context, Reply};
 use switchboard_protocol::mgp::Risk;
 use switchboard_protocol::proposals::{self, Proposal};
+use switchboard_validators::screen;
 use switchboard_wire::{Edit, Kind, Object, Raw};
 
 use crate::directory::ListKind;

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use switchboard_guard::permission::{Granted, Scope};
+use switchboard_policy::permission::{Granted, Scope};
 use switchboard_protocol::mgp::TrustLevel;
 use switchboard_transport::child::CommandSpec;
 use switchboard_transport::confine::{Decision, Grant, Mode, Overrides, Places, Profile, Server, confined};

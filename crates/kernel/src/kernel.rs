@@ -46,6 +46,7 @@ use crate::welcome::{own_capabilities, own_info};
 pub(crate) use answer::{OF_MGP, no_such_method, object_of, plain, text_of};
 pub(crate) use call::{Called, no_such_tool};
 pub(crate) use content::{Found, no_such_prompt, unknown_resource};
+pub(crate) use repeat::told_of_unknown;
 pub use status::ServerStatus;
 pub(crate) use told::{readable, rendered, rendered_for, rendering_for, stamped};
 
@@ -79,7 +80,7 @@ struct Shared {
     listeners: Listeners,
     parked: Parked,
     streams: Streams,
-    events: Events,
+    events: Arc<Events>,
     callbacks: Callbacks,
     refusals: Refusals,
     tasks: TaskBook,
@@ -128,7 +129,7 @@ impl Kernel {
             listeners: Listeners::default(),
             parked: Parked::default(),
             streams: Streams::default(),
-            events: Events::default(),
+            events: Arc::default(),
             callbacks: Callbacks::default(),
             refusals: Refusals::default(),
             tasks: TaskBook::default(),
@@ -145,12 +146,7 @@ impl Kernel {
             ending: CancellationToken::new(),
         }));
         tokio::spawn(auditing);
-        let telling = Arc::downgrade(&kernel.0);
-        kernel.0.gate.audit.tap(kernel.0.events.wanted(), move |event| {
-            if let Some(shared) = telling.upgrade() {
-                Self(shared).tell_on_bus(event);
-            }
-        });
+        kernel.0.gate.audit.set_sinks(vec![kernel.0.events.clone(), kernel.0.gate.server_sinks.clone()]);
         let sweeper = kernel.clone();
         kernel.spawn(async move {
             let mut swept = tokio::time::Instant::now();
@@ -181,14 +177,19 @@ impl Kernel {
                     let _ = sweeper.tables().await;
                 }
                 let noting = sweeper.clone();
-                let _ = tokio::task::spawn_blocking(move || noting.0.gate.audit.underway.note()).await;
+                let _ = tokio::task::spawn_blocking(move || noting.0.gate.audit.open_calls().note()).await;
             }
         });
         if let Some(store) = kernel.0.gate.store().cloned() {
             let watching = kernel.clone();
             kernel.spawn(async move { watching.watch_rights().await });
-            let (underway, closing) = (kernel.0.gate.audit.underway.clone(), kernel.0.closing.clone());
-            kernel.spawn(async move { underway.recover_always(&store, &closing).await });
+            let (held, approvals) = (kernel.clone(), store.clone());
+            kernel.spawn(async move {
+                let gate = &held.0.gate;
+                gate.approvals_watched.run(&approvals, || gate.granted.time(), &held.0.closing).await;
+            });
+            let (open_calls, closing) = (kernel.0.gate.audit.open_calls().clone(), kernel.0.closing.clone());
+            kernel.spawn(async move { open_calls.recover_always(&store, &closing).await });
             let looking = kernel.clone();
             kernel.spawn(async move {
                 loop {
@@ -289,7 +290,7 @@ impl Kernel {
         let differs = |kind: &ListKind| said.contains(kind) || !directory.same(&old.directory, *kind);
         let changed: Vec<_> = ListKind::ALL.into_iter().filter(differs).collect();
         let generation = old.generation + 1;
-        self.0.gate.audit.set_hearers(servers.iter().filter_map(|server| server.hears_audit()).collect());
+        self.0.gate.server_sinks.set(servers.iter().filter_map(|server| server.hears_audit()).collect());
         self.0.view.store(Arc::new(View { servers, directory, generation }));
         self.tell_changed(&changed);
     }
@@ -323,7 +324,7 @@ impl Kernel {
         let _ = tokio::time::timeout(patience, ended).await;
         self.0.ending.cancel();
         self.0.gate.audit.flush().await;
-        self.0.gate.audit.underway.close();
+        self.0.gate.audit.open_calls().close();
     }
 
     /// Whether the store could be read and written when that was last tried, and what happens can be put on record.

@@ -21,7 +21,6 @@ use jiff::Timestamp;
 use parking_lot::Mutex;
 use switchboard_bus::{Audience, Event};
 use switchboard_catalog::count_tokens;
-use switchboard_guard::screen;
 use switchboard_peer::{Context, Reply};
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::event::Severity;
@@ -32,6 +31,7 @@ use switchboard_protocol::proposals::manifest::{
     ManifestTool, Quota, RateLimits, ServiceManifest, SizeLimits, Truncated, manifest_version_of,
 };
 use switchboard_store::Digest;
+use switchboard_validators::screen;
 use switchboard_wire::{Edit, Notification, Raw};
 
 use crate::clients::ClientState;

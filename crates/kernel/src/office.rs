@@ -6,7 +6,7 @@
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 use serde_json::value::RawValue;
-use switchboard_guard::access::Access;
+use switchboard_policy::access::Access;
 use switchboard_protocol::mgp::{ApprovalPolicy, DefaultPolicy};
 use switchboard_store::{
     AccessEntry, AccessSelector, Actor, Approval, AuditEvent, Decision, Digest, Head, Permission, PermissionDecision,

@@ -23,9 +23,9 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
-use switchboard_guard::code::{Language, Level};
 use switchboard_peer::{BoxFuture, Session};
 use switchboard_protocol::mgp::TrustLevel;
+use switchboard_validators::code::{Language, Level};
 
 use crate::kernel::Kernel;
 use crate::names;

@@ -21,9 +21,9 @@ use std::time::Duration;
 use arc_swap::{ArcSwap, ArcSwapOption};
 use parking_lot::Mutex;
 use switchboard_flow::lifecycle::Lifecycle;
-use switchboard_guard::permission::Granted;
 use switchboard_peer::client::{Connected, Target};
 use switchboard_peer::{Caller, Remote};
+use switchboard_policy::permission::Granted;
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mcp::meta;
 use switchboard_protocol::mcp::method;
@@ -36,7 +36,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::directory::{ListKind, Lists};
-use crate::gate::hearers::Hearer;
+use crate::gate::audit_sinks::ServerSink;
 use crate::gate::pins::{INSTRUCTIONS, Inspection, Marked, Quarantine, package};
 use crate::manifest::times::Timings;
 use crate::spec::{PinPolicy, ServerPolicy, ServerSpec};
@@ -335,10 +335,10 @@ impl Server {
     }
 
     /// How it hears of audit events, if it wants to.
-    pub(crate) fn hears_audit(&self) -> Option<Hearer> {
+    pub(crate) fn hears_audit(&self) -> Option<ServerSink> {
         let hub = self.hub_now()?;
         let hears = hub.agreement.as_ref().is_some_and(|agreement| agreement.has(Extension::Audit));
-        hears.then(|| Hearer::new(self.id().clone(), self.policy().audit_sink, hub.remote().clone()))
+        hears.then(|| ServerSink::new(self.id().clone(), self.policy().audit_sink, hub.remote().clone()))
     }
 
     /// Gives its process the whole processor time of a call again.

@@ -9,13 +9,13 @@ use switchboard_flow::meter::{Allowance, Rate};
 pub use switchboard_flow::restart::RestartMode as Restart;
 use switchboard_flow::restart::RestartPolicy;
 use switchboard_flow::retry::RetryPolicy;
-use switchboard_guard::arguments::OwnFiles;
-use switchboard_guard::code::Level;
-use switchboard_guard::risk::OperatorWord;
-use switchboard_guard::shell::Understood;
 use switchboard_peer::client::{Credentials, EraChoice, Target};
+use switchboard_policy::risk::OperatorWord;
 use switchboard_protocol::mgp::{ApprovalPolicy, DefaultPolicy, TrustLevel};
 use switchboard_store::Store;
+use switchboard_validators::arguments::OwnFiles;
+use switchboard_validators::code::Level;
+use switchboard_validators::shell::Understood;
 use switchboard_wire::{Limits, Raw};
 
 use crate::directory::Curated;

@@ -85,6 +85,7 @@ configuration file, and with `[memory] enabled = true`.
 Examples:
   {\"mcpServers\": {\"memory\": {\"command\": \"switchboard\", \"args\": [\"memory\"]}}}
   switchboard memory --listen 127.0.0.1:7421
+  switchboard memory search where is the spare key
   switchboard memory export > memories.jsonl
   switchboard memory import < memories.jsonl
   switchboard memory undo 0198c6f2-7d5e-7a61-9c3e-1f2a3b4c5d6e")]

@@ -6,7 +6,7 @@
 use std::fmt;
 use std::io::IsTerminal as _;
 
-use switchboard_guard::redact;
+use switchboard_policy::redact;
 use tracing::field::{Field, Visit};
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::field::RecordFields;

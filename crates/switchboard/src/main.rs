@@ -154,7 +154,7 @@ fn with_servers(work: impl Future<Output = Outcome>) -> Outcome {
 
 /// What a confined server may reach under the name of a host that it was granted.
 fn reachable(address: std::net::IpAddr) -> bool {
-    switchboard_guard::network::check_address(address).is_ok()
+    switchboard_validators::network::check_address(address).is_ok()
 }
 
 fn runtime() -> std::io::Result<Runtime> {

@@ -9,19 +9,19 @@ use switchboard_config::{
     self as config, Endpoint, Era, IsolationMode, Loaded, Origin, PinMode, Rates, RestartMode, Server, Settings,
     ToolEntry, TrustLevel,
 };
-use switchboard_guard::arguments::{OwnFiles, Place};
-use switchboard_guard::code::Level;
-use switchboard_guard::risk::OperatorWord;
-use switchboard_guard::shell::Understood;
 use switchboard_kernel::{
     self as kernel, AgentTools, Allowance, BreakerPolicy, Budget, ClientTools, Clients, Curated, GateOptions,
     Isolation, KernelOptions, PinPolicy, PressurePolicy, PrincipalRates, PromptPolicy, Quota, Rate, Restart,
     RetryPolicy, ServerPolicy, ServerSpec, Sharing, Shown, ToolContext, Upkeep,
 };
 use switchboard_peer::client::{EraChoice, Target};
+use switchboard_policy::risk::OperatorWord;
 use switchboard_store::Store;
 use switchboard_transport::child::{self, CommandSpec};
 use switchboard_transport::confine::{FilesystemScope, Mode, NetworkScope, Overrides};
+use switchboard_validators::arguments::{OwnFiles, Place};
+use switchboard_validators::code::Level;
+use switchboard_validators::shell::Understood;
 use switchboard_wire::Limits;
 
 use crate::failure::Failure;
@@ -362,7 +362,8 @@ pub(crate) fn judge(settings: &Settings) -> Result<Option<Arc<kernel::Judge>>, F
 }
 
 /// What of the built-in memory is listed where not everything is.
-const MEMORY_AT_HAND: [&str; 3] = ["inject_context", "store_memory", "search_graph"];
+const MEMORY_AT_HAND: [&str; 7] =
+    ["store_memory", "search_graph", "get_memory", "list_memories", "update_memory", "forget_memory", "inject_context"];
 
 /// Which tools clients are given.
 fn tool_context(settings: &config::ToolSettings) -> ToolContext {

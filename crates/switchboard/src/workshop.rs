@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use switchboard_config::{IsolationMode, RegistrySettings, Settings};
-use switchboard_guard::code::{Language, Level};
 use switchboard_kernel::{
     Builder, Creating, Isolation, Lifetime, Registering, Registration, Restart, Run, ServerOffers, ServerPolicy,
     ServerSpec, Sharing, Source, Upkeep,
@@ -16,6 +15,7 @@ use switchboard_kernel::{
 use switchboard_peer::client::{EraChoice, Target};
 use switchboard_transport::child::CommandSpec;
 use switchboard_transport::confine::{FilesystemScope, Mode, NetworkScope, Overrides};
+use switchboard_validators::code::{Language, Level};
 
 use crate::registry::reader::Reader;
 use crate::registry::source::Registry;

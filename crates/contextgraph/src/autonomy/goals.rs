@@ -57,6 +57,9 @@ pub struct Goal {
     pub coherence: f64,
     /// How many memories it stands for.
     pub members: usize,
+    /// Their ids; empty for a goal of an earlier version.
+    #[serde(default)]
+    pub member_ids: Vec<Id>,
     /// The spaces in which they agree most.
     pub dominant: Vec<usize>,
     /// The goal that it serves.
@@ -138,6 +141,7 @@ mod tests {
             confidence: 0.8,
             coherence: 0.9,
             members: 12,
+            member_ids: Vec::new(),
             dominant: vec![0],
             parent: None,
             created_at: 5,

@@ -15,7 +15,7 @@ use crate::autonomy::goals::{self, Goal, Level};
 use crate::embedders::space::COUNT;
 use crate::error::Outcome;
 use crate::fingerprint::Packed;
-use crate::graph::Memory;
+use crate::graph::{Memory, Provenance, Source};
 use crate::mind::Doc;
 use crate::store::Body;
 
@@ -146,6 +146,7 @@ impl Space {
                 confidence: goals::confidence(cluster.coherence, members.len(), dominant.len()),
                 coherence: cluster.coherence,
                 members: members.len(),
+                member_ids: members.clone(),
                 dominant,
                 parent: None,
                 created_at: (cluster.centre.created * 1e3) as u64,
@@ -397,6 +398,7 @@ impl Space {
             hash: digest,
             bytes: content.len() as u64,
             theta: combined as f32,
+            provenance: merged_provenance(&known, &content),
             ..first
         };
         let row = packed.scan_row();
@@ -413,6 +415,22 @@ impl Space {
         let source_ids = known.iter().map(|memory| memory.id).collect();
         Ok(Some(Merge { source_ids, target_id: id, similarity, combined_alignment: combined }))
     }
+}
+
+/// Where a merged memory comes from: all of its sources with their dates, and how often all of them were said.
+fn merged_provenance(known: &[Memory], content: &str) -> Provenance {
+    let mut provenance = Provenance {
+        count: known.iter().map(|memory| memory.provenance.count).sum(),
+        valid_from: known.iter().filter_map(|memory| memory.provenance.valid_from).min(),
+        valid_to: known.iter().filter_map(|memory| memory.provenance.valid_to).max(),
+        names: Some(crate::names::named(content)),
+        ..Provenance::default()
+    };
+    for memory in known {
+        provenance.add_source(Source { id: Some(memory.id), at: memory.created_at, agent: memory.agent.clone() });
+        memory.provenance.sources.iter().cloned().for_each(|source| provenance.add_source(source));
+    }
+    provenance
 }
 
 /// Pairs as groups: who is in a pair with one of a group belongs to it. With each group its lowest similarity.

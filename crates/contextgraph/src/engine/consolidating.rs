@@ -13,6 +13,9 @@ use crate::mind::Doc;
 
 /// Merges of one run.
 const MERGES: usize = 50;
+/// By how much less alike texts may be that say the same by their words, up to this threshold; from there on it shrinks to nothing.
+const USUAL: f64 = 0.85;
+const SAID_ALIKE: f64 = 0.4;
 
 /// A comparison that is going on. It holds ids: what is removed meanwhile is passed over.
 #[derive(Debug)]
@@ -66,11 +69,11 @@ impl Space {
                 .iter()
                 .filter(|other| {
                     comparing.evaluated += 1;
-                    let other = self.graph.slot(**other);
-                    other.is_some_and(|other| self.graph.index.likeness(slot, other) >= least as f32 - 0.1)
+                    self.graph.slot(**other).is_some_and(|other| self.may_say_the_same(slot, other, least as f32))
                 })
                 .copied()
                 .collect();
+            let close = self.saying_the_same(id, &close)?;
             if close.is_empty() {
                 continue;
             }
@@ -80,7 +83,10 @@ impl Space {
             for (other, packed) in self.packed_many(&close)? {
                 let similarity = Self::alike(&weights, &own, &packed);
                 let theirs = side(self.memory(other)?);
-                if consolidation::merges(first, theirs, similarity, least, comparing.strategy, has_goal) {
+                // All of these say the same; other words for it may make them less alike.
+                let lenient = least - SAID_ALIKE * ((1.0 - least) / (1.0 - USUAL)).clamp(0.0, 1.0);
+                let alike = if similarity >= lenient { similarity.max(least) } else { similarity };
+                if consolidation::merges(first, theirs, alike, least, comparing.strategy, has_goal) {
                     comparing.pairs.push((similarity, id, other));
                 }
             }
@@ -101,11 +107,22 @@ impl Space {
         step: &dyn Fn(usize, usize) -> bool,
     ) -> Outcome<Consolidated> {
         let Comparing { ids, pairs, evaluated, .. } = compared;
-        let alive: Vec<(f64, Id, Id)> = pairs
-            .into_iter()
-            .filter(|(_, a, b)| self.graph.get(*a).is_some() && self.graph.get(*b).is_some())
-            .collect();
-        let groups = grouped(&alive);
+        let mut still: Vec<(f64, Id, Id)> = Vec::with_capacity(pairs.len());
+        for of_one in pairs.chunk_by(|a, b| a.1 == b.1) {
+            // Calls got in between: one may be gone, say something else now, or be related with the other.
+            let Some(id) = of_one.first().map(|pair| pair.1).filter(|id| self.graph.get(*id).is_some()) else {
+                continue;
+            };
+            let others: Vec<Id> =
+                of_one.iter().map(|pair| pair.2).filter(|other| self.graph.get(*other).is_some()).collect();
+            let same = self.saying_the_same(id, &others)?;
+            still.extend(of_one.iter().filter(|pair| same.contains(&pair.2)));
+        }
+        let mut groups = grouped(&still);
+        // Two that say the same as a third may be kept apart by an edge of their own.
+        groups.retain(|(members, _)| {
+            !members.iter().any(|id| self.apart_from(*id).any(|other| members.contains(&other)))
+        });
         let limited = groups.len() > MERGES;
         let mut merges = Vec::new();
         for (members, similarity) in groups.into_iter().take(MERGES) {

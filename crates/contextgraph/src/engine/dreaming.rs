@@ -156,10 +156,13 @@ impl Space {
         let activation = |slot: Slot| dream.replay.iter().find(|one| one.0 == slot).map_or(0.0, |one| one.1);
         let mut done = 0;
         while let Some(source) = dream.sources.pop() {
-            let links: Vec<_> = self.graph.edges.from(source).copied().collect();
+            // What somebody stated is not for dreams to weaken.
+            let links: Vec<_> = self.graph.edges.from(source).filter(|link| !link.kind.is_stated()).copied().collect();
             done += links.len();
             for link in links {
-                let (Some(from), Some(to)) = (self.graph.id(source), self.graph.id(link.target)) else { continue };
+                // Edges of what was forgotten are kept as they are: it may be restored.
+                let living = |slot: Slot| self.graph.at(slot).map(|memory| memory.id);
+                let (Some(from), Some(to)) = (living(source), living(link.target)) else { continue };
                 let weight = f64::from(link.weight);
                 let hebb = nrem::hebb(weight, activation(source), activation(link.target))?;
                 let used = dream.used.contains(&(from, to)) || dream.used.contains(&(to, from));
@@ -215,6 +218,9 @@ impl Space {
             self.mind.dreams.paths.candidates(sure.min(crate::dream::shortcuts::SURE)).into_iter().cloned().collect();
         for walked in found.into_iter().filter(crate::dream::shortcuts::Walked::qualifies) {
             let (Some(first), Some(last)) = (walked.path.first(), walked.path.last()) else { continue };
+            if walked.path.iter().any(|id| self.graph.get(*id).is_none()) {
+                continue;
+            }
             let (Some(a), Some(b)) = (self.graph.slot(*first), self.graph.slot(*last)) else { continue };
             if self.graph.edges.from(a).any(|link| link.target == b && link.kind == Kind::Shortcut) {
                 continue;

@@ -111,7 +111,8 @@ impl Space {
         let near = self.nearest_to(slot, packed, meant);
         self.link_similar((slot, id), &near, packed.is_foreign(), now);
         self.link_shared((slot, id), content, now);
-        let ids: Vec<Id> = near.iter().take(NEAR).filter_map(|(slot, _)| self.graph.id(*slot)).collect();
+        let living = |slot: &Slot| self.graph.at(*slot).map(|memory| memory.id);
+        let ids: Vec<Id> = near.iter().take(NEAR).filter_map(|(slot, _)| living(slot)).collect();
         for (other, theirs) in self.packed_many(&ids)? {
             if packed.direction == Direction::Unknown && theirs.direction == Direction::Unknown {
                 continue;

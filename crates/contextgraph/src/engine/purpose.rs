@@ -47,7 +47,14 @@ impl Space {
     }
 
     /// The likeness of vectors to a goal in each space. In the graph it is how well the neighbours of the memory are aligned.
-    fn near_goal(&mut self, packed: &Packed, goal: &Goal, created: u64, e8: f32, now: u64) -> Outcome<[f64; COUNT]> {
+    pub(super) fn near_goal(
+        &mut self,
+        packed: &Packed,
+        goal: &Goal,
+        created: u64,
+        e8: f32,
+        now: u64,
+    ) -> Outcome<[f64; COUNT]> {
         let centre = self.goal_vectors(goal)?;
         let times = (created as f64 / 1e3, goal.created_at as f64 / 1e3, now as f64 / 1e3);
         Ok(packed.likenesses(&centre, times, e8, true).map(f64::from))

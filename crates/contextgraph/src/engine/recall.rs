@@ -3,8 +3,10 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
+use serde_json::{Value, json};
+
 use super::ranking::{Compare, sort};
-use super::{QUERIES, Space};
+use super::{Filter, QUERIES, Space};
 use crate::Id;
 use crate::embedders::Modality;
 use crate::embedders::space::COUNT;
@@ -13,6 +15,7 @@ use crate::fingerprint::Packed;
 use crate::graph::Slot;
 use crate::graph::edges::Kind;
 use crate::mind::Doc;
+use crate::store::{QUERY, Record};
 use crate::thresholds::Prediction;
 use crate::vector::likeness;
 
@@ -20,6 +23,10 @@ use crate::vector::likeness;
 const CANDIDATES: usize = 100;
 /// Results that are taken as predictions.
 const PREDICTED: usize = 10;
+/// Results that are looked through for what says the same, unless more are asked for.
+const SETTLED: usize = 100;
+/// Characters of a query that are kept, for judging its results after a restart.
+const MAX_QUERY_CHARS: usize = 2_000;
 /// Memories of a query that place it in the graph.
 const ANCHORS: usize = 5;
 
@@ -32,8 +39,8 @@ pub struct Search<'a> {
     pub most: usize,
     /// The least similarity.
     pub least: f64,
-    /// Only memories of this kind.
-    pub modality: Option<Modality>,
+    /// Which memories are meant.
+    pub filter: Filter,
     /// Whether edges are followed from what was found.
     pub walk: bool,
 }
@@ -53,6 +60,8 @@ pub struct Hit {
     pub dominant: usize,
     /// The result that it is linked with and that brought it up.
     pub via: Option<Id>,
+    /// Memories that say the same and are not shown for it.
+    pub same: Vec<Id>,
 }
 
 impl Space {
@@ -61,14 +70,17 @@ impl Space {
     /// # Errors
     /// The store failed.
     pub fn search(&mut self, search: &Search<'_>, now: u64) -> Outcome<(Id, Vec<Hit>)> {
-        let content = self.embedders.content(search.query, search.modality.unwrap_or_default(), &self.graph)?;
+        let content = self.embedders.content(search.query, search.filter.modality.unwrap_or_default(), &self.graph)?;
         let packed = Arc::new(Packed::of(&content));
         let query = self.new_id(now);
         if self.queries.len() >= QUERIES {
             self.queries.pop_front();
         }
         self.queries.push_back((query, packed.clone(), now));
-        let mut hits = self.nearest(&packed, now, search)?;
+        self.remember_query(query, search.query, search.filter.modality, now);
+        let wide = search.most.saturating_mul(3).clamp(SETTLED.min(search.most.max(1)), SETTLED.max(search.most));
+        let hits = self.nearest(&packed, now, &Search { most: wide, ..search.clone() })?;
+        let mut hits = self.settled(hits, &packed, &search.filter, search.most, now)?;
         for hit in &mut hits {
             hit.confidence = self.mind.calibration.calibrated(hit.similarity);
         }
@@ -81,46 +93,63 @@ impl Space {
     /// # Errors
     /// The store failed.
     pub fn nearest(&mut self, packed: &Packed, now: u64, search: &Search<'_>) -> Outcome<Vec<Hit>> {
-        let Search { most, least, modality, .. } = *search;
-        let (mut candidates, mut anchors) = self.graph.candidates(packed, CANDIDATES.max(2 * most), |memory| {
-            modality.is_none_or(|modality| memory.modality == modality)
-        });
-        if modality.is_some() {
-            // Those that were looked at are of one kind; a place is among all.
+        let (most, filter) = (search.most, &search.filter);
+        let (mut candidates, mut anchors) =
+            self.graph.candidates(packed, CANDIDATES.max(2 * most), |memory| filter.keeps(&self.graph, memory));
+        if *filter != Filter::default() {
+            // Those that were looked at are some only; a place is among all.
             anchors = self.graph.index.by_meaning(&packed.scan_row(), ANCHORS, |slot| self.graph.at(slot).is_some());
         }
         anchors.truncate(ANCHORS);
         let judged = self.judged(packed);
         // What somebody called right is looked at, wherever it stands.
         let called = judged.keys().filter_map(|id| self.graph.slot(*id)).filter(|slot| {
-            let kind = self.graph.at(*slot).map(|memory| memory.modality);
-            !candidates.contains(slot) && modality.is_none_or(|modality| kind == Some(modality))
+            !candidates.contains(slot) && self.graph.at(*slot).is_some_and(|memory| filter.keeps(&self.graph, memory))
         });
         let called: Vec<Slot> = called.collect();
         candidates.extend(called);
-        let place = self.graph.place_near(&anchors);
-        let ranking = self.ranking(packed);
-        let mut compare = Compare {
-            packed,
-            ranking,
-            place,
-            counting: self.graph.index.counting(&packed.e6),
-            judged,
-            now,
-            usual: None,
-        };
+        let mut compare = self.comparison(packed, &anchors, judged, now);
         let mut hits = self.compared(&candidates, &mut compare)?;
         sort(&mut hits);
         if search.walk {
             self.walk_from(&mut hits, &mut compare)?;
         }
-        if let Some(modality) = modality {
-            hits.retain(|hit| self.graph.get(hit.id).is_some_and(|memory| memory.modality == modality));
-        }
-        hits.retain(|hit| hit.similarity >= least);
+        // Walks lead to others, too.
+        hits.retain(|hit| self.graph.get(hit.id).is_some_and(|memory| filter.keeps(&self.graph, memory)));
+        hits.retain(|hit| hit.similarity >= search.least);
         let mut hits = self.broadened(hits, most);
         hits.truncate(most);
         Ok(hits)
+    }
+
+    /// What a query is compared with memories by.
+    fn comparison<'a>(
+        &self,
+        packed: &'a Packed,
+        anchors: &[(Slot, f32)],
+        judged: HashMap<Id, f64>,
+        now: u64,
+    ) -> Compare<'a> {
+        Compare {
+            packed,
+            ranking: self.ranking(packed),
+            place: self.graph.place_near(anchors),
+            counting: self.graph.index.counting(&packed.e6),
+            judged,
+            now,
+            usual: None,
+        }
+    }
+
+    /// Compares some memories with a query as a search does, in the order of `ids`.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub(super) fn compared_with(&mut self, ids: &[Id], packed: &Packed, now: u64) -> Outcome<Vec<Hit>> {
+        let slots: Vec<Slot> = ids.iter().filter_map(|id| self.graph.slot(*id)).collect();
+        let anchors = self.graph.index.by_meaning(&packed.scan_row(), ANCHORS, |slot| self.graph.at(slot).is_some());
+        let mut compare = self.comparison(packed, &anchors, self.judged(packed), now);
+        self.compared(&slots, &mut compare)
     }
 
     /// Compares memories with a query in all spaces.
@@ -140,7 +169,7 @@ impl Space {
             let words = f64::from(self.graph.index.share_of_words(&compare.counting, slot));
             let plain = Self::by_standing(compare.ranking.similarity(&spaces, words), memory.importance);
             let similarity = (plain + compare.judged.get(&id).copied().unwrap_or(0.0)).clamp(0.0, 1.0);
-            hits.push(Hit { id, similarity, spaces, confidence: 0.0, dominant: 0, via: None });
+            hits.push(Hit { id, similarity, spaces, confidence: 0.0, dominant: 0, via: None, same: Vec::new() });
         }
         let usual = *compare.usual.get_or_insert_with(|| {
             let count = hits.len().max(1) as f64;
@@ -207,8 +236,29 @@ impl Space {
         if let Some((_, packed, at)) = self.queries.iter().find(|query| query.0 == id) {
             return Ok((packed.clone(), *at));
         }
+        if let Some(asked) = self.query_on_record(id)? {
+            return Ok(asked);
+        }
         let created = self.memory(id)?.created_at;
         Ok((self.packed(id)?, created))
+    }
+
+    /// Keeps what was asked, so that its results can be judged after a restart. Written by the way.
+    fn remember_query(&mut self, id: Id, query: &str, modality: Option<Modality>, now: u64) {
+        let text: String = query.chars().take(MAX_QUERY_CHARS).collect();
+        let data = json!({"query": text, "modality": modality.unwrap_or_default().word()}).to_string();
+        self.asked.push(Record { id, at: now, kind: QUERY.to_owned(), data });
+        let extra = self.asked.len().saturating_sub(QUERIES);
+        self.asked.drain(..extra);
+    }
+
+    /// The vectors of a query that was made before a restart.
+    fn query_on_record(&mut self, id: Id) -> Outcome<Option<(Arc<Packed>, u64)>> {
+        let Some(record) = self.storage.record(id)?.filter(|record| record.kind == QUERY) else { return Ok(None) };
+        let data: Value = serde_json::from_str(&record.data).map_err(crate::error::Problem::storage)?;
+        let modality = data["modality"].as_str().and_then(Modality::from_word).unwrap_or_default();
+        let content = self.embedders.content(data["query"].as_str().unwrap_or_default(), modality, &self.graph)?;
+        Ok(Some((Arc::new(Packed::of(&content)), record.at)))
     }
 
     /// The shortest path between two memories along edges of any kind but contradiction, at most five edges.

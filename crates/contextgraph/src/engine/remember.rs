@@ -13,7 +13,7 @@ use crate::embedders::temporal;
 use crate::error::{Code, Outcome, Problem};
 use crate::fingerprint::{Embedding, Fingerprint, Packed};
 use crate::graph::edges::{Edge, Kind};
-use crate::graph::{Memory, Slot};
+use crate::graph::{Memory, Provenance, Slot};
 use crate::johari::Quadrant;
 use crate::mind::Doc;
 use crate::store::Body;
@@ -27,7 +27,7 @@ pub(super) const LONGEST: usize = 1 << 20;
 /// Memories that a new one is linked with, at most.
 const LINKS: usize = 5;
 /// Memories that are looked at.
-const NEAR: usize = 16;
+pub(super) const NEAR: usize = 16;
 /// Gains that are remembered.
 const GAINS: usize = 100;
 
@@ -46,6 +46,8 @@ pub struct Content {
     pub tags: Vec<String>,
     /// Who stores it.
     pub agent: String,
+    /// Since when it holds, if not from now.
+    pub valid_from: Option<u64>,
 }
 
 /// What became of it.
@@ -69,6 +71,10 @@ pub struct Remembered {
     pub edges: usize,
     /// Memories that say the contrary.
     pub contradicts: Vec<Id>,
+    /// Memories that it replaces: they held until now.
+    pub supersedes: Vec<Id>,
+    /// How often the same was said, with this time.
+    pub count: u64,
     /// What it is on record as, for taking it back.
     pub record: Id,
 }
@@ -95,6 +101,7 @@ impl Space {
     /// The text cannot be stored.
     pub fn remember(&mut self, new: Content, learn: bool, now: u64) -> Outcome<Remembered> {
         check(&new.text)?;
+        super::living::check_marks(&new.tags, new.rationale.as_deref())?;
         let content = self.embedders.content(&new.text, new.modality, &self.graph)?;
         let packed = Arc::new(Packed::of(&content));
         let id = self.new_id(now);
@@ -112,6 +119,30 @@ impl Space {
         let theta = purpose.iter().sum::<f64>() / COUNT as f64;
         let quadrant_at = self.mind.calibration.value("theta_johari", crate::thresholds::Domain::General);
         let quadrant = Quadrant::of(entropy, coherence.value, quadrant_at);
+        if let Some(same) = self.said_before(&new.text, &near)? {
+            let record = self.repeat(same, &new, now)?;
+            let count = self.memory(same)?.provenance.count;
+            let mut remembered = Remembered {
+                id: same,
+                surprise,
+                entropy,
+                coherence,
+                learning: 0.0,
+                quadrant,
+                penalty: 0.0,
+                edges: 0,
+                contradicts: contradicted.iter().map(|one| one.0).filter(|id| *id != same).collect(),
+                supersedes: Vec::new(),
+                count,
+                record,
+            };
+            if learn {
+                let bare = new.rationale.as_deref().is_none_or(|rationale| rationale.trim().is_empty());
+                remembered.penalty = if bare { 0.9 } else { 0.4 };
+                self.learn(&mut remembered, &new.text, &purpose, now)?;
+            }
+            return Ok(remembered);
+        }
         let memory = Memory {
             id,
             created_at: now,
@@ -121,7 +152,7 @@ impl Space {
             importance: new.importance as f32,
             modality: new.modality,
             tags: new.tags,
-            hash: hex(&Sha256::digest(new.text.as_bytes())),
+            hash: digest(&new.text),
             bytes: new.text.len() as u64,
             purpose: purpose.map(|value| value as f32),
             theta: theta as f32,
@@ -131,6 +162,11 @@ impl Space {
             agent: new.agent,
             merged_into: None,
             removed_at: None,
+            provenance: Provenance {
+                names: Some(crate::names::named(&new.text)),
+                valid_from: new.valid_from,
+                ..Provenance::default()
+            },
         };
         self.graph.put(memory.clone(), &row, &packed.e6);
         self.batch.memories.push((memory, Some((row.to_vec(), packed.e6.clone()))));
@@ -142,6 +178,7 @@ impl Space {
         for (other, strength) in &contradicted {
             self.link(Edge::new(id, *other, Kind::Contradicts, *strength, *strength, now));
         }
+        let supersedes = self.link_superseded(id, &new.text, &packed, now)?;
         self.mind.calibration.observe("theta_edge", near.first().map_or(0.0, |(_, likeness)| f64::from(*likeness)));
         self.nudge(Doc::Calibration);
         let record = self.record("stored", &json!({"memory": id}), now);
@@ -155,6 +192,8 @@ impl Space {
             penalty: 0.0,
             edges,
             contradicts: contradicted.iter().map(|one| one.0).collect(),
+            supersedes,
+            count: 1,
             record,
         };
         if learn {
@@ -166,6 +205,31 @@ impl Space {
         self.push_recent(id, &packed, now);
         self.tell("memory.stored", json!({"memory_id": id, "space": self.name}));
         Ok(remembered)
+    }
+
+    /// Links a memory by what its text says: with what is alike, with what it denies.
+    pub(super) fn link_by_text(&mut self, id: Id, content: &str, packed: &Packed, now: u64) -> Outcome<()> {
+        let own = self.graph.slot(id);
+        let near = self.graph.index.by_meaning(&packed.scan_row(), NEAR, |slot| Some(slot) != own);
+        self.link_new(id, content, packed, &near, now)?;
+        for (other, strength) in self.contradictions(content, &near)? {
+            self.link(Edge::new(id, other, Kind::Contradicts, strength, strength, now));
+        }
+        self.link_superseded(id, content, packed, now)?;
+        Ok(())
+    }
+
+    /// The fingerprint that a text would have if it were stored now.
+    ///
+    /// # Errors
+    /// The text cannot be embedded.
+    pub fn fingerprint_of(&mut self, content: &str, now: u64) -> Outcome<Fingerprint> {
+        check(content)?;
+        let vectors = self.embedders.content(content, Modality::default(), &self.graph)?;
+        // As it is kept: two fingerprints of one text are the same, whether it was stored or not.
+        let packed = Packed::of(&vectors);
+        let near = self.graph.index.by_meaning(&packed.scan_row(), LINKS, |_| true);
+        Ok(Fingerprint::at(packed.content(), now, now, self.graph.place_near(&near)))
     }
 
     /// Surprise of a fingerprint against what came last.
@@ -317,8 +381,9 @@ impl Edge {
     }
 }
 
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+/// The digest of a text, in hexadecimal digits.
+pub(super) fn digest(text: &str) -> String {
+    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Words that a text is about, for descriptions: those that tell most, in the order they stand.

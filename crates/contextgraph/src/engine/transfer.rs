@@ -1,4 +1,5 @@
-//! Taking a space along: everything of it as JSON lines, and back. Vectors are not taken along: they are made of the texts again.
+//! Taking a space along: memories, edges, and what was learned of them (goals, north star, profiles, calibration, feedback) as JSON lines, and
+//! back. Vectors are made of the texts again; earlier versions of memories and what is on record stay behind.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -62,6 +63,9 @@ impl Space {
                 take(&json!({"edge": edge}))?;
             }
         }
+        for (key, value) in self.mind.learned()? {
+            take(&json!({"state": key, "value": value}))?;
+        }
         Ok(())
     }
 
@@ -72,6 +76,8 @@ impl Space {
     /// A line cannot be read; then nothing is taken in.
     pub fn import(&mut self, lines: impl Iterator<Item = String>, now: u64) -> Outcome<(usize, usize)> {
         let (mut memories, mut edges) = (0, 0);
+        // Goals and what was learned are of those memories: a space that has its own keeps its own.
+        let empty = self.graph.is_empty();
         for (number, line) in lines.enumerate().filter(|(_, line)| !line.trim().is_empty()) {
             let unreadable = |error: &dyn std::fmt::Display| {
                 Problem::new(Code::InvalidParams, "IMPORT", format!("line {}: {error}", number + 1))
@@ -89,6 +95,11 @@ impl Space {
                 let edge: Edge = serde_json::from_value(edge.clone()).map_err(|error| unreadable(&error))?;
                 self.link(edge);
                 edges += 1;
+            } else if let Some(key) = value.get("state").and_then(Value::as_str) {
+                if empty && !self.mind.adopt(key, value.get("value").cloned().unwrap_or_default()) {
+                    return Err(unreadable(&format!("the state {key:?} cannot be read")));
+                }
+                self.erased.iter().for_each(|id| self.mind.judged.forget(*id));
             } else {
                 let content =
                     value.get("content").and_then(Value::as_str).ok_or_else(|| unreadable(&"no `content`"))?;
@@ -106,6 +117,7 @@ impl Space {
                         .and_then(|tags| serde_json::from_value(tags.clone()).ok())
                         .unwrap_or_default(),
                     agent: "import".to_owned(),
+                    valid_from: None,
                 };
                 self.remember(new, false, now).map_err(|problem| unreadable(&problem))?;
                 memories += 1;
@@ -116,7 +128,7 @@ impl Space {
 
     fn take_in(&mut self, travelling: Travelling) -> Outcome<bool> {
         let Travelling { memory, content, rationale } = travelling;
-        if self.graph.get_any(memory.id).is_some() {
+        if self.graph.get_any(memory.id).is_some() || self.erased.contains(&memory.id) {
             return Ok(false);
         }
         super::remember::check(&content)?;

@@ -5,9 +5,15 @@ use serde_json::{Value, json};
 use super::Space;
 use crate::Id;
 use crate::error::{Code, Outcome, Problem};
-use crate::graph::edges::Edge;
+use crate::graph::edges::{Edge, Kind};
 use crate::mind::Doc;
 use crate::neuromodulation::Modulator;
+use crate::store::Record;
+
+/// The id of what undoing a record is on record as.
+const fn undoing(record: Id) -> Id {
+    Id(record.0 ^ 0x5555)
+}
 
 impl Space {
     /// Takes back what a record tells of. What was done, in words.
@@ -21,7 +27,44 @@ impl Space {
             .ok_or_else(|| Problem::new(Code::Refused, "NOTHING_TO_UNDO", format!("there is no record {record}")))?;
         let data: Value = serde_json::from_str(&found.data).map_err(Problem::storage)?;
         let id = |value: &Value| value.as_str().and_then(|text| text.parse::<Id>().ok());
+        let undoing = undoing(record);
+        if self.storage.record(undoing)?.is_some() {
+            return Err(Problem::new(Code::Refused, "ALREADY_UNDONE", format!("{record} was undone before")));
+        }
         let done = match found.kind.as_str() {
+            "forgotten" => {
+                let ids: Vec<Id> = data["memories"].as_array().into_iter().flatten().filter_map(id).collect();
+                let restored = self.restore(&ids, now)?;
+                format!("{restored} forgotten memories are back")
+            }
+            "updated" => {
+                let memory = id(&data["memory"]).ok_or_else(|| Problem::storage("a record without its memory"))?;
+                let revision = data["revision"].as_u64().unwrap_or_default();
+                self.revert(memory, revision, now)?;
+                format!("memory {memory} is what it was at version {revision}")
+            }
+            "related" | "unrelated" => {
+                let kind = data["kind"].as_str().and_then(Kind::from_word);
+                let ends = id(&data["source"]).zip(id(&data["target"]));
+                let ((source, target), kind) =
+                    ends.zip(kind).ok_or_else(|| Problem::storage("a record without its edge"))?;
+                if found.kind == "related" {
+                    self.unlink(source, target, kind);
+                    "the edge is gone".to_owned()
+                } else {
+                    let number = |key: &str| data[key].as_f64().unwrap_or(1.0);
+                    self.link(Edge::new(source, target, kind, number("weight"), number("confidence"), now));
+                    "the edge is back".to_owned()
+                }
+            }
+            "repeated" => {
+                let memory = id(&data["memory"]).ok_or_else(|| Problem::storage("a record without its memory"))?;
+                self.change(memory, |memory| {
+                    memory.provenance.count = memory.provenance.count.saturating_sub(1).max(1);
+                    memory.provenance.sources.pop();
+                })?;
+                format!("memory {memory} counts once less")
+            }
             "stored" => {
                 let memory = id(&data["memory"]).ok_or_else(|| Problem::storage("a record without its memory"))?;
                 self.remove(memory, None, now)?;
@@ -83,7 +126,9 @@ impl Space {
             "undo" => return Err(Problem::new(Code::Refused, "NOTHING_TO_UNDO", "an undoing is not undone")),
             other => return Err(Problem::new(Code::Refused, "NOTHING_TO_UNDO", format!("{other} cannot be undone"))),
         };
-        self.record("undo", &json!({"record": record, "done": done}), now);
+        // Under an id that follows from the record's own, so that a second undoing is noticed.
+        let data = json!({"record": record, "done": done}).to_string();
+        self.batch.records.push(Record { id: undoing, at: now, kind: "undo".to_owned(), data });
         Ok(done)
     }
 
@@ -98,10 +143,12 @@ impl Space {
             memory.updated_at = now;
             memory.merged_into = merged_into;
         })?;
-        self.recent.retain(|(recent, _)| *recent != id);
-        self.mind.gwt.workspace.forget(id);
-        self.mind.dreams.paths.forget(id);
-        self.mind.teleology.fused.remove(&id);
+        self.detach(id);
+        // What was said of a source of a merge is there again when the merge is undone.
+        if merged_into.is_none() {
+            self.mind.judged.forget(id);
+            self.touch(Doc::Judged);
+        }
         for doc in [Doc::Gwt, Doc::Dreams, Doc::Teleology] {
             self.touch(doc);
         }

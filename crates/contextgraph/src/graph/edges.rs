@@ -25,9 +25,38 @@ pub enum Kind {
     Shortcut,
     /// They speak of the same thing.
     Shared,
+    /// The one is said in place of the other, which held before.
+    Supersedes,
+    /// They have to do with each other, somebody said.
+    Related,
+    /// The one is a part of the other.
+    PartOf,
+    /// The one needs the other.
+    DependsOn,
+    /// The one is evidence for the other.
+    Supports,
 }
 
 impl Kind {
+    /// All kinds.
+    pub const ALL: [Self; 12] = [
+        Self::Similar,
+        Self::Causes,
+        Self::Contradicts,
+        Self::Associated,
+        Self::Discovered,
+        Self::Shortcut,
+        Self::Shared,
+        Self::Supersedes,
+        Self::Related,
+        Self::PartOf,
+        Self::DependsOn,
+        Self::Supports,
+    ];
+    /// The words of those that may be stated.
+    pub const STATED: &'static [&'static str] =
+        &["related", "part_of", "depends_on", "supports", "causes", "contradicts", "supersedes"];
+
     /// The word in the store.
     #[must_use]
     pub const fn word(self) -> &'static str {
@@ -39,23 +68,24 @@ impl Kind {
             Self::Discovered => "discovered",
             Self::Shortcut => "shortcut",
             Self::Shared => "shared",
+            Self::Supersedes => "supersedes",
+            Self::Related => "related",
+            Self::PartOf => "part_of",
+            Self::DependsOn => "depends_on",
+            Self::Supports => "supports",
         }
     }
 
     /// The kind of a word.
     #[must_use]
     pub fn from_word(word: &str) -> Option<Self> {
-        [
-            Self::Similar,
-            Self::Causes,
-            Self::Contradicts,
-            Self::Associated,
-            Self::Discovered,
-            Self::Shortcut,
-            Self::Shared,
-        ]
-        .into_iter()
-        .find(|kind| kind.word() == word)
+        Self::ALL.into_iter().find(|kind| kind.word() == word)
+    }
+
+    /// Whether edges of this kind are only made by what somebody said: dreams neither weaken nor drop them.
+    #[must_use]
+    pub const fn is_stated(self) -> bool {
+        matches!(self, Self::Supersedes | Self::Related | Self::PartOf | Self::DependsOn | Self::Supports)
     }
 }
 
@@ -133,6 +163,16 @@ impl Edges {
             }
         }
         removed
+    }
+
+    /// Takes all edges of a slot away.
+    pub(super) fn erase(&mut self, slot: Slot) {
+        let forth: Vec<(Slot, Slot, Kind)> = self.from(slot).map(|link| (slot, link.target, link.kind)).collect();
+        let back: Vec<(Slot, Slot, Kind)> = self.to(slot).map(|(source, link)| (source, slot, link.kind)).collect();
+        for (source, target, kind) in forth.into_iter().chain(back) {
+            self.remove(source, target, kind);
+        }
+        self.paths.retain(|(source, target), _| *source != slot && *target != slot);
     }
 
     /// The edges that begin at a slot.

@@ -8,7 +8,7 @@ use super::{Answer, Caller, MemoryServer};
 use crate::engine::Pulse;
 use crate::error::Problem;
 
-const PULSE: &str = "_cognitive_pulse";
+pub(super) const PULSE: &str = "_cognitive_pulse";
 
 /// Who calls over a connection.
 pub(super) fn caller(ctx: &Ctx) -> Caller {
@@ -29,7 +29,7 @@ pub(super) fn error(problem: &Problem, pulse: Option<&Pulse>) -> Error {
         Some(pulse) => data[PULSE] = json!(pulse),
         None => message.push_str(" (the cognitive pulse is unavailable)"),
     }
-    let object = ErrorObject::new(problem.code.number().unwrap_or(-32603), message);
+    let object = ErrorObject::new(problem.code.number().unwrap_or(-32602), message);
     match Raw::from_value(&data) {
         Ok(data) => Error::object(object.with_data(data)),
         Err(_) => Error::object(object),

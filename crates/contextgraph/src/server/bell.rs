@@ -16,8 +16,10 @@ use super::{MemoryServer, Sharing};
 use crate::engine::Event;
 
 /// Everything that is told.
-pub const CHANNELS: [&str; 12] = [
+pub const CHANNELS: [&str; 14] = [
     "memory.stored",
+    "memory.updated",
+    "memory.erased",
     "memory.removed",
     "memory.restored",
     "memory.consolidated",

@@ -21,8 +21,8 @@ pub(super) fn tool(server: &MemoryServer, spec: &Spec) -> Tool {
     let annotations = ToolAnnotations::new()
         .title(spec.title)
         .read_only_hint(spec.class == Class::Read)
-        // What is merged or deleted is kept and can be brought back.
-        .destructive_hint(false)
+        // What is merged or forgotten is kept and can be brought back; what is erased cannot.
+        .destructive_hint(spec.class == Class::Erase)
         .idempotent_hint(spec.idempotent)
         .open_world_hint(false);
     let mut builder = Tool::new::<Value, CallToolResult>(name)
@@ -51,13 +51,14 @@ pub(super) fn tool(server: &MemoryServer, spec: &Spec) -> Tool {
 fn security(spec: &Spec) -> Value {
     let (risk, permission) = match spec.class {
         Class::Read => ("safe", "memory.read"),
+        Class::Erase => ("dangerous", "memory.write"),
         Class::HiddenWrite | Class::Write | Class::LongRunning | Class::Destructive => ("moderate", "memory.write"),
     };
     json!({
         "risk_level": risk,
         "permissions_required": [permission],
         "side_effects": if spec.writes() { json!(["memory"]) } else { json!([]) },
-        "reversible": true,
+        "reversible": spec.class != Class::Erase,
         "confirmation_required": false,
     })
 }

@@ -12,6 +12,7 @@ pub(super) fn offered(server: &MemoryServer, builder: ServerBuilder) -> ServerBu
     let status = server.clone();
     let memory = server.clone();
     let near = server.clone();
+    let vectors = server.clone();
     builder
         .resource(
             Resource::new("contextgraph://status", "status")
@@ -41,6 +42,16 @@ pub(super) fn offered(server: &MemoryServer, builder: ServerBuilder) -> ServerBu
                 }),
         )
         .resource_template(
+            ResourceTemplate::new("contextgraph://fingerprint/{id}", "fingerprint")
+                .title("A fingerprint")
+                .description("The thirteen vectors of a memory, as compute_delta_sc takes them")
+                .mime_type("application/json")
+                .reader(move |ctx, uri, variables| {
+                    let server = vectors.clone();
+                    async move { read(&server, &ctx, &uri, variables.get("id"), fingerprint).await.map(Into::into) }
+                }),
+        )
+        .resource_template(
             ResourceTemplate::new("contextgraph://neighbourhood/{id}", "neighbourhood")
                 .title("A neighbourhood")
                 .description("The memories that a memory is linked with")
@@ -66,6 +77,7 @@ async fn read(
     let id: Id = id.and_then(|id| id.parse().ok()).ok_or_else(|| Error::resource_not_found(uri))?;
     let (server, caller, now) = (server.clone(), answer::caller(ctx), server.now());
     let work = move || {
+        server.exists_to_read(&caller, true)?;
         let room = server.room_of(&caller)?;
         let mut space = room.space.lock();
         space.read(now, |space| show(space, id, now))
@@ -83,6 +95,10 @@ fn shown(space: &mut Space, id: Id, now: u64) -> Outcome<Value> {
     let memory = space.memory(id)?.clone();
     space.mark_found(id, now);
     Ok(json!({"memory": memory, "content": body.content, "rationale": body.rationale}))
+}
+
+fn fingerprint(space: &mut Space, id: Id, now: u64) -> Outcome<Value> {
+    Ok(crate::fingerprint::wire::write(&space.fingerprint(id, now)?))
 }
 
 fn neighbourhood(space: &mut Space, id: Id, now: u64) -> Outcome<Value> {

@@ -10,6 +10,8 @@ use crate::error::{Code, Outcome, Problem};
 
 /// Characters of the name of a space.
 pub(super) const NAME: usize = 64;
+/// The principal of a connection that needs no token: whoever uses this machine.
+const LOCAL: &str = "local";
 /// Stands for every principal.
 const EVERYBODY: &str = "*";
 
@@ -70,6 +72,22 @@ impl Sharing {
             }
         }
         Ok(wanted.to_owned())
+    }
+
+    /// Whether a principal is the owner of the machine. Where all have the same, that is whoever is here.
+    pub(super) fn is_owner(&self, principal: &str) -> bool {
+        match self {
+            Self::Shared => principal.is_empty() || principal == LOCAL,
+            Self::PerPrincipal(all) => all.owner.as_deref() == Some(principal),
+        }
+    }
+
+    /// Whether the configuration names a space.
+    pub(super) fn names(&self, space: &str) -> bool {
+        match self {
+            Self::Shared => false,
+            Self::PerPrincipal(all) => all.shared.as_ref().is_some_and(|shared| shared.contains_key(space)),
+        }
     }
 
     /// Whether a space is the principal's own, by its name.

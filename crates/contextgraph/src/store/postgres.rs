@@ -5,6 +5,7 @@
 //! everything over to it, with a deadline.
 
 mod batch;
+mod erase;
 mod session;
 
 use std::future::Future;
@@ -15,7 +16,7 @@ use switchboard_store::{Dialer, StoreError};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Mutex;
 
-use super::{Answered, Batch, Body, Changes, Record, Storage, Stores, Version};
+use super::{Answered, Batch, Body, Changes, Record, Revision, Storage, Stores, Version};
 use crate::error::{Outcome, Problem};
 use crate::{Code, Id};
 use batch::Columns;
@@ -32,7 +33,8 @@ const LONGEST_CHANGE: Duration = Duration::from_secs(600);
 /// Any number, as long as every process uses the same one: the advisory lock around making the tables.
 const SCHEMA_LOCK: i64 = 0x5357_434d;
 const SCHEMA: &str = include_str!("postgres/schema.sql");
-const SCHEMA_VERSION: i64 = 1;
+const SECOND: &str = include_str!("postgres/second.sql");
+const SCHEMA_VERSION: i64 = 2;
 
 /// Memories in one PostgreSQL database.
 #[derive(Debug, Clone)]
@@ -133,10 +135,16 @@ async fn make_tables(dialer: &Dialer) -> Outcome<()> {
         if found == SCHEMA_VERSION {
             return Ok(());
         }
+        if found == 1 {
+            change.batch_execute(SECOND).await.map_err(refused)?;
+            change.execute("INSERT INTO memory_schema VALUES ($1)", &[&SCHEMA_VERSION]).await.map_err(refused)?;
+            return change.commit().await.map_err(refused);
+        }
         let message = format!("the memories there have the form {found}, this program knows {SCHEMA_VERSION}");
         return Err(Problem::new(Code::Storage, "STORE_UNUSABLE", message));
     }
     change.batch_execute(SCHEMA).await.map_err(refused)?;
+    change.batch_execute(SECOND).await.map_err(refused)?;
     change.execute("INSERT INTO memory_schema VALUES ($1)", &[&SCHEMA_VERSION]).await.map_err(refused)?;
     change.commit().await.map_err(refused)
 }
@@ -222,6 +230,18 @@ impl Storage for Postgres {
 
     fn record(&mut self, id: Id) -> Outcome<Option<Record>> {
         hand_over!(self, session => session.record(id))
+    }
+
+    fn history(&mut self, id: Id) -> Outcome<Vec<Revision>> {
+        hand_over!(self, session => session.history(id))
+    }
+
+    fn scrub(&mut self) -> Outcome<bool> {
+        hand_over!(self, session => session.scrub())
+    }
+
+    fn has_remains(&mut self) -> Outcome<bool> {
+        hand_over!(self, session => session.has_remains())
     }
 
     fn outcome(&mut self, key: &str) -> Outcome<Option<Answered>> {

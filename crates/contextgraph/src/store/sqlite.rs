@@ -1,5 +1,7 @@
 //! Memories in SQLite: write-ahead log, full sync. One connection for each space, all on one file.
 
+mod erase;
+
 use std::fs::{DirBuilder, OpenOptions};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
@@ -8,8 +10,8 @@ use std::time::Duration;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, params};
 
 use super::{
-    ANSWERS_MS, Answered, Batch, Body, Changes, Light, Record, Storage, Stores, Version, broken, words_from_bytes,
-    words_to_bytes,
+    ANSWERS_MS, Answered, Batch, Body, Changes, Light, Record, Revision, Storage, Stores, Version, broken,
+    words_from_bytes, words_to_bytes,
 };
 use crate::error::{Outcome, Problem};
 use crate::graph::edges::{Edge, Kind};
@@ -80,7 +82,24 @@ CREATE TABLE answers (
     PRIMARY KEY (space, key)
 ) STRICT, WITHOUT ROWID;
 ";
-const SCHEMA_VERSION: i64 = 1;
+/// What came with the second form: earlier forms of memories, and which memories were erased.
+const SECOND: &str = "
+CREATE TABLE revisions (
+    space TEXT NOT NULL,
+    id BLOB NOT NULL,
+    revision INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    known TEXT NOT NULL,
+    content TEXT NOT NULL,
+    rationale TEXT,
+    PRIMARY KEY (space, id, revision)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE erased (space TEXT NOT NULL, id BLOB NOT NULL, version INTEGER NOT NULL, PRIMARY KEY (space, id))
+    STRICT, WITHOUT ROWID;
+CREATE INDEX erased_version ON erased (space, version);
+CREATE TABLE remains (since INTEGER NOT NULL) STRICT;
+";
+const SCHEMA_VERSION: i64 = 2;
 
 /// Memories in one SQLite file.
 #[derive(Debug, Clone)]
@@ -110,12 +129,15 @@ impl SqliteStores {
         let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(failed)?;
         match version {
             SCHEMA_VERSION => {}
-            0 => {
+            0 | 1 => {
                 connection.execute_batch("BEGIN IMMEDIATE").map_err(failed)?;
                 // Again, now that no other process can be at it.
                 let now: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(failed)?;
                 if now == 0 {
                     connection.execute_batch(SCHEMA).map_err(failed)?;
+                }
+                if now < SCHEMA_VERSION {
+                    connection.execute_batch(SECOND).map_err(failed)?;
                     connection.pragma_update(None, "user_version", SCHEMA_VERSION).map_err(failed)?;
                 }
                 connection.execute_batch("COMMIT").map_err(failed)?;
@@ -138,6 +160,8 @@ impl SqliteStores {
             .pragma_update_and_check(None, "journal_mode", "wal", |row| row.get::<_, String>(0))
             .map_err(failed)?;
         connection.pragma_update(None, "synchronous", "full").map_err(failed)?;
+        // What is deleted or replaced is overwritten at once; the rest is for erasing.
+        connection.pragma_update(None, "secure_delete", true).map_err(failed)?;
         Ok(connection)
     }
 }
@@ -256,6 +280,8 @@ impl Sqlite {
                 &[space, &record.id.to_bytes(), &(record.at as i64), &record.kind, &record.data],
             )?;
         }
+        self.write_history(batch)?;
+        self.erase(&batch.erased, version)?;
         if let Some(answered) = &batch.outcome {
             let expired = answered.at.saturating_sub(ANSWERS_MS) as i64;
             run("DELETE FROM answers WHERE space = ?1 AND at < ?2", &[space, &expired])?;
@@ -337,7 +363,7 @@ impl Storage for Sqlite {
         let mut statement = self
             .connection
             .prepare_cached(
-                "SELECT id, at, kind, data FROM records WHERE space = ?1 AND (?2 IS NULL OR kind = ?2)
+                "SELECT id, at, kind, data FROM records WHERE space = ?1 AND (kind = ?2 OR (?2 IS NULL AND kind <> 'query'))
                  ORDER BY seq DESC LIMIT ?3",
             )
             .map_err(failed)?;
@@ -352,6 +378,18 @@ impl Storage for Sqlite {
             .prepare_cached("SELECT id, at, kind, data FROM records WHERE space = ?1 AND id = ?2 ORDER BY seq LIMIT 1")
             .map_err(failed)?;
         statement.query_row(params![self.space, id.to_bytes()], record).optional().map_err(failed)
+    }
+
+    fn history(&mut self, id: Id) -> Outcome<Vec<Revision>> {
+        self.read_history(id)
+    }
+
+    fn scrub(&mut self) -> Outcome<bool> {
+        self.overwrite_remains()
+    }
+
+    fn has_remains(&mut self) -> Outcome<bool> {
+        self.remains()
     }
 
     fn outcome(&mut self, key: &str) -> Outcome<Option<Answered>> {
@@ -432,6 +470,7 @@ impl Sqlite {
                 path: serde_json::from_str(&path).map_err(|_| broken("a path"))?,
             });
         }
+        changes.erased = self.read_erased(since)?;
         let mut statement = prepare("SELECT key, value FROM state WHERE space = ?1 AND version > ?2")?;
         let rows =
             statement.query_map(params![self.space, since], |row| Ok((row.get(0)?, row.get(1)?))).map_err(failed)?;

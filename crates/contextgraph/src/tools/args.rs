@@ -13,6 +13,8 @@ pub struct Param {
     kind: Kind,
     required: bool,
     default: Option<Value>,
+    /// Other names that programs give it.
+    also: &'static [&'static str],
 }
 
 #[derive(Debug, Clone)]
@@ -32,7 +34,7 @@ enum Kind {
 
 impl Param {
     const fn new(name: &'static str, about: &'static str, kind: Kind) -> Self {
-        Self { name, about, kind, required: false, default: None }
+        Self { name, about, kind, required: false, default: None, also: &[] }
     }
 
     /// A text.
@@ -118,6 +120,24 @@ impl Param {
     pub const fn required(mut self) -> Self {
         self.required = true;
         self
+    }
+
+    /// Other names that are taken for it. Both spellings (`topK`, `top_k`) always are.
+    #[must_use]
+    pub const fn also(mut self, names: &'static [&'static str]) -> Self {
+        self.also = names;
+        self
+    }
+
+    /// Its name.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Whether a name means it, in whichever spelling.
+    fn is_named(&self, name: &str) -> bool {
+        std::iter::once(&self.name).chain(self.also).any(|own| same_name(own, name))
     }
 
     /// What holds if it is not given.
@@ -218,6 +238,53 @@ impl Param {
     }
 }
 
+/// Whether two names differ in spelling only: `topK`, `top_k`.
+fn same_name(a: &str, b: &str) -> bool {
+    let plain = |c: &char| *c != '_' && *c != '-';
+    a == b
+        || a.chars().filter(plain).flat_map(char::to_lowercase).eq(b.chars().filter(plain).flat_map(char::to_lowercase))
+}
+
+/// What to say of a name that no parameter has.
+fn unknown(params: &[Param], name: &str) -> String {
+    const MAX_SHOWN: usize = 64;
+    let shown: String = name.chars().take(MAX_SHOWN).collect();
+    let plain: String = shown.chars().filter(|c| *c != '_' && *c != '-').flat_map(char::to_lowercase).collect();
+    let nearest = params
+        .iter()
+        .flat_map(|param| {
+            std::iter::once(param.name).chain(param.also.iter().copied()).map(move |own| (param.name, own))
+        })
+        .map(|(name, own)| (distance(&plain, &own.replace('_', "").to_lowercase()), name))
+        .min();
+    match nearest {
+        Some((away, near)) if away <= 2.max(plain.chars().count() / 3) => {
+            format!("there is no parameter `{shown}`: did you mean `{near}`?")
+        }
+        Some(_) => {
+            let names: Vec<&str> = params.iter().map(|param| param.name).collect();
+            format!("there is no parameter `{shown}`; there are {}", names.join(", "))
+        }
+        None => format!("there is no parameter `{shown}`: this tool takes none but `space`"),
+    }
+}
+
+/// How many letters have to be changed, added or taken away (Levenshtein).
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (line, left) in a.chars().enumerate() {
+        let mut before = row[0];
+        row[0] = line + 1;
+        for (at, right) in b.iter().enumerate() {
+            let replaced = before + usize::from(left != *right);
+            before = row[at + 1];
+            row[at + 1] = replaced.min(before + 1).min(row[at] + 1);
+        }
+    }
+    row[b.len()]
+}
+
 /// The schema of what a tool takes.
 #[must_use]
 pub fn schema(params: &[Param]) -> Value {
@@ -226,7 +293,7 @@ pub fn schema(params: &[Param]) -> Value {
     json!({"type": "object", "properties": properties, "required": required})
 }
 
-/// Arguments that were checked. What a tool does not know is passed over.
+/// Arguments that were checked. They are kept under the names of the schema.
 #[derive(Debug, Clone, Default)]
 pub struct Args(Map<String, Value>);
 
@@ -237,8 +304,19 @@ impl Args {
     /// One is missing or does not fit.
     pub fn check(params: &[Param], given: &Map<String, Value>) -> Outcome<Self> {
         let mut out = Map::new();
+        for name in given.keys() {
+            // The space is for whoever calls the tool.
+            if name != "space" && !params.iter().any(|param| param.is_named(name)) {
+                return Err(Problem::new(crate::Code::InvalidParams, "UNKNOWN_PARAMETER", unknown(params, name)));
+            }
+        }
         for param in params {
-            match given.get(param.name).filter(|value| !value.is_null()) {
+            let mut values = given.iter().filter(|(name, value)| param.is_named(name) && !value.is_null());
+            let value = values.next();
+            if let (Some((first, _)), Some((second, _))) = (value, values.next()) {
+                return Err(Problem::params(format!("`{first}` and `{second}` are the same: give one of them")));
+            }
+            match value.map(|(_, value)| value) {
                 Some(value) => {
                     param.check(value)?;
                     out.insert(param.name.to_owned(), value.clone());
@@ -347,7 +425,7 @@ mod tests {
             Param::held("free", "", 0.0, 10.0),
         ];
         let read = |value: Value| Args::check(&params, value.as_object().unwrap());
-        let args = read(json!({"content": "x", "other": 1, "word": null})).unwrap();
+        let args = read(json!({"content": "x", "space": "s", "word": null})).unwrap();
         assert_eq!((args.number("share"), args.whole("count"), args.maybe_text("word")), (0.5, 3, None));
         for bad in [
             json!({}),
@@ -362,6 +440,21 @@ mod tests {
             assert_eq!(read(bad.clone()).unwrap_err().code, crate::Code::InvalidParams, "{bad}");
         }
         assert_eq!(read(json!({"content": "x", "free": 99})).unwrap().number("free"), 99.0);
+        for (given, near) in
+            [("contnet", "did you mean `content`"), ("shares", "`share`"), ("zzzzzzzzzz", "there are content, share")]
+        {
+            let problem = read(json!({"content": "x", given: 1})).unwrap_err();
+            assert!(problem.kind == "UNKNOWN_PARAMETER" && problem.message.contains(near), "{}", problem.message);
+        }
+        let params = [Param::whole("topK", "", 1, 10).also(&["limit"]), Param::flag("include_content", "")];
+        let read = |value: Value| Args::check(&params, value.as_object().unwrap());
+        for (given, count) in [(json!({"topK": 3}), 3), (json!({"top_k": 4}), 4), (json!({"limit": 5}), 5)] {
+            assert_eq!(read(given).unwrap().whole("topK"), count);
+        }
+        assert!(read(json!({"includeContent": true})).unwrap().flag("include_content"));
+        assert!(read(json!({"topK": 3, "top_k": 4})).unwrap_err().message.contains("are the same"));
+        assert_eq!((distance("kitten", "sitting"), distance("", "ab"), distance("ab", "ab")), (3, 2, 0));
+        let params = [Param::text("content", "").required(), Param::number("share", "", 0.0, 1.0).default(0.5)];
         assert_eq!(schema(&params)["required"], json!(["content"]));
         assert_eq!(schema(&params)["properties"]["share"]["default"], 0.5);
     }

@@ -58,7 +58,7 @@ pub(super) fn tools() -> Vec<Spec> {
                 Param::flag("include_history", "Whether to show earlier looks").default(false),
                 Param::ids("memory_ids", "Only these memories"),
                 Param::text("strategy", "Accepted for older programs"),
-                Param::id("goal_id", "Accepted for older programs: the north star is used"),
+                Param::id("goal_id", "The goal to measure by; the north star if not given"),
             ],
             output(&[
                 ("overall_drift", ANY),
@@ -144,7 +144,13 @@ pub(super) fn tools() -> Vec<Spec> {
             vec![
                 Param::whole("max_memories", "How many of the newest to look at", 1, 10_000).default(100),
                 Param::word("strategy", "Which to merge", &Strategy::WORDS).default("similarity"),
-                Param::number("min_similarity", "How alike they must be", 0.0, 1.0).default(0.85),
+                Param::number(
+                    "min_similarity",
+                    "How alike they must be. Other words for the same may be less alike, except at 1",
+                    0.0,
+                    1.0,
+                )
+                .default(0.85),
                 Param::flag("dry_run", "Whether only to show what would be merged").default(false),
                 Param::id("undo", "Takes back an earlier consolidation, by the id that it gave"),
             ],

@@ -30,9 +30,13 @@ pub(super) fn tools() -> Vec<Spec> {
                 "vertex_id",
                 "The memory that changes; without one, or for one that is not there, connectivity is left out",
             ),
-            Param::object("old_fingerprint", "The vectors before: {\"semantic\": {\"e1_semantic\": [..], ..}}")
-                .required(),
-            Param::object("new_fingerprint", "The vectors after, all thirteen").required(),
+            Param::object(
+                "old_fingerprint",
+                "Before: {\"memory_id\": ..}, {\"content\": ..}, or the vectors {\"semantic\": {\"e1_semantic\": [..], ..}}",
+            )
+            .also(&["old"])
+            .required(),
+            Param::object("new_fingerprint", "After: the same, all thirteen vectors").also(&["new"]).required(),
             Param::flag("include_diagnostics", "Whether to show how it was computed").default(false),
             Param::number("johari_threshold", "Where the line between the windows is", 0.35, 0.65).default(0.5),
         ],
@@ -88,10 +92,25 @@ fn fit(call: &Call<'_>, new: &Fingerprint) -> coherence::Coherence {
     coherence::coherence(connectivity, silhouette, coherence::steadiness(&neighbours))
 }
 
+/// The fingerprint of an argument: of a memory, of a text as if it were stored now, or as it is written.
+fn fingerprint(call: &mut Call<'_>, name: &str) -> Outcome<Fingerprint> {
+    let value = call.args.get(name).cloned().unwrap_or(Value::Null);
+    let text = |keys: &[&str]| keys.iter().find_map(|key| value.get(*key)).cloned();
+    if let Some(id) = text(&["memory_id", "memoryId", "fingerprintId"]) {
+        let id = id.as_str().and_then(|id| id.parse().ok());
+        let id = id.ok_or_else(|| Problem::params(format!("`memory_id` of `{name}` is a UUID")))?;
+        return call.space.fingerprint(id, call.now);
+    }
+    match text(&["content"]) {
+        None => wire::read(&value),
+        Some(Value::String(content)) if !content.trim().is_empty() => call.space.fingerprint_of(&content, call.now),
+        Some(_) => Err(Problem::params(format!("`content` of `{name}` is a text that is not empty"))),
+    }
+}
+
 fn compute_delta_sc(call: &mut Call<'_>) -> Outcome<Value> {
     let began = std::time::Instant::now();
-    let read = |name: &str| wire::read(call.args.get(name).unwrap_or(&Value::Null));
-    let (old, new) = (read("old_fingerprint")?, read("new_fingerprint")?);
+    let (old, new) = (fingerprint(call, "old_fingerprint")?, fingerprint(call, "new_fingerprint")?);
     let missing: Vec<&str> =
         (0..COUNT).filter(|&space| new.spaces[space].is_none()).map(|space| SPACES[space].id).collect();
     if !missing.is_empty() {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use switchboard_contextgraph::{Code, tools};
-use switchboard_guard::schema::Schema;
+use switchboard_policy::schema::Schema;
 use switchboard_sdk::Raw;
 
 use crate::support::{Memory, TOPICS};
@@ -37,6 +37,15 @@ fn arguments(tool: &str, memory: &Memory, ids: &[String]) -> Value {
             let (old, new) = (fingerprint(memory, &ids[0]), fingerprint(memory, &ids[1]));
             json!({"vertex_id": ids[1], "old_fingerprint": old, "new_fingerprint": new, "include_diagnostics": true})
         }
+        "get_memory" => json!({"memory_id": ids[0], "history": true}),
+        "list_memories" => json!({"limit": 3, "tags": []}),
+        "update_memory" => {
+            json!({"memory_id": ids[16], "content": "The football season ends with two matches in June"})
+        }
+        "forget_memory" => json!({"memory_id": ids[15]}),
+        "erase_memory" => json!({"memory_id": ids[17]}),
+        "relate_memories" => json!({"source": ids[0], "target": ids[1], "type": "supports"}),
+        "unrelate_memories" => json!({"source": ids[0], "target": ids[1], "type": "supports"}),
         _ => json!({}),
     }
 }
@@ -181,7 +190,7 @@ fn consolidation_merges_and_can_be_undone() {
         memory.store(text);
     }
     let first = memory.store("The meeting is on Friday at ten in room four");
-    let second = memory.store("The meeting is on Friday at ten in room four.");
+    let second = memory.store("The meeting is on Friday at ten in room 4");
     let tried = memory.call("trigger_consolidation", json!({"dry_run": true}));
     assert_eq!(tried["consolidation_result"]["status"], "candidates_found", "{tried:#}");
     assert_eq!(memory.call("get_memetic_status", json!({}))["fingerprintCount"], 8, "only tried");

@@ -105,7 +105,7 @@ fn a_key_makes_a_call_once() {
     assert_eq!(first.outcome, again.outcome);
     assert!(first.replayed.is_none() && again.replayed.is_some());
     assert_eq!(call("k1", "something else").outcome.unwrap_err().kind, "IDEMPOTENCY_CONFLICT");
-    assert_ne!(call("k2", "once").outcome, first.outcome);
+    assert_ne!(call("k2", "twice").outcome, first.outcome);
     assert_eq!(memory.call("get_memetic_status", json!({}))["fingerprintCount"], 2);
 }
 

@@ -31,7 +31,7 @@ async fn what_happens_is_told_in_order_with_numbers() {
     assert_eq!(asked["unsupported"], json!(["weather.*"]));
     let kept = client.call("store_memory", json!({"content": "The key is in the drawer"})).await;
     let kept = kept["result"]["structuredContent"].clone();
-    client.call("store_memory", json!({"content": "The key is in the drawer."})).await;
+    client.call("store_memory", json!({"content": "The key is really in the drawer"})).await;
     let merged = client.call("trigger_consolidation", json!({"min_similarity": 0.9})).await;
     let merged = merged["result"]["structuredContent"].clone();
     client.call("trigger_dream", json!({"force": true, "wait": true})).await;

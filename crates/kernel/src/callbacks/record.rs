@@ -42,7 +42,7 @@ impl Kernel {
             // One of the words that the server offered.
             CallbackType::Confirmation | CallbackType::Selection => {
                 let said: String = answer.said.as_text().unwrap_or_default().chars().take(MAX_ANSWER_CHARS).collect();
-                audit::with(noted, "answer", switchboard_guard::redact::printable(&said))
+                audit::with(noted, "answer", switchboard_policy::redact::printable(&said))
             }
             // What a person wrote may be a secret.
             _ => audit::with(noted, "answer_sha256", Digest::of(answer.said.as_bytes()).to_hex()),

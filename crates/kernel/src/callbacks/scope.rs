@@ -6,8 +6,6 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use switchboard_store::{Store, StoreError};
-
 use crate::kernel::Kernel;
 
 static NEXT_SCOPE: AtomicU64 = AtomicU64::new(1);
@@ -16,30 +14,12 @@ fn next_scope() -> u64 {
     NEXT_SCOPE.fetch_add(1, Ordering::Relaxed)
 }
 
-/// Open questions that are looked through for one kernel that died.
-const MAX_LEFT_OPEN: usize = 1_024;
-
 impl Kernel {
     /// A name for a question: hard to guess, and telling which kernel asks. With that kernel, it ends.
     pub(super) fn callback_name(&self) -> String {
         let random: String = switchboard_peer::random_token().chars().filter(|c| *c != '.').collect();
-        format!("{random}.{}", self.gate().audit.underway.instance())
+        format!("{random}.{}", self.gate().audit.open_calls().instance())
     }
-}
-
-/// Ends the questions that a kernel left open when it died: nobody waits for their answers.
-///
-/// # Errors
-/// The store does not answer.
-pub(crate) async fn end_questions_of(store: &Store, instance: &str) -> Result<usize, StoreError> {
-    let ending = format!(".{instance}");
-    let open = store.callbacks().pending(jiff::Timestamp::now(), MAX_LEFT_OPEN).await?;
-    let mut ended = 0;
-    for callback in open.iter().filter(|callback| callback.id.ends_with(&ending)) {
-        store.callbacks().close(&callback.id).await?;
-        ended += 1;
-    }
-    Ok(ended)
 }
 
 /// What names a call of a tool on the record, and at the gate.

@@ -1,8 +1,8 @@
 //! Definitions in the forms that clients of each era accept.
 
-use switchboard_guard::schema;
 use switchboard_protocol::Era;
 use switchboard_protocol::mcp::strict::{self, Item};
+use switchboard_validators::screen;
 use switchboard_wire::{Edit, Raw};
 
 use super::ListKind;
@@ -49,7 +49,7 @@ impl Forms {
         };
         let mut modern = strict::item(item, definition, Era::Modern).map_err(|unfit| unfit.to_string())?;
         let compiled = modern.raw.member(OUTPUT_SCHEMA).filter(|_| kind == ListKind::Tools);
-        let unusable = compiled.as_ref().and_then(|schema| schema::compiles(schema).err());
+        let unusable = compiled.as_ref().and_then(|schema| screen::compiles(schema).err());
         if let Some(why) = &unusable {
             modern.raw = without_output_schema(&modern.raw);
             modern.mended.push(format!("`{OUTPUT_SCHEMA}` cannot be compiled: {}", why.message));
@@ -62,7 +62,7 @@ impl Forms {
                 // It is compiled once where it is the same for both.
                 let verdict = match schema {
                     Some(schema) if Some(&schema) == compiled.as_ref() => unusable,
-                    Some(schema) => schema::compiles(&schema).err(),
+                    Some(schema) => screen::compiles(&schema).err(),
                     None => None,
                 };
                 if let Some(why) = verdict {

@@ -6,10 +6,11 @@
 
 use std::sync::Arc;
 
-use switchboard_guard::arguments::Dialing;
-use switchboard_guard::risk::{self, fallback};
+use switchboard_policy::risk::{self, fallback};
 use switchboard_protocol::mgp::TrustLevel;
 use switchboard_protocol::mgp::security::{Argument, ToolSecurity};
+use switchboard_validators::acting::Outlook;
+use switchboard_validators::arguments::Dialing;
 use switchboard_wire::Raw;
 
 use super::{Curated, ListKind, Source, template};
@@ -35,10 +36,12 @@ impl Source {
         let assessment = risk::assess(&security, name, &word, self.trust, self.mgp);
         // Below the usual trust nobody is bothered with questions about hosts.
         let dialing = Dialing::of(&security, self.dialer, self.trust >= TrustLevel::Standard);
+        let outlook = Outlook::of(&security, name, &assessment, &word, self.trust);
         // What the schema says of the arguments has been weighed.
         security.arguments = Vec::new();
         ToolPolicy::new(security, assessment)
             .with_dialing(dialing)
+            .with_outlook(outlook)
             .with_schema(definition.member("inputSchema"))
             .with_definition(ListKind::Tools, definition.clone())
             .with_longest_input(super::longest_input(definition))

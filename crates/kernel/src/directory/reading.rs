@@ -10,7 +10,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use switchboard_guard::percent;
+use switchboard_validators::percent;
 use unicode_normalization::UnicodeNormalization as _;
 
 use super::judge::Plain;

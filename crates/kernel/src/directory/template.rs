@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use switchboard_guard::percent;
+use switchboard_validators::percent;
 
 /// What stands for the variables of a template, in one way to read an address.
 pub(super) type Variables = Vec<(String, String)>;

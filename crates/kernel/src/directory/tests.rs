@@ -91,8 +91,8 @@ fn look_alikes_and_bad_names_are_hidden_with_a_reason() {
 
 #[test]
 fn the_operator_says_how_code_is_judged() {
-    use switchboard_guard::arguments::{NoWorld, check};
-    use switchboard_guard::code::Level;
+    use switchboard_validators::arguments::{NoWorld, check};
+    use switchboard_validators::code::Level;
     let verdict = |level: Option<Level>| {
         let mut source = source("py", &["run_python"], &[]);
         let code_levels = level.into_iter().map(|level| ("run_python".to_owned(), level)).collect();

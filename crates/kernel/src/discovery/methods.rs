@@ -393,7 +393,7 @@ impl Kernel {
     async fn note_sought(&self, context: &Context, method: &str, query: &str, found: &[String]) {
         let event =
             audit::event_of(audit::event::TOOLS_SOUGHT, audit::principal(&context.session), audit::result::SUCCESS);
-        let query = switchboard_guard::redact::value(&Raw::string(query));
+        let query = switchboard_policy::redact::value(&Raw::string(query));
         let event = audit::with(audit::with(event, "method", method), "query", query);
         self.gate().audit.note(audit::with(event, "found", found.join(", "))).await;
     }

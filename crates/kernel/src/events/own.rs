@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use switchboard_audit::AuditSink;
 use switchboard_bus::{Audience, Event};
 use switchboard_protocol::mgp::event::Severity;
 use switchboard_store::AuditEvent;
 use switchboard_wire::{Limits, Raw};
 
+use super::Events;
 use crate::gate::audit::{event, result};
-use crate::kernel::Kernel;
 
 /// The channels on which the kernel itself tells of something.
 pub(super) const CHANNELS: [&str; 22] = [
@@ -80,16 +81,17 @@ fn audience_of(channel: &str, event: &AuditEvent) -> Audience {
     }
 }
 
-impl Kernel {
-    /// Tells of an event that is put on record, if anybody wants to hear of any.
-    pub(crate) fn tell_on_bus(&self, event: &AuditEvent) {
-        if !self.events().are_wanted() {
-            return;
-        }
+impl AuditSink for Events {
+    fn is_listening(&self) -> bool {
+        self.are_wanted()
+    }
+
+    /// Tells of an event that is put on record.
+    fn emit(&self, event: &AuditEvent) {
         let (channel, severity) = channel_of(&event.event_type, &event.result);
         let Ok(data) = Raw::parse(event.canonical(), &Limits::default()) else { return };
-        self.events().publish(Event {
-            id: self.events().new_id(),
+        self.publish(Event {
+            id: self.new_id(),
             channel: channel.into(),
             server: event.target.server_id.as_deref().map(Arc::from),
             via: None,

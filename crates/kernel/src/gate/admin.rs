@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use switchboard_guard::permission::Scope;
-use switchboard_guard::scope::missing_scopes;
 use switchboard_peer::{Context, Reply};
+use switchboard_policy::permission::Scope;
+use switchboard_policy::scope::missing_scopes;
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::access::{
     self, AccessEntries, AccessEntry, AccessGrantParams, AccessQueryParams, AccessQueryResult, AccessRevokeParams,

@@ -8,9 +8,9 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use switchboard_guard::access::ChainFault;
-use switchboard_guard::permission::Scope;
 use switchboard_peer::{Context, Session};
+use switchboard_policy::access::ChainFault;
+use switchboard_policy::permission::Scope;
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::DefaultPolicy;
 use switchboard_protocol::mgp::metadata::{Delegation, Metadata};

@@ -4,8 +4,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use switchboard_guard::permission::Scope;
 use switchboard_peer::client::Target;
+use switchboard_policy::permission::Scope;
 
 use crate::server::Server;
 

@@ -12,14 +12,12 @@ mod notice;
 mod question;
 mod recheck;
 mod token;
-
-use std::time::Duration;
+mod watcher;
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
-use switchboard_guard::arguments::Violation;
-use switchboard_guard::risk::ConfirmReason;
 use switchboard_peer::{Context, Reply};
+use switchboard_policy::risk::ConfirmReason;
 use switchboard_protocol::Era;
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::{Confirmation, ConfirmationRequest, Extension};
@@ -28,6 +26,7 @@ use switchboard_store::{
     Approval, ApprovalState, Approvals, Claimed, Decision, Digest, Refusal, Reuse, StoreError, Ticket, Verdict,
     canonical,
 };
+use switchboard_validators::arguments::Violation;
 use switchboard_wire::{Edit, Raw};
 use tokio::time::Instant;
 
@@ -38,13 +37,12 @@ use crate::kernel::Kernel;
 pub(crate) use desk::Desk;
 use elicitation::{ask_by_elicitation, read_elicitation};
 use question::{Question, message};
+pub(crate) use watcher::ApprovalWatcher;
 
 /// How long a question may be answered: tokens live no longer (proposal 6).
 const LIFE: SignedDuration = SignedDuration::from_mins(5);
 /// How long a yes for the session or for always is good.
 const SESSION_YES: SignedDuration = SignedDuration::from_hours(12);
-/// How often a waiting call looks whether the operator has answered.
-const LOOK: Duration = Duration::from_millis(250);
 /// Questions that may be open in this process, and calls that may be remembered in the middle.
 const MAX_OPEN_QUESTIONS: usize = 1_024;
 /// Questions of one principal that may be open: nobody shall fill the queue for all.
@@ -261,6 +259,8 @@ impl Kernel {
         let mut asking = std::pin::pin!(self.ask_the_user(question, way));
         let mut refused = std::pin::pin!(self.until_refused(question.attempt));
         let mut asked = false;
+        let watched = self.gate().approvals_watched.watch(&question.id);
+        let mut late = false;
         loop {
             tokio::select! {
                 refusal = &mut refused => {
@@ -282,7 +282,9 @@ impl Kernel {
                     notice.again(deadline.saturating_duration_since(Instant::now()));
                     continue;
                 }
-                () = tokio::time::sleep(LOOK) => {}
+                () = watched.changed() => {}
+                () = tokio::time::sleep_until(deadline) => late = true,
+                () = self.closing().cancelled() => late = true,
                 () = context.cancel.cancelled() => {
                     let _ = question.approvals.withdraw(&question.id, "caller", self.gate().granted.time()).await;
                     return Err(Fault::new(FaultKind::Cancelled, "the call was cancelled"));
@@ -292,11 +294,8 @@ impl Kernel {
             if let Some(approval) = approval.filter(|approval| approval.state != ApprovalState::Pending) {
                 return Ok(Waited::Decided(Box::new(approval)));
             }
-            if Instant::now() >= deadline {
-                return Ok(Waited::TimedOut(way));
-            }
-            if self.closing().is_cancelled() {
-                return Ok(Waited::TimedOut(None));
+            if late {
+                return Ok(Waited::TimedOut(way.filter(|_| !self.closing().is_cancelled())));
             }
         }
     }

@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use jiff::SignedDuration;
 use parking_lot::Mutex;
-use switchboard_guard::arguments::{Dialer, Violation};
-use switchboard_guard::network;
 use switchboard_peer::client::Target;
 use switchboard_protocol::mgp::TrustLevel;
 use switchboard_store::{Claim, Claimed, Decision, Digest, Held, Reuse, Store, StoreError, Ticket, Verdict};
+use switchboard_validators::arguments::{Dialer, Violation};
+use switchboard_validators::network;
 
 use super::{Attempt, Subject};
 use crate::kernel::Kernel;

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use switchboard_guard::Finding;
-use switchboard_guard::arguments::{self, OwnFiles, Violation};
-use switchboard_guard::permission::Scope;
 use switchboard_peer::client::Target;
+use switchboard_policy::Finding;
+use switchboard_policy::permission::Scope;
 use switchboard_protocol::mgp::Risk;
+use switchboard_validators::arguments::{self, OwnFiles, Violation};
 
 use super::Attempt;
 use crate::server::Server;

@@ -19,10 +19,10 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use serde_json::value::RawValue;
-use switchboard_guard::Finding;
-use switchboard_guard::screen::Screening;
+use switchboard_policy::Finding;
 use switchboard_protocol::mgp::TrustLevel;
 use switchboard_store::{Digest, Observation, Pin, PinState, Store, StoreError};
+use switchboard_validators::screen::Screening;
 use switchboard_wire::{Object, Raw};
 
 use super::audit::{self, event, result};

@@ -3,14 +3,15 @@
 use std::sync::{Arc, OnceLock};
 
 use switchboard_flow::latency::Durations;
-use switchboard_guard::arguments::{Checks, Dialing};
-use switchboard_guard::code::Level;
-use switchboard_guard::permission;
-use switchboard_guard::risk::Assessment;
-use switchboard_guard::schema::Schema;
+use switchboard_policy::permission;
+use switchboard_policy::risk::Assessment;
+use switchboard_policy::schema::Schema;
 use switchboard_protocol::mgp::DefaultPolicy;
 use switchboard_protocol::mgp::security::ToolSecurity;
 use switchboard_store::Digest;
+use switchboard_validators::acting::Outlook;
+use switchboard_validators::arguments::{Checks, Dialing};
+use switchboard_validators::code::Level;
 use switchboard_wire::Raw;
 
 use super::bases::Bases;
@@ -42,6 +43,8 @@ pub struct ToolPolicy {
     pub security: ToolSecurity,
     /// The checks of its arguments, while no grant narrows them.
     pub checks: Arc<Checks>,
+    /// How its calls are looked at for values that act, where they are.
+    outlook: Option<Outlook>,
     code_level: Option<Level>,
     /// Who dials the addresses in its arguments.
     dialing: Dialing,
@@ -68,6 +71,7 @@ impl ToolPolicy {
             assessment,
             security,
             checks,
+            outlook: None,
             code_level: None,
             dialing: Dialing::default(),
             text_arguments: Vec::new(),
@@ -84,7 +88,7 @@ impl ToolPolicy {
 
     /// Whether a person may be asked about its calls.
     pub(crate) fn may_ask(&self) -> bool {
-        self.assessment.confirm.is_some() || !self.checks.is_empty()
+        self.assessment.confirm.is_some() || !self.checks.is_empty() || self.outlook.is_some()
     }
 
     /// Whether nothing about it is guarded: nobody is asked, nothing is checked, no right of its own is needed.
@@ -97,6 +101,17 @@ impl ToolPolicy {
     pub fn with_dialing(self, dialing: Dialing) -> Self {
         let checks = Arc::new(self.checks.as_ref().clone().with_dialing(dialing));
         Self { dialing, checks, ..self }
+    }
+
+    /// The same with how its calls are looked at for values that act.
+    #[must_use]
+    pub fn with_outlook(self, outlook: Option<Outlook>) -> Self {
+        Self { outlook, ..self }
+    }
+
+    /// How its calls are looked at for values that act, where they are.
+    pub(super) const fn outlook(&self) -> Option<&Outlook> {
+        self.outlook.as_ref()
     }
 
     /// The same with the level of code safety that the operator says.

@@ -9,8 +9,8 @@ use std::sync::{Arc, LazyLock};
 use jiff::Timestamp;
 use memchr::memmem::Finder;
 use switchboard_flow::latency::Durations;
-use switchboard_guard::risk::Effect;
 use switchboard_peer::Reply;
+use switchboard_policy::risk::Effect;
 use switchboard_protocol::fault::Fault;
 use switchboard_protocol::mgp::ApprovalPolicy;
 use switchboard_store::{AuditEvent, Digest};
@@ -107,7 +107,7 @@ impl Kernel {
         let size = arguments.as_bytes().len();
         if size <= MOST_ARGUMENTS {
             let runs = |key: &str| attempt.policy.checks.carries(key);
-            details.insert("arguments", switchboard_guard::redact::value_of(arguments, runs));
+            details.insert("arguments", switchboard_policy::redact::value_of(arguments, runs));
         } else {
             details.insert("arguments_omitted_bytes", size);
         }
@@ -127,8 +127,8 @@ impl Kernel {
             }
             return Ok(begun(outcome, None));
         }
-        let call = audit.underway.number();
-        outcome.details.insert(audit::CALL, audit.underway.name(call));
+        let call = audit.open_calls().number();
+        outcome.details.insert(audit::CALL, audit.open_calls().name(call));
         // From here on: an intent that was written has an end, even if its caller does not wait for the writing.
         let mut permit = begun(outcome, Some(call));
         let written = match &permit.0 {
@@ -213,7 +213,7 @@ impl Kernel {
         let Some(call) = call.filter(|_| synced) else { return audit.settle(event, call).await };
         if !audit.keeps() {
             let _ = audit.record(event).await;
-            return audit.underway.end([call]);
+            return audit.open_calls().end([call]);
         }
         // In a task of its own: a caller that goes away now does not take the outcome along.
         let kernel = self.clone();

@@ -5,11 +5,12 @@
 
 use std::sync::Arc;
 
-use switchboard_guard::risk::ConfirmReason;
 use switchboard_peer::{Context, Reply};
+use switchboard_policy::risk::ConfirmReason;
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::metadata::Metadata;
 use switchboard_store::Digest;
+use switchboard_validators::arguments::{self, Violation};
 use switchboard_wire::{Edit, Id, Object, Raw, Refusal, Request};
 
 use super::passage::Subject;
@@ -174,12 +175,12 @@ impl<'a> Asking<'a> {
         is_listed: bool,
         request: &Request,
     ) -> Result<Self, Fault> {
-        let sent = completed(request.params.as_ref(), |_, _| true)?;
-        // Under the limits of grants, text is no place, and neither is a value that nobody has begun to write.
-        let counts = |name: &str, value: &Raw| {
-            !policy.text_arguments().iter().any(|text| text == name)
-                && value.as_text().is_none_or(|text| !text.is_empty())
-        };
+        // What nobody has begun to write is neither a command nor a place.
+        let is_begun = |value: &Raw| value.as_text().is_none_or(|text| !text.is_empty());
+        let sent = completed(request.params.as_ref(), |_, value| is_begun(value))?;
+        // Under the limits of grants, text is no place either.
+        let counts =
+            |name: &str, value: &Raw| !policy.text_arguments().iter().any(|text| text == name) && is_begun(value);
         let reference = request.params.as_ref().and_then(|params| params.member("ref")?.member("type")?.as_text());
         let within = if reference.as_deref() != Some("ref/resource") {
             completed(request.params.as_ref(), counts)?.finish()
@@ -191,8 +192,12 @@ impl<'a> Asking<'a> {
             let chosen_first = made_of(names.1, |name| chosen(params, name).or_else(|| typed(params, name)));
             let mut addresses = vec![Raw::string(&written_first), Raw::string(&chosen_first)];
             addresses.dedup();
-            // What the template has no place for counts by itself.
             let variables = variables_of(names.1);
+            let written = |name: &String| [typed(params, name), chosen(params, name)].into_iter().flatten();
+            if !variables.iter().flat_map(written).any(|text| !text.is_empty()) {
+                addresses.clear();
+            }
+            // What the template has no place for counts by itself.
             let has_no_place =
                 |name: &str, value: &Raw| value.as_text().is_none() || !variables.iter().any(|own| own == name);
             let counts = |name: &str, value: &Raw| counts(name, value) && has_no_place(name, value);
@@ -238,6 +243,11 @@ impl<'a> Asking<'a> {
             Admission::Answer(Reply { outcome: Err(error), .. }) => Err(Fault::upstream("", false, error)),
             Admission::Answer(_) => Err(Fault::new(FaultKind::ConfirmationRequired, "a person has to agree to this")),
         }
+    }
+
+    /// What the client hears where nobody saw how it ended: the same as of a tool that changes something.
+    pub(crate) fn told_of_unknown(&self, fault: Fault) -> Fault {
+        crate::kernel::told_of_unknown(self.server, self.policy, &self.metadata, fault)
     }
 
     /// Whether a person may have been asked about it, which takes a while.
@@ -328,7 +338,13 @@ impl Attempt<'_> {
         if assessment.easing.is_none() || self.unknown_beside().is_some() {
             return assessment.confirm;
         }
-        assessment.asks_about(security, &self.arguments())
+        assessment.asks_about(security, &self.arguments(), arguments::only_reads)
+    }
+
+    /// What of it acts though nothing about its tool says so: a person is asked.
+    pub(super) fn acting(&self) -> Option<Violation> {
+        let outlook = self.policy.outlook().filter(|_| self.subject == Subject::Tool)?;
+        outlook.question(self.policy.text_arguments(), &self.arguments())
     }
 
     /// All that the server would act upon: what a person agrees to, and what is put on record.

@@ -6,11 +6,11 @@
 //! with the usual trust are searched only where a first look finds something.
 
 use serde_json::{Value, json};
-use switchboard_guard::screen;
 use switchboard_peer::Reply;
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::TrustLevel;
 use switchboard_store::AuditEvent;
+use switchboard_validators::screen;
 use switchboard_wire::{Edit, Kind, Object, Raw};
 
 use crate::kernel::Kernel;

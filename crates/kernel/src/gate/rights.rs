@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use switchboard_guard::access::Access;
-use switchboard_guard::permission::{self, Standing};
 use switchboard_peer::Session;
+use switchboard_policy::access::Access;
+use switchboard_policy::permission::{self, Standing};
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::{ApprovalPolicy, DefaultPolicy};
 

@@ -4,9 +4,9 @@
 //! else is spent on it. Servers' schemas are not always true, so the operator can switch this off, for all tools or
 //! for one.
 
-use switchboard_guard::Finding;
-use switchboard_guard::schema::Mismatch;
 use switchboard_peer::Reply;
+use switchboard_policy::Finding;
+use switchboard_policy::schema::Mismatch;
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::envelope::{Rejection, RejectionCode};
 use switchboard_wire::{Edit, Raw};

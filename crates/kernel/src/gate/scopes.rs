@@ -11,8 +11,8 @@ use std::time::Duration;
 use http::{HeaderMap, HeaderValue};
 use jiff::SignedDuration;
 use memchr::memmem::Finder;
-use switchboard_guard::scope::missing_scopes;
 use switchboard_peer::{Context, Reply};
+use switchboard_policy::scope::missing_scopes;
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::EXTENSION_ID;
 use switchboard_protocol::proposals::{
@@ -276,7 +276,7 @@ impl Kernel {
         let mut event = audit::event_of(event::SCOPES_NEGOTIATED, audit::principal(&context.session), outcome);
         if let Some(why) = &asked.justification {
             let why: String = why.chars().take(1_000).collect();
-            event = audit::with(event, "justification", switchboard_guard::redact::value(&Raw::string(&why)));
+            event = audit::with(event, "justification", switchboard_policy::redact::value(&Raw::string(&why)));
         }
         let event = audit::with(event, "granted_scopes", granted.clone());
         self.gate().audit.note(audit::with(event, "denied_scopes", denied.clone())).await;

@@ -1,60 +1,18 @@
-//! Names of requests, by which their events are found.
-//!
-//! A call of a tool carries its trace with it. What else is done for a request runs [`within`] the trace of that request,
-//! so that every event that is made meanwhile belongs to it. What the kernel does by itself has a trace of its own.
+//! Which trace a request has: the caller's own, or a new one.
 
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, LazyLock};
-
-use jiff::Timestamp;
+use switchboard_audit::trace;
 use switchboard_protocol::mgp::metadata::{Metadata, usable_trace_id};
-use switchboard_store::Digest;
 use switchboard_wire::Raw;
-
-tokio::task_local! {
-    /// The trace of the request that is being answered.
-    static CURRENT: Arc<str>;
-}
 
 /// Does something for a request: events that are made meanwhile have its trace. `asked` are the parameters of a method, or
 /// the arguments of a tool, of the kernel's own; some name the trace there (MGP 16.6).
 pub(crate) async fn within<W: Future>(metadata: &Metadata, asked: Option<&Raw>, work: W) -> W::Output {
     let named = |key: &str| asked?.member(key)?.as_text().filter(|id| usable_trace_id(id));
     let told = metadata.trace_id().or_else(|| named("task_trace_id")).or_else(|| named("trace_id"));
-    CURRENT.scope(told.unwrap_or_else(new_trace).into(), work).await
-}
-
-/// The trace of the request that is being answered, or a new one.
-pub(crate) fn current() -> String {
-    CURRENT.try_with(|trace| trace.as_ref().to_owned()).unwrap_or_else(|_| new_trace())
+    trace::within(told, work).await
 }
 
 /// What ties the events of one call together: the caller's own trace, or a new one.
 pub(crate) fn trace_of(metadata: &Metadata) -> String {
-    metadata.trace_id().unwrap_or_else(new_trace)
-}
-
-/// A trace id in the form of W3C: 32 hexadecimal digits. Those made one after the other are neighbours, so that an
-/// index over them grows at its end. It need not be hard to guess.
-fn new_trace() -> String {
-    static PROCESS: LazyLock<String> = LazyLock::new(|| {
-        let token = switchboard_peer::random_token();
-        Digest::of(token.as_bytes()).to_string().chars().take(12).collect()
-    });
-    static COUNT: AtomicU32 = AtomicU32::new(0);
-    let count = u64::from(COUNT.fetch_add(1, Ordering::Relaxed));
-    // A negative time is before 1970: whatever digits that gives are as good as others.
-    let millis = Timestamp::now().as_millisecond().cast_unsigned();
-    let mut trace = String::with_capacity(32);
-    push_hex(&mut trace, millis, 12);
-    push_hex(&mut trace, count, 8);
-    trace.push_str(&PROCESS);
-    trace
-}
-
-/// Writes the last digits of a number: each call has one, and formatting costs ten times as much.
-fn push_hex(text: &mut String, number: u64, digits: u32) {
-    for place in (0..digits).rev() {
-        text.push(char::from(b"0123456789abcdef"[usize::from((number >> (4 * place)) as u8 & 0xf)]));
-    }
+    metadata.trace_id().unwrap_or_else(trace::new_trace)
 }

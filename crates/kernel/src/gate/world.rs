@@ -5,9 +5,9 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use switchboard_guard::Finding;
-use switchboard_guard::arguments::{self, Checks, Violation, World};
-use switchboard_guard::shell::Understood;
+use switchboard_policy::Finding;
+use switchboard_validators::arguments::{self, Checks, Violation, World};
+use switchboard_validators::shell::Understood;
 use switchboard_wire::Raw;
 
 use super::dialed::Hosts;

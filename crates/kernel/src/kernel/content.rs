@@ -59,7 +59,8 @@ impl Kernel {
             at = now.clone();
         }
         let params = rename(&request, &name, &route.original, "name")?;
-        let reply = self.read_on(context, &at, plain(request, params), permit).await?;
+        let outcome = self.read_on(context, &at, plain(request, params), permit).await;
+        let reply = outcome.map_err(|fault| asking.told_of_unknown(fault))?;
         asking.remember(self, &reply);
         self.note_mentions(context, &view, &server, &reply);
         Ok(reply)
@@ -102,7 +103,8 @@ impl Kernel {
             at = now.server;
         }
         let params = rename(&request, &uri, &original, "uri")?;
-        let mut reply = self.read_on(context, &at, plain(request, params), permit).await?;
+        let outcome = self.read_on(context, &at, plain(request, params), permit).await;
+        let mut reply = outcome.map_err(|fault| asking.told_of_unknown(fault))?;
         asking.remember(self, &reply);
         if original.starts_with(SCHEME) && reply.outcome.is_ok() {
             self.apps().opened(&context.session, at.id());

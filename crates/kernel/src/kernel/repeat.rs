@@ -8,8 +8,8 @@ use std::error::Error as _;
 use std::time::Duration;
 
 use switchboard_flow::retry::{Decision, Failure, Repeating, Spacing, decide};
-use switchboard_guard::risk::Effect;
 use switchboard_peer::{CallError, Context, Reply};
+use switchboard_policy::risk::Effect;
 use switchboard_protocol::fault::{Fault, FaultKind, RetryAdvice};
 use switchboard_protocol::mcp::method;
 use switchboard_protocol::mgp::{Metadata, TrustLevel};

@@ -5,12 +5,12 @@
 //! which a person may have accepted, before that of its manifest.
 
 use switchboard_flow::latency::Durations;
-use switchboard_guard::screen;
 use switchboard_protocol::proposals::Consequence;
 use switchboard_protocol::proposals::manifest::declared::Operational;
 use switchboard_protocol::proposals::manifest::{
     Cost, CostCategory, LatencyBasis, ManifestNames, ManifestTool, Quota, RateLimits,
 };
+use switchboard_validators::screen;
 use switchboard_wire::Raw;
 
 use crate::gate::ToolPolicy;
@@ -143,7 +143,7 @@ fn harmless(said: Operational) -> Operational {
 mod tests {
     use std::time::Duration;
 
-    use switchboard_guard::risk;
+    use switchboard_policy::risk;
     use switchboard_protocol::mgp::TrustLevel;
     use switchboard_protocol::mgp::security::ToolSecurity;
     use switchboard_protocol::proposals::manifest::LatencyClass;

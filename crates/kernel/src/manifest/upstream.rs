@@ -9,12 +9,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use switchboard_guard::screen;
 use switchboard_peer::Call;
 use switchboard_protocol::Era;
 use switchboard_protocol::mcp::method;
 use switchboard_protocol::proposals::manifest::declared::DeclaredManifest;
 use switchboard_protocol::proposals::{self, Proposal};
+use switchboard_validators::screen;
 use switchboard_wire::{Edit, Limits, Raw};
 use tokio::time::Instant;
 

@@ -7,11 +7,11 @@
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use switchboard_guard::code::{self, Language, Level, MAX_BYTES, STRICT_IMPORTS};
 use switchboard_peer::{Context, Session};
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::method;
 use switchboard_store::Digest;
+use switchboard_validators::code::{self, Language, Level, MAX_BYTES, STRICT_IMPORTS};
 use switchboard_wire::Raw;
 
 use super::approval::{Agreed, Wish, how_to_go_on};

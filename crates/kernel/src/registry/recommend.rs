@@ -120,7 +120,7 @@ impl Kernel {
         found.truncate(asked.max_results.unwrap_or(USUAL).clamp(1, MOST));
         let event =
             audit::event_of(audit::event::TOOLS_SOUGHT, audit::principal(&context.session), audit::result::SUCCESS);
-        let query = switchboard_guard::redact::value(&Raw::string(&needed));
+        let query = switchboard_policy::redact::value(&Raw::string(&needed));
         let event = audit::with(audit::with(event, "method", RECOMMEND_SERVERS), "query", query);
         let names: Vec<&str> = found.iter().filter_map(|found| found.told["server_name"].as_str()).collect();
         self.gate().audit.note(audit::with(event, "found", names.join(", "))).await;

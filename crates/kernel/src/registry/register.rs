@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use switchboard_guard::permission::Decision;
 use switchboard_peer::{Context, Session};
+use switchboard_policy::permission::Decision;
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::{TrustLevel, method};
 use switchboard_store::{AccessSelector, Actor, Permission, StoreError};
@@ -390,7 +390,7 @@ fn told(registration: &Registration) -> Value {
     match &registration.run {
         Run::Command(words) => {
             let words: Vec<Raw> = words.iter().map(|word| Raw::string(word)).collect();
-            switchboard_guard::redact::value(&Raw::array(&words))
+            switchboard_policy::redact::value(&Raw::array(&words))
         }
         Run::Code { language, .. } => format!("code in {language}").into(),
     }

@@ -5,9 +5,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use switchboard_guard::permission::{self, Granted, Missing, Standing, Why};
 use switchboard_peer::Call;
 use switchboard_peer::client::Target;
+use switchboard_policy::permission::{self, Granted, Missing, Standing, Why};
 use switchboard_protocol::mgp::permission::PermissionNames;
 use switchboard_protocol::mgp::{ApprovalPolicy, Extension};
 use switchboard_store::{PermissionDecision, ServerPermission};

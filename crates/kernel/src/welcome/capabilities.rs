@@ -6,7 +6,7 @@
 //! for itself; what it says beside the specification passes unless it gives orders to the model.
 
 use serde_json::Value;
-use switchboard_guard::screen;
+use switchboard_validators::screen;
 use switchboard_wire::{Edit, Kind, Object, Raw};
 
 /// The capabilities that MCP defines, in all revisions, and the members of each.

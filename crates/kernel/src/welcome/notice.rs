@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
-use switchboard_guard::screen::{self, Screening};
+use switchboard_validators::screen::{self, Screening};
 use switchboard_wire::{Edit, Raw};
 
 use crate::gate::pins::{INSTRUCTIONS, Quarantine, accept_command};

@@ -1,6 +1,7 @@
 //! The gate: what it refuses, whom it asks, and what it puts on record.
 #![allow(clippy::unwrap_used, reason = "a test that finds nothing to unwrap has failed")]
 
+mod acting;
 mod answers_for;
 mod apps;
 mod audit;

@@ -8,10 +8,11 @@ use std::net::IpAddr;
 
 use serde_json::{Map, Value, json};
 use switchboard_config::load;
-use switchboard_guard::code::{self, Language, Level};
-use switchboard_guard::screen::{self, Layer, Screening};
-use switchboard_guard::shell::Understood;
-use switchboard_guard::{Finding, Verdict, arguments, network, path, shell};
+use switchboard_policy::{Finding, Verdict, path};
+use switchboard_validators::code::{self, Language, Level};
+use switchboard_validators::screen::{self, Layer, Screening};
+use switchboard_validators::shell::Understood;
+use switchboard_validators::{arguments, network, shell};
 use switchboard_wire::{Limits, Raw};
 
 use crate::arguments::{Check, CheckKind, Common};

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use switchboard_config::{ApprovalPolicy, Loaded};
-use switchboard_guard::redact;
 use switchboard_kernel::{Office, names};
+use switchboard_policy::redact;
 
 use super::token::Life;
 use crate::arguments::Common;

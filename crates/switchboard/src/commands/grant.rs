@@ -5,7 +5,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
-use switchboard_guard::permission::{Scope, name};
+use switchboard_policy::permission::{Scope, name};
 use switchboard_store::{AccessEntry, Permission, PermissionDecision};
 use switchboard_wire::{Limits, Raw};
 

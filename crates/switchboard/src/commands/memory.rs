@@ -1,16 +1,18 @@
 //! `switchboard memory`: the memory alone, for one client or over HTTP; and taking a space along.
 
+mod living;
+
 use std::io::{BufRead as _, Write as _};
 
 use serde_json::json;
-use switchboard_contextgraph::server::Caller;
+use switchboard_contextgraph::server::{Caller, Shown};
 use switchboard_contextgraph::{MemoryServer, Problem};
 use switchboard_kernel::OWNER;
 use switchboard_sdk::HttpOptions;
 use tokio_util::sync::CancellationToken;
 
 use crate::Outcome;
-use crate::arguments::{Common, Memory, MemoryCommand, Serve};
+use crate::arguments::{Common, Memory, MemoryCommand, MemoryTools, Serve};
 use crate::failure::{Failure, chain};
 use crate::screen::{self, note, out};
 use crate::signals::Signals;
@@ -26,11 +28,26 @@ pub(crate) async fn run(common: &Common, options: &Memory) -> Outcome {
         behaviour.sharing = memory::principals(&loaded);
     }
     behaviour.dreams &= !options.no_dreams;
+    if options.tools == MemoryTools::Everyday {
+        behaviour.shown = Shown::Everyday;
+    }
     let server = MemoryServer::new(behaviour).map_err(|error| Failure::failed(chain(&error)))?;
     match &options.command {
         Some(command) => {
             let (server, common_json) = (server.clone(), common.json);
             let outcome = match command {
+                command if !command.makes_spaces() && is_unknown(&server, options)? => {
+                    let names = server.spaces().map_err(|problem| refused(&problem))?;
+                    let space = options.space.as_deref().unwrap_or_default();
+                    Err(Failure::usage(format!("there is no space {space:?}; there are {}", names.join(", "))))
+                }
+                MemoryCommand::List(listed) => living::list(&server, listed, common_json),
+                MemoryCommand::Show { id } => living::show(&server, id, common_json),
+                MemoryCommand::Search(search) => living::search(&server, search, common_json),
+                MemoryCommand::Edit(edit) => living::edit(&server, edit, common_json),
+                MemoryCommand::Forget { ids, restore } => living::forget(&server, ids, *restore, common_json),
+                MemoryCommand::Erase { ids, yes } => living::erase(&server, ids, *yes, common_json),
+                MemoryCommand::Stats => living::stats(&server, common_json),
                 MemoryCommand::Export => export(&server),
                 MemoryCommand::Import => import(&server, common_json),
                 MemoryCommand::Spaces => spaces(&server, common_json),
@@ -125,6 +142,19 @@ fn refused(problem: &Problem) -> Failure {
 /// Whoever runs a command is the owner of this machine's memory.
 fn operator() -> Caller {
     Caller { principal: OWNER.to_owned(), ..Caller::default() }
+}
+
+/// Whether a space was named that is not there: who only reads does not make it.
+fn is_unknown(server: &MemoryServer, options: &Memory) -> Result<bool, Failure> {
+    let Some(space) = &options.space else { return Ok(false) };
+    Ok(!server.spaces().map_err(|problem| refused(&problem))?.contains(space))
+}
+
+impl MemoryCommand {
+    /// Whether a space that is not there is made for it.
+    const fn makes_spaces(&self) -> bool {
+        matches!(self, Self::Import | Self::Spaces)
+    }
 }
 
 fn spaces(server: &MemoryServer, as_json: bool) -> Outcome {

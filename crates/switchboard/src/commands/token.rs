@@ -12,6 +12,7 @@ use crate::Outcome;
 use crate::arguments::{Common, TokenCommand, TokenCreate};
 use crate::commands::desk;
 use crate::failure::Failure;
+use crate::identity::book::SETTLED;
 use crate::ledger;
 use crate::screen::{self, out, plain, table};
 use crate::setup;
@@ -30,6 +31,10 @@ pub(crate) async fn run(common: &Common, command: &TokenCommand) -> Outcome {
     };
     // What was acknowledged is durable already.
     let _ = store.close().await;
+    if outcome.is_ok() && !matches!(command, TokenCommand::List) {
+        // A `serve` that runs has looked by then: who goes on after this command finds what it says.
+        tokio::time::sleep(SETTLED).await;
+    }
     outcome
 }
 
@@ -119,7 +124,10 @@ async fn revoke(common: &Common, store: &Store, name: &str, now: Timestamp) -> O
     if common.json {
         screen::json(&describe(&token, now));
     } else {
-        out(format_args!("revoked {}; a running `switchboard serve` refuses it within a second", token.name));
+        out(format_args!(
+            "revoked {}; a `switchboard serve` that runs refuses it when this command has ended",
+            token.name
+        ));
     }
     Ok(())
 }

@@ -22,6 +22,8 @@ use crate::failure::{Failure, chain};
 
 /// How often the store is asked for changes.
 pub(crate) const LOOK: Duration = Duration::from_millis(500);
+/// After this long, what was issued or revoked elsewhere is known here.
+pub(crate) const SETTLED: Duration = Duration::from_millis(700);
 /// How long tokens are believed in without asking.
 const BLIND: Duration = Duration::from_secs(30);
 /// How often the time of the last use is written down. The first use of a token is written at the next look: that it was

@@ -90,7 +90,7 @@ fn a_space_can_be_taken_along_and_changes_taken_back() {
     let undone = home.run(&["memory", "undo", changed["undo"].as_str().unwrap(), "--space", "trip"]).ok();
     assert!(undone.contains("coupling"), "{undone}");
     let lines = home.run(&["memory", "export", "--space", "trip"]).ok();
-    assert!(lines.lines().count() == 2 && lines.contains("ferry"), "{lines}");
+    assert!(lines.lines().count() == 6 && lines.contains("ferry"), "one memory, and what was learned: {lines}");
     let other = Home::new();
     let mut child = other.command(&["memory", "import", "--json"]).stdin(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
@@ -98,6 +98,56 @@ fn a_space_can_be_taken_along_and_changes_taken_back() {
     let mut peer = other.connect();
     assert_eq!(found(&mut peer, "boat departure"), ["The ferry leaves at seven"]);
     assert!(home.run(&["memory", "undo", "nonsense"]).err(2).contains("UUID"));
+}
+
+#[test]
+fn people_live_with_memories_beside_a_running_kernel() {
+    let home = Home::new();
+    let mut peer = home.connect();
+    store(&mut peer, "The spare key is under the blue flowerpot");
+    store(&mut peer, "The wifi password is xyzzy-4711-plugh");
+    let json_of = |args: &[&str]| -> Value { serde_json::from_str(&home.run(args).ok()).unwrap() };
+    let listed = json_of(&["memory", "list", "--json"]);
+    assert_eq!((&listed["total"], &listed["schema_version"]), (&json!(2), &json!(1)), "{listed}");
+    let id = |text: &str| -> String {
+        let all = listed["memories"].as_array().unwrap();
+        let one = all.iter().find(|one| one["content"].as_str().unwrap().contains(text)).unwrap();
+        one["fingerprintId"].as_str().unwrap().to_owned()
+    };
+    let (key, wifi) = (id("key"), id("wifi"));
+    let shown = home.run(&["memory", "search", "where", "is", "the", "key", "--limit", "1"]).ok();
+    assert!(shown.contains("flowerpot") && shown.contains(&key), "{shown}");
+    // The end of an id is enough.
+    let end = &key[key.len() - 12..];
+    home.run(&["memory", "edit", end, "--content", "The spare key is under the red flowerpot", "--tag", "home"]).ok();
+    let shown = home.run(&["memory", "show", end]).ok();
+    assert!(shown.contains("red flowerpot") && shown.contains("version 1 until"), "{shown}");
+    assert_eq!(found(&mut peer, "flowerpot")[0], "The spare key is under the red flowerpot", "the kernel sees it");
+    assert!(home.run(&["memory", "edit", end, "--version", "1", "--importance", "1"]).err(1).contains("version 2"));
+    assert!(home.run(&["memory", "list", "--tag", "home"]).ok().contains("red flowerpot"));
+    home.run(&["memory", "forget", &key]).ok();
+    assert!(found(&mut peer, "flowerpot").iter().all(|text| !text.contains("flowerpot")));
+    home.run(&["memory", "forget", &key, "--restore"]).ok();
+    // Erasing asks, or wants to be told; then nothing is left, while the kernel goes on.
+    assert!(home.run(&["memory", "erase", &wifi]).err(2).contains("--yes"));
+    home.run(&["memory", "erase", &wifi, "--yes"]).ok();
+    assert!(found(&mut peer, "wifi password").iter().all(|text| !text.contains("xyzzy")));
+    assert_eq!(peer.end().0, Some(0));
+    let database = home.path(".local/share/switchboard/memory.db");
+    for end in ["", "-wal"] {
+        let mut path = database.clone().into_os_string();
+        path.push(end);
+        let bytes = std::fs::read(path).unwrap_or_default();
+        assert!(!bytes.windows(10).any(|window| window == b"xyzzy-4711"), "memory.db{end}");
+    }
+    let stats = json_of(&["memory", "stats", "--json"]);
+    assert_eq!((&stats["memories"], &stats["tags"]["home"]), (&json!(1), &json!(1)), "{stats}");
+    assert!(home.run(&["memory", "show", "zz"]).err(2).contains("id"));
+    assert!(home.run(&["memory", "show", "ffffffff"]).err(1).contains("memory list"));
+    assert!(home.run(&["memory", "list", "--after", "soon"]).err(2).contains("after"));
+    // Who only reads makes no space.
+    assert!(home.run(&["memory", "list", "--space", "defualt"]).err(2).contains("default"));
+    assert_eq!(home.run(&["memory", "spaces"]).ok().trim(), "default");
 }
 
 #[test]

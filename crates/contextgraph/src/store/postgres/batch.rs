@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use crate::Id;
 use crate::error::{Outcome, Problem};
 use crate::graph::edges::Kind;
-use crate::store::{Answered, Batch, words_to_bytes};
+use crate::store::{Answered, Batch, QUERY, words_to_bytes};
 
 /// Memories with what finding needs.
 #[derive(Default)]
@@ -49,6 +49,17 @@ pub(super) struct Records {
     pub(super) data: Vec<String>,
 }
 
+/// Earlier forms of memories.
+#[derive(Default)]
+pub(super) struct Revisions {
+    pub(super) ids: Vec<Vec<u8>>,
+    pub(super) numbers: Vec<i64>,
+    pub(super) at: Vec<i64>,
+    pub(super) known: Vec<String>,
+    pub(super) content: Vec<Vec<u8>>,
+    pub(super) rationale: Vec<Option<Vec<u8>>>,
+}
+
 /// A change as columns.
 #[derive(Default)]
 pub(super) struct Columns {
@@ -61,6 +72,11 @@ pub(super) struct Columns {
     pub(super) gone: (Vec<Vec<u8>>, Vec<Vec<u8>>, Vec<&'static str>),
     pub(super) state: (Vec<&'static str>, Vec<String>),
     pub(super) records: Records,
+    pub(super) revisions: Revisions,
+    /// Whether a query is among the records.
+    pub(super) queries: bool,
+    /// Memories that go for good: their ids, and patterns for what names them.
+    pub(super) erased: (Vec<Vec<u8>>, Vec<String>),
     pub(super) answered: Option<Answered>,
 }
 
@@ -119,6 +135,21 @@ impl Columns {
             columns.records.at.push(record.at.cast_signed());
             columns.records.kinds.push(record.kind.clone());
             columns.records.data.push(record.data.clone());
+        }
+        columns.queries = batch.records.iter().any(|record| record.kind == QUERY);
+        let number = |revision: &crate::store::Revision| revision.memory.provenance.revision.cast_signed();
+        for revision in last_of_each(&batch.revisions, |revision| (revision.memory.id, number(revision))) {
+            let revisions = &mut columns.revisions;
+            revisions.ids.push(bytes(revision.memory.id));
+            revisions.numbers.push(number(revision));
+            revisions.at.push(revision.at.cast_signed());
+            revisions.known.push(serde_json::to_string(&revision.memory).map_err(Problem::storage)?);
+            revisions.content.push(revision.content.as_bytes().to_vec());
+            revisions.rationale.push(revision.rationale.as_ref().map(|text| text.as_bytes().to_vec()));
+        }
+        for id in last_of_each(&batch.erased, |id| *id) {
+            columns.erased.0.push(bytes(*id));
+            columns.erased.1.push(format!("%{id}%"));
         }
         columns.answered.clone_from(&batch.outcome);
         Ok(columns)

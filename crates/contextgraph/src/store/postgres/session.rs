@@ -22,25 +22,25 @@ use crate::{Code, Id};
 const QUESTIONS: usize = 40;
 const ASK_AGAIN: Duration = Duration::from_millis(250);
 
-type Values<'a> = &'a [&'a (dyn ToSql + Sync)];
+pub(super) type Values<'a> = &'a [&'a (dyn ToSql + Sync)];
 
 /// The connection of one space.
 pub(super) struct Session {
     dialer: Dialer,
-    space: String,
-    line: Option<Line>,
+    pub(super) space: String,
+    pub(super) line: Option<Line>,
     /// The transaction of the change that is going on, and the version it found.
-    change: Option<(i64, Version)>,
+    pub(super) change: Option<(i64, Version)>,
 }
 
 /// A connection with the statements that it has prepared. There are some twenty.
-struct Line {
+pub(super) struct Line {
     client: Client,
     prepared: HashMap<&'static str, Statement>,
 }
 
 /// Why a statement did not come to an answer.
-enum Failure {
+pub(super) enum Failure {
     /// The connection is gone.
     Lost(Problem),
     /// The server refused.
@@ -62,7 +62,7 @@ impl Line {
         if lost { Failure::Lost(problem) } else { Failure::Refused(problem) }
     }
 
-    async fn plain(&self, sql: &str) -> Result<(), Failure> {
+    pub(super) async fn plain(&self, sql: &str) -> Result<(), Failure> {
         self.client.batch_execute(sql).await.map_err(|error| self.failure(error))
     }
 
@@ -75,12 +75,12 @@ impl Line {
         Ok(statement)
     }
 
-    async fn rows(&mut self, sql: &'static str, values: Values<'_>) -> Result<Vec<Row>, Failure> {
+    pub(super) async fn rows(&mut self, sql: &'static str, values: Values<'_>) -> Result<Vec<Row>, Failure> {
         let statement = self.prepare(sql).await?;
         self.client.query(&statement, values).await.map_err(|error| self.failure(error))
     }
 
-    async fn run(&mut self, sql: &'static str, values: Values<'_>) -> Result<(), Failure> {
+    pub(super) async fn run(&mut self, sql: &'static str, values: Values<'_>) -> Result<(), Failure> {
         let statement = self.prepare(sql).await?;
         self.client.execute(&statement, values).await.map(drop).map_err(|error| self.failure(error))
     }
@@ -99,7 +99,7 @@ impl Session {
     }
 
     /// The connection, taken out: what is not put back was given up in the middle of something.
-    async fn line(&mut self) -> Outcome<Line> {
+    pub(super) async fn line(&mut self) -> Outcome<Line> {
         if let Some(line) = self.line.take().filter(|line| !line.client.is_closed()) {
             return Ok(line);
         }
@@ -115,7 +115,7 @@ impl Session {
     }
 
     /// Reads rows, once more on a new connection if the first was lost and no change is going on.
-    async fn rows(&mut self, sql: &'static str, values: Values<'_>) -> Outcome<Vec<Row>> {
+    pub(super) async fn rows(&mut self, sql: &'static str, values: Values<'_>) -> Outcome<Vec<Row>> {
         loop {
             let again = self.line.is_some() && self.change.is_none();
             let mut line = self.line().await?;
@@ -259,7 +259,7 @@ impl Session {
 
     pub(super) async fn records(&mut self, kind: Option<&str>, most: i64) -> Outcome<Vec<Record>> {
         let space = self.space.clone();
-        let sql = "SELECT id, at, kind, data FROM memory_records WHERE space = $1 AND ($2::text IS NULL OR kind = $2)
+        let sql = "SELECT id, at, kind, data FROM memory_records WHERE space = $1 AND (kind = $2 OR ($2::text IS NULL AND kind <> 'query'))
                    ORDER BY seq DESC LIMIT $3";
         self.rows(sql, &[&space, &kind, &most]).await?.iter().map(record).collect()
     }
@@ -360,6 +360,7 @@ async fn write(line: &mut Line, space: &str, version: Version, columns: &Columns
         )
         .await?;
     }
+    super::erase::write(line, space, version, columns).await?;
     if let Some(answered) = &columns.answered {
         let (at, key) = (answered.at.cast_signed(), answered.key.as_bytes());
         let expired = answered.at.saturating_sub(ANSWERS_MS).cast_signed();
@@ -450,17 +451,18 @@ async fn read_changes(line: &mut Line, space: &str, since: Version) -> Outcome<C
             path: serde_json::from_str(row.get(8)).map_err(|_| broken("a path"))?,
         });
     }
+    changes.erased = super::erase::read(line, space, since).await?;
     let sql = "SELECT key, value FROM memory_state WHERE space = $1 AND version > $2";
     let state = line.rows(sql, &[&space, &since]).await?;
     changes.state = state.iter().map(|row| (row.get(0), row.get(1))).collect();
     Ok(changes)
 }
 
-fn id_at(row: &Row, column: usize) -> Outcome<Id> {
+pub(super) fn id_at(row: &Row, column: usize) -> Outcome<Id> {
     Id::from_bytes(row.get(column)).ok_or_else(|| broken("an id"))
 }
 
-fn text_at(bytes: Vec<u8>) -> Outcome<String> {
+pub(super) fn text_at(bytes: Vec<u8>) -> Outcome<String> {
     String::from_utf8(bytes).map_err(|_| broken("a text"))
 }
 

@@ -12,9 +12,15 @@ use crate::mind::Doc;
 
 pub(super) fn get_alignment_drift(call: &mut Call<'_>) -> Outcome<Value> {
     let only = call.args.ids("memory_ids");
-    let (similarities, analyzed) = call.space.drift_now(only.as_deref(), call.now)?;
+    let star = call.space.mind.autonomy.north_star.as_ref().map(|star| star.id);
+    let goal = call.args.maybe_id("goal_id").filter(|goal| Some(*goal) != star);
+    let (similarities, analyzed) = match goal {
+        Some(goal) => call.space.drift_from(goal, only.as_deref(), call.now)?,
+        None => call.space.drift_now(only.as_deref(), call.now)?,
+    };
     let overall = call.space.aligned(&similarities);
-    if only.is_none() && analyzed > 0 {
+    // The history is of the north star.
+    if only.is_none() && goal.is_none() && analyzed > 0 {
         if call.space.mind.autonomy.drift.baseline.is_none() {
             call.space.begin_drift(call.now)?;
         }
@@ -67,8 +73,12 @@ pub(super) fn get_alignment_drift(call: &mut Call<'_>) -> Outcome<Value> {
         "analyzed_count": analyzed,
         "timestamp": call.now,
         "timeframe": call.args.text("timeframe"),
-        "reference_type": if autonomy.north_star.is_some() { "north_star" } else { "computed_centroid" },
-        "reference_id": autonomy.north_star.as_ref().map(|star| star.id),
+        "reference_type": match (goal, star) {
+            (Some(_), _) => "goal",
+            (None, Some(_)) => "north_star",
+            (None, None) => "computed_centroid",
+        },
+        "reference_id": goal.or(star),
     });
     if call.args.flag("include_history") {
         let since = call.now.saturating_sub(timeframe(call.args.text("timeframe")));

@@ -20,10 +20,14 @@ fn shown(goal: &Goal) -> Value {
         "level": format!("{:?}", goal.level),
         "confidence": goal.confidence,
         "member_count": goal.members,
+        "member_ids": goal.member_ids.iter().take(MAX_MEMBERS).collect::<Vec<_>>(),
         "coherence_score": goal.coherence,
         "dominant_embedders": labels(&goal.dominant),
     })
 }
+
+/// Members of a goal that are shown.
+const MAX_MEMBERS: usize = 100;
 
 const SERVICES: [&str; 6] = [
     "bootstrap_service",
@@ -173,6 +177,7 @@ pub(super) fn get_autonomous_status(call: &mut Call<'_>) -> Outcome<Value> {
             "goal_id": star.map(|star| star.id),
             "description": star.map(|star| star.description.clone()),
             "level": star.map(|star| format!("{:?}", star.level)),
+            "member_ids": star.map(|star| star.member_ids.iter().take(MAX_MEMBERS).collect::<Vec<_>>()),
         },
         "services": {
             "bootstrap_service": {"status": if star.is_some() { "done" } else { "ready" }},
@@ -190,6 +195,7 @@ pub(super) fn get_autonomous_status(call: &mut Call<'_>) -> Outcome<Value> {
             "rolling_alignment": autonomy.drift.rolling_mean(call.now),
             "drift_looks": autonomy.drift.len(),
             "goals": autonomy.goals.len(),
+            "goals_found": autonomy.goals.iter().map(shown).collect::<Vec<_>>(),
             "merges": autonomy.consolidated,
             "pruning_candidates": autonomy.pruning_candidates,
             "space_weights": call.space.search_weights(),

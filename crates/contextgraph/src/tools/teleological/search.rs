@@ -64,7 +64,7 @@ pub(super) fn search_teleological(call: &mut Call<'_>) -> Outcome<Value> {
     let synergy = call.space.mind.teleology.synergy.clone();
     let query = Vector::of(masked(alignments), Some(&synergy), None);
     let most = CANDIDATES.max(args.whole("max_results"));
-    let plain = Search { query: "", most, least: 0.0, modality: None, walk: false };
+    let plain = Search { query: "", most, least: 0.0, filter: crate::engine::Filter::default(), walk: false };
     let hits = call.space.nearest(&packed, call.now, &plain)?;
     let candidates = hits.len();
     // What all are measured by is the same for all.

@@ -7,11 +7,11 @@ use std::borrow::Cow;
 
 use jiff::Timestamp;
 use serde_json::value::RawValue;
-use switchboard_guard::arguments::Violation;
-use switchboard_guard::redact;
-use switchboard_guard::risk::ConfirmReason;
+use switchboard_policy::redact;
+use switchboard_policy::risk::ConfirmReason;
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_store::{Approvals, Claim, Claimed, Digest, Held, Ticket};
+use switchboard_validators::arguments::Violation;
 use switchboard_wire::{Edit, Raw};
 
 use super::{LIFE, MAX_OPEN_QUESTIONS, MOST_OF_ONE, later, unanswerable};

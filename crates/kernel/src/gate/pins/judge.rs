@@ -5,10 +5,10 @@
 
 use std::sync::Arc;
 
-use switchboard_guard::Finding;
-use switchboard_guard::definition::{self, ChangeKind};
-use switchboard_guard::screen::Screening;
+use switchboard_policy::Finding;
 use switchboard_store::Digest;
+use switchboard_validators::definition::{self, ChangeKind};
+use switchboard_validators::screen::Screening;
 use switchboard_wire::Raw;
 
 use super::shown::told_to_model;
@@ -151,7 +151,7 @@ mod tests {
         let definition = definition(text);
         let hash = Digest::of(definition.as_bytes());
         let shown = Candidate { name: "t", hash, definition: &definition, server_version: version };
-        judge(policy, accepted, refused, &shown, &|raw| switchboard_guard::screen::tool(raw))
+        judge(policy, accepted, refused, &shown, &|raw| switchboard_validators::screen::tool(raw))
     }
 
     const OLD: &str = "Lists the files below /srv/ann/a.";

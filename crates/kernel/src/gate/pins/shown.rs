@@ -3,9 +3,9 @@
 
 use std::collections::HashSet;
 
-use switchboard_guard::screen::{self, Screening};
 use switchboard_protocol::mgp::EXTENSION_ID;
 use switchboard_store::Digest;
+use switchboard_validators::screen::{self, Screening};
 use switchboard_wire::{Edit, Object, Raw};
 
 use crate::directory::{ListKind, Lists};

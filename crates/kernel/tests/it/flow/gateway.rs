@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use switchboard_kernel::{ServerPolicy, Sharing};
 use switchboard_protocol::Era;
+use switchboard_protocol::mgp::ApprovalPolicy;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use super::world::says;
@@ -34,14 +35,23 @@ async fn behind_a_gateway(status: u16) -> (String, Arc<AtomicUsize>) {
             };
             let said: Value = serde_json::from_slice(&body.unwrap_or_default()).unwrap_or_default();
             let result = match said["method"].as_str() {
-                Some("initialize") => json!({"protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
-                    "serverInfo": {"name": "far", "version": "1"}}),
-                Some("tools/list") => json!({"tools": [tool("work")]}),
-                Some("tools/call") => Value::Null,
+                Some("initialize") => {
+                    json!({"protocolVersion": "2025-11-25", "capabilities": {"tools": {}, "prompts": {}, "resources": {}},
+                    "serverInfo": {"name": "far", "version": "1"}})
+                }
+                Some("tools/list") => json!({"tools": [tool("work"), tool("delete_item")]}),
+                Some("prompts/list") => json!({"prompts": [
+                    {"name": "delete_item", "description": "Deletes an item for good.", "arguments": [{"name": "item"}]},
+                ]}),
+                Some("resources/templates/list") => json!({"resourceTemplates": [
+                    {"name": "delete_item", "description": "Deletes an item for good.", "uriTemplate": "trash://{item}/delete"},
+                ]}),
+                Some("resources/list") => json!({"resources": []}),
+                Some("tools/call" | "prompts/get" | "resources/read") => Value::Null,
                 _ => json!({}),
             };
             let (status, body) = match said["method"].as_str() {
-                Some("tools/call") => {
+                Some("tools/call" | "prompts/get" | "resources/read") => {
                     counted.fetch_add(1, Ordering::SeqCst);
                     (status, "gateway".to_owned())
                 }
@@ -81,4 +91,33 @@ async fn a_gateway_that_waits_in_vain_is_a_timeout_of_the_server() {
             assert_eq!(calls.load(Ordering::SeqCst), 2, "made once each");
         }
     }
+}
+
+/// What destroys something and ends with nobody knowing how is not offered as something to do again, be it a tool, a prompt
+/// or a resource.
+#[tokio::test]
+async fn nothing_that_destroys_is_offered_again_when_its_outcome_is_unknown() {
+    let (url, calls) = behind_a_gateway(504).await;
+    let house = House::with(&[], ServerPolicy::default, |gate| {
+        open_house(gate);
+        gate.approval_policy = ApprovalPolicy::AutoApprove;
+    })
+    .await;
+    house.kernel.apply(vec![crate::world::spec("far", &url, Sharing::Shared)]);
+    house.kernel.settled(Duration::from_secs(5)).await;
+    for era in [Era::Legacy, Era::Modern] {
+        let client = house.client_with(era, "ann", says(era, &["error_handling"])).await;
+        for (method, params) in [
+            ("tools/call", json!({"name": "delete_item", "arguments": {}})),
+            ("prompts/get", json!({"name": "delete_item", "arguments": {"item": "7"}})),
+            ("resources/read", json!({"uri": "trash://7/delete"})),
+        ] {
+            let error = client.request(method, params).await.expect_err("a gateway's word");
+            let data: Value = error.data.as_ref().expect("data").view().expect("JSON");
+            assert_eq!(data["_mgp"]["retryable"], false, "{method} {era:?}: {data}");
+            assert_eq!(data["_mgp"].get("retry_after_ms"), None, "{method} {era:?}: {data}");
+        }
+    }
+    assert_eq!(calls.load(Ordering::SeqCst), 6, "each was made once");
+    assert_eq!(house.await_events("dev.switchboard.unknown_outcome", 6).await.len(), 6);
 }

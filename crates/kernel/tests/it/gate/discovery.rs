@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use switchboard_guard::risk::OperatorWord;
 use switchboard_kernel::{
     AgentTools, Budget, GateOptions, Kernel, KernelOptions, Level, Office, ServerPolicy, ToolContext,
 };
 use switchboard_peer::{Identity, Method};
+use switchboard_policy::risk::OperatorWord;
 use switchboard_protocol::Era;
 
 use super::world::{Client, ERAS, Script, entry, events, kind_of, open, open_house, ran, spec, tool_with, until};

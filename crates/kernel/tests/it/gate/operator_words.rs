@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use switchboard_guard::risk::OperatorWord;
 use switchboard_kernel::{PromptPolicy, ServerPolicy};
+use switchboard_policy::risk::OperatorWord;
 use switchboard_protocol::Era;
 use switchboard_protocol::mgp::{Risk, ValidatorName};
 
@@ -154,6 +154,8 @@ async fn a_completion_of_a_template_counts_as_the_address_that_it_makes() {
         for (template, name, value, dir, passes) in [
             ("file:///{+path}", "path", "srv/ok/al", None, true),
             ("file:///{+path}", "path", "etc/pass", None, false),
+            ("file:///{+path}", "path", "", None, true),
+            ("disk:///{dir}/{name}", "name", "", Some("etc"), false),
             ("file:///{+path}", "path", "root/.", None, false),
             ("disk:///{dir}/{name}", "name", "pass", Some("etc"), false),
             ("file:///{+path}", "other", "/etc/", None, false),

@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
-use switchboard_guard::arguments::{OwnFiles, Place};
-use switchboard_guard::risk::OperatorWord;
 use switchboard_kernel::ServerPolicy;
+use switchboard_policy::risk::OperatorWord;
 use switchboard_protocol::Era;
 use switchboard_protocol::mgp::{ApprovalPolicy, Risk, ValidatorName};
+use switchboard_validators::arguments::{OwnFiles, Place};
 
 use super::world::{ERAS, House, Script, kind_of, open_house, ran, tool};
 

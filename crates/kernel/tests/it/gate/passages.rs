@@ -246,6 +246,7 @@ async fn a_prompt_that_runs_commands_is_judged_as_a_tool_would_be() {
             assert!(script.heard("prompts/get").is_empty());
             let complete = |value: &str| json!({"ref": {"type": "ref/prompt", "name": name}, "argument": {"name": key, "value": value}});
             assert!(ann.request("completion/complete", complete("ls; rm -rf /")).await.is_err());
+            assert!(ann.request("completion/complete", complete("")).await.is_ok(), "every completion begins so");
             assert!(
                 ann.request("completion/complete", complete("ls")).await.is_ok(),
                 "nobody is asked for each letter"

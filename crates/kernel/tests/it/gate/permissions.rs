@@ -217,7 +217,7 @@ async fn scopes_narrow_what_arguments_may_say() {
         );
         *script.capabilities.lock() = declares("own", "0.3.0", &needs(permission));
         let operator = || {
-            let word = switchboard_guard::risk::OperatorWord { confirm: Some(false), ..Default::default() };
+            let word = switchboard_policy::risk::OperatorWord { confirm: Some(false), ..Default::default() };
             ServerPolicy { tools: [("read".to_owned(), word)].into(), ..ServerPolicy::default() }
         };
         let house = House::with(&[("s", script.clone())], operator, open_house).await;

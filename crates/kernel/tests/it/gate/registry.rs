@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use serde_json::{Value, json};
-use switchboard_guard::code::{Language, Level};
 use switchboard_kernel::{
     Builder, Creating, GateOptions, Kernel, KernelOptions, KnownServer, Office, Registering, Registration, Run,
     ServerOffers, ServerPolicy, ServerSpec, Source, ToolContext,
@@ -16,6 +15,7 @@ use switchboard_protocol::Era;
 use switchboard_protocol::mgp::{ApprovalPolicy, TrustLevel};
 use switchboard_store::{AuditEvent, Reuse, Verdict};
 use switchboard_transport::child::CommandSpec;
+use switchboard_validators::code::{Language, Level};
 
 use super::world::{Client, ERAS, Script, events, open, ran, spec, tool_with, until};
 

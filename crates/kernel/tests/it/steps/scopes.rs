@@ -1,7 +1,7 @@
 //! Scopes and session tokens (proposal 4).
 
-use switchboard_guard::risk::OperatorWord;
 use switchboard_kernel::{GateOptions, ServerPolicy};
+use switchboard_policy::risk::OperatorWord;
 use switchboard_protocol::Era;
 use switchboard_wire::Raw;
 

@@ -2,8 +2,8 @@
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use switchboard_guard::permission::name;
-use switchboard_guard::redact;
+use switchboard_policy::permission::name;
+use switchboard_policy::redact;
 use switchboard_store::{Approval, Pin, ServerPermission};
 use switchboard_wire::{Limits, Raw};
 

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::io::{self, BufRead, Write};
 
 use serde_json::{Value, json};
-use switchboard_guard::definition::{self, Change, ChangeKind};
 use switchboard_store::{Pin, PinState, PinVersion, VersionState};
+use switchboard_validators::definition::{self, Change, ChangeKind};
 use switchboard_wire::{Limits, Raw};
 
 use super::{diff, pin_json, screened};

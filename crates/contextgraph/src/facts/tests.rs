@@ -1,0 +1,116 @@
+//! Planted pairs: what says the same, what does not, what replaces another and what does not.
+
+use super::*;
+
+/// Texts that say the same, and texts that are alike and do not. The whole memory is tested with them too.
+const DUPLICATES: &str = include_str!("../../tests/data/duplicates.txt");
+const DISTINCT: &str = include_str!("../../tests/data/distinct.txt");
+
+fn pairs(text: &'static str) -> Vec<(&'static str, &'static str)> {
+    text.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(" | ")).collect()
+}
+
+/// A newer text that replaces an older one: newer, older.
+const REPLACED: &[(&str, &str, Change)] = &[
+    ("Anna lives in Munich", "Anna lives in Berlin", Change::Name),
+    ("The user moved to Munich; Berlin is no longer home", "The user lives in Berlin", Change::Name),
+    ("The meeting is on Thursday", "The meeting is on Tuesday", Change::Date),
+    ("The rent is 950 euros", "The rent is 900 euros", Change::Number),
+    ("The user does not prefer dark mode", "The user prefers dark mode", Change::Negation),
+    ("The user prefers light mode", "The user prefers dark mode", Change::Opposite),
+    ("Anna no longer lives in Berlin", "Anna lives in Berlin", Change::Negation),
+    ("The host db-prod-03 runs PostgreSQL 16", "The host db-prod-03 runs PostgreSQL 15", Change::Number),
+    ("The team has 7 members", "The team has 5 members", Change::Number),
+    ("Kate's phone number is 555-0102", "Kate's phone number is 555-0101", Change::Name),
+    ("Tom works for Bosch", "Tom works for Siemens", Change::Name),
+    ("Tom joined Bosch", "Tom works for Siemens", Change::Name),
+    ("The manager of the project is Tom", "The manager of the project is Kate", Change::Name),
+    ("The favourite colour of Lisa is green", "The favourite colour of Lisa is blue", Change::Value),
+    ("The deadline is now 12 May", "The deadline is 5 May", Change::Number),
+    ("The shop opens at ten", "The shop opens at nine", Change::Number),
+    ("The door is closed", "The door is open", Change::Opposite),
+    ("The status of the order is shipped", "The status of the order is pending", Change::Value),
+    ("The standup moved to Friday", "The standup is on Monday", Change::Date),
+    ("The capital of the branch is Bonn", "The capital of the branch is Berlin", Change::Name),
+    ("Anna wohnt in Köln", "Anna wohnt in Bonn", Change::Name),
+    ("Der Zug fährt um neun", "Der Zug fährt um acht", Change::Number),
+    ("Die Miete beträgt 950 Euro", "Die Miete beträgt 900 Euro", Change::Number),
+    ("Marie habite à Paris", "Marie habite à Lyon", Change::Name),
+    ("El tren sale el martes", "El tren sale el lunes", Change::Date),
+    ("The ticket costs 12 euros", "The ticket costs 10 euros", Change::Number),
+];
+
+/// Texts of which both can be true.
+const BOTH_HOLD: &[(&str, &str)] = &[
+    ("Anna likes oranges", "Anna likes apples"),
+    ("Ben lives in Munich", "Anna lives in Berlin"),
+    ("Invoice 1043 was paid", "Invoice 1042 was paid"),
+    ("Room 13 is free", "Room 12 is free"),
+    ("Anna is a mother", "Anna is a doctor"),
+    ("We met Tom in Paris", "We met Tom in Rome"),
+    ("Anna bought 5 books", "Anna bought 3 books"),
+    ("The API uses Redis", "The API uses PostgreSQL"),
+    ("Anna has 3 dogs", "Anna has 2 cats"),
+    ("The server in Bonn is slow", "The server in Berlin is slow"),
+    ("The backup of A is done", "The backup of B is done"),
+    ("The user speaks German", "The user speaks English"),
+    ("Anna lives in a flat", "Anna lives in Berlin"),
+    ("Bread needs flour", "Bread needs water"),
+    ("Tom visited Rome in 2020", "Tom visited Rome in 2018"),
+    ("The meeting is in room Curie", "The meeting is on Tuesday"),
+    ("The user is tired", "The user is hungry"),
+    ("The phone number of Ben is 555-0102", "The phone number of Kate is 555-0101"),
+    ("db-prod-04 runs PostgreSQL 16", "db-prod-03 runs PostgreSQL 15"),
+    ("The user knows Rust", "The user knows Go"),
+    ("駅は家から六分です", "駅は家から五分です"),
+    ("Julia sent 3 mails", "Julia sent 4 mails"),
+    ("The sister of Clara lives in Rome", "Clara lives in Paris"),
+    ("Anna's sister lives in Rome", "Anna lives in Paris"),
+    ("Clara is allergic to peanuts", "The phone number of Clara is 555-0172"),
+    ("Clara is employed at Siemens", "Clara's favourite colour is turquoise"),
+    ("El color favorito de Javier es el gris", "Javier es alérgico a los mejillones"),
+];
+
+#[test]
+fn what_says_the_same_is_told_from_what_does_not() {
+    let duplicates = pairs(DUPLICATES);
+    let missed: Vec<_> = duplicates.iter().filter(|(a, b)| !says_the_same(a, b) || !says_the_same(b, a)).collect();
+    assert!(missed.len() * 20 <= duplicates.len(), "{} of {} missed: {missed:#?}", missed.len(), duplicates.len());
+    for (a, b) in pairs(DISTINCT) {
+        assert!(!says_the_same(a, b) && !says_the_same(b, a), "{a} / {b}");
+    }
+    for (newer, older, _) in REPLACED {
+        assert!(!says_the_same(newer, older), "{newer} / {older}");
+    }
+    for (a, b) in BOTH_HOLD {
+        assert!(!says_the_same(a, b), "{a} / {b}");
+    }
+}
+
+#[test]
+fn what_replaces_another_is_told_from_what_stands_beside_it() {
+    let wrong: Vec<_> = REPLACED
+        .iter()
+        .filter(|(newer, older, change)| replaces(newer, older) != Some(*change))
+        .map(|(newer, older, _)| (newer, older, replaces(newer, older)))
+        .collect();
+    assert!(wrong.is_empty(), "{} of {}: {wrong:#?}", wrong.len(), REPLACED.len());
+    for (newer, older) in BOTH_HOLD {
+        assert_eq!((replaces(newer, older), replaces(older, newer)), (None, None), "{newer} / {older}");
+    }
+    for (a, b) in pairs(DUPLICATES) {
+        assert_eq!((replaces(a, b), replaces(b, a)), (None, None), "{a} / {b}");
+    }
+}
+
+#[test]
+fn long_and_odd_texts_are_bounded() {
+    let long = "word ".repeat(100_000);
+    assert!(!says_the_same(&long, "word word"));
+    assert!(says_the_same(&long, long.trim()));
+    assert_eq!(replaces(&long, &long), None);
+    for odd in ["", " ", ".", "is", "...", "\u{0}", "is is is", "n't"] {
+        assert_eq!(replaces(odd, odd), None);
+        let _ = says_the_same(odd, "x");
+    }
+}

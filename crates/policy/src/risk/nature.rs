@@ -1,0 +1,631 @@
+//! What a tool does: does it only look, does it change something, or is it grave enough that a person would want to know?
+//!
+//! Told by its name, by the first sentence of its description and by the words that its arguments may be. A name says it
+//! with its first verb (`list_runs`), or with its last word where objects stand in front (`pods_delete`). Where name and
+//! description differ, the graver one counts.
+
+use switchboard_protocol::mgp::security::{Argument, ToolSecurity};
+
+use super::carried;
+use super::fallback::words;
+use super::verbs::{
+    self, HARMLESS_TO_RUN, Kind, NO_MONEY, NOT_TO_PEOPLE, NOUNS, PAIRS, PAIRS_IN_NAMES, Set, TRIFLES, Verb, tables,
+};
+
+/// Words of a sentence that are looked at.
+const MOST_WORDS: usize = 16;
+/// Words of a text that may be a list of what can be chosen.
+const MOST_LISTED: usize = 8;
+/// Words that say that nothing is done that could not be undone.
+const FINAL: &[&str] = &[
+    "cannot be undone",
+    "can't be undone",
+    "can not be undone",
+    "irreversibl",
+    "irrevocabl",
+    "permanently delet",
+    "permanently remov",
+    "permanently destroy",
+    "permanently eras",
+    "permanently wip",
+    "permanently clos",
+    "cannot be recovered",
+    "can't be recovered",
+    "cannot be restored",
+    "unrecoverabl",
+    "will be lost",
+    "be permanently lost",
+    "data loss",
+    "loss of data",
+    "destructive",
+];
+/// What stands in front of such words where they are taken back: `non-destructive`, `without data loss`.
+const TAKEN_BACK: &[&str] =
+    &["non", "not", "no", "never", "without", "isn't", "avoid", "avoids", "prevent", "prevents"];
+
+tables! {
+    /// Verbs that leave no doubt that they are verbs, so that what stands behind is what is looked at.
+    PLAINLY_LOOKING = "get describe show retrieve fetch read inspect view count lookup obtain";
+    /// Open verbs that are nobody's object where a name begins with them: `set_values`, `reset_stats`.
+    ACTS = "set reset clear empty stop pause resume suspend disable block unblock push pull drop drain flush trash restore migrate \
+        install submit start launch trigger persist revert undo redo switch cancel close lock merge refresh reload sync type \
+        press fill focus archive mark pin mute split join rebase upgrade downgrade rotate make store import open";
+    /// Words that join two verbs.
+    JOINING = "and or then und oder y o et ou e";
+    /// Words in front of the verb of a sentence.
+    FILLING = "a an the this tool tools mcp use used uses using to for that which it can will you your lets let allows allow \
+        enables enable helps help useful when be is are call function method endpoint command permanently safely quickly \
+        efficiently programmatically directly simply automatically optionally asynchronously securely interactively easily \
+        batch bulk mass multiple please note important new";
+    /// Verbs that say that something is done, and leave to what follows what it is.
+    HELPING = "execute executes run runs perform performs make makes do does conduct conducts issue issues invoke invokes submit \
+        submits start starts";
+    /// What is told of something, and is none itself.
+    TOLD = "story stories journey journeys flow flows persona personas guide manual diagram chart";
+    /// What a word of SQL stands in front of.
+    OF_STATEMENTS = "query queries statement statements sql";
+    /// What guards others: what is taken from it is no trifle.
+    GUARDS = "firewall firewalls policy policies acl security protection permission permissions rule rules role waf allowlist \
+        whitelist blocklist";
+    /// Words that a tool may be told to do, where they can be nothing but verbs.
+    TOLD_TO_DELETE = "drop destroy wipe truncate";
+    TOLD_TO_OPEN = "unlock disarm";
+    TOLD_TO_STOP = "drain suspend deactivate ban";
+    /// What is a secret where a name ends with it; and halves of such.
+    SECRETS = "secret secrets password passwords passwd passphrase passphrases credential credentials otp totp apikey";
+    HALF_SECRETS = "api private access secret";
+    /// Words behind which a name goes on with where or whose it is.
+    BEHIND = "by from of for in at with to value values";
+    /// Verbs that hand out what they look at.
+    HANDING_OUT = "get read retrieve fetch show view obtain reveal";
+    /// Words of names for typing; what has keys and is no page; and signs of a page.
+    KEYED = "type types keys keyboard keystroke keystrokes hotkey hotkeys sendkeys typewrite keypress key";
+    KEYED_THINGS = "desktop computer machine keyboard device terminal window windows application applications nvim vim neovim emacs \
+        editor focused mobile android ios phone emulator simulator os system active hid vnc rdp kvm tmux";
+    PAGES = "browser browsers page pages webpage web website tab chrome chromium puppeteer playwright selenium dom selector uid \
+        html form";
+    /// What an argument may choose that presses keys.
+    KEYS_CHOSEN = "type key keys hotkey press keypress keystroke typewrite write";
+    /// Arguments that choose what a tool does.
+    CHOOSING = "action actions operation operations op subcommand mode verb method command";
+    /// Arguments that say where a tool that reads writes what it read.
+    WRITING_ARGUMENTS = "output_path output_file output_dir output_directory output_filename output_file_path outputpath \
+        output_folder save_path save_to save_dir save_file save_as dest_path destination_path destination_file download_path \
+        download_dir target_path target_file export_path overwrite local_path write_to";
+    /// What is meant for people, whatever else is said.
+    LETTERS = "message messages email emails mail mails sms dm tweet broadcast invitation newsletter comment thread reply";
+    /// Arguments that say what a request holds.
+    BODIES = "body data payload json request_body content form headers";
+    /// Who has rights, and where.
+    PEOPLE = "user users member members collaborator collaborators admin admins owner principal account";
+    CIRCLES = "organization org team group project workspace repo repository server guild channel role account company";
+    /// What an agent itself started: ending it harms nobody else.
+    OWN = "session sessions recording trace timer tunnel forward stream watch monitoring screencast capture profiling log \
+        logging debug debugging listener";
+    /// Arguments that name who is written to; those that may; those beside which they do not; and what is written.
+    RECIPIENTS = "recipient recipients to_email to_number phone phone_number receiver jid chat_id cc bcc email_to whatsapp_number";
+    ADDRESSED = "to";
+    PLACES = "from source src";
+    WRITTEN = "text message body subject html content";
+    /// Names of what is written and not sent.
+    UNSENT = "draft drafts template templates translate translation convert";
+    /// Arguments that say where a request goes.
+    TARGETS = "url uri path endpoint route resource target_url request_url api_path href";
+}
+
+/// What a definition tells of what the tool does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Nature {
+    /// What it does, where that is told.
+    pub(super) kind: Option<Kind>,
+    /// Where it is told.
+    pub(super) told_by: Told,
+    /// Whether the name has a word that is hardly ever a noun.
+    pub(super) sure: bool,
+    /// Whether the name says that it acts on a page in a browser.
+    pub(super) on_page: bool,
+}
+
+/// Where it is told what a tool does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Told {
+    Nowhere,
+    Name,
+    Description,
+    /// The word that an argument chooses; its place among the arguments.
+    Choice(usize),
+}
+
+impl Nature {
+    /// Whether it only looks, where its server does not say so.
+    pub(super) fn looks(self) -> bool {
+        self.kind == Some(Kind::Look)
+    }
+
+    /// The same where what it runs is told by an argument.
+    pub(super) fn without_running(self) -> Self {
+        let runs = self.kind == Some(Kind::Run);
+        Self { kind: if runs { Some(Kind::Manage) } else { self.kind }, ..self }
+    }
+
+    /// What a person is asked about.
+    pub(super) fn grave(self) -> Option<Kind> {
+        self.kind.filter(|kind| kind.is_grave())
+    }
+}
+
+/// What a tool does, by all that its definition says.
+pub(super) fn of(declared: &ToolSecurity, name: &str) -> Nature {
+    let found = without_choice(declared, name);
+    if found.grave().is_some() {
+        return found;
+    }
+    let name_words = words(name);
+    let requested = by_request(declared, &name_words);
+    let pressed = || {
+        let at = declared.arguments.iter().position(chooses_keys)?;
+        presses_keys(declared, &name_words).then_some((Told::Choice(at), Kind::Press))
+    };
+    let chosen = requested
+        .or_else(pressed)
+        .or_else(|| by_choice(declared, &name_words, found.looks()))
+        .or_else(|| by_recipient(declared, &name_words, found));
+    match chosen {
+        Some((told_by, kind)) => Nature { kind: Some(kind), told_by, ..found },
+        None => found,
+    }
+}
+
+/// What it does if nobody chooses otherwise.
+pub(super) fn without_choice(declared: &ToolSecurity, name: &str) -> Nature {
+    let name_words = words(name);
+    let by_name = of_name(&name_words).or_else(|| {
+        let title = declared.subject.split('\n').nth(1).unwrap_or_default();
+        of_name(&words(title)).filter(|(kind, _)| kind.is_grave())
+    });
+    let described = declared.subject.split('\n').nth(2).unwrap_or_default();
+    // Beside the name of a database nothing is clicked on.
+    let selects = || {
+        let of_data = |words: &[String]| words.iter().any(|word| carried::DATABASES.contains(word.as_str()));
+        name_words.iter().any(|word| word == "select") && (of_data(&name_words) || of_data(&words(described)))
+    };
+    let by_name =
+        if matches!(by_name, Some((Kind::Touch, _))) && selects() { Some((Kind::Look, true)) } else { by_name };
+    let by_description = of_description(described, &name_words);
+    let (kind, told_by, sure) = match (by_name, by_description) {
+        (None, None) => (None, Told::Nowhere, false),
+        (None, Some(verb)) => (Some(verb.kind), Told::Description, false),
+        (Some((kind, sure)), None) => (Some(kind), Told::Name, sure),
+        (Some((kind, sure)), Some(verb)) => match (kind, verb.kind) {
+            (kind, _) if kind.is_grave() => (Some(kind), Told::Name, sure),
+            (_, said) if said.is_grave() && (verb.sure || kind == Kind::Manage) && said != Kind::Run => {
+                (Some(said), Told::Description, sure)
+            }
+            (Kind::Manage, said) => (Some(said), Told::Description, false),
+            // A verb that may be a noun gives way to the sentence.
+            (Kind::Look, said @ Kind::Change) if verb.sure || !sure && begins_with_set(described) => {
+                (Some(said), Told::Description, sure)
+            }
+            (Kind::Look, _) if sure => (Some(kind), Told::Name, sure),
+            (_, said) if !sure && (verb.sure || said == Kind::Look) && said != Kind::Manage => {
+                (Some(said), Told::Description, verb.sure && said != Kind::Look)
+            }
+            (kind, _) => (Some(kind), Told::Name, sure),
+        },
+    };
+    // Documents and sheets have tabs as well.
+    let browsed = || described.to_lowercase().contains("browser");
+    let on_page = name_words.iter().any(|word| match word.as_str() {
+        "browser" | "webpage" => true,
+        "tab" | "tabs" => browsed(),
+        _ => false,
+    });
+    let found = Nature { kind, told_by, sure, on_page };
+    if found.grave().is_some() {
+        return found;
+    }
+    if !declared.arguments.iter().any(chooses_keys) && presses_keys(declared, &name_words) {
+        return Nature { kind: Some(Kind::Press), told_by: Told::Description, ..found };
+    }
+    let lower = described.to_lowercase();
+    let trifling = name_words.iter().any(|word| TRIFLES.contains(word.as_str()));
+    if !found.looks() && !trifling && FINAL.iter().any(|phrase| says_finally(&lower, phrase)) {
+        return Nature { kind: Some(Kind::Delete), told_by: Told::Description, ..found };
+    }
+    found
+}
+
+/// `Set values of a release` is an order, whatever nouns the name has.
+fn begins_with_set(described: &str) -> bool {
+    described.split_whitespace().next().is_some_and(|first| matches!(first, "Set" | "Sets" | "set" | "sets"))
+}
+
+/// Whether a word that an argument holds chooses something grave.
+pub(super) fn chooses_grave(word: &[String]) -> bool {
+    let told = |list: &Set| word.first().is_some_and(|first| list.contains(first.as_str()));
+    told(&TOLD_TO_DELETE)
+        || told(&TOLD_TO_STOP)
+        || told(&TOLD_TO_OPEN)
+        || of_name(word).is_some_and(|(kind, sure)| sure && kind.is_grave() && kind != Kind::Run)
+}
+
+/// Whether it types or presses keys, and not on a page in a browser: what has the keyboard may be a terminal.
+fn presses_keys(declared: &ToolSecurity, name: &[String]) -> bool {
+    let mut parts = declared.subject.split('\n').skip(1);
+    let (title, described) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    let said: Vec<String> = words(title).into_iter().chain(words(described).into_iter().take(MOST_WORDS)).collect();
+    let has = |words: &[String], list: &Set| words.iter().any(|word| list.contains(word.as_str()));
+    let on_page = has(name, &PAGES)
+        || has(&said, &PAGES)
+        || declared.properties.iter().any(|key| has(&words(key), &PAGES) || key == "ref" || key == "element");
+    let controls = |word: &str| name.iter().any(|own| own == word);
+    let verbs = has(name, &KEYED) || controls("control") && controls("character");
+    // `computer`: the description alone tells.
+    let told = || {
+        has(name, &KEYED_THINGS)
+            && said.iter().any(|word| matches!(word.as_str(), "keyboard" | "keystrokes" | "keypresses"))
+    };
+    let named = verbs && (has(name, &KEYED_THINGS) || has(&said, &KEYED_THINGS));
+    // `list_keys` of a device, `type` of a window.
+    let looks = of_name(name).is_some_and(|(kind, sure)| kind == Kind::Look && sure);
+    !looks && !on_page && (named || told() && of_name(name).is_none_or(|(kind, _)| kind != Kind::Look))
+}
+
+/// Whether it is an argument that may choose to press keys.
+fn chooses_keys(argument: &Argument) -> bool {
+    let key = words(&argument.name);
+    key.last().is_some_and(|last| CHOOSING.contains(last.as_str()))
+        && argument.words.iter().any(|word| KEYS_CHOSEN.contains(word.as_str()))
+}
+
+/// Whether a text says these words of what the tool does, and does not take them back.
+fn says_finally(text: &str, phrase: &str) -> bool {
+    text.match_indices(phrase).any(|(at, _)| {
+        let before = text[..at].trim_end_matches(|c: char| !c.is_alphanumeric());
+        let word = before.rsplit(|c: char| c.is_whitespace() || c == '(').next().unwrap_or_default();
+        !TAKEN_BACK.contains(&word) && !text[at..].starts_with("data loss prevention")
+    })
+}
+
+/// What one word says that an argument may be, as `delete` or `listAll`.
+pub(super) fn of_word(words: &[String]) -> Option<Kind> {
+    of_name(words).map(|(kind, _)| kind)
+}
+
+/// Whether an argument says that something is written, whatever the name of the tool.
+pub(super) fn writes_by_argument(declared: &ToolSecurity) -> bool {
+    declared.properties.iter().any(|name| WRITING_ARGUMENTS.contains(words(name).join("_").as_str()))
+}
+
+/// What a name says, and whether with a word that is hardly ever a noun.
+fn of_name(name: &[String]) -> Option<(Kind, bool)> {
+    let name = &name[..name.len().min(MOST_WORDS)];
+    if let Some(kind) = name.iter().find_map(|word| verbs::within(word)) {
+        return Some((kind, true));
+    }
+    if let [only] = name
+        && matches!(only.as_str(), "make" | "build")
+    {
+        return Some((Kind::Run, true));
+    }
+    let found = verbs_of(name);
+    let sure = found.iter().find(|(_, verb)| verb.sure).copied();
+    let Some((at, verb)) = sure.or_else(|| found.first().copied()) else {
+        return grave(name, &found).map(|kind| (kind, false)).or_else(|| of_run_together(name));
+    };
+    if verb.kind == Kind::Look {
+        return Some(of_looking(name, &found, at, verb));
+    }
+    if name.last().is_some_and(|last| matches!(last.as_str(), "reader" | "viewer" | "finder" | "checker" | "validator"))
+    {
+        return Some((Kind::Look, true));
+    }
+    if let Some(kind) = grave(name, &found) {
+        return Some((kind, verb.sure));
+    }
+    // `create_or_update` does the stronger of both.
+    let joins = name.iter().any(|word| JOINING.contains(word.as_str()));
+    if verb.kind == Kind::Add && joins && found.iter().any(|(_, other)| other.sure && other.kind == Kind::Change) {
+        return Some((Kind::Change, true));
+    }
+    // `message_info`, `order_history`: an open word in front of one that looks is the object, unless nobody has such a thing.
+    let acts = at == 0 && ACTS.contains(name[0].as_str());
+    let ends = |place: usize, last: Verb| place + 1 == name.len() && last.kind == Kind::Look;
+    let last = found.last().filter(|(place, last)| !verb.sure && !acts && ends(*place, *last));
+    match last {
+        // `post_status` may be either.
+        Some(_) if verb.kind.is_grave() && at == 0 => None,
+        // `annotated_message` is a message.
+        None if verb.kind.is_grave() && !verb.sure => None,
+        Some(_) => Some((Kind::Look, false)),
+        None => Some((softened(verb.kind), verb.sure)),
+    }
+}
+
+/// A name that begins with a verb that looks. `list_delete` deletes a list; `search_and_replace` does both.
+fn of_looking(name: &[String], found: &[(usize, Verb)], at: usize, verb: Verb) -> (Kind, bool) {
+    let joined = found.iter().find(|(place, other)| {
+        let behind = *place > at && other.kind != Kind::Look;
+        behind && name.get(place.wrapping_sub(1)).is_some_and(|word| JOINING.contains(word.as_str()))
+    });
+    let last = found.last().filter(|(place, other)| {
+        let ends = *place + 1 == name.len() && *place > at;
+        ends && other.sure && other.kind != Kind::Look && !PLAINLY_LOOKING.contains(name[at].as_str())
+    });
+    match joined.or(last) {
+        Some((_, other)) => (grave(name, found).unwrap_or_else(|| softened(other.kind)), true),
+        None if hands_out_secrets(name, at) => (Kind::Reveal, true),
+        None => (Kind::Look, verb.sure),
+    }
+}
+
+/// Whether what is looked at is a secret itself: `read_secret`, `password_read`, `get_api_key_by_id`; not `list_secrets`, and not
+/// what is only about one (`get_password_policy`).
+fn hands_out_secrets(name: &[String], at: usize) -> bool {
+    if !HANDING_OUT.contains(name[at].as_str()) {
+        return false;
+    }
+    let ends = at + 1 == name.len();
+    let object = if ends { &name[..at] } else { &name[at + 1..] };
+    let end = object.iter().position(|word| BEHIND.contains(word.as_str())).unwrap_or(object.len());
+    let Some((last, front)) = object[..end].split_last() else { return false };
+    let half = matches!(last.as_str(), "key" | "keys")
+        && front.last().is_some_and(|word| HALF_SECRETS.contains(word.as_str()));
+    half || SECRETS.contains(last.as_str())
+}
+
+/// The grave thing that a name speaks of, where it is not one that looks.
+fn grave(name: &[String], found: &[(usize, Verb)]) -> Option<Kind> {
+    let has = |list: &Set| name.iter().any(|word| list.contains(word.as_str()));
+    // Where a sure verb leads, an open one beside it is an object: `create_trigger`.
+    let lead = found.iter().find(|(_, verb)| verb.sure).or_else(|| found.first()).map(|(at, _)| *at);
+    let acts = |at: usize| {
+        let open = found.iter().any(|(place, verb)| *place == at && !verb.sure);
+        !is_noun(name, at) && (!open || lead == Some(at) || !found.iter().any(|(_, verb)| verb.sure))
+    };
+    let paired = PAIRS.iter().chain(PAIRS_IN_NAMES.iter()).find(|(verbs, objects, _)| {
+        let at = name.iter().enumerate().position(|(at, word)| verbs.contains(word.as_str()) && acts(at));
+        // A user story is no user.
+        let whole = |place: usize| !name.get(place + 1).is_some_and(|next| TOLD.contains(next.as_str()));
+        let object = |(place, word): (usize, &String)| objects.contains(word.as_str()) && whole(place);
+        at.is_some_and(|at| name.iter().enumerate().any(|(place, word)| place != at && object((place, word))))
+    });
+    let sure = found.iter().find(|(_, verb)| verb.sure && verb.kind.is_grave()).map(|(_, verb)| verb.kind);
+    let first = found.first().filter(|(_, verb)| !verb.sure && verb.kind.is_grave() && verb.kind != Kind::Run);
+    // An open word counts where nothing sure stands in the name.
+    let first = first.filter(|(at, _)| name.len() == 1 || *at + 1 < name.len());
+    let open = first.map(|(_, verb)| verb.kind).filter(|_| !found.iter().any(|(_, verb)| verb.sure));
+    let kind = sure.or_else(|| paired.map(|(_, _, kind)| *kind)).or(open)?;
+    match kind {
+        Kind::Delete if has(&TRIFLES) && !has(&GUARDS) => None,
+        // `remove_project_from_task` takes two things apart, and both are still there; people lose their rights by it.
+        Kind::Delete if name.iter().any(|word| word == "from") && name.iter().any(|word| word == "remove") => {
+            (has(&PEOPLE) && has(&CIRCLES)).then_some(Kind::Grant)
+        }
+        Kind::Stop if has(&OWN) => None,
+        Kind::Send if has(&NOT_TO_PEOPLE) && !has(&LETTERS) && paired.is_none() && !has_noun(name) => None,
+        Kind::Pay if has(&NO_MONEY) => None,
+        // What it runs is told by its name or by its arguments.
+        Kind::Run if paired.is_none() && (name.len() == 1 || has(&HARMLESS_TO_RUN)) => None,
+        kind => Some(kind),
+    }
+}
+
+/// Whether two words of it are a noun, as in `reply_to_pull_request`.
+fn has_noun(name: &[String]) -> bool {
+    (0..name.len()).any(|at| is_noun(name, at))
+}
+
+/// What is left of a word for something grave that turned out not to be.
+const fn softened(kind: Kind) -> Kind {
+    match kind {
+        Kind::Run => Kind::Manage,
+        kind if kind.is_grave() => Kind::Change,
+        kind => kind,
+    }
+}
+
+/// `deletefile`: words that nobody parted. None that looks: `listen` and `ready` are other words.
+fn of_run_together(name: &[String]) -> Option<(Kind, bool)> {
+    const LONG: &[&str] = &[
+        "delete",
+        "remove",
+        "destroy",
+        "create",
+        "update",
+        "send",
+        "write",
+        "purge",
+        "execute",
+        "publish",
+        "transfer",
+        "terminate",
+    ];
+    let word =
+        name.iter().find_map(|word| LONG.iter().find(|long| word.starts_with(**long) && word.len() > long.len()))?;
+    let kind = verbs::of(word)?.kind;
+    Some((if kind == Kind::Run { Kind::Manage } else { kind }, false))
+}
+
+fn verbs_of(words: &[String]) -> Vec<(usize, Verb)> {
+    let known = words.iter().enumerate().filter_map(|(at, word)| Some((at, verbs::of(word)?)));
+    known.filter(|(at, _)| !is_noun(words, *at)).collect()
+}
+
+/// Whether a word is half of a noun, as in `merge_request`.
+fn is_noun(words: &[String], at: usize) -> bool {
+    let pair = |first: usize, second: usize| match (words.get(first), words.get(second)) {
+        (Some(first), Some(second)) => NOUNS.contains(&(first.as_str(), second.as_str())),
+        _ => false,
+    };
+    pair(at, at + 1) || at > 0 && pair(at - 1, at)
+}
+
+/// What the first sentence of a description says.
+fn of_description(text: &str, name: &[String]) -> Option<Verb> {
+    let sentence = first_sentence(text);
+    if let Some(kind) = verbs::within(sentence) {
+        return Some(Verb { kind, sure: true });
+    }
+    let words: Vec<String> = words(sentence).into_iter().take(MOST_WORDS).collect();
+    let start = words.iter().position(|word| !FILLING.contains(word.as_str()))?;
+    // `Execute SELECT queries`: a word of SQL clicks on nothing.
+    let sql = sentence.split(|c: char| !c.is_alphanumeric()).any(|word| word == "SELECT");
+    let known = |at: usize| {
+        let word = words.get(at)?;
+        let asks = || words.get(at + 1).is_some_and(|next| OF_STATEMENTS.contains(next.as_str()));
+        let selects = word == "select" && (sql || asks());
+        if selects { Some(Verb { kind: Kind::Look, sure: true }) } else { verbs::of_sentence(word) }
+    };
+    let first = known(start);
+    let (at, verb) = match first {
+        Some(verb) => (start, verb),
+        None => (start..words.len()).find_map(|at| Some((at, known(at).filter(|verb| verb.sure)?)))?,
+    };
+    if HELPING.contains(words[at].as_str()) {
+        if let Some(kind) = paired_behind(&words[at..]).filter(|kind| *kind == Kind::Stop && at == start) {
+            return Some(Verb { kind, sure: true });
+        }
+        // `Runs a list of operations`: a list is none that lists.
+        let is_list =
+            |at: usize| matches!(words[at].as_str(), "list" | "lists") && matches!(words[at - 1].as_str(), "a" | "the");
+        let behind = (at + 1..words.len().min(at + 7)).filter(|at| !is_list(*at)).find_map(known);
+        return behind.or(Some(Verb { kind: Kind::Manage, sure: false }));
+    }
+    if !verb.kind.is_grave() {
+        let paired = paired_behind(&words[at..]).map(|kind| Verb { kind, sure: true });
+        return Some(paired.filter(|_| at == start).unwrap_or(verb));
+    }
+    // `Remove tracks from a playlist`: both are still there.
+    let apart = |word: &str| name.iter().any(|own| own == word);
+    if verb.kind == Kind::Delete && apart("remove") && apart("from") {
+        return Some(Verb { kind: Kind::Change, sure: true });
+    }
+    // A grave word in a sentence is softened by the same objects as in a name.
+    let objects: Vec<String> = words[at..].iter().take(8).chain(name).cloned().collect();
+    let trifling = objects.iter().any(|word| match verb.kind {
+        Kind::Delete => TRIFLES.contains(word.as_str()) && !objects.iter().any(|word| GUARDS.contains(word.as_str())),
+        Kind::Send => NOT_TO_PEOPLE.contains(word.as_str()),
+        Kind::Stop => OWN.contains(word.as_str()),
+        _ => false,
+    });
+    // Further into the sentence, only a verb in first place is one.
+    let leads = at == start;
+    match trifling || !leads && !verb.sure {
+        true => Some(Verb { kind: Kind::Change, sure: false }),
+        false => Some(verb),
+    }
+}
+
+/// What a verb at the beginning of these words does together with an object right behind it.
+fn paired_behind(words: &[String]) -> Option<Kind> {
+    let verb = words.first()?;
+    let bare = verb.strip_suffix("es").filter(|bare| verbs::of(bare).is_some()).or_else(|| verb.strip_suffix('s'));
+    let is_verb = |list: &Set| list.contains(verb.as_str()) || bare.is_some_and(|bare| list.contains(bare));
+    let behind =
+        || words.iter().skip(1).take(4).take_while(|word| !matches!(word.as_str(), "for" | "from" | "with" | "in"));
+    if behind().any(|word| TRIFLES.contains(word.as_str())) {
+        return None;
+    }
+    let pair =
+        PAIRS.iter().find(|(verbs, objects, _)| is_verb(verbs) && behind().any(|word| objects.contains(word.as_str())));
+    pair.map(|(_, _, kind)| *kind)
+}
+
+fn first_sentence(text: &str) -> &str {
+    let text = text.trim_start_matches(|c: char| !c.is_alphanumeric());
+    let end =
+        [". ", "。", " - ", "; ", ": ", " — ", "! "].iter().filter_map(|end| text.find(end)).filter(|at| *at > 8).min();
+    end.map_or(text, |end| &text[..end])
+}
+
+/// Whether it sends whatever request it is told to: with a method that an argument names, or that its own name does.
+fn by_request(declared: &ToolSecurity, name: &[String]) -> Option<(Told, Kind)> {
+    let arguments = &declared.arguments;
+    // Members within an argument have names of their own.
+    let key = |argument: &Argument| {
+        let outermost = declared.properties.contains(&argument.name);
+        if outermost { words(&argument.name).join("_") } else { String::new() }
+    };
+    // `send_http1_request`: the whole request is one text.
+    let has = |wanted: &str| name.iter().any(|word| word == wanted);
+    let speaks = name.iter().any(|word| word.starts_with("http") || word == "raw");
+    let whole =
+        arguments.iter().any(|argument| matches!(key(argument).as_str(), "content" | "request" | "raw_request"));
+    let looks = name.first().is_some_and(|first| verbs::of(first).is_some_and(|verb| verb.kind == Kind::Look));
+    if speaks && (has("request") || has("requests")) && !looks && whole {
+        return Some((Told::Name, Kind::Request));
+    }
+    if !arguments.iter().any(|argument| TARGETS.contains(key(argument).as_str())) {
+        return None;
+    }
+    let changes = |word: &String| ["post", "put", "patch", "delete"].contains(&word.to_lowercase().as_str());
+    let chosen = arguments.iter().position(|argument| {
+        let is_method = matches!(key(argument).as_str(), "method" | "http_method" | "request_method" | "verb");
+        let open = argument.words.is_empty() && !argument.closed;
+        is_method && (open || argument.words.iter().any(changes))
+    });
+    let addressed = arguments.iter().any(|argument| matches!(key(argument).as_str(), "url" | "endpoint" | "uri"));
+    let filled = arguments.iter().any(|argument| BODIES.contains(key(argument).as_str()));
+    let named = (addressed || filled) && name.last().is_some_and(changes);
+    let told = chosen.map(Told::Choice).or_else(|| named.then_some(Told::Name))?;
+    Some((told, Kind::Request))
+}
+
+/// Whether it has somebody to write to and something to write, and no verb that says that nothing is sent.
+fn by_recipient(declared: &ToolSecurity, name: &[String], found: Nature) -> Option<(Told, Kind)> {
+    let has = |list: &Set| declared.properties.iter().any(|key| list.contains(words(key).join("_").as_str()));
+    let unsent = name.iter().any(|word| UNSENT.contains(word.as_str()));
+    let open = !(found.looks() || unsent || found.sure && found.told_by == Told::Name);
+    let writes = has(&RECIPIENTS) || has(&ADDRESSED) && !has(&PLACES);
+    (open && writes && has(&WRITTEN)).then_some((Told::Description, Kind::Send))
+}
+
+/// The gravest of the words that an argument may choose what is done with.
+fn by_choice(declared: &ToolSecurity, name: &[String], looks: bool) -> Option<(Told, Kind)> {
+    let described = declared.subject.split('\n').nth(2).unwrap_or_default();
+    declared.arguments.iter().enumerate().find_map(|(at, argument)| {
+        let key = words(&argument.name);
+        if !key.last().is_some_and(|last| CHOOSING.contains(last.as_str())) {
+            return None;
+        }
+        let listed = if argument.words.is_empty() && !argument.closed && !looks {
+            // Where nothing is said of it, the description of the tool may list what it does.
+            if argument.says.is_empty() { bracketed(described) } else { quoted(&argument.says) }
+        } else {
+            argument.words.clone()
+        };
+        // `git reset --hard` throws work away, and so does `drop` whatever stands behind it.
+        let lost = |word: &String| {
+            let told = words(word).first().is_some_and(|first| TOLD_TO_DELETE.contains(first.as_str()));
+            let stopped = || words(word).first().is_some_and(|first| TOLD_TO_STOP.contains(first.as_str()));
+            let kind = if told || word.eq_ignore_ascii_case("hard") { Some(Kind::Delete) } else { None };
+            kind.or_else(|| stopped().then_some(Kind::Stop)).map(|kind| (kind, true))
+        };
+        let kinds =
+            listed.iter().filter_map(|word| lost(word).or_else(|| of_name(&words(word)).filter(|(_, sure)| *sure)));
+        let trifling = name.iter().any(|word| TRIFLES.contains(word.as_str()));
+        let grave = kinds.map(|(kind, _)| kind).find(|kind| kind.is_grave() && *kind != Kind::Run);
+        grave.filter(|kind| !(trifling && *kind == Kind::Delete)).map(|kind| (Told::Choice(at), kind))
+    })
+}
+
+/// The words of a text that stand in brackets.
+fn bracketed(text: &str) -> Vec<String> {
+    text.split('(').skip(1).filter_map(|part| part.split_once(')')).flat_map(|(list, _)| words(list)).collect()
+}
+
+/// The words of a text that stand in quotes of any kind, or in a list behind a colon.
+fn quoted(text: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for quote in ['\'', '"', '`'] {
+        found.extend(text.split(quote).skip(1).step_by(2).flat_map(words));
+    }
+    // A short text is the list itself: `vacuum, reindex or drop`.
+    if text.split_whitespace().count() <= MOST_LISTED {
+        found.extend(words(text));
+    } else if let Some((_, list)) = text.split_once([':', '(']) {
+        found.extend(words(list));
+    }
+    found
+}

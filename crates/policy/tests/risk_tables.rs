@@ -1,0 +1,156 @@
+//! The risk of tools of public servers, against what a person said of them.
+//!
+//! The tables hold names and arguments; the figures for whole definitions are in `docs/security.md`.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use switchboard_policy::risk::{Assessment, OperatorWord, assess};
+use switchboard_protocol::mgp::security::ToolSecurity;
+use switchboard_protocol::mgp::{Risk, TrustLevel, ValidatorName};
+use switchboard_wire::{Limits, Raw};
+
+fn quoted(text: &str) -> String {
+    Raw::string(text).as_str().to_owned()
+}
+
+/// The definition that a line of a table stands for.
+fn definition(name: &str, says: &str, arguments: &str, hints: &str) -> Raw {
+    let properties = arguments.split_whitespace().map(|argument| {
+        if let Some((name, words)) = argument.split_once('=') {
+            let words: Vec<String> = words.split('/').map(quoted).collect();
+            return format!("{}:{{\"enum\":[{}]}}", quoted(name), words.join(","));
+        }
+        match argument.strip_suffix('#') {
+            Some(name) => format!("{}:{{\"type\":\"integer\"}}", quoted(name)),
+            None => format!("{}:{{\"type\":\"string\"}}", quoted(argument)),
+        }
+    });
+    let hints = hints.split_whitespace().map(|hint| format!("{}:true", quoted(hint)));
+    let text = format!(
+        "{{\"name\":{},\"description\":{},\"inputSchema\":{{\"type\":\"object\",\"properties\":{{{}}}}},\"annotations\":{{{}}}}}",
+        quoted(name),
+        quoted(says),
+        properties.collect::<Vec<_>>().join(","),
+        hints.collect::<Vec<_>>().join(","),
+    );
+    Raw::parse(text, &Limits::default()).expect("valid JSON")
+}
+
+fn weighed(name: &str, definition: &Raw) -> Assessment {
+    assess(&ToolSecurity::of(definition), name, &OperatorWord::default(), TrustLevel::Standard, false)
+}
+
+/// How many lines of a table are as wanted, and which are not.
+fn measured(table: &str, wanted: impl Fn(&Assessment) -> bool) -> (usize, Vec<String>) {
+    let lines: Vec<&str> = table.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty()).collect();
+    let mut wrong = Vec::new();
+    for line in &lines {
+        let parts: Vec<&str> = line.split('|').map(str::trim).collect();
+        let part = |at: usize| parts.get(at).copied().unwrap_or_default();
+        let found = weighed(part(1), &definition(part(1), part(2), part(3), part(4)));
+        if !wanted(&found) {
+            wrong.push(format!("{} {}: {}, {}", part(0), part(1), found.risk.as_str(), found.reason));
+        }
+    }
+    (lines.len(), wrong)
+}
+
+#[test]
+fn dangerous_tools_are_asked_about_or_judged() {
+    let judging = [ValidatorName::Sandbox, ValidatorName::CodeSafety, ValidatorName::Readonly];
+    let (all, wrong) = measured(include_str!("tables/tools-dangerous.txt"), |found| {
+        found.confirm.is_some() || found.validators.iter().any(|one| judging.contains(one))
+    });
+    assert!(all >= 150 && wrong.len() * 50 <= all, "{} of {all}: {wrong:#?}", wrong.len());
+}
+
+/// The definition that a line of the table with described arguments stands for.
+fn described(line: &str) -> (String, Raw) {
+    let parts: Vec<&str> = line.split('|').map(str::trim).collect();
+    let part = |at: usize| parts.get(at).copied().unwrap_or_default();
+    let arguments = part(2).split("; ").filter_map(|argument| argument.split_once(": "));
+    let properties = arguments
+        .map(|(key, says)| format!("{}:{{\"type\":\"string\",\"description\":{}}}", quoted(key), quoted(says)));
+    let text = format!(
+        "{{\"name\":{},\"description\":{},\"inputSchema\":{{\"type\":\"object\",\"properties\":{{{}}}}},\"annotations\":{{{}}}}}",
+        quoted(part(0)),
+        quoted(part(1)),
+        properties.collect::<Vec<_>>().join(","),
+        if part(3).is_empty() { String::new() } else { format!("{}:true", quoted(part(3))) },
+    );
+    (part(0).to_owned(), Raw::parse(text, &Limits::default()).expect("valid JSON"))
+}
+
+#[test]
+fn whatever_carries_statements_code_or_rights_is_asked_about_or_judged() {
+    let judging = [ValidatorName::Sandbox, ValidatorName::CodeSafety, ValidatorName::Readonly];
+    let table = include_str!("tables/tools-carrying.txt");
+    let wrong: Vec<String> = table
+        .lines()
+        .filter(|line| !line.starts_with('#') && !line.is_empty())
+        .filter_map(|line| {
+            let (name, definition) = described(line);
+            let found = weighed(&name, &definition);
+            let held = found.confirm.is_some() || found.validators.iter().any(|one| judging.contains(one));
+            (!held).then(|| format!("{name}: {}, {}", found.risk.as_str(), found.reason))
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn a_tool_that_says_it_selects_is_held_to_that() {
+    let says = "Execute SELECT queries and data retrieval operations - operation=\"select/count/exists\" with query";
+    let (name, definition) = described(&format!("pg_execute_query | {says} | query: SQL SELECT query to execute"));
+    assert_eq!(weighed(&name, &definition).validators, [ValidatorName::Readonly]);
+    // One that speaks of writing as well is asked about.
+    let says = "Run statements. Use read-only mode for SELECT; INSERT and DDL work too";
+    let (name, definition) = described(&format!("pg_run | {says} | query: SQL"));
+    let found = weighed(&name, &definition);
+    assert!(found.validators.is_empty() && found.confirm.is_some() && found.easing.is_some(), "{found:?}");
+    // Names with a hump are one word: nobody clicks in ClickHouse, and GraphQL changes things.
+    let (name, definition) = described("ask | ClickHouse | q: SQL for ClickHouse");
+    assert!(weighed(&name, &definition).confirm.is_some());
+    let (name, definition) = described("shop | Shop | query: GraphQL query or mutation");
+    assert!(weighed(&name, &definition).confirm.is_some());
+}
+
+#[test]
+fn a_hint_that_something_is_destroyed_is_asked_about() {
+    for (name, asked) in [("create_thing", true), ("get_thing", true), ("add_row", true), ("browser_click", false)] {
+        let (name, definition) = described(&format!("{name} | Does it | id: which one | destructiveHint"));
+        assert_eq!(weighed(&name, &definition).confirm.is_some(), asked, "{name}");
+    }
+}
+
+#[test]
+fn reading_tools_are_safe() {
+    let (all, wrong) = measured(include_str!("tables/tools-reading.txt"), |found| found.risk == Risk::Safe);
+    assert!(all >= 300 && wrong.len() * 10 <= all, "{} of {all}: {wrong:#?}", wrong.len());
+}
+
+#[test]
+#[ignore = "prints what holds for the definitions in a folder: one file with a `tools/list` result for each server"]
+fn definitions_in_a_folder() {
+    let folder = std::env::var("RISK_DEFINITIONS").expect("a folder");
+    let mut out = String::new();
+    let mut files: Vec<_> = std::fs::read_dir(Path::new(&folder)).unwrap().map(|file| file.unwrap().path()).collect();
+    files.sort();
+    for file in files.iter().filter(|file| file.extension().is_some_and(|ending| ending == "json")) {
+        let text = std::fs::read_to_string(file).unwrap();
+        let limits = Limits { bytes: 64 << 20, keys: 10_000_000, ..Limits::default() };
+        let raw = Raw::parse(text, &limits).unwrap();
+        let tools = raw.member("tools").or_else(|| raw.at(&["result", "tools"])).and_then(|tools| tools.elements());
+        for tool in tools.unwrap_or_default() {
+            let name = tool.member("name").and_then(|name| name.as_text()).unwrap_or_default();
+            let found = weighed(&name, &tool);
+            let checks: Vec<_> = found.validators.iter().map(|one| one.as_str()).collect();
+            let server = file.file_stem().unwrap().to_string_lossy();
+            let asks = if found.confirm.is_some() { "asks" } else { "-" };
+            let (risk, checks) = (found.risk.as_str(), checks.join(","));
+            writeln!(out, "{server}\t{name}\t{risk}\t{asks}\t{checks}\t{}", found.reason).unwrap();
+        }
+    }
+    std::fs::write(std::env::var("RISK_OUT").expect("a file"), out).unwrap();
+}

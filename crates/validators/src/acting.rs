@@ -1,0 +1,208 @@
+//! Calls that act though nothing about their tool says so: what a value is decides, whatever the tool and the key are called.
+//!
+//! A command, a program or a statement that writes is recognised by itself, outside of texts and searches; so is a path to
+//! secrets or to what runs at every start, and a word that chooses something grave. What is found is asked about and never
+//! refused, since a value alone does not tell what a server does with it. Most values are left after one look at their bytes.
+
+mod command;
+mod place;
+mod statement;
+
+use switchboard_policy::key_role::{self, MAX_DEPTH, Role};
+use switchboard_policy::risk::{self, Assessment, OperatorWord};
+use switchboard_protocol::mgp::security::ToolSecurity;
+use switchboard_protocol::mgp::{Risk, TrustLevel};
+use switchboard_wire::{Kind, Object, Raw};
+
+use crate::Finding;
+use crate::arguments::Violation;
+use place::Place;
+
+/// The step of a question about a value that acts.
+const STEP: &str = "acting";
+/// Longer values are looked at up to here.
+const MAX_TEXT_BYTES: usize = 16 * 1024;
+/// Strings, lists and objects of one call that are looked at; a call that has more is asked about.
+const MAX_VALUES: usize = 16 * 1024;
+/// Words of a list that may be a command.
+const MAX_WORDS: usize = 64;
+
+/// What is known of a tool whose calls are looked at, computed once per definition.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outlook {
+    /// It only reads: what it is given is mostly looked for.
+    looks: bool,
+    /// It stores or shows texts: what stands in one is nobody's command.
+    stores: bool,
+    /// Arguments that are judged already, or that may be nothing but what the schema lists.
+    settled: Vec<Box<str>>,
+}
+
+impl Outlook {
+    /// Where calls of a tool are looked at: not where the operator has spoken of it, not of a server that is trusted, and not
+    /// where a person is asked about every call anyway.
+    #[must_use]
+    pub fn of(
+        declared: &ToolSecurity,
+        name: &str,
+        found: &Assessment,
+        operator: &OperatorWord,
+        trust: TrustLevel,
+    ) -> Option<Self> {
+        let is_asked = found.confirm.is_some() && found.easing.is_none();
+        if *operator != OperatorWord::default() || trust >= TrustLevel::Core || is_asked {
+            return None;
+        }
+        let carried = found.carried.iter().map(|carried| carried.key.clone());
+        let closed = declared.arguments.iter().filter(|argument| argument.closed);
+        let settled = carried.chain(closed.map(|argument| argument.name.as_str().into())).collect();
+        Some(Self { looks: found.risk == Risk::Safe, stores: place::stores_texts(name, declared), settled })
+    }
+
+    /// What a person is asked about a call with these arguments. `texts` are arguments of which the operator says that they
+    /// are texts.
+    #[must_use]
+    pub fn question(&self, texts: &[String], arguments: &Raw) -> Option<Violation> {
+        let mut look = Look { outlook: self, left: MAX_VALUES };
+        let object = Object::open(arguments).ok()?;
+        let mut members = object.iter().filter(|(key, _)| !texts.iter().any(|text| **text == **key));
+        let found = members.find_map(|(key, member)| Some(look.at(&member, &key, 1)?.under(&key)))?;
+        let message = format!("{}, and nothing says that the tool takes one", found.what);
+        let finding = Finding::new("acting-value", message).ask();
+        Some(Violation { step: STEP, pointer: found.pointer, finding, rejection: None, host: None })
+    }
+}
+
+/// What acts, on its way out.
+struct Found {
+    what: String,
+    pointer: String,
+}
+
+impl Found {
+    fn new(what: impl Into<String>) -> Self {
+        Self { what: what.into(), pointer: String::new() }
+    }
+
+    fn under(mut self, key: &str) -> Self {
+        self.pointer.insert_str(0, &format!("/{}", key.replace('~', "~0").replace('/', "~1")));
+        self
+    }
+}
+
+struct Look<'a> {
+    outlook: &'a Outlook,
+    left: usize,
+}
+
+impl Look<'_> {
+    fn at(&mut self, value: &Raw, key: &str, depth: usize) -> Option<Found> {
+        let kind = value.kind();
+        if kind == Kind::Bool && value.as_str() == "true" && !self.outlook.looks && place::takes_away(key) {
+            return Some(Found::new("it asks for something to be thrown away"));
+        }
+        if matches!(kind, Kind::Number | Kind::Bool | Kind::Null) {
+            return None;
+        }
+        if depth > MAX_DEPTH || self.left == 0 {
+            return Some(Found::new("more than is looked at"));
+        }
+        self.left -= 1;
+        match kind {
+            Kind::Object => {
+                let object = Object::open(value).ok()?;
+                object.iter().find_map(|(key, member)| Some(self.at(&member, &key, depth + 1)?.under(&key)))
+            }
+            Kind::Array => self.list(value, key, depth),
+            _ => self.text(value, key, depth),
+        }
+    }
+
+    fn list(&mut self, value: &Raw, key: &str, depth: usize) -> Option<Found> {
+        let elements = value.elements().unwrap_or_default();
+        // Of a list of words the first is the program: one plain word.
+        let is_word = |element: &Raw| element.kind() == Kind::String && may_be_program(element.as_str());
+        if (2..=MAX_WORDS).contains(&elements.len()) && elements.first().is_some_and(is_word) && self.is_open(key) {
+            let words: Option<Vec<String>> = elements.iter().map(Raw::as_text).collect();
+            if let Some(what) = words.and_then(|words| command::of_words(&words)) {
+                return Some(Found::new(what));
+            }
+        }
+        elements
+            .iter()
+            .enumerate()
+            .find_map(|(at, element)| Some(self.at(element, key, depth + 1)?.under(&at.to_string())))
+    }
+
+    fn text(&mut self, value: &Raw, key: &str, depth: usize) -> Option<Found> {
+        let raw = value.as_str();
+        let bytes = raw.as_bytes();
+        // Servers that expect an object read one that stands in a string.
+        if matches!(bytes.get(1), Some(b'{' | b'['))
+            && let Some(inner) = key_role::in_string(value)
+            && let Some(found) = self.at(&inner, key, depth + 1)
+        {
+            return Some(Found { pointer: String::new(), ..found });
+        }
+        // One word is a name, a number, an address: it may lead to a file, or choose what is done.
+        if !bytes.iter().any(|byte| matches!(byte, b' ' | b'\\' | b'$' | b';' | b'|' | b'`' | b'(')) {
+            if bytes.contains(&b'/') {
+                let word = raw.trim_matches('"');
+                return place::leads_to(word, key, self.outlook.looks).map(Found::new);
+            }
+            let word = raw.trim_matches('"');
+            return self
+                .chosen(word, key)
+                .or_else(|| statement::of_word(word).filter(|_| self.is_open(key)))
+                .map(Found::new);
+        }
+        if !self.is_open(key) {
+            return None;
+        }
+        let text = value.as_text()?;
+        let text = head(text.trim());
+        let what = command::within(text, place::of(key) == Place::Name)
+            .or_else(|| statement::within(text))
+            .or_else(|| command::in_code(text));
+        what.or_else(|| place::leads_to(text, key, self.outlook.looks)).map(Found::new)
+    }
+
+    /// Whether what stands under a key is looked at: no text, nothing that is judged already.
+    fn is_open(&self, key: &str) -> bool {
+        if self.outlook.settled.iter().any(|settled| **settled == *key) {
+            return false;
+        }
+        match place::of(key) {
+            Place::Text => false,
+            Place::Other | Place::Name => !self.outlook.stores,
+            Place::Command => true,
+        }
+    }
+
+    /// A word that chooses something grave, in a tool that lists no words to choose from.
+    fn chosen(&self, word: &str, key: &str) -> Option<String> {
+        let chooses = place::chooses(key) && !self.outlook.looks && word.len() <= 64;
+        let is_settled = || self.outlook.settled.iter().any(|settled| **settled == *key);
+        (chooses && !is_settled() && risk::is_grave_choice(word))
+            .then(|| format!("`{word}` chooses something that takes away or acts for others"))
+    }
+}
+
+/// Whether a string in JSON may be the name of a program.
+fn may_be_program(raw: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+".contains(&byte);
+    raw.len() > 3 && raw.len() < 64 && raw.trim_matches('"').bytes().all(plain)
+}
+
+fn head(text: &str) -> &str {
+    let mut end = text.len().min(MAX_TEXT_BYTES);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+/// Whether a key is for a path.
+fn is_path(key: &str) -> bool {
+    matches!(key_role::of(key), Role::Path)
+}

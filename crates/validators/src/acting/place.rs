@@ -1,0 +1,132 @@
+//! What a key lets a value be, which tools store texts, and where a path leads.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use switchboard_policy::key_role::{self, Role};
+use switchboard_policy::risk::fallback::words;
+use switchboard_protocol::mgp::security::ToolSecurity;
+
+use super::is_path;
+use crate::shell;
+
+type Set = LazyLock<HashSet<&'static str>>;
+
+macro_rules! tables {
+    ($($(#[$about:meta])* $name:ident = $words:expr;)*) => {
+        $($(#[$about])* static $name: Set = LazyLock::new(|| $words.split_whitespace().collect());)*
+    };
+}
+
+tables! {
+    /// Last words of keys that hold a text or what is searched for: a command in it is spoken of.
+    TEXTS = "content contents body text texts message messages description title summary comment comments note notes prompt prompts \
+        question questions query queries q pattern patterns regex search keyword keywords term terms phrase markdown md html css \
+        json xml csv yaml diff patch document documents doc docs subject reason explanation thought thoughts caption label labels \
+        string str replacement answer answers observations observation facts fact memory memories rationale instructions prose email \
+        template blob edits code source snippet example examples readme changelog find replace needle filter filters topic \
+        transcript details detail steps sample samples reply caption headline bio quote story footer header headers";
+    /// Last words of keys for what is run.
+    COMMANDS = "command commands cmd cmds cmdline commandline exec run script shell args argv arg entrypoint hook hooks \
+        arguments flags bash powershell";
+    /// Last words of keys that name something: it may begin like a command.
+    NAMES = "name names column columns field fields key keys title tag tags category artist track album";
+    /// What a tool stores or shows, in its name or in the first words of its description.
+    STORED = "note notes memo memory memories file files document documents doc docs page pages comment comments issue issues \
+        ticket tickets message messages email emails mail draft drafts snippet snippets post posts wiki card cards todo todos \
+        thread threads reply review reviews journal knowledge entity entities observation observations gist \
+        gists template templates prompt prompts thinking thought thoughts reminder reminders cell cells sheet slide slides block \
+        blocks paragraph text texts diagram chart bookmark bookmarks article articles blog readme changelog report reports";
+    /// What is dropped as a whole.
+    DROPPED = "target existing table tables database databases schema schemas collection collections all";
+    /// Keys that choose what is done.
+    CHOOSING = "action operation op service subcommand";
+    /// Files that are run at every start of something, or that say who may come in.
+    STARTED = ".bashrc .zshrc .profile .bash_profile .bash_login .zshenv .zprofile .zlogin config.fish authorized_keys crontab \
+        sudoers rc.local .xinitrc .xprofile";
+}
+
+/// Folders of such.
+const STARTED_IN: [&str; 7] = [
+    "/etc/cron",
+    "/etc/systemd/",
+    "/etc/sudoers.d/",
+    "/.config/autostart/",
+    "/.config/systemd/",
+    "/library/launchagents/",
+    "/library/launchdaemons/",
+];
+/// Words of a description that tell what a tool is about.
+const MAX_SAID: usize = 8;
+
+/// How much a key lets a value be.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// What is run.
+    Command,
+    /// A text.
+    Text,
+    /// A name: what stands behind an operator counts.
+    Name,
+    /// Nothing is known.
+    Other,
+}
+
+/// What a key says.
+pub(super) fn of(key: &str) -> Place {
+    let last = last_word(key, |last| (TEXTS.contains(last), COMMANDS.contains(last)));
+    match (last, key_role::of(key)) {
+        ((_, true), _) | (_, Role::Command | Role::Commands | Role::CommandWords | Role::Script) => Place::Command,
+        ((true, _), _) | (_, Role::Prose | Role::Content | Role::Code | Role::Query) => Place::Text,
+        _ if last_word(key, |last| NAMES.contains(last)) => Place::Name,
+        _ => Place::Other,
+    }
+}
+
+/// Whether a yes under this key throws something away: `dropTarget`, `wipe_disk`.
+pub(super) fn takes_away(key: &str) -> bool {
+    let begins = |word: &str| key.get(..word.len()).is_some_and(|front| front.eq_ignore_ascii_case(word));
+    if ["wipe", "purge", "destroy", "truncate"].iter().any(|word| begins(word)) {
+        return true;
+    }
+    begins("drop") && words(key).get(1).is_some_and(|what| DROPPED.contains(what.as_str()))
+}
+
+/// Whether a key chooses what is done.
+pub(super) fn chooses(key: &str) -> bool {
+    last_word(key, |last| CHOOSING.contains(last))
+}
+
+fn last_word<T>(key: &str, is: impl Fn(&str) -> T) -> T {
+    if key.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_') {
+        return is(key.rsplit('_').next().unwrap_or_default());
+    }
+    is(words(key).last().map(String::as_str).unwrap_or_default())
+}
+
+/// Whether a tool stores or shows texts.
+pub(super) fn stores_texts(name: &str, declared: &ToolSecurity) -> bool {
+    let described = declared.subject.split('\n').nth(2).unwrap_or_default();
+    let said = words(described).into_iter().take(MAX_SAID);
+    let name = words(name);
+    // A task that is created or changed is a text for people; one that is scheduled or registered may be run.
+    let has = |list: &[&str]| name.iter().any(|word| list.contains(&word.as_str()));
+    let is_todo = has(&["task", "tasks"]) && has(&["create", "update", "add", "edit"]);
+    is_todo || name.into_iter().chain(said).any(|word| STORED.contains(word.as_str()))
+}
+
+/// What lies where a path leads, if a person would want to know: secrets, and for a tool that may write what runs at every start.
+pub(super) fn leads_to(text: &str, key: &str, looks: bool) -> Option<String> {
+    if !text.contains('/') || text.len() > 1024 || !is_path(key) {
+        return None;
+    }
+    if shell::holds_secrets(text) {
+        return Some(format!("`{text}` holds secrets"));
+    }
+    let name = text.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
+    let is_home = text.starts_with(['/', '~']);
+    let lower = || text.to_ascii_lowercase();
+    let starts = STARTED.contains(name.as_str()) || STARTED_IN.iter().any(|folder| lower().contains(folder));
+    let hooks = text.contains("/.git/hooks/") || text.starts_with(".git/hooks/");
+    (!looks && (is_home && starts || hooks)).then(|| format!("`{text}` decides what runs later or who may come in"))
+}

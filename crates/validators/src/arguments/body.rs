@@ -1,0 +1,101 @@
+//! Text that a tool works on, beside the path that it works at: when is such a text nothing but a path itself?
+//!
+//! A body may hold anything, and much of it begins as paths do: routes, comments, macros, expressions. So only one
+//! word counts that climbs, begins in somebody's home, or looks as if it were there.
+
+use switchboard_policy::path;
+
+use super::uri::{self, scheme_of};
+use crate::percent;
+
+/// Folders at the root of systems and of containers.
+const ROOTS: [&str; 33] = [
+    "etc",
+    "usr",
+    "home",
+    "root",
+    "var",
+    "proc",
+    "sys",
+    "dev",
+    "tmp",
+    "opt",
+    "srv",
+    "mnt",
+    "media",
+    "bin",
+    "sbin",
+    "lib",
+    "lib64",
+    "boot",
+    "run",
+    "snap",
+    "nix",
+    "Users",
+    "Library",
+    "System",
+    "Volumes",
+    "Applications",
+    "private",
+    "app",
+    "data",
+    "work",
+    "workspace",
+    "workspaces",
+    "project",
+];
+
+/// Whether a text of one word names a place by itself.
+pub(super) fn names_path(places: &[path::Scope], text: &str) -> bool {
+    if text.contains(char::is_whitespace) {
+        return false;
+    }
+    as_written(places, text)
+        || text.contains('%') && percent::decoded(text).is_some_and(|decoded| as_written(places, &decoded))
+}
+
+fn as_written(places: &[path::Scope], text: &str) -> bool {
+    let separated = text.contains(['/', '\\']);
+    let file = text.to_ascii_lowercase().contains("file:/");
+    let scheme = scheme_of(text).is_some_and(|(scheme, rest)| {
+        rest.starts_with(['/', '\\']) && !uri::leads_elsewhere(scheme, rest) || separated && uri::climbs(text)
+    });
+    let word = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    let home = text.strip_prefix('~').and_then(|rest| rest.find(['/', '\\']).map(|at| &rest[..at]));
+    let variable = text.strip_prefix(['$', '%']).and_then(|rest| rest.find(['/', '\\']).map(|at| &rest[..at]));
+    let is_variable = |name: &str| {
+        let name = name.trim_matches(['{', '}', '%', '(', ')']);
+        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
+    };
+    let hidden = text.strip_prefix('.').is_some_and(|rest| {
+        rest.starts_with(|c: char| c.is_ascii_alphabetic()) && rest.chars().all(|c| word(c) || c == '/' || c == '\\')
+    });
+    file || scheme
+        || home.is_some_and(|name| name.chars().all(word))
+        || variable.is_some_and(is_variable)
+        || separated && (hidden || uri::climbs(text))
+        || is_there(places, text)
+}
+
+/// Whether an absolute path begins in a folder that systems have, or in one that the limits speak of, and goes on.
+pub(super) fn is_there(places: &[path::Scope], text: &str) -> bool {
+    if !text.starts_with(['/', '\\']) {
+        return false;
+    }
+    let mut names = text.split(['/', '\\']).filter(|name| !name.is_empty() && *name != ".");
+    let (Some(first), Some(second)) = (names.next(), names.next()) else { return false };
+    let plain = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-$".contains(&byte));
+    let share = text.starts_with("\\\\") && plain(first) && plain(second);
+    let is_hidden = |name: &str| {
+        name.strip_prefix('.').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()) && plain(rest))
+    };
+    let begins = |pattern: &str| pattern.trim_start_matches('/').split('/').next() == Some(first);
+    share
+        || ROOTS.contains(&first)
+        || is_hidden(first)
+        || is_hidden(second)
+        || names.any(is_hidden)
+        || places.iter().any(|place| {
+            begins(&place.base) || place.allow.iter().chain(&place.deny).any(|glob| begins(&glob.to_string()))
+        })
+}

@@ -1,0 +1,120 @@
+//! Paths that are glued to something else: values of options and of pairs, lists in one string, patterns of a shell.
+
+use switchboard_policy::path;
+
+use super::uri::{self, scheme_of};
+use super::{body, place};
+
+/// A name that nobody gives to a file, for what a shell puts in place of a pattern.
+const ANY_NAME: &str = "q7zk2";
+/// More letters in front of a value are no options of one letter.
+const MAX_LETTERS: usize = 5;
+
+/// Further paths in one string: lists with commas, options with values, quoted words. Only what begins as an absolute
+/// path does, and what climbs.
+pub(super) fn parts(text: &str) -> impl Iterator<Item = &str> {
+    let ends = |c: char| c.is_whitespace() || matches!(c, ',' | ';' | '|' | '&' | '=' | '"' | '\'' | '`' | '(' | '@');
+    let whole = text.len();
+    // A colon parts lists too, but `x://` is a URL.
+    let pieces = text.split(ends).flat_map(|piece| {
+        // Behind a closing bracket a path goes on (`a/(b)/c`), but none begins.
+        let piece = piece.split(')').next().unwrap_or_default();
+        let lists = if piece.contains(":/") && piece.contains("://") { usize::MAX } else { 0 };
+        piece.split(move |c: char| lists == 0 && c == ':')
+    });
+    pieces.filter(move |piece| {
+        piece.len() < whole && (piece.starts_with(['/', '~', '\\']) && piece.len() > 1 || has_step_up(piece))
+    })
+}
+
+/// Whether a step of a path leads up.
+fn has_step_up(piece: &str) -> bool {
+    piece.contains("..") && piece.split(['/', '\\']).any(|step| step == "..")
+}
+
+/// Whether one word leads up behind a sign that parts it: `x=..`, `a,..`.
+pub(super) fn climbs_in_part(word: &str) -> bool {
+    word.contains("..") && word.split(['=', ',', ';', '|', '@', ':']).any(|part| part == "..")
+}
+
+/// The value that stands right behind an option of one letter: `-C/etc`, `-xf/etc/x`, `-C..`, `-Isrc/include`.
+pub(super) fn value_of_option<'a>(places: &[path::Scope], word: &'a str) -> Option<&'a str> {
+    let letters = word.strip_prefix('-').filter(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()))?;
+    let value = letters.get(1..).filter(|value| !value.contains(char::is_whitespace))?;
+    if let Some(climb) = step_behind(letters) {
+        return Some(climb);
+    }
+    let at = letters.find(['/', '~'])?;
+    let behind = letters.get(at..).filter(|_| at < MAX_LETTERS)?;
+    let absolute = body::is_there(places, behind) || behind.starts_with("~/");
+    if absolute { Some(behind) } else { Some(value).filter(|value| place::is_separated(value)) }
+}
+
+/// What begins with a step up behind a few letters: `C..`, `xf../x`, `w../x`.
+pub(super) fn step_behind(letters: &str) -> Option<&str> {
+    let at = letters.find("..").filter(|at| (1..MAX_LETTERS).contains(at))?;
+    let (front, climb) = letters.split_at(at);
+    let glued = front.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    (glued && climb.split(['/', '\\']).next() == Some("..")).then_some(climb)
+}
+
+/// What a shell may put in place of a word with signs of a pattern: one path for each kind of name that fits. `None` where
+/// it has none.
+pub(super) fn filled_in(word: &str) -> Option<Vec<String>> {
+    let elsewhere = scheme_of(word).is_some_and(|(scheme, rest)| uri::leads_elsewhere(scheme, rest));
+    if elsewhere || !word.contains(['*', '?', '[']) || word.contains(char::is_whitespace) {
+        return None;
+    }
+    let is_pattern = |name: &&str| name.contains(['*', '?', '[']);
+    let fill = |climbing: bool| {
+        let names = word.split('/').map(|name| match name {
+            name if !is_pattern(&name) => name.to_owned(),
+            name if climbing && may_be_step_up(name) => "..".to_owned(),
+            // Without the signs that a path has none of, a bracket is a sign like others.
+            name => name.replace(['*', '?'], ANY_NAME),
+        });
+        names.collect::<Vec<_>>().join("/")
+    };
+    let deeper =
+        word.contains("**").then(|| word.replace("**", "a/b/c")).map(|word| word.replace(['*', '?'], ANY_NAME));
+    let climbing = word.split('/').filter(is_pattern).any(may_be_step_up).then(|| fill(true));
+    Some([Some(fill(false)), deeper, climbing].into_iter().flatten().collect())
+}
+
+/// Whether some shell reads `..` out of a pattern for one name. A sign in front stands for no dot; a class may.
+fn may_be_step_up(name: &str) -> bool {
+    let mut literal = String::new();
+    let mut letters = name.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '*' | '?' => {}
+            '[' => {
+                let class: String = letters.by_ref().take_while(|letter| *letter != ']').collect();
+                if !class.contains(['.', '!', '^']) {
+                    return false;
+                }
+            }
+            letter => literal.push(letter),
+        }
+    }
+    name.starts_with(['.', '[']) && literal.len() <= 2 && literal.bytes().all(|byte| byte == b'.')
+}
+
+/// The values in a text of options (`-f /x --to=/y`) or of pairs (`Data Source=/x;Version=3`).
+pub(super) fn values(text: &str) -> Vec<&str> {
+    let is_option = |word: &str| {
+        word.strip_prefix('-').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic() || c == '-'))
+    };
+    if is_option(text) {
+        let words = text.split_whitespace();
+        return words
+            .map(|word| match word.split_once('=').filter(|_| is_option(word)) {
+                Some((_, value)) => value,
+                None if is_option(word) => step_behind(word.trim_start_matches('-')).unwrap_or_default(),
+                None => word,
+            })
+            .filter(|value| !value.is_empty())
+            .collect();
+    }
+    super::pairs::of(text).into_iter().map(|(_, value)| value).collect()
+}

@@ -1,0 +1,229 @@
+//! The limits of grants: does every string that a server could open or connect to lie inside of them?
+//!
+//! A walk of its own through the arguments, made only where a grant or permission limits paths or hosts. Each string
+//! is judged with its key, with what the schema of the tool tells of it, and with whether another argument is the path.
+//! A string that is JSON itself is walked into as well, since many servers read it so.
+
+use switchboard_policy::schema::Evidence;
+use switchboard_wire::{Kind, Limits as WireLimits, Object, Raw, RefusalKind};
+
+use super::place::{self, Field};
+use super::role::{self, Role};
+use super::walk::{Refused, at, refused, under};
+use super::{ARGUMENTS, Checks, MAX_DEPTH, SCOPE, World, remote, sql, uri, words};
+use crate::{Finding, Verdict};
+
+pub(super) struct Limits<'a> {
+    checks: &'a Checks,
+    world: &'a dyn World,
+    /// Whether the schema names an argument as a path, and the call has it.
+    anchored: bool,
+    /// Whether hosts are limited.
+    hosts: bool,
+}
+
+/// What is known of a value.
+#[derive(Clone)]
+struct Known<'a> {
+    field: Field,
+    role: Role,
+    /// Whether the key names something that is no host.
+    named: bool,
+    /// Whether it names a machine.
+    server: bool,
+    /// Whether it is a word of a command that was judged with it.
+    operand: bool,
+    /// Whether it belongs to a command that is written as an object, or its key is for the words of one.
+    words: bool,
+    evidence: Evidence<'a>,
+}
+
+impl Known<'_> {
+    const fn nothing() -> Self {
+        let (field, role) = (Field::Unknown, Role::Other);
+        let (named, server, operand, words) = (false, false, false, false);
+        Self { field, role, named, server, operand, words, evidence: Evidence::none() }
+    }
+}
+
+impl<'a> Limits<'a> {
+    /// The walk; `None` where no limit speaks of paths or hosts.
+    pub(super) fn of(checks: &'a Checks, arguments: &Raw, world: &'a dyn World) -> Option<Self> {
+        let hosts = checks.limits_hosts();
+        if checks.places.is_empty() && !hosts {
+            return None;
+        }
+        let evidence = checks.evidence();
+        let anchored = evidence.is_declared()
+            && Object::open(arguments).is_ok_and(|object| {
+                object.iter().any(|(key, value)| {
+                    let evidence = evidence.member(&key);
+                    let given = match value.kind() {
+                        Kind::String => value.as_bytes().len() > 2,
+                        Kind::Array => value.elements().is_some_and(|elements| !elements.is_empty()),
+                        _ => false,
+                    };
+                    let field = Field::of(&key, role::of(&key), &evidence);
+                    given && evidence.is_declared() && matches!(field, Field::Place | Field::Perhaps)
+                })
+            });
+        Some(Self { checks, world, anchored, hosts })
+    }
+
+    /// Judges everything.
+    pub(super) fn check(&self, arguments: &Raw) -> Result<(), Refused> {
+        self.value(arguments, &Known { evidence: self.checks.evidence(), ..Known::nothing() }, 0)
+    }
+
+    fn value(&self, value: &Raw, known: &Known<'_>, depth: usize) -> Result<(), Refused> {
+        if depth > MAX_DEPTH {
+            let message = format!("the arguments are nested deeper than {MAX_DEPTH}");
+            return Err(refused(ARGUMENTS, Finding::new("arguments-depth", message)));
+        }
+        match value.kind() {
+            Kind::Object => {
+                let Ok(object) = Object::open(value) else {
+                    let text = "a member stands twice, and readers may take different ones";
+                    return Err(refused(ARGUMENTS, Finding::new("arguments-twice", text)));
+                };
+                // Only where the schema itself has a command are words beside it none of a server's own.
+                let runs = object.iter().any(|(key, _)| {
+                    matches!(role::of(&key), Role::Command | Role::Commands)
+                        && known.evidence.member(&key).is_declared()
+                });
+                let of_host = matches!(known.role, Role::Url | Role::Host);
+                object.iter().try_for_each(|(key, member)| {
+                    let (mut role, evidence) = (role::of(&key), known.evidence.member(&key));
+                    let mut field = Field::of(&key, role, &evidence);
+                    // `{"host": {"value": ..}}` is a host still.
+                    if of_host && remote::is_value_key(&key) {
+                        (role, field) = (Role::Host, Field::Remote);
+                    }
+                    if known.role == Role::Path && remote::is_value_key(&key) {
+                        (role, field) = (Role::Path, Field::Place);
+                    }
+                    let operand = runs && evidence.is_declared() && words::is_name(&key);
+                    let judged = if role::is_plain(&key) { Ok(()) } else { self.key(&key) };
+                    let in_command = known.words || known.field == Field::Command;
+                    let in_words = in_command && role != Role::Prose || role::is_words(&key);
+                    let (named, server) = (remote::is_name_key(&key), remote::is_server_key(&key));
+                    let named = named && !(of_host && role == Role::Host);
+                    let inner = Known { field, role, named, server, operand, words: in_words, evidence };
+                    judged.and_then(|()| self.value(&member, &inner, depth + 1)).map_err(|refused| under(&key, refused))
+                })
+            }
+            Kind::Array => {
+                // Each string in a list of words is one of them, blanks or not.
+                let words = known.words && known.role != Role::CommandWords;
+                let inner = Known { evidence: known.evidence.element(), words, ..known.clone() };
+                let elements = value.elements().unwrap_or_default();
+                elements.iter().enumerate().try_for_each(|(index, element)| {
+                    // The words of a command are judged as one.
+                    if known.field == Field::Command && element.kind() == Kind::String {
+                        return Ok(());
+                    }
+                    self.value(element, &inner, depth + 1).map_err(|refused| under(&index.to_string(), refused))
+                })
+            }
+            Kind::String => value.as_text().map_or(Ok(()), |text| self.text(&text, known, depth)),
+            Kind::Number if self.hosts && (known.server || matches!(known.role, Role::Url | Role::Host)) => {
+                let number = value.as_str();
+                if remote::may_be_address(number) { at(SCOPE, self.host(number, known)) } else { Ok(()) }
+            }
+            Kind::Number | Kind::Bool | Kind::Null => Ok(()),
+        }
+    }
+
+    fn host(&self, text: &str, known: &Known<'_>) -> Verdict {
+        let Known { field, role, named, server, evidence, .. } = known;
+        let key = remote::Key { role: *role, field: *field, named: *named, server: *server, evidence };
+        remote::check(&self.checks.scopes, &key, text)
+    }
+
+    fn key(&self, key: &str) -> Result<(), Refused> {
+        self.text(key, &Known::nothing(), 0)
+    }
+
+    fn text(&self, text: &str, known: &Known<'_>, depth: usize) -> Result<(), Refused> {
+        let Known { field, role, words, evidence, .. } = known;
+        let is_body = *field == Field::Body && self.anchored && evidence.is_declared();
+        if !is_body && let Some(nested) = nested(text)? {
+            return self.value(&nested, known, depth + 1).map_err(|mut refused| {
+                // What stands inside of a string has no place of its own.
+                refused.pointer.clear();
+                refused
+            });
+        }
+        if !self.checks.places.is_empty() {
+            // Several words of a command are no path together.
+            let several = *words && !matches!(field, Field::Place | Field::Perhaps) && text.trim().contains(' ');
+            if !several {
+                at(SCOPE, place::check(&self.checks.places, *field, evidence, self.anchored, text, self.world))?;
+            }
+            if *role == Role::Path {
+                at(SCOPE, place::check_url_as_name(&self.checks.places, text, self.world))?;
+            }
+            if matches!(role, Role::Code | Role::Script) {
+                at(SCOPE, place::check_word(&self.checks.places, text, self.world))?;
+            }
+            if matches!(role, Role::Sql | Role::Query) {
+                let files = sql::files(text);
+                let mut paths = files.iter().filter(|file| place::is_separated(file));
+                at(SCOPE, paths.try_for_each(|file| place::inside(&self.checks.places, file, self.world)))?;
+            }
+            if *words {
+                at(SCOPE, self.words(text, *role))?;
+            }
+            if self.checks.paths_of_urls {
+                at(SCOPE, place::check_path_of_url(&self.checks.places, text, self.world))?;
+            }
+        }
+        // A file that lies inside of the paths leads to no host.
+        let is_word = known.operand && !text.contains("://") && !text.contains('@');
+        if self.hosts && !is_word && (self.checks.places.is_empty() || !uri::is_file(text)) {
+            at(SCOPE, self.host(text, known))
+        } else {
+            Ok(())
+        }
+    }
+
+    /// A string with words of a command, whichever of them are paths. What no shell could read is parted by its blanks.
+    fn words(&self, text: &str, role: Role) -> Verdict {
+        let words = crate::shell::plain_words(text);
+        let words = words.unwrap_or_else(|_| text.split_whitespace().map(str::to_owned).collect());
+        let places = &self.checks.places;
+        words.iter().enumerate().try_for_each(|(index, word)| {
+            if index == 0 && role != Role::CommandWords {
+                return place::check_program(places, word, self.world);
+            }
+            let option = word.split_once('=').filter(|_| word.starts_with('-'));
+            place::check_word(places, option.map_or(word.as_str(), |(_, value)| value), self.world)
+        })
+    }
+}
+
+/// The object or list that a string holds. What is JSON as far as it could be read, and cannot be read to its end, is
+/// refused.
+fn nested(text: &str) -> Result<Option<Raw>, Refused> {
+    let trimmed = text.trim();
+    let looks =
+        trimmed.starts_with('{') && trimmed.ends_with('}') || trimmed.starts_with('[') && trimmed.ends_with(']');
+    if !looks {
+        return Ok(None);
+    }
+    match Raw::parse(trimmed.to_owned(), &WireLimits::default()) {
+        Ok(raw) => Ok(Some(raw)),
+        Err(refusal) if is_bound(refusal.kind) => {
+            let message = format!("a string holds JSON that cannot be read: {}", refusal.kind);
+            Err(refused(ARGUMENTS, Finding::new("arguments-nested", message)))
+        }
+        Err(_) => Ok(None),
+    }
+}
+
+const fn is_bound(kind: RefusalKind) -> bool {
+    matches!(
+        kind,
+        RefusalKind::TooLong(_) | RefusalKind::TooDeep(_) | RefusalKind::TooManyKeys(_) | RefusalKind::NumberTooLong(_)
+    )
+}

@@ -1,0 +1,358 @@
+//! Which strings a server could connect to, where a grant limits hosts: every form that some client takes for a URL or a
+//! host, under any key. What is found in the middle of text is for [`super::reach`].
+
+use switchboard_policy::permission::Scope;
+use switchboard_policy::schema::Evidence;
+
+use super::place::{self, Field};
+use super::reach;
+use super::role::Role;
+use super::uri;
+use crate::Verdict;
+
+/// Keys whose words are hosts in one tool or another.
+const LIKELY_FORMATS: [&str; 6] = ["date", "date-time", "time", "duration", "uuid", "email"];
+
+/// Schemes after which readers repair missing slashes.
+const REPAIRED: [&str; 5] = ["http", "https", "ws", "wss", "ftp"];
+
+/// Endings of names in other letters.
+const OTHER_ENDINGS: [&str; 30] = [
+    "рф",
+    "рус",
+    "москва",
+    "сайт",
+    "онлайн",
+    "орг",
+    "ком",
+    "дети",
+    "укр",
+    "срб",
+    "бел",
+    "мкд",
+    "бг",
+    "қаз",
+    "ею",
+    "ελ",
+    "ευ",
+    "հայ",
+    "გე",
+    "中国",
+    "中國",
+    "香港",
+    "台湾",
+    "台灣",
+    "公司",
+    "网络",
+    "한국",
+    "भारत",
+    "ไทย",
+    "みんな",
+];
+/// Last words of keys whose numbers are addresses.
+const SERVER_KEYS: [&str; 16] = [
+    "server",
+    "servers",
+    "gateway",
+    "gateways",
+    "upstream",
+    "upstreams",
+    "peer",
+    "peers",
+    "proxy",
+    "dns",
+    "nameserver",
+    "backend",
+    "ip",
+    "ips",
+    "addr",
+    "resolver",
+];
+/// Names of pairs that stand beside a host in a connection string.
+const BESIDE_HOST: [&str; 14] = [
+    "port",
+    "dbname",
+    "database",
+    "user",
+    "user id",
+    "uid",
+    "username",
+    "password",
+    "pwd",
+    "initial catalog",
+    "sslmode",
+    "encrypt",
+    "trusted_connection",
+    "service",
+];
+/// Keys that hold the value of the object they stand in.
+const VALUE_KEYS: [&str; 10] =
+    ["value", "name", "text", "raw", "string", "base", "target", "server", "address", "default"];
+/// What stands in front of a host without slashes.
+const TRANSPORTS: [&str; 8] = ["tcp", "udp", "tcp4", "tcp6", "ssl", "tls", "quic", "sctp"];
+/// More words of one string are not looked at one by one.
+const MAX_WORDS: usize = 256;
+/// Numbers below are counters and sizes.
+const SMALLEST: u64 = 1 << 24;
+
+/// What the key of a string tells, as far as hosts go.
+pub(super) struct Key<'k, 'e> {
+    pub(super) role: Role,
+    pub(super) field: Field,
+    /// The key names something that is no host.
+    pub(super) named: bool,
+    /// The key names a machine.
+    pub(super) server: bool,
+    pub(super) evidence: &'k Evidence<'e>,
+}
+
+/// Whether what a string leads to, if it leads anywhere, is covered by all limits.
+pub(super) fn check(scopes: &[Scope], key: &Key<'_, '_>, text: &str) -> Verdict {
+    // A command was judged by its words, and one word is its program.
+    if key.field == Field::Command && !text.contains("://") {
+        return Ok(());
+    }
+    if let Some(squeezed) = uri::squeezed(text) {
+        check_word(scopes, key, &squeezed)?;
+    }
+    check_word(scopes, key, text)?;
+    check_list(scopes, key, text.trim())?;
+    check_pairs(scopes, key, text.trim())?;
+    if text.contains("://") && text.trim().contains(char::is_whitespace) { in_sentence(scopes, text) } else { Ok(()) }
+}
+
+/// Several hosts in one string, or one and its port.
+fn check_list(scopes: &[Scope], key: &Key<'_, '_>, text: &str) -> Verdict {
+    let parts = |c: char| c.is_whitespace() || matches!(c, ',' | ';');
+    if !text.contains(parts) {
+        return Ok(());
+    }
+    let words = || text.split(parts).filter(|word| !word.is_empty()).take(MAX_WORDS);
+    if key.role == Role::Host || key.field == Field::Remote && key.role != Role::Url {
+        let mut before = None;
+        return words().try_for_each(|word| {
+            // Under keys for hosts, a blank parts one from its port or from the next.
+            match (before.replace(word), word.parse::<u16>()) {
+                (Some(host), Ok(port)) => check_operand(scopes, host, Some(port)),
+                _ => check_word(scopes, key, word),
+            }
+        });
+    }
+    if key.role == Role::Url && text.contains(char::is_whitespace) {
+        return words()
+            .filter(|word| word.contains(['.', ':', '/']))
+            .try_for_each(|word| check_word(scopes, key, word));
+    }
+    // A list without blanks, or one of nothing but hosts. A sentence is neither.
+    let listed = !text.contains(char::is_whitespace) || words().all(is_host_form);
+    if listed { words().try_for_each(|word| check_word(scopes, key, word)) } else { Ok(()) }
+}
+
+/// The host of a connection string.
+fn check_pairs(scopes: &[Scope], key: &Key<'_, '_>, text: &str) -> Verdict {
+    let pairs = super::pairs::of(text);
+    let beside = |(name, _): &(&str, &str)| BESIDE_HOST.iter().any(|known| name.eq_ignore_ascii_case(known));
+    let surely = matches!(key.role, Role::Link | Role::Url | Role::Host) || pairs.iter().any(beside);
+    let mut hosts = pairs.iter().filter(|(name, _)| reach::glued::is_host_name(name));
+    hosts.try_for_each(|(_, value)| {
+        let mut hosts = reach::glued::hosts_of(value).filter(|host| surely || is_host_form(host));
+        hosts.try_for_each(|host| check_operand(scopes, host, None))
+    })
+}
+
+/// Whether a key names a machine, so that numbers under it are addresses.
+pub(super) fn is_server_key(key: &str) -> bool {
+    switchboard_policy::risk::fallback::words(key).last().is_some_and(|last| SERVER_KEYS.contains(&last.as_str()))
+}
+
+/// Whether a key holds the value of the object that it stands in.
+pub(super) fn is_value_key(key: &str) -> bool {
+    switchboard_policy::risk::fallback::words(key).last().is_some_and(|last| VALUE_KEYS.contains(&last.as_str()))
+}
+
+/// Whether a number is large enough to be an address.
+pub(super) fn may_be_address(number: &str) -> bool {
+    number.parse::<u64>().is_ok_and(|number| number >= SMALLEST)
+}
+
+/// An address in a spelling that only lenient readers take: with octal or hexadecimal parts, or with fewer than four.
+fn is_odd_address(word: &str, server: bool) -> bool {
+    let host = word.split([':', '/']).next().unwrap_or_default();
+    let parts: Vec<&str> = host.split('.').collect();
+    let digits = |part: &&str| !part.is_empty() && part.len() < 12 && part.bytes().all(|byte| byte.is_ascii_digit());
+    let hex = |part: &&str| part.len() > 2 && part[..2].eq_ignore_ascii_case("0x");
+    let octal = |part: &&str| digits(part) && part.len() > 1 && part.starts_with('0');
+    if !host.is_ascii() || !parts.iter().all(|part| digits(part) || hex(part)) {
+        return false;
+    }
+    match parts.len() {
+        4 => parts.iter().any(|part| octal(part) || hex(part)),
+        1 => server && may_be_address(host),
+        2 | 3 => server && parts.iter().any(|part| octal(part) || hex(part) || part.len() > 3),
+        _ => false,
+    }
+}
+
+/// Whether a word that is a host is covered by all limits, at this port where it names none.
+pub(super) fn check_operand(scopes: &[Scope], word: &str, port: Option<u16>) -> Verdict {
+    let folded = switchboard_policy::path::fold_look_alikes(word);
+    let Some((url, names_port)) = target(&folded, true, false) else { return Ok(()) };
+    match port.filter(|_| !names_port) {
+        Some(port) => reach::within_limits(scopes, with_port(&url, port), true),
+        None => reach::within_limits(scopes, url, names_port),
+    }
+}
+
+fn with_port(url: &str, port: u16) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    format!("{scheme}://{}:{port}{}", &rest[..end], &rest[end..])
+}
+
+/// Whether a word looks like a host, perhaps with a port: an address, or a name with dots.
+pub(super) fn is_host_form(word: &str) -> bool {
+    target(word, false, false).is_some()
+}
+
+/// URLs of any scheme in the middle of text.
+fn in_sentence(scopes: &[Scope], text: &str) -> Verdict {
+    for (at, _) in text.match_indices("://") {
+        let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
+        let scheme = &text[text[..at].trim_end_matches(is_part).len()..at];
+        let known = scheme.starts_with(|c: char| c.is_ascii_alphabetic()) && scheme.len() > 1;
+        let ends = |c: char| !c.is_ascii_alphanumeric() && c.is_ascii() && !"-._:@[]%".contains(c);
+        let authority = text[at + 3..].split(ends).next().unwrap_or_default();
+        let host = authority.rsplit('@').next().unwrap_or_default().trim_end_matches(['.', ':', ']', '-']);
+        if !known || scheme.eq_ignore_ascii_case("file") || !host.contains(|c: char| c.is_alphanumeric()) {
+            continue;
+        }
+        let closing = if host.starts_with('[') { "]" } else { "" };
+        let names_port = host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+        reach::within_limits(scopes, format!("http://{host}{closing}/"), names_port)?;
+    }
+    Ok(())
+}
+
+fn check_word(scopes: &[Scope], key: &Key<'_, '_>, text: &str) -> Verdict {
+    let Key { role, field, named, server, evidence } = key;
+    let folded = switchboard_policy::path::fold_look_alikes(text);
+    let word =
+        folded.trim_matches(|c: char| c.is_whitespace() || c.is_control() || matches!(c, '"' | '\'' | '<' | '>'));
+    if word.is_empty()
+        || word.contains(char::is_whitespace)
+        || evidence.lists(text)
+        || evidence.has_format(&LIKELY_FORMATS)
+    {
+        return Ok(());
+    }
+    // Where the key is for labels a name with dots is one, and under keys for names it is a file's if it ends so.
+    let bare = !word.contains(['/', '\\', ':', '@', '?', '#']) && word.parse::<std::net::IpAddr>().is_err();
+    if bare && (*field == Field::Label && is_name(word) || *named && place::has_ending(word)) {
+        return Ok(());
+    }
+    let is_path = *field == Field::Place && *role == Role::Path;
+    if !is_path && (is_odd_address(word, *server) || is_other_name(text.trim())) {
+        return check_operand(scopes, word, None);
+    }
+    if let Some(host) = behind_transport(word) {
+        check_operand(scopes, host, None)?;
+    }
+    let remote = matches!(role, Role::Url | Role::Host) || *field == Field::Remote;
+    match target(word, remote || reach::glued::in_remote(word).is_some(), is_path) {
+        Some((url, names_port)) => reach::within_limits(scopes, url, names_port),
+        None => Ok(()),
+    }
+}
+
+/// `tcp:host:80`, `postgres:host`, `jdbc:oracle:thin:@host:1521:x`.
+fn behind_transport(word: &str) -> Option<&str> {
+    if word.contains("://") {
+        return None;
+    }
+    let (scheme, rest) = uri::scheme_of(word)?;
+    if scheme.eq_ignore_ascii_case("jdbc") {
+        let host = rest.split_once('@')?.1.trim_start_matches('/');
+        return host.split([':', '/']).next().filter(|host| !host.is_empty());
+    }
+    let connects = TRANSPORTS.iter().any(|known| scheme.eq_ignore_ascii_case(known)) || reach::is_reaching(scheme);
+    let file = scheme.eq_ignore_ascii_case("file") || scheme.eq_ignore_ascii_case("unix");
+    (connects && !file && is_host_form(rest)).then_some(rest)
+}
+
+/// A name in other letters than English ones. What is written without blanks in such letters is more often text.
+fn is_other_name(word: &str) -> bool {
+    let Some((front, last)) = word.rsplit_once('.') else { return false };
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '.');
+    let ends = last.len() > 1 && last.bytes().all(|byte| byte.is_ascii_alphabetic()) && !place::has_ending(word)
+        || OTHER_ENDINGS.contains(&last.to_lowercase().as_str());
+    !word.is_ascii() && !front.is_empty() && front.chars().count() <= 64 && ends && front.chars().all(plain)
+}
+
+/// The URL that a word stands for, and whether it names the port.
+fn target(word: &str, remote: bool, is_path: bool) -> Option<(String, bool)> {
+    let slashes = ['/', '\\'];
+    if let Some((scheme, rest)) = word.split_once(':')
+        && !rest.is_empty()
+        && let Some(known) = REPAIRED.iter().find(|known| scheme.eq_ignore_ascii_case(known))
+    {
+        // `http:host`, `http:/host` and `http:\\host` are one to most clients.
+        return Some((format!("{known}://{}", rest.trim_start_matches(slashes)), true));
+    }
+    if let Some((scheme, rest)) = uri::scheme_of(word)
+        && scheme.len() > 1
+        && !scheme.eq_ignore_ascii_case("file")
+        && rest.len() == rest.trim_start_matches(slashes).len() + 2
+    {
+        let authority = rest.trim_start_matches(slashes).split(['/', '\\', '?', '#']).next().unwrap_or_default();
+        let host = authority.rsplit('@').next().unwrap_or_default();
+        let names_port = host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+        return (!host.is_empty()).then(|| (format!("http://{host}/"), names_port));
+    }
+    if word.starts_with("//") || word.starts_with("\\\\") {
+        return Some((format!("http://{}", word.trim_start_matches(slashes)), false));
+    }
+    if let Some(host) = reach::behind_slash(word).filter(|_| remote) {
+        let host = host.split(['/', '\\', '?', '#']).next().unwrap_or_default();
+        return Some((format!("http://{host}/"), false));
+    }
+    let front = word.split(['/', '\\', '?', '#']).next().unwrap_or_default();
+    // `git@host:path`, as ssh and git have it.
+    let front = match front.rsplit_once('@') {
+        // `user:password@host`; who writes mail names no password.
+        Some((user, host)) if host.contains(':') || remote || user.contains(':') && !is_mail(user) => {
+            host.split(':').next().unwrap_or_default()
+        }
+        Some(_) => return None,
+        None => front,
+    };
+    let host = front.rsplit_once(':').filter(|(_, port)| port.parse::<u16>().is_ok()).map_or(front, |(host, _)| host);
+    let names_port = host.len() < front.len();
+    let is_host = host.parse::<std::net::IpAddr>().is_ok()
+        || host.eq_ignore_ascii_case("localhost")
+        || host.len() > 2 && host.get(..2).is_some_and(|start| start.eq_ignore_ascii_case("0x"))
+        || !is_path && is_name(host)
+        || remote && !host.is_empty() && !word.starts_with(['/', '.', '?', '#']) && !front.contains("//");
+    is_host.then(|| (format!("http://{front}/"), names_port))
+}
+
+/// Whether the key says that its strings name something, and not a host.
+pub(super) fn is_name_key(key: &str) -> bool {
+    let words = switchboard_policy::risk::fallback::words(key);
+    let is_host = |word: &String| matches!(word.as_str(), "host" | "domain" | "server" | "site" | "dns");
+    let last = words.last().map(String::as_str).unwrap_or_default();
+    matches!(last, "name" | "names" | "title" | "output" | "outputs") && !words.iter().any(is_host)
+}
+
+fn is_mail(user: &str) -> bool {
+    user.split(':').next().is_some_and(|scheme| scheme.eq_ignore_ascii_case("mailto"))
+}
+
+/// A name with dots that ends in letters, as names of hosts do.
+fn is_name(host: &str) -> bool {
+    let last = host.trim_end_matches('.').rsplit('.').next().unwrap_or_default();
+    host.contains('.')
+        && !host.starts_with('.')
+        && last.len() > 1
+        && last.bytes().all(|byte| byte.is_ascii_alphabetic())
+        && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_'))
+}

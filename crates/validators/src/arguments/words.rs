@@ -1,0 +1,317 @@
+//! The words of a command that stand beside it in the arguments.
+//!
+//! A tool may take a command in one string, or apart: the program here, its words there, in one list or in several. Which
+//! of them a server puts behind the program, and in which order, nobody can know. So everything beside a command counts
+//! as words of it, unless its key shows that it is something else. Keys that are for words count for every rule; what
+//! stands under keys that nobody knows counts only where a command is judged by what it does and by its name.
+
+use switchboard_policy::risk::fallback::words as parts_of;
+use switchboard_policy::schema::Evidence;
+use switchboard_wire::{Kind, Limits, Object, Raw};
+
+use super::command;
+use super::place::Field;
+use super::role::{self, Role};
+
+/// More lists of words beside one command are refused.
+pub(super) const MAX_LISTS: usize = 16;
+/// How deep words are looked for below a command.
+const MAX_DEPTH: usize = 8;
+/// Longer text under a key that nobody knows is no word of a command.
+const MAX_LOOSE: usize = 4096;
+
+/// Words of keys that are for the words of a command.
+const NAMES: [&str; 26] = [
+    "arg",
+    "args",
+    "argv",
+    "argument",
+    "arguments",
+    "param",
+    "params",
+    "parameter",
+    "parameters",
+    "option",
+    "options",
+    "opt",
+    "opts",
+    "flag",
+    "flags",
+    "switches",
+    "operand",
+    "operands",
+    "subcommand",
+    "subcommands",
+    "subcmd",
+    "positional",
+    "positionals",
+    "rest",
+    "words",
+    "tokens",
+];
+/// Last words of keys for how, where and for whom a command runs, and for what it is called.
+const SETTINGS: [&str; 66] = [
+    "cwd",
+    "pwd",
+    "workdir",
+    "dir",
+    "directory",
+    "folder",
+    "root",
+    "path",
+    "home",
+    "workspace",
+    "project",
+    "timeout",
+    "ms",
+    "millis",
+    "seconds",
+    "secs",
+    "minutes",
+    "interval",
+    "delay",
+    "wait",
+    "deadline",
+    "limit",
+    "env",
+    "envs",
+    "environment",
+    "vars",
+    "variables",
+    "language",
+    "lang",
+    "runtime",
+    "shell",
+    "interpreter",
+    "encoding",
+    "charset",
+    "format",
+    "mode",
+    "id",
+    "ids",
+    "uuid",
+    "session",
+    "name",
+    "label",
+    "labels",
+    "tags",
+    "category",
+    "type",
+    "kind",
+    "user",
+    "username",
+    "uid",
+    "group",
+    "token",
+    "key",
+    "status",
+    "priority",
+    "version",
+    "level",
+    "locale",
+    "timezone",
+    "tz",
+    "signal",
+    "terminal",
+    "tty",
+    "columns",
+    "rows",
+    "height",
+];
+
+/// Words of keys for commands, besides those that a key is known by as a whole.
+const COMMANDS: [&str; 15] = [
+    "command",
+    "commands",
+    "cmd",
+    "cmds",
+    "cmdline",
+    "run",
+    "exec",
+    "execute",
+    "bash",
+    "sh",
+    "powershell",
+    "cli",
+    "program",
+    "entrypoint",
+    "invoke",
+];
+/// The same where one word alone is a setting: `"shell": "bash"`.
+const SHELLS: [&str; 3] = ["shell", "terminal", "console"];
+/// Last words of keys that tell something about a command.
+const ABOUT: [&str; 17] = [
+    "at", "date", "time", "count", "after", "before", "by", "output", "result", "results", "log", "logs", "history",
+    "status", "url", "prefix", "pattern",
+];
+/// Last words of keys that say nothing where another word speaks of a command.
+const TEXTS: [&str; 8] = ["text", "string", "body", "content", "line", "input", "source", "code"];
+
+/// The words beside a command.
+#[derive(Default, Clone)]
+pub(super) struct Words {
+    /// Each list under a key that is for words, as a command line has it.
+    pub(super) named: Vec<String>,
+    /// Each string or list under a key that says nothing.
+    loose: Vec<String>,
+}
+
+impl Words {
+    /// The words among the members of an object, besides those that `is_command` says are commands.
+    pub(super) fn collect(&mut self, object: &Object, is_command: &dyn Fn(&str, &Raw) -> bool) {
+        self.members(object, is_command, false, 0);
+    }
+
+    /// Only what stands under keys for words.
+    pub(super) fn named_only(&self) -> Self {
+        Self { named: self.named.clone(), loose: Vec::new() }
+    }
+
+    fn members(&mut self, object: &Object, is_command: &dyn Fn(&str, &Raw) -> bool, below: bool, depth: usize) {
+        for (key, member) in object.iter() {
+            if self.named.len() > MAX_LISTS || is_command(&key, &member) {
+                continue;
+            }
+            let named = is_name(&key);
+            match member.kind() {
+                Kind::Object if depth < MAX_DEPTH && (named || !is_something_else(&key)) => {
+                    if let Ok(inner) = Object::open(&member) {
+                        self.members(&inner, is_command, !named, depth + 1);
+                    }
+                }
+                Kind::String | Kind::Array if named => self.named.push(line_of(&member)),
+                Kind::Number if named => self.named.push(member.as_str().to_owned()),
+                // Further down only a key for words shows that something belongs to the command.
+                Kind::String | Kind::Array if !below && !is_something_else(&key) => self.loose(&member),
+                _ => {}
+            }
+        }
+    }
+
+    fn loose(&mut self, value: &Raw) {
+        let mut words = Vec::new();
+        flatten(value, &mut words, 0);
+        let words: Vec<String> = words.iter().flat_map(|text| text.split_whitespace()).map(str::to_owned).collect();
+        let line = command::line(&words);
+        if !words.is_empty() && line.len() <= MAX_LOOSE && self.loose.len() < MAX_LISTS {
+            self.loose.push(line);
+        }
+    }
+
+    /// The lines that a server may make of a command and the words under keys for them: with each list, and with all of
+    /// them in either order.
+    pub(super) fn lines(&self, command: &str) -> Vec<String> {
+        let joined = |lists: &mut dyn Iterator<Item = &String>| {
+            lists.fold(command.to_owned(), |line, words| format!("{line} {words}"))
+        };
+        match self.named.as_slice() {
+            [] => vec![command.to_owned()],
+            [only] => vec![format!("{command} {only}")],
+            lists => {
+                let mut lines: Vec<String> = lists.iter().map(|words| format!("{command} {words}")).collect();
+                lines.push(joined(&mut lists.iter()));
+                lines.push(joined(&mut lists.iter().rev()));
+                lines
+            }
+        }
+    }
+
+    /// The same with what stands under other keys behind it.
+    pub(super) fn loose_lines(&self, command: &str) -> Vec<String> {
+        let Some(front) = self.lines(command).into_iter().next_back().filter(|_| !self.loose.is_empty()) else {
+            return Vec::new();
+        };
+        let mut lines: Vec<String> = self.loose.iter().map(|words| format!("{front} {words}")).collect();
+        if self.loose.len() > 1 {
+            lines.push(format!("{front} {}", self.loose.join(" ")));
+        }
+        lines
+    }
+}
+
+/// Whether a key is for the words of a command.
+pub(super) fn is_name(key: &str) -> bool {
+    // Most keys are one word.
+    if key.bytes().all(|byte| byte.is_ascii_lowercase()) {
+        return NAMES.contains(&key);
+    }
+    parts_of(key).iter().any(|word| NAMES.contains(&word.as_str()))
+}
+
+/// Whether what stands under a key may be a command, though the key is not known for it: `terminal_command`, `run`.
+pub(super) fn may_be_command(key: &str, text: &str) -> bool {
+    let parts = parts_of(key);
+    let Some((last, front)) = parts.split_last() else { return false };
+    let is_text = TEXTS.contains(&last.as_str()) && !front.is_empty();
+    let is_command = SHELLS.contains(&last.as_str()) || COMMANDS.contains(&last.as_str());
+    let about = ABOUT.contains(&last.as_str()) || front.iter().any(|part| part == "dry");
+    if about || is_answer(text.trim()) || !is_text && !is_command && is_something_else(key) {
+        return false;
+    }
+    let any = |list: &[&str]| parts.iter().any(|part| list.contains(&part.as_str()));
+    any(&COMMANDS) || any(&SHELLS) && text.trim().contains(char::is_whitespace)
+}
+
+/// Yes, no or a number.
+fn is_answer(text: &str) -> bool {
+    matches!(text.to_ascii_lowercase().as_str(), "true" | "false" | "yes" | "no" | "on" | "off" | "auto" | "")
+        || text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'-' | b':'))
+}
+
+/// Whether a member of an object that is a command is its line or its program.
+pub(super) fn is_part_of_command(key: &str) -> bool {
+    let named =
+        parts_of(key).last().is_some_and(|last| matches!(last.as_str(), "name" | "text" | "content" | "program"));
+    named || !is_something_else(key) && !is_name(key)
+}
+
+/// Whether a key is `argv`, whose first word is the program by its meaning.
+pub(super) fn is_argv(key: &str) -> bool {
+    parts_of(key).last().is_some_and(|last| last == "argv")
+}
+
+/// Whether a key shows that its value is no word of the command beside it.
+fn is_something_else(key: &str) -> bool {
+    let parts = parts_of(key);
+    let last = parts.last().map(String::as_str).unwrap_or_default();
+    let role = role::of(key);
+    SETTINGS.contains(&last)
+        || matches!(role, Role::Prose | Role::Content | Role::Method)
+        || Field::of(key, role, &Evidence::none()) == Field::Body
+}
+
+/// Words as a command line has them. A string is one already, unless it holds a list.
+pub(super) fn line_of(value: &Raw) -> String {
+    if let Some(text) = value.as_text() {
+        let listed = text.trim_start().starts_with('[').then(|| Raw::parse(text.trim().to_owned(), &Limits::default()));
+        return match listed {
+            Some(Ok(list)) => line_of(&list),
+            _ => text,
+        };
+    }
+    let mut words = Vec::new();
+    flatten(value, &mut words, 0);
+    command::line(&words)
+}
+
+/// The text of everything in a value, in its order.
+fn flatten(value: &Raw, words: &mut Vec<String>, depth: usize) {
+    match value.kind() {
+        _ if depth > MAX_DEPTH => words.push(value.as_str().to_owned()),
+        Kind::Array => {
+            for element in value.elements().unwrap_or_default() {
+                flatten(&element, words, depth + 1);
+            }
+        }
+        Kind::Object => {
+            let members = Object::open(value).ok();
+            for (_, member) in members.iter().flat_map(Object::iter) {
+                flatten(&member, words, depth + 1);
+            }
+        }
+        Kind::String | Kind::Number => {
+            words.push(value.as_text().unwrap_or_else(|| value.as_str().to_owned()));
+        }
+        Kind::Bool | Kind::Null => {}
+    }
+}

@@ -1,0 +1,659 @@
+//! What a program does unasked: files that it deletes, overwrites or reads, what it sends away, what it tells services and
+//! databases to destroy. Results written into the folder in which it runs, temporary files, what it made itself, and
+//! requests that ask for something are left alone; about the rest a person is asked.
+
+use ruff_text_size::TextSize;
+
+use super::Checker;
+use super::calls::Arguments;
+use super::fold;
+use super::rules::effects::{self, FileEffect};
+use super::value::{Source, Val};
+use crate::code::places::{self, Place, Variable};
+use crate::code::{known, statements, verbs};
+
+/// Functions that only look at what they are given.
+const LOOKS: &[&str] = &[
+    "add_argument",
+    "append",
+    "basename",
+    "dirname",
+    "endswith",
+    "exists",
+    "expanduser",
+    "expandvars",
+    "fspath",
+    "fnmatch",
+    "is_dir",
+    "is_file",
+    "isabs",
+    "isdir",
+    "isfile",
+    "islink",
+    "join",
+    "joinpath",
+    "match",
+    "normpath",
+    "print",
+    "relpath",
+    "samefile",
+    "search",
+    "split",
+    "splitext",
+    "startswith",
+    "stat",
+    "lstat",
+    "getsize",
+    "getmtime",
+    "access",
+    "abspath",
+    "realpath",
+    "load_dotenv",
+    "dotenv_values",
+    "find_dotenv",
+    "SettingsConfigDict",
+    "info",
+    "debug",
+    "warning",
+    "error",
+    "exception",
+    "critical",
+    "log",
+    "echo",
+    "len",
+    "str",
+    "repr",
+    "isinstance",
+    "sorted",
+    "list",
+    "set",
+    "tuple",
+    "index",
+    "count",
+    "replace",
+    "format",
+    "removeprefix",
+    "removesuffix",
+    "remove",
+    "discard",
+    "compile",
+    "sub",
+    "findall",
+    "ValueError",
+    "FileNotFoundError",
+];
+
+/// What is known of the file that a value names.
+enum Target {
+    Known(String),
+    /// It was found in this folder.
+    Found(String),
+    Opaque,
+    Unknown,
+}
+
+impl Checker<'_> {
+    /// A function is called by its qualified name.
+    pub(super) fn judge_function(&mut self, path: &str, arguments: &Arguments, at: TextSize) {
+        let Some(effect) = effects::of_function(path) else { return };
+        let file = arguments.get(0).or_else(|| {
+            ["file", "path", "filename", "src", "name", "database", "fd"]
+                .iter()
+                .find_map(|name| arguments.keyword(name))
+        });
+        let second = arguments.get(1).or_else(|| arguments.keyword("dst"));
+        self.file_effect(path, effect, file, second, arguments, at);
+    }
+
+    /// A method of a path.
+    pub(super) fn judge_file_method(&mut self, file: &Val, name: &str, arguments: &Arguments, at: TextSize) {
+        let Some(effect) = effects::of_method(name) else { return };
+        let file = Val::File(file.clone().into());
+        self.file_effect(name, effect, Some(&file), arguments.get(0), arguments, at);
+    }
+
+    fn file_effect(
+        &mut self,
+        name: &str,
+        effect: FileEffect,
+        file: Option<&Val>,
+        second: Option<&Val>,
+        arguments: &Arguments,
+        at: TextSize,
+    ) {
+        match effect {
+            FileEffect::Delete => self.deletes(name, file, at),
+            FileEffect::Move => {
+                let from = targets(file);
+                let to = targets(second);
+                let inside = |target: &Target| match target {
+                    Target::Known(path) => places::of(path) == Place::Inside && !places::decides(path),
+                    Target::Found(folder) => places::of(folder) == Place::Inside,
+                    Target::Opaque => false,
+                    Target::Unknown => true,
+                };
+                let temporary =
+                    |target: &Target| matches!(target, Target::Known(path) if places::of(path) == Place::Temporary);
+                let replaces = |target: &Target| matches!(target, Target::Known(path) if places::decides(path) || places::is_store(path));
+                let fine = from.iter().all(temporary)
+                    && !to.iter().any(replaces)
+                    && to.iter().all(|t| inside(t) || temporary(t))
+                    || from.iter().chain(&to).all(inside);
+                if !fine && self.judging {
+                    self.ask_effect(
+                        at,
+                        "code-delete",
+                        format!("`{name}` moves away what is not known to be the program's own"),
+                    );
+                }
+                if let (true, Some(to)) = (fine, second) {
+                    self.note_made(to);
+                }
+            }
+            FileEffect::Write => self.writes(name, file, false, at),
+            FileEffect::Copy => {
+                self.reads(name, file, at);
+                self.writes(name, second, false, at);
+            }
+            FileEffect::Link => {
+                self.writes(name, second, false, at);
+                self.writes(name, file, false, at);
+            }
+            FileEffect::Read => {
+                let code = |target: &Target| matches!(target, Target::Known(path) if places::decides(path));
+                // A database is written into the file that it is told to use.
+                if name.ends_with(".connect") && self.judging && targets(file).iter().any(code) {
+                    self.ask_effect(at, "code-reach", format!("`{name}` writes over what decides what runs later"));
+                }
+                self.reads(name, file, at);
+            }
+            FileEffect::Open => {
+                let of_method = matches!(file, Some(Val::File(_))) && name == "open";
+                let mode = if of_method { arguments.get(0) } else { arguments.get(1) };
+                let mode = mode.or_else(|| arguments.keyword("mode")).or_else(|| arguments.keyword("flags"));
+                let has = |letters: &[char]| {
+                    mode.is_some_and(|mode| {
+                        mode.each().iter().any(|mode| match mode {
+                            Val::Text(mode) => mode.contains(letters),
+                            Val::Path(flags) => !flags.ends_with("O_RDONLY"),
+                            Val::Int(flags) => *flags != 0,
+                            _ => true,
+                        })
+                    })
+                };
+                if has(&['w', 'a', 'x', '+']) {
+                    self.writes(name, file, has(&['w']), at);
+                }
+                if !has(&['w', 'a', 'x']) {
+                    self.reads(name, file, at);
+                }
+            }
+        }
+    }
+
+    pub(super) fn ask_effect(&mut self, at: TextSize, rule: &'static str, message: String) {
+        self.ask(at, rule, message, Some("a person has to agree"));
+    }
+
+    fn deletes(&mut self, name: &str, file: Option<&Val>, at: TextSize) {
+        if !self.judging {
+            return;
+        }
+        let own = |target: &Target| match target {
+            Target::Known(path) => {
+                places::of(path) == Place::Temporary
+                    || places::of(path) == Place::Inside
+                        && (places::is_generated(path) || self.made.contains(tidy(path)))
+            }
+            Target::Found(folder) => places::of(&format!("{folder}/x")) == Place::Temporary,
+            Target::Opaque | Target::Unknown => false,
+        };
+        let found = targets(file);
+        if found.is_empty() || !found.iter().all(own) {
+            self.ask_effect(at, "code-delete", format!("`{name}` deletes what is not known to be the program's own"));
+        }
+    }
+
+    /// Notes a file that the program makes.
+    fn note_made(&mut self, file: &Val) {
+        for path in fold::path_text(file).each().iter().filter_map(Val::as_str) {
+            if places::of(path) == Place::Inside && !places::decides(path) && self.made.len() < 256 {
+                self.made.insert(tidy(path).to_owned());
+            }
+        }
+    }
+
+    fn writes(&mut self, name: &str, file: Option<&Val>, whole: bool, at: TextSize) {
+        if let Some(file) = file
+            && (whole
+                || matches!(name, "write_text" | "write_bytes" | "mkdir" | "os.mkdir" | "os.makedirs" | "shutil.copy"))
+        {
+            self.note_made(file);
+        }
+        if !self.judging {
+            return;
+        }
+        let makes_folder = name.ends_with("mkdir") || name.ends_with("makedirs");
+        for target in targets(file) {
+            match target {
+                Target::Known(path) if places::is_device(&path) => {
+                    self.refuse(at, "code-delete", format!("`{name}` writes to the device `{path}`"), None);
+                }
+                Target::Known(path)
+                    if path.contains("://") && !path.starts_with("file:") && !path.starts_with("memory:") =>
+                {
+                    self.ask_effect(at, "code-send", format!("`{name}` writes to another machine: `{path}`"));
+                }
+                Target::Known(path) if places::of(&path) == Place::Outside => {
+                    self.ask_effect(at, "code-reach", format!("`{name}` writes outside of the project: `{path}`"));
+                }
+                Target::Known(path) if places::decides(&path) && !makes_folder => {
+                    self.ask_effect(
+                        at,
+                        "code-reach",
+                        format!("`{name}` writes what decides what runs later: `{path}`"),
+                    );
+                }
+                Target::Known(path) if whole && places::is_store(&path) => {
+                    self.ask_effect(at, "code-delete", format!("`{name}` overwrites a database: `{path}`"));
+                }
+                Target::Found(folder) if places::of(&format!("{folder}/x")) != Place::Temporary => {
+                    self.ask_effect(
+                        at,
+                        "code-delete",
+                        format!("`{name}` overwrites files that were found in a folder"),
+                    );
+                }
+                Target::Opaque => {
+                    self.ask_effect(at, "code-reach", format!("`{name}` writes a file whose name is put together"));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn reads(&mut self, name: &str, file: Option<&Val>, at: TextSize) {
+        if !self.judging {
+            return;
+        }
+        for target in targets(file) {
+            let secret = match &target {
+                Target::Known(path) => places::is_secret(path) || places::is_credential(path) || is_mail(path),
+                Target::Found(folder) => {
+                    places::is_credential(&format!("{folder}/x")) || places::is_secret(&format!("{folder}/x"))
+                }
+                Target::Opaque => true,
+                Target::Unknown => false,
+            };
+            if secret {
+                self.ask_effect(at, "code-reach", format!("`{name}` reads what may be secret"));
+            }
+        }
+    }
+
+    /// A call, by the last name of what is called: packages and objects that are not known.
+    pub(super) fn judge_call_effect(&mut self, base: Option<&Val>, name: &str, arguments: &Arguments, at: TextSize) {
+        if !self.judging || base.is_some_and(|base| base.is_literal() || matches!(base, Val::Names(_))) {
+            return;
+        }
+        let path = base.and_then(Val::as_path);
+        let root = path.map(|path| path.split(['.', '(']).next().unwrap_or_default());
+        let own = self.methods.contains(name);
+        let unknown = root.is_none() && !own && !matches!(base, Some(Val::Func(_) | Val::Class(_)));
+        let of_path = matches!(base, Some(Val::File(_) | Val::Listed(_)));
+        if let (Some(Val::File(file)), _) = (base, ()) {
+            self.judge_file_method(file, name, arguments, at);
+        }
+        if let (Some(listed @ Val::Listed(_)), _) = (base, ()) {
+            self.judge_file_method(listed, name, arguments, at);
+        }
+        if !of_path && !own && effects::DELETES.contains(&name) && effects::of_function(&whole(path, name)).is_none() {
+            self.deletes(name, arguments.get(0).filter(|_| root.is_some()), at);
+        }
+        // A class of the program may be one of a table.
+        let is_table = matches!(base, Some(Val::Class(_))) && !own && verbs::plainly_empties(name);
+        if is_table && self.packages.iter().any(|package| effects::is_store(package)) {
+            self.ask_effect(at, "code-remote", format!("`{name}` empties a store"));
+        }
+        self.judge_service(path, unknown, name, arguments, at);
+        self.judge_sent(base, root, unknown, name, arguments, at);
+        self.judge_named_files(path, root, name, arguments, at);
+        if statements::takes(name) {
+            let destroys = |value: &Val| match value {
+                Val::Text(text) => statements::destroys(text) || statements::writes_code(text),
+                Val::Partial(start, end) => statements::destroys(&format!("{start}x{end}")),
+                _ => false,
+            };
+            let mutates = |value: &Val| value.as_str().is_some_and(statements::mutates);
+            if arguments.all().flat_map(Val::each).any(|value| destroys(value) || mutates(value)) {
+                self.ask_effect(at, "code-statement", format!("`{name}` is given a statement that destroys"));
+            }
+        }
+    }
+
+    /// Files that are named to functions of packages, and addresses.
+    fn judge_named_files(
+        &mut self,
+        path: Option<&str>,
+        root: Option<&str>,
+        name: &str,
+        arguments: &Arguments,
+        at: TextSize,
+    ) {
+        let library = matches!(root, Some("os" | "pathlib" | "re" | "logging" | "argparse"))
+            && effects::of_function(&whole(path, name)).is_none()
+            && !effects::writes(name);
+        if LOOKS.contains(&name) || library || matches!(root, Some("builtins")) || path == Some("os.path") {
+            return;
+        }
+        // Of archives, what lies in the folder itself may be anything.
+        if name == "extractall" {
+            let into = arguments.get(0).or_else(|| arguments.keyword("path"));
+            let all = targets(into);
+            let plain = |target: &Target| matches!(target, Target::Known(path) if !matches!(path.trim_end_matches('/'), "" | "."));
+            let is_plain = |target: &Target| plain(target) || matches!(target, Target::Unknown);
+            if all.is_empty() || !all.iter().all(is_plain) {
+                self.ask_effect(at, "code-reach", "`extractall` writes over what lies in the project".to_owned());
+            }
+            self.writes(name, into, false, at);
+        }
+        // A package that is named a source and is not known to read it writes it.
+        let opens = name.contains("output") || name.contains("write");
+        let is_foreign = root.is_some_and(|root| !known::is_of_library(root) && !effects::takes_sources(root))
+            && (opens || !effects::only_reads(name) && !effects::reads_sources(name));
+        for value in arguments.all().flat_map(deep) {
+            let text = match value {
+                Val::Text(text) => text.to_string(),
+                Val::Partial(start, end) => format!("{start}x{end}"),
+                Val::File(inner) => match &**inner {
+                    Val::Text(text) => text.to_string(),
+                    Val::Partial(start, end) => format!("{start}x{end}"),
+                    _ => continue,
+                },
+                _ => continue,
+            };
+            if text.len() > 2_000 {
+                continue;
+            }
+            if places::is_metadata(&text) && text.contains("://") {
+                self.ask_effect(at, "code-reach", "an address that gives credentials away".to_owned());
+            }
+            let is_request = root.is_some_and(|root| {
+                matches!(root, "requests" | "httpx" | "urllib" | "aiohttp" | "urllib3" | "playwright" | "http")
+            });
+            if (is_request || name == "goto") && places::steers(&text) {
+                self.ask_effect(at, "code-reach", format!("a service on this machine is steered: `{text}`"));
+            }
+            if text.contains("://") && !text.starts_with("file://") {
+                continue;
+            }
+            let reads = effects::reads(name) || effects::uploads(name);
+            let names_file = is_foreign && !text.contains([' ', '\n', '<', '{']) && places::decides(&text);
+            let secret = places::is_credential(&text)
+                || reads
+                    && root != Some("fastapi")
+                    && !text.starts_with("/api")
+                    && places::is_secret(&text)
+                    && !is_route(name, &text);
+            if secret {
+                self.ask_effect(at, "code-reach", format!("`{name}` is given a file that may hold secrets: `{text}`"));
+            } else if places::is_decisive(&text) && !effects::only_reads(name) {
+                self.ask_effect(
+                    at,
+                    "code-reach",
+                    format!("`{name}` is given a file that decides what runs later: `{text}`"),
+                );
+            } else if names_file && !effects::writes(name) {
+                self.ask_effect(at, "code-reach", format!("`{name}` may write over `{text}`"));
+            } else if effects::writes(name) && !text.contains(['\n', '<', '{']) {
+                let is_path = text.len() > 2
+                    && (text.contains('/') || text.contains('.') || text.starts_with('~'))
+                    && !text.contains(' ')
+                    || root.is_some() && places::decides(&text);
+                if is_path && (places::of(&text) == Place::Outside || places::decides(&text)) && !text.starts_with("//")
+                {
+                    self.ask_effect(
+                        at,
+                        "code-reach",
+                        format!("`{name}` writes outside of the project or what decides what runs later: `{text}`"),
+                    );
+                }
+            }
+        }
+    }
+
+    /// What was read out of files and variables, and leaves this machine.
+    fn judge_sent(
+        &mut self,
+        base: Option<&Val>,
+        root: Option<&str>,
+        unknown: bool,
+        name: &str,
+        arguments: &Arguments,
+        at: TextSize,
+    ) {
+        // An address that is made of it sends it to whoever is asked.
+        let is_address = |value: &Val| matches!(value, Val::Partial(start, _) if start.contains("://"));
+        let host = arguments.all().flat_map(Val::each).find_map(|value| match value {
+            Val::Text(text) => places::host(text).map(str::to_owned),
+            Val::Partial(start, _) => {
+                places::host(start).filter(|_| start.matches('/').count() > 2 || start.contains('?')).map(str::to_owned)
+            }
+            _ => None,
+        });
+        let leaks = |value: &Val, host: Option<&str>| {
+            value.private().into_iter().any(|source| match source {
+                Source::Variable(name) | Source::Derived(name) => places::variable(name, host) == Variable::Foreign,
+                _ => true,
+            })
+        };
+        if arguments.all().any(|value| value.each().iter().any(is_address) && leaks(value, host.as_deref())) {
+            self.ask_effect(at, "code-send", "an address is made of what was read".to_owned());
+            return;
+        }
+        let by_name =
+            unknown && effects::sends(name) && self.packages.iter().any(|package| effects::is_network(package));
+        // What makes a client is told who it is.
+        let makes = name.starts_with(|c: char| c.is_ascii_uppercase())
+            || [
+                "client",
+                "resource",
+                "connect",
+                "from_",
+                "login",
+                "init",
+                "configure",
+                "create_",
+                "set_",
+                "basic_auth",
+                "Session",
+                "session",
+                "quote",
+                "urlencode",
+                "urlparse",
+                "urljoin",
+                "parse_",
+                "unquote",
+                "urlsplit",
+                "starttls",
+            ]
+            .iter()
+            .any(|start| name.starts_with(start));
+        let network = root.is_some_and(effects::is_network);
+        if !by_name && (!network || makes) {
+            return;
+        }
+        if network && effects::uploads(name) && !matches!(name, "put" | "sync") {
+            self.ask_effect(at, "code-send", format!("`{name}` sends a file away"));
+            return;
+        }
+        let heads = |value: &Val| {
+            value.private().into_iter().any(|source| match source {
+                Source::Variable(name) | Source::Derived(name) => {
+                    host.is_some() && places::variable(name, host.as_deref()) == Variable::Foreign
+                }
+                Source::Part => false,
+                Source::File | Source::Environment => true,
+            })
+        };
+        let fetches = effects::fetches(name);
+        // What stands behind an address may be read out of a file; a request that was made before may carry one.
+        let is_request =
+            |value: &Val| value.each().iter().any(|one| one.as_path().is_some_and(|path| path.contains("Request")));
+        let body = arguments
+            .positional
+            .iter()
+            .enumerate()
+            .any(|(at, value)| !(at == 0 && fetches && !is_request(value)) && leaks(value, host.as_deref()))
+            || arguments
+                .keywords
+                .iter()
+                .any(|(key, value)| if effects::is_head(key) { heads(value) } else { leaks(value, host.as_deref()) });
+        // What a session or a message was given before.
+        let before =
+            base.is_some_and(|base| base.each().iter().any(|one| matches!(one, Val::Private(_))) && heads(base));
+        if body || before {
+            self.ask_effect(at, "code-send", format!("`{name}` sends away what was read"));
+        }
+    }
+
+    /// The whole environment is handed on.
+    pub(super) fn judge_environment(&mut self, callee: &Val, arguments: &Arguments, at: TextSize) {
+        if !self.judging {
+            return;
+        }
+        let keeps = |callee: &Val| {
+            callee.as_path().is_some_and(|path| {
+                path.starts_with("subprocess.")
+                    || path.starts_with("unittest.mock")
+                    || path.starts_with("typing.")
+                    || path.strip_prefix("builtins.").is_some_and(|name| {
+                        matches!(
+                            name,
+                            "len"
+                                | "isinstance"
+                                | "bool"
+                                | "type"
+                                | "dict"
+                                | "list"
+                                | "sorted"
+                                | "set"
+                                | "str.startswith"
+                                | "zip"
+                                | "enumerate"
+                                | "hasattr"
+                                | "getattr"
+                                | "id"
+                                | "repr"
+                        )
+                    })
+            })
+        };
+        if callee.each().iter().all(keeps) {
+            return;
+        }
+        let shows = callee.each().iter().any(|callee| callee.as_path().is_some_and(effects::shows));
+        let secret = |value: &Val| {
+            value.private().into_iter().any(|source| match source {
+                Source::Variable(name) => places::variable(name, None) != Variable::Plain,
+                _ => false,
+            })
+        };
+        if shows && arguments.all().any(secret) {
+            self.ask_effect(at, "code-reach", "a secret is shown".to_owned());
+        }
+        if arguments.all().any(|value| value.private().contains(&&Source::Environment)) {
+            self.ask_effect(at, "code-reach", "the whole environment is handed on".to_owned());
+        }
+    }
+
+    /// What a call answers that was given something private.
+    pub(super) fn keep_private(&self, base: Option<&Val>, callee: &Val, arguments: &Arguments, result: Val) -> Val {
+        let known = |value: &Val| matches!(value, Val::Plain | Val::Int(_) | Val::Func(_) | Val::Class(_));
+        if result.each().iter().all(known) || callee.each().iter().any(|callee| matches!(callee, Val::Func(_))) {
+            return result;
+        }
+        // A variable that is asked for by its name is not all of them.
+        let named = |callee: &Val| {
+            callee
+                .as_path()
+                .is_some_and(|path| matches!(path, "os.environ.get" | "os.environ.pop" | "os.environ.setdefault"))
+        };
+        if callee.each().iter().any(named) {
+            return result;
+        }
+        let found = base.into_iter().chain(arguments.all()).flat_map(Val::private).next().cloned();
+        // What a request with a key answered is not the key.
+        let same = callee.each().iter().any(|callee| {
+            callee.as_path().is_some_and(|path| {
+                path.starts_with("builtins.") || path.starts_with("base64.") || path == "json.dumps"
+            })
+        });
+        let found = match found {
+            Some(Source::Variable(name)) if !same => Some(Source::Derived(name)),
+            found => found,
+        };
+        match found {
+            Some(source) if result.private().is_empty() => result.or(Val::Private(source)),
+            _ => result,
+        }
+    }
+}
+
+/// The files that a value may name. What is not known counts only where nothing else is.
+fn targets(file: Option<&Val>) -> Vec<Target> {
+    let Some(file) = file else { return Vec::new() };
+    let text = fold::path_text(file);
+    let mut found: Vec<Target> = text
+        .each()
+        .iter()
+        .map(|value| match value {
+            Val::Text(text) => Target::Known(text.to_string()),
+            Val::Partial(start, end) if start.is_empty() && end.is_empty() => Target::Unknown,
+            Val::Partial(start, end) => Target::Known(format!("{start}x{end}")),
+            Val::Listed(folder) => Target::Found(folder.to_string()),
+            Val::Opaque => Target::Opaque,
+            _ => Target::Unknown,
+        })
+        .collect();
+    if found.iter().any(|target| !matches!(target, Target::Unknown)) {
+        found.retain(|target| !matches!(target, Target::Unknown));
+    }
+    found
+}
+
+/// A value and what a list or a dictionary holds.
+fn deep(value: &Val) -> Vec<&Val> {
+    let mut all = Vec::new();
+    for value in value.each() {
+        match value {
+            Val::Seq(values) if values.len() <= 32 => all.extend(values.iter().flat_map(Val::each)),
+            Val::Dict(items) if items.len() <= 32 => all.extend(items.iter().flat_map(|(_, value)| value.each())),
+            Val::Many(inner) => all.extend(inner.each()),
+            one => all.push(one),
+        }
+    }
+    all
+}
+
+/// Whether a text is the way to something on a server: those are no files.
+fn is_route(name: &str, text: &str) -> bool {
+    matches!(name, "get" | "add" | "goto" | "attach")
+        && text.starts_with('/')
+        && !text.contains("/.")
+        && text.matches('/').count() < 4
+}
+
+fn is_mail(path: &str) -> bool {
+    ["/var/mail", "/var/spool/mail"].iter().any(|folder| path.starts_with(folder))
+}
+
+/// A path as it is remembered.
+fn tidy(path: &str) -> &str {
+    path.trim_start_matches("./").trim_end_matches('/')
+}
+
+/// The qualified name of a member.
+fn whole(path: Option<&str>, name: &str) -> String {
+    path.map_or_else(|| name.to_owned(), |path| format!("{path}.{name}"))
+}

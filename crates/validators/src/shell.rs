@@ -1,0 +1,142 @@
+//! Shell commands (MGP 4.5, `sandbox`): may this string be handed to a shell?
+//!
+//! Three answers. The string is read the way a shell reads it, and what is recognised as hostile is refused: programs that
+//! delete trees, change privileges, damage the host, run other code, send data out. Programs that run their arguments are
+//! looked through. What is one simple command of which every program, subcommand and option stands in a table of what is
+//! known and harmless in its place is understood ([`known`]). Everything else is not understood, and a person is asked:
+//! unknown programs and options, operators, redirections, substitutions. Quoted text, messages and patterns are only text.
+
+mod argument;
+mod around;
+mod code;
+mod compound;
+mod damage;
+mod delete;
+mod files;
+mod known;
+mod lexer;
+mod outbound;
+mod privilege;
+mod program;
+mod readers;
+mod variables;
+
+use crate::{Finding, Verdict};
+pub use around::{Around, check_around};
+pub use known::{Fault, Understood};
+use lexer::Word;
+pub(crate) use program::{base_name, is_of_system};
+
+/// Longer commands are refused.
+pub const MAX_COMMAND_BYTES: usize = 16 * 1024;
+/// How many programs may run each other in one command before it counts as hiding something.
+const MAX_DEPTH: usize = 6;
+
+/// Whether a shell may be given this command, by the table as it is.
+///
+/// # Errors
+/// It is hostile, or it is not understood ([`Finding::asks`]).
+pub fn check(command: &str) -> Verdict {
+    check_with(command, &Understood::default())
+}
+
+/// The same with what an operator added to the table.
+///
+/// # Errors
+/// As [`check`].
+pub fn check_with(command: &str, understood: &Understood) -> Verdict {
+    match hostile(command) {
+        Ok(()) => {}
+        Err(finding) if compound::is_compound(&finding) => return Err(compound::check(command, finding)),
+        Err(finding) => return Err(finding),
+    }
+    let words = lexer::words(command)?;
+    known::check(&words, understood)?;
+    match lexer::expand_braces(&words)? {
+        Some(expanded) => known::check(&expanded, understood),
+        None => Ok(()),
+    }
+}
+
+/// Whether a command is one simple command that is not recognised as hostile.
+pub(crate) fn hostile(command: &str) -> Verdict {
+    check_at(command, 0)
+}
+
+/// Whether a program of this name is in the table of what is known.
+pub(crate) fn is_known_program(name: &str) -> bool {
+    known::has(name)
+}
+
+/// Whether a variable of the environment decides what runs.
+pub(crate) fn decides(name: &str) -> bool {
+    variables::check_assignment(name, "/").is_err()
+}
+
+/// Whether a file may hold secrets, by its name and place.
+pub(crate) fn may_hold_secrets(path: &str) -> bool {
+    known::may_hold_secrets(path)
+}
+
+/// Whether a file is known to hold secrets.
+pub(crate) fn holds_secrets(path: &str) -> bool {
+    files::is_credential(path)
+}
+
+/// Whether what is written to a place decides what runs later or who may come in.
+pub(crate) fn place_decides(path: &str) -> bool {
+    known::place_decides(path)
+}
+
+/// Whether this command only reads: one simple command that is not hostile, of a program known to change nothing.
+pub fn readonly(command: &str) -> Verdict {
+    hostile(command)?;
+    let words = lexer::words(command)?;
+    readers::check(&words)
+}
+
+/// The words of one simple command, from its program on: assignments in front are left out.
+pub(crate) fn plain_words(command: &str) -> Result<Vec<String>, Finding> {
+    let words = lexer::words(command)?;
+    let program = words.iter().position(|word| !word.is_plain("!") && word.assignment().is_none());
+    let Some(command) = program.and_then(|at| words.get(at..)) else { return Ok(Vec::new()) };
+    if command.first().is_some_and(|program| program.dynamic || program.glob) {
+        return Err(Finding::new("shell-program", "the program is only known when the command runs"));
+    }
+    Ok(command.iter().map(|word| word.text.clone()).collect())
+}
+
+/// `depth` counts how many programs have handed text to a shell so far.
+fn check_at(command: &str, depth: usize) -> Verdict {
+    if command.len() > MAX_COMMAND_BYTES {
+        return Err(Finding::new("shell-size", format!("the command is longer than {MAX_COMMAND_BYTES} bytes")));
+    }
+    let words = lexer::words(command)?;
+    check_words(&words, depth)?;
+    // Only some shells expand braces, so the command must be harmless with and without.
+    match lexer::expand_braces(&words)? {
+        Some(expanded) => check_words(&expanded, depth),
+        None => Ok(()),
+    }
+}
+
+fn check_words(words: &[Word], depth: usize) -> Verdict {
+    if depth > MAX_DEPTH {
+        return Err(Finding::new("shell-nesting", "too many programs that run other programs"));
+    }
+    let mut command = words;
+    while let [first, rest @ ..] = command {
+        if first.is_plain("!") {
+            command = rest;
+            continue;
+        }
+        let Some((name, value)) = first.assignment() else { break };
+        variables::check_assignment(name, value)?;
+        command = rest;
+    }
+    match command {
+        [] if words.is_empty() => Err(Finding::new("shell-empty", "the command is empty")),
+        [] => Ok(()),
+        [name, arguments @ ..] => program::check(name, arguments, depth),
+    }
+}

@@ -1,0 +1,296 @@
+//! Files that a command would print and that may hold secrets, though no list knows them: what lies hidden in a home folder,
+//! and what is called a secret. A person is asked.
+
+use switchboard_policy::path::{self, Glob};
+
+use super::unknown;
+use crate::Finding;
+use crate::shell::files;
+use crate::shell::lexer::Word;
+
+/// What lies hidden in a home folder and is no secret.
+const PLAIN: &[&str] = &[
+    ".bash_aliases",
+    ".bash_profile",
+    ".bashrc",
+    ".config/fish",
+    ".config/git/ignore",
+    ".config/nvim",
+    ".config/starship.toml",
+    ".editorconfig",
+    ".gitconfig",
+    ".gitignore",
+    ".gitignore_global",
+    ".inputrc",
+    ".local/bin",
+    ".local/share/applications",
+    ".profile",
+    ".tmux.conf",
+    ".vimrc",
+    ".zprofile",
+    ".zshenv",
+    ".zshrc",
+];
+/// Words in the name of a file that say what it holds.
+const WORDS: &[&str] = &[
+    "credential",
+    "secret",
+    "token",
+    "passwd",
+    "password",
+    "cookie",
+    "apikey",
+    "api_key",
+    "keystore",
+    "private_key",
+    "privatekey",
+    "deploy_key",
+    "service-account",
+    "service_account",
+    "serviceaccount",
+    "adminsdk",
+    "kubeconfig",
+    "krb5cc",
+    "creds",
+    "vault",
+];
+/// Folders whose files are about such words, and hold none of what they name.
+const ABOUT: &[&str] =
+    &["i18n", "lang", "locale", "locales", "translations", "src", "docs", "fixtures", "test", "tests", "spec"];
+/// Names that `.env` files have which everybody may read.
+const EXAMPLES: &[&str] = &["example", "sample", "template", "dist", "defaults"];
+/// Programs whose every operand is a file that they print.
+const PRINTERS: &[&str] = &[
+    "base64", "bat", "batcat", "cat", "column", "fold", "head", "hexdump", "less", "more", "nl", "od", "pr", "strings",
+    "tac", "tail", "xxd",
+];
+/// Programs that search in folders, and the options by which some of them do.
+const SEARCHERS: &[(&str, &[&str])] = &[
+    ("rg", &[]),
+    ("ag", &[]),
+    ("ack", &[]),
+    ("grep", &["-r", "-R", "--recursive", "--dereference-recursive"]),
+    ("egrep", &["-r", "-R", "--recursive"]),
+    ("fgrep", &["-r", "-R", "--recursive"]),
+    ("ugrep", &["-r", "-R", "--recursive"]),
+];
+/// Ends of names of files that hold data. Source code may be about tokens.
+const DATA: &[&str] = &[
+    "",
+    "csv",
+    "md",
+    "json",
+    "yml",
+    "yaml",
+    "toml",
+    "txt",
+    "env",
+    "ini",
+    "conf",
+    "cfg",
+    "db",
+    "sqlite",
+    "xml",
+    "properties",
+];
+/// Ends of names of files that hold keys or states with secrets.
+const KEYS: &[&str] = &[
+    "key", "pem", "der", "p8", "p12", "pfx", "jks", "keystore", "keytab", "kdbx", "ppk", "tfstate", "tfvars", "ovpn",
+    "env", "gpg", "vars",
+];
+/// Whole names of such files.
+const NAMES: &[&str] = &["auth.json", "wp-config.php", "key.properties", ".flaskenv", ".secrets", ".token", ".ssh_key"];
+/// Places of the system with secrets that no name shows.
+const OF_SYSTEM: &[&str] = &[
+    "/etc/NetworkManager/system-connections",
+    "/etc/kubernetes",
+    "/etc/mysql/debian.cnf",
+    "/etc/openvpn",
+    "/etc/rancher",
+    "/etc/ssl/private",
+    "/etc/wireguard",
+    "/etc/wpa_supplicant",
+    "/proc/kcore",
+    "/var/lib/cloud",
+    "~/Library/Cookies",
+    "~/Library/Keychains",
+    "~/Library/Mail",
+    "~/Library/Messages",
+    "~/Library/Safari",
+];
+/// Folders below which everything may be found.
+const WIDE: &[&str] = &["/", "/etc", "/home", "/proc", "/root", "/Users", "/var", "~", "$HOME"];
+
+/// Whether a command that prints files is given none that may hold secrets.
+pub(super) fn check(shown: &str, name: &str, words: &[Word]) -> Result<(), Finding> {
+    if searches(name, words) && is_wide(words) {
+        return Err(unknown(&format!("what `{shown}` finds there is")));
+    }
+    // Files of the history are the project's; what is named by itself need not be.
+    let names_file = |word: &Word| {
+        let text = word.text.as_str();
+        matches!(text, "config" | "-f")
+            || ["--no-index", "--contents", "--file"].iter().any(|own| text.starts_with(own))
+    };
+    let of_history = name == "git" && !words.iter().any(names_file);
+    if files::looks_at_entries(name) && name != "du" || of_history || matches!(name, "echo" | "printf") {
+        return Ok(());
+    }
+    let prints = PRINTERS.contains(&name);
+    let is_secret = |word: &&Word| {
+        let text = word.text.as_str();
+        let is_file = prints && !text.starts_with('-');
+        let value = text.split_once('=').filter(|_| text.starts_with('-')).map_or(text, |(_, value)| value);
+        may_be_secret(text)
+            || may_fit_secret(value)
+            || is_file && (is_hidden_pattern(text) || may_be_secret(&format!("./{text}")))
+    };
+    match words.iter().find(is_secret) {
+        Some(word) => Err(unknown(&format!("what `{shown}` shows of `{}` is", word.text))),
+        None => Ok(()),
+    }
+}
+
+fn searches(name: &str, words: &[Word]) -> bool {
+    SEARCHERS.iter().any(|(known, options)| {
+        let letters = |text: &str| text.starts_with('-') && !text.starts_with("--") && text.contains(['r', 'R']);
+        let asked = |word: &Word| options.contains(&word.text.as_str()) || letters(&word.text);
+        *known == name && (options.is_empty() || words.iter().any(asked))
+    })
+}
+
+/// Whether a search that prints what it finds begins where everything may be found.
+pub(super) fn is_wide(words: &[Word]) -> bool {
+    words.iter().filter(|word| !word.text.starts_with('-')).any(|word| {
+        let tidy = tidied(&word.text);
+        let is_home = ["/home/", "/Users/"]
+            .iter()
+            .any(|homes| tidy.strip_prefix(homes).is_some_and(|rest| !rest.trim_end_matches('/').contains('/')));
+        // A pattern for the first step stands for any of them.
+        let first = tidy.strip_prefix('/').map(|rest| rest.split('/').next().unwrap_or_default());
+        let is_pattern = first.is_some_and(|first| first.contains(['*', '?', '[']));
+        WIDE.contains(&tidy.as_str())
+            || tidy == ".."
+            || tidy.starts_with("../")
+            || is_home
+            || is_pattern
+            || tidy.starts_with("/proc/")
+            || hidden_at_home(&tidy).is_some()
+    })
+}
+
+/// A path as it is read: without its scheme, doubled slashes and steps up, and with one name for a home folder.
+pub(super) fn tidied(path: &str) -> String {
+    let local = path.get(..5).filter(|front| front.eq_ignore_ascii_case("file:")).map_or(path, |_| &path[5..]);
+    let local = if local.starts_with("///") { &local[2..] } else { local };
+    // The root and the folder by way of a process, and the folder as shells write it.
+    let local = local.strip_prefix("/proc/self/root").filter(|rest| rest.starts_with('/')).unwrap_or(local);
+    let here = ["/proc/self/cwd", "$PWD", "${PWD}", "$OLDPWD", "~+", "~-"];
+    let local =
+        here.iter().find_map(|here| local.strip_prefix(here)).map_or(local, |rest| rest.trim_start_matches('/'));
+    let mut steps: Vec<&str> = Vec::new();
+    for step in local.split('/') {
+        match step {
+            "" | "." => {}
+            ".." if steps.last().is_some_and(|last| *last != "..") => drop(steps.pop()),
+            step => steps.push(step),
+        }
+    }
+    let mut tidy = if local.starts_with('/') { format!("/{}", steps.join("/")) } else { steps.join("/") };
+    // `~ann` is a home as well.
+    if let Some(rest) = tidy.strip_prefix('~') {
+        tidy = format!("~{}", rest.find('/').map_or("", |at| &rest[at..]));
+    }
+    for front in ["/private/", "/var/home/"] {
+        if let Some(rest) = tidy.strip_prefix(front) {
+            tidy = if front == "/private/" { format!("/{rest}") } else { format!("/home/{rest}") };
+        }
+    }
+    tidy
+}
+
+fn may_be_secret(text: &str) -> bool {
+    let value = text.split_once('=').filter(|_| text.starts_with('-')).map_or(text, |(_, value)| value);
+    let is_file_address = value.get(..5).is_some_and(|front| front.eq_ignore_ascii_case("file:"));
+    if value.starts_with('-') || value.contains("://") && !is_file_address {
+        return false;
+    }
+    // Hidden folders further out.
+    let tidy = tidied(value);
+    let mut outer = tidy.split('/').skip_while(|step| *step == "..").peekable();
+    if tidy.starts_with("../") && outer.next().is_some_and(|step| step.starts_with('.')) && outer.peek().is_some() {
+        return true;
+    }
+    let value = tidy.as_str();
+    if let Some(hidden) = hidden_at_home(value) {
+        return !PLAIN
+            .iter()
+            .any(|plain| hidden.strip_prefix(plain).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')));
+    }
+    let of_process = (value.starts_with("/proc/") || value.starts_with("/dev/fd/")) && value.contains("environ");
+    let name = value.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
+    let (stem, end) = name.rsplit_once('.').unwrap_or((&name, ""));
+    // A word alone may be anything: a pattern, a name, a subcommand.
+    let is_file = text.contains('/') || !end.is_empty();
+    let is_about = value.split('/').any(|step| ABOUT.contains(&step));
+    // Certificates are shown to everybody.
+    let is_public = end == "pem" && ["cert", "chain", "ca", "public", "pub"].iter().any(|word| stem.contains(word));
+    let is_data = !is_about && DATA.contains(&end) && WORDS.iter().any(|word| stem.contains(word));
+    let is_environment = name.starts_with(".env") && !EXAMPLES.iter().any(|example| name.ends_with(example));
+    let is_key = ["id_rsa", "id_ed25519", "id_ecdsa", "id_dsa"].iter().any(|key| name.starts_with(key) && end != "pub");
+    let is_key = is_key || ["_rsa", "_ed25519", "_ecdsa"].iter().any(|kind| name.ends_with(kind));
+    let is_kept = value.split('/').rev().skip(1).any(|step| matches!(step, ".secrets" | ".secret" | "secrets"));
+    let is_copy = name.contains(".tfstate") || name.starts_with(".git-credentials");
+    let of_system = OF_SYSTEM.iter().any(|place| value.starts_with(place));
+    of_process
+        || of_system
+        || is_environment
+        || is_key
+        || is_kept
+        || is_copy
+        || NAMES.contains(&name.as_str())
+        || is_file && !stem.is_empty() && (is_data || KEYS.contains(&end) && !is_public)
+}
+
+/// Whether a pattern was made for the name of a secret: it fits one, and begins as that does.
+fn may_fit_secret(text: &str) -> bool {
+    const NAMES: [&str; 8] =
+        [".env", ".netrc", ".npmrc", ".pgpass", "id_rsa", "id_ed25519", "credentials", ".git-credentials"];
+    let name = text.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
+    let Some(at) = name.find(['*', '?', '[']) else { return false };
+    let is_named = name.contains(|c: char| c.is_ascii_alphabetic());
+    // `*.json` is for everything of a kind.
+    let begins = !name.starts_with('*') && (at > 0 || is_named);
+    let pattern = path::plain_classes(&name);
+    is_named
+        && begins
+        && NAMES.iter().any(|secret| {
+            let front = &name[..at];
+            (at != 1 || front == ".")
+                && secret.starts_with(front)
+                && Glob::new(&pattern).matches(&[(*secret).to_owned()])
+        })
+}
+
+/// Whether a pattern fits names with a dot in front, or stands in front of some.
+fn is_hidden_pattern(path: &str) -> bool {
+    let mut patterns = path.split('/').filter(|step| step.contains(['*', '?', '[']));
+    let fits = |step: &str| step.starts_with('.') || step.starts_with('[') && step.contains('.');
+    patterns.clone().any(fits) || patterns.next().is_some() && path.contains("/.") && !path.starts_with("./")
+}
+
+/// Whether a file with any name is a secret for the folder that it lies in: many programs take the whole folder that they run
+/// in.
+pub(super) fn is_kept_in(path: &str) -> bool {
+    files::is_credential(path) || may_be_secret(path)
+}
+
+/// The path below a home folder, where it is hidden there.
+fn hidden_at_home(path: &str) -> Option<&str> {
+    let below =
+        ["~/", "$HOME/", "${HOME}/", "/root/"].iter().find_map(|home| path.strip_prefix(home)).or_else(|| {
+            let rest = ["/home/", "/Users/", "/users/"].iter().find_map(|homes| path.strip_prefix(homes))?;
+            rest.split_once('/').map(|(_, below)| below)
+        })?;
+    Some(below.trim_start_matches("./")).filter(|below| below.starts_with('.') || below.starts_with('*'))
+}
