@@ -219,6 +219,22 @@ fn searching(figures: &mut Figures) {
     });
 }
 
+/// By purpose among 20,000, and what a memory takes on the disk.
+fn by_purpose(figures: &mut Figures) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let count = 20_000;
+    fill(&mut space(folder.path(), "purpose"), count, 3);
+    let server = server(folder.path(), "purpose");
+    let caller = Caller::default();
+    figures.measure("search_teleological, 20000", 100, 95, Duration::from_millis(50), |number| {
+        let query = format!("{} {}", SUBJECTS[number % 12], DEEDS[number % 10]);
+        let arguments = object(json!({"query_content": query, "max_results": 10}));
+        server.call(&caller, "search_teleological", &arguments).outcome.expect("found");
+    });
+    let bytes = std::fs::metadata(folder.path().join("memory.db")).map_or(0, |file| file.len());
+    println!("{:<44} {} bytes, texts included", "a memory with three edges on the disk", bytes / count as u64);
+}
+
 /// What the process holds in memory, in mebibytes: now and at most.
 fn held() -> (u64, u64) {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -277,6 +293,7 @@ fn main() -> std::process::ExitCode {
     let mut figures = Figures { all_good: true };
     names_and_calls(&mut figures);
     dreaming(&mut figures);
+    by_purpose(&mut figures);
     searching(&mut figures);
     if figures.all_good { std::process::ExitCode::SUCCESS } else { std::process::ExitCode::FAILURE }
 }

@@ -5,13 +5,16 @@
 //! something was found, where the oscillators are) is written with the next change or a second later.
 
 mod autonomous;
+mod consolidating;
 mod dreaming;
 mod entities;
 mod erase;
 mod goals;
+mod linking;
 mod living;
 mod once;
 mod purpose;
+mod ranking;
 mod recall;
 mod relations;
 mod remember;
@@ -19,11 +22,14 @@ mod stats;
 mod transfer;
 mod undo;
 
-pub use autonomous::{Consolidated, GoalFound, Merge};
+pub use autonomous::{Consolidated, Corrected, GoalFound, Merge};
+pub use consolidating::{Comparing, cancelled};
 pub use dreaming::{Dreaming, Slice};
 pub use entities::{Entity, EntityKind};
 pub use living::{Filter, Listing, Page, Patch};
 pub use purpose::Feedback;
+pub use ranking::JUDGED;
+pub(crate) use ranking::TIME;
 pub use recall::{Hit, Search};
 pub use remember::{Content as NewMemory, Remembered};
 pub use stats::Stats;
@@ -96,8 +102,6 @@ pub struct Space {
     found: BTreeSet<Slot>,
     deferred_since: Option<u64>,
     events: Vec<Event>,
-    /// Whether the change that is going on is given up at its end.
-    tried: bool,
     /// Whether a change is going on.
     at_work: bool,
     opened_at: u64,
@@ -138,7 +142,6 @@ impl Space {
             found: BTreeSet::new(),
             deferred_since: None,
             events: Vec::new(),
-            tried: false,
             at_work: false,
             opened_at: now,
             erased: HashSet::new(),
@@ -185,6 +188,15 @@ impl Space {
         outcome
     }
 
+    /// Runs a part of something longer that only reads: no time passes, and nothing is written.
+    ///
+    /// # Errors
+    /// Whatever it fails with.
+    pub fn look<T>(&mut self, now: u64, work: impl FnOnce(&mut Self) -> Outcome<T>) -> Outcome<T> {
+        self.refresh(now)?;
+        work(self)
+    }
+
     /// Runs something that changes the space, in one transaction.
     ///
     /// # Errors
@@ -205,7 +217,6 @@ impl Space {
         if std::mem::replace(&mut self.at_work, true) {
             // Whoever was at it before did not come to an end, because of a mistake in this program.
             self.storage.roll_back();
-            self.tried = false;
             self.events.clear();
             self.read_anew(now)?;
         }
@@ -220,12 +231,6 @@ impl Space {
             self.tick(now, call);
             work(self)
         });
-        if std::mem::take(&mut self.tried) && outcome.is_ok() {
-            self.storage.roll_back();
-            self.events.clear();
-            self.read_anew(now)?;
-            return outcome;
-        }
         match outcome.and_then(|value| self.commit(false).map(|()| value)) {
             Ok(value) => {
                 if self.mind.is_changed() || !self.found.is_empty() {
@@ -243,11 +248,6 @@ impl Space {
                 Err(problem)
             }
         }
-    }
-
-    /// The change that is going on was only tried: at its end nothing of it is kept.
-    pub const fn only_tried(&mut self) {
-        self.tried = true;
     }
 
     /// Ends a change; with `all`, what changed by the way is written too.
@@ -412,7 +412,8 @@ impl Space {
     #[must_use]
     pub fn pulse(&self) -> Pulse {
         let averages = &self.mind.learning.averages;
-        let quadrant = Quadrant::most_frequent(&averages.quadrants);
+        let quadrant =
+            Quadrant::advised(&averages.quadrants, self.mind.dreams.is_fresh(self.mind.learning.last_learned));
         Pulse {
             entropy: averages.entropy as f32,
             coherence: averages.coherence as f32,

@@ -170,6 +170,12 @@ impl Graph {
         self.memories.iter().filter(|memory| self.slots.contains_key(&memory.id))
     }
 
+    /// How many slots there are, of memories that are or were in the graph.
+    #[must_use]
+    pub const fn slots_len(&self) -> usize {
+        self.memories.len()
+    }
+
     /// How many are in the graph.
     #[must_use]
     pub const fn len(&self) -> usize {

@@ -43,6 +43,19 @@ impl Quadrant {
         order.into_iter().find(|quadrant| counts[quadrant.index()] == most).unwrap_or(Self::Open)
     }
 
+    /// The one to be advised about: the most frequent, without what a dream could connect where one has just tried.
+    #[must_use]
+    pub fn advised(counts: &[u64; 4], dreamt: bool) -> Self {
+        let most = Self::most_frequent(counts);
+        if most != Self::Blind || !dreamt {
+            return most;
+        }
+        let mut rest = *counts;
+        rest[Self::Blind.index()] = 0;
+        // What is new and a dream did not connect is asked about.
+        if rest.iter().all(|count| *count == 0) { Self::Unknown } else { Self::most_frequent(&rest) }
+    }
+
     /// Its place in lists.
     #[must_use]
     pub const fn index(self) -> usize {

@@ -13,7 +13,7 @@ use crate::identity::Ego;
 use crate::kuramoto::Network;
 use crate::metacognition::Metacognition;
 use crate::neuromodulation::Levels;
-use crate::teleology::{feedback::Learner, profile::Profiles, synergy::Synergy};
+use crate::teleology::{feedback::Learner, judgement::Judgements, profile::Profiles, synergy::Synergy};
 use crate::thresholds::Calibration;
 use crate::utl::meta::MetaLearning;
 use crate::utl::surprise::Usual;
@@ -46,6 +46,9 @@ pub struct Learning {
     pub phase: Phase,
     pub phase_since: u64,
     pub last_call: u64,
+    /// When something was last learned.
+    #[serde(default)]
+    pub last_learned: u64,
     /// What was learned of what came, for the efficiency of learning.
     pub gains: VecDeque<f64>,
     /// Where the purpose of the whole memory is.
@@ -70,7 +73,7 @@ pub struct Autonomy {
     pub north_star: Option<Goal>,
     pub goals: Vec<Goal>,
     pub drift: drift::History,
-    /// What each space was given by corrections; 1 is neutral.
+    /// What earlier versions gave each space when they corrected drift. It is read and kept, and counts no longer.
     pub weights: [f64; COUNT],
     pub corrections: u64,
     pub corrections_done: u64,
@@ -111,6 +114,17 @@ pub struct Dreams {
     pub shortcuts_this_cycle: usize,
     pub edges_pruned: u64,
     pub dead_ends_removed: u64,
+    /// When the last dream came to its end.
+    #[serde(default)]
+    pub completed_at: Option<u64>,
+}
+
+impl Dreams {
+    /// Whether a dream came to its end after a moment.
+    #[must_use]
+    pub fn is_fresh(&self, since: u64) -> bool {
+        self.completed_at.is_some_and(|at| at >= since)
+    }
 }
 
 /// The documents.
@@ -124,11 +138,20 @@ pub enum Doc {
     Teleology,
     Autonomy,
     Dreams,
+    Judged,
 }
 
 impl Doc {
-    const ALL: [Self; 7] =
-        [Self::Gwt, Self::Learning, Self::Levels, Self::Calibration, Self::Teleology, Self::Autonomy, Self::Dreams];
+    const ALL: [Self; 8] = [
+        Self::Gwt,
+        Self::Learning,
+        Self::Levels,
+        Self::Calibration,
+        Self::Teleology,
+        Self::Autonomy,
+        Self::Dreams,
+        Self::Judged,
+    ];
 
     const fn key(self) -> &'static str {
         match self {
@@ -139,6 +162,7 @@ impl Doc {
             Self::Teleology => "teleology",
             Self::Autonomy => "autonomy",
             Self::Dreams => "dreams",
+            Self::Judged => "judged",
         }
     }
 }
@@ -154,6 +178,7 @@ pub struct Mind {
     pub teleology: Teleology,
     pub autonomy: Autonomy,
     pub dreams: Dreams,
+    pub judged: Judgements,
     changed: BTreeSet<Doc>,
     /// Documents that changed by the way: they need not be written with every change.
     moved: BTreeSet<Doc>,
@@ -182,6 +207,7 @@ impl Mind {
                 phase: Phase::Wake,
                 phase_since: now,
                 last_call: now,
+                last_learned: 0,
                 gains: VecDeque::new(),
                 purpose: [0.0; COUNT],
             },
@@ -190,6 +216,7 @@ impl Mind {
             teleology: Teleology::default(),
             autonomy: Autonomy::default(),
             dreams: Dreams::default(),
+            judged: Judgements::default(),
             changed: BTreeSet::new(),
             moved: BTreeSet::new(),
             unreadable: BTreeSet::new(),
@@ -225,7 +252,7 @@ impl Mind {
             Doc::Levels => (Code::Neuromodulation, "NEUROMODULATION_NOT_INITIALIZED"),
             Doc::Calibration => (Code::Threshold, "ATC_NOT_INITIALIZED"),
             Doc::Dreams => (Code::Dream, "DREAMS_NOT_INITIALIZED"),
-            Doc::Teleology | Doc::Autonomy => (Code::Storage, "STORE_DAMAGED"),
+            Doc::Teleology | Doc::Autonomy | Doc::Judged => (Code::Storage, "STORE_DAMAGED"),
         };
         let message = format!(
             "the stored state `{}` cannot be read, it is damaged or of a later version; use the version that wrote it, or \
@@ -269,6 +296,7 @@ impl Mind {
                     Doc::Teleology => serde_json::to_string(&self.teleology),
                     Doc::Autonomy => serde_json::to_string(&self.autonomy),
                     Doc::Dreams => serde_json::to_string(&self.dreams),
+                    Doc::Judged => serde_json::to_string(&self.judged),
                 };
                 Ok((doc.key(), text.map_err(Problem::storage)?))
             })
@@ -281,14 +309,16 @@ impl Mind {
     /// One cannot be written as JSON.
     pub fn learned(&self) -> Outcome<Vec<(&'static str, serde_json::Value)>> {
         let readable = |doc: &Doc| !self.unreadable.contains(doc);
-        let docs = [Doc::Learning, Doc::Calibration, Doc::Teleology, Doc::Autonomy];
+        let docs = [Doc::Learning, Doc::Calibration, Doc::Teleology, Doc::Judged, Doc::Autonomy];
         docs.into_iter()
             .filter(readable)
+            .filter(|doc| *doc != Doc::Judged || !self.judged.all.is_empty())
             .map(|doc| {
                 let value = match doc {
                     Doc::Learning => serde_json::to_value(&self.learning),
                     Doc::Calibration => serde_json::to_value(&self.calibration),
                     Doc::Teleology => serde_json::to_value(&self.teleology),
+                    Doc::Judged => serde_json::to_value(&self.judged),
                     _ => serde_json::to_value(&self.autonomy),
                 };
                 Ok((doc.key(), value.map_err(Problem::storage)?))
@@ -305,6 +335,7 @@ impl Mind {
             "learning" => (Doc::Learning, put(value, &mut self.learning)),
             "calibration" => (Doc::Calibration, put(value, &mut self.calibration)),
             "teleology" => (Doc::Teleology, put(value, &mut self.teleology)),
+            "judged" => (Doc::Judged, put(value, &mut self.judged)),
             "autonomy" => (Doc::Autonomy, put(value, &mut self.autonomy)),
             _ => return false,
         };
@@ -337,6 +368,7 @@ impl Mind {
             Doc::Teleology => read(text, &mut self.teleology),
             Doc::Autonomy => read(text, &mut self.autonomy),
             Doc::Dreams => read(text, &mut self.dreams),
+            Doc::Judged => read(text, &mut self.judged),
         };
         match outcome {
             Ok(()) => {

@@ -2,9 +2,9 @@
 //!
 //! | modulator | parameter | base | range | decay per second |
 //! |---|---|---|---|---|
-//! | dopamine | sharpness of recall (`hopfield.beta`) | 3 | 1 to 5 | 0.05 |
-//! | serotonin | weight of the spaces | 0.5 | 0 to 1 | 0.02 |
-//! | noradrenaline | temperature of attention | 1 | 0.5 to 2 | 0.1 |
+//! | dopamine | sharpness of recall (`hopfield.beta`): the power of the mean over spaces is a third of it | 3 | 1 to 5 | 0.05 |
+//! | serotonin | balance of the spaces: meaning weighs `0.5 + x`, the rest `1.5 - x` | 0.5 | 0 to 1 | 0.02 |
+//! | noradrenaline | temperature of attention: above 1 results repeat each other less, below more | 1 | 0.5 to 2 | 0.1 |
 //! | acetylcholine | learning rate | 0.001 | 0.001 to 0.002 | 0.1 |
 //!
 //! Levels return to their base: `x += (base - x) clamp(rate dt, 0, 1)`. A change of dopamine spreads: above 4 serotonin
@@ -13,7 +13,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::embedders::space::COUNT;
 use crate::error::{Code, Outcome, Problem};
 
 /// One that can be set.
@@ -191,17 +190,21 @@ impl Levels {
         change
     }
 
+    /// Moves dopamine to where a reward in `[-1, 1]` would have it, by a fifth at most: told again, the same reward moves nothing more.
+    pub fn reward(&mut self, reward: f64, now: u64) -> Change {
+        self.advance(now);
+        let (_, base, _) = Modulator::Dopamine.range();
+        let delta = (base + reward - self.dopamine).clamp(-0.2, 0.2);
+        // A reward does not lower what is above for another reason, nor a disappointment raise what is below.
+        let delta = if reward >= 0.0 { delta.max(0.0) } else { delta.min(0.0) };
+        self.adjust(Modulator::Dopamine, delta, "steering", now)
+    }
+
     /// A threat was seen.
     pub fn threat(&mut self, now: u64) {
         self.adjust(Modulator::Noradrenaline, 0.5, "threat", now);
         self.last_threat = Some(now);
         self.threats += 1;
-    }
-
-    /// What each space weighs: `0.5 + 0.5 serotonin`, times what each was given.
-    #[must_use]
-    pub fn space_weights(&self, given: &[f64; COUNT]) -> [f64; COUNT] {
-        given.map(|base| base * (0.5 + 0.5 * self.serotonin))
     }
 
     /// Whether noradrenaline is high enough to be alert.

@@ -25,7 +25,7 @@ use switchboard_sdk::{BuildError, Ctx, Error, Raw, Server};
 use tokio_util::sync::CancellationToken;
 
 use crate::embedders::{Embedders, TextEmbedding};
-use crate::engine::{Event, Pulse, Space};
+use crate::engine::{Comparing, Event, Pulse, Space, cancelled};
 use crate::error::{Code, Outcome, Problem};
 use crate::store::{Answered, Stores};
 use crate::tools::args::Args;
@@ -39,6 +39,8 @@ pub use spaces::{Principals, Sharing};
 
 /// Spaces that may be open at once.
 const SPACES: usize = 64;
+/// How long a part of something long may hold a space.
+const SLICE: Duration = Duration::from_millis(10);
 /// How often what was changed by the way is written, and the need of a dream looked at.
 const HOUSEKEEPING: Duration = Duration::from_secs(1);
 const INSTRUCTIONS: &str = "A memory that lasts. Store what is worth keeping with inject_context (say why) or store_memory; find it again with \
@@ -430,11 +432,22 @@ impl MemoryServer {
         };
         let elapsed = || u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         let now = self.now();
+        let compares = spec.name == "trigger_consolidation" && args.maybe_id("undo").is_none();
+        let compared = if compares { Some(Self::compare(room, &args, now, stopped, progress)) } else { None };
+        let mut compared = match compared.transpose() {
+            Ok(compared) => compared,
+            Err(problem) => {
+                let pulse = Some(room.space.lock().pulse());
+                return Answer { outcome: Err(problem), pulse, replayed: None, events: Vec::new() };
+            }
+        };
+        // What would be done is only looked at.
+        let writes = spec.writes() && !(compares && args.flag("dry_run"));
         let mut space = room.space.lock();
         let mut replayed = None;
         let work = |space: &mut Space| -> Outcome<Value> {
             spec.needs().map_or(Ok(()), |doc| space.mind.has(doc))?;
-            let key = caller.idempotency_key.as_deref().filter(|_| spec.writes());
+            let key = caller.idempotency_key.as_deref().filter(|_| writes);
             let digest = key.map(|_| call_digest(spec.name, arguments));
             if let (Some(key), Some(digest)) = (key, &digest)
                 && let Some(known) = space.answered(key)?
@@ -456,6 +469,7 @@ impl MemoryServer {
                 stopped,
                 progress,
                 dream,
+                compared: compared.take(),
             };
             let value = (spec.run)(&mut call)?;
             if let (Some(key), Some(digest)) = (key, digest) {
@@ -463,7 +477,7 @@ impl MemoryServer {
             }
             Ok(value)
         };
-        let mut outcome = if spec.writes() { space.write(now, work) } else { space.read(now, work) };
+        let mut outcome = if writes { space.write(now, work) } else { space.read(now, work) };
         if let (tools::Class::Erase, Ok(value)) = (spec.class, &mut outcome) {
             value["scrubbed"] = space.is_scrubbed().into();
         }
@@ -477,6 +491,31 @@ impl MemoryServer {
         Answer { outcome, pulse, replayed, events }
     }
 
+    /// Compares for a consolidation, in slices: other calls get in between.
+    fn compare(
+        room: &Arc<Room>,
+        args: &Args,
+        now: u64,
+        stopped: &dyn Fn() -> bool,
+        progress: &dyn Fn(f64, f64),
+    ) -> Outcome<Comparing> {
+        let mut comparing = room.space.lock().look(now, |space| Ok(tools::comparing(space, args)))?;
+        loop {
+            if stopped() {
+                return Err(cancelled());
+            }
+            let (at, all) = comparing.progress();
+            progress(at as f64, all.max(1) as f64);
+            let began = Instant::now();
+            let mut space = room.space.lock();
+            let done = space.look(now, |space| space.compare_on(&mut comparing, &|| began.elapsed() > SLICE));
+            parking_lot::MutexGuard::unlock_fair(space);
+            if done? {
+                return Ok(comparing);
+            }
+        }
+    }
+
     /// Memories that fit a text, as texts: what a hook puts before a model.
     ///
     /// # Errors
@@ -486,7 +525,8 @@ impl MemoryServer {
         let mut space = room.space.lock();
         let now = self.now();
         space.read(now, |space| {
-            let search = crate::engine::Search { query, most, least: 0.0, filter: crate::engine::Filter::default() };
+            let filter = crate::engine::Filter::default();
+            let search = crate::engine::Search { query, most, least: 0.0, filter, walk: true };
             let (_, hits) = space.search(&search, now)?;
             let ids: Vec<crate::Id> = hits.iter().map(|hit| hit.id).collect();
             let mut texts = space.texts(&ids)?;

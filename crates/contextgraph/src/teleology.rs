@@ -7,6 +7,7 @@
 pub mod compare;
 pub mod feedback;
 pub mod fusion;
+pub mod judgement;
 pub mod profile;
 pub mod synergy;
 pub mod tucker;

@@ -1,6 +1,10 @@
 //! Text as embedders see it: words, stems, pieces of words, names. Pure, and the same on every machine.
 
+pub mod language;
+pub mod segment;
+
 use crate::rng::splitmix;
+use language::Language;
 
 /// Words that say nothing about what a text is about.
 const STOP: &[&str] = &[
@@ -20,17 +24,42 @@ pub fn hash(bytes: &[u8], seed: u64) -> u64 {
     splitmix(&mut state)
 }
 
-/// The words in lower case: runs of letters and digits.
+/// The words in lower case: runs of letters and digits; pairs of characters where a script has no spaces.
 pub fn words(text: &str) -> impl Iterator<Item = String> + '_ {
-    text.split(|c: char| !c.is_alphanumeric() && c != '\'')
-        .map(|word| word.trim_matches('\'').to_lowercase())
-        .filter(|word| !word.is_empty())
+    text.split(|c: char| !c.is_alphanumeric() && c != '\'' && !segment::is_spaceless(c)).flat_map(|run| {
+        let mut words = Vec::new();
+        let run = run.trim_matches('\'').to_lowercase();
+        if !run.is_empty() {
+            segment::cut(&run, &mut words);
+        }
+        words
+    })
+}
+
+/// The words that say something, in the language of the text, with their stems.
+#[must_use]
+pub fn telling(text: &str) -> Vec<(String, String)> {
+    let language = Language::of(text);
+    let read = language.unwrap_or(Language::English);
+    let elided = matches!(language, Some(Language::French | Language::Italian));
+    words(text)
+        .map(|word| match word.split_once('\'') {
+            // `l'opera`: what stands before the mark is an article.
+            Some((_, rest)) if elided && !rest.is_empty() => rest.to_owned(),
+            _ => word,
+        })
+        .filter(|word| !read.is_stop(word))
+        .map(|word| {
+            let stem = read.stem(&word);
+            (word, stem)
+        })
+        .collect()
 }
 
 /// The stems of the words that say something.
 #[must_use]
 pub fn stems(text: &str) -> Vec<String> {
-    words(text).filter(|word| !is_stop(word)).map(|word| stem(&word)).collect()
+    telling(text).into_iter().map(|(_, stem)| stem).collect()
 }
 
 /// Whether a word in lower case says nothing.
@@ -74,6 +103,23 @@ pub fn stem(word: &str) -> String {
         stem.push('i');
     }
     stem
+}
+
+/// The stems of words that name something: of [names](names), and in scripts without capitals of every pair of characters that is not
+/// of endings and particles alone.
+#[must_use]
+pub fn entities(text: &str) -> Vec<String> {
+    let language = Language::of(text);
+    let mut found: Vec<String> = if language == Some(Language::Spaceless) {
+        let grammar = |c: char| ('\u{3041}'..='\u{309f}').contains(&c);
+        words(text).filter(|word| word.chars().count() > 1 && !word.chars().any(grammar)).collect()
+    } else {
+        let named: Vec<String> = names(text).iter().flat_map(|name| words(name).collect::<Vec<_>>()).collect();
+        telling(text).into_iter().filter(|(word, _)| named.contains(word)).map(|(_, stem)| stem).collect()
+    };
+    found.sort();
+    found.dedup();
+    found
 }
 
 /// Pieces of `n` characters of a word between two marks.

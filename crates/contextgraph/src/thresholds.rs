@@ -128,7 +128,7 @@ pub struct Prediction {
     pub query: Id,
     /// The result.
     pub result: Id,
-    /// How sure.
+    /// How alike it was as a whole, before any calibration.
     pub confidence: f64,
     /// How sure each space was.
     pub spaces: [f32; COUNT],
@@ -154,6 +154,9 @@ pub struct Calibration {
     pub changed: BTreeMap<Domain, BTreeMap<String, f64>>,
     /// What was predicted, newest last.
     pub predictions: VecDeque<Prediction>,
+    /// How the likeness of a result becomes the confidence that is shown; as it is before the first calibration.
+    #[serde(default)]
+    pub whole: Option<temperature::Whole>,
     last_level2: Option<u64>,
     last_level4: Option<u64>,
 }
@@ -181,12 +184,36 @@ impl Calibration {
         temperature::scaled(p, temperature)
     }
 
+    /// The confidence that a likeness stands for: `s(a logit(p) + b)` where level 2 has fitted it, else the likeness.
+    #[must_use]
+    pub fn calibrated(&self, likeness: f64) -> f64 {
+        self.whole.map_or(likeness, |whole| whole.apply(likeness)).clamp(0.0, 1.0)
+    }
+
+    /// The word for a confidence, by the calibrated thresholds: `sure` from `theta_opt`, `likely` from `theta_acc`, `possible` from
+    /// `theta_warn`, below that `doubtful`.
+    #[must_use]
+    pub fn standing(&self, confidence: f64) -> &'static str {
+        let of = |name| self.value(name, Domain::General);
+        match confidence {
+            c if c >= of("theta_opt") => "sure",
+            c if c >= of("theta_acc") => "likely",
+            c if c >= of("theta_warn") => "possible",
+            _ => "doubtful",
+        }
+    }
+
     /// Remembers a prediction.
     pub fn predict(&mut self, prediction: Prediction) {
         if self.predictions.len() >= REMEMBERED {
             self.predictions.pop_front();
         }
         self.predictions.push_back(prediction);
+    }
+
+    /// Forgets what was predicted of a memory.
+    pub fn forget(&mut self, memory: Id) {
+        self.predictions.retain(|made| made.result != memory);
     }
 
     /// What turned out about a result of a query; the newest prediction of it. Whether there was one.
@@ -203,11 +230,11 @@ impl Calibration {
         self.drift.entry(name.to_owned()).or_insert_with(|| drift::Drift::new(baseline)).observe(value);
     }
 
-    /// Confidence and truth of the predictions since a moment.
+    /// Confidence, as it is calibrated now, and truth of the predictions since a moment.
     #[must_use]
     pub fn samples(&self, since: u64) -> Vec<(f64, f64)> {
         let told = self.predictions.iter().filter(|made| made.at >= since);
-        told.filter_map(|made| Some((made.confidence, made.label?))).collect()
+        told.filter_map(|made| Some((self.calibrated(made.confidence), made.label?))).collect()
     }
 
     /// Confidence of one space and truth, of all predictions.
@@ -234,7 +261,7 @@ impl Calibration {
         self.last_level4.is_none_or(|last| now.saturating_sub(last) > WEEK_MS)
     }
 
-    /// Level 2: a temperature for each space with enough samples. Spaces that were calibrated, with their loss.
+    /// Level 2: a temperature for each space with enough samples, and what the likeness as a whole stands for. Spaces that were calibrated, with their loss.
     pub fn calibrate_temperatures(&mut self, now: u64) -> Vec<(usize, temperature::Scaled)> {
         let mut done = Vec::new();
         for (space, row) in SPACES.iter().enumerate() {
@@ -243,6 +270,11 @@ impl Calibration {
                 self.temperatures.insert(space, scaled);
                 done.push((space, scaled));
             }
+        }
+        let raw: Vec<(f64, f64)> =
+            self.predictions.iter().filter_map(|made| Some((made.confidence, made.label?))).collect();
+        if let Some(whole) = temperature::Whole::fit(&raw) {
+            self.whole = Some(whole);
         }
         if !done.is_empty() {
             self.last_level2 = Some(now);

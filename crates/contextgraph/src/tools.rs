@@ -22,10 +22,11 @@ pub(crate) mod when;
 use serde_json::Value;
 
 use crate::dream::State;
-use crate::engine::Space;
+use crate::engine::{Comparing, Space};
 use crate::error::Outcome;
 use crate::mind::Doc;
 use args::{Args, Param};
+pub(crate) use autonomous::comparing;
 
 /// How a tool uses a space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,6 +65,8 @@ pub struct Call<'a> {
     pub progress: &'a dyn Fn(f64, f64),
     /// The dream of this space.
     pub dream: &'a dyn DreamView,
+    /// What was compared before the space was held for this call, for consolidation.
+    pub compared: Option<Comparing>,
 }
 
 impl std::fmt::Debug for Call<'_> {

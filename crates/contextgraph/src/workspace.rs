@@ -3,7 +3,7 @@
 //! A candidate is admitted while the oscillators go together (`r >= 0.8`), or by force. Its score is
 //! `r * importance * alignment`; the highest wins and is broadcast for 100 ms. Two or more candidates above 0.8 are a
 //! conflict: the losers cost dopamine, `0.1 (1 - score)` each. A winner whose `r` falls below 0.7 leaves and waits for a
-//! dream to replay it.
+//! dream to replay it; one that was put there by force while `r` was lower stays until `r` has been above once.
 
 use std::collections::VecDeque;
 
@@ -49,6 +49,9 @@ pub struct Workspace {
     /// Memories that left and wait for a dream.
     replay: VecDeque<Id>,
     emptied: u64,
+    /// Whether the winner was put there by force while the oscillators did not go together: it stays until they have once.
+    #[serde(default)]
+    held: bool,
 }
 
 /// What a bid for attention came to.
@@ -89,6 +92,7 @@ impl Workspace {
         if won {
             dopamine += 0.2;
             self.active = Some(candidate);
+            self.held = force && candidate.r < LEAVES;
             self.history.push_back(candidate);
             if self.history.len() > HISTORY {
                 self.history.pop_front();
@@ -99,7 +103,8 @@ impl Workspace {
 
     /// Takes in the order parameter: a winner that does not hold leaves. Whether one left.
     pub fn refresh(&mut self, r: f64, now: u64) -> Option<Id> {
-        let leaves = self.active.filter(|_| r < LEAVES)?;
+        self.held &= r < LEAVES;
+        let leaves = self.active.filter(|_| r < LEAVES && !self.held)?;
         self.active = None;
         self.emptied = now;
         self.replay.push_back(leaves.memory);
@@ -192,5 +197,14 @@ mod tests {
         assert!(workspace.is_idle(5_021) && !workspace.is_idle(5_020));
         assert_eq!(workspace.take_replay(), [Id(1)]);
         assert_eq!(workspace.take_replay(), []);
+    }
+
+    #[test]
+    fn who_was_put_there_by_force_stays_until_it_had_its_time() {
+        let mut workspace = Workspace::default();
+        assert!(workspace.bid(candidate(1, 0.3, 0.9, 0), true).won);
+        assert_eq!((workspace.refresh(0.3, 500), workspace.active()), (None, Some(Id(1))));
+        assert_eq!(workspace.refresh(0.9, 600), None);
+        assert_eq!(workspace.refresh(0.3, 700), Some(Id(1)), "from then on as any other");
     }
 }

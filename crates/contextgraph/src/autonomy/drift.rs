@@ -1,7 +1,8 @@
 //! Drift: how far memories have moved away from the goal, by space and over time, and what to do about it.
 //!
 //! The level of a space is by the mean likeness of memories to the goal: None from 0.85, Low from 0.70, Medium from 0.55, High from
-//! 0.40, else Critical. Over time the alignment of each look is kept; its mean against the baseline is the magnitude of the drift: Mild
+//! 0.40, else Critical; what is put in is the share that is left of the likeness when the goal was set. Over time the alignment of each look is
+//! kept; its mean against the baseline, which is the alignment when the goal was set, is the magnitude of the drift: Mild
 //! above 0.01, Moderate from 0.05, Severe from 0.10. The trend is the slope over the last ten looks.
 
 use std::collections::VecDeque;
@@ -81,6 +82,12 @@ pub struct History {
     looks: VecDeque<(u64, f64)>,
     /// What corrections moved the threshold of acceptable alignment by, within 0.2.
     pub threshold_shift: f64,
+    /// The alignment when the goal was set, or at the first look without one: what is measured against.
+    #[serde(default)]
+    pub baseline: Option<f64>,
+    /// The same in each space.
+    #[serde(default)]
+    pub baselines: Option<[f64; 13]>,
 }
 
 impl History {
@@ -90,6 +97,33 @@ impl History {
         if self.looks.len() > HISTORY {
             self.looks.pop_front();
         }
+    }
+
+    /// Begins anew: what is measured now is what later looks are measured against.
+    pub fn begin(&mut self, at: u64, alignment: f64, spaces: [f64; 13]) {
+        self.looks.clear();
+        self.baseline = Some(alignment);
+        self.baselines = Some(spaces);
+        self.threshold_shift = 0.0;
+        self.add(at, alignment);
+    }
+
+    /// What alignment was when the goal was set.
+    #[must_use]
+    pub fn baseline(&self) -> f64 {
+        self.baseline.unwrap_or(BASELINE)
+    }
+
+    /// How much of what was there at the beginning is left, in `[0, 1]`; 1 where nothing is known of a beginning.
+    #[must_use]
+    pub fn left(&self, alignment: f64) -> f64 {
+        self.baseline.map_or(1.0, |baseline| share(alignment, baseline))
+    }
+
+    /// The same in one space.
+    #[must_use]
+    pub fn left_in(&self, space: usize, similarity: f64) -> f64 {
+        self.baselines.map_or(1.0, |baselines| share(similarity, baselines[space]))
     }
 
     /// The looks since a moment, oldest first.
@@ -102,13 +136,13 @@ impl History {
     #[must_use]
     pub fn rolling_mean(&self, now: u64) -> f64 {
         let recent: Vec<f64> = self.since(now.saturating_sub(WINDOW_MS)).into_iter().map(|look| look.1).collect();
-        if recent.is_empty() { BASELINE } else { crate::vector::mean(&recent) }
+        if recent.is_empty() { self.baseline() } else { crate::vector::mean(&recent) }
     }
 
     /// How far below the baseline it is.
     #[must_use]
     pub fn magnitude(&self, now: u64) -> f64 {
-        BASELINE - self.rolling_mean(now)
+        self.baseline() - self.rolling_mean(now)
     }
 
     /// The slope of the last ten looks, for each; 0 for fewer than three.
@@ -196,15 +230,20 @@ impl Correction {
     }
 }
 
-/// New weights of the spaces: those in which memories are near the goal are strengthened by `factor`, those in which they are far are
-/// weakened as much. Each weight stays between 0.5 and 2, and no step is larger than 0.2.
+fn share(now: f64, before: f64) -> f64 {
+    if before > 1e-9 { (now / before).clamp(0.0, 1.0) } else { 1.0 }
+}
+
+/// What becomes of the importance of memories when a goal is reinforced: those at least as near to it as the mean gain `step`, the others lose
+/// as much; all stay between 0.05 and 1.
 #[must_use]
-pub fn reinforced(weights: &[f64; 13], similarities: &[f64; 13], factor: f64) -> [f64; 13] {
-    let middle = crate::vector::mean(similarities);
-    std::array::from_fn(|space| {
-        let wanted = if similarities[space] >= middle { weights[space] * factor } else { weights[space] / factor };
-        (weights[space] + (wanted - weights[space]).clamp(-0.2, 0.2)).clamp(0.5, 2.0)
-    })
+pub fn reinforced(memories: &[(f64, f64)], step: f64) -> Vec<f64> {
+    let middle = crate::vector::mean(&memories.iter().map(|(_, theta)| *theta).collect::<Vec<_>>());
+    let moved = |(importance, theta): &(f64, f64)| {
+        let next = if *theta >= middle { importance + step } else { importance - step };
+        next.clamp(0.05_f64.min(*importance), 1.0)
+    };
+    memories.iter().map(moved).collect()
 }
 
 /// The alignment of similarities under weights.
@@ -262,11 +301,15 @@ mod tests {
 
     proptest! {
         #[test]
-        fn reinforcing_raises_alignment_and_keeps_weights(similarities in prop::array::uniform13(0.0..=1.0f64), weights in prop::array::uniform13(0.5..=2.0f64), factor in 1.0..1.5f64) {
-            let after = reinforced(&weights, &similarities, factor);
-            prop_assert!(after.iter().all(|weight| (0.5..=2.0).contains(weight)));
-            prop_assert!(after.iter().zip(&weights).all(|(a, b)| (a - b).abs() <= 0.2 + 1e-9));
-            prop_assert!(alignment(&similarities, &after) + 0.02 >= alignment(&similarities, &weights));
+        fn reinforcing_raises_the_mean_by_standing(memories in prop::collection::vec((0.05..=1.0f64, 0.0..=1.0f64), 1..40), step in 0.0..0.3f64) {
+            let after = reinforced(&memories, step);
+            prop_assert!(after.iter().all(|value| (0.05..=1.0).contains(value)));
+            let mean = |weights: &[f64]| {
+                let sum: f64 = weights.iter().zip(&memories).map(|(weight, (_, theta))| weight * theta).sum();
+                sum / weights.iter().sum::<f64>()
+            };
+            let before: Vec<f64> = memories.iter().map(|one| one.0).collect();
+            prop_assert!(mean(&after) >= mean(&before) - 1e-9);
         }
     }
 }

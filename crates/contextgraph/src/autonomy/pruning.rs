@@ -1,5 +1,6 @@
 //! What can go. Only what is old enough and has fewer than three connections; the first reason that holds is named: Redundant (the same
-//! text as one that is aligned better), Orphaned (no connection), LowAlignment, Stale (not found for 90 days), LowQuality. Priority is
+//! text as one that is aligned better), Orphaned (no connection), LowAlignment, Stale (not found for 90 days), LowQuality. Orphaned, Stale and
+//! LowQuality hold only for what was called less important than usual (below 0.5) and never found: nothing goes only because it is old. Priority is
 //! `0.5 (1 - alignment) + 0.3 min(age / 365 days, 1) + 0.2 / (connections + 1)`.
 
 /// What is looked at.
@@ -13,6 +14,8 @@ pub struct Candidate {
     pub connections: usize,
     pub quality: f64,
     pub redundant: bool,
+    /// Whether whoever stored it called it less important than usual, and nobody ever found it.
+    pub unwanted: bool,
 }
 
 /// The rules.
@@ -36,13 +39,13 @@ pub fn reason(candidate: &Candidate, rules: &Rules) -> Option<&'static str> {
     }
     if candidate.redundant {
         Some("Redundant")
-    } else if candidate.connections == 0 {
+    } else if candidate.connections == 0 && candidate.unwanted {
         Some("Orphaned")
     } else if candidate.has_goal && candidate.alignment < rules.min_alignment {
         Some("LowAlignment")
-    } else if candidate.idle_days >= STALE_DAYS {
+    } else if candidate.idle_days >= STALE_DAYS && candidate.unwanted {
         Some("Stale")
-    } else if candidate.quality < QUALITY {
+    } else if candidate.quality < QUALITY && candidate.unwanted {
         Some("LowQuality")
     } else {
         None
@@ -71,6 +74,7 @@ mod tests {
             connections: 1,
             quality: 0.9,
             redundant: false,
+            unwanted: true,
         };
         let rules = Rules { min_age_days: 30.0, min_alignment: 0.4 };
         for (candidate, expected) in [
@@ -83,6 +87,8 @@ mod tests {
             (Candidate { alignment: 0.0, has_goal: false, ..base }, None),
             (Candidate { idle_days: 90.0, quality: 0.1, ..base }, Some("Stale")),
             (Candidate { quality: 0.29, ..base }, Some("LowQuality")),
+            (Candidate { age_days: 4_000.0, idle_days: 4_000.0, connections: 0, unwanted: false, ..base }, None),
+            (Candidate { quality: 0.1, unwanted: false, ..base }, None),
         ] {
             assert_eq!(reason(&candidate, &rules), expected, "{candidate:?}");
         }

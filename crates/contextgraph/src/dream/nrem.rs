@@ -8,7 +8,8 @@ use crate::error::{Code, Outcome, Problem};
 pub const REPLAYED: usize = 100;
 const RATE: f64 = 0.01;
 const DECAY: f64 = 0.001;
-const FLOOR: f64 = 0.05;
+/// Edges at this weight or below go.
+pub const FLOOR: f64 = 0.05;
 const ACTIVE: f64 = 0.1;
 /// Time after which a memory is less recent by the factor e.
 const DAY_MS: f64 = 86_400_000.0;

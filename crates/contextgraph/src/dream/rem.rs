@@ -75,6 +75,22 @@ pub fn point(meaning: &[i8], degree: usize) -> Point {
     std::array::from_fn(|at| f64::from(folded.get(at).copied().unwrap_or_default()) * radius)
 }
 
+/// How far a point usually is from the nearest other: the middle of all.
+#[must_use]
+pub fn usual_distance(points: &[Point]) -> f64 {
+    let mut nearest: Vec<f64> = points
+        .iter()
+        .enumerate()
+        .map(|(at, point)| {
+            let others = points.iter().enumerate().filter(|(other, _)| *other != at);
+            others.map(|(_, other)| distance(point, other)).fold(f64::INFINITY, f64::min)
+        })
+        .filter(|far| far.is_finite())
+        .collect();
+    nearest.sort_by(f64::total_cmp);
+    nearest.get(nearest.len() / 2).copied().unwrap_or(0.0)
+}
+
 /// What a walk found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Found {

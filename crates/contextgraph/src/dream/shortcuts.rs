@@ -1,7 +1,7 @@
 //! Shortcuts: a path of at least three edges that was walked five times, each edge sure to at least 0.7, becomes one edge. Its
 //! weight is the product of the path's, its confidence the least.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -84,6 +84,13 @@ impl Paths {
             .collect();
         all.sort_by(|a, b| b.count.cmp(&a.count).then(b.confidence.total_cmp(&a.confidence)).then(a.path.cmp(&b.path)));
         all
+    }
+
+    /// The pairs of neighbours on paths that were walked after a moment.
+    #[must_use]
+    pub fn pairs_since(&self, moment: u64) -> HashSet<(Id, Id)> {
+        let recent = self.walked.values().filter(|walked| walked.last >= moment);
+        recent.flat_map(|walked| walked.path.windows(2).map(|pair| (pair[0], pair[1]))).collect()
     }
 
     /// Forgets paths through a memory.

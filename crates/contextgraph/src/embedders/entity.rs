@@ -26,11 +26,12 @@ pub fn embed(embedding: &dyn TextEmbedding, text: &str) -> Vec<f32> {
     }
     crate::vector::normalize(&mut head);
     let is_name = |word: &str| names.iter().any(|name| name.split(' ').any(|part| part == word));
-    let said: Vec<String> = text::words(text).filter(|word| !text::is_stop(word) && !is_name(word)).collect();
-    let mut relation = prefix(&embedding.embed(&said.join(" ")), HALF);
+    let said: Vec<(String, String)> = text::telling(text).into_iter().filter(|(word, _)| !is_name(word)).collect();
+    let words: Vec<&str> = said.iter().map(|(word, _)| word.as_str()).collect();
+    let mut relation = prefix(&embedding.embed(&words.join(" ")), HALF);
     let mut spelling = vec![0f32; HALF];
-    for word in &said {
-        add_hashed(&mut spelling, text::stem(word).as_bytes(), 112, 1.0);
+    for (_, stem) in &said {
+        add_hashed(&mut spelling, stem.as_bytes(), 112, 1.0);
     }
     crate::vector::normalize(&mut spelling);
     relation.iter_mut().zip(&spelling).for_each(|(x, y)| *x = 0.8 * *x + 0.6 * y);

@@ -1,13 +1,17 @@
 //! E6 and E13: words as a sparse vector, and the words that go with them.
 //!
-//! E6: each stem is hashed to one of 30,522 places and weighs `(1 + ln tf) idf`, `idf = ln(1 + (N + 1) / (df + 0.5))`.
+//! E6: each stem (a text that denies something has one more, for that) is hashed to one of 30,522 places and weighs `(1 + ln tf) idf`, `idf = ln(1 + (N + 1) / (df + 0.5))`.
 //! E13: the entries of E6 and, for each, the terms that stand in the same memories more often than chance would have it:
 //! weight `w * 0.5 * share`, where the share is the part of the memories with the first term that hold the second.
 
 use std::collections::HashMap;
 
 use crate::text;
+use crate::text::language::{self, Language};
 use crate::vector::Sparse;
+
+/// The term of texts that deny something. No word is written like it.
+const NEGATED: &str = "\u{ac}";
 
 /// Places of the vector.
 pub const PLACES: u16 = 30_522;
@@ -58,8 +62,20 @@ pub fn idf(vocabulary: &dyn Vocabulary, term: u16) -> f32 {
 #[must_use]
 pub fn embed(text: &str, vocabulary: &dyn Vocabulary) -> Sparse {
     let mut counts: HashMap<u16, u32> = HashMap::new();
-    for stem in text::stems(text) {
-        *counts.entry(place(&stem)).or_default() += 1;
+    let unknown = Language::of(text).is_none();
+    for (word, stem) in text::telling(text) {
+        let own = place(&stem);
+        let mut term = own;
+        if unknown && vocabulary.holding(own) == 0 {
+            // A few words without a language: the form under which the word is remembered, if it is.
+            let known =
+                language::forms(&word).iter().map(|form| place(form)).find(|form| vocabulary.holding(*form) > 0);
+            term = known.unwrap_or(own);
+        }
+        *counts.entry(term).or_default() += 1;
+    }
+    if language::negates(text) {
+        counts.insert(place(NEGATED), 1);
     }
     let weigh = |(term, count): (u16, u32)| (term, (1.0 + (count as f32).ln()) * idf(vocabulary, term));
     Sparse::from_entries(counts.into_iter().map(weigh).collect())

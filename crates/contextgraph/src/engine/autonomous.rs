@@ -9,11 +9,11 @@ use super::Space;
 use super::remember::{LONGEST, key_words};
 use crate::Id;
 use crate::autonomy::clusters::{self, Cluster};
-use crate::autonomy::consolidation::{self, Side, Strategy};
+use crate::autonomy::consolidation;
 use crate::autonomy::drift::{self, Correction, Severity, Trend};
 use crate::autonomy::goals::{self, Goal, Level};
 use crate::embedders::space::COUNT;
-use crate::error::{Code, Outcome, Problem};
+use crate::error::Outcome;
 use crate::fingerprint::Packed;
 use crate::graph::{Memory, Provenance, Source};
 use crate::mind::Doc;
@@ -25,11 +25,6 @@ const SAMPLE: usize = 500;
 const SMALLEST: usize = 3;
 /// The least coherence of a cluster that counts.
 const FIRM: f64 = 0.5;
-/// Merges of one run.
-const MERGES: usize = 50;
-/// By how much less alike texts may be that say the same by their words, up to this threshold; from there on it shrinks to nothing.
-const USUAL: f64 = 0.85;
-const SAID_ALIKE: f64 = 0.4;
 /// Goals that are kept.
 const GOALS: usize = 50;
 
@@ -63,6 +58,17 @@ pub struct Consolidated {
     pub record: Option<Id>,
 }
 
+/// What a correction of drift came to.
+#[derive(Debug, Clone, Copy)]
+#[expect(missing_docs, reason = "the words say it")]
+pub struct Corrected {
+    pub correction: Correction,
+    pub before: f64,
+    pub after: f64,
+    pub moved: usize,
+    pub record: Id,
+}
+
 struct Item {
     id: Id,
     packed: Arc<Packed>,
@@ -85,7 +91,7 @@ impl Space {
     }
 
     /// How alike two are, with times left out: what searching measures. The graph counts as alike.
-    fn alike(weights: &[f64; COUNT], a: &Packed, b: &Packed) -> f64 {
+    pub(super) fn alike(weights: &[f64; COUNT], a: &Packed, b: &Packed) -> f64 {
         let spaces = a.likenesses(b, (0.0, 0.0, 0.0), 1.0, true);
         spaces.iter().zip(weights).map(|(likeness, weight)| f64::from(*likeness) * weight).sum()
     }
@@ -193,6 +199,7 @@ impl Space {
         self.mind.autonomy.north_star = Some(Goal { level: Level::NorthStar, ..goal });
         self.touch(Doc::Autonomy);
         self.realign(now)?;
+        self.begin_drift(now)?;
         let record = self.record("north_star", &json!({"goal_id": id}), now);
         self.tell("system.north_star.set", json!({"goal_id": id}));
         Ok(record)
@@ -212,9 +219,10 @@ impl Space {
         }
         if self.mind.autonomy.north_star.is_some() {
             let mut sums = [0.0; COUNT];
+            let total: f64 = ids.iter().map(|id| self.standing(*id)).sum();
             for id in &ids {
-                let aligned = self.memory_alignments(*id, now)?;
-                sums.iter_mut().zip(aligned).for_each(|(sum, value)| *sum += value / ids.len() as f64);
+                let (aligned, share) = (self.memory_alignments(*id, now)?, self.standing(*id) / total.max(1e-9));
+                sums.iter_mut().zip(aligned).for_each(|(sum, value)| *sum += value * share);
             }
             return Ok((sums, ids.len()));
         }
@@ -223,10 +231,12 @@ impl Space {
         let Some(centre) = Packed::mean(&all) else { return Ok(([0.0; COUNT], 0)) };
         let middle = crate::vector::mean(&items.iter().map(|item| item.created).collect::<Vec<_>>());
         let mut sums = [0.0; COUNT];
+        let total: f64 = items.iter().map(|item| self.standing(item.id)).sum();
         for item in &items {
             let times = (item.created, middle, now as f64 / 1e3);
             let near = item.packed.likenesses(&centre, times, self.connected(item.id), true);
-            sums.iter_mut().zip(near).for_each(|(sum, value)| *sum += f64::from(value) / items.len() as f64);
+            let share = self.standing(item.id) / total.max(1e-9);
+            sums.iter_mut().zip(near).for_each(|(sum, value)| *sum += f64::from(value) * share);
         }
         Ok((sums, items.len()))
     }
@@ -237,135 +247,124 @@ impl Space {
         (degree as f32 / 5.0).min(1.0)
     }
 
-    /// The alignment of likenesses under the weights that corrections gave.
-    #[must_use]
-    pub fn aligned(&self, similarities: &[f64; COUNT]) -> f64 {
-        drift::alignment(similarities, &self.mind.autonomy.weights)
+    /// What a memory counts in the mean: how important it is.
+    fn standing(&self, id: Id) -> f64 {
+        self.graph.get(id).map_or(0.0, |memory| f64::from(memory.importance).max(0.05))
     }
 
-    /// Corrects drift: changes weights or thresholds, and measures again. What was done, and alignment before and after.
+    /// The alignment of likenesses: their mean over the spaces.
+    #[must_use]
+    pub fn aligned(&self, similarities: &[f64; COUNT]) -> f64 {
+        drift::alignment(similarities, &[1.0; COUNT])
+    }
+
+    /// Takes alignment as it is now as what later looks are measured against.
     ///
     /// # Errors
     /// The store failed.
-    pub fn correct(
-        &mut self,
-        severity: Severity,
-        trend: Trend,
-        force: bool,
-        now: u64,
-    ) -> Outcome<(Correction, f64, f64)> {
+    pub fn begin_drift(&mut self, now: u64) -> Outcome<()> {
+        let (similarities, analyzed) = self.drift_now(None, now)?;
+        if analyzed > 0 {
+            let overall = self.aligned(&similarities);
+            self.mind.autonomy.drift.begin(now, overall, similarities);
+            self.touch(Doc::Autonomy);
+        }
+        Ok(())
+    }
+
+    /// Corrects drift: memories near the goal gain importance, others lose some; what is measured with stays. What was done, alignment
+    /// before and after, how many memories moved, and the record by which it can be undone.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub fn correct(&mut self, severity: Severity, trend: Trend, force: bool, now: u64) -> Outcome<Corrected> {
         let (similarities, _) = self.drift_now(None, now)?;
         let before = self.aligned(&similarities);
         let mut correction = Correction::of(severity, trend);
         if force && correction == Correction::NoAction {
             correction = Correction::Reinforce(1.1);
         }
-        match correction {
-            Correction::NoAction => {}
-            Correction::Reinforce(factor) => {
-                self.mind.autonomy.weights = drift::reinforced(&self.mind.autonomy.weights, &similarities, factor);
-            }
+        let domain = crate::thresholds::Domain::General;
+        let accepted = self.mind.calibration.value("theta_acc", domain);
+        let step = match correction {
+            Correction::NoAction => 0.0,
+            Correction::Reinforce(factor) => (factor - 1.0) / 2.0,
             Correction::Threshold(shift) => {
-                // What counts as aligned is held higher from now on, and what is near the goal counts a little more.
+                // What counts as likely is held higher from now on, beside what memories count.
                 let history = &mut self.mind.autonomy.drift;
                 history.threshold_shift = (history.threshold_shift + shift).clamp(-0.2, 0.2);
-                let domain = crate::thresholds::Domain::General;
-                let raised = self.mind.calibration.value("theta_acc", domain) + shift;
-                self.mind.calibration.set(domain, "theta_acc", raised);
-                self.mind.autonomy.weights =
-                    drift::reinforced(&self.mind.autonomy.weights, &similarities, 1.0 + 2.0 * shift);
+                self.mind.calibration.set(domain, "theta_acc", accepted + shift);
                 self.touch(Doc::Calibration);
+                shift
             }
             Correction::EmergencyIntervention => {
-                // Everything at once, and a person is told: this is not something to be turned at quietly.
-                self.mind.autonomy.weights = drift::reinforced(&self.mind.autonomy.weights, &similarities, 1.5);
+                // A person is told: this is not something to be turned at quietly.
                 self.tell("system.drift.severe", json!({"alignment": before}));
+                0.25
             }
-        }
+        };
+        let moved = self.reinforce(step, now)?;
         let (similarities, _) = self.drift_now(None, now)?;
         let after = self.aligned(&similarities);
         self.mind.autonomy.corrections += 1;
         self.mind.autonomy.corrections_done += u64::from(after - before >= 0.01);
         self.mind.autonomy.drift.add(now, after);
         self.touch(Doc::Autonomy);
-        self.record("correction", &json!({"strategy": correction.name(), "before": before, "after": after}), now);
-        Ok((correction, before, after))
+        let told = json!({
+            "strategy": correction.name(), "before": before, "after": after, "theta_acc": accepted, "importance": moved,
+            "shift": match correction { Correction::Threshold(shift) => shift, _ => 0.0 },
+        });
+        let record = self.record("correction", &told, now);
+        Ok(Corrected { correction, before, after, moved: moved.len(), record })
     }
 
-    /// Merges memories that say the same. `step` is told how far it is and says whether to stop; then nothing is merged.
+    /// Moves what memories count by how near they are to the goal. Those that moved, with what they counted before.
+    fn reinforce(&mut self, step: f64, now: u64) -> Outcome<Vec<(Id, f32)>> {
+        if step <= 0.0 {
+            return Ok(Vec::new());
+        }
+        let ids: Vec<Id> = self.graph.memories().rev().take(SAMPLE).map(|(_, memory)| memory.id).collect();
+        let mut memories = Vec::with_capacity(ids.len());
+        for id in &ids {
+            let aligned = crate::vector::mean(&self.memory_alignments(*id, now)?);
+            memories.push((f64::from(self.memory(*id)?.importance), aligned));
+        }
+        let mut moved = Vec::new();
+        for ((id, (old, _)), new) in ids.iter().zip(&memories).zip(drift::reinforced(&memories, step)) {
+            if (new - old).abs() > 1e-9 {
+                moved.push((*id, *old as f32));
+                self.change(*id, |memory| memory.importance = new as f32)?;
+            }
+        }
+        Ok(moved)
+    }
+
+    /// Takes a correction back. How many memories it had moved.
     ///
     /// # Errors
-    /// The store failed, or it was stopped.
-    pub fn consolidate(
-        &mut self,
-        strategy: Strategy,
-        most: usize,
-        least: f64,
-        now: u64,
-        step: &dyn Fn(usize, usize) -> bool,
-    ) -> Outcome<Consolidated> {
-        let stopped = || Problem::new(Code::Refused, "CANCELLED", "consolidation was cancelled; nothing was changed");
-        let ids: Vec<Id> = self.graph.memories().rev().take(most).map(|(_, memory)| memory.id).collect();
-        let weights = self.search_weights();
-        let has_goal = self.mind.autonomy.north_star.is_some();
-        let mut pairs: Vec<(f64, Id, Id)> = Vec::new();
-        let mut evaluated = 0;
-        for (at, id) in ids.iter().enumerate() {
-            if at % 64 == 0 && step(at, ids.len()) {
-                return Err(stopped());
-            }
-            let Some(slot) = self.graph.slot(*id) else { continue };
-            // What is not alike in meaning is not alike.
-            let close: Vec<Id> = ids[at + 1..]
-                .iter()
-                .filter(|other| {
-                    evaluated += 1;
-                    self.graph.slot(**other).is_some_and(|other| self.may_say_the_same(slot, other, least as f32))
-                })
-                .copied()
-                .collect();
-            let close = self.saying_the_same(*id, &close)?;
-            if close.is_empty() {
-                continue;
-            }
-            let own = self.packed(*id)?;
-            let side = |memory: &Memory| Side { created_at: memory.created_at, theta: f64::from(memory.theta) };
-            let first = side(self.memory(*id)?);
-            for (other, packed) in self.packed_many(&close)? {
-                let similarity = Self::alike(&weights, &own, &packed);
-                // All of these say the same; other words for it may make them less alike.
-                let lenient = least - SAID_ALIKE * ((1.0 - least) / (1.0 - USUAL)).clamp(0.0, 1.0);
-                let alike = if similarity >= lenient { similarity.max(least) } else { similarity };
-                if consolidation::merges(first, side(self.memory(other)?), alike, least, strategy, has_goal) {
-                    pairs.push((similarity, *id, other));
-                }
+    /// What is on record cannot be read.
+    pub(super) fn take_correction_back(&mut self, data: &serde_json::Value) -> Outcome<usize> {
+        let moved: Vec<(Id, f32)> = serde_json::from_value(data["importance"].clone()).unwrap_or_default();
+        let mut restored = 0;
+        for (id, old) in moved {
+            if self.graph.get_any(id).is_some() {
+                self.change(id, |memory| memory.importance = old)?;
+                restored += 1;
             }
         }
-        let groups = grouped(&pairs);
-        let limited = groups.len() > MERGES;
-        let mut merges = Vec::new();
-        for (members, similarity) in groups.into_iter().take(MERGES) {
-            if step(ids.len(), ids.len()) {
-                return Err(stopped());
-            }
-            if let Some(merge) = self.merge(&members, similarity, now)? {
-                merges.push(merge);
-            }
+        if let (Some(shift), Some(accepted)) =
+            (data["shift"].as_f64().filter(|s| *s != 0.0), data["theta_acc"].as_f64())
+        {
+            self.mind.autonomy.drift.threshold_shift -= shift;
+            self.mind.calibration.set(crate::thresholds::Domain::General, "theta_acc", accepted);
+            self.touch(Doc::Calibration);
         }
-        let record = if merges.is_empty() {
-            None
-        } else {
-            self.tell("memory.consolidated", json!({"merges": merges.len()}));
-            Some(self.record("consolidation", &json!({"merges": merges}), now))
-        };
-        self.mind.autonomy.consolidated += merges.len() as u64;
-        self.mind.autonomy.last_consolidation = Some(now);
         self.touch(Doc::Autonomy);
-        Ok(Consolidated { merges, pairs_evaluated: evaluated, analyzed: ids.len(), limited, record })
+        Ok(restored)
     }
 
     /// Makes one memory of several. The others are taken out and can be brought back.
-    fn merge(&mut self, members: &[Id], similarity: f64, now: u64) -> Outcome<Option<Merge>> {
+    pub(super) fn merge(&mut self, members: &[Id], similarity: f64, now: u64) -> Outcome<Option<Merge>> {
         let mut known: Vec<Memory> = members.iter().map(|id| self.memory(*id).cloned()).collect::<Outcome<_>>()?;
         known.sort_by_key(|memory| memory.created_at);
         let texts = self.texts(members)?;
@@ -435,7 +434,7 @@ fn merged_provenance(known: &[Memory], content: &str) -> Provenance {
 }
 
 /// Pairs as groups: who is in a pair with one of a group belongs to it. With each group its lowest similarity.
-fn grouped(pairs: &[(f64, Id, Id)]) -> Vec<(Vec<Id>, f64)> {
+pub(super) fn grouped(pairs: &[(f64, Id, Id)]) -> Vec<(Vec<Id>, f64)> {
     let mut owner: BTreeMap<Id, usize> = BTreeMap::new();
     let mut groups: Vec<(Vec<Id>, f64)> = Vec::new();
     for (similarity, a, b) in pairs {

@@ -1,6 +1,8 @@
 //! A dream, slice by slice: replay, shortcuts, exploring. Each slice is one short transaction, so that a dream can be left at any
 //! moment with everything done so far in place.
 
+use std::collections::HashSet;
+
 use serde_json::json;
 
 use super::Space;
@@ -9,14 +11,23 @@ use crate::dream::{NREM_MS, REM_MS, Report, State, nrem, rem};
 use crate::error::Outcome;
 use crate::graph::Slot;
 use crate::graph::edges::{Edge, Kind};
+use crate::johari::Quadrant;
 use crate::mind::Doc;
 
 /// Edges of one slice of replay.
 const EDGES: usize = 200;
 /// Known points that a walk is held against.
 const KNOWN: usize = 96;
-/// The least likeness of memories that a dream links.
-const LEAP: f32 = 0.15;
+/// How far what a dream links stands out from what is usual, in deviations.
+const LEAP: f64 = 2.25;
+/// How much farther than usual a blind spot is.
+const FARTHER: f64 = 1.25;
+/// What an edge gains that was walked since the last dream, of what is missing to 1.
+const USED: f64 = 0.1;
+/// What is left of an edge that a dream made and nobody walked since.
+const UNUSED: f64 = 0.7;
+/// The same for one that was made when the memory was stored; it is not weakened below the floor.
+const UNWALKED: (f64, f64) = (0.98, 0.3);
 
 /// A dream that is going on. It holds slots, not memories: what is removed meanwhile is passed over.
 #[derive(Debug)]
@@ -31,6 +42,10 @@ pub struct Dreaming {
     /// Slots whose edges are still to be gone through.
     sources: Vec<Slot>,
     walks: Vec<Slot>,
+    /// Pairs that a search or an inference walked since the last dream.
+    used: HashSet<(Id, Id)>,
+    /// When the last dream ended; what was made since had no time to be walked.
+    before: u64,
     total: usize,
 }
 
@@ -72,6 +87,8 @@ impl Space {
                 walks.push(all[self.rng.below(all.len())]);
             }
         }
+        let before = self.mind.dreams.scheduler.last_dream.unwrap_or(0);
+        let used = self.mind.dreams.paths.pairs_since(before);
         let total = sources.len() + walks.len() + 1;
         self.tell("system.dream.started", json!({"memories": self.graph.len()}));
         Dreaming {
@@ -82,6 +99,8 @@ impl Space {
             replay,
             sources,
             walks,
+            used,
+            before,
             total,
         }
     }
@@ -115,12 +134,19 @@ impl Space {
         dream.report.duration_ms = now.saturating_sub(dream.started);
         let dreams = &mut self.mind.dreams;
         dreams.scheduler.ended(now, completed);
+        if completed {
+            dreams.completed_at = Some(now);
+        }
         dreams.shortcuts_this_cycle = dream.report.shortcuts_created;
         dreams.edges_pruned += dream.report.edges_pruned as u64;
         dreams.dead_ends_removed += dream.report.dead_ends_removed as u64;
         dreams.last = Some(dream.report.clone());
+        if completed {
+            self.count_windows();
+        }
         self.touch(Doc::Dreams);
         self.touch(Doc::Gwt);
+        self.touch(Doc::Learning);
         let data = json!(dream.report);
         self.record("dream", &data, now);
         self.tell(if completed { "system.dream.completed" } else { "system.dream.aborted" }, data);
@@ -134,9 +160,13 @@ impl Space {
             let links: Vec<_> = self.graph.edges.from(source).filter(|link| !link.kind.is_stated()).copied().collect();
             done += links.len();
             for link in links {
-                let (Some(from), Some(to)) = (self.graph.id(source), self.graph.id(link.target)) else { continue };
+                // Edges of what was forgotten are kept as they are: it may be restored.
+                let living = |slot: Slot| self.graph.at(slot).map(|memory| memory.id);
+                let (Some(from), Some(to)) = (living(source), living(link.target)) else { continue };
                 let weight = f64::from(link.weight);
-                match nrem::hebb(weight, activation(source), activation(link.target))? {
+                let hebb = nrem::hebb(weight, activation(source), activation(link.target))?;
+                let used = dream.used.contains(&(from, to)) || dream.used.contains(&(to, from));
+                match hebb.and_then(|next| tended(next, link.kind, used, link.created_at <= dream.before)) {
                     None => {
                         self.unlink(from, to, link.kind);
                         dream.report.edges_pruned += 1;
@@ -188,6 +218,9 @@ impl Space {
             self.mind.dreams.paths.candidates(sure.min(crate::dream::shortcuts::SURE)).into_iter().cloned().collect();
         for walked in found.into_iter().filter(crate::dream::shortcuts::Walked::qualifies) {
             let (Some(first), Some(last)) = (walked.path.first(), walked.path.last()) else { continue };
+            if walked.path.iter().any(|id| self.graph.get(*id).is_none()) {
+                continue;
+            }
             let (Some(a), Some(b)) = (self.graph.slot(*first), self.graph.slot(*last)) else { continue };
             if self.graph.edges.from(a).any(|link| link.target == b && link.kind == Kind::Shortcut) {
                 continue;
@@ -217,23 +250,60 @@ impl Space {
         let from = point(start);
         let Some(found) = rem::walk(&from, &points, &mut self.rng, stop)? else { return Ok(()) };
         dream.report.queries_explored += 1;
-        if !found.blind {
+        // Points without edges are all far from each other: far is what is farther than usual here.
+        let usual = rem::usual_distance(&points);
+        let blind = found.distance >= usual * FARTHER && found.blind;
+        dream.report.blind_spots_found += usize::from(blind);
+        let Some(id) = self.graph.at(start).map(|memory| memory.id) else { return Ok(()) };
+        if !blind && self.graph.edges.degree(start) > 1 {
             return Ok(());
         }
-        dream.report.blind_spots_found += 1;
-        // Across the blind spot: the nearest that is neither linked nor of the same cluster, and not wholly unlike.
-        let own = self.graph.at(start).map(|memory| (memory.id, memory.cluster));
-        let Some((id, cluster)) = own else { return Ok(()) };
-        let other = found.nearest.iter().map(|at| known[*at]).find(|slot| {
-            self.graph.at(*slot).is_some_and(|memory| memory.cluster != cluster)
+        let packed = self.packed(id)?;
+        let least = self.usual_around(start, packed.is_foreign()).above(LEAP);
+        let meant = self.meant_like(start, &packed);
+        let other = self.nearest_to(start, &packed, &meant).into_iter().find(|(slot, affinity)| {
+            *affinity >= least
+                && self.share_a_word(start, *slot)
+                && self.graph.at(*slot).is_some()
                 && self.graph.edges.between(start, *slot).is_none()
-                && self.graph.index.likeness(start, *slot) >= LEAP
         });
-        if let Some(other) = other.and_then(|slot| self.graph.id(slot)) {
+        if let Some(other) = other.and_then(|(slot, _)| self.graph.id(slot)) {
             let (weight, confidence) = rem::DISCOVERED;
             self.link(Edge::new(id, other, Kind::Discovered, f64::from(weight), f64::from(confidence), now));
             dream.report.edges_discovered += 1;
         }
         Ok(())
+    }
+
+    /// Counts again where memories stand: what was new and fitted nowhere, and is linked now, fits.
+    fn count_windows(&mut self) {
+        let at = self.mind.calibration.value("theta_johari", crate::thresholds::Domain::General);
+        let mut counts = [0u64; 4];
+        for (slot, memory) in self.graph.memories() {
+            let surprise = memory.delta_s.iter().map(|one| f64::from(*one)).sum::<f64>() / memory.delta_s.len() as f64;
+            let mut quadrant = Quadrant::of(surprise, f64::from(memory.delta_c), at);
+            if self.graph.edges.around(slot).next().is_some() {
+                quadrant = match quadrant {
+                    Quadrant::Blind => Quadrant::Unknown,
+                    Quadrant::Hidden => Quadrant::Open,
+                    fits => fits,
+                };
+            }
+            counts[quadrant.index()] += 1;
+        }
+        self.mind.learning.averages.quadrants = counts;
+    }
+}
+
+/// What becomes of the weight of an edge by its use; `None` for one that goes. Edges that a person or an agent could mean (causes,
+/// contradictions, shortcuts) are left to replay alone.
+fn tended(weight: f64, kind: Kind, used: bool, had_time: bool) -> Option<f64> {
+    if used {
+        return Some((weight + USED * (1.0 - weight)).min(1.0));
+    }
+    match kind {
+        Kind::Discovered | Kind::Associated if had_time => Some(weight * UNUSED).filter(|next| *next > nrem::FLOOR),
+        Kind::Similar | Kind::Shared if had_time && weight > UNWALKED.1 => Some((weight * UNWALKED.0).max(UNWALKED.1)),
+        _ => Some(weight),
     }
 }

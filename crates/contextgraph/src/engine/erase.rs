@@ -62,7 +62,7 @@ impl Space {
             self.batch.erased.push(*id);
         }
         self.asked.clear();
-        for doc in [Doc::Gwt, Doc::Dreams, Doc::Teleology] {
+        for doc in [Doc::Gwt, Doc::Dreams, Doc::Teleology, Doc::Judged, Doc::Calibration] {
             self.touch(doc);
         }
         self.reword_goals(&all, &texts, now)?;
@@ -81,6 +81,8 @@ impl Space {
     /// Drops everything that is held of a memory here.
     pub(super) fn drop_erased(&mut self, id: Id) {
         self.detach(id);
+        self.mind.judged.forget(id);
+        self.mind.calibration.forget(id);
         self.graph.erase(id);
         self.cache.remove(&id);
         self.cached.retain(|cached| *cached != id);

@@ -281,7 +281,8 @@ impl Space {
     /// Edges that the old text had go, those of the new one come. What somebody stated stays.
     fn relink(&mut self, id: Id, content: &str, packed: &Packed, now: u64) -> Outcome<()> {
         let by_text = |kind: Kind, confidence: f32| {
-            matches!(kind, Kind::Similar | Kind::Causes | Kind::Contradicts | Kind::Supersedes) && confidence < 1.0
+            matches!(kind, Kind::Similar | Kind::Shared | Kind::Causes | Kind::Contradicts | Kind::Supersedes)
+                && confidence < 1.0
         };
         for (other, kind, _, confidence, forth) in self.neighbourhood(id) {
             if by_text(kind, confidence) {

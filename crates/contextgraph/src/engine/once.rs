@@ -139,33 +139,26 @@ impl Space {
     }
 
     fn newest_first(&mut self, hits: &[Hit], query: &Packed, filter: &Filter, now: u64) -> Outcome<Vec<Hit>> {
-        let mut out: Vec<Hit> = Vec::with_capacity(hits.len());
         let place = |list: &[Hit], id: Id| list.iter().any(|hit| hit.id == id);
+        // What holds now and was not among the candidates.
+        let mut missing: Vec<Id> = Vec::new();
+        for newer in hits.iter().filter_map(|hit| self.holds_now(hit.id)) {
+            let meant = self.graph.get(newer).is_some_and(|memory| filter.keeps(&self.graph, memory));
+            if meant && !place(hits, newer) && !missing.contains(&newer) {
+                missing.push(newer);
+            }
+        }
+        let more = if missing.is_empty() { Vec::new() } else { self.compared_with(&missing, query, now)? };
+        let mut out: Vec<Hit> = Vec::with_capacity(hits.len() + more.len());
         for hit in hits {
             if place(&out, hit.id) {
                 continue;
             }
-            if let Some(newer) = self.holds_now(hit.id).filter(|newer| !place(&out, *newer)) {
-                match hits.iter().find(|hit| hit.id == newer) {
-                    Some(found) => out.push(found.clone()),
-                    None if self.graph.get(newer).is_some_and(|memory| filter.keeps(&self.graph, memory)) => {
-                        out.push(self.hit_of(newer, query, now)?);
-                    }
-                    None => {}
-                }
-            }
+            let newer = self.holds_now(hit.id).filter(|newer| !place(&out, *newer));
+            out.extend(newer.and_then(|newer| hits.iter().chain(&more).find(|hit| hit.id == newer)).cloned());
             out.push(hit.clone());
         }
         Ok(out)
-    }
-
-    /// How alike a memory is that was not among the candidates.
-    fn hit_of(&mut self, id: Id, query: &Packed, now: u64) -> Outcome<Hit> {
-        let (seconds, created) = (now as f64 / 1e3, self.memory(id)?.created_at as f64 / 1e3);
-        let spaces = query.likenesses(&*self.packed(id)?, (seconds, created, seconds), 0.0, false);
-        let weights = self.search_weights();
-        let similarity: f64 = spaces.iter().zip(weights).map(|(likeness, weight)| f64::from(*likeness) * weight).sum();
-        Ok(Hit { id, similarity: similarity.clamp(0.0, 1.0), spaces, same: Vec::new() })
     }
 
     /// Whether two memories are worth comparing word by word: they are alike in meaning, or share words.
@@ -176,18 +169,21 @@ impl Space {
         likeness >= least - 0.1 || (likeness >= FAR && shared())
     }
 
+    /// Those that deny or replace a memory, or that it denies or replaces.
+    pub(super) fn apart_from(&self, id: Id) -> impl Iterator<Item = Id> + use<> {
+        self.neighbourhood(id)
+            .into_iter()
+            .filter(|(_, kind, ..)| matches!(kind, Kind::Contradicts | Kind::Supersedes))
+            .map(|(other, ..)| other)
+    }
+
     /// Those of some memories that may be made one with another: they say the same, and nobody says that the one denies or
     /// replaces the other.
     pub(super) fn saying_the_same(&mut self, id: Id, others: &[Id]) -> Outcome<Vec<Id>> {
         if others.is_empty() {
             return Ok(Vec::new());
         }
-        let apart: Vec<Id> = self
-            .neighbourhood(id)
-            .into_iter()
-            .filter(|(_, kind, ..)| matches!(kind, Kind::Contradicts | Kind::Supersedes))
-            .map(|(other, ..)| other)
-            .collect();
+        let apart: Vec<Id> = self.apart_from(id).collect();
         let all: Vec<Id> = others.iter().copied().chain([id]).collect();
         let texts = self.texts(&all)?;
         let Some(own) = texts.get(&id) else { return Ok(Vec::new()) };

@@ -91,10 +91,39 @@ impl Space {
     /// # Errors
     /// There is no such memory, or the store failed.
     pub fn memory_alignments(&mut self, id: Id, now: u64) -> Outcome<[f64; COUNT]> {
+        let middle = self.recent_middle()?;
+        self.memory_alignments_by(id, middle.as_ref(), now)
+    }
+
+    /// As [`Self::memory_alignments`], with the middle of what was stored last already computed.
+    ///
+    /// # Errors
+    /// There is no such memory, or the store failed.
+    pub fn memory_alignments_by(&mut self, id: Id, middle: Option<&(Packed, f64)>, now: u64) -> Outcome<[f64; COUNT]> {
         let created = self.memory(id)?.created_at;
         let packed = self.packed(id)?;
         let e8 = self.neighbour_alignment(id);
-        self.content_alignments(&packed, created, e8, now)
+        if let Some(aligned) = self.alignments_at(&packed, created, e8, now)? {
+            return Ok(aligned);
+        }
+        Ok(near_middle(&packed, created, middle, e8, now))
+    }
+
+    /// The middle of what was stored last and its time in seconds, which stands for a goal where there is none; `None` where
+    /// there is one, or nothing.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub fn recent_middle(&mut self) -> Outcome<Option<(Packed, f64)>> {
+        if self.mind.autonomy.north_star.is_some() {
+            return Ok(None);
+        }
+        let ids: Vec<Id> = self.recent.iter().map(|(id, _)| *id).collect();
+        let recent = self.packed_many(&ids)?;
+        let weighted: Vec<(&Packed, f32)> = recent.iter().map(|(_, packed)| (&**packed, 1.0)).collect();
+        let Some(centre) = Packed::mean(&weighted) else { return Ok(None) };
+        let times: Vec<f64> = ids.iter().filter_map(|id| Some(self.graph.get(*id)?.created_at as f64 / 1e3)).collect();
+        Ok(Some((centre, crate::vector::mean(&times))))
     }
 
     fn neighbour_alignment(&self, id: Id) -> f32 {
@@ -116,13 +145,8 @@ impl Space {
         if let Some(aligned) = self.alignments_at(packed, created, e8, now)? {
             return Ok(aligned);
         }
-        let ids: Vec<Id> = self.recent.iter().map(|(id, _)| *id).collect();
-        let recent = self.packed_many(&ids)?;
-        let weighted: Vec<(&Packed, f32)> = recent.iter().map(|(_, packed)| (&**packed, 1.0)).collect();
-        let Some(centre) = Packed::mean(&weighted) else { return Ok([0.0; COUNT]) };
-        let times: Vec<f64> = ids.iter().filter_map(|id| Some(self.graph.get(*id)?.created_at as f64 / 1e3)).collect();
-        let times = (created as f64 / 1e3, crate::vector::mean(&times), now as f64 / 1e3);
-        Ok(packed.likenesses(&centre, times, e8, true).map(f64::from))
+        let middle = self.recent_middle()?;
+        Ok(near_middle(packed, created, middle.as_ref(), e8, now))
     }
 
     /// The vector of purpose of a memory, as it was fused or else from its alignments.
@@ -208,6 +232,14 @@ impl Space {
             self.touch(doc);
         }
         let record = self.record("synergy", &before, now);
+        self.mind.judged.add(&asked, result, right, record);
+        self.touch(Doc::Judged);
         Ok(Feedback { pairs_updated: updated, learned, waiting, calibrated, record })
     }
+}
+
+fn near_middle(packed: &Packed, created: u64, middle: Option<&(Packed, f64)>, e8: f32, now: u64) -> [f64; COUNT] {
+    let Some((centre, at)) = middle else { return [0.0; COUNT] };
+    let times = (created as f64 / 1e3, *at, now as f64 / 1e3);
+    packed.likenesses(centre, times, e8, true).map(f64::from)
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::ranking::{Compare, sort};
 use super::{Filter, QUERIES, Space};
 use crate::Id;
 use crate::embedders::Modality;
@@ -18,8 +19,6 @@ use crate::store::{QUERY, Record};
 use crate::thresholds::Prediction;
 use crate::vector::likeness;
 
-/// How much each space tells about whether a memory is what a query asks for: meaning and words most, time little.
-pub(super) const RELEVANCE: [f64; COUNT] = [5.0, 0.2, 0.05, 0.05, 0.5, 2.0, 0.3, 0.3, 0.2, 0.8, 0.6, 2.5, 1.5];
 /// Candidates that are compared in all spaces.
 const CANDIDATES: usize = 100;
 /// Results that are taken as predictions.
@@ -42,6 +41,8 @@ pub struct Search<'a> {
     pub least: f64,
     /// Which memories are meant.
     pub filter: Filter,
+    /// Whether edges are followed from what was found.
+    pub walk: bool,
 }
 
 /// A memory that was found.
@@ -53,20 +54,17 @@ pub struct Hit {
     pub similarity: f64,
     /// How alike in each space.
     pub spaces: [f32; COUNT],
+    /// How sure it is that this is what was wanted, as calibration has it, in `[0, 1]`.
+    pub confidence: f64,
+    /// The space in which it stands out most from the others that were compared.
+    pub dominant: usize,
+    /// The result that it is linked with and that brought it up.
+    pub via: Option<Id>,
     /// Memories that say the same and are not shown for it.
     pub same: Vec<Id>,
 }
 
 impl Space {
-    /// What each space weighs in searching, as shares that sum to one.
-    #[must_use]
-    pub fn search_weights(&self) -> [f64; COUNT] {
-        let given = self.mind.levels.space_weights(&self.mind.autonomy.weights);
-        let weighted: [f64; COUNT] = std::array::from_fn(|space| given[space] * RELEVANCE[space]);
-        let total: f64 = weighted.iter().sum();
-        weighted.map(|weight| weight / total.max(1e-12))
-    }
-
     /// Looks for memories. The id under which the query is remembered, and what was found, best first.
     ///
     /// # Errors
@@ -81,8 +79,11 @@ impl Space {
         self.queries.push_back((query, packed.clone(), now));
         self.remember_query(query, search.query, search.filter.modality, now);
         let wide = search.most.saturating_mul(3).clamp(SETTLED.min(search.most.max(1)), SETTLED.max(search.most));
-        let hits = self.nearest(&packed, now, wide, search.least, &search.filter)?;
-        let hits = self.settled(hits, &packed, &search.filter, search.most, now)?;
+        let hits = self.nearest(&packed, now, &Search { most: wide, ..search.clone() })?;
+        let mut hits = self.settled(hits, &packed, &search.filter, search.most, now)?;
+        for hit in &mut hits {
+            hit.confidence = self.mind.calibration.calibrated(hit.similarity);
+        }
         self.after_search(query, &hits, now);
         Ok((query, hits))
     }
@@ -91,39 +92,94 @@ impl Space {
     ///
     /// # Errors
     /// The store failed.
-    pub fn nearest(
-        &mut self,
-        packed: &Packed,
-        now: u64,
-        most: usize,
-        least: f64,
-        filter: &Filter,
-    ) -> Outcome<Vec<Hit>> {
-        let (candidates, mut anchors) =
+    pub fn nearest(&mut self, packed: &Packed, now: u64, search: &Search<'_>) -> Outcome<Vec<Hit>> {
+        let (most, filter) = (search.most, &search.filter);
+        let (mut candidates, mut anchors) =
             self.graph.candidates(packed, CANDIDATES.max(2 * most), |memory| filter.keeps(&self.graph, memory));
         if *filter != Filter::default() {
             // Those that were looked at are some only; a place is among all.
             anchors = self.graph.index.by_meaning(&packed.scan_row(), ANCHORS, |slot| self.graph.at(slot).is_some());
         }
         anchors.truncate(ANCHORS);
-        let place = self.graph.place_near(&anchors);
-        let ids: Vec<Id> = candidates.iter().filter_map(|slot| self.graph.id(*slot)).collect();
-        let weights = self.search_weights();
-        let seconds = now as f64 / 1e3;
+        let judged = self.judged(packed);
+        // What somebody called right is looked at, wherever it stands.
+        let called = judged.keys().filter_map(|id| self.graph.slot(*id)).filter(|slot| {
+            !candidates.contains(slot) && self.graph.at(*slot).is_some_and(|memory| filter.keeps(&self.graph, memory))
+        });
+        let called: Vec<Slot> = called.collect();
+        candidates.extend(called);
+        let mut compare = self.comparison(packed, &anchors, judged, now);
+        let mut hits = self.compared(&candidates, &mut compare)?;
+        sort(&mut hits);
+        if search.walk {
+            self.walk_from(&mut hits, &mut compare)?;
+        }
+        // Walks lead to others, too.
+        hits.retain(|hit| self.graph.get(hit.id).is_some_and(|memory| filter.keeps(&self.graph, memory)));
+        hits.retain(|hit| hit.similarity >= search.least);
+        let mut hits = self.broadened(hits, most);
+        hits.truncate(most);
+        Ok(hits)
+    }
+
+    /// What a query is compared with memories by.
+    fn comparison<'a>(
+        &self,
+        packed: &'a Packed,
+        anchors: &[(Slot, f32)],
+        judged: HashMap<Id, f64>,
+        now: u64,
+    ) -> Compare<'a> {
+        Compare {
+            packed,
+            ranking: self.ranking(packed),
+            place: self.graph.place_near(anchors),
+            counting: self.graph.index.counting(&packed.e6),
+            judged,
+            now,
+            usual: None,
+        }
+    }
+
+    /// Compares some memories with a query as a search does, in the order of `ids`.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub(super) fn compared_with(&mut self, ids: &[Id], packed: &Packed, now: u64) -> Outcome<Vec<Hit>> {
+        let slots: Vec<Slot> = ids.iter().filter_map(|id| self.graph.slot(*id)).collect();
+        let anchors = self.graph.index.by_meaning(&packed.scan_row(), ANCHORS, |slot| self.graph.at(slot).is_some());
+        let mut compare = self.comparison(packed, &anchors, self.judged(packed), now);
+        self.compared(&slots, &mut compare)
+    }
+
+    /// Compares memories with a query in all spaces.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub(super) fn compared(&mut self, slots: &[Slot], compare: &mut Compare<'_>) -> Outcome<Vec<Hit>> {
+        let ids: Vec<Id> = slots.iter().filter_map(|slot| self.graph.id(*slot)).collect();
+        let seconds = compare.now as f64 / 1e3;
         let mut hits = Vec::with_capacity(ids.len());
         for (id, theirs) in self.packed_many(&ids)? {
             let Some(slot) = self.graph.slot(id) else { continue };
-            let created = self.graph.at(slot).map_or(now, |memory| memory.created_at) as f64 / 1e3;
-            let e8 = likeness(&place, &self.graph.place(slot));
-            let spaces = packed.likenesses(&theirs, (seconds, created, seconds), e8, false);
-            let similarity: f64 =
-                spaces.iter().zip(weights).map(|(likeness, weight)| f64::from(*likeness) * weight).sum();
-            if similarity >= least {
-                hits.push(Hit { id, similarity: similarity.clamp(0.0, 1.0), spaces, same: Vec::new() });
-            }
+            let Some(memory) = self.graph.at(slot) else { continue };
+            let created = memory.created_at as f64 / 1e3;
+            let e8 = likeness(&compare.place, &self.graph.place(slot));
+            let spaces = compare.packed.likenesses(&theirs, (seconds, created, seconds), e8, false);
+            let words = f64::from(self.graph.index.share_of_words(&compare.counting, slot));
+            let plain = Self::by_standing(compare.ranking.similarity(&spaces, words), memory.importance);
+            let similarity = (plain + compare.judged.get(&id).copied().unwrap_or(0.0)).clamp(0.0, 1.0);
+            hits.push(Hit { id, similarity, spaces, confidence: 0.0, dominant: 0, via: None, same: Vec::new() });
         }
-        hits.sort_by(|a, b| b.similarity.total_cmp(&a.similarity).then(a.id.cmp(&b.id)));
-        hits.truncate(most);
+        let usual = *compare.usual.get_or_insert_with(|| {
+            let count = hits.len().max(1) as f64;
+            // Of one alone nothing stands out but what it has.
+            let of = |space: usize| hits.iter().map(|hit| f64::from(hit.spaces[space])).sum::<f64>() / count;
+            if hits.len() < 2 { [0.0; COUNT] } else { std::array::from_fn(of) }
+        });
+        for hit in &mut hits {
+            hit.dominant = compare.ranking.dominant(&hit.spaces, &usual);
+        }
         Ok(hits)
     }
 
@@ -136,15 +192,19 @@ impl Space {
             let spaces = std::array::from_fn(|space| {
                 self.mind.calibration.confidence(space, f64::from(hit.spaces[space])) as f32
             });
-            let confidence = hit.similarity;
             self.mind.calibration.predict(Prediction {
                 at: now,
                 query,
                 result: hit.id,
-                confidence,
+                confidence: hit.similarity,
                 spaces,
                 label: None,
             });
+        }
+        for hit in hits {
+            if let Some(via) = hit.via {
+                self.walked(&[via, hit.id], now);
+            }
         }
         if let Some(best) = hits.first() {
             self.mind.calibration.observe("theta_memory_sim", best.similarity);

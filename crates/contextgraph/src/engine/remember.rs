@@ -8,7 +8,6 @@ use sha2::{Digest as _, Sha256};
 use super::Space;
 use crate::causal;
 use crate::embedders::Modality;
-use crate::embedders::causal::Direction;
 use crate::embedders::space::COUNT;
 use crate::embedders::temporal;
 use crate::error::{Code, Outcome, Problem};
@@ -175,7 +174,7 @@ impl Space {
             Body { id, content: new.text.clone(), rationale: new.rationale.clone(), fingerprint: packed.to_bytes() };
         self.batch.bodies.push(body);
         self.keep(id, packed.clone());
-        let edges = self.link_new(id, &packed, &near, threshold, now)?;
+        let edges = self.link_new(id, &new.text, &packed, &near, now)?;
         for (other, strength) in &contradicted {
             self.link(Edge::new(id, *other, Kind::Contradicts, *strength, *strength, now));
         }
@@ -210,10 +209,9 @@ impl Space {
 
     /// Links a memory by what its text says: with what is alike, with what it denies.
     pub(super) fn link_by_text(&mut self, id: Id, content: &str, packed: &Packed, now: u64) -> Outcome<()> {
-        let threshold = self.mind.calibration.value("theta_memory_sim", crate::thresholds::Domain::General);
         let own = self.graph.slot(id);
         let near = self.graph.index.by_meaning(&packed.scan_row(), NEAR, |slot| Some(slot) != own);
-        self.link_new(id, packed, &near, threshold, now)?;
+        self.link_new(id, content, packed, &near, now)?;
         for (other, strength) in self.contradictions(content, &near)? {
             self.link(Edge::new(id, other, Kind::Contradicts, strength, strength, now));
         }
@@ -288,28 +286,6 @@ impl Space {
             .collect())
     }
 
-    /// Edges to those that are alike, and to what it leads to or comes from.
-    fn link_new(&mut self, id: Id, packed: &Packed, near: &[(Slot, f32)], threshold: f64, now: u64) -> Outcome<usize> {
-        let before = self.batch.edges.len();
-        let ids: Vec<Id> = near.iter().filter_map(|(slot, _)| self.graph.id(*slot)).collect();
-        let others = self.packed_many(&ids)?;
-        for ((other, theirs), (_, likeness)) in others.iter().zip(near) {
-            if f64::from(*likeness) >= threshold && self.batch.edges.len() - before < LINKS {
-                self.link(Edge::new(id, *other, Kind::Similar, f64::from(*likeness), f64::from(*likeness), now));
-            }
-            if packed.direction == Direction::Unknown && theirs.direction == Direction::Unknown {
-                continue;
-            }
-            for (source, target, from, to) in [(id, *other, packed, &**theirs), (*other, id, &**theirs, packed)] {
-                let strength = self.causal_strength(source, target, from, to);
-                if strength >= causal::CONFIDENT {
-                    self.link(Edge::new(source, target, Kind::Causes, strength, strength, now));
-                }
-            }
-        }
-        Ok(self.batch.edges.len() - before)
-    }
-
     /// How strongly one memory leads to another.
     pub(crate) fn causal_strength(&self, source: Id, target: Id, from: &Packed, to: &Packed) -> f64 {
         let (a, b) = (self.graph.get(source), self.graph.get(target));
@@ -348,6 +324,7 @@ impl Space {
         }
         learning.averages.add(remembered.entropy, remembered.coherence.value, remembered.learning, remembered.quadrant);
         learning.interactions += 1;
+        learning.last_learned = now;
         learning.stage = learning.stage.after(learning.interactions);
         let possible = remembered.entropy.min(remembered.coherence.value).max(1e-6);
         learning.gains.push_back((remembered.learning / possible).min(1.0));

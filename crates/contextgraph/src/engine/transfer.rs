@@ -1,4 +1,4 @@
-//! Taking a space along: memories, edges, and what was learned of them (goals, north star, profiles, calibration) as JSON lines, and
+//! Taking a space along: memories, edges, and what was learned of them (goals, north star, profiles, calibration, feedback) as JSON lines, and
 //! back. Vectors are made of the texts again; earlier versions of memories and what is on record stay behind.
 
 use serde::{Deserialize, Serialize};
@@ -99,6 +99,7 @@ impl Space {
                 if empty && !self.mind.adopt(key, value.get("value").cloned().unwrap_or_default()) {
                     return Err(unreadable(&format!("the state {key:?} cannot be read")));
                 }
+                self.erased.iter().for_each(|id| self.mind.judged.forget(*id));
             } else {
                 let content =
                     value.get("content").and_then(Value::as_str).ok_or_else(|| unreadable(&"no `content`"))?;

@@ -86,8 +86,14 @@ impl Space {
                 let values: Vec<f64> =
                     data["values"].as_array().into_iter().flatten().filter_map(Value::as_f64).collect();
                 self.mind.teleology.synergy.restore(&values, data["updates"].as_u64().unwrap_or_default());
+                self.mind.judged.take_back(record);
                 self.touch(Doc::Teleology);
+                self.touch(Doc::Judged);
                 "the synergy matrix is as it was".to_owned()
+            }
+            "correction" => {
+                let restored = self.take_correction_back(&data)?;
+                format!("{restored} memories have their standing again")
             }
             "coupling" => {
                 let old = data["old_K"].as_f64().unwrap_or(2.0);
@@ -138,6 +144,11 @@ impl Space {
             memory.merged_into = merged_into;
         })?;
         self.detach(id);
+        // What was said of a source of a merge is there again when the merge is undone.
+        if merged_into.is_none() {
+            self.mind.judged.forget(id);
+            self.touch(Doc::Judged);
+        }
         for doc in [Doc::Gwt, Doc::Dreams, Doc::Teleology] {
             self.touch(doc);
         }

@@ -64,6 +64,11 @@ const BOTH_HOLD: &[(&str, &str)] = &[
     ("The user knows Rust", "The user knows Go"),
     ("駅は家から六分です", "駅は家から五分です"),
     ("Julia sent 3 mails", "Julia sent 4 mails"),
+    ("The sister of Clara lives in Rome", "Clara lives in Paris"),
+    ("Anna's sister lives in Rome", "Anna lives in Paris"),
+    ("Clara is allergic to peanuts", "The phone number of Clara is 555-0172"),
+    ("Clara is employed at Siemens", "Clara's favourite colour is turquoise"),
+    ("El color favorito de Javier es el gris", "Javier es alérgico a los mejillones"),
 ];
 
 #[test]

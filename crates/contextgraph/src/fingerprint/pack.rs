@@ -114,6 +114,13 @@ impl Packed {
         std::array::from_fn(|at| values.get(at).map_or(0, |value| (value / length * 127.0).round() as i8))
     }
 
+    /// Whether it is of a text in a language that the table of meanings does not know: most of E1 is then spelling.
+    #[must_use]
+    pub fn is_foreign(&self) -> bool {
+        let meaning = self.e1.quantized.steps.get(..256).unwrap_or_default();
+        dot_i8(meaning, meaning) as f32 * 2.0 < self.e1.length * self.e1.length
+    }
+
     /// Likeness in each space. `times` are those of the two memories and of the looking, in seconds; `e8` is the
     /// likeness of their places in the graph, which is not kept here. With `pooled`, words are compared by their mean,
     /// which is quick enough for comparing many with many.

@@ -23,6 +23,8 @@ pub enum Kind {
     Discovered,
     /// A path that was walked often.
     Shortcut,
+    /// They speak of the same thing.
+    Shared,
     /// The one is said in place of the other, which held before.
     Supersedes,
     /// They have to do with each other, somebody said.
@@ -37,13 +39,14 @@ pub enum Kind {
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Similar,
         Self::Causes,
         Self::Contradicts,
         Self::Associated,
         Self::Discovered,
         Self::Shortcut,
+        Self::Shared,
         Self::Supersedes,
         Self::Related,
         Self::PartOf,
@@ -64,6 +67,7 @@ impl Kind {
             Self::Associated => "associated",
             Self::Discovered => "discovered",
             Self::Shortcut => "shortcut",
+            Self::Shared => "shared",
             Self::Supersedes => "supersedes",
             Self::Related => "related",
             Self::PartOf => "part_of",

@@ -17,13 +17,19 @@ pub struct Index {
     alive: Vec<bool>,
     words: Vec<Sparse>,
     postings: HashMap<u16, Vec<(Slot, f32)>>,
+    /// Entries of all words, for the mean length.
+    terms: usize,
 }
+
+/// How soon more words of a memory count less (BM25).
+const LENGTH: (f32, f32) = (1.2, 0.75);
 
 impl Index {
     pub(super) fn put(&mut self, slot: Slot, row: &[i8; WIDTH], words: &Sparse, living: bool) {
         let at = slot as usize;
         if at < self.alive.len() {
             let before = std::mem::take(&mut self.words[at]);
+            self.terms -= before.indices.len();
             for (term, _) in before.iter() {
                 if let Some(list) = self.postings.get_mut(&term) {
                     list.retain(|(other, _)| *other != slot);
@@ -40,6 +46,7 @@ impl Index {
         for (term, weight) in words.iter() {
             self.postings.entry(term).or_default().push((slot, weight / length));
         }
+        self.terms += words.indices.len();
         self.words[at] = words.clone();
     }
 
@@ -116,6 +123,48 @@ impl Index {
         out.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         out.truncate(most);
         out
+    }
+
+    /// What each word of a query counts: `ln(1 + (N - df + 0.5) / (df + 0.5))`, next to nothing for what nearly all memories hold.
+    #[must_use]
+    pub fn counting(&self, query: &Sparse) -> Vec<(u16, f32)> {
+        let all = self.alive.len() as f32;
+        let weight = |held: f32| (1.0 + ((all - held).max(0.0) + 0.5) / (held + 0.5)).ln();
+        query.indices.iter().map(|term| (*term, weight(self.holding(*term) as f32))).collect()
+    }
+
+    /// The share of a query's words that a memory has, each by [what it counts](Self::counting), and less in a long memory than in a
+    /// short one: BM25 over the most that there could be.
+    #[must_use]
+    pub fn share_of_words(&self, counting: &[(u16, f32)], slot: Slot) -> f32 {
+        let all: f32 = counting.iter().map(|(_, weight)| weight).sum();
+        let Some(words) = self.words(slot).filter(|_| all > 0.0) else { return 0.0 };
+        let (k, b) = LENGTH;
+        let mean = self.terms as f32 / self.alive.len().max(1) as f32;
+        let length = 1.0 - b + b * words.indices.len() as f32 / mean.max(1.0);
+        let held = |term: &u16| words.indices.binary_search(term).is_ok();
+        let shared: f32 = counting.iter().filter(|(term, _)| held(term)).map(|(_, weight)| weight).sum();
+        // At a length of nothing the factor is the greatest.
+        let factor = (k + 1.0) / k.mul_add(length, 1.0);
+        let most = (k + 1.0) / k.mul_add(1.0 - b, 1.0);
+        (shared / all * factor / most).clamp(0.0, 1.0)
+    }
+
+    /// The share of a query's words, each by [what it counts](Self::counting), that one memory has and another lacks.
+    #[must_use]
+    pub fn brings_in(&self, counting: &[(u16, f32)], lacks: Slot, has: Slot) -> f32 {
+        let (Some(lacks), Some(has)) = (self.words(lacks), self.words(has)) else { return 0.0 };
+        let all: f32 = counting.iter().map(|(_, weight)| weight).sum();
+        let holds = |words: &Sparse, term: &u16| words.indices.binary_search(term).is_ok();
+        let brought: f32 =
+            counting.iter().filter(|(term, _)| holds(has, term) && !holds(lacks, term)).map(|(_, weight)| weight).sum();
+        if all > 0.0 { brought / all } else { 0.0 }
+    }
+
+    /// The memories that hold a term.
+    #[must_use]
+    pub fn holders(&self, term: u16) -> &[(Slot, f32)] {
+        self.postings.get(&term).map(Vec::as_slice).unwrap_or_default()
     }
 
     pub(super) fn holding(&self, term: u16) -> usize {

@@ -4,7 +4,8 @@
 //! * `attention`: alignments times a softmax over them, so that what stands out counts more.
 //! * `gated`: an alignment passes as far as it is above the mean: `a s(8 (a - m))`.
 //! * `hierarchical`: alignments drawn half-way to the mean of their group, then weighted.
-//! * `tucker`: alignments rebuilt from the [core](super::tucker) of their tensor: what all spaces agree on.
+//! * `tucker`: weighted alignments rebuilt from the largest part of the matrix of their products, in which two spaces count as far as they
+//!   agree: what stands alone is drawn down.
 
 use super::GROUPS;
 use super::profile::UNIFORM;
@@ -61,10 +62,13 @@ pub fn fuse(alignments: &[f64; COUNT], method: Method, weights: Option<&[f64; CO
             std::array::from_fn(|space| drawn[space] * factor(space))
         }
         Method::Tucker => {
-            // The best rank-one part of the matrix of products, by power iteration: what the spaces agree on.
+            // The best rank-one part, by power iteration, of the matrix of products, in which two spaces count together as far as
+            // they agree: what the spaces agree on. A space that stands alone is drawn down.
+            let weighted: [f64; COUNT] = std::array::from_fn(|space| alignments[space] * factor(space));
             let matrix = |v: &[f64; COUNT]| -> [f64; COUNT] {
                 std::array::from_fn(|i| {
-                    (0..COUNT).map(|j| (alignments[i] * alignments[j]).sqrt() * factor(j).sqrt() * v[j]).sum()
+                    let agreed = |j: usize| (1.0 - (alignments[i] - alignments[j]).abs()).powi(2);
+                    (0..COUNT).map(|j| weighted[i] * weighted[j] * agreed(j) * v[j]).sum()
                 })
             };
             let mut v = [1.0 / (COUNT as f64).sqrt(); COUNT];
@@ -77,7 +81,8 @@ pub fn fuse(alignments: &[f64; COUNT], method: Method, weights: Option<&[f64; CO
                 }
                 v = next.map(|x| x / size);
             }
-            std::array::from_fn(|space| size * v[space] * v[space])
+            let root = size.sqrt();
+            std::array::from_fn(|space| root * v[space])
         }
     };
     fused.map(|value| value.clamp(0.0, 1.0))
@@ -107,5 +112,21 @@ mod tests {
         let fused = fuse(&a, Method::Attention, None);
         assert!(fused[4] / fused[0] > 2.0);
         assert_eq!(fuse(&[0.0; COUNT], Method::Tucker, None), [0.0; COUNT]);
+    }
+
+    #[test]
+    fn tucker_keeps_what_is_agreed_and_the_weights_of_a_profile() {
+        let mut a = [0.6; COUNT];
+        a[4] = 0.1;
+        a[5] = 0.95;
+        let (linear, tucker) = (fuse(&a, Method::Linear, None), fuse(&a, Method::Tucker, None));
+        assert!(tucker[5] < linear[5] - 0.02, "what stands alone is drawn down: {} {}", tucker[5], linear[5]);
+        assert!((tucker[0] - linear[0]).abs() < 0.05, "{} {}", tucker[0], linear[0]);
+        let mut weights = [0.5 / 12.0; COUNT];
+        weights[0] = 0.5;
+        let (even, weighed) =
+            (fuse(&[0.1; COUNT], Method::Tucker, None), fuse(&[0.1; COUNT], Method::Tucker, Some(&weights)));
+        assert!((even[0] - 0.1).abs() < 1e-9);
+        assert!((weighed[0] / weighed[1] - 12.0).abs() < 1e-6, "{weighed:?}");
     }
 }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{GROUPS, pairs, synergy::Synergy};
 use crate::embedders::space::COUNT;
+use crate::engine::TIME;
 use crate::vector::{deviation, mean};
 
 /// A vector of purpose.
@@ -80,11 +81,12 @@ impl Vector {
         dominant(&self.purpose_vector)
     }
 
-    /// The pair of the strongest correlation.
+    /// The pair of the strongest correlation, without those of two spaces of time.
     #[must_use]
     pub fn strongest_pair(&self) -> (usize, usize) {
         pairs()
             .zip(&self.cross_correlations)
+            .filter(|((i, j), _)| !(TIME.contains(i) && TIME.contains(j)))
             .fold(((0, 1), f64::MIN), |best, (pair, value)| if *value > best.1 { (pair, *value) } else { best })
             .0
     }
@@ -98,10 +100,13 @@ impl Vector {
     }
 }
 
-/// The place of the largest value; the first of equals.
+/// The place of the largest value among those that tell what something is about; the first of equals. The spaces of time are
+/// near 1 for whatever is new, and tell nothing here.
 #[must_use]
-pub fn dominant(values: &[f64; COUNT]) -> usize {
-    (0..COUNT).fold(0, |best, at| if values[at] > values[best] { at } else { best })
+fn dominant(values: &[f64; COUNT]) -> usize {
+    (0..COUNT)
+        .filter(|space| !TIME.contains(space))
+        .fold(0, |best, at| if values[at] > values[best] { at } else { best })
 }
 
 #[cfg(test)]

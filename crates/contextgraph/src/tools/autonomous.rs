@@ -10,6 +10,7 @@ use super::{Class, Spec};
 use crate::autonomy::consolidation::Strategy;
 use drift::{get_alignment_drift, trigger_drift_correction};
 use goals::{auto_bootstrap_north_star, discover_sub_goals, get_autonomous_status};
+pub(crate) use tidying::comparing;
 use tidying::{get_pruning_candidates, trigger_consolidation};
 
 pub(super) fn tools() -> Vec<Spec> {
@@ -49,7 +50,7 @@ pub(super) fn tools() -> Vec<Spec> {
         spec(
             "get_alignment_drift",
             "Alignment drift",
-            "How far memories are from the north star in each space, and where that goes. Without a north star, from their own middle. Each look is \
+            "How far memories have moved from the north star since it was set, in each space, and where that goes. Without a north star, from their own middle. Each look is \
              remembered for the trend.",
             Class::Read,
             vec![
@@ -86,7 +87,8 @@ pub(super) fn tools() -> Vec<Spec> {
         spec(
             "trigger_drift_correction",
             "Correct drift",
-            "Corrects drift by what fits its severity and trend: changes the weights of the spaces or the threshold, and measures again.",
+            "Corrects drift by what fits its severity and trend: memories near the goal gain importance, others lose some (search, dreams and pruning \
+             go by it), the threshold of what is likely may rise. Measured again with the same measure; can be undone.",
             Class::Write,
             vec![
                 Param::flag("force", "Whether to correct even without drift").default(false),
@@ -99,13 +101,15 @@ pub(super) fn tools() -> Vec<Spec> {
                 ("forced", FLAG),
                 ("skipped", maybe(FLAG)),
                 ("reason", maybe(TEXT)),
+                ("undo", maybe(TEXT)),
             ]),
             trigger_drift_correction,
         ),
         spec(
             "get_pruning_candidates",
             "Pruning candidates",
-            "Old memories that could go, with the reason: the same as another, without connection, not aligned, not found for long, of low quality. \
+            "Old memories that could go, with the reason: the same as another, not aligned, or stored as less important, never found, and without \
+             connection, idle or of low quality. Age alone is no reason. \
              Nothing is removed.",
             Class::Read,
             vec![
@@ -198,7 +202,7 @@ pub(super) fn tools() -> Vec<Spec> {
         spec(
             "get_autonomous_status",
             "Autonomous status",
-            "The north star, what each service did last, the health of the whole, and what to do next.",
+            "The north star, what each service did last, the health of the whole, and what to do next. A gauge: it changes nothing.",
             Class::Read,
             vec![
                 Param::flag("include_metrics", "Whether to show numbers").default(false),

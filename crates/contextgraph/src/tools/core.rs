@@ -9,7 +9,6 @@ use crate::embedders::Modality;
 use crate::embedders::space::SPACES;
 use crate::engine::{NewMemory, Remembered, Search};
 use crate::error::{Outcome, Problem};
-use crate::teleology::vector::dominant;
 
 /// Characters of a text in a result, unless it is said.
 const MAX_CHARS: i64 = 400;
@@ -100,6 +99,7 @@ pub(super) fn tools() -> Vec<Spec> {
                 Param::flag("includeContent", "Whole texts, or none; without it they are cut"),
                 Param::whole("maxChars", "Characters of each text", 0, 1 << 20).also(&["snippet"]).default(MAX_CHARS),
                 Param::text("asOf", "What held then: 2026-03 or 2026-03-01"),
+                Param::flag("walk", "Whether to follow edges from what is found").default(true),
             ]
             .into_iter()
             .chain(living::filters())
@@ -111,6 +111,9 @@ pub(super) fn tools() -> Vec<Spec> {
                         ("similarity", NUMBER),
                         ("purposeAlignment", NUMBER),
                         ("dominantEmbedder", TEXT),
+                        ("confidence", NUMBER),
+                        ("standing", TEXT),
+                        ("via", maybe(TEXT)),
                         ("thetaToNorthStar", NUMBER),
                         ("sameAs", maybe(list(TEXT))),
                     ])),
@@ -203,6 +206,7 @@ fn search_graph(call: &mut Call<'_>) -> Outcome<Value> {
         most: args.whole("topK"),
         least: args.number("minSimilarity"),
         filter: living::filter(args)?,
+        walk: args.flag("walk"),
     };
     let (query, hits) = call.space.search(&search, call.now)?;
     let ids: Vec<_> = hits.iter().map(|hit| hit.id).collect();
@@ -216,12 +220,16 @@ fn search_graph(call: &mut Call<'_>) -> Outcome<Value> {
     let mut results = Vec::with_capacity(hits.len());
     for hit in &hits {
         let memory = call.space.memory(hit.id)?;
-        let spaces = hit.spaces.map(f64::from);
         let mut result = living::result(call.space, memory, texts.get(&hit.id).map(String::as_str), characters);
         result["similarity"] = hit.similarity.into();
         result["purposeAlignment"] = memory.theta.into();
-        result["dominantEmbedder"] = SPACES[dominant(&spaces)].label.into();
+        result["dominantEmbedder"] = SPACES[hit.dominant].label.into();
         result["thetaToNorthStar"] = memory.theta.into();
+        result["confidence"] = hit.confidence.into();
+        result["standing"] = call.space.mind.calibration.standing(hit.confidence).into();
+        if let Some(via) = hit.via {
+            result["via"] = json!(via);
+        }
         if !hit.same.is_empty() {
             result["sameAs"] = json!(hit.same);
         }

@@ -43,7 +43,7 @@ pub(super) fn tools() -> Vec<Spec> {
         Spec {
             name: "get_dream_status",
             title: "Dream status",
-            description: "Whether the memory dreams, what the last dream did, and when the next is due.",
+            description: "Whether the memory dreams, what the last dream did, and when the next is due. A gauge: it changes nothing.",
             category: "dream",
             class: Class::Read,
             idempotent: true,
@@ -99,7 +99,7 @@ pub(super) fn tools() -> Vec<Spec> {
         Spec {
             name: "get_amortized_shortcuts",
             title: "Shortcuts",
-            description: "Paths of at least three edges that were walked at least five times: a dream makes one edge of each.",
+            description: "Paths of at least three edges that were walked at least five times: a dream makes one edge of each. A gauge: it changes nothing.",
             category: "dream",
             class: Class::Read,
             idempotent: true,

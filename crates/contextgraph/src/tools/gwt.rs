@@ -46,7 +46,7 @@ pub(super) fn tools() -> Vec<Spec> {
         read(
             "get_consciousness_state",
             "Consciousness state",
-            "C(t) = integration x reflection x differentiation, with what limits it, the workspace and the identity.",
+            "C(t) = integration x reflection x differentiation, with what limits it, the workspace and the identity. A gauge: it changes nothing.",
             session(),
             output(&[
                 ("C", NUMBER),
@@ -84,7 +84,7 @@ pub(super) fn tools() -> Vec<Spec> {
         read(
             "get_kuramoto_sync",
             "Oscillator synchronisation",
-            "The thirteen coupled oscillators: their phases, and how far they go together (order parameter r).",
+            "The thirteen coupled oscillators: their phases, and how far they go together (order parameter r). A gauge: it changes nothing.",
             session(),
             output(&[
                 ("r", NUMBER),
@@ -103,7 +103,7 @@ pub(super) fn tools() -> Vec<Spec> {
         read(
             "get_workspace_status",
             "Workspace status",
-            "Which memory has attention, and whether others compete for it.",
+            "Which memory has attention, and whether others compete for it. A gauge: it changes nothing.",
             session(),
             output(&status),
             get_workspace_status,
@@ -111,7 +111,7 @@ pub(super) fn tools() -> Vec<Spec> {
         read(
             "get_ego_state",
             "Ego state",
-            "The purpose of the whole memory, and whether it stays itself (identity continuity).",
+            "The purpose of the whole memory, and whether it stays itself (identity continuity). A gauge: it changes nothing.",
             session(),
             output(&[
                 ("purpose_vector", list(NUMBER)),
@@ -179,7 +179,7 @@ pub(super) fn tools() -> Vec<Spec> {
         read(
             "get_johari_classification",
             "Johari classification",
-            "Open, Hidden, Blind or Unknown: by surprise and coherence, given or of a memory. Says what to do next.",
+            "Open, Hidden, Blind or Unknown: by surprise and coherence, given or of a memory. Says what to do next. A gauge: it changes nothing.",
             vec![
                 Param::number("delta_s", "Surprise", 0.0, 1.0),
                 Param::number("delta_c", "Coherence", 0.0, 1.0),

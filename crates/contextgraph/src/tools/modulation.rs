@@ -17,7 +17,7 @@ pub(super) fn tools() -> Vec<Spec> {
         Spec {
             name: "get_neuromodulation_state",
             title: "Neuromodulation state",
-            description: "The levels of dopamine, serotonin, noradrenaline and acetylcholine, and what follows from them.",
+            description: "The levels of dopamine, serotonin, noradrenaline and acetylcholine, and what follows from them. A gauge: it changes nothing.",
             category: "neuromodulation",
             class: Class::Read,
             idempotent: true,
@@ -43,7 +43,8 @@ pub(super) fn tools() -> Vec<Spec> {
         Spec {
             name: "adjust_neuromodulator",
             title: "Adjust a neuromodulator",
-            description: "Raises or lowers dopamine, serotonin or noradrenaline, within its range. Acetylcholine cannot be set.",
+            description: "Raises or lowers dopamine (sharpness of search_graph), serotonin (balance of meaning and words) or noradrenaline \
+                          (breadth of results), within its range; it returns to its base within a minute or so. Acetylcholine cannot be set.",
             category: "neuromodulation",
             class: Class::Write,
             idempotent: false,
@@ -67,7 +68,7 @@ pub(super) fn tools() -> Vec<Spec> {
             name: "get_steering_feedback",
             title: "Steering feedback",
             description: "How well the graph is connected (gardener), how good memories are (curator) and how right results are (assessor), \
-                          as one reward. The reward moves dopamine, so this is not a mere look.",
+                          as one reward. The reward moves dopamine towards 3 + reward, and with it the sharpness of search_graph, so this is not a mere look.",
             category: "steering",
             class: Class::HiddenWrite,
             idempotent: false,
@@ -104,15 +105,15 @@ fn get_neuromodulation_state(call: &mut Call<'_>) -> Outcome<Value> {
             "range": range(Modulator::Dopamine),
             "parameter": "hopfield.beta",
             "trigger": "workspace entry, feedback, steering",
-            "effect": "sharpness of recall",
+            "effect": "sharpness of recall: above 3 what stands out in a few spaces is found first, below what is alike in all",
         },
         "serotonin": {
             "level": level(Modulator::Serotonin),
-            "space_weights": levels.space_weights(&mind.autonomy.weights),
+            "space_weights": call.space.search_weights(),
             "range": range(Modulator::Serotonin),
             "parameter": "space_weights",
             "trigger": "cascades of dopamine",
-            "effect": "weight of the spaces",
+            "effect": "balance of the spaces: above 0.5 meaning counts more, below words, names and the rest",
         },
         "noradrenaline": {
             "level": level(Modulator::Noradrenaline),
@@ -121,7 +122,7 @@ fn get_neuromodulation_state(call: &mut Call<'_>) -> Outcome<Value> {
             "range": range(Modulator::Noradrenaline),
             "parameter": "attention.temp",
             "trigger": "contradictions, large changes of dopamine",
-            "effect": "temperature of attention",
+            "effect": "breadth of attention: above 1 results repeat each other less, below 1 they stay near the best",
         },
         "acetylcholine": {
             "level": acetylcholine,
@@ -206,8 +207,7 @@ fn look(call: &Call<'_>) -> Seen {
 fn get_steering_feedback(call: &mut Call<'_>) -> Outcome<Value> {
     let seen = look(call);
     let reward = steering::reward(&seen);
-    let delta = if reward.value >= 0.0 { 0.2 * reward.value } else { 0.1 * reward.value };
-    let change = call.space.mind.levels.adjust(Modulator::Dopamine, delta, "steering", call.now);
+    let change = call.space.mind.levels.reward(reward.value, call.now);
     call.space.touch(Doc::Levels);
     let levels = &call.space.mind.levels;
     let attention =

@@ -17,6 +17,8 @@ use crate::graph::edges::Kind;
 const NEAR: usize = 24;
 /// Results, at most.
 const RESULTS: usize = 10;
+/// Characters that are shown of a memory.
+const SHOWN: usize = 160;
 
 pub(super) fn tools() -> Vec<Spec> {
     vec![Spec {
@@ -51,6 +53,7 @@ pub(super) fn tools() -> Vec<Spec> {
                     ("is_direct", FLAG),
                     ("is_high_confidence", FLAG),
                     ("is_strong", FLAG),
+                    ("texts", list(TEXT)),
                     ("explanation", TEXT),
                 ])),
             ),
@@ -114,6 +117,15 @@ fn paths(space: &mut Space, start: Id, forth: bool) -> Outcome<BTreeMap<Id, Path
     problem.map_or(Ok(found), Err)
 }
 
+/// The beginning of a text.
+fn shortened(text: &str) -> String {
+    let mut short: String = text.chars().take(SHOWN).collect();
+    if short.len() < text.len() {
+        short.push('…');
+    }
+    short
+}
+
 fn omni_infer(call: &mut Call<'_>) -> Outcome<Value> {
     let source = call.args.id("source")?;
     let target = call.args.maybe_id("target");
@@ -133,8 +145,16 @@ fn omni_infer(call: &mut Call<'_>) -> Outcome<Value> {
         })
     };
     let mut found: Vec<(&str, Path, f64)> = Vec::new();
-    let forward =
-        |space: &mut Space, from: Id, to: Id| -> Outcome<Option<Path>> { Ok(paths(space, from, true)?.remove(&to)) };
+    // From both ends: what is near the one may lead there though it is not near the other.
+    let forward = |space: &mut Space, from: Id, to: Id| -> Outcome<Option<Path>> {
+        let forth = paths(space, from, true)?.remove(&to);
+        let back = paths(space, to, false)?.remove(&from).map(|mut path| {
+            path.nodes.reverse();
+            path.strengths.reverse();
+            path
+        });
+        Ok(forth.into_iter().chain(back).max_by(|a, b| a.strength().total_cmp(&b.strength())))
+    };
     let description = match direction.as_str() {
         "forward" => {
             let target = needed()?;
@@ -180,15 +200,21 @@ fn omni_infer(call: &mut Call<'_>) -> Outcome<Value> {
             "the causes that explain the source best, with their share"
         }
     };
-    // A share of explanation is small where there are many causes; it is not held against the bound.
-    found.retain(|(way, path, _)| *way == "abduction" || path.confidence() >= CONFIDENT);
+    // Each edge is held against a bound already; to other topics only what is sure is shown, as nobody named the target.
+    found.retain(|(way, path, _)| *way != "bridge" || path.confidence() >= CONFIDENT);
     found.sort_by(|a, b| (b.1.strength() * b.2).total_cmp(&(a.1.strength() * a.2)));
     found.truncate(RESULTS);
     let mut results = Vec::new();
     for (way, path, share) in &found {
         call.space.walked(&path.nodes, call.now);
         let confidence = if *way == "abduction" { *share } else { path.confidence() };
-        let words: Vec<String> = path.strengths.iter().map(|strength| format!("{strength:.2}")).collect();
+        let texts = call.space.texts(&path.nodes)?;
+        let told: Vec<String> =
+            path.nodes.iter().map(|id| shortened(texts.get(id).map_or("", String::as_str))).collect();
+        let mut explanation = told.first().cloned().unwrap_or_default();
+        for (text, strength) in told.iter().skip(1).zip(&path.strengths) {
+            explanation.push_str(&format!(" -> ({strength:.2}) {text}"));
+        }
         results.push(json!({
             "direction": way,
             "source": path.nodes.first(),
@@ -200,7 +226,8 @@ fn omni_infer(call: &mut Call<'_>) -> Outcome<Value> {
             "is_direct": path.strengths.len() <= 1,
             "is_high_confidence": confidence >= 0.8,
             "is_strong": path.strength() >= 0.7,
-            "explanation": format!("{} edges of strength {}", path.strengths.len(), words.join(", ")),
+            "texts": told,
+            "explanation": explanation,
         }));
     }
     Ok(json!({
@@ -210,6 +237,6 @@ fn omni_infer(call: &mut Call<'_>) -> Outcome<Value> {
         "direction_description": description,
         "source": source,
         "target": target,
-        "inference_config": {"min_confidence": CONFIDENT, "max_path_length": LONGEST, "include_indirect": true},
+        "inference_config": {"min_confidence": LEAST, "max_path_length": LONGEST, "include_indirect": true},
     }))
 }

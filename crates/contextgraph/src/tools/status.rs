@@ -24,7 +24,7 @@ pub(super) fn tools() -> Vec<Spec> {
         read(
             "get_memetic_status",
             "Memetic status",
-            "How many memories there are and where they stand, what was learned lately, and what to do next.",
+            "How many memories there are and where they stand, what was learned lately, and what to do next. A gauge: it changes nothing.",
             output(&[
                 ("phase", TEXT),
                 ("fingerprintCount", WHOLE),
@@ -60,7 +60,7 @@ pub(super) fn tools() -> Vec<Spec> {
         read(
             "get_graph_manifest",
             "Graph manifest",
-            "The five layers of the memory, what each does and whether it works, with the formula of learning.",
+            "The five layers of the memory, what each does and whether it works, with the formula of learning. A gauge: it changes nothing.",
             output(&[
                 ("architecture", TEXT),
                 ("fingerprintType", TEXT),
@@ -82,7 +82,7 @@ pub(super) fn tools() -> Vec<Spec> {
         read(
             "utl_status",
             "UTL status",
-            "The state of learning: stage of life, running means of entropy and coherence, phase, thresholds.",
+            "The state of learning: stage of life, running means of entropy and coherence, phase, thresholds. A gauge: it changes nothing.",
             output(&[
                 ("lifecycle_phase", TEXT),
                 ("interaction_count", WHOLE),

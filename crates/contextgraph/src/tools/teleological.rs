@@ -89,7 +89,7 @@ pub(super) fn tools() -> Vec<Spec> {
             name: "compute_teleological_vector",
             title: "Compute a vector of purpose",
             description: "The vector of purpose of a text: alignment in thirteen spaces, 78 correlations, 6 groups; with `compute_tucker` also the \
-                          decomposition of its tensor. Nothing is stored.",
+                          decomposition of its tensor. Nothing is stored. A gauge: it changes nothing.",
             category: "teleological",
             class: Class::Read,
             idempotent: true,
@@ -140,8 +140,8 @@ pub(super) fn tools() -> Vec<Spec> {
         Spec {
             name: "update_synergy_matrix",
             title: "Give feedback",
-            description: "Says whether a result was right for a query. Pairs of spaces, confidence and modulators learn from it. Ids are those \
-                          of search_graph: `queryId` and a result.",
+            description: "Says whether a result was right for a query: for this query and those nearly the same it rises or falls from now on, and the \
+                          weights of spaces, confidence and modulators learn from it. Ids are those of search_graph: `queryId` and a result.",
             category: "teleological",
             class: Class::Write,
             idempotent: false,

@@ -25,7 +25,7 @@ pub(super) fn tools() -> Vec<Spec> {
         Spec {
             name: "get_threshold_status",
             title: "Threshold status",
-            description: "The thresholds of a domain as they are calibrated now, how well confidence fits the truth, and what is due.",
+            description: "The thresholds of a domain as they are calibrated now, how well confidence fits the truth, and what is due. A gauge: it changes nothing.",
             category: "atc",
             class: Class::Read,
             idempotent: true,
@@ -50,7 +50,7 @@ pub(super) fn tools() -> Vec<Spec> {
         Spec {
             name: "get_calibration_metrics",
             title: "Calibration metrics",
-            description: "How far the confidence of results was right in a timeframe: ECE, MCE and Brier, with what to do.",
+            description: "How far the confidence of results was right in a timeframe: ECE, MCE and Brier, with what to do. A gauge: it changes nothing.",
             category: "atc",
             class: Class::Read,
             idempotent: true,
@@ -70,8 +70,9 @@ pub(super) fn tools() -> Vec<Spec> {
         Spec {
             name: "trigger_recalibration",
             title: "Recalibrate",
-            description: "Calibrates at a level: 1 reports drift, 2 fits a temperature for each space, 3 explores thresholds, 4 searches for \
-                          the best three. Levels 2 to 4 need feedback (update_synergy_matrix).",
+            description: "Calibrates at a level: 1 reports drift, 2 fits the `confidence` that results show and a temperature for each space, 3 explores and 4 \
+                          searches for the thresholds by which results are called sure, likely or possible. Levels 2 to 4 need feedback \
+                          (update_synergy_matrix).",
             category: "atc",
             class: Class::Write,
             idempotent: false,
@@ -266,19 +267,7 @@ fn trigger_recalibration(call: &mut Call<'_>) -> Outcome<Value> {
     }
     call.space.touch(Doc::Calibration);
     let calibration = &call.space.mind.calibration;
-    let after: Vec<(f64, f64)> = calibration
-        .predictions
-        .iter()
-        .filter_map(|made| {
-            let scaled: f64 =
-                (0..SPACES.len()).map(|space| calibration.confidence(space, f64::from(made.spaces[space]))).sum();
-            let plain: f64 = made.spaces.iter().map(|value| f64::from(*value)).sum();
-            // The confidence of the whole moves as those of its parts do.
-            let moved =
-                if level == 2 { made.confidence + (scaled - plain) / SPACES.len() as f64 } else { made.confidence };
-            Some((moved.clamp(0.0, 1.0), made.label?))
-        })
-        .collect();
+    let after = calibration.samples(0);
     Ok(json!({
         "success": done["action"] != "skipped",
         "recalibration": done,

@@ -21,7 +21,7 @@ pub(super) fn tools() -> Vec<Spec> {
         name: "compute_delta_sc",
         title: "Compute delta S and delta C",
         description: "How surprising a new fingerprint is after an old one, in each of the thirteen spaces (delta S), how well it fits in the \
-                      graph (delta C), and the Johari window of each space.",
+                      graph (delta C), and the Johari window of each space. A gauge: it changes nothing.",
         category: "utl",
         class: Class::Read,
         idempotent: true,

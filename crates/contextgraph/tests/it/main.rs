@@ -12,10 +12,17 @@ mod dreams;
 mod erase;
 mod events;
 mod every_code;
+mod graph;
+mod joined;
 mod living;
+mod loops;
 mod mended;
 mod once;
 mod postgres;
+mod questions;
 mod retrieval;
+#[path = "../../questions/set.rs"]
+mod set;
 mod stores;
 mod support;
+mod waiting;

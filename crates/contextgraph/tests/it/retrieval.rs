@@ -1,7 +1,6 @@
 //! Finding by meaning what words do not find, and by words what meaning does not.
 
-use std::collections::HashMap;
-
+use crate::set::by_keywords;
 use crate::support::Memory;
 
 /// Memories, and questions that share no telling word with the memory they ask for.
@@ -40,39 +39,6 @@ const EXACT: [(&str, &str); 12] = [
     ("Error E0499 came up again in the scheduler", "E0499"),
     ("Error E0502 came up again in the scheduler", "E0502"),
 ];
-
-/// A plain keyword search: BM25 over stems, with its usual numbers. The places of texts, best first; what shares no word is
-/// not found.
-fn by_keywords(texts: &[&str], question: &str) -> Vec<usize> {
-    const K: f64 = 1.2;
-    const B: f64 = 0.75;
-    let stems = switchboard_contextgraph::text::stems;
-    let documents: Vec<Vec<String>> = texts.iter().map(|text| stems(text)).collect();
-    let mean = documents.iter().map(Vec::len).sum::<usize>() as f64 / documents.len() as f64;
-    let mut holding: HashMap<&str, f64> = HashMap::new();
-    for document in &documents {
-        let mut own: Vec<&str> = document.iter().map(String::as_str).collect();
-        own.sort_unstable();
-        own.dedup();
-        for stem in own {
-            *holding.entry(stem).or_default() += 1.0;
-        }
-    }
-    let score = |document: &[String]| -> f64 {
-        let of = |stem: &String| {
-            let times = document.iter().filter(|other| *other == stem).count() as f64;
-            let held = holding.get(stem.as_str()).copied().unwrap_or(0.0);
-            let idf = (1.0 + (documents.len() as f64 - held + 0.5) / (held + 0.5)).ln();
-            idf * times * (K + 1.0) / (times + K * (1.0 - B + B * document.len() as f64 / mean))
-        };
-        stems(question).iter().map(of).sum()
-    };
-    let mut found: Vec<(f64, usize)> =
-        documents.iter().enumerate().map(|(place, document)| (score(document), place)).collect();
-    found.retain(|(score, _)| *score > 0.0);
-    found.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-    found.into_iter().map(|(_, place)| place).collect()
-}
 
 /// The share of questions whose memory is first, and among the first three.
 fn shares(questions: &[(&str, &str)], mut search: impl FnMut(&str) -> Vec<String>) -> (f64, f64) {

@@ -6,7 +6,7 @@ use super::super::Call;
 use super::super::thresholds::timeframe;
 use super::goals::labels;
 use crate::autonomy::drift::{self, Correction, Severity, Trend};
-use crate::embedders::space::SPACES;
+use crate::embedders::space::{COUNT, SPACES};
 use crate::error::Outcome;
 use crate::mind::Doc;
 
@@ -21,17 +21,25 @@ pub(super) fn get_alignment_drift(call: &mut Call<'_>) -> Outcome<Value> {
     let overall = call.space.aligned(&similarities);
     // The history is of the north star.
     if only.is_none() && goal.is_none() && analyzed > 0 {
+        if call.space.mind.autonomy.drift.baseline.is_none() {
+            call.space.begin_drift(call.now)?;
+        }
         call.space.mind.autonomy.drift.add(call.now, overall);
         call.space.mind.autonomy.last_drift_check = Some(call.now);
         call.space.touch(Doc::Autonomy);
     }
+    // How much is left of what was there when the goal was set.
+    let history = &call.space.mind.autonomy.drift;
+    let left: [f64; COUNT] = std::array::from_fn(|space| history.left_in(space, similarities[space]));
+    let whole = if analyzed > 0 { history.left(overall) } else { 1.0 };
     let mut order: Vec<usize> = (0..SPACES.len()).collect();
-    order.sort_by(|&a, &b| similarities[a].total_cmp(&similarities[b]));
-    let drifted: Vec<usize> = order.iter().copied().filter(|&space| drift::calls(similarities[space])).collect();
+    order.sort_by(|&a, &b| left[a].total_cmp(&left[b]));
+    let drifted: Vec<usize> =
+        order.iter().copied().filter(|&space| analyzed > 0 && drift::calls(left[space])).collect();
     let recommendations: Vec<Value> = drifted
         .iter()
         .map(|&space| {
-            let level = drift::level(similarities[space]);
+            let level = drift::level(left[space]);
             json!({
                 "embedder": SPACES[space].label,
                 "priority": if level == "Critical" { "high" } else if level == "High" { "medium" } else { "low" },
@@ -44,14 +52,15 @@ pub(super) fn get_alignment_drift(call: &mut Call<'_>) -> Outcome<Value> {
     let history = &autonomy.drift;
     let mut answer = json!({
         "overall_drift": {
-            "level": drift::level(overall), "similarity": overall, "drift_score": 1.0 - overall, "has_drifted": drift::calls(overall),
+            "level": drift::level(whole), "similarity": overall, "drift_score": 1.0 - whole, "has_drifted": drift::calls(whole),
+            "baseline": history.baseline,
         },
         "per_embedder_drift": (0..SPACES.len()).map(|space| json!({
             "embedder": SPACES[space].label,
             "embedder_index": space,
             "similarity": similarities[space],
-            "drift_score": 1.0 - similarities[space],
-            "drift_level": drift::level(similarities[space]),
+            "drift_score": if analyzed > 0 { 1.0 - left[space] } else { 0.0 },
+            "drift_level": if analyzed > 0 { drift::level(left[space]) } else { "None" },
         })).collect::<Vec<_>>(),
         "most_drifted_embedders": labels(&drifted[..drifted.len().min(5)]),
         "recommendations": recommendations,
@@ -92,7 +101,7 @@ pub(super) fn drift_state(call: &Call<'_>) -> (Severity, Trend, Value) {
         "trend": format!("{trend:?}"),
         "drift_magnitude": magnitude,
         "rolling_mean": autonomy.drift.rolling_mean(call.now),
-        "baseline": drift::BASELINE,
+        "baseline": autonomy.drift.baseline(),
         "threshold_shift": autonomy.drift.threshold_shift,
         "reference_type": if autonomy.north_star.is_some() { "north_star" } else { "computed_centroid" },
     });
@@ -109,6 +118,9 @@ pub(super) fn trigger_drift_correction(call: &mut Call<'_>) -> Outcome<Value> {
     }
     let (similarities, _) = call.space.drift_now(None, call.now)?;
     let overall = call.space.aligned(&similarities);
+    if call.space.mind.autonomy.drift.baseline.is_none() {
+        call.space.begin_drift(call.now)?;
+    }
     call.space.mind.autonomy.drift.add(call.now, overall);
     let (severity, trend, before) = drift_state(call);
     let reached = call.args.maybe_number("target_alignment").is_some_and(|target| overall >= target);
@@ -121,18 +133,19 @@ pub(super) fn trigger_drift_correction(call: &mut Call<'_>) -> Outcome<Value> {
         call.space.touch(Doc::Autonomy);
         return Ok(json!({"skipped": true, "reason": reason, "before_state": before, "forced": false}));
     }
-    let (correction, alignment_before, alignment_after) = call.space.correct(severity, trend, force, call.now)?;
-    let improvement = alignment_after - alignment_before;
+    let done = call.space.correct(severity, trend, force, call.now)?;
+    let improvement = done.after - done.before;
     let (_, _, after) = drift_state(call);
     Ok(json!({
         "correction_result": {
-            "strategy_applied": correction.name(),
-            "alignment_before": alignment_before,
-            "alignment_after": alignment_after,
+            "strategy_applied": done.correction.name(),
+            "alignment_before": done.before,
+            "alignment_after": done.after,
             "improvement": improvement,
-            "success": improvement >= 0.01 && correction != Correction::EmergencyIntervention,
-            "weights": call.space.mind.autonomy.weights,
+            "success": improvement >= 0.01 && done.correction != Correction::EmergencyIntervention,
+            "memories_moved": done.moved,
         },
+        "undo": done.record,
         "before_state": before,
         "after_state": after,
         "forced": force,

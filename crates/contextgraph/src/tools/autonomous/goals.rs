@@ -198,7 +198,7 @@ pub(super) fn get_autonomous_status(call: &mut Call<'_>) -> Outcome<Value> {
             "goals_found": autonomy.goals.iter().map(shown).collect::<Vec<_>>(),
             "merges": autonomy.consolidated,
             "pruning_candidates": autonomy.pruning_candidates,
-            "space_weights": autonomy.weights,
+            "space_weights": call.space.search_weights(),
         });
     }
     if call.args.flag("include_history") {

@@ -5,9 +5,11 @@ use std::collections::{BTreeMap, HashMap};
 use serde_json::{Value, json};
 
 use super::super::Call;
+use super::super::args::Args;
 use crate::Id;
 use crate::autonomy::consolidation::Strategy;
 use crate::autonomy::pruning::{self, Candidate, Rules};
+use crate::engine::{Comparing, Space};
 use crate::error::Outcome;
 use crate::mind::Doc;
 use crate::steering::quality;
@@ -42,6 +44,7 @@ pub(super) fn get_pruning_candidates(call: &mut Call<'_>) -> Outcome<Value> {
             has_goal,
             connections: space.graph.neighbours(slot).len(),
             quality: quality(f64::from(memory.delta_c), f64::from(memory.importance), memory.access_count),
+            unwanted: memory.importance < 0.5 && memory.access_count == 0,
             redundant: best.get(memory.hash.as_str()).is_some_and(|best| best.1.0 != memory.id),
         };
         if let Some(reason) = pruning::reason(&candidate, &rules) {
@@ -76,6 +79,12 @@ pub(super) fn get_pruning_candidates(call: &mut Call<'_>) -> Outcome<Value> {
     }))
 }
 
+/// Begins to compare what a consolidation with these arguments is about.
+pub(crate) fn comparing(space: &Space, args: &Args) -> Comparing {
+    let strategy = Strategy::from_word(args.text("strategy")).unwrap_or(Strategy::Similarity);
+    space.begin_comparing(strategy, args.whole("max_memories"), args.number("min_similarity"))
+}
+
 pub(super) fn trigger_consolidation(call: &mut Call<'_>) -> Outcome<Value> {
     if let Some(record) = call.args.maybe_id("undo") {
         let done = call.space.undo(record, call.now)?;
@@ -83,7 +92,6 @@ pub(super) fn trigger_consolidation(call: &mut Call<'_>) -> Outcome<Value> {
             json!({"consolidation_result": {"status": "undone", "candidate_count": 0, "action_required": false, "note": done}}),
         );
     }
-    let strategy = Strategy::from_word(call.args.text("strategy")).unwrap_or(Strategy::Similarity);
     let (most, least) = (call.args.whole("max_memories"), call.args.number("min_similarity"));
     let (progress, stopped) = (call.progress, call.stopped);
     let step = |at: usize, all: usize| {
@@ -91,7 +99,9 @@ pub(super) fn trigger_consolidation(call: &mut Call<'_>) -> Outcome<Value> {
         stopped()
     };
     let dry = call.args.flag("dry_run");
-    let found = call.space.consolidate(strategy, most, least, call.now, &step)?;
+    // Compared in slices before this call held the space.
+    let compared = call.compared.take().unwrap_or_else(|| comparing(call.space, call.args));
+    let found = call.space.merge_compared(compared, dry, call.now, &step)?;
     let answer = json!({
         "consolidation_result": {
             "status": if found.merges.is_empty() { "no_candidates" } else if dry { "candidates_found" } else { "merged" },
@@ -110,8 +120,5 @@ pub(super) fn trigger_consolidation(call: &mut Call<'_>) -> Outcome<Value> {
         "candidates_sample": found.merges.iter().take(10).collect::<Vec<_>>(),
         "undo": found.record.filter(|_| !dry).map_or_else(String::new, |record| record.to_string()),
     });
-    if dry {
-        call.space.only_tried();
-    }
     Ok(answer)
 }

@@ -9,6 +9,7 @@ use super::GROUP_NAMES;
 use crate::Id;
 use crate::embedders::Modality;
 use crate::embedders::space::{COUNT, SPACES};
+use crate::engine::Search;
 use crate::error::{Outcome, Problem};
 use crate::fingerprint::Packed;
 use crate::teleology::GROUPS;
@@ -62,19 +63,17 @@ pub(super) fn search_teleological(call: &mut Call<'_>) -> Outcome<Value> {
     let alignments = call.space.content_alignments(&packed, created, 0.0, call.now)?;
     let synergy = call.space.mind.teleology.synergy.clone();
     let query = Vector::of(masked(alignments), Some(&synergy), None);
-    let hits = call.space.nearest(
-        &packed,
-        call.now,
-        CANDIDATES.max(args.whole("max_results")),
-        0.0,
-        &crate::engine::Filter::default(),
-    )?;
+    let most = CANDIDATES.max(args.whole("max_results"));
+    let plain = Search { query: "", most, least: 0.0, filter: crate::engine::Filter::default(), walk: false };
+    let hits = call.space.nearest(&packed, call.now, &plain)?;
     let candidates = hits.len();
+    // What all are measured by is the same for all.
+    let middle = call.space.recent_middle()?;
     let mut found = Vec::new();
     for hit in hits.into_iter().filter(|hit| Some(hit.id) != own) {
         let aligned = match call.space.mind.teleology.fused.get(&hit.id) {
             Some((fused, _)) => *fused,
-            None => call.space.memory_alignments(hit.id, call.now)?,
+            None => call.space.memory_alignments_by(hit.id, middle.as_ref(), call.now)?,
         };
         let vector = Vector::of(masked(aligned), Some(&synergy), None);
         // Purposes are alike in much that is stored: half of it is how alike the memories are in the spaces that count.
@@ -82,7 +81,7 @@ pub(super) fn search_teleological(call: &mut Call<'_>) -> Outcome<Value> {
             (0..COUNT).filter(|&space| counts(space)).map(|space| f64::from(hit.spaces[space])).collect();
         let purpose = compare(&query, &vector, strategy, &scope, &synergy);
         let similarity = f64::midpoint(purpose, crate::vector::mean(&near));
-        found.push((similarity, purpose, hit, vector));
+        found.push((similarity, purpose, hit));
     }
     found.retain(|one| one.0 >= args.number("min_similarity"));
     found.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.2.id.cmp(&b.2.id)));
@@ -91,7 +90,7 @@ pub(super) fn search_teleological(call: &mut Call<'_>) -> Outcome<Value> {
     let ids: Vec<Id> = found.iter().map(|one| one.2.id).collect();
     let texts = if args.flag("include_content") { call.space.texts(&ids)? } else { Default::default() };
     let mut results = Vec::new();
-    for (rank, (similarity, purpose, hit, vector)) in found.iter().enumerate() {
+    for (rank, (similarity, purpose, hit)) in found.iter().enumerate() {
         call.space.mark_found(hit.id, call.now);
         let theta = call.space.memory(hit.id)?.theta;
         let mut result = json!({
@@ -99,7 +98,7 @@ pub(super) fn search_teleological(call: &mut Call<'_>) -> Outcome<Value> {
             "id": hit.id,
             "similarity": similarity,
             "purpose_alignment": theta,
-            "dominant_embedder": SPACES[vector.dominant()].label,
+            "dominant_embedder": SPACES[hit.dominant].label,
         });
         if args.flag("include_breakdown") {
             result["breakdown"] = json!({
