@@ -151,7 +151,7 @@ impl Default for Limits {
             sessions: 10_000,
             connections: 10_000,
             session_requests: 1_024,
-            buffer_bytes: 128 << 20,
+            buffer_bytes: 96 << 20,
             server_requests: 4_096,
             concurrent_starts: None,
             list_wait: Duration::from_millis(5_000),

@@ -64,7 +64,7 @@ impl Default for HttpOptions {
             cancel_grace: Duration::from_secs(5),
             keep_alive: Duration::from_secs(15),
             retry: Duration::from_secs(1),
-            max_memory: 128 << 20,
+            max_memory: 96 << 20,
             log: LogLimits::default(),
             kept_streams: 16,
             kept_for: Duration::from_secs(300),
