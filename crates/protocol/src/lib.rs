@@ -4,6 +4,7 @@
 //! refusal is written in the peer's dialect. It deliberately knows no socket, no clock, no configuration and no policy.
 //! Forwarding never goes through the typed views: they are read beside the raw bytes, not instead of them.
 
+pub mod address;
 pub mod fault;
 #[macro_use]
 pub mod mcp;

@@ -5,13 +5,13 @@
 //! answer is no. This module never looks a name up: the caller resolves once, passes the answers here and connects to
 //! exactly those. It knows nothing about redirects either; each hop is a new question.
 
-mod address;
 pub(crate) mod inside;
 mod name;
 mod zones;
 
 use crate::{Finding, Verdict};
 use std::net::{IpAddr, Ipv4Addr};
+use switchboard_protocol::address::{AddressKind, classify};
 use url::{Host, Url};
 
 /// Longer URLs are refused: no client needs them, and everything below may then be linear.
@@ -42,7 +42,13 @@ pub fn check(url: &str, resolved: Option<&[IpAddr]>) -> Verdict {
 
 /// Whether this address is part of the public internet.
 pub fn check_address(address: IpAddr) -> Verdict {
-    address::check(address)
+    let class = classify(address);
+    match class.kind {
+        AddressKind::Public => Ok(()),
+        _ => {
+            Err(Finding::new("address-not-public", format!("{address} is not a public address: {}", class.description)))
+        }
+    }
 }
 
 /// Whether a name leads inside by how it is spelled.

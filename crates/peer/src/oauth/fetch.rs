@@ -6,6 +6,7 @@ use http::HeaderMap;
 use http::header::{ACCEPT, HeaderValue};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use switchboard_protocol::address::{AddressKind, classify};
 use switchboard_transport::http_client::{Answer, Body, HttpError, HttpOptions, Reach, Target};
 use url::{Host, Url};
 
@@ -186,25 +187,23 @@ pub(super) fn redact(address: &str) -> String {
 fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
-        Some(Host::Ipv4(address)) => address.is_loopback() || address.is_unspecified(),
-        Some(Host::Ipv6(address)) => {
-            let mapped = address.to_ipv4_mapped().is_some_and(|inner| inner.is_loopback() || inner.is_unspecified());
-            address.is_loopback() || address.is_unspecified() || mapped
-        }
-        None => false,
+        _ => kind_of(url) == Some(AddressKind::ThisMachine),
     }
 }
 
-/// Where clouds keep the credentials of machines.
+/// Where clouds keep the credentials of machines, and what is on this machine's link alone.
 fn is_link_local(url: &Url) -> bool {
-    match url.host() {
-        Some(Host::Ipv4(address)) => address.is_link_local(),
-        Some(Host::Ipv6(address)) => {
-            let mapped = address.to_ipv4_mapped().is_some_and(|inner| inner.is_link_local());
-            address.is_unicast_link_local() || mapped
-        }
-        _ => false,
-    }
+    matches!(kind_of(url), Some(AddressKind::Link | AddressKind::Metadata))
+}
+
+/// The kind of the address in a URL that has one in place of a name.
+fn kind_of(url: &Url) -> Option<AddressKind> {
+    let address = match url.host()? {
+        Host::Ipv4(address) => address.into(),
+        Host::Ipv6(address) => address.into(),
+        Host::Domain(_) => return None,
+    };
+    Some(classify(address).kind)
 }
 
 #[cfg(test)]
@@ -225,6 +224,8 @@ mod tests {
             ("https://mcp.example/", "https://0.0.0.0/token", false),
             ("https://mcp.example/", "https://169.254.169.254/latest", false),
             ("https://mcp.example/", "https://[fe80::1]/", false),
+            ("https://mcp.example/", "https://168.63.129.16/", false),
+            ("https://mcp.example/", "https://[fd00:ec2::254]/", false),
             ("https://mcp.example/", "file:///etc/passwd", false),
             ("https://mcp.example/", "no address", false),
             ("http://localhost:3000/mcp", "http://localhost:4000/token", true),

@@ -5,11 +5,12 @@
 
 use std::future::Future;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use hyper_util::client::legacy::connect::dns::{GaiResolver, Name};
+use switchboard_protocol::address::{AddressKind, classify};
 use tower_service::Service;
 
 /// Which addresses may be spoken to.
@@ -28,56 +29,12 @@ impl Reach {
     /// Whether an address may be spoken to.
     #[must_use]
     pub fn allows(self, address: IpAddr) -> bool {
-        let nearness = match address {
-            IpAddr::V4(address) => near(address),
-            IpAddr::V6(address) => embedded(address).map_or_else(|| near_v6(address), near),
-        };
+        let kind = classify(address).kind;
         match self {
             Self::Anywhere => true,
-            Self::Network => nearness != Near::Machine,
-            Self::Public => nearness == Near::Far,
+            Self::Network => matches!(kind, AddressKind::Public | AddressKind::Private | AddressKind::Reserved),
+            Self::Public => kind == AddressKind::Public,
         }
-    }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Near {
-    /// This machine, its own link, or no single machine at all.
-    Machine,
-    /// A private network, or a range without an owner.
-    Private,
-    Far,
-}
-
-fn near(address: Ipv4Addr) -> Near {
-    let [a, b, c, _] = address.octets();
-    if a == 0 || address.is_loopback() || address.is_link_local() || address.is_multicast() || a >= 240 {
-        return Near::Machine;
-    }
-    let shared = a == 100 && b & 0xc0 == 64;
-    let special = (a == 192 && b == 0 && c == 0) || (a == 198 && b & 0xfe == 18) || address.is_documentation();
-    if address.is_private() || shared || special { Near::Private } else { Near::Far }
-}
-
-fn near_v6(address: Ipv6Addr) -> Near {
-    let first = address.segments()[0];
-    if address.is_loopback() || address.is_unspecified() || address.is_multicast() || first & 0xffc0 == 0xfe80 {
-        return Near::Machine;
-    }
-    // Only 2000::/3 is given out to anybody.
-    let documentation = first == 0x2001 && address.segments()[1] == 0xdb8;
-    if first & 0xe000 != 0x2000 || documentation { Near::Private } else { Near::Far }
-}
-
-/// The older address inside a newer one that leads to it.
-fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
-    let [a, b, c, d, e, f, g, h] = address.segments();
-    let from = |high: u16, low: u16| Ipv4Addr::from((u32::from(high) << 16) | u32::from(low));
-    match (a, b, c, d, e, f) {
-        (0, 0, 0, 0, 0, 0xffff) | (0x64, 0xff9b, 0, 0, 0, 0) => Some(from(g, h)),
-        (0, 0, 0, 0, 0, 0) if (g, h) != (0, 0) && (g, h) != (0, 1) => Some(from(g, h)),
-        (0x2002, ..) => Some(from(b, c)),
-        _ => None,
     }
 }
 
@@ -137,6 +94,13 @@ mod tests {
             ("192.0.2.1", true, false),
             ("fd00::1", true, false),
             ("2001:db8::1", true, false),
+            ("192.88.99.1", true, false),
+            ("2001::1", true, false),
+            ("3fff::1", true, false),
+            ("2a00::5efe:a00:1", true, false),
+            ("168.63.129.16", false, false),
+            ("100.100.100.200", false, false),
+            ("fd00:ec2::254", false, false),
             ("127.0.0.1", false, false),
             ("127.9.9.9", false, false),
             ("0.0.0.0", false, false),

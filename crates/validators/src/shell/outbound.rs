@@ -4,6 +4,7 @@ use super::argument::Arguments;
 use super::code;
 use super::files;
 use super::lexer::Word;
+use crate::network::inside::is_metadata_address;
 use crate::{Finding, Verdict};
 use url::Host;
 
@@ -242,12 +243,9 @@ fn is_metadata(text: &str) -> bool {
     // Who is said to come there makes no difference.
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
     let rest = authority.rfind('@').map_or(rest, |at| &rest[at + 1..]);
-    let of_v4 = |address: std::net::Ipv4Addr| address.is_link_local() || address.octets() == [100, 100, 100, 200];
     match crate::network::host(&format!("{scheme}://{rest}")) {
-        Ok(Host::Ipv4(address)) => of_v4(address),
-        Ok(Host::Ipv6(address)) => {
-            address.segments()[0] == 0xfd00 && address.segments()[1] == 0xec2 || address.to_ipv4().is_some_and(of_v4)
-        }
+        Ok(Host::Ipv4(address)) => is_metadata_address(address.into()),
+        Ok(Host::Ipv6(address)) => is_metadata_address(address.into()),
         Ok(Host::Domain(name)) => {
             let spells = |zone: &str| name.contains("169.254.") && name.ends_with(zone);
             crate::network::is_metadata_name(&name)
