@@ -78,9 +78,21 @@ const ROOMS: &[Room] = &[
         pure: false,
     },
     Room {
+        name: "switchboard-identity",
+        may_use: &[
+            "switchboard-config",
+            "switchboard-store",
+            "switchboard-peer",
+            "switchboard-transport",
+            "switchboard-protocol",
+        ],
+        pure: false,
+    },
+    Room {
         name: "switchboard",
         may_use: &[
             "switchboard-contextgraph",
+            "switchboard-identity",
             "switchboard-kernel",
             "switchboard-sdk",
             "switchboard-embed",

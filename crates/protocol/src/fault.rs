@@ -323,3 +323,20 @@ impl From<Refusal> for Fault {
         Self::from(&refusal).with_source(refusal)
     }
 }
+
+/// An error with all its causes on one line, for logs and for people. A cause that the text before it names already is
+/// not repeated.
+#[must_use]
+pub fn error_chain(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        if !text.contains(&cause_text) {
+            text.push_str(": ");
+            text.push_str(&cause_text);
+        }
+        source = cause.source();
+    }
+    text
+}

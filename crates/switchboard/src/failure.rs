@@ -2,6 +2,10 @@
 
 use std::fmt;
 
+use switchboard_identity::IdentityError;
+/// An error with all its causes, on one line.
+pub(crate) use switchboard_protocol::fault::error_chain as chain;
+
 /// Why a command ends without success.
 #[derive(Debug)]
 pub(crate) struct Failure {
@@ -54,6 +58,12 @@ impl From<switchboard_config::WriteError> for Failure {
     }
 }
 
+impl From<IdentityError> for Failure {
+    fn from(error: IdentityError) -> Self {
+        if error.is_usage() { Self::usage(chain(&error)) } else { Self::failed(chain(&error)) }
+    }
+}
+
 impl From<switchboard_store::StoreError> for Failure {
     fn from(error: switchboard_store::StoreError) -> Self {
         Self::failed(format!("the store cannot be read or written: {}", chain(&error)))
@@ -64,16 +74,4 @@ impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Self {
         Self::failed(chain(&error))
     }
-}
-
-/// An error with all its causes, on one line.
-pub(crate) fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text.push_str(": ");
-        text.push_str(&cause.to_string());
-        source = cause.source();
-    }
-    text
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use switchboard_config::Loaded;
+use switchboard_identity::UpstreamCredentials;
 use switchboard_kernel::{COMMAND_LINE, Kernel, Restart, ServerSpec, names};
 use switchboard_peer::duplex::{self, Connection, Options, Role};
 use switchboard_peer::{Call, Handler, Remote as _};
@@ -17,7 +18,6 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
 use crate::failure::Failure;
-use crate::identity::keeper::Keeper;
 use crate::sight::{Progress, Seen};
 use crate::{memory, screen, specs, storage};
 
@@ -73,9 +73,9 @@ impl Local {
             spec.restart = Restart::Never;
         }
         let store = storage::open_store(&loaded).await?;
-        let keeper = Keeper::start(store.clone(), &loaded, CancellationToken::new()).await?;
+        let credentials = UpstreamCredentials::start(store.clone(), &loaded, CancellationToken::new()).await?;
         let mut options = specs::kernel_options(&loaded, Some(store))?;
-        options.credentials = Some(keeper);
+        options.credentials = Some(credentials);
         let kernel = Kernel::new(options);
         kernel.apply(specs.clone());
         Ok(Self { loaded, kernel, specs, memory })

@@ -13,7 +13,6 @@ mod attach;
 mod commands;
 mod control;
 mod failure;
-mod identity;
 mod known;
 mod ledger;
 mod local;

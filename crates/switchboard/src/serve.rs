@@ -13,6 +13,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::json;
 use switchboard_config::{Auth, Loaded, Settings};
+use switchboard_identity::{Oidc, ResourceMetadata, TokenAuthenticator, TokenCache, UpstreamCredentials, challenges};
 use switchboard_kernel::Kernel;
 use switchboard_peer::server::http::{HttpFace, HttpOptions};
 use switchboard_store::Store;
@@ -24,11 +25,6 @@ use crate::arguments::{Common, Serve};
 use crate::attach::socket::ClientSocket;
 use crate::control::Control;
 use crate::failure::{Failure, chain};
-use crate::identity::book::TokenBook;
-use crate::identity::door::Door;
-use crate::identity::keeper::Keeper;
-use crate::identity::metadata::{Metadata, challenges};
-use crate::identity::oidc::Oidc;
 use crate::registry::publish::Publisher;
 use crate::screen::{note, out};
 use crate::signals::Signals;
@@ -97,9 +93,9 @@ pub(crate) async fn run(common: &Common, options: &Serve) -> Outcome {
         note("warning: --no-auth: every program and every user of this machine can call every tool");
     }
 
-    let keeper = Keeper::start(store.clone(), &loaded, ended.clone()).await?;
+    let credentials = UpstreamCredentials::start(store.clone(), &loaded, ended.clone()).await?;
     let mut kernel_options = specs::kernel_options(&loaded, Some(store.clone()))?;
-    kernel_options.credentials = Some(keeper.clone());
+    kernel_options.credentials = Some(credentials.clone());
     kernel_options.servers = workshop::offers(&settings, &loaded.data_dir);
     kernel_options.tools.judge = specs::judge(&settings)?;
     let kernel = Kernel::new(kernel_options);
@@ -124,7 +120,7 @@ pub(crate) async fn run(common: &Common, options: &Serve) -> Outcome {
     let built_in = memory.iter().map(|memory| memory.spec.clone()).collect();
     let registered = workshop::kept(&loaded.data_dir);
     let config = loaded.config.clone();
-    let reload = Reload::start(kernel.clone(), keeper, sources, loaded, built_in);
+    let reload = Reload::start(kernel.clone(), credentials, sources, loaded, built_in);
     kernel.restore(registered);
     known::tell_when_known(kernel.clone(), store.clone(), config);
     if let Some(days) = settings.gate.audit_keep_days {
@@ -138,7 +134,7 @@ pub(crate) async fn run(common: &Common, options: &Serve) -> Outcome {
         beside = Arc::new(Publisher::new(kernel.clone(), endpoint, !options.no_auth, beside));
     }
     if let (false, Some(auth)) = (options.no_auth, &settings.auth) {
-        beside = Arc::new(Metadata::new(auth, &resource(auth, address), beside));
+        beside = Arc::new(ResourceMetadata::new(auth, &resource(auth, address), beside));
     }
     let face = Arc::new(HttpFace::new(face_options, handler).with_fallback(beside));
     let grace = settings.limits.shutdown_grace;
@@ -212,7 +208,7 @@ pub(crate) async fn admit(
     store: &Store,
     address: SocketAddr,
     ended: &CancellationToken,
-) -> Result<(Option<Arc<Door>>, Option<String>), Failure> {
+) -> Result<(Option<Arc<TokenAuthenticator>>, Option<String>), Failure> {
     let now = Timestamp::now();
     let adopted = tokens::adopt(store, &loaded.data_dir, now).await?;
     if adopted > 0 {
@@ -225,10 +221,10 @@ pub(crate) async fn admit(
     } else {
         None
     };
-    let tokens = TokenBook::open(store.clone()).await?;
+    let tokens = TokenCache::open(store.clone()).await?;
     tokens.follow(ended.clone());
     let provider = auth.map(|auth| Oidc::new(auth.clone(), resource(auth, address)));
-    Ok((Some(Arc::new(Door { tokens, provider })), fresh))
+    Ok((Some(Arc::new(TokenAuthenticator { tokens, provider })), fresh))
 }
 
 /// The address of the endpoint as clients know it, which tokens of an identity provider must be meant for.
@@ -237,7 +233,11 @@ fn resource(auth: &Auth, address: SocketAddr) -> String {
 }
 
 /// Who is let in.
-pub(crate) fn access(settings: &Settings, address: SocketAddr, door: Option<Arc<Door>>) -> Result<Access, Failure> {
+pub(crate) fn access(
+    settings: &Settings,
+    address: SocketAddr,
+    door: Option<Arc<TokenAuthenticator>>,
+) -> Result<Access, Failure> {
     let mut access = Access::loopback(address);
     let more = |list: AllowList, entry: &str| list.with(entry).map_err(|error| Failure::usage(error.to_string()));
     for host in &settings.allowed_hosts {

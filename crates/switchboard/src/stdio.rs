@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use switchboard_config::{Loaded, Settings, Sources};
+use switchboard_identity::UpstreamCredentials;
 use switchboard_kernel::Kernel;
 use switchboard_peer::duplex::{self, Options, Role};
 use switchboard_store::Store;
@@ -16,7 +17,6 @@ use crate::arguments::{Common, Stdio};
 use crate::attach::socket::ClientSocket;
 use crate::control::Control;
 use crate::failure::Failure;
-use crate::identity::keeper::Keeper;
 use crate::serve::goodbye;
 use crate::serve::reload::Reload;
 use crate::signals::Signals;
@@ -78,9 +78,9 @@ impl Hosted {
         let settings = loaded.config.settings.clone();
         let store = storage::open_for_kernel(&loaded).await?;
         let following = CancellationToken::new();
-        let keeper = Keeper::start(store.clone(), &loaded, following.clone()).await?;
+        let credentials = UpstreamCredentials::start(store.clone(), &loaded, following.clone()).await?;
         let mut kernel_options = specs::kernel_options(&loaded, Some(store.clone()))?;
-        kernel_options.credentials = Some(keeper.clone());
+        kernel_options.credentials = Some(credentials.clone());
         kernel_options.servers = workshop::offers(&settings, &loaded.data_dir);
         kernel_options.tools.judge = specs::judge(&settings)?;
         let kernel = Kernel::new(kernel_options);
@@ -90,7 +90,7 @@ impl Hosted {
         let built_in = memory.iter().map(|memory| memory.spec.clone()).collect();
         let registered = workshop::kept(&loaded.data_dir);
         let config = loaded.config.clone();
-        let reload = Reload::start(kernel.clone(), keeper, sources, loaded, built_in);
+        let reload = Reload::start(kernel.clone(), credentials, sources, loaded, built_in);
         kernel.restore(registered);
         known::tell_when_known(kernel.clone(), store.clone(), config);
         Ok(Self { kernel, settings, options, store, memory, reload, following, _control: control })

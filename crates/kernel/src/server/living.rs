@@ -8,6 +8,7 @@ use std::time::Duration;
 use switchboard_flow::lifecycle::Event;
 use switchboard_peer::client::{Authorizer, ConnectOptions, Connected, Target, Wanted, connect};
 use switchboard_peer::{Caller, Handler};
+use switchboard_protocol::fault::error_chain;
 use switchboard_protocol::mgp::{Agreement, ServerDeclaration};
 use switchboard_transport::child;
 use switchboard_transport::confine::ExitCause;
@@ -16,7 +17,7 @@ use tokio::time::Instant;
 
 use super::notices::FromServer;
 use super::turns::Start;
-use super::{Declared, Hub, Lived, Server, describe};
+use super::{Declared, Hub, Lived, Server};
 use crate::callbacks::ConnectionQuestions;
 use crate::clients::{level_index, level_name};
 use crate::directory::{ListKind, Lists};
@@ -149,7 +150,7 @@ impl Server {
                 connecting.await
             }
         };
-        let connected = connected.map_err(|error| advised(&self.spec.target, describe(&error)))?;
+        let connected = connected.map_err(|error| advised(&self.spec.target, error_chain(&error)))?;
         *self.known_era.lock() = Some(connected.revision.era());
         Ok(connected)
     }

@@ -8,6 +8,8 @@ use http::HeaderValue;
 use parking_lot::Mutex;
 use serde_json::json;
 use switchboard_config::{Endpoint, HttpEndpoint, Loaded};
+use switchboard_identity::tokens::is_name;
+use switchboard_identity::{CLIENT_NAME, EVERYBODY, UpstreamCredentials};
 use switchboard_peer::client::{AuthorizeError, Authorizer, ConnectOptions, Refusal, Target, connect};
 use switchboard_peer::oauth::{Grant, Loopback, OAuth, OAuthOptions, RegisteredClient};
 use switchboard_peer::{BoxFuture, Context, Handler, Reply};
@@ -17,8 +19,6 @@ use url::Url;
 use crate::Outcome;
 use crate::arguments::{Common, Login, Logout};
 use crate::failure::{Failure, chain};
-use crate::identity::keeper::{CLIENT_NAME, Keeper};
-use crate::identity::vault::EVERYBODY;
 use crate::ledger;
 use crate::local::object;
 use crate::screen::{self, note, out};
@@ -33,8 +33,8 @@ pub(crate) async fn login(common: &Common, options: &Login) -> Outcome {
     let endpoint = endpoint(&loaded, &options.server)?;
     let principal = principal(options.principal.as_deref())?;
     let store = open_store(&loaded).await?;
-    let keeper = Keeper::new(store.clone(), loaded.data_dir.clone());
-    let vault = keeper.vault(&options.server, principal).await?;
+    let credentials = UpstreamCredentials::new(store.clone(), loaded.data_dir.clone());
+    let vault = credentials.vault(&options.server, principal).await?;
     let show = {
         let quiet = options.no_browser;
         move |page: &Url| {
@@ -155,7 +155,7 @@ fn registered(options: &Login) -> Result<Option<RegisteredClient>, Failure> {
 fn principal(name: Option<&str>) -> Result<&str, Failure> {
     match name {
         None => Ok(EVERYBODY),
-        Some(name) if crate::tokens::is_name(name) => Ok(name),
+        Some(name) if is_name(name) => Ok(name),
         Some(name) => Err(Failure::usage(format!("`{name}` cannot be a principal"))),
     }
 }

@@ -5,6 +5,8 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use switchboard_config::Loaded;
+use switchboard_identity::REVOCATION_DELAY;
+use switchboard_identity::tokens::{TokenRequest, scope_words};
 use switchboard_kernel::{Office, default_policy, names};
 use switchboard_store::{Store, Token};
 
@@ -12,12 +14,11 @@ use crate::Outcome;
 use crate::arguments::{Common, TokenCommand, TokenCreate};
 use crate::commands::desk;
 use crate::failure::Failure;
-use crate::identity::book::SETTLED;
 use crate::known::KnownTools;
 use crate::ledger;
 use crate::screen::{self, out, plain, table};
 use crate::storage::open_store;
-use crate::tokens::{self, Wanted};
+use crate::tokens;
 use crate::{memory, setup};
 
 pub(crate) async fn run(common: &Common, command: &TokenCommand) -> Outcome {
@@ -34,7 +35,7 @@ pub(crate) async fn run(common: &Common, command: &TokenCommand) -> Outcome {
     let _ = store.close().await;
     if outcome.is_ok() && !matches!(command, TokenCommand::List) {
         // A `serve` that runs has looked by then: who goes on after this command finds what it says.
-        tokio::time::sleep(SETTLED).await;
+        tokio::time::sleep(REVOCATION_DELAY).await;
     }
     outcome
 }
@@ -43,7 +44,7 @@ async fn create(common: &Common, loaded: &Loaded, store: &Store, options: &Token
     let expires_at = options.expires.end(now)?;
     let principal = options.principal.as_deref().unwrap_or(&options.name);
     let limits = understood(loaded, store, &options.scope).await?;
-    let wanted = Wanted { name: &options.name, principal, scopes: &limits, expires_at };
+    let wanted = TokenRequest { name: &options.name, principal, scopes: &limits, expires_at };
     let (token, secret) = tokens::issue(store, &wanted, now).await?;
     let usable = usable(loaded, store, principal).await?;
     let entry = entry(loaded, &secret);
@@ -188,7 +189,7 @@ fn describe(token: &Token, now: Timestamp) -> Value {
     json!({
         "name": token.name,
         "principal": token.principal,
-        "scopes": tokens::words(token),
+        "scopes": scope_words(token),
         "state": word(token, now),
         "created_at": token.created_at.to_string(),
         "expires_at": token.expires_at.map(|at| at.to_string()),
@@ -213,7 +214,7 @@ fn state(token: &Token, now: Timestamp) -> String {
 }
 
 fn scopes(token: &Token) -> String {
-    tokens::words(token).map_or_else(|| "all that the principal may do".to_owned(), |words| plain(&words.join(" ")))
+    scope_words(token).map_or_else(|| "all that the principal may do".to_owned(), |words| plain(&words.join(" ")))
 }
 
 /// A time to the minute, in UTC.

@@ -11,12 +11,12 @@ use std::time::{Duration, SystemTime};
 
 use notify::Watcher as _;
 use switchboard_config::{Config, ErrorKind, Loaded, Sources, changes, load};
+use switchboard_identity::UpstreamCredentials;
 use switchboard_kernel::{Kernel, ServerSpec};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use super::settings;
-use crate::identity::keeper::Keeper;
 use crate::{setup, specs};
 
 /// How often the files are looked at without a report.
@@ -45,7 +45,7 @@ impl Reload {
     /// `built_in` are servers that no file names; one of a file takes the place of one of the same id.
     pub(crate) fn start(
         kernel: Kernel,
-        keeper: Arc<Keeper>,
+        credentials: Arc<UpstreamCredentials>,
         sources: Sources,
         loaded: Loaded,
         built_in: Vec<ServerSpec>,
@@ -53,7 +53,7 @@ impl Reload {
         let reload = Self { stop: CancellationToken::new(), counts: Arc::default() };
         let mut watched = Watched {
             kernel,
-            keeper,
+            credentials,
             sources,
             data_dir: loaded.data_dir.clone(),
             files: loaded.watch.iter().cloned().chain([loaded.data_dir.join("trust.json")]).collect(),
@@ -91,7 +91,7 @@ type Stamp = Option<(Option<SystemTime>, u64, u64)>;
 
 struct Watched {
     kernel: Kernel,
-    keeper: Arc<Keeper>,
+    credentials: Arc<UpstreamCredentials>,
     sources: Sources,
     /// Where our own state is; it stays there until the next start.
     data_dir: PathBuf,
@@ -210,7 +210,7 @@ impl Watched {
                 next.push(spec.clone());
             }
         }
-        self.keeper.configure(&config);
+        self.credentials.configure(&config);
         let added: Vec<ServerSpec> =
             self.built_in.iter().filter(|spec| next.iter().all(|named| named.id != spec.id)).cloned().collect();
         next.extend(added);

@@ -8,6 +8,7 @@ use http::Uri;
 use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy::connect::HttpConnector;
 use parking_lot::Mutex;
+use switchboard_protocol::fault::error_chain;
 use tower_service::Service as _;
 use url::Url;
 
@@ -211,24 +212,9 @@ impl Pool {
         let stream = connecting
             .await
             .map_err(|_| failed(format!("no connection within {:?}", self.options.connect_timeout)))?
-            .map_err(|error| failed(chain(&*error)))?;
+            .map_err(|error| failed(error_chain(&*error)))?;
         Ok(Box::new(Connection::new(stream)))
     }
-}
-
-/// An error with its causes, which connectors keep apart.
-fn chain(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut text = error.to_string();
-    let mut next = error.source();
-    while let Some(cause) = next {
-        let cause_text = cause.to_string();
-        if !text.contains(&cause_text) {
-            text.push_str(": ");
-            text.push_str(&cause_text);
-        }
-        next = cause.source();
-    }
-    text
 }
 
 type Connector = HttpsConnector<HttpConnector<Resolver>>;

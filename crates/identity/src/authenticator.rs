@@ -4,18 +4,20 @@ use std::sync::Arc;
 
 use switchboard_transport::http_server::{Authenticator, Checked};
 
-use super::book::TokenBook;
 use super::oidc::Oidc;
+use super::token_cache::TokenCache;
 use crate::tokens::PREFIX;
 
 /// Knows tokens of every kind that is let in.
 #[derive(Debug)]
-pub(crate) struct Door {
-    pub(crate) tokens: Arc<TokenBook>,
-    pub(crate) provider: Option<Oidc>,
+pub struct TokenAuthenticator {
+    /// The tokens of ours.
+    pub tokens: Arc<TokenCache>,
+    /// The identity provider whose tokens are good here too.
+    pub provider: Option<Oidc>,
 }
 
-impl Authenticator for Door {
+impl Authenticator for TokenAuthenticator {
     fn check(&self, token: Option<&str>) -> Checked {
         match &self.provider {
             Some(provider) if token.is_some_and(|token| !token.starts_with(PREFIX)) => {
@@ -27,7 +29,7 @@ impl Authenticator for Door {
 }
 
 /// A signed token that has expired stays so when the clock goes back.
-fn still_good(tokens: Arc<TokenBook>, checked: Checked) -> Checked {
+fn still_good(tokens: Arc<TokenCache>, checked: Checked) -> Checked {
     match checked {
         Checked::Known(principal) if principal.expires_at.is_some_and(|end| tokens.is_past(end)) => Checked::Unknown,
         Checked::Later(asking) => Checked::Later(Box::pin(async move { still_good(tokens, asking.await) })),

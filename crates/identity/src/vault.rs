@@ -15,22 +15,22 @@ use switchboard_peer::client::{AuthorizeError, Authorizer, Refusal};
 use switchboard_peer::oauth::{
     AuthMethod, OAuth, RegisteredClient, Registration, Scopes, Secret, TokenKey, Tokens, Vault,
 };
+use switchboard_protocol::fault::error_chain;
 use switchboard_store::{Credential, Store, StoreError};
 use tokio::sync::{mpsc, oneshot};
 
 use super::seal::Seal;
-use crate::failure::chain;
 
 /// Whose the credentials are that everybody uses who has none of their own. No principal can have this name.
-pub(crate) const EVERYBODY: &str = "*";
+pub const EVERYBODY: &str = "*";
 /// Changes that may wait to be written.
-const WAITING: usize = 64;
+const MAX_QUEUED_WRITES: usize = 64;
 
 /// The credentials of one principal for one server.
 #[derive(Clone)]
-pub(crate) struct StoredVault(Arc<Shelf>);
+pub struct StoredVault(Arc<VaultState>);
 
-struct Shelf {
+struct VaultState {
     place: Place,
     kept: Mutex<HashMap<String, String>>,
     writes: mpsc::Sender<Write>,
@@ -58,14 +58,15 @@ impl StoredVault {
     /// Reads what is kept.
     pub(crate) async fn open(store: Store, seal: Arc<Seal>, server: &str, principal: &str) -> Result<Self, StoreError> {
         let place = Place { store, seal, server: server.to_owned(), principal: principal.to_owned() };
-        let (writes, waiting) = mpsc::channel(WAITING);
+        let (writes, waiting) = mpsc::channel(MAX_QUEUED_WRITES);
         let kept = Mutex::new(place.read().await?);
         tokio::spawn(write_all(place.clone(), waiting));
-        Ok(Self(Arc::new(Shelf { place, kept, writes })))
+        Ok(Self(Arc::new(VaultState { place, kept, writes })))
     }
 
     /// Whether there are tokens.
-    pub(crate) fn has_tokens(&self) -> bool {
+    #[must_use]
+    pub fn has_tokens(&self) -> bool {
         self.0
             .kept
             .lock()
@@ -74,7 +75,8 @@ impl StoredVault {
     }
 
     /// The address for answers that was registered last, to be used again.
-    pub(crate) fn redirect_uri(&self) -> Option<String> {
+    #[must_use]
+    pub fn redirect_uri(&self) -> Option<String> {
         let kept = self.0.kept.lock();
         let clients = kept.iter().filter(|(slot, _)| slot.starts_with("[\"client\""));
         clients
@@ -84,14 +86,15 @@ impl StoredVault {
     }
 
     /// The client id that was given to us beforehand for this server, if there is one.
-    pub(crate) fn registered(&self) -> Option<RegisteredClient> {
+    #[must_use]
+    pub fn registered(&self) -> Option<RegisteredClient> {
         let kept: KeptRegistered = self.get(REGISTERED)?;
         let client_secret = kept.client_secret.map(Secret::from);
         Some(RegisteredClient { issuer: kept.issuer, client_id: kept.client_id, client_secret })
     }
 
     /// Keeps such a client id.
-    pub(crate) fn keep_registered(&self, client: &RegisteredClient) {
+    pub fn keep_registered(&self, client: &RegisteredClient) {
         let kept = KeptRegistered {
             issuer: client.issuer.clone(),
             client_id: client.client_id.clone(),
@@ -103,7 +106,7 @@ impl StoredVault {
     }
 
     /// Notes which authorization server took the client id, so that its password is never shown to another.
-    pub(crate) fn bind_registered(&self) {
+    pub fn bind_registered(&self) {
         let Some(client) = self.registered().filter(|client| client.issuer.is_none()) else { return };
         let issuer = {
             let kept = self.0.kept.lock();
@@ -115,7 +118,7 @@ impl StoredVault {
     }
 
     /// Waits until everything is written.
-    pub(crate) async fn flush(&self) {
+    pub async fn flush(&self) {
         let (sender, done) = oneshot::channel();
         if self.0.writes.send(Write::Done(sender)).await.is_ok() {
             let _ = done.await;
@@ -123,11 +126,11 @@ impl StoredVault {
     }
 
     /// Takes over what other processes have kept meanwhile.
-    pub(crate) async fn look_again(&self) {
+    pub async fn look_again(&self) {
         self.flush().await;
         match self.0.place.read().await {
             Ok(kept) => *self.0.kept.lock() = kept,
-            Err(error) => tracing::warn!(error = chain(&error), "stored credentials cannot be read again"),
+            Err(error) => tracing::warn!(error = error_chain(&error), "stored credentials cannot be read again"),
         }
     }
 
@@ -190,7 +193,11 @@ async fn write_all(place: Place, mut waiting: mpsc::Receiver<Write>) {
             Write::Done(told) => drop(told.send(())),
             Write::Change { slot, text, only_over } => {
                 if let Err(error) = place.write(slot, text, only_over).await {
-                    tracing::error!(server = place.server, error = chain(&error), "credentials could not be kept");
+                    tracing::error!(
+                        server = place.server,
+                        error = error_chain(&error),
+                        "credentials could not be kept"
+                    );
                 }
             }
         }
@@ -305,12 +312,12 @@ impl std::fmt::Debug for StoredVault {
 
 /// An OAuth client that looks into the store before it asks for other tokens.
 #[derive(Debug)]
-pub(crate) struct Stored {
+pub(crate) struct StoredAuthorizer {
     pub(crate) oauth: OAuth,
     pub(crate) vault: StoredVault,
 }
 
-impl Authorizer for Stored {
+impl Authorizer for StoredAuthorizer {
     fn header(&self) -> Option<http::HeaderValue> {
         self.oauth.header()
     }

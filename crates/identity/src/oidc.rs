@@ -1,7 +1,7 @@
 //! Tokens of an identity provider: its keys, fetched and kept, and who a token makes its holder.
 //!
-//! Keys are fetched when the first token needs them, again after [`REFRESH`], and when a token names one that is not
-//! known, but never twice within [`PAUSE`]. While the provider cannot be reached, keys are believed in for [`KEEP`].
+//! Keys are fetched when the first token needs them, again after [`KEY_REFRESH_INTERVAL`], and when a token names one that is not
+//! known, but never twice within [`MIN_FETCH_INTERVAL`]. While the provider cannot be reached, keys are believed in for [`MAX_KEY_AGE`].
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,25 +11,25 @@ use parking_lot::RwLock;
 use serde_json::{Map, Value};
 use switchboard_config::Auth;
 use switchboard_peer::oauth::signing_keys;
+use switchboard_protocol::fault::error_chain;
 use switchboard_store::Digest;
 use switchboard_transport::http_server::{Authenticator, Checked, Principal};
 use tokio::time::Instant;
 
 use super::claims::{Refusal, judge};
 use super::jwt::{Algorithm, KeySet, Presented, Unbelievable};
-use crate::failure::chain;
 
 /// After this time keys are fetched again.
-const REFRESH: Duration = Duration::from_secs(10 * 60);
+const KEY_REFRESH_INTERVAL: Duration = Duration::from_secs(10 * 60);
 /// So long they are used when they cannot be.
-const KEEP: Duration = Duration::from_secs(60 * 60);
+const MAX_KEY_AGE: Duration = Duration::from_secs(60 * 60);
 /// The time between two fetches at least. Anybody can send a token with a made-up key.
-const PAUSE: Duration = Duration::from_secs(10);
+const MIN_FETCH_INTERVAL: Duration = Duration::from_secs(10);
 /// Tokens that were checked and need not be checked again.
-const MOST_KNOWN: usize = 4_096;
+const MAX_VERIFIED_TOKENS: usize = 4_096;
 
 /// An identity provider.
-pub(crate) struct Oidc(Arc<Provider>);
+pub struct Oidc(Arc<Provider>);
 
 struct Provider {
     auth: Auth,
@@ -57,7 +57,8 @@ impl Keys {
 
 impl Oidc {
     /// A provider whose tokens must be meant for `resource`, unless the configuration names another audience.
-    pub(crate) fn new(auth: Auth, resource: String) -> Self {
+    #[must_use]
+    pub fn new(auth: Auth, resource: String) -> Self {
         let algorithms = auth.algorithms.iter().filter_map(|name| Algorithm::parse(name)).collect();
         Self(Arc::new(Provider {
             auth,
@@ -76,7 +77,7 @@ impl Authenticator for Oidc {
         let provider = &self.0;
         let digest = Digest::of(token.as_bytes());
         let keys = provider.keys.read();
-        let fresh = keys.is_fresh(REFRESH);
+        let fresh = keys.is_fresh(KEY_REFRESH_INTERVAL);
         if fresh && let Some(principal) = provider.known(digest) {
             return Checked::Known(principal);
         }
@@ -123,10 +124,10 @@ impl Provider {
                     return Checked::Known(principal);
                 }
                 let mut known = self.known.write();
-                if known.len() >= MOST_KNOWN {
+                if known.len() >= MAX_VERIFIED_TOKENS {
                     known.retain(|_, principal| principal.expires_at.is_some_and(|end| now < end));
                 }
-                if known.len() < MOST_KNOWN {
+                if known.len() < MAX_VERIFIED_TOKENS {
                     known.insert(digest, principal.clone());
                 }
                 Checked::Known(principal)
@@ -143,14 +144,14 @@ impl Provider {
         let may_ask = {
             let keys = self.keys.read();
             // Another request fetched them while this one waited for its turn.
-            let changed = !Arc::ptr_eq(&keys.set, before) && keys.is_fresh(REFRESH);
-            !changed && keys.tried.is_none_or(|tried| tried.elapsed() >= PAUSE)
+            let changed = !Arc::ptr_eq(&keys.set, before) && keys.is_fresh(KEY_REFRESH_INTERVAL);
+            !changed && keys.tried.is_none_or(|tried| tried.elapsed() >= MIN_FETCH_INTERVAL)
         };
         if may_ask {
             self.fetch().await;
         }
         let keys = self.keys.read();
-        if keys.is_fresh(KEEP) { keys.set.clone() } else { Arc::default() }
+        if keys.is_fresh(MAX_KEY_AGE) { keys.set.clone() } else { Arc::default() }
     }
 
     async fn fetch(&self) {
@@ -158,7 +159,7 @@ impl Provider {
         let document = match signing_keys(&self.auth.issuer, self.auth.jwks_url.as_deref()).await {
             Ok(document) => document,
             Err(error) => {
-                tracing::warn!(error = chain(&error), "the keys of the identity provider cannot be had");
+                tracing::warn!(error = error_chain(&error), "the keys of the identity provider cannot be had");
                 return;
             }
         };

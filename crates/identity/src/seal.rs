@@ -7,10 +7,10 @@ use std::path::Path;
 use aws_lc_rs::aead::{AES_256_GCM, Aad, NONCE_LEN, Nonce, RandomizedNonceKey};
 use switchboard_config::{ErrorKind, read_checked};
 
-use crate::failure::Failure;
+use crate::IdentityError;
 
 /// The key, 64 hexadecimal digits.
-const FILE: &str = "credentials.key";
+const KEY_FILE: &str = "credentials.key";
 const KEY_BYTES: usize = 32;
 
 /// Seals and opens.
@@ -18,18 +18,15 @@ pub(crate) struct Seal(RandomizedNonceKey);
 
 impl Seal {
     /// Reads the key of a data folder, or makes it at first use.
-    pub(crate) fn open(data_dir: &Path) -> Result<Self, Failure> {
-        let path = data_dir.join(FILE);
+    pub(crate) fn open(data_dir: &Path) -> Result<Self, IdentityError> {
+        let path = data_dir.join(KEY_FILE);
         let text = match read_checked(&path) {
             Ok(text) => text,
             Err(error) if *error.kind() == ErrorKind::NotFound => make(&path)?,
             Err(error) => return Err(error.into()),
         };
         only_owner(&path)?;
-        let damaged = || {
-            let place = path.display();
-            Failure::failed(format!("{place} holds no key; restore it, or delete it and log in to your servers again"))
-        };
+        let damaged = || IdentityError::DamagedKey { path: path.display().to_string() };
         let key = from_hex(text.trim()).ok_or_else(damaged)?;
         RandomizedNonceKey::new(&AES_256_GCM, &key).map(Self).map_err(|_| damaged())
     }
@@ -58,7 +55,7 @@ impl std::fmt::Debug for Seal {
 }
 
 /// Makes the key. Where another process is quicker, its key counts.
-fn make(path: &Path) -> Result<String, Failure> {
+fn make(path: &Path) -> Result<String, IdentityError> {
     use std::os::unix::fs::OpenOptionsExt as _;
     let text = format!("{}{}\n", switchboard_peer::random_token(), switchboard_peer::random_token());
     // Written beside and linked into place, so that nobody ever reads half a key.
@@ -75,13 +72,12 @@ fn make(path: &Path) -> Result<String, Failure> {
     }
 }
 
-fn only_owner(path: &Path) -> Result<(), Failure> {
+fn only_owner(path: &Path) -> Result<(), IdentityError> {
     use std::os::unix::fs::PermissionsExt as _;
     if std::fs::metadata(path)?.permissions().mode() & 0o077 == 0 {
         return Ok(());
     }
-    let place = path.display();
-    Err(Failure::failed(format!("others may read {place}; run `chmod 600 {place}`")))
+    Err(IdentityError::ExposedKey { path: path.display().to_string() })
 }
 
 fn from_hex(text: &str) -> Option<[u8; KEY_BYTES]> {
@@ -126,10 +122,10 @@ mod tests {
     fn a_key_that_others_may_read_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         Seal::open(folder.path()).unwrap();
-        let path = folder.path().join(FILE);
+        let path = folder.path().join(KEY_FILE);
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
-        assert!(Seal::open(folder.path()).unwrap_err().message().unwrap().contains("chmod 600"));
+        assert!(Seal::open(folder.path()).unwrap_err().to_string().contains("chmod 600"));
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
         std::fs::write(&path, "short").unwrap();
         assert!(Seal::open(folder.path()).is_err());

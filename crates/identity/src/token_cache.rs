@@ -1,8 +1,8 @@
 //! The tokens that are good at this moment, in memory, so that letting somebody in costs one look into a table.
 //!
 //! The store is asked twice a second whether a token was issued or revoked, by whichever process; a revocation is
-//! effective here after [`LOOK`] at the latest, and ends the streams that the token holds open. While the store cannot
-//! be asked, what was known last counts, but not for longer than [`BLIND`]: then nobody is let in, and who comes is told
+//! effective here after [`REVOCATION_DELAY`] at the latest, and ends the streams that the token holds open. While the store cannot
+//! be asked, what was known last counts, but not for longer than half a minute: then nobody is let in, and who comes is told
 //! to come again, not that the token is wrong. Tokens that expired stay so when the clock goes back.
 
 use std::collections::{HashMap, HashSet};
@@ -13,32 +13,33 @@ use std::time::{Duration, SystemTime};
 use jiff::Timestamp;
 use parking_lot::RwLock;
 use subtle::ConstantTimeEq as _;
+use switchboard_protocol::fault::error_chain;
 use switchboard_store::{Digest, Store, StoreError, Token};
 use switchboard_transport::http_server::{Authenticator, Checked, Identity, Method, Principal, Scopes};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::failure::{Failure, chain};
+use crate::IdentityError;
 
 /// How often the store is asked for changes.
-pub(crate) const LOOK: Duration = Duration::from_millis(500);
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 /// After this long, what was issued or revoked elsewhere is known here.
-pub(crate) const SETTLED: Duration = Duration::from_millis(700);
+pub const REVOCATION_DELAY: Duration = Duration::from_millis(700);
 /// How long tokens are believed in without asking.
-const BLIND: Duration = Duration::from_secs(30);
+const MAX_STALENESS: Duration = Duration::from_secs(30);
 /// How often the time of the last use is written down. The first use of a token is written at the next look: that it was
 /// used at all is known at once.
-const TOUCH: Duration = Duration::from_secs(60);
+const LAST_USE_INTERVAL: Duration = Duration::from_secs(60);
 
 /// The tokens that are good.
-pub(crate) struct TokenBook {
+pub struct TokenCache {
     store: Store,
-    page: RwLock<Page>,
+    table: RwLock<TokenTable>,
     /// The latest time ever seen, in microseconds.
     latest: AtomicI64,
 }
 
-struct Page {
+struct TokenTable {
     revision: u64,
     /// When the store was last asked.
     asked: Instant,
@@ -64,22 +65,25 @@ enum Uses {
     All,
 }
 
-impl TokenBook {
+impl TokenCache {
     /// Reads the tokens.
-    pub(crate) async fn open(store: Store) -> Result<Arc<Self>, Failure> {
-        let page = Page { revision: 0, asked: Instant::now(), tokens: HashMap::new(), expired: HashSet::new() };
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub async fn open(store: Store) -> Result<Arc<Self>, IdentityError> {
+        let table = TokenTable { revision: 0, asked: Instant::now(), tokens: HashMap::new(), expired: HashSet::new() };
         // What the kernels on this store have seen of the time counts here too.
         let latest = store.remembered_time().await?.unwrap_or(Timestamp::UNIX_EPOCH);
-        let book = Self { store, page: RwLock::new(page), latest: AtomicI64::new(latest.as_microsecond()) };
-        book.read().await?;
-        Ok(Arc::new(book))
+        let cache = Self { store, table: RwLock::new(table), latest: AtomicI64::new(latest.as_microsecond()) };
+        cache.read().await?;
+        Ok(Arc::new(cache))
     }
 
     /// Follows the store until `stop` is cancelled.
-    pub(crate) fn follow(self: &Arc<Self>, stop: CancellationToken) {
-        let book = self.clone();
+    pub fn follow(self: &Arc<Self>, stop: CancellationToken) {
+        let cache = self.clone();
         tokio::spawn(async move {
-            let mut look = tokio::time::interval(LOOK);
+            let mut look = tokio::time::interval(POLL_INTERVAL);
             look.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
             let mut written = Instant::now();
             loop {
@@ -87,29 +91,32 @@ impl TokenBook {
                     () = stop.cancelled() => break,
                     _ = look.tick() => {}
                 }
-                if let Err(error) = book.look().await {
-                    tracing::warn!(error = chain(&error), "the store cannot be asked for revoked tokens");
+                if let Err(error) = cache.refresh().await {
+                    tracing::warn!(error = error_chain(&error), "the store cannot be asked for revoked tokens");
                 }
-                let due = written.elapsed() >= TOUCH;
+                let due = written.elapsed() >= LAST_USE_INTERVAL;
                 if due {
                     written = Instant::now();
                 }
-                book.write_uses(if due { Uses::All } else { Uses::First }).await;
+                cache.write_uses(if due { Uses::All } else { Uses::First }).await;
             }
-            book.write_uses(Uses::All).await;
+            cache.write_uses(Uses::All).await;
         });
     }
 
     /// Takes over what changed in the store. A process that changes tokens itself calls this, so that nothing is left
     /// to wait for.
-    pub(crate) async fn look(&self) -> Result<(), StoreError> {
-        if self.store.tokens().revision().await? == self.page.read().revision {
-            self.page.write().asked = Instant::now();
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub async fn refresh(&self) -> Result<(), StoreError> {
+        if self.store.tokens().revision().await? == self.table.read().revision {
+            self.table.write().asked = Instant::now();
         } else {
             self.read().await?;
         }
         let now = self.time(Timestamp::now());
-        for entry in self.page.read().tokens.values().filter(|entry| !entry.is_good(now)) {
+        for entry in self.table.read().tokens.values().filter(|entry| !entry.is_good(now)) {
             entry.principal.ended.cancel();
         }
         Ok(())
@@ -117,21 +124,21 @@ impl TokenBook {
 
     async fn read(&self) -> Result<(), StoreError> {
         let asked = Instant::now();
-        // The revision first: a change in between makes the page look older than it is, and it is read again.
+        // The revision first: a change in between makes the table look older than it is, and it is read again.
         let revision = self.store.tokens().revision().await?;
         let listed = self.store.tokens().list().await?;
         let now = self.time(Timestamp::now());
-        let mut page = self.page.write();
-        let mut before = std::mem::take(&mut page.tokens);
+        let mut table = self.table.write();
+        let mut before = std::mem::take(&mut table.tokens);
         for token in listed.iter().filter(|token| token.is_valid(now)) {
             // The same entry again, so that streams that are open end with it and not before.
             let entry = before.remove(&token.hash).or_else(|| Entry::new(token));
-            page.tokens.extend(entry.map(|entry| (token.hash, entry)));
+            table.tokens.extend(entry.map(|entry| (token.hash, entry)));
         }
         let over = listed.iter().filter(|token| token.revoked_at.is_none() && !token.is_valid(now));
-        page.expired = over.map(|token| token.hash).collect();
-        (page.revision, page.asked) = (revision, asked);
-        drop(page);
+        table.expired = over.map(|token| token.hash).collect();
+        (table.revision, table.asked) = (revision, asked);
+        drop(table);
         for gone in before.values() {
             gone.principal.ended.cancel();
         }
@@ -140,9 +147,9 @@ impl TokenBook {
 
     async fn write_uses(&self, which: Uses) {
         let uses: Vec<(Digest, Timestamp)> = {
-            let page = self.page.read();
+            let table = self.table.read();
             let wanted = |entry: &Entry| which == Uses::All || !entry.known_used.load(Ordering::Relaxed);
-            let wanted = page.tokens.iter().filter(|(_, entry)| wanted(entry));
+            let wanted = table.tokens.iter().filter(|(_, entry)| wanted(entry));
             let taken = wanted.map(|(hash, entry)| (*hash, entry.used.swap(0, Ordering::Relaxed)));
             taken
                 .filter(|(_, used)| *used != 0)
@@ -151,10 +158,10 @@ impl TokenBook {
         };
         for (hash, used) in uses {
             if let Err(error) = self.store.tokens().touch(hash, used).await {
-                tracing::debug!(error = chain(&error), "the last use of a token could not be written down");
+                tracing::debug!(error = error_chain(&error), "the last use of a token could not be written down");
                 return;
             }
-            if let Some(entry) = self.page.read().tokens.get(&hash) {
+            if let Some(entry) = self.table.read().tokens.get(&hash) {
                 entry.known_used.store(true, Ordering::Relaxed);
             }
         }
@@ -174,15 +181,15 @@ impl TokenBook {
 
     /// The store was not asked for so long that nothing is known for certain.
     fn is_blind(&self) -> bool {
-        self.page.read().asked.elapsed() > BLIND
+        self.table.read().asked.elapsed() > MAX_STALENESS
     }
 
     fn find(&self, secret: &str, now: Timestamp) -> Option<Principal> {
         let presented = Digest::of(secret.as_bytes());
-        let page = self.page.read();
+        let table = self.table.read();
         // The table is searched by the hash of the secret. How long that takes tells nothing about a secret, because
         // nobody can choose a text by its hash.
-        let (hash, entry) = page.tokens.get_key_value(&presented)?;
+        let (hash, entry) = table.tokens.get_key_value(&presented)?;
         if !bool::from(hash.as_bytes().ct_eq(presented.as_bytes())) || !entry.is_good(now) {
             return None;
         }
@@ -193,12 +200,12 @@ impl TokenBook {
     /// Whether a secret was good until its time was over. Only who has it can ask.
     fn has_expired(&self, secret: &str, now: Timestamp) -> bool {
         let presented = Digest::of(secret.as_bytes());
-        let page = self.page.read();
-        page.expired.contains(&presented) || page.tokens.get(&presented).is_some_and(|entry| !entry.is_good(now))
+        let table = self.table.read();
+        table.expired.contains(&presented) || table.tokens.get(&presented).is_some_and(|entry| !entry.is_good(now))
     }
 }
 
-impl Authenticator for TokenBook {
+impl Authenticator for TokenCache {
     fn check(&self, token: Option<&str>) -> Checked {
         let Some(token) = token else { return Checked::Unknown };
         if self.is_blind() {
@@ -213,9 +220,9 @@ impl Authenticator for TokenBook {
     }
 }
 
-impl std::fmt::Debug for TokenBook {
+impl std::fmt::Debug for TokenCache {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("TokenBook").field("tokens", &self.page.read().tokens.len()).finish_non_exhaustive()
+        f.debug_struct("TokenCache").field("tokens", &self.table.read().tokens.len()).finish_non_exhaustive()
     }
 }
 
@@ -250,12 +257,12 @@ impl Entry {
 mod tests {
     use super::*;
     use crate::tokens::tests::store;
-    use crate::tokens::{Wanted, issue};
+    use crate::tokens::{TokenRequest, issue};
 
     async fn token(store: &Store, name: &str, scopes: &[&str], expires_at: Option<Timestamp>) -> String {
         let scopes: Vec<String> = scopes.iter().map(|&word| word.to_owned()).collect();
-        let wanted = Wanted { name, principal: "ann", scopes: &scopes, expires_at };
-        issue(store, &wanted, Timestamp::now()).await.unwrap().1
+        let request = TokenRequest { name, principal: "ann", scopes: &scopes, expires_at };
+        issue(store, &request, Timestamp::now()).await.unwrap().1
     }
 
     #[tokio::test]
@@ -264,15 +271,15 @@ mod tests {
         let store = store(folder.path()).await;
         let plain = token(&store, "plain", &[], None).await;
         let admin = token(&store, "admin", &["admin", "server:git"], None).await;
-        let book = TokenBook::open(store).await.unwrap();
+        let cache = TokenCache::open(store).await.unwrap();
         let now = Timestamp::now();
-        let who = book.find(&plain, now).unwrap();
+        let who = cache.find(&plain, now).unwrap();
         assert_eq!((&*who.name, who.admin, who.method), ("ann", false, Method::Token));
         assert!(who.scopes.is_none() && who.covers_tool("any", "any__tool"));
-        let who = book.find(&admin, now).unwrap();
+        let who = cache.find(&admin, now).unwrap();
         assert!(who.admin && who.covers_whole_server("git") && !who.covers_whole_server("time"));
         for wrong in ["", "sb_", &plain[..plain.len() - 1], &format!("{plain} ")] {
-            assert!(book.find(wrong, now).is_none(), "{wrong}");
+            assert!(cache.find(wrong, now).is_none(), "{wrong}");
         }
     }
 
@@ -282,11 +289,11 @@ mod tests {
         let store = store(folder.path()).await;
         let end = Timestamp::from_second(Timestamp::now().as_second() + 100).unwrap();
         let secret = token(&store, "short", &[], Some(end)).await;
-        let book = TokenBook::open(store).await.unwrap();
+        let cache = TokenCache::open(store).await.unwrap();
         let before = Timestamp::from_millisecond(end.as_millisecond() - 1).unwrap();
-        assert!(book.find(&secret, before).is_some());
-        assert!(book.find(&secret, end).is_none());
-        assert!(!book.has_expired(&secret, before) && book.has_expired(&secret, end));
+        assert!(cache.find(&secret, before).is_some());
+        assert!(cache.find(&secret, end).is_none());
+        assert!(!cache.has_expired(&secret, before) && cache.has_expired(&secret, end));
     }
 
     #[tokio::test]
@@ -296,11 +303,11 @@ mod tests {
         let past = Timestamp::from_second(Timestamp::now().as_second() - 1).unwrap();
         let (over, gone) = (token(&store, "over", &[], Some(past)).await, token(&store, "gone", &[], Some(past)).await);
         store.tokens().revoke("gone", Timestamp::now()).await.unwrap().unwrap();
-        let book = TokenBook::open(store).await.unwrap();
-        assert!(matches!(book.check(Some(&over)), Checked::Expired));
-        assert!(matches!(book.check(Some(&gone)), Checked::Unknown), "what was revoked is nobody's");
-        assert!(matches!(book.check(Some("sb_other")), Checked::Unknown));
-        assert!(matches!(book.check(None), Checked::Unknown));
+        let cache = TokenCache::open(store).await.unwrap();
+        assert!(matches!(cache.check(Some(&over)), Checked::Expired));
+        assert!(matches!(cache.check(Some(&gone)), Checked::Unknown), "what was revoked is nobody's");
+        assert!(matches!(cache.check(Some("sb_other")), Checked::Unknown));
+        assert!(matches!(cache.check(None), Checked::Unknown));
     }
 
     #[tokio::test]
@@ -310,14 +317,14 @@ mod tests {
         let now = Timestamp::now();
         let hour = |hours: i64| Timestamp::from_second(now.as_second() + hours * 3_600).unwrap();
         let secret = token(&store, "short", &[], Some(hour(2))).await;
-        let book = TokenBook::open(store.clone()).await.unwrap();
-        assert!(book.find(&secret, book.time(now)).is_some());
-        assert!(book.find(&secret, book.time(hour(24))).is_none());
-        assert!(book.find(&secret, book.time(now)).is_none(), "the clock went back");
+        let cache = TokenCache::open(store.clone()).await.unwrap();
+        assert!(cache.find(&secret, cache.time(now)).is_some());
+        assert!(cache.find(&secret, cache.time(hour(24))).is_none());
+        assert!(cache.find(&secret, cache.time(now)).is_none(), "the clock went back");
         // A kernel wrote down what it saw; the next start knows it.
         store.latest_time(hour(24)).await.unwrap();
-        let book = TokenBook::open(store).await.unwrap();
-        assert!(book.find(&secret, book.time(now)).is_none(), "after a restart");
+        let cache = TokenCache::open(store).await.unwrap();
+        assert!(cache.find(&secret, cache.time(now)).is_none(), "after a restart");
     }
 
     #[tokio::test]
@@ -325,13 +332,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let store = store(folder.path()).await;
         let secret = token(&store, "good", &[], None).await;
-        let book = TokenBook::open(store).await.unwrap();
-        assert!(matches!(book.check(Some(&secret)), Checked::Known(_)));
+        let cache = TokenCache::open(store).await.unwrap();
+        assert!(matches!(cache.check(Some(&secret)), Checked::Known(_)));
         tokio::time::pause();
-        tokio::time::advance(BLIND + Duration::from_secs(1)).await;
-        assert!(matches!(book.check(Some(&secret)), Checked::Unavailable));
-        assert!(matches!(book.check(Some("sb_other")), Checked::Unavailable));
-        assert!(matches!(book.check(None), Checked::Unknown));
+        tokio::time::advance(MAX_STALENESS + Duration::from_secs(1)).await;
+        assert!(matches!(cache.check(Some(&secret)), Checked::Unavailable));
+        assert!(matches!(cache.check(Some("sb_other")), Checked::Unavailable));
+        assert!(matches!(cache.check(None), Checked::Unknown));
     }
 
     #[tokio::test]
@@ -339,19 +346,19 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let ours = store(folder.path()).await;
         let (bad, good) = (token(&ours, "bad", &[], None).await, token(&ours, "good", &[], None).await);
-        let book = TokenBook::open(ours).await.unwrap();
+        let cache = TokenCache::open(ours).await.unwrap();
         let stop = CancellationToken::new();
-        book.follow(stop.clone());
-        let (held, kept) = (book.find(&bad, Timestamp::now()).unwrap(), book.find(&good, Timestamp::now()).unwrap());
+        cache.follow(stop.clone());
+        let (held, kept) = (cache.find(&bad, Timestamp::now()).unwrap(), cache.find(&good, Timestamp::now()).unwrap());
         let theirs = store(folder.path()).await;
         theirs.tokens().revoke("bad", Timestamp::now()).await.unwrap().unwrap();
         // Waits for what the other process did to be noticed here; fails by the limit if it is not.
         tokio::time::timeout(Duration::from_secs(5), held.ended.cancelled()).await.unwrap();
-        assert!(book.find(&bad, Timestamp::now()).is_none());
-        assert!(book.find(&good, Timestamp::now()).is_some() && !kept.ended.is_cancelled());
+        assert!(cache.find(&bad, Timestamp::now()).is_none());
+        assert!(cache.find(&good, Timestamp::now()).is_some() && !kept.ended.is_cancelled());
         let fresh = token(&theirs, "fresh", &[], None).await;
-        book.look().await.unwrap();
-        assert!(book.find(&fresh, Timestamp::now()).is_some());
+        cache.refresh().await.unwrap();
+        assert!(cache.find(&fresh, Timestamp::now()).is_some());
         stop.cancel();
     }
 
@@ -361,19 +368,19 @@ mod tests {
         let store = store(folder.path()).await;
         let secret = token(&store, "used", &[], None).await;
         token(&store, "unused", &[], None).await;
-        let book = TokenBook::open(store.clone()).await.unwrap();
-        book.find(&secret, Timestamp::now()).unwrap();
+        let cache = TokenCache::open(store.clone()).await.unwrap();
+        cache.find(&secret, Timestamp::now()).unwrap();
         // At the next look, though uses are written down but once in a minute.
-        book.write_uses(Uses::First).await;
+        cache.write_uses(Uses::First).await;
         let listed = store.tokens().list().await.unwrap();
         let used: Vec<bool> = listed.iter().map(|token| token.last_used_at.is_some()).collect();
         assert_eq!((listed[0].name.as_str(), used.as_slice()), ("used", &[true, false][..]));
         let before = listed[0].last_used_at;
         let later = Timestamp::now() + jiff::SignedDuration::from_secs(1);
-        book.find(&secret, later).unwrap();
-        book.write_uses(Uses::First).await;
+        cache.find(&secret, later).unwrap();
+        cache.write_uses(Uses::First).await;
         assert_eq!(store.tokens().list().await.unwrap()[0].last_used_at, before, "not at every look");
-        book.write_uses(Uses::All).await;
+        cache.write_uses(Uses::All).await;
         assert_ne!(store.tokens().list().await.unwrap()[0].last_used_at, before);
     }
 }

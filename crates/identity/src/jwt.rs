@@ -10,9 +10,9 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 /// Bytes of one token at most.
-const LARGEST: usize = 16 << 10;
+const MAX_TOKEN_BYTES: usize = 16 << 10;
 /// Keys of one issuer at most.
-const MOST_KEYS: usize = 100;
+const MAX_KEYS: usize = 100;
 
 /// Why a token is not believed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -94,7 +94,7 @@ impl Algorithm {
 impl<'a> Presented<'a> {
     /// Takes a token apart, if it is signed with an algorithm that is allowed.
     pub(crate) fn parse(token: &'a str, allowed: &[Algorithm]) -> Result<Self, Unbelievable> {
-        if token.len() > LARGEST {
+        if token.len() > MAX_TOKEN_BYTES {
             return Err(Unbelievable::Shape);
         }
         let (signed, signature) = token.rsplit_once('.').ok_or(Unbelievable::Shape)?;
@@ -172,7 +172,7 @@ impl KeySet {
     /// Reads a JSON Web Key Set.
     pub(crate) fn read(document: &Value) -> Self {
         let keys = document.get("keys").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-        let known = keys.iter().take(MOST_KEYS).filter_map(|key| Jwk::deserialize(key).ok()).filter_map(Key::read);
+        let known = keys.iter().take(MAX_KEYS).filter_map(|key| Jwk::deserialize(key).ok()).filter_map(Key::read);
         Self(known.collect())
     }
 

@@ -14,15 +14,17 @@ use url::Url;
 const PATH: &str = "/.well-known/oauth-protected-resource";
 
 /// Serves the metadata, and everything else by another service.
-pub(crate) struct Metadata {
+pub struct ResourceMetadata {
     document: String,
     /// The path with that of the endpoint behind it, as RFC 9728 wants it.
     specific: String,
     other: Arc<dyn Service>,
 }
 
-impl Metadata {
-    pub(crate) fn new(auth: &Auth, resource: &str, other: Arc<dyn Service>) -> Self {
+impl ResourceMetadata {
+    /// For the resource at this address.
+    #[must_use]
+    pub fn new(auth: &Auth, resource: &str, other: Arc<dyn Service>) -> Self {
         let document = json!({
             "resource": resource,
             "authorization_servers": [auth.issuer],
@@ -55,7 +57,7 @@ impl Metadata {
     }
 }
 
-impl Service for Metadata {
+impl Service for ResourceMetadata {
     fn call(&self, request: Request<Incoming>, principal: Principal) -> Answering<'_> {
         if self.is_own(request.uri().path()) {
             return Box::pin(std::future::ready(self.answer(request.method())));
@@ -73,7 +75,8 @@ impl Service for Metadata {
 }
 
 /// What is said to those who are not let in.
-pub(crate) fn challenges(auth: &Auth, resource: &str) -> Challenges {
+#[must_use]
+pub fn challenges(auth: &Auth, resource: &str) -> Challenges {
     let place = Url::parse(resource).ok().map(|url| {
         let path = url.path().trim_end_matches('/');
         format!("{}{PATH}{path}", url.origin().ascii_serialization())
@@ -92,5 +95,11 @@ pub(crate) fn challenges(auth: &Auth, resource: &str) -> Challenges {
         missing: header(None),
         invalid: header(Some("invalid_token")),
         insufficient: header(Some("insufficient_scope")),
+    }
+}
+
+impl std::fmt::Debug for ResourceMetadata {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ResourceMetadata").field("document", &self.document).finish_non_exhaustive()
     }
 }

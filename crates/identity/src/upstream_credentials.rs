@@ -13,26 +13,27 @@ use switchboard_peer::client::{Authorizer, Credentials, Wanted};
 use switchboard_peer::oauth::{
     Browser, Grant, Memory, OAuth, OAuthError, OAuthOptions, RegisteredClient, Scopes, Secret,
 };
+use switchboard_protocol::fault::error_chain;
 use switchboard_store::{Store, StoreError};
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use super::seal::Seal;
-use super::vault::{EVERYBODY, Stored, StoredVault, is_tokens};
-use crate::failure::{Failure, chain};
+use super::vault::{EVERYBODY, StoredAuthorizer, StoredVault, is_tokens};
+use crate::IdentityError;
 
 /// The name that people are shown when they are asked to agree.
-pub(crate) const CLIENT_NAME: &str = "Switchboard";
+pub const CLIENT_NAME: &str = "Switchboard";
 
 /// Knows the stored credentials of a data folder.
 #[derive(Debug)]
-pub(crate) struct Keeper {
+pub struct UpstreamCredentials {
     data_dir: PathBuf,
     store: Store,
     seal: OnceCell<Arc<Seal>>,
     /// One for each server, address and principal: connections that share tokens must not renew them each on its own.
-    known: Mutex<HashMap<Key, Arc<Stored>>>,
+    known: Mutex<HashMap<Key, Arc<StoredAuthorizer>>>,
     /// Who has tokens, by server.
     owners: RwLock<HashMap<String, HashSet<String>>>,
     /// Servers that tokens are got for in our own name, by server.
@@ -50,13 +51,14 @@ struct Machine {
 type Key = (String, String, String);
 
 /// How often the store is asked for changes.
-const LOOK: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// Credentials that are remembered while no connection uses them.
-const MOST_KNOWN: usize = 1_024;
+const MAX_REMEMBERED: usize = 1_024;
 
-impl Keeper {
+impl UpstreamCredentials {
     /// With an open store.
-    pub(crate) fn new(store: Store, data_dir: PathBuf) -> Self {
+    #[must_use]
+    pub fn new(store: Store, data_dir: PathBuf) -> Self {
         Self {
             data_dir,
             store,
@@ -67,35 +69,38 @@ impl Keeper {
         }
     }
 
-    /// As [`Keeper::new`], for a kernel: follows the store until `stop` is cancelled.
-    pub(crate) async fn start(store: Store, loaded: &Loaded, stop: CancellationToken) -> Result<Arc<Self>, Failure> {
-        let keeper = Arc::new(Self::new(store, loaded.data_dir.clone()));
-        keeper.configure(&loaded.config);
-        keeper.follow(stop).await?;
-        Ok(keeper)
+    /// As [`UpstreamCredentials::new`], for a kernel: follows the store until `stop` is cancelled.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub async fn start(store: Store, loaded: &Loaded, stop: CancellationToken) -> Result<Arc<Self>, IdentityError> {
+        let credentials = Arc::new(Self::new(store, loaded.data_dir.clone()));
+        credentials.configure(&loaded.config);
+        credentials.follow(stop).await?;
+        Ok(credentials)
     }
 
     /// Learns who has credentials, now and whenever that changes, until `stop` is cancelled. Without it, connections
     /// that are shared are made with everybody's credentials alone.
-    async fn follow(self: &Arc<Self>, stop: CancellationToken) -> Result<(), Failure> {
+    async fn follow(self: &Arc<Self>, stop: CancellationToken) -> Result<(), IdentityError> {
         let store = self.store.clone();
         let mut known = self.learn(&store).await?;
-        let keeper = self.clone();
+        let credentials = self.clone();
         tokio::spawn(async move {
             loop {
                 tokio::select! {
                     () = stop.cancelled() => break,
-                    () = tokio::time::sleep(LOOK) => {}
+                    () = tokio::time::sleep(POLL_INTERVAL) => {}
                 }
                 let changed = store.credentials().revision().await.map(|revision| revision != known);
                 let learned = match changed {
                     Ok(false) => continue,
-                    Ok(true) => keeper.learn(&store).await,
+                    Ok(true) => credentials.learn(&store).await,
                     Err(error) => Err(error),
                 };
                 match learned {
                     Ok(revision) => known = revision,
-                    Err(error) => tracing::warn!(error = chain(&error), "stored credentials cannot be asked for"),
+                    Err(error) => tracing::warn!(error = error_chain(&error), "stored credentials cannot be asked for"),
                 }
             }
         });
@@ -116,7 +121,7 @@ impl Keeper {
     }
 
     /// Takes over for which servers tokens are got in our own name. Where nothing changed, the tokens stay.
-    pub(crate) fn configure(&self, config: &Config) {
+    pub fn configure(&self, config: &Config) {
         let mut machines = self.machines.write();
         let mut next = HashMap::new();
         for server in &config.servers {
@@ -128,7 +133,7 @@ impl Keeper {
                 None => match machine(&http.url, client) {
                     Ok(machine) => machine,
                     Err(error) => {
-                        tracing::error!(server = server.id(), error = chain(&error), "its tokens cannot be got");
+                        tracing::error!(server = server.id(), error = error_chain(&error), "its tokens cannot be got");
                         continue;
                     }
                 },
@@ -145,12 +150,15 @@ impl Keeper {
     }
 
     /// The credentials of one principal for one server.
-    pub(crate) async fn vault(&self, server: &str, principal: &str) -> Result<StoredVault, Failure> {
+    ///
+    /// # Errors
+    /// The store or the key of the data folder cannot be read.
+    pub async fn vault(&self, server: &str, principal: &str) -> Result<StoredVault, IdentityError> {
         let seal = self.seal.get_or_try_init(async || Seal::open(&self.data_dir).map(Arc::new)).await?;
         Ok(StoredVault::open(self.store.clone(), seal.clone(), server, principal).await?)
     }
 
-    async fn find(&self, wanted: Wanted<'_>) -> Result<Option<Arc<dyn Authorizer>>, Failure> {
+    async fn find(&self, wanted: Wanted<'_>) -> Result<Option<Arc<dyn Authorizer>>, IdentityError> {
         for principal in wanted.principal.into_iter().chain([EVERYBODY]) {
             // Those of a person go before ours, and ours before those that somebody left for everybody.
             if principal == EVERYBODY
@@ -175,17 +183,17 @@ impl Keeper {
             if !vault.has_tokens() {
                 continue;
             }
-            let nobody = Nobody { server: wanted.server.to_owned(), redirect_uri: vault.redirect_uri() };
+            let browser = NoBrowser { server: wanted.server.to_owned(), redirect_uri: vault.redirect_uri() };
             let options = OAuthOptions { registered: vault.registered(), ..OAuthOptions::new(CLIENT_NAME) };
-            let grant = Grant::Person(Arc::new(nobody));
+            let grant = Grant::Person(Arc::new(browser));
             let oauth = OAuth::new(wanted.url, grant, options, Arc::new(vault.clone()));
-            let oauth = oauth.map_err(|error| Failure::failed(chain(&error)))?;
+            let oauth = oauth?;
             let mut known = self.known.lock();
-            if known.len() >= MOST_KNOWN {
+            if known.len() >= MAX_REMEMBERED {
                 known.retain(|_, stored| Arc::strong_count(stored) > 1);
             }
             // Another connection may have come first.
-            return Ok(Some(known.entry(key).or_insert_with(|| Arc::new(Stored { oauth, vault })).clone()));
+            return Ok(Some(known.entry(key).or_insert_with(|| Arc::new(StoredAuthorizer { oauth, vault })).clone()));
         }
         Ok(None)
     }
@@ -204,16 +212,16 @@ fn machine(url: &str, client: &OAuthClient) -> Result<Machine, OAuthError> {
     Ok(Machine { url: url.to_owned(), client: client.clone(), oauth: Arc::new(oauth) })
 }
 
-impl Credentials for Keeper {
+impl Credentials for UpstreamCredentials {
     fn has_own(&self, server: &str, principal: &str) -> bool {
         self.owners.read().get(server).is_some_and(|owners| owners.contains(principal))
     }
 
     fn authorizer<'a>(&'a self, wanted: Wanted<'a>) -> BoxFuture<'a, Option<Arc<dyn Authorizer>>> {
         Box::pin(async move {
-            self.find(wanted).await.unwrap_or_else(|failure| {
-                let why = failure.message().unwrap_or_default();
-                tracing::warn!(server = wanted.server, why, "stored credentials cannot be used");
+            self.find(wanted).await.unwrap_or_else(|error| {
+                let error = error_chain(&error);
+                tracing::warn!(server = wanted.server, error, "stored credentials cannot be used");
                 None
             })
         })
@@ -221,12 +229,12 @@ impl Credentials for Keeper {
 }
 
 /// Where no person can be asked.
-struct Nobody {
+struct NoBrowser {
     server: String,
     redirect_uri: Option<String>,
 }
 
-impl Browser for Nobody {
+impl Browser for NoBrowser {
     fn redirect_uri(&self) -> String {
         // The one that was registered, so that the registration counts for refreshing.
         self.redirect_uri.clone().unwrap_or_default()
