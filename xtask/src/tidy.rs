@@ -3,6 +3,8 @@
 //! The table of allowed edges is the executable form of the drawing in ARCHITECTURE.md. A new
 //! crate gets its line here before it gets its first dependency.
 
+mod ratchet;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,6 +16,7 @@ use serde_json::Value;
 use crate::layout::Layout;
 use crate::process;
 use crate::tally::say;
+use ratchet::Ratchet;
 
 const WARN_LINES: usize = 700;
 const REFUSE_LINES: usize = 1000;
@@ -133,11 +136,19 @@ pub(crate) fn run(layout: &Layout) -> Result<()> {
     let mut findings = Findings::default();
     check_edges(&metadata(layout)?, &mut findings);
     let files = tracked(layout)?;
+    let mut ratchet = Ratchet::default();
     for path in &files {
+        if ratchet::is_stray(path) {
+            findings.refusals.push(format!("{}: has no place at the root", path.display()));
+        }
         // Deleted but not yet committed, or not text: nothing to read.
         let Ok(text) = fs::read_to_string(layout.root.join(path)) else { continue };
         check_file(path, &text, &mut findings);
+        ratchet.count(path, &text);
     }
+    let (refusals, warnings) = ratchet.judge();
+    findings.refusals.extend(refusals);
+    findings.warnings.extend(warnings);
     for warning in &findings.warnings {
         say(&format!("tidy: warning: {warning}"));
     }

@@ -18,6 +18,7 @@ use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_store::{AuditEvent, Details, Store, StoreError};
 use tokio::sync::Notify;
 
+use crate::counts::{EventCounters, EventCounts};
 use crate::events::{CALL, event, result, with};
 use crate::open_calls::OpenCalls;
 use crate::queue::{AuditQueue, Then, Waiting};
@@ -43,6 +44,7 @@ pub struct Auditor {
     queue: Arc<AuditQueue>,
     open_calls: Arc<OpenCalls>,
     sinks: AuditSinks,
+    counters: EventCounters,
     /// Somebody decided in this process.
     pub(crate) decided: Notify,
 }
@@ -64,8 +66,8 @@ impl Auditor {
         let open_calls = OpenCalls::new(store.as_ref());
         let queue = Arc::new(AuditQueue::default());
         let work = writer::write_always(store.clone(), queue.clone(), open_calls.clone());
-        let (sinks, decided) = (AuditSinks::default(), Notify::new());
-        (Self { store, queue, open_calls, sinks, decided }, work)
+        let (sinks, counters, decided) = (AuditSinks::default(), EventCounters::default(), Notify::new());
+        (Self { store, queue, open_calls, sinks, counters, decided }, work)
     }
 
     /// The calls that were begun and have not ended.
@@ -305,7 +307,14 @@ impl Auditor {
         self.sinks.are_listening() || tracing::enabled!(target: "audit", tracing::Level::DEBUG)
     }
 
+    /// How many events there were, and how many wait to be written.
+    #[must_use]
+    pub fn counts(&self) -> EventCounts {
+        self.counters.snapshot(self.queue.len())
+    }
+
     pub(crate) fn tell(&self, event: &AuditEvent) {
+        self.counters.note(event);
         self.sinks.emit(event);
         log(event);
     }

@@ -7,6 +7,7 @@
 //! is behind [`AuditSink`].
 
 mod auditor;
+mod counts;
 mod decisions;
 mod events;
 mod journal;
@@ -18,6 +19,7 @@ pub mod trace;
 mod writer;
 
 pub use auditor::Auditor;
+pub use counts::EventCounts;
 pub use events::{CALL, about, event, event_of, kernel, result, with};
 pub use open_calls::OpenCalls;
 pub use sink::AuditSink;

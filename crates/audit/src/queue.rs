@@ -65,6 +65,11 @@ pub(super) struct AuditQueue {
 }
 
 impl AuditQueue {
+    /// How many events wait.
+    pub(super) fn len(&self) -> usize {
+        self.waiting.lock().events.len()
+    }
+
     /// Adds an event; gives it back where too many wait.
     #[expect(clippy::result_large_err, reason = "the event itself comes back; a box for it would cost every call")]
     pub(super) fn try_add(&self, event: Waiting) -> Result<(), Waiting> {

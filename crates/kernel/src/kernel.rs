@@ -17,6 +17,7 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use parking_lot::Mutex;
+use switchboard_audit::EventCounts;
 use switchboard_peer::{Caller, Context, Reply, Session};
 use switchboard_protocol::Revision;
 use switchboard_wire::Limits;
@@ -340,6 +341,18 @@ impl Kernel {
     #[must_use]
     pub fn keeps_records(&self) -> bool {
         self.0.gate.granted.store_is_usable() && self.0.gate.audit.is_keeping()
+    }
+
+    /// How many events were put on record, by how they ended, and refusals by the step of the gate.
+    #[must_use]
+    pub fn event_counts(&self) -> EventCounts {
+        self.0.gate.audit.counts()
+    }
+
+    /// How many calls wait for a person now.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.0.waiting_calls.len()
     }
 
     /// How many calls stream their results now, and how many bytes of pieces are kept.

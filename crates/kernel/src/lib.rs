@@ -57,6 +57,7 @@ pub use spec::{
     GateOptions, KernelOptions, PinPolicy, PressurePolicy, PromptPolicy, Restart, ServerPolicy, ServerSpec, Sharing,
     Upkeep,
 };
+pub use switchboard_audit::EventCounts;
 pub use switchboard_flow::breaker::BreakerPolicy;
 pub use switchboard_flow::lifecycle::State;
 pub use switchboard_flow::meter::{Allowance, Quota, Rate};

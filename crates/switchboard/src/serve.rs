@@ -1,6 +1,7 @@
 //! `switchboard serve`: the kernel behind one HTTP address, until a signal ends it.
 
 mod counted;
+mod metrics;
 mod probes;
 pub(crate) mod reload;
 mod retention;

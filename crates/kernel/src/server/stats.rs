@@ -17,19 +17,23 @@ const SLOTS: usize = STEPS * OCTAVES;
 
 /// How long calls took: counted by size, about a fifth from one to the next.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Latency(Vec<u64>);
+pub struct Latency {
+    counts: Vec<u64>,
+    /// All of them together.
+    total: Duration,
+}
 
 impl Latency {
     /// The time that this share of the calls did not exceed, by about a fifth; nothing where there were no calls.
     #[must_use]
     pub fn quantile(&self, share: f64) -> Option<Duration> {
-        let total: u64 = self.0.iter().sum();
+        let total: u64 = self.count();
         if total == 0 {
             return None;
         }
         let wanted = ((total as f64 * share).ceil() as u64).clamp(1, total);
         let mut seen = 0;
-        let slot = self.0.iter().position(|count| {
+        let slot = self.counts.iter().position(|count| {
             seen += count;
             seen >= wanted
         });
@@ -39,20 +43,49 @@ impl Latency {
     /// The counts, smallest times first, to be compared with later ones.
     #[must_use]
     pub fn counts(&self) -> &[u64] {
-        &self.0
+        &self.counts
+    }
+
+    /// How many calls were counted.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.counts.iter().sum()
+    }
+
+    /// How long all of them took together; nothing of what was told as counts alone.
+    #[must_use]
+    pub const fn total(&self) -> Duration {
+        self.total
+    }
+
+    /// The counts as a histogram whose bounds double: the upper bound in seconds, and the calls between it and the bound
+    /// before. `bounds` are powers of two of a microsecond; what is longer than the last stands under infinity.
+    #[must_use]
+    pub fn buckets(&self, bounds: std::ops::RangeInclusive<u32>) -> Vec<(f64, u64)> {
+        let mut buckets: Vec<(f64, u64)> =
+            bounds.clone().map(|power| (Duration::from_micros(1 << power.min(62)).as_secs_f64(), 0)).collect();
+        buckets.push((f64::INFINITY, 0));
+        let first = usize::try_from(*bounds.start()).unwrap_or(usize::MAX);
+        let last = buckets.len() - 1;
+        for (slot, count) in self.counts.iter().enumerate() {
+            // A slot of the octave n ends at most where the power n + 1 does.
+            let bucket = (slot / STEPS + 1).saturating_sub(first).min(last);
+            buckets[bucket].1 += count;
+        }
+        buckets
     }
 
     /// What was counted since an earlier look.
     #[must_use]
     pub fn since(&self, earlier: &[u64]) -> Self {
         let before = earlier.iter().copied().chain(std::iter::repeat(0));
-        Self(self.0.iter().zip(before).map(|(now, before)| now.saturating_sub(before)).collect())
+        Self::from(self.counts.iter().zip(before).map(|(now, before)| now.saturating_sub(before)).collect::<Vec<_>>())
     }
 }
 
 impl From<Vec<u64>> for Latency {
     fn from(counts: Vec<u64>) -> Self {
-        Self(counts.into_iter().take(SLOTS).collect())
+        Self { counts: counts.into_iter().take(SLOTS).collect(), total: Duration::ZERO }
     }
 }
 
@@ -78,6 +111,7 @@ pub(crate) struct Stats {
     lost: AtomicU64,
     dropped: AtomicU64,
     slots: [AtomicU64; SLOTS],
+    total_micros: AtomicU64,
     last_error: Mutex<Option<String>>,
 }
 
@@ -89,6 +123,7 @@ impl Default for Stats {
             lost: AtomicU64::default(),
             dropped: AtomicU64::default(),
             slots: [const { AtomicU64::new(0) }; SLOTS],
+            total_micros: AtomicU64::default(),
             last_error: Mutex::default(),
         }
     }
@@ -99,6 +134,7 @@ impl Stats {
     pub(crate) fn note(&self, took: Duration, failed: Option<&Fault>) {
         self.calls.fetch_add(1, Ordering::Relaxed);
         self.slots[slot_of(took)].fetch_add(1, Ordering::Relaxed);
+        self.total_micros.fetch_add(u64::try_from(took.as_micros()).unwrap_or(u64::MAX), Ordering::Relaxed);
         if let Some(fault) = failed
             && !matches!(fault.kind(), FaultKind::Cancelled | FaultKind::AccessDenied | FaultKind::AuthExpired)
         {
@@ -128,7 +164,10 @@ impl Stats {
             calls: self.calls.load(Ordering::Relaxed),
             failures: self.failures.load(Ordering::Relaxed),
             dropped_notifications: self.dropped.load(Ordering::Relaxed),
-            latency: Latency(self.slots.iter().map(|slot| slot.load(Ordering::Relaxed)).collect()),
+            latency: Latency {
+                counts: self.slots.iter().map(|slot| slot.load(Ordering::Relaxed)).collect(),
+                total: Duration::from_micros(self.total_micros.load(Ordering::Relaxed)),
+            },
             last_error: self.last_error.lock().clone(),
         }
     }
@@ -168,6 +207,21 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn buckets_hold_what_is_not_longer_than_their_bound() {
+        let stats = Stats::default();
+        for micros in [1, 100, 127, 129, 1_000, 5_000_000, 1 << 40] {
+            stats.note(Duration::from_micros(micros), None);
+        }
+        let latency = stats.snapshot().latency;
+        let buckets = latency.buckets(7..=10);
+        let counts: Vec<u64> = buckets.iter().map(|(_, count)| *count).collect();
+        assert_eq!(counts, [3, 1, 0, 1, 2], "{buckets:?}");
+        assert_eq!((buckets[0].0, buckets[3].0), (0.000_128, 0.001_024));
+        assert_eq!(latency.count(), 7);
+        assert_eq!(latency.total(), Duration::from_micros(1 + 100 + 127 + 129 + 1_000 + 5_000_000 + (1 << 40)));
     }
 
     #[test]

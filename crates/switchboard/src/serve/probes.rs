@@ -3,7 +3,6 @@
 //! Numbers of the whole process are for the owner and for who may decide for others. Everybody else is told of the servers
 //! that they may use, and does not learn that there are more.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -11,11 +10,13 @@ use std::time::Instant;
 use http::header::{ALLOW, CONTENT_TYPE};
 use http::{HeaderValue, Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
+use prometheus_client::metrics::MetricType;
 use serde_json::json;
-use switchboard_kernel::{Kernel, OWNER, Phase, ServerStatus};
+use switchboard_kernel::{Kernel, OWNER, Phase};
 use switchboard_transport::http_server::{Answering, Body, Principal, Service};
 
 use super::counted::Counts;
+use super::metrics::{self, ProcessNumber, ProcessNumbers};
 use super::reload::Reloads;
 
 /// Answers the probes.
@@ -46,7 +47,12 @@ impl Probes {
             "/healthz" => text(StatusCode::OK, "ok\n".to_owned()),
             "/readyz" => self.readiness(principal).await,
             _ => match self.metrics(principal).await {
-                Some(metrics) => text(StatusCode::OK, metrics),
+                Some(metrics) => {
+                    let mut response = text(StatusCode::OK, metrics);
+                    let format = HeaderValue::from_static(metrics::CONTENT_TYPE);
+                    response.headers_mut().insert(CONTENT_TYPE, format);
+                    response
+                }
                 None => text(StatusCode::SERVICE_UNAVAILABLE, "it cannot be known now what you may see\n".to_owned()),
             },
         }
@@ -82,10 +88,10 @@ impl Probes {
 
     /// What a principal may see; `None` where that cannot be known now.
     async fn metrics(&self, principal: &Principal) -> Option<String> {
-        let mut out = String::new();
         let mut servers = self.kernel.status();
+        let mut process = None;
         if sees_everything(principal) {
-            self.of_process(&mut out);
+            process = Some(ProcessNumbers { plain: self.of_process(), events: self.kernel.event_counts() });
         } else {
             let known = self.kernel.known_to(principal).await.ok()?;
             servers.retain(|server| known.contains_key(&server.id));
@@ -94,95 +100,30 @@ impl Probes {
                 server.counts[0] = known.get(&server.id).copied().unwrap_or_default();
             }
         }
-        of_servers(&servers, &mut out);
-        Some(out)
+        Some(metrics::exposition(process, servers))
     }
 
-    fn of_process(&self, out: &mut String) {
+    fn of_process(&self) -> Vec<ProcessNumber> {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let opened = read(&self.counts.opened);
         let (streams, kept) = self.kernel.streaming();
         let number = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
-        let plain: [(&str, &str, &str, u64); 9] = [
-            ("switchboard_streams", "gauge", "Calls whose results come in pieces.", number(streams)),
-            ("switchboard_stream_bytes", "gauge", "Bytes of pieces that are kept.", number(kept)),
-            ("switchboard_uptime_seconds", "gauge", "Seconds since the start.", self.began.elapsed().as_secs()),
-            ("switchboard_requests_total", "counter", "Requests of clients.", read(&self.counts.requests)),
-            (
-                "switchboard_notifications_total",
-                "counter",
-                "Notifications of clients.",
-                read(&self.counts.notifications),
-            ),
-            ("switchboard_sessions_opened_total", "counter", "Sessions that began.", opened),
-            (
-                "switchboard_sessions",
-                "gauge",
-                "Sessions that are open.",
-                opened.saturating_sub(read(&self.counts.closed)),
-            ),
-            (
-                "switchboard_reloads_total",
-                "counter",
-                "Configurations taken over while running.",
-                read(&self.reloads.taken),
-            ),
-            (
-                "switchboard_reloads_refused_total",
-                "counter",
-                "Configurations that were not.",
-                read(&self.reloads.refused),
-            ),
-        ];
-        for (name, kind, help, value) in plain {
-            let _ = write!(out, "# HELP {name} {help}\n# TYPE {name} {kind}\n{name} {value}\n");
-        }
+        let counter = |name, help, value| ProcessNumber { name, help, kind: MetricType::Counter, value };
+        let gauge = |name, help, value| ProcessNumber { name, help, kind: MetricType::Gauge, value };
+        vec![
+            gauge("streams", "Calls whose results come in pieces", number(streams)),
+            gauge("stream_bytes", "Bytes of pieces that are kept", number(kept)),
+            gauge("waiting_calls", "Calls that wait for a person", number(self.kernel.waiting())),
+            gauge("records_kept", "Whether calls can be put on record", u64::from(self.kernel.keeps_records())),
+            gauge("uptime_seconds", "Seconds since the start", self.began.elapsed().as_secs()),
+            counter("requests", "Requests of clients", read(&self.counts.requests)),
+            counter("notifications", "Notifications of clients", read(&self.counts.notifications)),
+            counter("sessions_opened", "Sessions that began", opened),
+            gauge("sessions", "Sessions that are open", opened.saturating_sub(read(&self.counts.closed))),
+            counter("reloads", "Configurations taken over while running", read(&self.reloads.taken)),
+            counter("reloads_refused", "Configurations that were not", read(&self.reloads.refused)),
+        ]
     }
-}
-
-fn of_servers(servers: &[ServerStatus], out: &mut String) {
-    let _ = writeln!(
-        out,
-        "# HELP switchboard_server_up Whether a server is connected.\n# TYPE switchboard_server_up gauge"
-    );
-    for server in servers {
-        let up = u8::from(server.phase == Phase::Ready);
-        let _ =
-            writeln!(out, "switchboard_server_up{{server=\"{}\",state=\"{}\"}} {up}", server.id, server.phase.word());
-    }
-    let _ = writeln!(out, "# HELP switchboard_server_tools Tools of a server.\n# TYPE switchboard_server_tools gauge");
-    for server in servers {
-        let _ = writeln!(out, "switchboard_server_tools{{server=\"{}\"}} {}", server.id, server.counts[0]);
-    }
-    let each: [(&str, &str, &str, Measure); 8] = [
-        ("restarts_total", "counter", "Starts of a server after its first.", |server| server.restarts),
-        ("requests_total", "counter", "Requests sent to a server.", |server| server.activity.calls),
-        ("failures_total", "counter", "Requests that a server did not answer.", |server| server.activity.failures),
-        ("running", "gauge", "Requests that run at a server.", |server| server.pending as u64),
-        ("breaker_open", "gauge", "Whether calls to a server are stopped for a while.", |server| {
-            u64::from(server.breaker != "closed")
-        }),
-        ("dropped_notifications_total", "counter", "Notifications of a server that were too many.", |server| {
-            server.activity.dropped_notifications
-        }),
-        ("latency_p50_microseconds", "gauge", "Median time of a server's answers.", |server| micros(server, 0.5)),
-        ("latency_p99_microseconds", "gauge", "99th percentile of it.", |server| micros(server, 0.99)),
-    ];
-    for (name, kind, help, value) in each {
-        let name = format!("switchboard_server_{name}");
-        let _ = writeln!(out, "# HELP {name} {help}\n# TYPE {name} {kind}");
-        for server in servers {
-            let _ = writeln!(out, "{name}{{server=\"{}\"}} {}", server.id, value(server));
-        }
-    }
-}
-
-/// One number about a server.
-type Measure = fn(&ServerStatus) -> u64;
-
-fn micros(server: &ServerStatus, share: f64) -> u64 {
-    let time = server.activity.latency.quantile(share).unwrap_or_default();
-    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
 
 impl Service for Probes {

@@ -177,6 +177,9 @@ fn probes_and_metrics() {
     assert_eq!(status, 200);
     assert!(metrics.contains("switchboard_server_up{server=\"one\",state=\"ready\"} 1"), "{metrics}");
     assert!(metrics.contains("switchboard_server_tools{server=\"one\"} 7"), "{metrics}");
+    assert!(metrics.contains("switchboard_server_request_duration_seconds_count{server=\"one\"} "), "{metrics}");
+    assert!(metrics.contains("switchboard_server_restarts_total{server=\"one\"} 0"), "{metrics}");
+    assert!(metrics.contains("switchboard_records_kept 1") && metrics.ends_with("# EOF\n"), "{metrics}");
     assert_eq!(served.http("POST", "/healthz", None, "").0, 405);
     assert_eq!(served.http("GET", "/elsewhere", Some(&token), "").0, 404);
 }
