@@ -231,7 +231,7 @@ impl Kernel {
     }
 
     fn take_servers(&self) {
-        let _building = self.0.building.lock();
+        let building = self.0.building.lock();
         if self.0.closing.is_cancelled() {
             return;
         }
@@ -259,7 +259,9 @@ impl Kernel {
         for server in old.servers.iter().filter(|server| !servers.iter().any(|new| Arc::ptr_eq(new, server))) {
             server.stop();
         }
-        self.publish(&old, servers, &[]);
+        let changed = self.publish(&old, servers, &[]);
+        drop(building);
+        self.tell_of_lists(&changed);
     }
 
     /// Puts the lists of all servers together again, and tells clients what changed.
@@ -269,13 +271,23 @@ impl Kernel {
 
     /// The same, and tells of `said` too: lists that a server said have changed, whether that can be seen or not.
     pub(crate) fn rebuild_and_tell(&self, said: &[ListKind]) {
-        let _building = self.0.building.lock();
+        let building = self.0.building.lock();
         let old = self.view();
         let servers = old.servers.clone();
-        self.publish(&old, servers, said);
+        let changed = self.publish(&old, servers, said);
+        drop(building);
+        self.tell_of_lists(&changed);
     }
 
-    fn publish(&self, old: &View, servers: Vec<Arc<Server>>, said: &[ListKind]) {
+    /// Tells of the lists that are published, without the lock: what a transport or a sink does with it is its own
+    /// business.
+    fn tell_of_lists(&self, changed: &[ListKind]) {
+        self.tell_of_tools(&self.view().directory);
+        self.tell_changed(changed);
+    }
+
+    /// Makes these the servers and their lists the lists; says which lists differ from those before.
+    fn publish(&self, old: &View, servers: Vec<Arc<Server>>, said: &[ListKind]) -> Vec<ListKind> {
         let sources: Vec<_> = servers
             .iter()
             .map(|server| Source {
@@ -293,7 +305,6 @@ impl Kernel {
             })
             .collect();
         let directory = Directory::build(&sources);
-        self.tell_of_tools(&directory);
         for server in &servers {
             server.note_needs_of_tools(&directory);
         }
@@ -302,7 +313,7 @@ impl Kernel {
         let generation = old.generation + 1;
         self.0.gate.server_sinks.set(servers.iter().filter_map(|server| server.hears_audit()).collect());
         self.0.view.store(Arc::new(View { servers, directory, generation }));
-        self.tell_changed(&changed);
+        changed
     }
 
     /// Ends the kernel: streams are closed, calls get a moment to end, servers are stopped. Waits at most `patience`.

@@ -9,12 +9,16 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use switchboard_flow::meter::{Allowance, Exceeded, Left, Meters};
+use switchboard_peer::Context;
 use switchboard_protocol::fault::{Fault, FaultKind};
+use switchboard_protocol::mgp::method;
+use switchboard_protocol::proposals::{self, manifest, push, streaming};
 use switchboard_wire::{Edit, Raw};
 
 use super::Attempt;
 use super::audit::{self, event, result};
 use crate::kernel::Kernel;
+use crate::names;
 use crate::server::Server;
 use crate::server::life::millis;
 
@@ -22,6 +26,35 @@ use crate::server::life::millis;
 const COUNTERS: usize = 65_536;
 /// After how long it is worth another try where too many calls run.
 const BUSY: Duration = Duration::from_secs(1);
+
+/// Methods and tools of the proposals that the kernel answers itself.
+const OF_PROPOSALS: [&str; 9] = [
+    proposals::CHECK_PERMISSIONS,
+    proposals::NEGOTIATE_SCOPES,
+    proposals::RECOMMEND_SERVERS,
+    manifest::GET_MANIFEST,
+    push::SUBSCRIBE,
+    push::UNSUBSCRIBE,
+    push::POLL,
+    streaming::RESUME,
+    streaming::RESUME_TOOL,
+];
+
+/// What ends, slows down or answers something that was counted when it began. Whoever has used up what it may do can still
+/// stop it.
+const UNCOUNTED: [&str; 5] = [
+    method::STREAM_CANCEL,
+    method::STREAM_PACE,
+    method::EVENTS_UNSUBSCRIBE,
+    method::CALLBACK_RESPOND,
+    push::UNSUBSCRIBE,
+];
+
+/// Whether a request by this name, a method or a tool, is answered by the kernel itself and counts.
+fn counts_as_own(name: &str) -> bool {
+    let is_own = name.starts_with("mgp/") || names::is_reserved(name) || OF_PROPOSALS.contains(&name);
+    is_own && !UNCOUNTED.iter().any(|free| *free == name || method::tool_of(free).as_deref() == Some(name))
+}
 
 /// What is counted.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -92,12 +125,30 @@ impl Kernel {
     pub(super) fn meter(&self, attempt: &Attempt<'_>) -> Result<Option<Box<Metered>>, Fault> {
         let principal = &attempt.context.session.principal;
         let tool = attempt.called().map(|(tool, _)| tool);
-        let outcome = self.count(principal, attempt.server, tool, attempt.subject.passage().runs);
+        let outcome = self.count(principal, Some((attempt.server, tool)), attempt.subject.passage().runs);
         if let Err(fault) = &outcome {
             let event = audit::with(attempt.event(event::TOOL_BLOCKED, result::BLOCKED), "step", "rate");
             self.gate().audit.note_now(&audit::with(event, "reason", fault.message()));
         }
         outcome
+    }
+
+    /// Counts a request that the kernel answers itself, by the name of its method or tool: against what its principal may
+    /// do. A name that is none of its own is counted where it is forwarded.
+    ///
+    /// # Errors
+    /// The bound is reached.
+    pub(crate) fn meter_own(&self, context: &Context, name: &str) -> Result<(), Fault> {
+        if !counts_as_own(name) {
+            return Ok(());
+        }
+        let outcome = self.count(&context.session.principal, None, false);
+        if let Err(fault) = &outcome {
+            let event = audit::event_of(event::TOOL_BLOCKED, audit::principal(&context.session), result::BLOCKED);
+            let event = audit::with(audit::with(event, "step", "rate"), "method", name);
+            self.gate().audit.note_now(&audit::with(event, "reason", fault.message()));
+        }
+        outcome.map(drop)
     }
 
     /// What a principal is held to, and what is left of it; nothing where the operator set no bound.
@@ -124,23 +175,22 @@ impl Kernel {
     fn count(
         &self,
         principal: &Arc<str>,
-        server: &Server,
-        tool: Option<&str>,
+        at: Option<(&Server, Option<&str>)>,
         holds: bool,
     ) -> Result<Option<Box<Metered>>, Fault> {
         let principals = &self.options().principal_rates;
-        let policy = server.policy_now();
-        let pressure = &policy.pressure;
-        if principals.is_unlimited() && pressure.rates.is_unlimited() && pressure.tools.is_empty() {
+        let policy = at.map(|(server, _)| server.policy_now());
+        let pressure = policy.as_ref().map(|policy| &policy.pressure);
+        let is_free = pressure.is_none_or(|pressure| pressure.rates.is_unlimited() && pressure.tools.is_empty());
+        if principals.is_unlimited() && is_free {
             return Ok(None);
         }
-        let of_tool = tool.and_then(|tool| Some((tool, *pressure.tools.get(tool)?)));
-        let wanted = [
-            (Counted::Principal(principal.clone()), principals.of(principal)),
-            (Counted::Server(server.id().clone()), pressure.rates),
-        ];
-        let of_tool = of_tool.map(|(tool, allowed)| (Counted::Tool(server.id().clone(), tool.into()), allowed));
-        let mut wanted: Vec<_> = wanted.into_iter().chain(of_tool).collect();
+        let mut wanted = vec![(Counted::Principal(principal.clone()), principals.of(principal))];
+        if let (Some((server, tool)), Some(pressure)) = (at, pressure) {
+            wanted.push((Counted::Server(server.id().clone()), pressure.rates));
+            let of_tool = tool.and_then(|tool| Some((tool, *pressure.tools.get(tool)?)));
+            wanted.extend(of_tool.map(|(tool, allowed)| (Counted::Tool(server.id().clone(), tool.into()), allowed)));
+        }
         wanted.retain(|(_, allowed)| !allowed.is_unlimited());
         if !holds {
             wanted.iter_mut().for_each(|(_, allowed)| allowed.concurrent = None);

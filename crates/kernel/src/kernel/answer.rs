@@ -138,13 +138,16 @@ impl Kernel {
                 self.task_request(context, request).await
             }
             method::TASKS_LIST => self.list_tasks(context, request).await,
-            _ => match self.flow_method(context, &request).await {
-                Some(answer) => answer,
-                None => match self.own_method(context, &request).await {
+            _ => {
+                self.meter_own(context, &request.method)?;
+                match self.flow_method(context, &request).await {
                     Some(answer) => answer,
-                    None => self.unknown_method(context, request).await,
-                },
-            },
+                    None => match self.own_method(context, &request).await {
+                        Some(answer) => answer,
+                        None => self.unknown_method(context, request).await,
+                    },
+                }
+            }
         }
     }
 

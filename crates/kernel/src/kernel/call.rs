@@ -229,6 +229,7 @@ impl Kernel {
         request: &Request,
         arguments: Option<Raw>,
     ) -> Result<Reply, Fault> {
+        self.meter_own(context, name)?;
         if names::is_reserved(name)
             && let Some(answer) = Box::pin(self.own_tool(context, name, arguments.clone())).await
         {

@@ -1,5 +1,6 @@
 //! Rates, quotas, breakers and repetitions: what is refused with which code, and what is tried again.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -90,6 +91,38 @@ async fn each_bound_has_its_code_and_a_time() {
         script.release.notify_one();
         waiting.await.unwrap().unwrap();
         ann.call("read", json!({})).await.unwrap();
+    }
+}
+
+/// The kernel's own methods and tools pass the same step as those of servers.
+#[tokio::test(start_paused = true)]
+async fn the_kernels_own_methods_and_tools_are_counted_for_their_principal() {
+    for era in ERAS {
+        let script = Script::new(Era::Legacy, vec![tool("read")]);
+        let principals = PrincipalRates { each: per_minute(2, 2), named: HashMap::new() };
+        let kernel = kernel(script.clone(), principals, |_| {});
+        let mut capabilities = speaks();
+        capabilities["mgp"] = json!({"version": "0.6.0", "extensions": ["error_handling", "lifecycle", "streaming"]});
+        kernel.settled(Duration::from_secs(5)).await;
+        let someone = |name: &str| {
+            let identity = Identity::new(name, Method::Token);
+            Client::new(&kernel, identity.into(), era, capabilities.clone())
+        };
+        let (ann, bob) = (someone("ann").await, someone("bob").await);
+        ann.request("mgp/health/ping", json!({})).await.unwrap();
+        ann.call("mgp_health_ping", json!({"server_id": "s"})).await.unwrap();
+        for refused in [
+            ann.request("mgp/health/ping", json!({})).await.unwrap_err(),
+            ann.call("mgp_health_ping", json!({"server_id": "s"})).await.unwrap_err(),
+            ann.call("read", json!({})).await.unwrap_err(),
+        ] {
+            let (code, _, scope) = advice(&refused);
+            assert_eq!((code, scope.as_str()), (3000, "principal"), "{refused:?}");
+        }
+        // What ends something is never too much.
+        let cancelled = ann.request("mgp/stream/cancel", json!({"request_id": 77})).await;
+        assert!(cancelled.as_ref().err().is_none_or(|error| error.code != 3000), "{cancelled:?}");
+        bob.request("mgp/health/ping", json!({})).await.unwrap();
     }
 }
 
