@@ -595,10 +595,10 @@ impl Directory {
         Some(self.plain.get(server)?.named.clone())
     }
 
-    /// Whether clients know a template by this name.
+    /// Whether a server lists a template that it calls so.
     #[must_use]
-    pub fn lists_template(&self, template: &str) -> bool {
-        self.templates.iter().any(|(exposed, _)| exposed == template)
+    pub fn lists_template(&self, server: usize, original: &str) -> bool {
+        self.templates.iter().any(|(_, route)| route.server == server && *route.original == *original)
     }
 
     /// The server whose template this is.

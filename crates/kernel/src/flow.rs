@@ -64,7 +64,14 @@ impl Kernel {
             return if known { Some(self.resume_operation(context, request, &arguments).await) } else { None };
         }
         let (method, _) = shown(context).find(|(method, _)| method::tool_of(method).as_deref() == Some(name))?;
-        let answer = self.flow_request(context, method, &arguments).await?;
+        let answer = match self.flow_request(context, method, &arguments).await {
+            Some(answer) => answer,
+            None if method == method::CALLBACK_RESPOND => {
+                let request = Request::new(request.clone(), method, Some(arguments));
+                self.callback_answered(context, &request).await
+            }
+            None => return None,
+        };
         Some(answer.map(|raw| Ok(bridge::for_era(tool_result(&raw), context.caller.era())).into()))
     }
 

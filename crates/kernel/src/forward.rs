@@ -18,8 +18,8 @@ use tokio_util::sync::CancellationToken;
 use crate::bridge::{self, ResultType};
 use crate::callbacks::{CallQuestions, EndOfQuestions, speaks_callbacks};
 use crate::clients::ClientState;
-use crate::gate::RunningCall;
 use crate::gate::provenance::{self, Provenance};
+use crate::gate::{Presented, RunningCall};
 use crate::kernel::{Kernel, LEVEL_WAIT};
 use crate::parked::{Event, Running, ToTask};
 use crate::relay::{Asked, AskedIn, LogWish, Relay};
@@ -49,6 +49,8 @@ pub(crate) struct Forward {
     pub(crate) id: Option<Id>,
     /// What the server asks about it.
     pub(crate) questions: CallQuestions,
+    /// The session tokens that a call of a tool was made with. No server is sent them.
+    pub(crate) tokens: Presented,
 }
 
 /// What a tool call has to do with tasks.
@@ -313,6 +315,7 @@ impl Kernel {
                 live: forward.live.clone(),
                 id: forward.id.clone(),
                 questions: questions.clone(),
+                tokens: forward.tokens.clone(),
             };
             let reply = self.pass(context, server, upstream, round).await?;
             let Ok(result) = &reply.outcome else { return Ok(reply) };
@@ -384,6 +387,7 @@ impl Kernel {
         let answers = Object::open(&answers).map_err(malformed)?;
         for (_, answer) in answers.iter() {
             asked.admit_answer(self, &answer).await?;
+            server.roots.note(&answer);
         }
         Ok(())
     }
@@ -398,8 +402,8 @@ impl Kernel {
     ) -> Result<Reply, Fault> {
         let method = forward.method.clone();
         let params = forward.params.clone();
-        let id = forward.id.clone();
-        let running = match self.resumed(context, server, &method, params.as_ref()) {
+        let (id, tokens) = (forward.id.clone(), forward.tokens.clone());
+        let mut running = match self.resumed(context, server, &method, params.as_ref()) {
             Some(running) => running.handed_over(forward.live.clone()),
             None if bridge::did_not_visit(params.as_ref()) => {
                 let text = format!("server `{}` needs a visit that was declined", server.id());
@@ -416,6 +420,7 @@ impl Kernel {
                 self.start(context, server, upstream, Forward { params, ..forward }).await?
             }
         };
+        running.tokens = tokens;
         let mut reply = self.until_it_asks(context, server, (&method, params.as_ref()), id, running).await?;
         let visits = reply.outcome.as_ref().err().and_then(bridge::urls_to_visit);
         if let Some(visits) = visits.filter(|_| context.caller.can(&["elicitation", "url"])) {
@@ -435,10 +440,12 @@ impl Kernel {
         forward: Forward,
     ) -> Result<Reply, Fault> {
         let (method, params, id) = (forward.method.clone(), forward.params.clone(), forward.id.clone());
-        let running = match self.resumed(context, server, &method, params.as_ref()) {
+        let tokens = forward.tokens.clone();
+        let mut running = match self.resumed(context, server, &method, params.as_ref()) {
             Some(running) => running.handed_over(forward.live.clone()),
             None => self.start(context, server, upstream, forward).await?,
         };
+        running.tokens = tokens;
         self.until_it_asks(context, server, (&method, params.as_ref()), id, running).await
     }
 
@@ -625,6 +632,7 @@ pub(crate) fn failed(server: &Server, error: CallError) -> Fault {
             Fault::new(FaultKind::UpstreamError, format!("server `{id}` refused our credentials (HTTP {status})"))
                 .suggest(format!("set `token` or `headers` of server `{id}` in mgp.toml"))
         }
+        CallError::BadAnswer(_) => Fault::new(FaultKind::UpstreamError, format!("server `{id}`: {error}; {UNKNOWN}")),
         other => Fault::new(FaultKind::UpstreamError, format!("server `{id}`: {other}")),
     };
     fault.from_server(id.as_ref()).with_source(error)

@@ -56,8 +56,9 @@ use crate::kernel::Kernel;
 use crate::server::Server;
 use crate::spec::GateOptions;
 use audit::{Auditor, event, result};
-pub(crate) use authority::{CallAuthority, chain_said};
+pub(crate) use authority::{CallAuthority, chain_said, with_delegation_beside};
 use bases::Bases;
+pub(crate) use bases::ClientRoots;
 pub(crate) use continued::{Continued, Continuing, beyond_limits, tokens_of};
 pub(crate) use dialed::dialer_of;
 use ongoing::RightsChanges;
@@ -69,7 +70,7 @@ pub(crate) use refused::{blocked, unavailable};
 use refused::{refusal, refused};
 pub(crate) use request::Sent;
 pub(crate) use scopes::Presented;
-pub(crate) use tables::{SETTLED, Tables, access_table};
+pub(crate) use tables::{EXPIRED, SETTLED, Tables, access_table};
 pub(crate) use trace::{trace_of, within as within_trace};
 
 /// Letters of an intent that are written to the audit log.
@@ -119,6 +120,11 @@ impl Gate {
 
     pub(crate) fn store(&self) -> Option<&Store> {
         self.store.as_ref()
+    }
+
+    /// Whether any right ends by itself: a grant, a permission, a session token.
+    pub(crate) fn anything_ends(&self) -> bool {
+        self.granted.latest().anything_expires || !self.tokens.is_empty()
     }
 
     /// How calls are judged at the moment.

@@ -189,9 +189,9 @@ impl Kernel {
                 let _ = tokio::task::spawn_blocking(move || noting.0.gate.audit.open_calls().note()).await;
             }
         });
+        let watching = kernel.clone();
+        kernel.spawn(async move { watching.watch_rights().await });
         if let Some(store) = kernel.0.gate.store().cloned() {
-            let watching = kernel.clone();
-            kernel.spawn(async move { watching.watch_rights().await });
             let (held, approvals) = (kernel.clone(), store.clone());
             kernel.spawn(async move {
                 let gate = &held.0.gate;
@@ -201,8 +201,12 @@ impl Kernel {
             kernel.spawn(async move { open_calls.recover_always(&store, &closing).await });
             let looking = kernel.clone();
             kernel.spawn(async move {
+                let mut since = looking.0.gate.granted.time();
                 loop {
                     looking.0.gate.granted.look_after_store().await;
+                    let now = looking.0.gate.granted.time();
+                    looking.end_expired(since, now).await;
+                    since = now;
                     tokio::select! {
                         () = looking.0.closing.cancelled() => break,
                         () = tokio::time::sleep(LOOK) => {}
@@ -313,6 +317,10 @@ impl Kernel {
         let generation = old.generation + 1;
         self.0.gate.server_sinks.set(servers.iter().filter_map(|server| server.hears_audit()).collect());
         self.0.view.store(Arc::new(View { servers, directory, generation }));
+        if !changed.is_empty() {
+            // What waits for a person may not be there any more.
+            self.0.gate.rights.announce();
+        }
         changed
     }
 

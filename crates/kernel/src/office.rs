@@ -136,6 +136,10 @@ impl Office {
         ];
         // On record before it counts: nothing is ever granted that nobody can find.
         self.write(event::ACCESS_GRANTED, target, &details).await?;
+        if self.follows_ended_grant(&entry).await? {
+            // What was agreed to under the one that has ended does not come again with the new one.
+            self.end_approvals(&entry).await?;
+        }
         self.store.grants().put_access(&entry).await?;
         tokio::time::sleep(SETTLED).await;
         if entry.permission == Permission::Deny {
@@ -167,6 +171,17 @@ impl Office {
             self.end_approvals(entry).await?;
         }
         Ok(revoked)
+    }
+
+    /// Whether an entry takes the place of a grant that has ended by itself.
+    async fn follows_ended_grant(&self, entry: &AccessEntry) -> Result<bool, StoreError> {
+        let entries = self.store.grants().load().await?.access;
+        let is_same = |known: &AccessEntry| {
+            known.principal == entry.principal && known.server == entry.server && known.tool == entry.tool
+        };
+        let mut ends = entries.iter().filter(|known| known.permission == Permission::Allow && is_same(known));
+        let Some(end) = ends.find_map(|known| known.expires_at) else { return Ok(false) };
+        Ok(end <= self.store.latest_time(Timestamp::now()).await?)
     }
 
     /// With the right to calls, the questions about them end, and what was agreed to of them: who gets the right back is

@@ -62,6 +62,8 @@ pub(crate) struct Running {
     pub(crate) live: Option<Arc<Live>>,
     /// The client's own id of the request that goes on with it now.
     pub(crate) id: Option<Id>,
+    /// The session tokens of the request that goes on with it now.
+    pub(crate) tokens: Presented,
     /// Questions that were put to the client, by the key they have there.
     open: HashMap<String, Question>,
     asked: u64,
@@ -77,6 +79,7 @@ impl Running {
             _end: end.drop_guard(),
             live: None,
             id: None,
+            tokens: Presented::default(),
             open: HashMap::new(),
             asked: 0,
             open_record: Vec::new(),
@@ -357,6 +360,7 @@ impl Kernel {
         running: Running,
     ) -> Result<Raw, Fault> {
         let requests = running.questions();
+        let tokens = if running.tokens.is_empty() { gate::tokens_of(context, params) } else { running.tokens.clone() };
         let object = params.and_then(|params| Object::open(params).ok());
         let ticket = Ticket {
             running,
@@ -364,7 +368,7 @@ impl Kernel {
             server: server.clone(),
             tool: object.as_ref().filter(|_| method == method::TOOLS_CALL).and_then(|object| object.text("name")),
             session: context.session.clone(),
-            tokens: gate::tokens_of(context, params),
+            tokens,
             chain: object
                 .as_ref()
                 .map_or_else(Arc::default, |object| gate::chain_said(&context.session, object, &Default::default())),

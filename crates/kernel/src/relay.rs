@@ -266,7 +266,13 @@ impl Kernel {
         call.related = back.map(|remote| Arc::new(Back(remote)) as Arc<dyn Handler>);
         let asked = call.method.clone();
         match client.remote.request(call).await {
-            Ok(reply) => of_client(reply),
+            Ok(reply) => {
+                let reply = of_client(reply);
+                if let (method::ROOTS_LIST, Ok(answer)) = (&*asked, &reply.outcome) {
+                    server.roots.note(answer);
+                }
+                reply
+            }
             Err(CallError::Timeout(wait)) => Err(self.unanswered_by_client(server, &asked, wait).await).into(),
             Err(error) => {
                 Err(ErrorObject::new(code::INTERNAL_ERROR, format!("the client did not answer: {error}"))).into()

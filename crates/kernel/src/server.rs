@@ -36,6 +36,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::directory::{ListKind, Lists};
+use crate::gate::ClientRoots;
 use crate::gate::audit_sinks::ServerSink;
 use crate::gate::pins::{INSTRUCTIONS, Inspection, Marked, Quarantine, package};
 use crate::manifest::times::Timings;
@@ -180,6 +181,8 @@ pub(crate) struct Server {
     tools_need: ArcSwap<ToolNeeds>,
     /// That changed.
     needs_changed: Notify,
+    /// The roots that clients named to it.
+    pub(crate) roots: ClientRoots,
 }
 
 /// Tools, and the permissions that each needs beyond those of its server.
@@ -223,6 +226,7 @@ impl Server {
             personal: personal::Personal::default(),
             tools_need: ArcSwap::default(),
             needs_changed: Notify::new(),
+            roots: ClientRoots::default(),
         })
     }
 

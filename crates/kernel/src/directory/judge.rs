@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use switchboard_policy::risk::{self, fallback};
+use switchboard_policy::risk::{self, Effect, fallback};
 use switchboard_protocol::mgp::TrustLevel;
 use switchboard_protocol::mgp::security::{Argument, ToolSecurity};
 use switchboard_validators::acting::Outlook;
@@ -103,11 +103,21 @@ impl Source {
 
     /// What holds for a resource that is listed, where it says something of itself.
     pub(super) fn judge_resource(&self, definition: &Raw) -> Option<Arc<ToolPolicy>> {
-        if !TELLING.iter().any(|word| definition.as_str().contains(word)) {
+        let security = ToolSecurity::of(definition);
+        let text = |key: &str| definition.member(key).and_then(|text| text.as_text());
+        let name = text("name").unwrap_or_default();
+        let class = fallback::classify_described(&name, text("description").as_deref(), &[]);
+        // What reading it does beside: nobody is asked about it, but it is on record as what it is, and nobody is told to do
+        // it again where its end was not seen.
+        let told = risk::assess_template(&security, &name, class, self.trust, self.mgp).effect;
+        let does_more = told == Effect::Said;
+        if !does_more && !TELLING.iter().any(|word| definition.as_str().contains(word)) {
             return None;
         }
-        let security = ToolSecurity::of(definition);
-        let assessment = risk::assess_read(&security, self.trust, self.mgp);
+        let mut assessment = risk::assess_read(&security, self.trust, self.mgp);
+        if does_more {
+            assessment.effect = Effect::Said;
+        }
         let policy = ToolPolicy::new(security, assessment).listed();
         Some(Arc::new(policy.with_definition(ListKind::Resources, definition.clone())))
     }

@@ -358,7 +358,7 @@ impl Kernel {
         Ok(preflight::<&str>(true, &[], confirm.then_some("a person will be asked first"), confirm))
     }
 
-    async fn callback_answered(&self, context: &Context, request: &Request) -> Result<Raw, Fault> {
+    pub(crate) async fn callback_answered(&self, context: &Context, request: &Request) -> Result<Raw, Fault> {
         let params = object_of(request)?;
         let id = text_of(&params, "callback_id")?;
         let answer = text_of(&params, "response")?;

@@ -15,7 +15,7 @@ use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::DefaultPolicy;
 use switchboard_protocol::mgp::metadata::{Delegation, Metadata};
 use switchboard_store::Digest;
-use switchboard_wire::{Extra, Kind, Object, Raw};
+use switchboard_wire::{Edit, Extra, Kind, Object, Raw};
 
 use super::audit::{self, event, result};
 use super::continued::{Continued, named};
@@ -79,6 +79,19 @@ impl CallAuthority {
 fn may_say_delegation(value: &Raw) -> bool {
     // A name can be written with escapes.
     ["delegation", r"\u"].iter().any(|word| memchr::memmem::find(value.as_bytes(), word.as_bytes()).is_some())
+}
+
+/// The arguments of a tool of the kernel, with what its call says beside them of those it is made for: the method that the
+/// tool stands for has both in one place.
+pub(crate) fn with_delegation_beside(arguments: Option<Raw>, params: Option<&Raw>) -> Option<Raw> {
+    let said = params.filter(|params| may_say_delegation(params)).and_then(|params| Object::open(params).ok());
+    let Some(said) = said else { return arguments };
+    let arguments = arguments.unwrap_or_else(Raw::empty_object);
+    let Ok(edit) = Edit::of(&arguments) else { return Some(arguments) };
+    let beside = ["_meta", "_mgp", "delegation"].into_iter().filter_map(|key| Some((key, said.get(key)?)));
+    let added =
+        beside.fold(edit, |edit, (key, value)| if edit.object().has(key) { edit } else { edit.set(key, value) });
+    Some(added.finish())
 }
 
 /// All who a call says that it passed through; nobody where it says nothing of it, which is nearly always.

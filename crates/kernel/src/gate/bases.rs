@@ -1,11 +1,15 @@
-//! Where the relative paths of a server may begin: the folder in which it was started, and every folder that it was given
-//! on its command line, since many servers (the official one for files among them) resolve them there.
+//! Where the relative paths of a server may begin: the folder in which it was started, every folder that it was given on
+//! its command line, and every root that a client named to it, since many servers (the official one for files among them)
+//! resolve them there.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use switchboard_peer::client::Target;
 use switchboard_policy::permission::Scope;
+use switchboard_validators::percent;
+use switchboard_wire::Raw;
 
 use crate::server::Server;
 
@@ -27,10 +31,58 @@ impl Default for Bases {
     }
 }
 
+/// Folders that clients named to a server as their roots. They give nobody a right: each of them is one more place from
+/// which a relative path has to lie inside.
+#[derive(Debug, Default)]
+pub(crate) struct ClientRoots(Mutex<Vec<String>>);
+
+impl ClientRoots {
+    /// Remembers the roots in an answer that a server is given, where it names any.
+    pub(crate) fn note(&self, answer: &Raw) {
+        if !answer.may_have("roots") {
+            return;
+        }
+        let Some(roots) = answer.member("roots").and_then(|roots| roots.elements()) else { return };
+        let mut known = self.0.lock();
+        for root in roots {
+            let Some(path) = root.member("uri").and_then(|uri| uri.as_text()).and_then(|uri| folder_of(&uri)) else {
+                continue;
+            };
+            if known.len() > MAX_BASES {
+                return;
+            }
+            if !known.contains(&path) {
+                known.push(path);
+            }
+        }
+    }
+
+    fn folders(&self) -> Vec<String> {
+        let known = self.0.lock();
+        // No grant covers the root of all.
+        if known.len() > MAX_BASES { vec!["/".to_owned()] } else { known.clone() }
+    }
+}
+
+/// The folder that the URI of a root names. What cannot be read as one may be anywhere; what is no file is none.
+fn folder_of(uri: &str) -> Option<String> {
+    let uri = uri.trim();
+    let scheme = uri.get(..5).filter(|scheme| scheme.eq_ignore_ascii_case("file:"));
+    let rest = match scheme {
+        Some(_) => uri[5..].trim_start_matches(['/', '\\']),
+        // Some clients send a bare path.
+        None if uri.starts_with('/') => uri.trim_start_matches('/'),
+        None => return None,
+    };
+    let rest = rest.strip_prefix("localhost/").unwrap_or(rest);
+    Some(format!("/{}", percent::lenient(rest)))
+}
+
 impl Bases {
     /// Those of a server, as far as limits of paths want to know.
     pub(super) async fn of(server: &Server, scopes: &[Scope]) -> Self {
         let limits_paths = scopes.iter().any(|scope| scope.paths.is_some() || !scope.deny_paths.is_empty());
+        let roots = if limits_paths { server.roots.folders() } else { Vec::new() };
         let (cwd, args) = match &server.spec.target {
             Target::Command(command) if limits_paths => (command.cwd.clone(), command.args.clone()),
             Target::Command(command) => (command.cwd.clone(), Vec::new()),
@@ -45,16 +97,17 @@ impl Bases {
         let home = std::env::home_dir();
         let candidates = candidates(&cwd, home.as_deref(), &args);
         if candidates.is_empty() {
-            return Self { first, others: Vec::new() };
+            return Self { first, others: roots };
         }
         let unread =
             candidates.iter().filter(|candidate| candidate.sure).map(|candidate| shown(&candidate.path)).collect();
         // Disks may be slow.
         let looking = tokio::task::spawn_blocking(move || folders(&candidates));
-        let others = match tokio::time::timeout(FOLDER_TIMEOUT, looking).await {
+        let mut others: Vec<String> = match tokio::time::timeout(FOLDER_TIMEOUT, looking).await {
             Ok(Ok(folders)) => folders,
             _ => unread,
         };
+        others.extend(roots);
         Self { first, others }
     }
 

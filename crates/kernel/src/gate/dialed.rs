@@ -96,7 +96,9 @@ impl Kernel {
             arguments: pair(attempt),
             now: self.gate().granted.time(),
         };
-        matches!(store.approvals().claim(&claim).await, Ok(Claimed::Granted(_))).then(|| host.clone())
+        let Ok(Claimed::Granted(approval)) = store.approvals().claim(&claim).await else { return None };
+        let is_good = matches!(self.has_outlived_its_grant(&approval, claim.now).await, Ok(false));
+        is_good.then(|| host.clone())
     }
 
     /// Remembers that a person agreed to the host of a doubt.

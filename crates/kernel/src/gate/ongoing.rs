@@ -17,7 +17,8 @@ use tokio::sync::watch;
 use super::audit::{self, event, result};
 use super::authority::{CallAuthority, chain_said};
 use super::continued::{Continued, named};
-use super::{Attempt, Judged};
+use super::scopes::{Presented, Wanted};
+use super::{Attempt, Judged, ToolPolicy};
 use crate::forward::Forward;
 use crate::kernel::Kernel;
 use crate::server::Server;
@@ -69,6 +70,8 @@ pub(crate) struct RunningCall<'a> {
     /// The parameters of a call of a tool, in the server's own names; nothing for what is no such call.
     called: Option<Raw>,
     extra: Extra,
+    /// The session tokens that it was made with.
+    tokens: Presented,
     /// How many changes of rights there had been when it was sent.
     changes: u64,
 }
@@ -100,7 +103,9 @@ impl<'a> RunningCall<'a> {
         }
         let called = forward.params.clone().filter(|_| *forward.method == *method::TOOLS_CALL);
         let changes = kernel.gate().rights.count();
-        Some(Self { kernel, context, server, called, extra: forward.extra.clone(), changes })
+        let lifted = || Presented::of(context, None);
+        let tokens = if called.is_some() { forward.tokens.clone() } else { lifted() };
+        Some(Self { kernel, context, server, called, extra: forward.extra.clone(), tokens, changes })
     }
 
     /// Its outcome, or that the right to it was taken back before it had one.
@@ -154,7 +159,14 @@ impl<'a> RunningCall<'a> {
         if session.identity.ended.is_cancelled() {
             return Err(lost("token"));
         }
+        let scopes = |tool: Option<(&str, &ToolPolicy)>| {
+            let wanted = Wanted { server: server.id(), tool };
+            kernel.hold_to_scopes(&session.principal, &self.tokens, wanted).map_err(|_| lost("scopes"))
+        };
         let Some(tool) = tool else {
+            if !self.tokens.is_empty() {
+                scopes(None)?;
+            }
             if !kernel.access(&tables, session, &server, None).allow {
                 return Err(lost("access"));
             }
@@ -174,6 +186,9 @@ impl<'a> RunningCall<'a> {
         if kernel.has_permissions(&tables, &server, route.policy.as_deref()).is_err() {
             return Err(lost("permissions"));
         }
+        if let Some(policy) = route.policy.as_deref().filter(|_| !self.tokens.is_empty()) {
+            scopes(Some((&exposed, policy)))?;
+        }
         let params = Some(tool.params.clone());
         let authority = CallAuthority { chain: tool.chain.clone(), limits: std::mem::take(limits), params };
         if !Box::pin(kernel.is_within_limits(&tables, context, &call, &authority)).await {
@@ -189,7 +204,8 @@ impl<'a> RunningCall<'a> {
         let event = audit::about(event, self.server.id(), lost.tool.as_deref());
         let event = audit::with(audit::with(event, "step", lost.step), "what", "running");
         self.kernel.gate().audit.note_now(&event);
-        let kind = if lost.step == "token" { FaultKind::AuthExpired } else { FaultKind::AccessDenied };
+        let kind =
+            if matches!(lost.step, "token" | "scopes") { FaultKind::AuthExpired } else { FaultKind::AccessDenied };
         let text = "the right to make this call was taken back while it ran; whether it was carried out is unknown";
         Fault::new(kind, text).from_server(self.server.id().as_ref()).with_source(CallError::Cancelled)
     }
@@ -218,7 +234,7 @@ impl Kernel {
             let count = *changes.borrow_and_update();
             // Arguments are judged again where something has changed. That time passes is seen by access alone.
             let judge = judged.replace(count) != Some(count) || !self.has_access_still(attempt);
-            if judge && let Judged::Refused(refusal) = Box::pin(self.check_rights(attempt)).await? {
+            if judge && let Judged::Refused(refusal) = Box::pin(self.judge_anew(attempt)).await? {
                 return Ok(refusal);
             }
             tokio::select! {
@@ -228,10 +244,13 @@ impl Kernel {
         }
     }
 
-    /// Whether an attempt has access and permissions, by what is known now.
+    /// Whether an attempt has access, permissions and good tokens, by what is known now.
     fn has_access_still(&self, attempt: &Attempt<'_>) -> bool {
         let tables = self.gate().granted.latest();
-        self.access(&tables, &attempt.context.session, attempt.server, attempt.called()).allow
-            && self.has_permissions(&tables, attempt.server, Some(attempt.policy)).is_ok()
+        let Some(server) = self.server(attempt.server.id()) else { return false };
+        let principal = &attempt.context.session.principal;
+        self.access(&tables, &attempt.context.session, &server, attempt.called()).allow
+            && self.has_permissions(&tables, &server, Some(attempt.policy)).is_ok()
+            && self.hold_to_scopes(principal, &attempt.tokens(self), attempt.wanted()).is_ok()
     }
 }

@@ -43,6 +43,9 @@ const ALSO_ABOUT: [&str; 13] = [
 /// Members of `task` that say how long it is kept and how often it is asked about.
 const ABOUT_TASK: [&str; 3] = ["ttl", "pollInterval", "_meta"];
 
+/// What a URL begins with that leads to a host.
+const URL_BEGINNINGS: [&str; 4] = ["https://", "http://", "wss://", "ws://"];
+
 /// All that a server is sent to act upon: the arguments, and beside them what no dialect knows, since the server may.
 pub(crate) struct Sent {
     pub(super) arguments: Raw,
@@ -177,7 +180,7 @@ impl<'a> Asking<'a> {
     ) -> Result<Self, Fault> {
         // What nobody has begun to write is neither a command nor a place.
         let is_begun = |value: &Raw| value.as_text().is_none_or(|text| !text.is_empty());
-        let sent = completed(request.params.as_ref(), |_, value| is_begun(value))?;
+        let sent = completed(request.params.as_ref(), |_, value| is_begun(value) && !is_beginning_of_url(value))?;
         // Under the limits of grants, text is no place either.
         let counts =
             |name: &str, value: &Raw| !policy.text_arguments().iter().any(|text| text == name) && is_begun(value);
@@ -370,13 +373,7 @@ fn beside_of(subject: Subject, params: &Object, except: &[&str]) -> Option<Raw> 
     let is_known = |key: &str| ["name", "arguments"].contains(&key) || ABOUT.contains(&key) || except.contains(&key);
     let rest = rest_of(params, is_known);
     // What is said of the task, and more than that.
-    let task = params.get("task");
-    let more = match task.as_ref().map(Object::open) {
-        Some(Ok(task)) => rest_of(&task, |key| ABOUT_TASK.contains(&key)),
-        Some(Err(_)) => task,
-        None => None,
-    };
-    match more {
+    match params.get("task").and_then(|task| beyond_task(&task)) {
         Some(more) => Edit::of_optional(rest.as_ref()).ok().map(|edit| edit.set("task", more).finish()),
         None => rest,
     }
@@ -442,7 +439,22 @@ fn values_of(variables: &[(String, String)]) -> Raw {
     variables.iter().fold(Edit::empty(), |edit, (name, value)| edit.set(name, Raw::string(value))).finish()
 }
 
+/// Whether somebody has begun to write a URL, and has not come to its host yet.
+fn is_beginning_of_url(value: &Raw) -> bool {
+    value.as_text().is_some_and(|text| URL_BEGINNINGS.iter().any(|begin| begin.starts_with(&text.to_ascii_lowercase())))
+}
+
 fn without_meta(params: Option<&Raw>) -> Result<Edit, Fault> {
     let edit = Edit::of_optional(params).map_err(malformed)?;
-    Ok(ABOUT.iter().fold(edit, |edit, key| edit.remove(key)))
+    let more = edit.object().get("task").and_then(|task| beyond_task(&task));
+    let edit = ABOUT.iter().fold(edit, |edit, key| edit.remove(key));
+    Ok(edit.set_optional("task", more))
+}
+
+/// What stands in `task` beyond what is said of the task: the server may act upon it.
+fn beyond_task(task: &Raw) -> Option<Raw> {
+    match Object::open(task) {
+        Ok(task) => rest_of(&task, |key| ABOUT_TASK.contains(&key)),
+        Err(_) => Some(task.clone()),
+    }
 }

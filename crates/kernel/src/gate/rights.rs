@@ -8,6 +8,7 @@ use switchboard_policy::access::Access;
 use switchboard_policy::permission::{self, Standing};
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::{ApprovalPolicy, DefaultPolicy};
+use switchboard_store::Approval;
 
 use super::policy::{ToolPolicy, default_policy};
 use super::scopes::{Presented, Wanted};
@@ -29,6 +30,16 @@ impl Kernel {
             self.grants_changed();
         }
         Ok(tables)
+    }
+
+    /// Whether a person agreed to a call under a grant that has ended by itself since.
+    ///
+    /// # Errors
+    /// It cannot be known now.
+    pub(super) async fn has_outlived_its_grant(&self, approval: &Approval, now: Timestamp) -> Result<bool, Fault> {
+        let held = &approval.held;
+        let whose = (held.principal.as_str(), held.server.as_str(), held.tool.as_str());
+        Ok(self.tables().await?.grant_ended_since(whose, held.created_at, now))
     }
 
     /// What a principal without a grant may do at a server.

@@ -153,6 +153,23 @@ fn may_show_token(params: &Raw) -> bool {
     NAME.find(params.as_bytes()).is_some()
 }
 
+impl Attempt<'_> {
+    /// The session tokens that it shows.
+    pub(super) fn tokens(&self, kernel: &Kernel) -> Presented {
+        let mut presented = Presented::of(self.context, None);
+        if let Some(meta) = self.params.get("_meta").filter(may_show_token) {
+            presented.0.extend(in_meta(&meta, kernel.others_tokens()));
+        }
+        presented
+    }
+
+    /// What it is about, as far as scopes go.
+    pub(super) fn wanted(&self) -> Wanted<'_> {
+        let tool = self.called().map(|(_, exposed)| (exposed, self.policy));
+        Wanted { server: self.server.id(), tool }
+    }
+}
+
 impl Kernel {
     /// Holds a call to the scopes of the tokens it shows, and to those that are demanded without any.
     ///
@@ -191,14 +208,8 @@ impl Kernel {
 
     /// The same for one request; the answer to the client where it is refused.
     pub(super) async fn check_scopes(&self, attempt: &Attempt<'_>) -> Option<Reply> {
-        let meta = attempt.params.get("_meta");
-        let mut presented = Presented::of(attempt.context, None);
-        if let Some(meta) = meta.filter(may_show_token) {
-            presented.0.extend(in_meta(&meta, self.others_tokens()));
-        }
-        let tool = attempt.called().map(|(_, exposed)| (exposed, attempt.policy));
-        let wanted = Wanted { server: attempt.server.id(), tool };
-        let fault = self.hold_to_scopes(&attempt.context.session.principal, &presented, wanted).err()?;
+        let presented = attempt.tokens(self);
+        let fault = self.hold_to_scopes(&attempt.context.session.principal, &presented, attempt.wanted()).err()?;
         let event = audit::with(attempt.event(event::TOOL_BLOCKED, result::BLOCKED), "step", "scopes");
         self.gate().audit.note(refused(audit::with(event, "reason", fault.message()), &fault)).await;
         Some(attempt.refusal(&fault))

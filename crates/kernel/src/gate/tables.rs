@@ -24,6 +24,8 @@ use tokio::time::Instant;
 const FRESH: Duration = Duration::from_millis(200);
 /// After this long, whatever was revoked is revoked everywhere.
 pub(crate) const SETTLED: Duration = Duration::from_millis(250);
+/// Who took back what was agreed to under a grant that has ended by itself.
+pub(crate) const EXPIRED: &str = "expired grant";
 /// How often the latest time ever seen is written down.
 const CLOCK: Duration = Duration::from_secs(10);
 
@@ -72,6 +74,16 @@ impl Tables {
         self.limits.get(access.rule?)?.as_ref()
     }
 
+    /// Whether a grant that covers a tool has ended since `given`: what was agreed to under it ended with it.
+    pub(crate) fn grant_ended_since(&self, whose: (&str, &str, &str), given: Timestamp, now: Timestamp) -> bool {
+        self.anything_expires && ended_between(&self.entries, given, now).any(|entry| covers(entry, whose))
+    }
+
+    /// Whether any grant has ended since some moment.
+    pub(crate) fn has_ended_since(&self, since: Timestamp, now: Timestamp) -> bool {
+        self.anything_expires && ended_between(&self.entries, since, now).next().is_some()
+    }
+
     /// What a person decided about a permission of a server, as it is kept.
     pub(crate) fn decision(&self, server: &str, permission: &str) -> Option<&ServerPermission> {
         let same = |word: &str| {
@@ -85,6 +97,19 @@ impl Tables {
     pub(crate) fn permissions(&self, server: &str) -> &[Decided] {
         self.permissions.get(server).map_or(&[], Vec::as_slice)
     }
+}
+
+/// Grants that ended by themselves after `since`, up to now.
+fn ended_between(entries: &[AccessEntry], since: Timestamp, now: Timestamp) -> impl Iterator<Item = &AccessEntry> {
+    let has_ended = move |entry: &&AccessEntry| {
+        entry.permission == Permission::Allow && entry.expires_at.is_some_and(|end| since < end && end <= now)
+    };
+    entries.iter().filter(has_ended)
+}
+
+/// Whether an entry is about this principal, server and tool.
+fn covers(entry: &AccessEntry, (principal, server, tool): (&str, &str, &str)) -> bool {
+    entry.principal == principal && entry.server == server && entry.tool.as_deref().is_none_or(|own| own == tool)
 }
 
 /// The rules of stored entries, in the same order.

@@ -74,6 +74,11 @@ impl Tokens {
         Some(token)
     }
 
+    /// Whether there are none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.held.lock().is_empty()
+    }
+
     /// The scopes that a token stands for in the hands of this principal; `None` if it is unknown, over, or another's.
     pub(crate) fn scopes(&self, token: &str, principal: &str, now: Instant) -> Option<Arc<[String]>> {
         self.find(token, principal, now, |_| {})

@@ -20,6 +20,8 @@ use crate::gate::{self, Subject, passage};
 use crate::server::Server;
 use crate::{bridge, names, welcome};
 
+/// How methods of MGP begin.
+const METHODS_OF_MGP: &str = "mgp/";
 /// How notifications of MGP begin.
 pub(crate) const OF_MGP: &str = "notifications/mgp.";
 
@@ -60,8 +62,10 @@ impl Handler for Kernel {
                 Err(fault) => {
                     tracing::debug!(session = %context.session.id, %fault, "refused");
                     let called = called.flatten().and_then(|params| params.member("name")?.as_text());
-                    let own = called.filter(|name| names::is_reserved(name));
-                    let plain = own.map_or(plain, |name| Rendering::new(context.caller.revision, &name));
+                    let is_own = called.is_some_and(|name| names::is_reserved(&name));
+                    // In either spelling, and in the numbers of MGP only for who agreed on MGP.
+                    let in_mgp = is_own && welcome::agreed_with(&context.caller.capabilities).is_some();
+                    let plain = if in_mgp { Rendering::new(context.caller.revision, METHODS_OF_MGP) } else { plain };
                     told(&context, plain, is_call, &fault)
                 }
             }

@@ -237,6 +237,7 @@ impl Kernel {
         }
         let flow = async {
             let (context, request) = gate::scopes::lifted(context.clone(), request.clone(), || self.others_tokens());
+            let arguments = gate::with_delegation_beside(arguments, request.params.as_ref());
             self.flow_tool(&context, &request.id, name, arguments).await
         };
         if let Some(answer) = Box::pin(flow).await {
@@ -331,7 +332,8 @@ impl Kernel {
         let tool = asks_task.then(|| TaskTool::of_call(self, context, server, (&route.original, name), chain()));
         let id = Some(request.id);
         let (method, extra) = (request.method, request.extra);
-        let forward = Forward { method, params: renamed, extra, headers, longest, live, id, questions };
+        let tokens = gate::tokens_of(context, Some(params.raw()));
+        let forward = Forward { method, params: renamed, extra, headers, longest, live, id, questions, tokens };
         let wish = match (params.has("task"), route.needs_task) {
             (true, _) => TaskWish::Asked,
             (false, true) => TaskWish::Needed,

@@ -234,7 +234,7 @@ impl Kernel {
             _ => view.directory.template(&named).ok_or_else(|| unknown_resource(&named))?,
         };
         let server = server_at(&view.servers, route.server)?;
-        let is_listed = key == "name" || view.directory.lists_template(&named);
+        let is_listed = key == "name" || view.directory.lists_template(route.server, &route.original);
         // A template in another spelling is held to what it is held to in its own.
         let policy = route.policy.clone().or_else(|| match key {
             "uri" => view.directory.reading(route.server, &route.original).map(|reading| reading.policy),

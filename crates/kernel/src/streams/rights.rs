@@ -21,6 +21,9 @@ use crate::kernel::Kernel;
 /// How often grants are looked at while something goes on: whoever revokes waits a little longer than this.
 const LOOK_INTERVAL: Duration = Duration::from_millis(200);
 
+/// Questions that are looked at when a grant ends. The rest ends by its own time, and an answer to it does not count.
+const MAX_PENDING: usize = 4_096;
+
 impl Kernel {
     /// Ends what its caller may not use any more, by what is known now.
     pub(crate) fn end_revoked(&self) {
@@ -118,14 +121,36 @@ impl Kernel {
             self.end_unproven();
             match self.gate().granted.again().await {
                 Ok(true) => self.grants_changed(),
-                // What ends by itself changes nothing in the store.
-                Ok(false) if self.gate().granted.latest().anything_expires => {
+                // What ends by itself changes nothing in the store, and no store knows of session tokens.
+                Ok(false) if self.gate().anything_ends() => {
                     self.end_lost();
                     self.gate().rights.tick();
                 }
                 _ => {}
             }
         }
+    }
+
+    /// Ends what rests on grants that have ended by themselves since some moment: questions that nobody waits for, and what
+    /// is watched. What was agreed to for longer is judged when somebody wants to use it.
+    pub(crate) async fn end_expired(&self, since: jiff::Timestamp, now: jiff::Timestamp) {
+        let Some(store) = self.gate().store() else { return };
+        if !self.gate().granted.latest().has_ended_since(since, now) {
+            return;
+        }
+        // Somebody may have made them last longer meanwhile.
+        let Ok(tables) = self.tables().await else { return };
+        let pending = store.approvals().pending(now, MAX_PENDING).await.unwrap_or_default();
+        for held in pending.iter().map(|approval| &approval.held) {
+            let whose = (held.principal.as_str(), held.server.as_str(), held.tool.as_str());
+            if !tables.grant_ended_since(whose, held.created_at, now) {
+                continue;
+            }
+            if let Err(error) = store.approvals().withdraw(&held.id, gate::EXPIRED, now).await {
+                tracing::warn!(%error, "a question about what was granted stays open until its time is over");
+            }
+        }
+        self.grants_changed();
     }
 
     /// Wakes whoever watches, when something begins to go on.

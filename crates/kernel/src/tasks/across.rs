@@ -118,6 +118,9 @@ impl Across<'_> {
                         let answers = self.kernel.gather(self.context, self.server, requests).await?;
                         // It may have taken a while.
                         self.kernel.admit_task(self.context, self.server, id, method::TASKS_RESULT).await?;
+                        for (_, answer) in &answers {
+                            self.admit_answer(id, answer).await?;
+                        }
                         let given = answers.into_iter().fold(Edit::empty(), |edit, (key, value)| edit.set(&key, value));
                         let params =
                             Edit::of(&shape::naming(id)).map_err(malformed)?.set("inputResponses", given.finish());
@@ -172,6 +175,10 @@ impl Across<'_> {
         match asked {
             method::TASKS_UPDATE => {
                 let answers = params.get("inputResponses").and_then(|raw| Object::open(&raw).ok());
+                for (_, answer) in answers.iter().flat_map(Object::iter) {
+                    self.admit_answer(id, &answer).await?;
+                    self.server.roots.note(&answer);
+                }
                 self.kernel.tasks().answer(id, &self.context.session.principal, answers.as_ref());
                 Ok(Ok(complete(&Raw::empty_object())).into())
             }
@@ -181,6 +188,13 @@ impl Across<'_> {
             }
             _ => self.detailed(id).await,
         }
+    }
+
+    /// Judges on whose behalf an answer in the middle of a task says that it is given.
+    async fn admit_answer(&self, id: &str, answer: &Raw) -> Result<(), Fault> {
+        let tool = self.kernel.tasks().tool(id, &self.context.session.principal);
+        let tool = tool.as_ref().map(|tool| &*tool.original);
+        self.kernel.admit_answer_for(self.context, self.server, tool, answer).await
     }
 
     async fn pass_plain(&self, asked: &str, id: &str) -> Result<Reply, Fault> {

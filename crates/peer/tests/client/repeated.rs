@@ -113,6 +113,47 @@ async fn a_wrong_answer_fails_its_own_call_alone() {
 }
 
 #[tokio::test]
+async fn an_answer_to_no_call_on_a_calls_own_stream_ends_the_call_at_once() {
+    // A stream that carries the answer, under another id, and ends: there will be no other, however often it is taken up again.
+    for era in [EraChoice::Legacy, EraChoice::Modern] {
+        let server = Server::start(|seen, mut wire| async move {
+            match seen.what().as_str() {
+                "initialize" => {
+                    let result = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": "s", "version": "1"}});
+                    wire.json(&seen.result(&result)).await;
+                }
+                "server/discover" => {
+                    let result =
+                        json!({"resultType": "complete", "supportedVersions": ["2026-07-28"], "capabilities": {}});
+                    wire.json(&seen.result(&result)).await;
+                }
+                "tools/call" => {
+                    let mut answer = seen.result(&json!({"content": []}));
+                    answer["id"] = json!(seen.body["id"].as_u64().unwrap() + 1);
+                    wire.begin_events().await;
+                    wire.raw(format!("id: e1\nevent: message\ndata: {answer}\n\n").as_bytes()).await;
+                    return None;
+                }
+                "GET" => wire.answer(405, "", "").await,
+                _ => wire.answer(202, "", "").await,
+            }
+            Some(wire)
+        })
+        .await;
+        let mut options = options();
+        options.era = era;
+        let target = Target::Http { url: server.url.clone(), headers: Vec::new() };
+        let connected = connect(target, options, silent()).await.unwrap();
+        let remote = connected.remote.clone();
+        let params = named(0);
+        let asking = ask(&remote, &params);
+        let refused = tokio::time::timeout(Duration::from_secs(3), asking).await.expect("at once").unwrap_err();
+        assert!(matches!(refused, CallError::BadAnswer(_)), "{era:?}: {refused}");
+        assert_eq!(server.count("tools/call"), 1, "{era:?}");
+    }
+}
+
+#[tokio::test]
 async fn nobody_can_lay_an_answer_ready_for_the_next_call() {
     // A server that knows every id so far guesses the next one, on a connection that nobody uses.
     let (server, remote) = connected(|seen, mut wire| async move {

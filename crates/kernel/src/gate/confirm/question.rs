@@ -10,13 +10,14 @@ use serde_json::value::RawValue;
 use switchboard_policy::redact;
 use switchboard_policy::risk::ConfirmReason;
 use switchboard_protocol::fault::{Fault, FaultKind};
-use switchboard_store::{Approvals, Claim, Claimed, Digest, Held, Ticket};
+use switchboard_store::{Approvals, Claim, Claimed, Digest, Held, Refusal, Ticket};
 use switchboard_validators::arguments::Violation;
 use switchboard_wire::{Edit, Raw};
 
 use super::{LIFE, MAX_OPEN_QUESTIONS, MOST_OF_ONE, later, unanswerable};
 use crate::gate::audit::{self, event, result};
 use crate::gate::refused::refused;
+use crate::gate::tables::EXPIRED;
 use crate::gate::{Attempt, Sent};
 use crate::kernel::Kernel;
 
@@ -107,8 +108,10 @@ impl Question<'_> {
         format!("{}.{}", self.id, self.secret)
     }
 
+    /// Uses an answer. One that was given under a grant that has ended since is none any more.
     pub(super) async fn claim(&self, kernel: &Kernel, ticket: Ticket) -> Result<Claimed, Fault> {
         let session = &self.attempt.context.session;
+        let now = kernel.gate().granted.time();
         let claim = Claim {
             ticket,
             principal: session.principal.as_ref().to_owned(),
@@ -116,9 +119,23 @@ impl Question<'_> {
             server: self.attempt.server.id().as_ref().to_owned(),
             tool: self.attempt.tool.to_owned(),
             arguments: self.agreed,
-            now: kernel.gate().granted.time(),
+            now,
         };
-        self.approvals.claim(&claim).await.map_err(unanswerable)
+        // Each that is taken back makes room for another one that was given for the same call.
+        for _ in 0..MOST_OF_ONE {
+            let approval = match self.approvals.claim(&claim).await.map_err(unanswerable)? {
+                Claimed::Granted(approval) => approval,
+                refused @ Claimed::Refused(_) => return Ok(refused),
+            };
+            if !kernel.has_outlived_its_grant(&approval, now).await? {
+                return Ok(Claimed::Granted(approval));
+            }
+            self.approvals.withdraw(&approval.held.id, EXPIRED, now).await.map_err(unanswerable)?;
+            if claim.ticket != Ticket::Standing {
+                break;
+            }
+        }
+        Ok(Claimed::Refused(Refusal::Withdrawn))
     }
 }
 

@@ -9,9 +9,17 @@ use switchboard_protocol::fault::{Fault, FaultKind};
 use crate::gate::audit::{self, event, result};
 use crate::gate::refused::refused;
 use crate::gate::scopes::{Presented, Wanted};
-use crate::gate::{Attempt, Subject, ToolPolicy};
+use crate::gate::{Attempt, Judged, Subject, ToolPolicy};
 use crate::kernel::Kernel;
 use crate::server::Server;
+
+/// Why something that a person is asked about cannot be called any more.
+const GONE: &str = "it has gone since a person was asked about it";
+
+fn not_called(attempt: &Attempt<'_>, kind: FaultKind, why: &str) -> Fault {
+    Fault::new(kind, format!("`{}` was not called: {why}", attempt.exposed))
+        .suggest("list the tools again; a new call is asked about anew")
+}
 
 /// A tool as it is known now.
 pub(in crate::gate) struct CurrentTool {
@@ -38,6 +46,17 @@ impl Kernel {
             // What comes back may say other things of itself than what was there before.
             server.hub().await?;
         }
+        match self.current(attempt) {
+            Ok(current) => Ok(Ok(current)),
+            Err(fault) => Ok(Err(self.changed(attempt, fault).await)),
+        }
+    }
+
+    /// The tool, prompt or resource of an attempt as it is known now; nothing for what has no definition.
+    ///
+    /// # Errors
+    /// It is gone, held back, or another one than the person is asked about.
+    fn current(&self, attempt: &Attempt<'_>) -> Result<Option<CurrentTool>, Fault> {
         let view = self.view();
         let (found, original) = match attempt.subject {
             Subject::Tool => (view.directory.tool(attempt.exposed), attempt.tool),
@@ -49,20 +68,16 @@ impl Kernel {
                 // It is read where it is now, by what holds for it there.
                 let found = self.found_resource(attempt.exposed, &attempt.context.session.principal);
                 let found = found.filter(|found| found.server.id() == attempt.server.id());
-                let Some(found) = found else {
-                    return Ok(Err(self.changed(attempt, crate::kernel::unknown_resource(attempt.exposed)).await));
-                };
+                let found = found.ok_or_else(|| crate::kernel::unknown_resource(attempt.exposed))?;
                 if found.reading.policy.definition() == attempt.policy.definition() {
-                    let current = CurrentTool { server: found.server, policy: found.reading.policy };
-                    return Ok(Ok(Some(current)));
+                    return Ok(Some(CurrentTool { server: found.server, policy: found.reading.policy }));
                 }
                 let text = format!("`{}` was not read: what it is read by has changed since", attempt.exposed);
                 let fault = Fault::new(FaultKind::DefinitionHeld, text);
-                let fault = fault.suggest("list the resources again; a new request is asked about anew");
-                return Ok(Err(self.changed(attempt, fault).await));
+                return Err(fault.suggest("list the resources again; a new request is asked about anew"));
             }
             // What has no definition cannot have another one.
-            _ => return Ok(Ok(None)),
+            _ => return Ok(None),
         };
         let current = found.as_ref().and_then(|route| {
             let server = view.servers.get(route.server)?;
@@ -71,19 +86,37 @@ impl Kernel {
             Some(CurrentTool { server: server.clone(), policy: policy.clone() })
         });
         let (kind, why) = match current {
-            Some(current) if current.policy.definition() == attempt.policy.definition() => {
-                return Ok(Ok(Some(current)));
-            }
+            Some(current) if current.policy.definition() == attempt.policy.definition() => return Ok(Some(current)),
             Some(_) => (FaultKind::DefinitionHeld, "its definition has changed since a person was asked about it"),
             None if attempt.server.quarantine().contains_key(attempt.tool) => (
                 FaultKind::DefinitionHeld,
                 "its definition has changed since a person was asked about it, and is held back",
             ),
-            None => (FaultKind::UnknownTool, "it has gone since a person was asked about it"),
+            None => (FaultKind::UnknownTool, GONE),
         };
-        let fault = Fault::new(kind, format!("`{}` was not called: {why}", attempt.exposed))
-            .suggest("list the tools again; a new call is asked about anew");
-        Ok(Err(self.changed(attempt, fault).await))
+        Err(not_called(attempt, kind, why))
+    }
+
+    /// Judges an attempt that waits for a person by the servers, lists and settings that there are now. A server that is on
+    /// its way up is waited for: until it is there, nothing can be said of its tools.
+    ///
+    /// # Errors
+    /// As [`Self::check_rights`].
+    pub(in crate::gate) async fn judge_anew(&self, attempt: &Attempt<'_>) -> Result<Judged, Fault> {
+        let Some(server) = self.server(attempt.server.id()) else {
+            let fault = not_called(attempt, FaultKind::UnknownTool, GONE);
+            return Ok(Judged::Refused(self.changed(attempt, fault).await));
+        };
+        if server.hub_now().is_none() {
+            return Box::pin(self.check_rights(&Attempt { server: &server, ..*attempt })).await;
+        }
+        match self.current(attempt) {
+            Err(fault) => Ok(Judged::Refused(self.changed(attempt, fault).await)),
+            Ok(Some(now)) => {
+                Box::pin(self.check_rights(&Attempt { server: &now.server, policy: &now.policy, ..*attempt })).await
+            }
+            Ok(None) => Box::pin(self.check_rights(&Attempt { server: &server, ..*attempt })).await,
+        }
     }
 
     /// The answer to a call whose token has ended while a person was asked about it.

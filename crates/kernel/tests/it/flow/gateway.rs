@@ -46,7 +46,11 @@ async fn behind_a_gateway(status: u16) -> (String, Arc<AtomicUsize>) {
                 Some("resources/templates/list") => json!({"resourceTemplates": [
                     {"name": "delete_item", "description": "Deletes an item for good.", "uriTemplate": "trash://{item}/delete"},
                 ]}),
-                Some("resources/list") => json!({"resources": []}),
+                Some("resources/list") => json!({"resources": [
+                    {"uri": "trash://all", "name": "empty_trash", "description": "Deletes everything in the trash for good."},
+                    {"uri": "trash://hinted", "name": "last", "annotations": {"destructiveHint": true}},
+                    {"uri": "notes://one", "name": "one", "description": "A note about deleted items."},
+                ]}),
                 Some("tools/call" | "prompts/get" | "resources/read") => Value::Null,
                 _ => json!({}),
             };
@@ -111,6 +115,8 @@ async fn nothing_that_destroys_is_offered_again_when_its_outcome_is_unknown() {
             ("tools/call", json!({"name": "delete_item", "arguments": {}})),
             ("prompts/get", json!({"name": "delete_item", "arguments": {"item": "7"}})),
             ("resources/read", json!({"uri": "trash://7/delete"})),
+            ("resources/read", json!({"uri": "trash://all"})),
+            ("resources/read", json!({"uri": "far+trash://hinted"})),
         ] {
             let error = client.request(method, params).await.expect_err("a gateway's word");
             let data: Value = error.data.as_ref().expect("data").view().expect("JSON");
@@ -118,6 +124,10 @@ async fn nothing_that_destroys_is_offered_again_when_its_outcome_is_unknown() {
             assert_eq!(data["_mgp"].get("retry_after_ms"), None, "{method} {era:?}: {data}");
         }
     }
-    assert_eq!(calls.load(Ordering::SeqCst), 6, "each was made once");
-    assert_eq!(house.await_events("dev.switchboard.unknown_outcome", 6).await.len(), 6);
+    assert_eq!(calls.load(Ordering::SeqCst), 10, "each was made once");
+    assert_eq!(house.await_events("dev.switchboard.unknown_outcome", 10).await.len(), 10);
+    let client = house.client_with(Era::Legacy, "ann", says(Era::Legacy, &["error_handling"])).await;
+    let error = client.request("resources/read", json!({"uri": "notes://one"})).await.expect_err("a gateway's word");
+    let data: Value = error.data.as_ref().expect("data").view().expect("JSON");
+    assert_eq!(data["_mgp"]["retryable"], true, "what is only read can be read again: {data}");
 }

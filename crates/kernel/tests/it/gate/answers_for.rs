@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use switchboard_protocol::Era;
 
-use super::world::{House, Script, tool, until};
+use super::world::{House, Script, dangerous, tool, until};
 
 /// To a legacy client `inputResponses` mean nothing. A modern server would take them for the answer to its question.
 #[tokio::test]
@@ -88,4 +88,88 @@ async fn a_question_of_the_base_protocol_ends_with_its_call() {
     called.unwrap();
     let given_up = || ann.ear.given_up.load(std::sync::atomic::Ordering::Relaxed);
     until("the question is taken back", || given_up() == 1).await;
+}
+
+fn for_zoe(via: &str) -> Value {
+    json!({"original_actor": "zoe", "delegated_via": via, "delegation_id": "d", "chain": ["zoe", via]})
+}
+
+/// Whoever answers the gate's own question for somebody is held to their rights, by the method and by the tool.
+#[tokio::test]
+async fn a_held_call_is_not_approved_for_somebody_who_may_not_make_it() {
+    for by_tool in [false, true] {
+        let script = Script::new(Era::Legacy, vec![dangerous("drop")]);
+        let house = House::new(&[("files", script.clone())]).await;
+        house.grant("ann", "files", None, true).await;
+        let version = if by_tool { "0.6.0" } else { "0.3.0" };
+        let mgp = json!({"mgp": {"version": version, "extensions": ["callbacks"]}});
+        let ann = house.client_with(Era::Legacy, "ann", mgp).await;
+        let asked = || {
+            let told = ann.ear.told.lock();
+            let mut asked = told.iter().filter(|(method, _)| method == "notifications/mgp.callback.request");
+            asked.next().map(|(_, question)| question["callback_id"].clone())
+        };
+        let respond = async |place: &str, delegation: Option<Value>| {
+            let mut params = json!({"callback_id": asked().unwrap(), "response": "confirm"});
+            if by_tool {
+                params = json!({"name": "mgp_callback_respond", "arguments": params});
+            }
+            if let Some(delegation) = delegation {
+                params[place] = json!({"delegation": delegation});
+            }
+            let method = if by_tool { "tools/call" } else { "mgp/callback/respond" };
+            ann.request(method, params).await
+        };
+        let answering = async {
+            until("she is asked", || asked().is_some()).await;
+            for place in ["_meta", "_mgp"] {
+                let refused = respond(place, Some(for_zoe("ann"))).await;
+                assert!(refused.is_err(), "{place} {by_tool}: zoe may not: {refused:?}");
+                let refused = respond(place, Some(for_zoe("bob"))).await;
+                assert!(refused.is_err(), "{place} {by_tool}: bob does not answer: {refused:?}");
+            }
+            assert_eq!(script.calls(), 0);
+            house.grant("zoe", "files", None, true).await;
+            respond("_meta", Some(for_zoe("ann"))).await.expect("zoe may");
+        };
+        let (called, ()) = tokio::join!(ann.call("drop", json!({})), answering);
+        assert!(super::world::ran(&called), "{by_tool}: {called:?}");
+        let blocked = house.await_events("TOOL_BLOCKED", 4).await;
+        assert!(blocked.iter().all(|event| event.details["step"] == "delegation"), "{blocked:?}");
+    }
+}
+
+/// The questions of a task are answered for nobody who could not have begun it.
+#[tokio::test]
+async fn an_answer_to_a_tasks_question_is_judged_as_a_call_for_them() {
+    let script = Script::new(Era::Modern, vec![tool("work")]);
+    script.capabilities.lock()["extensions"] = json!({"io.modelcontextprotocol/tasks": {}});
+    let task = json!({"taskId": "t-1", "status": "working", "ttlMs": 60_000, "pollIntervalMs": 20,
+        "createdAt": "2026-01-01T00:00:00Z", "lastUpdatedAt": "2026-01-01T00:00:00Z"});
+    let mut made = task.clone();
+    made["resultType"] = "task".into();
+    let mut asks = task.clone();
+    asks["status"] = "input_required".into();
+    asks["inputRequests"] = json!({"who": {"method": "elicitation/create",
+        "params": {"message": "Who?", "requestedSchema": {"type": "object", "properties": {}}}}});
+    for (key, result) in [("work", made), ("tasks/get", asks), ("tasks/update", json!({}))] {
+        script.results.lock().insert(key.to_owned(), result);
+    }
+    let house = House::new(&[("files", script.clone())]).await;
+    house.grant("ann", "files", None, true).await;
+    let ann = house.client_with(Era::Legacy, "ann", json!({"elicitation": {"form": {}}})).await;
+    let call = json!({"name": "work", "arguments": {}, "task": {"ttl": 60_000}});
+    ann.request("tools/call", call).await.expect("a task");
+    for place in ["_meta", "_meta._mgp", "_mgp"] {
+        ann.ear.answers.lock().push_back(answer(place, "ann"));
+        let refused = ann.request("tasks/result", json!({"taskId": "t-1"})).await;
+        assert!(refused.is_err(), "{place}: {refused:?}");
+    }
+    assert!(script.heard("tasks/update").is_empty(), "zoe may not");
+    house.grant("zoe", "files", None, true).await;
+    ann.ear.answers.lock().push_back(answer("_meta", "ann"));
+    let _ =
+        tokio::time::timeout(std::time::Duration::from_secs(2), ann.request("tasks/result", json!({"taskId": "t-1"})))
+            .await;
+    assert_eq!(script.heard("tasks/update").len(), 1, "zoe may");
 }

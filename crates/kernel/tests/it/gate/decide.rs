@@ -54,6 +54,12 @@ async fn approve(house: &House, id: &str, reuse: Reuse) {
     assert_eq!(decided.len(), 1);
 }
 
+/// Says yes, to a question that may have ended already with what it is about.
+async fn approve_late(house: &House, id: &str) {
+    let until = Timestamp::now() + SignedDuration::from_mins(5);
+    house.office().answer(&[id.to_owned()], Verdict::Approve(Reuse::Once), None, until).await.unwrap();
+}
+
 /// What hid itself from people once: code as a password in a URL, and arguments that are named like secrets.
 fn attacks() -> Value {
     json!({
@@ -295,7 +301,7 @@ async fn a_tool_whose_definition_changed_while_a_call_was_held_is_not_called() {
         let deciding = async {
             let id = held(&house).await;
             swap(&house, &script, vec![worse(), dangerous("other")]).await;
-            approve(&house, &id, Reuse::Once).await;
+            approve_late(&house, &id).await;
         };
         let (called, ()) = tokio::join!(ann.call("drop", json!({})), deciding);
         assert_eq!(kind_of(&called), "definition_held", "{called:?}");
@@ -321,7 +327,7 @@ async fn a_tool_that_went_while_a_call_was_held_is_not_called() {
             }
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
-        approve(&house, &id, Reuse::Once).await;
+        approve_late(&house, &id).await;
     };
     let (called, ()) = tokio::join!(ann.call("drop", json!({})), deciding);
     assert!(!ran(&called), "{called:?}");

@@ -561,3 +561,101 @@ async fn a_prompt_that_changes_while_it_is_held_is_not_got() {
     assert!(got.is_err(), "{got:?}");
     assert!(script.heard("prompts/get").is_empty());
 }
+
+/// What is completed of a template is judged by the address that it makes, whatever the template is called.
+#[tokio::test]
+async fn a_template_is_completed_inside_of_the_limits_under_each_of_its_names() {
+    for alone in [true, false] {
+        let script = script();
+        *script.templates.lock() = vec![
+            json!({"name": "files", "uriTemplate": "file:///{+path}"}),
+            json!({"name": "whole", "uriTemplate": "file://{path}"}),
+        ];
+        let mut servers = vec![("s", script.clone())];
+        if !alone {
+            servers.push(("t", script_of_another()));
+        }
+        let house = House::new(&servers).await;
+        narrowed(&house, "ann", Some(json!({"paths": ["/srv/ok/**"]}))).await;
+        for era in ERAS {
+            let ann = house.client(era, "ann").await;
+            for (template, value, inside) in [
+                ("file:///{+path}", "srv/ok/a", true),
+                ("s+file:///{+path}", "srv/ok/a", true),
+                ("s+file:///{+path}", "", true),
+                ("s+file:///{+path}", "etc/", false),
+                ("s+file:///{+path}", "srv/ok/../../etc/x", false),
+                ("file://{path}", "/srv/ok/a", true),
+                ("s+file://{path}", "/srv/ok/a", true),
+                ("s+file://{path}", "/etc/x", false),
+                ("file://{path}", "/etc/x", false),
+                ("file://{path}", "", true),
+            ] {
+                let params = json!({
+                    "ref": {"type": "ref/resource", "uri": template}, "argument": {"name": "path", "value": value},
+                });
+                let completed = ann.request("completion/complete", params).await;
+                assert_eq!(completed.is_ok(), inside, "{template} {value:?} {alone} {era:?}: {completed:?}");
+            }
+        }
+        let heard = script.heard("completion/complete");
+        assert!(heard.iter().all(|params| !params["argument"].to_string().contains("etc")), "{heard:?}");
+    }
+}
+
+/// Nobody has written a host yet who has written the beginning of a URL.
+#[tokio::test]
+async fn the_beginning_of_a_url_is_no_host() {
+    let script = script();
+    script.templates.lock().extend([
+        json!({"name": "page", "uriTemplate": "page://get/{url}", "description": "Fetches a URL"}),
+        json!({"name": "fetch", "uriTemplate": "one://fetch{?url,depth}", "description": "Fetches a URL"}),
+    ]);
+    let house =
+        House::with(&[("s", script.clone()), ("t", script_of_another())], ServerPolicy::default, open_house).await;
+    let client = house.client(Era::Legacy, "ann").await;
+    for template in ["page://get/{url}", "s+page://get/{url}", "s+one://fetch{?url,depth}"] {
+        for (value, passes) in [
+            ("", true),
+            ("h", true),
+            ("HTTP", true),
+            ("https:", true),
+            ("https:/", true),
+            ("https://", true),
+            ("https://1.1.1.1/x", true),
+            ("http://127.0.0.1/", false),
+            ("http://localhost", false),
+            ("http://169.254.169.254/latest", false),
+        ] {
+            let params = json!({
+                "ref": {"type": "ref/resource", "uri": template}, "argument": {"name": "url", "value": value},
+            });
+            let completed = client.request("completion/complete", params).await;
+            assert_eq!(completed.is_ok(), passes, "{template} {value:?}: {completed:?}");
+        }
+    }
+}
+
+/// A resource that is to be read as a task is a resource that is read.
+#[tokio::test]
+async fn a_resource_read_as_a_task_passes_the_same_gate() {
+    let script = script();
+    let house = House::new(&[("s", script.clone())]).await;
+    narrowed(&house, "ann", Some(json!({"paths": ["/srv/ok/**"]}))).await;
+    for era in ERAS {
+        let (ann, eve) = (house.client(era, "ann").await, house.client(era, "eve").await);
+        let task = json!({"ttl": 60_000});
+        let read = |uri: &str| json!({"uri": uri, "task": task});
+        assert!(ann.request("resources/read", read("file:///etc/shadow")).await.is_err(), "{era:?}");
+        assert!(ann.request("resources/read", read("s+file:///etc/shadow")).await.is_err(), "{era:?}");
+        assert!(eve.request("resources/read", read("file:///srv/ok/a")).await.is_err(), "{era:?}");
+        let in_task = json!({"uri": "file:///srv/ok/a", "task": {"ttl": 1, "path": "/etc/shadow"}});
+        assert!(ann.request("resources/read", in_task).await.is_err(), "{era:?}: what stands in the task is sent too");
+        let before = script.heard("resources/read").len();
+        assert!(ann.request("resources/read", read("file:///srv/ok/a")).await.is_ok(), "{era:?}");
+        assert_eq!(script.heard("resources/read").len(), before + 1);
+    }
+    assert!(script.heard("resources/read").iter().all(|params| !params.to_string().contains("shadow")));
+    let read = house.await_events("dev.switchboard.content_read", 2).await;
+    assert!(read.iter().all(|event| event.details.contains_key("arguments_sha256")), "{read:?}");
+}

@@ -39,6 +39,8 @@ pub(super) struct Open<'a> {
     pub(super) cancel: CancellationToken,
     /// What the server sends about this call elsewhere: on its own stream, or on one that was taken up again.
     mail: Option<Mailbox>,
+    /// Whether an answer came to another call than this.
+    strayed: bool,
     timer: Timer<'a>,
 }
 
@@ -92,7 +94,7 @@ impl Http {
         let timer = Timer::new(&call, &self.alarms);
         let Call { method, params, extra, cancel, related, headers, .. } = call;
         let (id, _) = self.ids.next();
-        let mut open = Open { id, token: None, related, cancel, mail: None, timer };
+        let mut open = Open { id, token: None, related, cancel, mail: None, strayed: false, timer };
         let mut request = Request { id: Id::number(id), method, params: None, extra };
         async move {
             if self.closed.is_cancelled() {
@@ -207,7 +209,7 @@ impl Http {
                 outcome => return Ok(outcome),
             }
         }
-        Err(CallError::BadAnswer("the answer to another call".to_owned()))
+        Err(other_calls_answer())
     }
 
     /// An answer that came whole. Only one that is ours leaves the connection open for other calls.
@@ -243,7 +245,7 @@ impl Http {
             if before != 0 && response.id.as_ref().and_then(Id::as_u64) == Some(before) {
                 return Ok(Outcome::Repeated);
             }
-            return Err(CallError::BadAnswer("the answer to another call".to_owned()));
+            return Err(other_calls_answer());
         }
         if response.id.is_some() {
             answer.keep_connection();
@@ -257,6 +259,8 @@ impl Http {
         let mut stream = Some(events);
         let mut fruitless = 0u32;
         let mut taken = 0;
+        // What answers the request carries its answer and no other. One that was taken up again may carry others.
+        let mut is_own = true;
         if state.era() == Era::Legacy && open.mail.is_none() {
             self.open_mailbox(open);
         }
@@ -288,6 +292,10 @@ impl Http {
                     None => {}
                 }
             }
+            if is_own && open.strayed {
+                return Err(other_calls_answer());
+            }
+            is_own = false;
             let (Era::Legacy, Some(last)) = (state.era(), cursor.last.as_deref()) else {
                 return Err(CallError::Closed);
             };
@@ -353,6 +361,7 @@ impl Http {
                     return Ok(Some(Reply { outcome: response.outcome, extra: response.extra }));
                 }
                 self.count_stray();
+                open.strayed = true;
             }
             Message::Notification(notification) => {
                 let notification = if &*notification.method == method::PROGRESS {
@@ -388,6 +397,11 @@ impl Http {
         }
         open.mail = Some(mailbox);
     }
+}
+
+/// That there will be no answer: the one that came is to no call, or to another one.
+fn other_calls_answer() -> CallError {
+    CallError::BadAnswer("the answer to another call".to_owned())
 }
 
 /// Where a stream stands.

@@ -1,0 +1,138 @@
+//! Settings that change while a call waits for a person: it is judged by the new ones, at once.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use switchboard_kernel::{GateOptions, ServerPolicy, ServerSpec};
+use switchboard_protocol::Era;
+use switchboard_protocol::mgp::DefaultPolicy;
+use switchboard_store::{Reuse, Verdict};
+use switchboard_wire::ErrorObject;
+
+use super::world::{ERAS, House, Script, dangerous, open_house, ran, spec, tool};
+
+/// Longer than a change takes to count, shorter than a question may wait.
+const SOON: Duration = Duration::from_secs(3);
+
+fn later() -> jiff::Timestamp {
+    jiff::Timestamp::now() + jiff::SignedDuration::from_mins(5)
+}
+
+fn two() -> (Arc<Script>, Arc<Script>) {
+    (Script::new(Era::Legacy, vec![dangerous("drop")]), Script::new(Era::Legacy, vec![tool("read")]))
+}
+
+/// Makes a call that is held, changes something, and waits for how it ends: nothing where it waits on.
+async fn held(
+    house: &House,
+    name: &str,
+    era: Era,
+    change: impl AsyncFnOnce(String),
+) -> Option<Result<Value, ErrorObject>> {
+    let ann = house.client(era, "ann").await;
+    let changing = async {
+        let held = house.await_events("dev.switchboard.call_held", 1).await;
+        change(held[0].details["approval"].as_str().unwrap().to_owned()).await;
+    };
+    let calling = tokio::time::timeout(SOON, ann.call(name, json!({"table": "users"})));
+    let (called, ()) = tokio::join!(calling, changing);
+    called.ok()
+}
+
+async fn house(one: &Arc<Script>, other: &Arc<Script>) -> House {
+    House::with(&[("files", one.clone()), ("other", other.clone())], ServerPolicy::default, open_house).await
+}
+
+fn of_files(script: &Arc<Script>, policy: ServerPolicy, fingerprint: &str) -> ServerSpec {
+    ServerSpec { fingerprint: fingerprint.to_owned(), ..spec("files", script.clone(), policy) }
+}
+
+/// A held call whose server is taken out of the configuration is refused there and then.
+#[tokio::test]
+async fn a_held_call_ends_at_once_with_its_server() {
+    for era in ERAS {
+        let (one, other) = two();
+        let house = house(&one, &other).await;
+        let called = held(&house, "files__drop", era, async |_| {
+            house.kernel.apply(vec![spec("other", other.clone(), ServerPolicy::default())]);
+        });
+        let called = called.await.expect("it ends");
+        assert!(!ran(&called), "{called:?}");
+        assert_eq!(one.calls(), 0);
+        assert_eq!(house.store.approvals().pending(jiff::Timestamp::now(), 10).await.unwrap().len(), 0);
+        let rejected = house.await_events("TOOL_REJECTED", 1).await;
+        assert!(rejected[0].details["reason"].as_str().unwrap().contains("has gone"), "{rejected:?}");
+    }
+}
+
+/// The same where the operator switches the tool off, where the new settings close the door, and where the server that takes
+/// the place of the old one has no such tool, or another one of the name.
+#[tokio::test]
+async fn a_held_call_is_judged_by_the_new_settings() {
+    for what in ["disabled", "closed", "another server", "another definition"] {
+        let (one, other) = two();
+        let house = house(&one, &other).await;
+        let rest = || spec("other", other.clone(), ServerPolicy::default());
+        let called = held(&house, "files__drop", Era::Legacy, async |_| match what {
+            "disabled" => {
+                let policy = ServerPolicy { disabled: ["drop".to_owned()].into(), ..ServerPolicy::default() };
+                house.kernel.apply(vec![of_files(&one, policy, "1"), rest()]);
+            }
+            "closed" => house.kernel.judge_by(GateOptions {
+                store: Some(house.store.clone()),
+                default_policy: Some(DefaultPolicy::OptIn),
+                ..GateOptions::default()
+            }),
+            "another server" => {
+                house.kernel.apply(vec![
+                    of_files(&Script::new(Era::Legacy, vec![tool("list")]), ServerPolicy::default(), "2"),
+                    rest(),
+                ]);
+            }
+            _ => {
+                let mut changed = dangerous("drop");
+                changed["description"] = "Drops it, and mails a copy to somebody.".into();
+                house.kernel.apply(vec![
+                    of_files(&Script::new(Era::Legacy, vec![changed]), ServerPolicy::default(), "2"),
+                    rest(),
+                ]);
+            }
+        });
+        let called = called.await.unwrap_or_else(|| panic!("{what}: it ends"));
+        assert!(!ran(&called), "{what}: {called:?}");
+        assert_eq!(one.calls(), 0, "{what}");
+    }
+}
+
+/// A reload that does not concern the call, or starts its server anew with the same tools, leaves it waiting: it can be
+/// approved, and is made at the server that is there now.
+#[tokio::test]
+async fn a_held_call_that_is_still_the_same_can_be_approved_after_a_reload() {
+    for what in ["the same", "started anew", "other options"] {
+        let (one, other) = two();
+        let house = house(&one, &other).await;
+        let new = Script::new(Era::Legacy, vec![dangerous("drop")]);
+        let called = held(&house, "files__drop", Era::Legacy, async |id| {
+            let rest = || spec("other", other.clone(), ServerPolicy::default());
+            match what {
+                "the same" => house.kernel.apply(vec![of_files(&one, ServerPolicy::default(), "1"), rest()]),
+                "started anew" => house.kernel.apply(vec![of_files(&new, ServerPolicy::default(), "2"), rest()]),
+                _ => house.kernel.judge_by(GateOptions {
+                    store: Some(house.store.clone()),
+                    default_policy: Some(DefaultPolicy::OptOut),
+                    audit_arguments: true,
+                    ..GateOptions::default()
+                }),
+            }
+            house.kernel.settled(Duration::from_secs(5)).await;
+            tokio::time::sleep(Duration::from_millis(300)).await;
+            let decided = house.office().answer(&[id], Verdict::Approve(Reuse::Once), None, later()).await.unwrap();
+            assert_eq!(decided.len(), 1, "{what}: it waits");
+        });
+        let called = called.await.unwrap_or_else(|| panic!("{what}: it is made"));
+        assert!(ran(&called), "{what}: {called:?}");
+        let made = if what == "started anew" { (0, 1) } else { (1, 0) };
+        assert_eq!((one.calls(), new.calls()), made, "{what}");
+    }
+}
