@@ -208,6 +208,8 @@ struct Reader<'s> {
     made: HashSet<String>,
     /// Packages that it takes.
     packages: HashSet<String>,
+    /// Names that the program gives a value without binding them.
+    loose: HashSet<String>,
     /// Where calls end that a later one of their chain bounds.
     bounded: HashSet<u32>,
     /// What the loop that is begun goes through.
@@ -240,6 +242,7 @@ impl<'s> Reader<'s> {
             members: HashMap::new(),
             made: HashSet::new(),
             packages: HashSet::new(),
+            loose: HashSet::new(),
             bounded: HashSet::new(),
             each: Things::unknown(),
             modules: Vec::new(),
@@ -276,7 +279,14 @@ impl<'s> Reader<'s> {
     }
 
     fn refuse(&mut self, span: Span, rule: &'static str, message: String) {
-        self.find(span, Finding::new(rule, message));
+        let finding = Finding::new(rule, message);
+        self.find(
+            span,
+            match rules::advice(rule) {
+                Some(advice) => finding.suggest(advice),
+                None => finding,
+            },
+        );
     }
 
     fn ask(&mut self, span: Span, rule: &'static str, message: String) {
@@ -345,12 +355,14 @@ impl<'s> Reader<'s> {
             && !rules::strict_module(&format!("node:{}", name.strip_prefix("node:").unwrap_or(name)))
         {
             self.refuse(span, "code-import", format!("import of `{name}`, which is not on the list"));
+        } else if rules::is_own(name) {
+            if folders::is_secret(name) || folders::is_credential(name) {
+                self.ask(span, "code-reach", format!("`{name}` may hold secrets"));
+            }
         } else if !rules::is_known(name) {
             let message = format!("what the module `{name}` does is not known");
             let advice = "a person has to agree, or use a module of the language's own library";
             self.find(span, Finding::new("code-unknown", message).suggest(advice).ask());
-        } else if name.starts_with('.') && (folders::is_secret(name) || folders::is_credential(name)) {
-            self.ask(span, "code-reach", format!("`{name}` may hold secrets"));
         } else {
             self.use_path(span, &path, Place::Base(Use::Member));
         }
@@ -358,12 +370,32 @@ impl<'s> Reader<'s> {
 
     fn use_source(&mut self, span: Span, source: &Expression<'_>) {
         match self.text(source) {
-            Some(name) => self.use_module(span, &name),
+            Some(name) => {
+                // What is loaded while the program runs may be what it wrote before.
+                if rules::is_own(&name) && self.may_write() {
+                    self.ask(span, "code-unknown", format!("`{name}` may be what the program itself wrote"));
+                }
+                self.use_module(span, &name);
+            }
             None => {
                 self.ask(span, "code-computed-name", "a module is chosen by a name worked out at run time".to_owned())
             }
         }
     }
+}
+
+impl Reader<'_> {
+    /// Whether the program names something that writes files.
+    fn may_write(&self) -> bool {
+        const WORDS: [&str; 9] =
+            ["write", "Write", "append", "rename", "copy", "symlink", "extract", "download", ".cp("];
+        WORDS.iter().any(|word| self.source.contains(word))
+    }
+}
+
+/// What stands for a module: of the program's own nothing is known here.
+fn module_things(name: &str) -> Things {
+    if rules::is_own(name) { Things::unknown() } else { Things::path(module_path(name)) }
 }
 
 /// Modules are known under their bare name, with and without `node:`. The module `process` is the global.

@@ -5,8 +5,11 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
-/// Modules of Python's own library in the first line; below, a package in each line, with what is known inside of it.
+/// A package in each line, with what is known inside of it.
 static PYTHON: &str = include_str!("known/python.txt");
+/// A module of Python's own library in each line, with the members that it is documented to have. Modules that it happens to
+/// import are not among them: `enum.bltns` is a way to everything.
+static MEMBERS: &str = include_str!("known/library.txt");
 
 /// What is known inside of a package.
 #[derive(Default)]
@@ -19,8 +22,9 @@ struct Package {
     open: HashSet<&'static str>,
 }
 
-static LIBRARY: LazyLock<HashSet<&str>> =
-    LazyLock::new(|| PYTHON.lines().take(1).flat_map(str::split_ascii_whitespace).collect());
+/// The line of each module, without its name.
+static LIBRARY: LazyLock<HashMap<&str, &str>> =
+    LazyLock::new(|| MEMBERS.lines().map(|line| line.split_once(' ').unwrap_or((line, ""))).collect());
 
 static PACKAGES: LazyLock<HashMap<&str, Package>> = LazyLock::new(|| {
     let of_line = |line: &'static str| {
@@ -36,12 +40,12 @@ static PACKAGES: LazyLock<HashMap<&str, Package>> = LazyLock::new(|| {
         }
         Some((bare, package))
     };
-    PYTHON.lines().skip(1).filter_map(of_line).collect()
+    PYTHON.lines().filter_map(of_line).collect()
 });
 
 /// Whether a module is of Python's own library.
 pub(super) fn is_of_library(module: &str) -> bool {
-    !module.contains('.') && LIBRARY.contains(module)
+    !module.contains('.') && LIBRARY.contains_key(module)
 }
 
 /// Whether a module of Python is in the table, by its first name.
@@ -54,14 +58,14 @@ pub(super) fn is_understood(module: &str) -> bool {
     let Some((root, inside)) = module.split_once('.') else { return is_known(module) };
     match PACKAGES.get(root) {
         Some(package) => package.has(inside),
-        None => LIBRARY.contains(module),
+        None => LIBRARY.contains_key(module),
     }
 }
 
 /// Whether what a member of a package does is known, as far as the table says. Classes are judged by their methods.
 pub(super) fn is_member_understood(of: &str, name: &str) -> bool {
     let (root, inside) = of.split_once('.').unwrap_or((of, ""));
-    let Some(package) = PACKAGES.get(root) else { return true };
+    let Some(package) = PACKAGES.get(root) else { return is_of_module(of, name) };
     let inner = name.starts_with('_') && !name.starts_with("__");
     let whole = || if inside.is_empty() { name.to_owned() } else { format!("{inside}.{name}") };
     if inside.is_empty() {
@@ -70,6 +74,22 @@ pub(super) fn is_member_understood(of: &str, name: &str) -> bool {
     let last = inside.rsplit('.').next().unwrap_or_default();
     let is_class = last.starts_with(|c: char| c.is_ascii_uppercase());
     (is_class || package.has(inside)) && (!inner || package.has(&whole()))
+}
+
+/// Whether something in a package is an object that programs keep their own things in (`session_state.*`).
+pub(super) fn is_open(path: &str) -> bool {
+    let Some((root, inside)) = path.split_once('.') else { return false };
+    inside.starts_with(|c: char| c.is_ascii_lowercase())
+        && inside != "options"
+        && PACKAGES.get(root).is_some_and(|package| package.open.contains(inside))
+}
+
+/// Whether a module of the library is documented to have a member. What belongs to its classes is judged elsewhere.
+fn is_of_module(module: &str, name: &str) -> bool {
+    let Some(members) = LIBRARY.get(module) else { return true };
+    name.starts_with("__")
+        || members.split_ascii_whitespace().any(|member| member == name)
+        || LIBRARY.contains_key(&*format!("{module}.{name}"))
 }
 
 impl Package {
@@ -119,6 +139,8 @@ mod tests {
             ("pandas.DataFrame", "from_dict"),
             ("PIL", "Image"),
             ("os.path", "join"),
+            ("enum", "Enum"),
+            ("xml", "etree"),
             ("unheard.of", "x"),
         ] {
             assert!(is_member_understood(of, name), "{of}.{name}");
@@ -129,6 +151,9 @@ mod tests {
             ("torch.distributed.run", "main"),
             ("accelerate", "notebook_launcher"),
             ("numpy", "_core"),
+            ("enum", "bltns"),
+            ("statistics", "sys"),
+            ("typing", "stdlib_re"),
         ] {
             assert!(!is_member_understood(of, name), "{of}.{name}");
         }

@@ -9,6 +9,7 @@ mod effects;
 mod evaluators;
 mod expressions;
 mod fold;
+mod given;
 mod paths;
 mod processes;
 mod readonly;
@@ -168,16 +169,19 @@ impl<'s> Checker<'s> {
     }
 
     fn refuse_route(&mut self, at: TextSize, name: &str, route: Route) {
-        self.refuse(at, route.rule(), format!("`{name}` {}", route.says()), route.advice());
+        self.refuse(at, route.rule(), format!("`{name}` {}", route.says()), route.advice(self.level));
     }
 
     /// A route that honest programs take too, named directly.
     fn ask_route(&mut self, at: TextSize, name: &str, route: Route) {
-        self.ask(at, route.rule(), format!("`{name}` {}", route.says()), route.advice());
+        self.ask(at, route.rule(), format!("`{name}` {}", route.says()), route.advice(self.level));
     }
 
     /// Asks a person. Where little is let in, nobody is asked.
     fn ask(&mut self, at: TextSize, rule: &'static str, message: String, advice: Option<&str>) {
+        if !self.judging {
+            return;
+        }
         let place = position::of(self.source, at.to_usize());
         if self.findings.iter().any(|earlier| earlier.rule == rule && earlier.place == Some(place)) {
             return;
@@ -241,7 +245,12 @@ impl<'s> Checker<'s> {
         if let Some(route) = rules::module(module).filter(|_| rules::asked(module).is_some()) {
             self.ask_route(at, module, route);
         } else if let Some(route) = rules::module(module) {
-            self.refuse(at, route.rule(), format!("import of `{module}`, which {}", route.says()), route.advice());
+            self.refuse(
+                at,
+                route.rule(),
+                format!("import of `{module}`, which {}", route.says()),
+                route.advice(self.level),
+            );
         } else if self.level >= Level::Strict && root != "__future__" && !STRICT_IMPORTS.contains(&root) {
             let advice = format!("import only from {}", STRICT_IMPORTS.join(", "));
             self.refuse(at, "code-import", format!("import of `{module}`, which is not on the list"), Some(&advice));

@@ -112,6 +112,22 @@ impl Reader<'_> {
             }
         }
         self.starts_program(it, path);
+        if rules::takes_template(path)
+            && first.is_none_or(|first| self.text(first).is_none_or(|text| text.contains("constructor")))
+        {
+            self.ask(it.span, "code-dynamic", format!("`{path}` makes code out of a text that is not known"));
+        }
+        if rules::changes_first(path)
+            && first.is_some_and(|first| self.things(first).paths().any(rules::is_replaceable))
+        {
+            self.ask(it.span, "code-dynamic", format!("`{path}` changes what every part of the program uses"));
+        }
+        let is_given = |things: &Things| {
+            things.paths().any(|path| path.starts_with("process.argv")) || things.private().next().is_some()
+        };
+        if rules::takes_code(path) && first.is_some_and(|first| is_given(&self.things(first))) {
+            self.ask(it.span, "code-dynamic", format!("`{path}` may run text as code"));
+        }
         if rules::takes_code(path) && first.is_none() && !it.arguments.is_empty() {
             self.ask(it.span, "code-dynamic", format!("`{path}` may run text as code"));
         }
@@ -254,6 +270,13 @@ impl Reader<'_> {
         if ["Command", "Request", "Socket", "Source", "Mail"].iter().any(|end| name.ends_with(end)) || name == "ws" {
             self.sending_call(&call);
         }
+        if callee.paths().any(services::takes_key) && self.key_goes_elsewhere(&call) {
+            self.ask(
+                it.span,
+                "code-send",
+                format!("`{name}` sends its key to a host that the key's name does not name"),
+            );
+        }
         for path in callee.paths() {
             self.options(it.span, path, &it.arguments);
             let request = matches!(path, "Request" | "node:undici.Request");
@@ -292,6 +315,26 @@ impl Reader<'_> {
         });
         if object.paths().any(|path| path == "process.env") {
             self.set_environment(it.span, name.as_deref());
+        }
+        // An option may be given after the object was made.
+        if let Some(name) = &name
+            && let Some(why) = rules::option_asked("", name)
+            && !matches!(&it.right, Expression::BooleanLiteral(on) if !on.value)
+        {
+            self.ask(it.span, why.0, format!("the option `{name}` {}", why.1));
+        }
+        let is_markup = name.as_deref().is_some_and(|name| matches!(name, "innerHTML" | "outerHTML" | "srcdoc"));
+        let of_address = |path: &str| {
+            ["location", "document.location", "document.referrer", "document.URL", "name"].iter().any(|start| {
+                path.strip_prefix(start).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '(']))
+            })
+        };
+        if is_markup && self.things(&it.right).paths().any(of_address) {
+            self.ask(it.span, "code-page", "markup is made of the address of the page".to_owned());
+        }
+        let is_named_global = |path: &str| matches!(path, "globalThis" | "window" | "global");
+        if object.paths().any(|path| rules::is_replaceable(path) && !is_named_global(path)) {
+            self.ask(it.span, "code-dynamic", "a function that others call is put in place of another".to_owned());
         }
         self.leads_page(it, &object, name.as_deref());
         self.sets_client(it, &object, name.as_deref());

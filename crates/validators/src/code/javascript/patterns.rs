@@ -124,6 +124,9 @@ impl Reader<'_> {
             AssignmentTarget::AssignmentTargetIdentifier(name) => {
                 if self.pass == Pass::Learn {
                     self.learn(name.name.as_str(), things.clone());
+                    if self.scopes.find(name.name.as_str()).is_none() {
+                        self.loose.insert(name.name.as_str().to_owned());
+                    }
                 }
             }
             AssignmentTarget::ObjectAssignmentTarget(object) => {

@@ -17,6 +17,14 @@ impl Reader<'_> {
         if name == "arguments" && self.this_kind() == This::Top && self.scopes.find(name).is_none() {
             self.ask(it.span, "code-loader", "`arguments` of a module reaches modules by the back door".to_owned());
         }
+        // Data that a program is given may have any name; a function that nobody knows may do anything.
+        if place == Place::Callee
+            && self.scopes.find(name).is_none()
+            && rules::is_unlisted_global(name)
+            && !self.loose.contains(name)
+        {
+            self.ask(it.span, "code-unknown", format!("what the global `{name}` is, is not known"));
+        }
         let things = self.named(name);
         self.use_things(it.span, &things, place);
     }
@@ -95,6 +103,13 @@ impl Reader<'_> {
         }
         if rules::is_telling_text(text) {
             self.ask(span, "code-reach", "a file or address that holds credentials or is run by others".to_owned());
+        } else if text == "0.0.0.0" {
+            self.ask(span, "code-socket", "an address on which a program listens for everybody".to_owned());
+        } else if text.contains("type=password")
+            || text.contains("type='password'")
+            || text.contains("type=\"password\"") && !text.contains('<')
+        {
+            self.ask(span, "code-reach", "the field of a page into which a password is typed".to_owned());
         } else if text.contains("constructor.constructor") || text.contains("constructor(") {
             self.ask(span, "code-dynamic", "a text that reaches for the maker of functions".to_owned());
         } else if rules::is_active(text) {

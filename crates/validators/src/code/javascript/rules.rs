@@ -5,7 +5,10 @@ pub(super) mod effects;
 mod packages;
 mod texts;
 
-pub(super) use packages::{is_known, option_asked, package_asked};
+use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
+
+pub(super) use packages::{is_known, is_own, option_asked, package_asked};
 pub(super) use texts::{is_active, is_named_environment, is_telling_text};
 
 pub(super) type Why = (&'static str, &'static str);
@@ -98,10 +101,19 @@ const ASKED: &[(&str, Why)] = &[
     ("Error.prepareStackTrace", LOADER),
     ("Java", NATIVE),
     ("Packages", NATIVE),
+    ("Application", REMOTE),
+    ("DriveApp", REMOTE),
+    ("GM", BROWSER),
+    ("GmailApp", REMOTE),
+    ("GM_xmlhttpRequest", BROWSER),
+    ("ObjC", NATIVE),
     ("SharedWorker", CODE),
+    ("Symbol.hasInstance", LOADER),
+    ("UrlFetchApp", REMOTE),
     ("WebAssembly", NATIVE),
     ("Worker", CODE),
     ("WScript", PROCESS),
+    ("chrome", BROWSER),
     ("document.cookie", BROWSER),
     ("document.execCommand", BROWSER),
     ("document.write", BROWSER),
@@ -123,6 +135,18 @@ const ASKED: &[(&str, Why)] = &[
     ("require.main.require", LOADER),
     ("trustedTypes", BROWSER),
 ];
+
+/// What an author does instead of what is refused.
+pub(super) fn advice(rule: &str) -> Option<&'static str> {
+    Some(match rule {
+        "code-process" => "do the work in JavaScript itself, or ask for a tool that does it",
+        "code-dynamic" => "parse data with JSON.parse, and call functions by name from an object",
+        "code-socket" => "use fetch",
+        "code-loader" => "import the module with an import statement and name its members directly",
+        "code-write" => "return the data instead of writing it",
+        _ => return None,
+    })
+}
 
 /// Whether a name of a table is the path or one above it.
 fn covers(name: &str, path: &str) -> bool {
@@ -204,14 +228,42 @@ const GUARDED: &[(&str, &str)] = &[
     ),
 ];
 
+/// A module of Node in each line, with the members that it is documented to have.
+static MEMBERS: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
+    let lines = include_str!("../known/node_members.txt").lines();
+    lines.map(|line| line.split_once(' ').unwrap_or((line, ""))).collect()
+});
+/// Names that the language, browsers, Node and test runners provide.
+static GLOBALS: LazyLock<HashSet<&str>> =
+    LazyLock::new(|| include_str!("../known/globals.txt").split_ascii_whitespace().collect());
+
+/// Whether a name that the program does not bind is none that is known to be provided.
+pub(super) fn is_unlisted_global(path: &str) -> bool {
+    // Hooks of components are often shown without their import.
+    let is_hook = path.strip_prefix("use").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()));
+    !path.contains(['.', '(', ':', '/']) && !path.is_empty() && !is_hook && !GLOBALS.contains(path)
+}
+
+/// Whether a module of Node is asked for a member that it is not documented to have.
+fn is_unlisted_export(path: &str) -> bool {
+    let Some(rest) = path.strip_prefix("node:") else { return false };
+    let Some((module, rest)) = rest.split_once('.') else { return false };
+    let member = rest.split(['.', '(']).next().unwrap_or(rest);
+    // A module that is imported at run time comes as a promise of it.
+    let of_promise = matches!(member, "then" | "catch" | "finally" | "default");
+    !of_promise
+        && MEMBERS.get(module).is_some_and(|members| !members.split_ascii_whitespace().any(|known| known == member))
+}
+
 /// Whether a member of a guarded object is none of those that are known to be harmless.
 pub(super) fn is_unlisted_member(path: &str) -> bool {
-    GUARDED.iter().any(|(root, harmless)| {
-        path.strip_prefix(root).and_then(|rest| rest.strip_prefix('.')).is_some_and(|rest| {
-            let member = rest.split(['.', '(']).next().unwrap_or(rest);
-            !harmless.split_ascii_whitespace().any(|known| known == member)
+    is_unlisted_export(path)
+        || GUARDED.iter().any(|(root, harmless)| {
+            path.strip_prefix(root).and_then(|rest| rest.strip_prefix('.')).is_some_and(|rest| {
+                let member = rest.split(['.', '(']).next().unwrap_or(rest);
+                !harmless.split_ascii_whitespace().any(|known| known == member)
+            })
         })
-    })
 }
 
 /// Whether the thing may only be used in its place: called, or asked for a member. What it is handed to could ask it
@@ -279,7 +331,8 @@ pub(super) fn doubtful(name: &str) -> Option<Why> {
         "Function" | "AsyncFunction" | "GeneratorFunction" | "createContextualFragment" | "runInDebugContext" => CODE,
         "binding" | "loadExtension" | "setEngine" => NATIVE,
         "caller" | "callee" | "prepareStackTrace" | "getFunction" | "getThis" | "__proto__" | "__lookupGetter__"
-        | "__defineGetter__" | "commandDir" => LOADER,
+        | "__defineGetter__" | "commandDir" | "ssrLoadModule" | "promisifyAll" | "registerHooks" | "importModule"
+        | "loadModule" | "loadPlugin" | "loadPlugins" | "requireFromString" => LOADER,
         _ => return None,
     })
 }
@@ -292,6 +345,8 @@ pub(super) fn is_common(name: &str) -> bool {
 /// Whether calling it gives a module.
 pub(super) fn is_require(path: &str) -> bool {
     matches!(path, "require" | "module.require" | "require.main.require" | "process.getBuiltinModule")
+        || path.ends_with(".requireActual")
+        || path.ends_with(".importActual")
 }
 
 /// Whether it runs its first argument, when that is text.
@@ -306,6 +361,43 @@ pub(super) fn is_judged_call(path: &str) -> bool {
         || is_require(path)
         || path.starts_with("node:fs")
         || path.starts_with("Reflect.")
+}
+
+/// Whether it makes code out of its first argument, a template.
+pub(super) fn takes_template(path: &str) -> bool {
+    let Some(rest) = path.strip_prefix("node:") else { return false };
+    let Some((package, member)) = rest.split_once(['.', '(']) else { return false };
+    matches!(package, "handlebars" | "vue" | "nunjucks" | "pug" | "ejs" | "eta" | "mustache" | "dot" | "underscore")
+        && matches!(
+            member.trim_start_matches("default."),
+            "compile" | "precompile" | "template" | "compileString" | "renderString"
+        )
+}
+
+/// Whether something belongs to a module or to every object of a kind, so that what is stored there is what others call.
+pub(super) fn is_replaceable(path: &str) -> bool {
+    let of_module =
+        path.strip_prefix("node:").is_some_and(|rest| MEMBERS.contains_key(rest.split('.').next().unwrap_or(rest)));
+    of_module && !path.contains('(')
+        || matches!(path, "Object.prototype" | "Function.prototype" | "globalThis" | "window" | "global")
+        || matches!(path, "JSON" | "Math" | "console" | "Reflect" | "Object" | "Promise" | "Symbol" | "Function")
+        || path.ends_with(".prototype")
+            && !path.contains('(')
+            && (path.starts_with("node:") || is_function(path.trim_end_matches(".prototype")))
+}
+
+/// Whether it changes the object that it is given first.
+pub(super) fn changes_first(path: &str) -> bool {
+    matches!(
+        path,
+        "Object.defineProperty"
+            | "Object.defineProperties"
+            | "Object.assign"
+            | "Object.setPrototypeOf"
+            | "Reflect.set"
+            | "Reflect.defineProperty"
+            | "Reflect.setPrototypeOf"
+    )
 }
 
 /// Globals that are functions: a member of them that is chosen at run time may be their constructor.

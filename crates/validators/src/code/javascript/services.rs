@@ -7,9 +7,9 @@ use super::content::{self, Piece};
 use super::effects::Call;
 use super::options::{Found, property};
 use super::rules::effects;
-use super::scope::{Thing, Things};
+use super::scope::{Source, Thing, Things};
 use super::{Reader, fold};
-use crate::code::{statements, verbs};
+use crate::code::{places, statements, verbs};
 
 /// Links of a chain of calls that are looked at.
 const LONGEST: usize = 16;
@@ -109,6 +109,7 @@ impl Reader<'_> {
                 !is_bounded_before(call) && !self.bounded.contains(&call.span.end)
             }
             "clear" if in_store => call.arguments.is_empty(),
+            "config" if in_store => self.texts(call).iter().any(|text| text.eq_ignore_ascii_case("set")),
             "send_command" | "execute_command" => self.texts(call).iter().any(|text| is_emptying(text)),
             "admin_command" | "run_command" | "command" => call.objects().any(|object| {
                 ["shutdown", "dropDatabase", "drop", "dropUser", "eval"]
@@ -177,6 +178,34 @@ impl Reader<'_> {
         }
     }
 
+    /// Whether a client is told to send its key to a host that the key does not belong to.
+    pub(super) fn key_goes_elsewhere(&self, call: &Call<'_, '_>) -> bool {
+        let Some(address) =
+            ["baseURL", "baseUrl", "basePath", "endpoint"].iter().find_map(|key| match call.option(key) {
+                Found::Value(value) => self.text(value),
+                Found::Unknown | Found::None => None,
+            })
+        else {
+            return false;
+        };
+        let Some(host) = places::host(&address) else { return false };
+        if host.starts_with("localhost") || host.starts_with("127.") {
+            return false;
+        }
+        match call.option("apiKey") {
+            Found::Value(key) => self.things(key).private().any(|source| match source {
+                Source::Variable(name) => places::variable(name, Some(host)) == places::Variable::Foreign,
+                _ => false,
+            }),
+            // Without one, the client takes that of its own service.
+            Found::Unknown | Found::None => !call.callee.paths().any(|path| {
+                let package = path.strip_prefix("node:").unwrap_or(path);
+                let name = package.trim_start_matches('@').split(['/', '.', '-', '(']).next().unwrap_or(package);
+                host.contains(name)
+            }),
+        }
+    }
+
     /// Commands of a cloud are objects that are made by their name.
     pub(super) fn command(&mut self, call: &Call<'_, '_>) {
         for path in call.callee.paths() {
@@ -191,6 +220,20 @@ impl Reader<'_> {
             }
         }
     }
+}
+
+/// Whether a client takes the key of its service out of the environment.
+pub(super) fn takes_key(path: &str) -> bool {
+    [
+        "node:openai",
+        "node:@anthropic-ai/sdk",
+        "node:groq-sdk",
+        "node:cohere-ai",
+        "node:@mistralai/mistralai",
+        "node:stripe",
+    ]
+    .iter()
+    .any(|client| path.strip_prefix(client).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '('])))
 }
 
 /// Whether a call of a client acts for somebody, or gives something secret. Classes are judged by their methods.

@@ -7,7 +7,7 @@ use oxc_ast::ast::{
 use oxc_span::GetSpan as _;
 
 use super::scope::{Source, Thing, Things};
-use super::{Pass, Reader, This, answers, content, fold, module_path, rules};
+use super::{Pass, Reader, This, answers, content, fold, module_things, rules};
 
 /// Members of members that are followed.
 const LONGEST_CHAIN: usize = 20_000;
@@ -247,7 +247,7 @@ impl Reader<'_> {
 
     /// The module of a name, where that is a text.
     pub(super) fn module(&self, source: &Expression<'_>) -> Things {
-        self.text(source).map_or_else(Things::unknown, |name| Things::path(module_path(&name)))
+        self.text(source).map_or_else(Things::unknown, |name| module_things(&name))
     }
 }
 

@@ -6,22 +6,23 @@ use oxc_ast::ast::{
     Argument, ArrayExpression, ArrayExpressionElement, ArrowFunctionBody, ArrowFunctionExpression,
     AssignmentExpression, BinaryExpression, BinaryOperator, CallExpression, CatchParameter, Class, ClassType,
     ComputedMemberExpression, ConditionalExpression, ExportAllDeclaration, ExportDeclaration, ExportFromDeclaration,
-    Expression, ForOfStatement, ForStatementLeft, FormalParameter, FormalParameterRest, Function, FunctionBody,
-    FunctionType, IdentifierReference, IfStatement, ImportDeclaration, ImportDeclarationSpecifier, ImportExpression,
-    ImportOrExportKind, LogicalExpression, LogicalOperator, MethodDefinition, NewExpression, ObjectExpression,
-    ObjectProperty, ObjectPropertyKind, Program, PropertyDefinition, ReturnStatement, Statement, StaticBlock,
-    StaticMemberExpression, StringLiteral, TSClassImplements, TSEnumDeclaration, TSExternalModuleDeclaration,
-    TSGlobalDeclaration, TSImportEqualsDeclaration, TSInterfaceDeclaration, TSModuleReference, TSNamespaceDeclaration,
-    TSType, TSTypeAliasDeclaration, TSTypeAnnotation, TSTypeName, TSTypeParameterDeclaration,
-    TSTypeParameterInstantiation, TaggedTemplateExpression, TemplateElement, UnaryExpression, UnaryOperator,
-    VariableDeclaration, VariableDeclarationKind, VariableDeclarator, WhileStatement, WithStatement,
+    Expression, ExpressionStatement, ForOfStatement, ForStatement, ForStatementLeft, FormalParameter,
+    FormalParameterRest, Function, FunctionBody, FunctionType, IdentifierReference, IfStatement, ImportDeclaration,
+    ImportDeclarationSpecifier, ImportExpression, ImportOrExportKind, LogicalExpression, LogicalOperator,
+    MethodDefinition, NewExpression, ObjectExpression, ObjectProperty, ObjectPropertyKind, Program, PropertyDefinition,
+    ReturnStatement, Statement, StaticBlock, StaticMemberExpression, StringLiteral, TSClassImplements,
+    TSEnumDeclaration, TSExternalModuleDeclaration, TSGlobalDeclaration, TSImportEqualsDeclaration,
+    TSInterfaceDeclaration, TSModuleReference, TSNamespaceDeclaration, TSType, TSTypeAliasDeclaration,
+    TSTypeAnnotation, TSTypeName, TSTypeParameterDeclaration, TSTypeParameterInstantiation, TaggedTemplateExpression,
+    TemplateElement, UnaryExpression, UnaryOperator, VariableDeclaration, VariableDeclarationKind, VariableDeclarator,
+    WhileStatement, WithStatement,
 };
 use oxc_ast_visit::{Visit, walk};
 use oxc_span::GetSpan as _;
 use oxc_syntax::scope::{ScopeFlags, ScopeId};
 
 use super::scope::{Thing, Things};
-use super::{Pass, Place, Reader, This, Use, fold, module_path, rules, value};
+use super::{Pass, Place, Reader, This, Use, fold, module_path, module_things, rules, value};
 
 impl<'a> Visit<'a> for Reader<'_> {
     fn enter_scope(&mut self, flags: ScopeFlags, _: &Cell<Option<ScopeId>>) {
@@ -136,15 +137,23 @@ impl<'a> Visit<'a> for Reader<'_> {
     fn visit_while_statement(&mut self, it: &WhileStatement<'a>) {
         let endless = matches!(&it.test, Expression::BooleanLiteral(on) if on.value)
             || matches!(&it.test, Expression::NumericLiteral(number) if number.value != 0.0);
-        let idle = match &it.body {
-            Statement::EmptyStatement(_) => true,
-            Statement::BlockStatement(block) => block.body.is_empty(),
-            _ => false,
-        };
-        if endless && idle {
-            self.ask(it.span, "code-endless", "a loop that does nothing and never ends".to_owned());
-        }
+        self.endless(it.span, endless);
         walk::walk_while_statement(self, it);
+    }
+
+    fn visit_for_statement(&mut self, it: &ForStatement<'a>) {
+        self.endless(it.span, it.test.is_none());
+        walk::walk_for_statement(self, it);
+    }
+
+    fn visit_expression_statement(&mut self, it: &ExpressionStatement<'a>) {
+        if let Expression::CallExpression(call) = fold::bare(&it.expression)
+            && let Some(Argument::StringLiteral(name)) = call.arguments.first()
+            && self.things(&call.callee).paths().any(rules::is_require)
+        {
+            self.loads_for_effect(it.span, name.value.as_str());
+        }
+        walk::walk_expression_statement(self, it);
     }
 
     fn visit_if_statement(&mut self, it: &IfStatement<'a>) {
@@ -207,6 +216,10 @@ impl<'a> Visit<'a> for Reader<'_> {
         if self.things(&it.tag).has(&Thing::Made) {
             self.made(it.span);
         }
+        // Scripts of shells have this one as a global.
+        if self.things(&it.tag).paths().any(|path| path == "$") {
+            self.ask(it.span, "code-process", "`$` of a template starts a program".to_owned());
+        }
         if self.pass == Pass::Judge {
             let texts: Vec<&str> = it
                 .quasi
@@ -267,7 +280,18 @@ impl<'a> Visit<'a> for Reader<'_> {
         let name = it.source.value.as_str();
         self.use_module(it.span, name);
         let module = module_path(name);
+        let is_own = rules::is_own(name);
+        if it.specifiers.is_none() {
+            self.loads_for_effect(it.span, name);
+        }
         for specifier in it.specifiers.iter().flatten() {
+            if is_own {
+                if let ImportDeclarationSpecifier::ImportSpecifier(member) = specifier {
+                    self.tell(member.span, member.imported.name().as_str());
+                }
+                self.bind_name(specifier.local().name.as_str(), Things::unknown(), false);
+                continue;
+            }
             let path = match specifier {
                 ImportDeclarationSpecifier::ImportSpecifier(member)
                     if member.import_kind == ImportOrExportKind::Type =>
@@ -297,7 +321,7 @@ impl<'a> Visit<'a> for Reader<'_> {
             TSModuleReference::ExternalModuleReference(module) => {
                 let name = module.expression.value.as_str();
                 self.use_module(it.span, name);
-                Things::path(module_path(name))
+                module_things(name)
             }
             TSModuleReference::IdentifierReference(name) => self.named(name.name.as_str()),
             TSModuleReference::QualifiedName(qualified) => {
@@ -322,7 +346,9 @@ impl<'a> Visit<'a> for Reader<'_> {
         if it.export_kind != ImportOrExportKind::Type {
             let name = it.source.value.as_str();
             self.use_module(it.span, name);
-            self.use_path(it.span, &module_path(name), Place::Value);
+            if !rules::is_own(name) {
+                self.use_path(it.span, &module_path(name), Place::Value);
+            }
         }
     }
 
@@ -332,6 +358,9 @@ impl<'a> Visit<'a> for Reader<'_> {
         }
         let name = it.source.value.as_str();
         self.use_module(it.span, name);
+        if rules::is_own(name) {
+            return;
+        }
         for specifier in &it.specifiers {
             let local = specifier.local.name();
             if let Some(path) = value::member_path(&module_path(name), local.as_str()) {
@@ -609,6 +638,23 @@ fn takes_receiver(callee: &Expression<'_>) -> bool {
 }
 
 impl Reader<'_> {
+    /// A loop without an end that names nothing by which it could be left, or could wait.
+    fn endless(&mut self, span: oxc_span::Span, endless: bool) {
+        const LEAVES: [&str; 7] = ["break", "continue ", "return", "throw", "await", "yield", "exit"];
+        let text = self.source.get(span.start as usize..span.end as usize).unwrap_or_default();
+        if endless && !LEAVES.iter().any(|word| text.contains(word)) {
+            self.ask(span, "code-endless", "a loop that never ends and waits for nothing".to_owned());
+        }
+    }
+
+    /// A file of the project that is loaded for nothing but what it does.
+    fn loads_for_effect(&mut self, span: oxc_span::Span, name: &str) {
+        let is_data = [".css", ".scss", ".less", ".json", ".svg"].iter().any(|end| name.ends_with(end));
+        if rules::is_own(name) && !is_data {
+            self.ask(span, "code-unknown", format!("what `{name}` does when it is loaded is not known"));
+        }
+    }
+
     /// What a program binds only where there is something in it hides no global that is judged.
     fn bind_kept(&mut self, name: &str) {
         if !rules::is_judged(name) {

@@ -393,7 +393,8 @@ impl Checker<'_> {
             "numpy.load" => arguments.keyword("allow_pickle").is_none_or(|pickle| *pickle == Val::Int(0)) && !arguments.open && arguments.positional.len() < 3,
             "torch.load" => arguments.keyword("weights_only") == Some(&Val::Int(1)),
             "timeit.timeit" | "timeit.repeat" | "timeit.Timer" => {
-                let runs_text = |value: Option<&Val>| value.is_some_and(|v| v.each().iter().any(|v| !matches!(v, Val::Func(_) | Val::Path(_))));
+                let is_called = |value: &Val| matches!(value, Val::Func(_)) || value.as_path().is_some_and(|path| path != "sys.argv" && !path.contains('('));
+                let runs_text = |value: Option<&Val>| value.is_some_and(|v| !v.each().iter().all(is_called));
                 let statement = arguments.get(0).or_else(|| arguments.keyword("stmt"));
                 let setup = arguments.get(1).or_else(|| arguments.keyword("setup"));
                 let called = !runs_text(statement) && !runs_text(setup) && statement.is_some();

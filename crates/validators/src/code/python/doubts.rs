@@ -182,6 +182,7 @@ impl Checker<'_> {
             self.doubt_variable(arguments.get(0), at);
         }
         self.doubt_named(name, arguments, at);
+        self.doubt_given(base, name, arguments, at);
         let root = path.map(|path| path.split('.').next().unwrap_or_default());
         let by_name = !self.methods.contains(name)
             && self.watched.iter().any(|line| root.is_none_or(|root| root == line.package()) && line.has_method(name));
@@ -327,7 +328,9 @@ impl Checker<'_> {
 
     /// A setting of a package: some name the programs that it starts.
     pub(super) fn doubt_setting(&mut self, key: Option<&Val>, at: TextSize) {
-        if key.is_some_and(|key| key.each().iter().any(|key| key.as_str().is_some_and(names_program))) {
+        if key
+            .is_some_and(|key| key.each().iter().any(|key| key.as_str().is_some_and(super::given::is_setting_unknown)))
+        {
             self.doubt(at, "rcParams");
         }
     }
@@ -341,13 +344,11 @@ impl Checker<'_> {
     }
 }
 
-/// Whether a setting of matplotlib names a program.
-pub(super) fn names_program(key: &str) -> bool {
-    key == "text.usetex"
-        || key == "backend"
-        || key.starts_with("pgf.")
-        || key.starts_with("animation.")
-            && (key.ends_with("_path") || key.ends_with("_args") || key.ends_with("writer"))
+/// Whether a setting of matplotlib may name a program or a module.
+fn names_program(key: &str) -> bool {
+    const GROUPS: [&str; 9] = ["text", "animation", "pgf", "ps", "pdf", "tk", "webagg", "docstring", "path"];
+    let group = key.split_once('.').map(|(group, _)| group);
+    key == "backend" || group.is_some_and(|group| GROUPS.contains(&group)) && super::given::is_setting_unknown(key)
 }
 
 fn of_call(path: &str) -> bool {

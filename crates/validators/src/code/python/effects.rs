@@ -375,7 +375,8 @@ impl Checker<'_> {
             if text.len() > 2_000 {
                 continue;
             }
-            if places::is_metadata(&text) && text.contains("://") {
+            let is_host = text.contains("://") || root == Some("http") && name.ends_with("Connection");
+            if places::is_metadata(&text) && is_host {
                 self.ask_effect(at, "code-reach", "an address that gives credentials away".to_owned());
             }
             let is_request = root.is_some_and(|root| {
@@ -434,6 +435,7 @@ impl Checker<'_> {
     ) {
         // An address that is made of it sends it to whoever is asked.
         let is_address = |value: &Val| matches!(value, Val::Partial(start, _) if start.contains("://"));
+        let names_host = root == Some("http") && name.ends_with("Connection");
         let host = arguments.all().flat_map(Val::each).find_map(|value| match value {
             Val::Text(text) => places::host(text).map(str::to_owned),
             Val::Partial(start, _) => {
@@ -447,7 +449,10 @@ impl Checker<'_> {
                 _ => true,
             })
         };
-        if arguments.all().any(|value| value.each().iter().any(is_address) && leaks(value, host.as_deref())) {
+        if arguments
+            .all()
+            .any(|value| (names_host || value.each().iter().any(is_address)) && leaks(value, host.as_deref()))
+        {
             self.ask_effect(at, "code-send", "an address is made of what was read".to_owned());
             return;
         }
@@ -613,6 +618,8 @@ fn targets(file: Option<&Val>) -> Vec<Target> {
             Val::Partial(start, end) => Target::Known(format!("{start}x{end}")),
             Val::Listed(folder) => Target::Found(folder.to_string()),
             Val::Opaque => Target::Opaque,
+            // Folders of the interpreter.
+            Val::Path(path) if path.starts_with("sysconfig.") || path.starts_with("site.") => Target::Opaque,
             _ => Target::Unknown,
         })
         .collect();

@@ -184,6 +184,17 @@ impl Checker<'_> {
                 arguments.keyword("stream").is_some() || on && named
             }
             ("netrc", "netrc") => true,
+            // Memory that runs.
+            ("mmap", "mmap") => arguments.keyword("prot").is_some() || arguments.positional.len() > 3,
+            // A file of figures is read as marshalled data.
+            ("pstats", "Stats" | "add" | "load_stats") => first.is_some_and(|value| {
+                value
+                    .each()
+                    .iter()
+                    .any(|one| one.is_literal() || matches!(one, Val::Private(_) | Val::File(_) | Val::Opaque))
+            }),
+            // Names of fields become source.
+            ("attr" | "attrs", "make_class") => true,
             ("http", "request") => {
                 let usual = |method: &Val| {
                     matches!(method.as_str(), Some("GET" | "HEAD" | "OPTIONS" | "POST" | "PUT" | "PATCH") | None)
@@ -228,7 +239,11 @@ impl Checker<'_> {
             }
         }
         // What a package keeps to itself is not what it is known for.
-        if path.split('.').skip(1).any(|part| part.starts_with('_') && !part.starts_with("__")) {
+        let of_tuple = ["_replace", "_asdict", "_make", "_fields", "_field_defaults"];
+        let is_inner = |part: &str| {
+            part.starts_with('_') && !part.starts_with("__") && !of_tuple.contains(&part.trim_end_matches("()"))
+        };
+        if path.split('.').skip(1).any(is_inner) {
             self.doubt(at, path);
         }
     }
@@ -319,7 +334,9 @@ fn leaves(text: &str, kind: Evaluates) -> bool {
         Evaluates::Template => {
             let inside = text.contains("{{") || text.contains("{%");
             let reaches = ["attr", "cycler", "joiner", "lipsum", "namespace", "self", "config", "import"];
-            inside && words().any(|word| reaches.contains(&word)) || text.contains("\\x") || text.contains("\\u")
+            inside && (text.contains('~') || words().any(|word| reaches.contains(&word)))
+                || text.contains("\\x")
+                || text.contains("\\u")
         }
         Evaluates::Formula | Evaluates::Runs | Evaluates::Imports => {
             text.contains('@') && text.contains('(') || words().any(|word| WORDS.contains(&word))

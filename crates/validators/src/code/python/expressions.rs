@@ -169,6 +169,9 @@ impl Checker<'_> {
             Expr::Starred(e) => self.value(&e.value),
             Expr::Name(e) => {
                 // Python reads identifiers in their compatibility form: ｅｖａｌ is eval.
+                if e.id.as_str().is_ascii() {
+                    return self.name(e.id.as_str(), e.start());
+                }
                 let name: String = e.id.as_str().nfkc().collect();
                 self.name(&name, e.start())
             }
@@ -247,6 +250,9 @@ impl Checker<'_> {
 
     /// What an attribute of a value is, judged.
     pub(super) fn attribute(&mut self, base: &Val, name: &str, at: TextSize) -> Val {
+        if name.is_ascii() {
+            return base.map(|base| self.one_attribute(base, name, at));
+        }
         let name: String = name.nfkc().collect();
         base.map(|base| self.one_attribute(base, &name, at))
     }
@@ -273,7 +279,13 @@ impl Checker<'_> {
                 }
                 let whole = format!("{path}.{name}");
                 self.judge(at, &whole);
-                if self.judging && !path.contains('(') && !known::is_member_understood(path, name) {
+                let root = path.split('.').next().unwrap_or_default();
+                if self.judging
+                    && !path.contains('(')
+                    && (!known::is_member_understood(path, name)
+                        || super::given::reaches(root, name)
+                        || !known::is_of_library(root) && super::given::is_listener(root, name))
+                {
                     self.doubt(at, &whole);
                 }
                 if path.contains('(')
@@ -393,7 +405,12 @@ impl Checker<'_> {
                 if key.each().iter().any(|key| key.as_str() == Some("__builtins__")) {
                     self.refuse_route(at, "__builtins__", Route::Loader);
                 }
-                if path.ends_with(')') { Val::Unknown } else { Val::Path(path.clone()) }
+                match path.ends_with(')') {
+                    // Folders of the interpreter.
+                    true if path.starts_with("sysconfig.") => Val::Opaque,
+                    true => Val::Unknown,
+                    false => Val::Path(path.clone()),
+                }
             }
             _ => {
                 if let Val::Text(name) = key

@@ -13,7 +13,7 @@ use modules::{BLOCKED, CALLS, MEMBERS};
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
-use crate::code::known;
+use crate::code::{Level, known};
 
 /// Where something leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,8 +59,12 @@ impl Route {
         }
     }
 
-    pub(super) const fn advice(self) -> Option<&'static str> {
+    /// What an author does instead; at the strict levels only what may be imported there is named.
+    pub(super) fn advice(self, level: Level) -> Option<&'static str> {
         match self {
+            Self::Code if level >= Level::Strict => {
+                Some("parse data with json, and call functions by name from a dictionary")
+            }
             Self::Process => Some("do the work in Python itself, or ask for a tool that does it"),
             Self::Code => {
                 Some("parse data with json or ast.literal_eval, and call functions by name from a dictionary")

@@ -1,7 +1,8 @@
 //! Statements: what they bind, and the order in which things are looked at.
 
 use ruff_python_ast::{
-    Alias, ExceptHandler, Expr, Parameters, Pattern, Stmt, StmtClassDef, StmtFunctionDef, StmtImportFrom,
+    Alias, ExceptHandler, Expr, Parameters, Pattern, Stmt, StmtClassDef, StmtFunctionDef, StmtImportFrom, TypeParam,
+    TypeParams,
 };
 use ruff_text_size::{Ranged as _, TextSize};
 
@@ -49,6 +50,7 @@ impl Checker<'_> {
             }
             Stmt::TypeAlias(statement) => {
                 self.assign(&statement.name, Val::Unknown);
+                self.type_parameters(statement.type_params.as_deref());
                 self.value(&statement.value);
             }
             Stmt::Assign(statement) => {
@@ -88,12 +90,11 @@ impl Checker<'_> {
             Stmt::While(statement) => {
                 self.loops += 1;
                 let test = self.value(&statement.test);
-                let idle = |statement: &Stmt| matches!(statement, Stmt::Pass(_) | Stmt::Continue(_));
-                if matches!(test, Val::Int(1..)) && statement.body.iter().all(idle) {
+                if matches!(test, Val::Int(1..)) && self.never_ends(statement.range()) {
                     self.ask(
                         statement.start(),
                         "code-endless",
-                        "a loop that does nothing and never ends".to_owned(),
+                        "a loop that never ends and waits for nothing".to_owned(),
                         None,
                     );
                 }
@@ -188,6 +189,30 @@ impl Checker<'_> {
         }
     }
 
+    /// Bounds and defaults of type parameters are evaluated when somebody asks for them.
+    fn type_parameters(&mut self, parameters: Option<&TypeParams>) {
+        for parameter in parameters.into_iter().flat_map(|parameters| parameters.iter()) {
+            let (bound, default) = match parameter {
+                TypeParam::TypeVar(one) => (one.bound.as_deref(), one.default.as_deref()),
+                TypeParam::TypeVarTuple(one) => (None, one.default.as_deref()),
+                TypeParam::ParamSpec(one) => (None, one.default.as_deref()),
+            };
+            for value in [bound, default].into_iter().flatten() {
+                self.value(value);
+            }
+        }
+    }
+
+    /// Whether a loop without an end names nothing by which it could be left, or could wait.
+    fn never_ends(&self, range: ruff_text_size::TextRange) -> bool {
+        const LEAVES: [&str; 18] = [
+            "break", "return", "raise", "yield", "await", "sleep", "wait", "exit", "input", "recv", "accept", "get(",
+            "read", "poll", "join", "select", "next(", "send",
+        ];
+        let text = self.source.get(range.start().to_usize()..range.end().to_usize()).unwrap_or_default();
+        !LEAVES.iter().any(|word| text.contains(word))
+    }
+
     fn import_from(&mut self, statement: &StmtImportFrom) {
         let at = statement.start();
         let module = statement.module.as_deref().unwrap_or_default();
@@ -237,6 +262,7 @@ impl Checker<'_> {
         if method {
             self.methods.insert(definition.name.to_string());
         }
+        self.type_parameters(definition.type_params.as_deref());
         if let Some(returns) = &definition.returns {
             self.annotation(returns);
         }
@@ -323,6 +349,7 @@ impl Checker<'_> {
     }
 
     fn class(&mut self, definition: &StmtClassDef) {
+        self.type_parameters(definition.type_params.as_deref());
         for decorator in &definition.decorator_list {
             self.value(&decorator.expression);
         }
@@ -396,6 +423,9 @@ impl Checker<'_> {
                 self.hand_over(target.start(), &value);
                 let base = self.value(&target.value);
                 self.store_attribute(target.start(), &base, &target.attr);
+                for path in base.each().iter().filter_map(Val::as_path) {
+                    self.doubt_replaced(target.start(), &format!("{path}.{}", target.attr), &value);
+                }
                 self.remember(&target.attr, value);
             }
             Expr::Subscript(target) => {
@@ -403,6 +433,11 @@ impl Checker<'_> {
                 let base = self.value(&target.value);
                 let key = self.value(&target.slice);
                 self.store_into(target.start(), &base, Some(&key));
+                let is_setting =
+                    |path: &&str| path.starts_with("matplotlib.") || matches!(*path, "os.environ" | "os.environb");
+                for path in base.each().iter().filter_map(Val::as_path).filter(|path| !is_setting(path)) {
+                    self.doubt_replaced(target.start(), path, &value);
+                }
                 self.store_private(&target.value, &value);
                 // What a container holds from now on is no longer what was written down.
                 if let Expr::Name(name) = &*target.value

@@ -40,6 +40,27 @@ pub(in crate::code::javascript) fn is_known(name: &str) -> bool {
         || is_package(package) && (is_data || is_inside(name))
 }
 
+/// Whether a module is named as a file of the program's own project, or by one of the short names for its folders. The
+/// project is what the program belongs to; whoever runs it runs those files too.
+pub(in crate::code::javascript) fn is_own(name: &str) -> bool {
+    const NOT_SOURCES: [&str; 9] = ["node", "wasm", "so", "dll", "dylib", "exe", "bin", "sh", "py"];
+    const MOST_STEPS_UP: usize = 4;
+    let Some(mut rest) = ["./", "../", "@/", "~/"].iter().find_map(|start| name.strip_prefix(start)) else {
+        return matches!(name, "." | "..");
+    };
+    let mut steps = usize::from(name.starts_with("../"));
+    while let Some(up) = rest.strip_prefix("../") {
+        steps += 1;
+        rest = up;
+    }
+    let file = rest.rsplit('/').next().unwrap_or(rest);
+    file.rsplit_once('.').is_none_or(|(_, ending)| !NOT_SOURCES.contains(&ending))
+        && steps <= MOST_STEPS_UP
+        && !rest.contains("..")
+        && !rest.contains("node_modules")
+        && !rest.contains(['%', '\\', '?', '#', ':', '!'])
+}
+
 /// Whether a package, or every one of its scope, is listed.
 fn is_package(name: &str) -> bool {
     PACKAGES.contains(name)
@@ -74,6 +95,16 @@ const ASKED: &[(&str, Why)] = &[
     ("node:http.globalAgent", SOCKET),
     ("node:https.Agent.prototype", SOCKET),
     ("node:https.globalAgent", SOCKET),
+    ("node:ajv._", CODE),
+    ("node:ajv.Name", CODE),
+    ("node:ajv().addKeyword", CODE),
+    ("node:ajv.str", CODE),
+    ("node:ajv/dist/standalone", CODE),
+    ("node:bluebird.promisifyAll", LOADER),
+    ("node:socket.io()", SOCKET),
+    ("node:undici.connect", SOCKET),
+    ("node:undici.upgrade", SOCKET),
+    ("node:vite.createServer().ssrLoadModule", LOADER),
     ("node:ioredis().call", CODE),
     ("node:ioredis().eval", CODE),
     ("node:ioredis().evalsha", CODE),
@@ -90,6 +121,14 @@ const ASKED: &[(&str, Why)] = &[
     ("node:lodash/template", CODE),
     ("node:lodash/fp.template", CODE),
     ("node:lodash/fp/template", CODE),
+    ("node:@anthropic-ai/sdk/tools", PROCESS),
+    ("node:@langchain/anthropic.tools", PROCESS),
+    ("node:@langchain/openai.tools", PROCESS),
+    ("node:google-auth-library.ExternalAccountClient", PROCESS),
+    ("node:google-auth-library.PluggableAuthClient", PROCESS),
+    ("node:morgan.compile", CODE),
+    ("node:openai/helpers/audio", PROCESS),
+    ("node:solid-js/html", CODE),
     ("node:mathjs.compile", CODE),
     ("node:mathjs.create().evaluate", CODE),
     ("node:mathjs.evaluate", CODE),
@@ -119,7 +158,12 @@ const ASKED: &[(&str, Why)] = &[
 
 /// Why a person is asked about a member of a package.
 pub(in crate::code::javascript) fn package_asked(path: &str) -> Option<Why> {
-    ASKED.iter().find(|(name, _)| covers(name, path)).map(|(_, why)| *why)
+    // Whatever is made by this package evaluates text under these names.
+    let evaluates = path.strip_prefix("node:mathjs").is_some_and(|rest| {
+        let last = rest.trim_end_matches("()").rsplit('.').next().unwrap_or_default();
+        matches!(last, "evaluate" | "parse" | "parser" | "compile" | "import")
+    });
+    evaluates.then_some(CODE).or_else(|| ASKED.iter().find(|(name, _)| covers(name, path)).map(|(_, why)| *why))
 }
 
 /// Packages of which one member is asked about by a name that means nothing elsewhere: they are not handed on.
@@ -136,17 +180,32 @@ const OPTIONS: &[(&str, &str, Why)] = &[
     ("", "$function", CODE),
     ("", "$where", CODE),
     ("", "WithDecryption", SECRET),
+    ("", "addonPath", NATIVE),
     ("", "allowExtension", NATIVE),
     ("", "allowProtoMethodsByDefault", CODE),
     ("", "allowProtoPropertiesByDefault", CODE),
+    ("", "binaryPath", PROCESS),
+    ("", "browserExecutable", PROCESS),
+    ("", "chromePath", PROCESS),
     ("", "dialectModulePath", LOADER),
+    ("", "execPath", PROCESS),
     ("", "executableFile", PROCESS),
     ("", "executablePath", PROCESS),
+    ("", "ffmpegPath", PROCESS),
+    ("", "ffprobePath", PROCESS),
     ("", "globalSetup", LOADER),
+    ("", "isEvalSupported", CODE),
+    ("", "migrationsFolder", LOADER),
+    ("", "enableScripting", CODE),
+    ("", "gsPath", PROCESS),
+    ("", "libraryPath", NATIVE),
     ("", "mongocryptdSpawnArgs", PROCESS),
     ("", "mongocryptdSpawnPath", PROCESS),
     ("", "cryptSharedLibPath", LOADER),
+    ("", "pathToClaudeCodeExecutable", PROCESS),
+    ("", "pythonPath", PROCESS),
     ("", "runScripts", CODE),
+    ("", "shellPath", PROCESS),
     ("", "sendmail", PROCESS),
     ("", "socketPath", SOCKET),
     ("node:ajv", "code", CODE),
@@ -186,6 +245,20 @@ mod tests {
             "leaflet/dist/leaflet.css",
         ] {
             assert!(is_known(name), "{name}");
+        }
+        for name in ["./local.js", "../src/math", "@/lib/api", "./user.service", "./App.vue", ".."] {
+            assert!(is_own(name), "{name}");
+        }
+        for name in [
+            "./x.node",
+            "../node_modules/x",
+            "../../../../../tmp/x.js",
+            "./a/../../x",
+            "/tmp/x.js",
+            "./x?y",
+            "./x.wasm",
+        ] {
+            assert!(!is_own(name), "{name}");
         }
         for name in [
             "left-pad",

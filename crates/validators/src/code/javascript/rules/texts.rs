@@ -12,6 +12,10 @@ pub(in crate::code::javascript) fn is_telling_text(text: &str) -> bool {
         return false;
     }
     let bare = text.strip_prefix("file://").unwrap_or(text);
+    // Sockets of this machine in place of a host.
+    if ["http+unix:", "unix:", "npipe:"].iter().any(|scheme| text.starts_with(scheme)) || text.contains("://unix:") {
+        return true;
+    }
     STARTS.split_ascii_whitespace().any(|start| bare.starts_with(start))
         || HOSTS.split_ascii_whitespace().any(|host| text.contains(host))
         || !text.contains(' ')

@@ -41,7 +41,7 @@ const FUNCTIONS: &[(FileEffect, &str)] = {
         (
             Write,
             "os.chmod os.chown os.lchown os.mkdir os.makedirs os.mkfifo os.mknod os.utime os.setxattr os.creat \
-             aiofiles.os.mkdir aiofiles.os.makedirs logging.FileHandler logging.handlers.RotatingFileHandler \
+             aiofiles.os.mkdir aiofiles.os.makedirs logging.basicConfig logging.FileHandler logging.handlers.RotatingFileHandler \
              logging.handlers.TimedRotatingFileHandler logging.handlers.WatchedFileHandler shelve.open dbm.open",
         ),
         (Copy, "shutil.copy shutil.copy2 shutil.copyfile shutil.copytree tensorflow.io.gfile.copy"),
