@@ -6,12 +6,14 @@
 //! arguments or of who makes it.
 
 mod carried;
+mod choice;
 mod content;
 mod easing;
 pub mod fallback;
 mod nature;
 mod reasons;
 mod verbs;
+mod weight;
 
 use switchboard_protocol::mgp::security::{Effective, ToolSecurity};
 use switchboard_protocol::mgp::{Risk, TrustLevel, ValidatorName};
@@ -197,6 +199,22 @@ impl Found {
         Self { bare: eased, ..found }
     }
 
+    /// The same of a tool, where nothing tells what it does: that is no sign of harmlessness. What arguments carry is judged.
+    fn or_unknown(self, declared: &ToolSecurity, name: &str) -> Self {
+        let judged = !self.cargo.carried.is_empty() || matches!(self.class, Some(Class::Shell | Class::Code));
+        let Some((found, (told_by, kind))) = self
+            .nature
+            .filter(|_| !judged)
+            .and_then(|found| Some((found, weight::unknown(declared, &fallback::words(name), found)?)))
+        else {
+            return self;
+        };
+        // Where an argument chooses what is done, the choice tells of each call.
+        let chosen = matches!(told_by, Told::Choice(_));
+        let bare = chosen.then(|| Box::new(Self { bare: None, ..self.clone() }));
+        Self { nature: Some(Nature { kind: Some(kind), told_by, ..found }), bare, ..self }
+    }
+
     /// The risk that follows from this alone.
     fn risk(&self, declared: &ToolSecurity, operator: &OperatorWord, trust: TrustLevel, mgp: bool) -> Risk {
         let reads = only_reads(declared, self);
@@ -236,7 +254,7 @@ pub fn assess(
     trust: TrustLevel,
     mgp: bool,
 ) -> Assessment {
-    weigh(declared, Found::of(declared, tool_name), operator, trust, mgp)
+    weigh(declared, Found::of(declared, tool_name).or_unknown(declared, tool_name), operator, trust, mgp)
 }
 
 /// Weighs what is said of a resource. Reading is no danger by itself, so a server that is not trusted does not make it one.

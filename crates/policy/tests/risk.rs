@@ -496,6 +496,7 @@ fn prompts_and_templates_are_weighed_as_tools_are() {
         ("transfer_money", "Transfer from one account to another"),
         ("charge_card", "Charge by card"),
         ("email_details", "Email details to the customer"),
+        ("newsletter", "Write a newsletter and send it to subscribers"),
     ] {
         assert!(described(name, text), "{name}");
     }
@@ -512,6 +513,9 @@ fn prompts_and_templates_are_weighed_as_tools_are() {
         ("release", "Release of a repository"),
         ("share", "Share price"),
         ("transfer", "Transfer by hash"),
+        ("release_notes", "Write release notes for a version"),
+        ("post_mortem", "Write a post mortem"),
+        ("incident", "Write a post mortem of an incident"),
     ] {
         assert!(!described(name, text), "{name}");
     }

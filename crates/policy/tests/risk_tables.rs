@@ -65,6 +65,21 @@ fn dangerous_tools_are_asked_about_or_judged() {
     assert!(all >= 150 && wrong.len() * 50 <= all, "{} of {all}: {wrong:#?}", wrong.len());
 }
 
+#[test]
+fn what_changes_grave_things_and_what_nobody_has_a_word_for_is_asked_about() {
+    let judging = [ValidatorName::Sandbox, ValidatorName::CodeSafety, ValidatorName::Readonly];
+    let (all, wrong) = measured(include_str!("tables/tools-grave.txt"), |found| {
+        found.confirm.is_some() || found.validators.iter().any(|one| judging.contains(one))
+    });
+    assert!(all >= 300 && wrong.len() * 50 <= all, "{} of {all}: {wrong:#?}", wrong.len());
+}
+
+#[test]
+fn nobody_is_asked_about_the_tools_of_a_working_day() {
+    let (all, wrong) = measured(include_str!("tables/tools-unasked.txt"), |found| found.confirm.is_none());
+    assert!(all >= 75 && wrong.is_empty(), "{} of {all}: {wrong:#?}", wrong.len());
+}
+
 /// The definition that a line of the table with described arguments stands for.
 fn described(line: &str) -> (String, Raw) {
     let parts: Vec<&str> = line.split('|').map(str::trim).collect();

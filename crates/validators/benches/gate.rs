@@ -95,9 +95,9 @@ fn gate(criterion: &mut Criterion) {
     });
     let operator = OperatorWord::default();
     // What every call of a tool pays that nothing else is checked of.
-    let plain = ToolSecurity::of(&raw(r#"{"name":"put_thing","inputSchema":{"type":"object"}}"#.to_owned()));
-    let found = assess(&plain, "put_thing", &operator, TrustLevel::Standard, false);
-    let outlook = Outlook::of(&plain, "put_thing", &found, &operator, TrustLevel::Standard).expect("looked at");
+    let plain = ToolSecurity::of(&raw(r#"{"name":"save_thing","inputSchema":{"type":"object"}}"#.to_owned()));
+    let found = assess(&plain, "save_thing", &operator, TrustLevel::Standard, false);
+    let outlook = Outlook::of(&plain, "save_thing", &found, &operator, TrustLevel::Standard).expect("looked at");
     let small =
         raw(r#"{"owner":"octo","repo":"hello","path":"src/lib.rs","page":2,"label":"good first issue","draft":false}"#
             .to_owned());

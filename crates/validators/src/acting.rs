@@ -24,6 +24,8 @@ const STEP: &str = "acting";
 const MAX_TEXT_BYTES: usize = 16 * 1024;
 /// Strings, lists and objects of one call that are looked at; a call that has more is asked about.
 const MAX_VALUES: usize = 16 * 1024;
+/// Servers differ in which of two members of one name they read, so that neither can be looked at for all.
+const TWICE: &str = "a member stands twice, and servers differ in which one they read";
 /// Words of a list that may be a command.
 const MAX_WORDS: usize = 64;
 
@@ -64,10 +66,19 @@ impl Outlook {
     #[must_use]
     pub fn question(&self, texts: &[String], arguments: &Raw) -> Option<Violation> {
         let mut look = Look { outlook: self, left: MAX_VALUES };
-        let object = Object::open(arguments).ok()?;
-        let mut members = object.iter().filter(|(key, _)| !texts.iter().any(|text| **text == **key));
-        let found = members.find_map(|(key, member)| Some(look.at(&member, &key, 1)?.under(&key)))?;
-        let message = format!("{}, and nothing says that the tool takes one", found.what);
+        let found = match Object::open(arguments) {
+            Ok(object) => {
+                let mut members = object.iter().filter(|(key, _)| !texts.iter().any(|text| **text == **key));
+                members.find_map(|(key, member)| Some(look.at(&member, &key, 1)?.under(&key)))?
+            }
+            // What is no object has no members that a server could read.
+            Err(_) if arguments.kind() != Kind::Object => return None,
+            Err(_) => Found::new(TWICE),
+        };
+        let message = match found.what == TWICE {
+            true => found.what,
+            false => format!("{}, and nothing says that the tool takes one", found.what),
+        };
         let finding = Finding::new("acting-value", message).ask();
         Some(Violation { step: STEP, pointer: found.pointer, finding, rejection: None, host: None })
     }
@@ -101,6 +112,9 @@ impl Look<'_> {
         if kind == Kind::Bool && value.as_str() == "true" && !self.outlook.looks && place::takes_away(key) {
             return Some(Found::new("it asks for something to be thrown away"));
         }
+        if kind == Kind::String && value.as_str().len() > 2 && place::loads_code(key) {
+            return Some(Found::new(format!("`{key}` makes programs load code")));
+        }
         if matches!(kind, Kind::Number | Kind::Bool | Kind::Null) {
             return None;
         }
@@ -110,7 +124,7 @@ impl Look<'_> {
         self.left -= 1;
         match kind {
             Kind::Object => {
-                let object = Object::open(value).ok()?;
+                let Ok(object) = Object::open(value) else { return Some(Found::new(TWICE)) };
                 object.iter().find_map(|(key, member)| Some(self.at(&member, &key, depth + 1)?.under(&key)))
             }
             Kind::Array => self.list(value, key, depth),
@@ -145,6 +159,9 @@ impl Look<'_> {
             return Some(Found { pointer: String::new(), ..found });
         }
         // One word is a name, a number, an address: it may lead to a file, or choose what is done.
+        if !self.outlook.looks && bytes.contains(&b'@') && place::forwards(key) {
+            return Some(Found::new("it has copies of something sent to an address"));
+        }
         if !bytes.iter().any(|byte| matches!(byte, b' ' | b'\\' | b'$' | b';' | b'|' | b'`' | b'(')) {
             if bytes.contains(&b'/') {
                 let word = raw.trim_matches('"');

@@ -52,8 +52,16 @@ fn questions(table: &str) -> Vec<(String, Option<Violation>)> {
 #[test]
 fn values_that_act_are_asked_about() {
     let questions = questions(include_str!("tables/acting-calls.txt"));
-    let unasked: Vec<_> = questions.iter().filter(|(_, question)| question.is_none()).collect();
+    // Of some of these tools every call is asked about.
+    let is_asked = |line: &str| {
+        let (tool, call) = line.split_at(line.find(" {").expect("a call"));
+        let (name, declared) = defined(tool);
+        let found = assess(&declared, &name, &OperatorWord::default(), TrustLevel::Standard, false);
+        found.asks_about(&declared, &raw(call.trim()), |_, _| false).is_some()
+    };
+    let unasked: Vec<_> = questions.iter().filter(|(line, question)| question.is_none() && !is_asked(line)).collect();
     assert!(questions.len() >= 40 && unasked.is_empty(), "{unasked:#?}");
+    assert!(questions.iter().filter(|(_, question)| question.is_some()).count() >= 30);
     assert!(questions.iter().flat_map(|(_, question)| question).all(|question| question.finding.asks()));
 }
 
@@ -91,11 +99,23 @@ fn nobody_is_asked_where_the_operator_spoke_or_the_server_is_trusted() {
 #[test]
 fn bad_input_is_answered_within_bounds() {
     let outlook =
-        outlook("@put_thing thing :: Puts it", OperatorWord::default(), TrustLevel::Standard).expect("looked at");
+        outlook("@save_thing thing :: Saves it", OperatorWord::default(), TrustLevel::Standard).expect("looked at");
     let deep = format!("{{\"thing\":{}\"x\"{}}}", "[".repeat(100), "]".repeat(100));
     assert!(Raw::parse(deep.clone(), &Limits::default()).is_err() || outlook.question(&[], &raw(&deep)).is_some());
     let many = format!("{{\"thing\":[{}\"x\"]}}", "\"x\",".repeat(20_000));
     assert!(outlook.question(&[], &raw(&many)).is_some());
     let long = format!("{{\"thing\":{}}}", Raw::string(&"; a b ü ".repeat(200_000)).as_str());
     assert!(outlook.question(&[], &raw(&long)).is_none());
+}
+
+#[test]
+fn a_member_that_stands_twice_is_asked_about() {
+    let outlook =
+        outlook("@save_thing thing :: Saves it", OperatorWord::default(), TrustLevel::Standard).expect("looked at");
+    for call in
+        [r#"{"thing":"a","thing":"rm -rf /srv"}"#, r#"{"thing":{"a":"x","a":"y"}}"#, r#"{"thing":"{\"a\":1,\"a\":2}"}"#]
+    {
+        assert!(outlook.question(&[], &raw(call)).is_some(), "{call}");
+    }
+    assert!(outlook.question(&[], &raw("[1]")).is_none() && outlook.question(&[], &raw("null")).is_none());
 }

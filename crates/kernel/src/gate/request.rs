@@ -347,7 +347,9 @@ impl Attempt<'_> {
     /// What of it acts though nothing about its tool says so: a person is asked.
     pub(super) fn acting(&self) -> Option<Violation> {
         let outlook = self.policy.outlook().filter(|_| self.subject == Subject::Tool)?;
-        outlook.question(self.policy.text_arguments(), &self.arguments())
+        let of_arguments = outlook.question(self.policy.text_arguments(), &self.arguments());
+        // A server may act upon what stands beside the arguments as well.
+        of_arguments.or_else(|| outlook.question(&[], &self.unknown_beside()?))
     }
 
     /// All that the server would act upon: what a person agrees to, and what is put on record.

@@ -5,6 +5,7 @@
 use switchboard_protocol::mgp::security::ToolSecurity;
 
 use super::nature::{self, Nature, Told};
+use super::verbs::Kind;
 use super::{fallback, verbs};
 
 /// What prompts do, whatever it is about.
@@ -85,11 +86,17 @@ pub(super) fn nature(by_name: Nature, declared: &ToolSecurity, name: &str) -> Na
     };
     let is_noun = described.told_by == Told::Description && is_noun(sentence);
     let described = if is_noun { Nature { kind: None, ..described } } else { described };
+    let first = sentence.split_whitespace().next().unwrap_or_default().to_lowercase();
+    let is_text = TEXTS.iter().any(|verb| first == *verb || first.strip_suffix('s') == Some(verb));
+    // `Write a post mortem` is answered with a text about one; `Write a post and send it` does more.
+    let is_only_text = is_text && nature::added(sentence).is_none() && described.kind != Some(Kind::Delete);
+    let described = match is_only_text && described.told_by == Told::Description {
+        true => Nature { kind: None, ..described },
+        false => described,
+    };
     if by_name.told_by != Told::Name {
         return described;
     }
-    let first = sentence.split_whitespace().next().unwrap_or_default().to_lowercase();
-    let is_text = TEXTS.iter().any(|verb| first == *verb || first.strip_suffix('s') == Some(verb));
     // What looks at something by its sentence, does so whatever it is called.
     let is_told = described.grave().is_some() || described.looks();
     let leads = fallback::words(name).first().is_some_and(|first| verbs::of(first).is_some_and(|verb| verb.sure));

@@ -6,16 +6,15 @@
 
 use switchboard_protocol::mgp::security::{Argument, ToolSecurity};
 
-use super::carried;
 use super::fallback::words;
 use super::verbs::{
     self, HARMLESS_TO_RUN, Kind, NO_MONEY, NOT_TO_PEOPLE, NOUNS, PAIRS, PAIRS_IN_NAMES, Set, TRIFLES, Verb, tables,
 };
+use super::weight;
+use super::{carried, choice};
 
 /// Words of a sentence that are looked at.
 const MOST_WORDS: usize = 16;
-/// Words of a text that may be a list of what can be chosen.
-const MOST_LISTED: usize = 8;
 /// Words that say that nothing is done that could not be undone.
 const FINAL: &[&str] = &[
     "cannot be undone",
@@ -38,6 +37,22 @@ const FINAL: &[&str] = &[
     "data loss",
     "loss of data",
     "destructive",
+    "overwriting",
+    "overwrites",
+    "will overwrite",
+    "overwrite existing",
+    "overwrite an existing",
+    "overwrite the existing",
+    "replacing existing",
+    "replaces existing",
+    "replaces the existing",
+    "discarding",
+    "takes effect immediately",
+    "goes live",
+    "real money",
+    "be charged",
+    "exclusive lock",
+    "downtime",
 ];
 /// What stands in front of such words where they are taken back: `non-destructive`, `without data loss`.
 const TAKEN_BACK: &[&str] =
@@ -53,7 +68,7 @@ tables! {
     /// Words that join two verbs.
     JOINING = "and or then und oder y o et ou e";
     /// Words in front of the verb of a sentence.
-    FILLING = "a an the this tool tools mcp use used uses using to for that which it can will you your lets let allows allow \
+    pub(super) FILLING = "a an the this tool tools mcp use used uses using to for that which it can will you your lets let allows allow \
         enables enable helps help useful when be is are call function method endpoint command permanently safely quickly \
         efficiently programmatically directly simply automatically optionally asynchronously securely interactively easily \
         batch bulk mass multiple please note important new";
@@ -67,8 +82,14 @@ tables! {
     /// What guards others: what is taken from it is no trifle.
     GUARDS = "firewall firewalls policy policies acl security protection permission permissions rule rules role waf allowlist \
         whitelist blocklist";
+    /// Words in front of an object.
+    DETERMINERS = "a an the this your all one any each every some specific given new existing multiple";
+    /// Verbs that look at most things and settle these, or take them apart.
+    RESOLVING = "resolve extract unzip";
+    RESOLVED = "issue issues incident incidents alert alerts ticket tickets thread threads dispute disputes conflict conflicts archive \
+        archives zip tarball";
     /// Words that a tool may be told to do, where they can be nothing but verbs.
-    TOLD_TO_DELETE = "drop destroy wipe truncate";
+    TOLD_TO_DELETE = "drop destroy wipe truncate dropping destroying wiping truncating discarding";
     TOLD_TO_OPEN = "unlock disarm";
     TOLD_TO_STOP = "drain suspend deactivate ban";
     /// What is a secret where a name ends with it; and halves of such.
@@ -81,36 +102,25 @@ tables! {
     /// Words of names for typing; what has keys and is no page; and signs of a page.
     KEYED = "type types keys keyboard keystroke keystrokes hotkey hotkeys sendkeys typewrite keypress key";
     KEYED_THINGS = "desktop computer machine keyboard device terminal window windows application applications nvim vim neovim emacs \
-        editor focused mobile android ios phone emulator simulator os system active hid vnc rdp kvm tmux";
+        editor focused screen mobile android ios phone emulator simulator os system active hid vnc rdp kvm tmux";
     PAGES = "browser browsers page pages webpage web website tab chrome chromium puppeteer playwright selenium dom selector uid \
         html form";
     /// What an argument may choose that presses keys.
     KEYS_CHOSEN = "type key keys hotkey press keypress keystroke typewrite write";
     /// Arguments that choose what a tool does.
-    CHOOSING = "action actions operation operations op subcommand mode verb method command";
+    pub(super) CHOOSING = "action actions operation operations op subcommand mode verb method command";
     /// Arguments that say where a tool that reads writes what it read.
     WRITING_ARGUMENTS = "output_path output_file output_dir output_directory output_filename output_file_path outputpath \
         output_folder save_path save_to save_dir save_file save_as dest_path destination_path destination_file download_path \
         download_dir target_path target_file export_path overwrite local_path write_to";
     /// What is meant for people, whatever else is said.
     LETTERS = "message messages email emails mail mails sms dm tweet broadcast invitation newsletter comment thread reply";
-    /// Arguments that say what a request holds.
-    BODIES = "body data payload json request_body content form headers";
     /// Who has rights, and where.
     PEOPLE = "user users member members collaborator collaborators admin admins owner principal account";
     CIRCLES = "organization org team group project workspace repo repository server guild channel role account company";
     /// What an agent itself started: ending it harms nobody else.
-    OWN = "session sessions recording trace timer tunnel forward stream watch monitoring screencast capture profiling log \
+    pub(super) OWN = "session sessions recording trace timer tunnel forward stream watch monitoring screencast capture profiling log \
         logging debug debugging listener";
-    /// Arguments that name who is written to; those that may; those beside which they do not; and what is written.
-    RECIPIENTS = "recipient recipients to_email to_number phone phone_number receiver jid chat_id cc bcc email_to whatsapp_number";
-    ADDRESSED = "to";
-    PLACES = "from source src";
-    WRITTEN = "text message body subject html content";
-    /// Names of what is written and not sent.
-    UNSENT = "draft drafts template templates translate translation convert";
-    /// Arguments that say where a request goes.
-    TARGETS = "url uri path endpoint route resource target_url request_url api_path href";
 }
 
 /// What a definition tells of what the tool does.
@@ -134,6 +144,8 @@ pub(super) enum Told {
     Description,
     /// The word that an argument chooses; its place among the arguments.
     Choice(usize),
+    /// An argument that nobody gives to something harmless; its place among the arguments.
+    Argument(usize),
 }
 
 impl Nature {
@@ -161,15 +173,16 @@ pub(super) fn of(declared: &ToolSecurity, name: &str) -> Nature {
         return found;
     }
     let name_words = words(name);
-    let requested = by_request(declared, &name_words);
+    let requested = choice::by_request(declared, &name_words);
     let pressed = || {
         let at = declared.arguments.iter().position(chooses_keys)?;
         presses_keys(declared, &name_words).then_some((Told::Choice(at), Kind::Press))
     };
     let chosen = requested
         .or_else(pressed)
-        .or_else(|| by_choice(declared, &name_words, found.looks()))
-        .or_else(|| by_recipient(declared, &name_words, found));
+        .or_else(|| choice::by_choice(declared, &name_words, found.looks()))
+        .or_else(|| choice::by_recipient(declared, &name_words, found))
+        .or_else(|| if found.looks() { None } else { weight::by_arguments(declared, found) });
     match chosen {
         Some((told_by, kind)) => Nature { kind: Some(kind), told_by, ..found },
         None => found,
@@ -192,6 +205,10 @@ pub(super) fn without_choice(declared: &ToolSecurity, name: &str) -> Nature {
     let by_name =
         if matches!(by_name, Some((Kind::Touch, _))) && selects() { Some((Kind::Look, true)) } else { by_name };
     let by_description = of_description(described, &name_words);
+    // `boost_status | Boost a status`: the name does not end with what is looked at.
+    let own: Vec<String> = words(described).into_iter().take(2).collect();
+    let acts = by_description.is_none() && is_own_verb(&own, &name_words);
+    let by_name = by_name.filter(|(kind, sure)| !(acts && *kind == Kind::Look && !sure));
     let (kind, told_by, sure) = match (by_name, by_description) {
         (None, None) => (None, Told::Nowhere, false),
         (None, Some(verb)) => (Some(verb.kind), Told::Description, false),
@@ -227,12 +244,24 @@ pub(super) fn without_choice(declared: &ToolSecurity, name: &str) -> Nature {
     if !declared.arguments.iter().any(chooses_keys) && presses_keys(declared, &name_words) {
         return Nature { kind: Some(Kind::Press), told_by: Told::Description, ..found };
     }
-    let lower = described.to_lowercase();
     let trifling = name_words.iter().any(|word| TRIFLES.contains(word.as_str()));
+    let only_looks = found.looks() && found.told_by == Told::Name;
+    if !only_looks
+        && let Some(kind) = added(described)
+        && !(trifling && kind == Kind::Delete)
+    {
+        return Nature { kind: Some(kind), told_by: Told::Description, ..found };
+    }
+    let lower = described.to_lowercase();
     if !found.looks() && !trifling && FINAL.iter().any(|phrase| says_finally(&lower, phrase)) {
         return Nature { kind: Some(Kind::Delete), told_by: Told::Description, ..found };
     }
     found
+}
+
+/// The grave thing that the first sentence of a description adds to its first verb.
+pub(super) fn added(described: &str) -> Option<Kind> {
+    weight::joined(first_sentence(described), |words| paired_behind(words).or_else(|| told_to(words)))
 }
 
 /// `Set values of a release` is an order, whatever nouns the name has.
@@ -242,11 +271,16 @@ fn begins_with_set(described: &str) -> bool {
 
 /// Whether a word that an argument holds chooses something grave.
 pub(super) fn chooses_grave(word: &[String]) -> bool {
-    let told = |list: &Set| word.first().is_some_and(|first| list.contains(first.as_str()));
-    told(&TOLD_TO_DELETE)
-        || told(&TOLD_TO_STOP)
-        || told(&TOLD_TO_OPEN)
-        || of_name(word).is_some_and(|(kind, sure)| sure && kind.is_grave() && kind != Kind::Run)
+    told_to(word).is_some() || of_name(word).is_some_and(|(kind, sure)| sure && kind.is_grave() && kind != Kind::Run)
+}
+
+/// What words say that begin with one that can be nothing but a verb where something is told to be done.
+pub(super) fn told_to(words: &[String]) -> Option<Kind> {
+    let first = words.first()?.as_str();
+    let bare = first.strip_suffix('s').unwrap_or(first);
+    let told = |list: &Set| list.contains(first) || list.contains(bare);
+    let lists = [(&TOLD_TO_DELETE, Kind::Delete), (&TOLD_TO_STOP, Kind::Stop), (&TOLD_TO_OPEN, Kind::Grant)];
+    lists.into_iter().find(|(list, _)| told(list)).map(|(_, kind)| kind)
 }
 
 /// Whether it types or presses keys, and not on a page in a browser: what has the keyboard may be a terminal.
@@ -259,7 +293,9 @@ fn presses_keys(declared: &ToolSecurity, name: &[String]) -> bool {
         || has(&said, &PAGES)
         || declared.properties.iter().any(|key| has(&words(key), &PAGES) || key == "ref" || key == "element");
     let controls = |word: &str| name.iter().any(|own| own == word);
-    let verbs = has(name, &KEYED) || controls("control") && controls("character");
+    let verbs = has(name, &KEYED)
+        || controls("control") && controls("character")
+        || controls("click") && (controls("screen") || controls("mouse") || controls("desktop"));
     // `computer`: the description alone tells.
     let told = || {
         has(name, &KEYED_THINGS)
@@ -298,7 +334,7 @@ pub(super) fn writes_by_argument(declared: &ToolSecurity) -> bool {
 }
 
 /// What a name says, and whether with a word that is hardly ever a noun.
-fn of_name(name: &[String]) -> Option<(Kind, bool)> {
+pub(super) fn of_name(name: &[String]) -> Option<(Kind, bool)> {
     let name = &name[..name.len().min(MOST_WORDS)];
     if let Some(kind) = name.iter().find_map(|word| verbs::within(word)) {
         return Some((kind, true));
@@ -309,10 +345,21 @@ fn of_name(name: &[String]) -> Option<(Kind, bool)> {
         return Some((Kind::Run, true));
     }
     let found = verbs_of(name);
+    if let Some(kind) = weight::of_first(name) {
+        return Some((kind, true));
+    }
     let sure = found.iter().find(|(_, verb)| verb.sure).copied();
     let Some((at, verb)) = sure.or_else(|| found.first().copied()) else {
         return grave(name, &found).map(|kind| (kind, false)).or_else(|| of_run_together(name));
     };
+    // `resolve_library_id` looks, `resolve_issue` does not; nor does what is taken out of an archive stay there.
+    let astray = RESOLVING.contains(name[at].as_str()) && name.iter().any(|word| RESOLVED.contains(word.as_str()));
+    let verb = if astray { Verb { kind: Kind::Change, sure: true } } else { verb };
+    // `make_api_request`, `call_api`: what is asked for is up to the arguments.
+    let has = |wanted: &str| name.iter().any(|word| word == wanted);
+    if has("api") && (has("request") || has("call")) && !found.iter().any(|(_, verb)| verb.sure) {
+        return Some((Kind::Manage, true));
+    }
     if verb.kind == Kind::Look {
         return Some(of_looking(name, &found, at, verb));
     }
@@ -320,12 +367,14 @@ fn of_name(name: &[String]) -> Option<(Kind, bool)> {
     {
         return Some((Kind::Look, true));
     }
-    if let Some(kind) = grave(name, &found) {
-        return Some((kind, verb.sure));
-    }
     // `create_or_update` does the stronger of both.
     let joins = name.iter().any(|word| JOINING.contains(word.as_str()));
-    if verb.kind == Kind::Add && joins && found.iter().any(|(_, other)| other.sure && other.kind == Kind::Change) {
+    let changes = joins && found.iter().any(|(_, other)| other.sure && other.kind == Kind::Change);
+    let verb = if verb.kind == Kind::Add && changes { Verb { kind: Kind::Change, sure: true } } else { verb };
+    if let Some(kind) = grave(name, &found).or_else(|| weight::of_objects(name, verb, at)) {
+        return Some((kind, verb.sure));
+    }
+    if changes && verb.kind == Kind::Change {
         return Some((Kind::Change, true));
     }
     // `message_info`, `order_history`: an open word in front of one that looks is the object, unless nobody has such a thing.
@@ -479,7 +528,13 @@ fn of_description(text: &str, name: &[String]) -> Option<Verb> {
     };
     let first = known(start);
     let (at, verb) = match first {
+        // `get_item | Get the password of an item`
+        Some(_) if hands_out_secrets(&words, start) && name.iter().any(|word| HANDING_OUT.contains(word.as_str())) => {
+            return Some(Verb { kind: Kind::Reveal, sure: true });
+        }
         Some(verb) => (start, verb),
+        // `reserve_listing`: the verb of the name is one that nobody knows, and what stands behind it is its object.
+        None if is_own_verb(&words[start..], name) => return None,
         None => (start..words.len()).find_map(|at| Some((at, known(at).filter(|verb| verb.sure)?)))?,
     };
     if HELPING.contains(words[at].as_str()) {
@@ -489,7 +544,9 @@ fn of_description(text: &str, name: &[String]) -> Option<Verb> {
         // `Runs a list of operations`: a list is none that lists.
         let is_list =
             |at: usize| matches!(words[at].as_str(), "list" | "lists") && matches!(words[at - 1].as_str(), "a" | "the");
-        let behind = (at + 1..words.len().min(at + 7)).filter(|at| !is_list(*at)).find_map(known);
+        // `Make a request to a service`: which one, the arguments tell.
+        let is_call = |at: usize| matches!(words[at].as_str(), "request" | "requests" | "call" | "calls");
+        let behind = (at + 1..words.len().min(at + 7)).filter(|at| !is_list(*at) && !is_call(*at)).find_map(known);
         return behind.or(Some(Verb { kind: Kind::Manage, sure: false }));
     }
     if !verb.kind.is_grave() {
@@ -517,6 +574,19 @@ fn of_description(text: &str, name: &[String]) -> Option<Verb> {
     }
 }
 
+/// Whether a sentence begins with a verb that nobody knows: a word without a meaning here, in front of an object.
+pub(super) fn begins_with_verb(words: &[String]) -> bool {
+    let (Some(first), Some(next)) = (words.first(), words.get(1)) else { return false };
+    !FILLING.contains(first.as_str()) && verbs::of_sentence(first).is_none() && DETERMINERS.contains(next.as_str())
+}
+
+/// Whether a sentence begins with the first word of the name, and uses it as a verb: `Reserve a listing`, not `Weather lookup`.
+fn is_own_verb(words: &[String], name: &[String]) -> bool {
+    let (Some(first), Some(own)) = (words.first(), name.first()) else { return false };
+    let is_object = words.get(1).is_some_and(|next| DETERMINERS.contains(next.as_str()));
+    is_object && (first == own || first.strip_suffix('s') == Some(own))
+}
+
 /// What a verb at the beginning of these words does together with an object right behind it.
 fn paired_behind(words: &[String]) -> Option<Kind> {
     let verb = words.first()?;
@@ -537,95 +607,4 @@ fn first_sentence(text: &str) -> &str {
     let end =
         [". ", "。", " - ", "; ", ": ", " — ", "! "].iter().filter_map(|end| text.find(end)).filter(|at| *at > 8).min();
     end.map_or(text, |end| &text[..end])
-}
-
-/// Whether it sends whatever request it is told to: with a method that an argument names, or that its own name does.
-fn by_request(declared: &ToolSecurity, name: &[String]) -> Option<(Told, Kind)> {
-    let arguments = &declared.arguments;
-    // Members within an argument have names of their own.
-    let key = |argument: &Argument| {
-        let outermost = declared.properties.contains(&argument.name);
-        if outermost { words(&argument.name).join("_") } else { String::new() }
-    };
-    // `send_http1_request`: the whole request is one text.
-    let has = |wanted: &str| name.iter().any(|word| word == wanted);
-    let speaks = name.iter().any(|word| word.starts_with("http") || word == "raw");
-    let whole =
-        arguments.iter().any(|argument| matches!(key(argument).as_str(), "content" | "request" | "raw_request"));
-    let looks = name.first().is_some_and(|first| verbs::of(first).is_some_and(|verb| verb.kind == Kind::Look));
-    if speaks && (has("request") || has("requests")) && !looks && whole {
-        return Some((Told::Name, Kind::Request));
-    }
-    if !arguments.iter().any(|argument| TARGETS.contains(key(argument).as_str())) {
-        return None;
-    }
-    let changes = |word: &String| ["post", "put", "patch", "delete"].contains(&word.to_lowercase().as_str());
-    let chosen = arguments.iter().position(|argument| {
-        let is_method = matches!(key(argument).as_str(), "method" | "http_method" | "request_method" | "verb");
-        let open = argument.words.is_empty() && !argument.closed;
-        is_method && (open || argument.words.iter().any(changes))
-    });
-    let addressed = arguments.iter().any(|argument| matches!(key(argument).as_str(), "url" | "endpoint" | "uri"));
-    let filled = arguments.iter().any(|argument| BODIES.contains(key(argument).as_str()));
-    let named = (addressed || filled) && name.last().is_some_and(changes);
-    let told = chosen.map(Told::Choice).or_else(|| named.then_some(Told::Name))?;
-    Some((told, Kind::Request))
-}
-
-/// Whether it has somebody to write to and something to write, and no verb that says that nothing is sent.
-fn by_recipient(declared: &ToolSecurity, name: &[String], found: Nature) -> Option<(Told, Kind)> {
-    let has = |list: &Set| declared.properties.iter().any(|key| list.contains(words(key).join("_").as_str()));
-    let unsent = name.iter().any(|word| UNSENT.contains(word.as_str()));
-    let open = !(found.looks() || unsent || found.sure && found.told_by == Told::Name);
-    let writes = has(&RECIPIENTS) || has(&ADDRESSED) && !has(&PLACES);
-    (open && writes && has(&WRITTEN)).then_some((Told::Description, Kind::Send))
-}
-
-/// The gravest of the words that an argument may choose what is done with.
-fn by_choice(declared: &ToolSecurity, name: &[String], looks: bool) -> Option<(Told, Kind)> {
-    let described = declared.subject.split('\n').nth(2).unwrap_or_default();
-    declared.arguments.iter().enumerate().find_map(|(at, argument)| {
-        let key = words(&argument.name);
-        if !key.last().is_some_and(|last| CHOOSING.contains(last.as_str())) {
-            return None;
-        }
-        let listed = if argument.words.is_empty() && !argument.closed && !looks {
-            // Where nothing is said of it, the description of the tool may list what it does.
-            if argument.says.is_empty() { bracketed(described) } else { quoted(&argument.says) }
-        } else {
-            argument.words.clone()
-        };
-        // `git reset --hard` throws work away, and so does `drop` whatever stands behind it.
-        let lost = |word: &String| {
-            let told = words(word).first().is_some_and(|first| TOLD_TO_DELETE.contains(first.as_str()));
-            let stopped = || words(word).first().is_some_and(|first| TOLD_TO_STOP.contains(first.as_str()));
-            let kind = if told || word.eq_ignore_ascii_case("hard") { Some(Kind::Delete) } else { None };
-            kind.or_else(|| stopped().then_some(Kind::Stop)).map(|kind| (kind, true))
-        };
-        let kinds =
-            listed.iter().filter_map(|word| lost(word).or_else(|| of_name(&words(word)).filter(|(_, sure)| *sure)));
-        let trifling = name.iter().any(|word| TRIFLES.contains(word.as_str()));
-        let grave = kinds.map(|(kind, _)| kind).find(|kind| kind.is_grave() && *kind != Kind::Run);
-        grave.filter(|kind| !(trifling && *kind == Kind::Delete)).map(|kind| (Told::Choice(at), kind))
-    })
-}
-
-/// The words of a text that stand in brackets.
-fn bracketed(text: &str) -> Vec<String> {
-    text.split('(').skip(1).filter_map(|part| part.split_once(')')).flat_map(|(list, _)| words(list)).collect()
-}
-
-/// The words of a text that stand in quotes of any kind, or in a list behind a colon.
-fn quoted(text: &str) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
-    for quote in ['\'', '"', '`'] {
-        found.extend(text.split(quote).skip(1).step_by(2).flat_map(words));
-    }
-    // A short text is the list itself: `vacuum, reindex or drop`.
-    if text.split_whitespace().count() <= MOST_LISTED {
-        found.extend(words(text));
-    } else if let Some((_, list)) = text.split_once([':', '(']) {
-        found.extend(words(list));
-    }
-    found
 }

@@ -83,12 +83,20 @@ fn of_nature(declared: &ToolSecurity, found: &Found) -> Option<(Risk, String)> {
     let kind = nature.kind.filter(|kind| *kind != Kind::Look)?;
     let risk = if kind.is_grave() { Risk::Dangerous } else { Risk::Moderate };
     let reason = match nature.told_by {
+        Told::Nowhere if kind == Kind::Unknown => "nothing says what it does".to_owned(),
         Told::Nowhere => return None,
+        Told::Argument(at) => {
+            let key = declared.arguments.get(at).map(|argument| argument.name.as_str()).unwrap_or_default();
+            format!("{} says that it {}", argument(key), kind.does())
+        }
         Told::Name => format!("its name says that it {}", kind.does()),
         Told::Description => format!("its description says that it {}", kind.does()),
         Told::Choice(at) => {
             let key = declared.arguments.get(at).map(|argument| argument.name.as_str()).unwrap_or_default();
-            format!("{} can make it one that {}", argument(key), kind.does())
+            match kind {
+                Kind::Unknown => format!("{} tells it what to do", argument(key)),
+                _ => format!("{} can make it one that {}", argument(key), kind.does()),
+            }
         }
     };
     Some((risk, reason))

@@ -60,6 +60,12 @@ pub(super) enum Kind {
     Govern,
     /// Types or presses keys where no page takes them: on a desktop, a device, in an editor.
     Press,
+    /// Puts something in the place of what is there.
+    Overwrite,
+    /// Changes many things at once.
+    Bulk,
+    /// Nobody knows what: no word of the definition says it.
+    Unknown,
 }
 
 impl Kind {
@@ -79,6 +85,9 @@ impl Kind {
                 | Self::Reveal
                 | Self::Govern
                 | Self::Press
+                | Self::Overwrite
+                | Self::Bulk
+                | Self::Unknown
         )
     }
 
@@ -101,6 +110,9 @@ impl Kind {
             Self::Reveal => "hands out secrets",
             Self::Govern => "changes what may be done later",
             Self::Press => "types or presses keys",
+            Self::Overwrite => "may overwrite or throw away what is there",
+            Self::Bulk => "changes many things at once",
+            Self::Unknown => "does something that nothing in its definition tells",
         }
     }
 }
@@ -120,7 +132,8 @@ const SURE: &[(Kind, &str)] = &[
          analyze analyse compare validate verify calculate convert parse resolve detect summarize summarise \
          translate extract scrape crawl discover preview peek poll wait diff ping think lint aggregate scan estimate \
          predict recommend suggest recall look see identify measure enumerate obtain decode encode whoami whois evaluate \
-         return provide tell exists traverse hgetall hget lrange smembers zrange xrange llen scard \
+         return provide tell exists traverse compute computes simulate plot visualize visualise observe subtract multiply divide \
+         tokenize transcribe rephrase paraphrase classify normalize standardize rerank interpret infer hgetall hget lrange smembers zrange xrange llen scard \
          holen lesen suchen zeigen auflisten anzeigen abrufen finden pruefen prüfen \
          obtener listar leer buscar mostrar consultar ver contar encontrar verificar \
          obtenir lister lire chercher rechercher afficher trouver consulter récupérer recuperer vérifier \
@@ -157,12 +170,14 @@ const SURE: &[(Kind, &str)] = &[
          obliterate deregister unregister nuke factoryreset flushdb flushall hdel xdel zrem srem lrem ltrim cleanup \
          löschen loeschen entfernen vernichten eliminar borrar quitar suprimir supprimer effacer enlever détruire \
          detruire eliminare cancellare rimuovere excluir apagar remover deletar удалить стереть verwijderen wissen usuń \
-         usun radera hapus elimina borra supprime efface löscht entfernt exclui deleta cancella",
+         usun radera hapus elimina borra supprime efface löscht entfernt exclui deleta cancella \
+         leeren leert vaciar vacía vider svuotare esvaziar",
     ),
     (
         Kind::Stop,
         "kill terminate shutdown reboot restart poweroff halt rollback evict decommission deprovision failover deactivate seal unseal cordon detonate quarantine \
-         beenden herunterfahren terminar matar arrêter arreter terminare spegnere остановить завершить beëindigen",
+         beenden herunterfahren terminar matar arrêter arreter terminare spegnere остановить завершить beëindigen \
+         neustarten stoppen reiniciar detener redémarrer redemarrer zurücksetzen zuruecksetzen restablecer réinitialiser reinitialiser reinicia detiene startet",
     ),
     (
         Kind::Send,
@@ -174,7 +189,8 @@ const SURE: &[(Kind, &str)] = &[
         Kind::Pay,
         "pay purchase buy sell refund payout withdraw donate unstake liquidate bezahlen zahlen kaufen verkaufen \
          überweisen ueberweisen pagar comprar vender transferir payer acheter vendre pagare acquistare vendere оплатить \
-         купить продать перевести betalen kopen paga paie bezahlt compra vende überweist transfiere",
+         купить продать перевести betalen kopen paga paie bezahlt compra vende überweist transfiere \
+         stornieren storniert erstatten erstattet buchen bucht bestellen bestellt reservar réserver reserver commander ordinare prenotare cancelar annuler kündigen kuendigen",
     ),
     (
         Kind::Publish,
@@ -185,7 +201,8 @@ const SURE: &[(Kind, &str)] = &[
         Kind::Grant,
         "grant revoke unshare invite authorize impersonate elevate sudo chmod chown unban conceder revocar otorgar \
          compartir accorder révoquer revoquer partager freigeben gewähren gewaehren entziehen concedere revocare \
-         condividere предоставить отозвать",
+         condividere предоставить отозвать \
+         sperren sperrt entsperren bloquear desbloquear teilen débloquer debloquer",
     ),
 ];
 
@@ -196,12 +213,15 @@ const OPEN: &[(Kind, &str)] = &[
          schema metadata help docs documentation version versions health tree content contents outline usage audit \
          weather forecast autocomplete geocode geocoding directions elevation distance insights trends analytics quote \
          price prices metrics profile profiles output result results tail hello values fields columns tables indexes \
-         snapshot echo sum learn guide grep research explore",
+         snapshot echo sum learn guide grep research explore test monitor hash average round rank score debug trace greet tips \
+         calculator thinking thought reasoning reason reflect brainstorm review critique display track disassemble decompile dice \
+         simulation benchmark monitoring transpose decompose validation analyzer analysis converter facts fact random news",
     ),
     (
         Kind::Add,
         "note memo label reaction backup plan new make draft clone copy fork bookmark star follow like comment record \
-         store import open init begin capture draw render post",
+         store import open init begin capture draw render post export pack package bundle compress zip design gen upscale dub \
+         enrich ingest ask answer chat",
     ),
     (
         Kind::Change,
@@ -209,11 +229,13 @@ const OPEN: &[(Kind, &str)] = &[
          combine sync refresh reload index tag schedule snooze mute submit request start launch trigger persist \
          transition reset restore migrate scale upgrade downgrade revert undo redo switch format clear empty cancel stop \
          pause resume suspend disable block unblock merge push pull stash trash drop rotate drain flush \
-         train solve crop rotate flip filter",
+         train solve crop rotate flip filter link group ungroup align encrypt decrypt authenticate \
+         expand extend enhance fix correct refine improve customize color colour highlight end optimize optimise load",
     ),
     (
         Kind::Touch,
-        "type press fill select focus keyboard mouse key keys keystroke keystrokes cursor zoom screenshot pinch",
+        "type press fill select focus keyboard mouse key keys keystroke keystrokes cursor zoom screenshot pinch back forward play \
+         take",
     ),
     (Kind::Manage, "admin action actions operation operations management api call service process"),
     (Kind::Run, "run eval"),
@@ -227,10 +249,13 @@ const OPEN: &[(Kind, &str)] = &[
 const WITHIN: &[(Kind, &str)] = &[
     (Kind::Delete, "删除 移除 清除 销毁 卸载 刪除 移除 削除 消去 삭제 제거 ลบ"),
     (Kind::Send, "发送 發送 发布消息 群发 回复 送信 返信 보내기 보내 전송"),
-    (Kind::Pay, "支付 付款 转账 轉帳 购买 下单 退款 支払 購入 振込 결제 송금 구매"),
+    (
+        Kind::Pay,
+        "取消订单 退订 预订 预约 注文 キャンセル 予約 예약 취소 支付 付款 转账 轉帳 购买 下单 退款 支払 購入 振込 결제 송금 구매",
+    ),
     (Kind::Publish, "发布 發布 部署 上线 公開 デプロイ 배포 게시"),
     (Kind::Run, "执行 運行 运行 実行 실행"),
-    (Kind::Stop, "终止 停止 关机 重启 強制終了 再起動 종료 중지"),
+    (Kind::Stop, "重置 初期化 リセット 초기화 终止 停止 关机 重启 強制終了 再起動 종료 중지"),
     (Kind::Grant, "授权 撤销权限 共享 邀请 共有 招待 권한 초대"),
     (Kind::Add, "创建 新建 添加 新增 生成 上传 建立 作成 追加 생성 추가"),
     (Kind::Change, "更新 修改 编辑 設定 设置 写入 保存 変更 編集 書き込 수정 변경"),
@@ -244,7 +269,7 @@ const WITHIN: &[(Kind, &str)] = &[
 const PAIRED: &[(&str, &str, Kind)] = &[
     (
         "stop restart reset restore disable deactivate suspend scale pause upgrade downgrade detach unassign cordon taint \
-         patch rollout rebuild recreate reinstall reimage reprovision recycle reconfigure drain hibernate freeze isolate",
+         patch rollout rebuild recreate reinstall reimage reprovision recycle reconfigure drain hibernate freeze isolate boot rescue",
         "project projects farm fleet engine broker endpoint endpoints replica replicas shard shards agent agents \
          server servers instance instances vm vms machine machines guest container containers node nodes cluster clusters \
          service services deployment deployments pod pods droplet droplets dyno dynos database db app application system \
@@ -265,6 +290,16 @@ const PAIRED: &[(&str, &str, Kind)] = &[
     ),
     ("forget expire", "snapshot snapshots backup backups", Kind::Delete),
     (
+        "merge",
+        "contact contacts company companies customer customers account accounts record records duplicate duplicates user users \
+         people person entity entities",
+        Kind::Delete,
+    ),
+    ("archive", "channel channels repo repository account workspace team board database site", Kind::Stop),
+    ("mute silence snooze disable", "monitor monitors alert alerts alarm alarms", Kind::Govern),
+    ("request order hail", "ride rides taxi cab pickup delivery courier", Kind::Pay),
+    ("follow unfollow befriend", "user users account profile person people company", Kind::Send),
+    (
         "start unlock open honk",
         "car vehicle engine trunk frunk motor pump valve heater oven boiler irrigation sprinkler drone robot",
         Kind::Stop,
@@ -281,11 +316,12 @@ const PAIRED: &[(&str, &str, Kind)] = &[
     ("save store write set add insert update import create", "vba macro macros vbscript applescript", Kind::Run),
     ("enqueue queue schedule register", "workflow workflows job jobs script scripts cron command commands", Kind::Run),
     ("resize", "instance instances vm vms cluster clusters droplet droplets disk volume database db", Kind::Stop),
-    ("power turn switch", "off cycle down", Kind::Stop),
+    ("power turn switch bring take compose", "off cycle down", Kind::Stop),
     (
         "reset clear empty flush",
         "migrate migration database db table tables collection bucket data history inbox queue all storage folder trash password credentials \
-         account settings config configuration memory factory disk repository volume bin recycle",
+         account settings config configuration memory factory disk repository volume bin recycle keys completed branch factor \
+         factors mfa conversation messages stash",
         Kind::Delete,
     ),
     (
@@ -296,7 +332,8 @@ const PAIRED: &[(&str, &str, Kind)] = &[
     ),
     (
         "book reserve rent hire",
-        "hotel flight room table ticket tickets appointment ride taxi car seat trip restaurant stay service",
+        "hotel flight room table ticket tickets appointment ride taxi car seat trip restaurant stay service listing property slot \
+         desk space",
         Kind::Pay,
     ),
     ("update set change", "price prices bid bids budget budgets", Kind::Pay),
@@ -306,7 +343,7 @@ const PAIRED: &[(&str, &str, Kind)] = &[
     (
         "drop",
         "table tables database databases collection collections index indexes schema schemas column columns view keyspace \
-         user role constraint partition snapshot fk trigger function sequence policy extension enum",
+         user role constraint partition snapshot fk trigger function sequence policy extension enum stash",
         Kind::Delete,
     ),
     ("merge accept", "pull request pr mr branch branches main master", Kind::Publish),
@@ -314,7 +351,12 @@ const PAIRED: &[(&str, &str, Kind)] = &[
     ("push", "image images package container chart", Kind::Publish),
     ("push", "message messages notification sms text", Kind::Send),
     ("complete finish commit", "migration migrations", Kind::Publish),
-    ("apply", "manifest terraform migration migrations kubectl yaml resources resource plan changeset", Kind::Publish),
+    ("upgrade downgrade", "release chart helm", Kind::Publish),
+    (
+        "apply",
+        "run manifest terraform migration migrations kubectl yaml resources resource plan changeset",
+        Kind::Publish,
+    ),
     (
         "restore import migrate load",
         "backup backups database db snapshot dump guest droplet server website site table",
@@ -331,7 +373,7 @@ const PAIRED: &[(&str, &str, Kind)] = &[
         "post tweet toot broadcast campaign newsletter announcement release deployment",
         Kind::Publish,
     ),
-    ("create compose make post", "message messages sms email mail call tweet comment_reply dm", Kind::Send),
+    ("create compose make post add", "message messages sms email mail call tweet comment_reply dm", Kind::Send),
     ("post", "thread reply update status announcement channel slack discord", Kind::Send),
     ("sign broadcast submit", "transaction tx", Kind::Pay),
     (
@@ -376,12 +418,12 @@ const PAIRED: &[(&str, &str, Kind)] = &[
     ("run execute trigger", "task tasks", Kind::Run),
     ("run execute exec", "sql cypher psql statement statements mutation", Kind::Run),
     ("make dial place start", "phone call calls", Kind::Send),
-    ("forward", "email emails mail message messages", Kind::Send),
+    ("forward", "email emails mail message messages media call calls", Kind::Send),
 ];
 
 /// The same where both stand in the name of a tool: in a sentence these objects are often beside the point.
 const PAIRED_IN_NAMES: &[(&str, &str, Kind)] = &[
-    ("create add generate", "login user users member members share invite guest", Kind::Grant),
+    ("create add generate new", "login user users member members share shared public invite guest", Kind::Grant),
     ("update create put upload deploy edit write", "lambda worker workers apex procedure userscript", Kind::Run),
     ("update create put upload deploy edit write", "script scripts", Kind::Run),
     ("make set", "public published", Kind::Publish),
@@ -390,7 +432,20 @@ const PAIRED_IN_NAMES: &[(&str, &str, Kind)] = &[
     ("top", "up", Kind::Pay),
     ("renew extend", "domain domains subscription plan license licence certificate", Kind::Pay),
     ("subscribe upgrade", "plan plans tier", Kind::Pay),
-    ("start launch activate resume create", "campaign campaigns ad ads adset", Kind::Pay),
+    ("start launch activate resume create", "campaign campaigns ad ads adset survey", Kind::Pay),
+    ("create new", "run runs build builds execution executions cronjob", Kind::Run),
+    ("add remove provide", "liquidity", Kind::Pay),
+    ("play", "job jobs pipeline", Kind::Run),
+    ("power", "on", Kind::Stop),
+    ("open create start add", "tunnel tunnels", Kind::Grant),
+    ("trigger", "incident incidents alert alerts webhook response scan sync event", Kind::Run),
+    ("upload flash", "sketch firmware binary", Kind::Run),
+    ("add enroll", "sequence sequences campaign campaigns", Kind::Send),
+    ("create", "shipment shipments postage", Kind::Pay),
+    ("update modify", "query", Kind::Bulk),
+    ("enable", "automerge merge", Kind::Publish),
+    ("create generate", "invoice invoices", Kind::Pay),
+    ("inject", "script javascript js code css html", Kind::Run),
     ("force", "push", Kind::Publish),
     ("post create add start trigger", "dag", Kind::Run),
     ("set update write change edit", "config configuration", Kind::Govern),
@@ -400,7 +455,8 @@ const PAIRED_IN_NAMES: &[(&str, &str, Kind)] = &[
     ("set", "leverage margin", Kind::Pay),
     ("leave", "chat group channel guild server organization org team workspace", Kind::Grant),
     ("update change toggle", "flag flags", Kind::Publish),
-    ("upload put copy transfer", "ssh sftp ftp scp", Kind::Export),
+    ("upload put copy transfer sync", "ssh sftp ftp scp", Kind::Export),
+    ("extract unzip unpack decompress untar", "archive archives zip tar tarball", Kind::Overwrite),
     ("function lambda worker", "code", Kind::Run),
     (
         "reveal decrypt export dump",

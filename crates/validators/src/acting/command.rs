@@ -39,7 +39,7 @@ static PLAINLY: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
 /// Programs that run what is piped into them.
 const INTERPRETERS: [&str; 9] = ["sh", "bash", "zsh", "dash", "ksh", "python", "python3", "perl", "node"];
 /// Pieces of programs that reach for processes or delete, in lower case.
-const REACHING: [&str; 20] = [
+const REACHING: [&str; 24] = [
     "os.system(",
     "subprocess.",
     "child_process",
@@ -60,6 +60,10 @@ const REACHING: [&str; 20] = [
     "do shell script",
     "dropdatabase(",
     "createobject(\"wscript.shell",
+    "__subclasses__",
+    "processbuilder(",
+    "runtime.exec(",
+    "invoke-expression",
 ];
 
 /// What a text is, where it holds a command that is more than a look. A name may begin like one.
@@ -115,7 +119,24 @@ fn told(line: &str) -> String {
 /// A piece without quotes around it, and without the signs that editors and prompts have in front of a command.
 fn bare(piece: &str) -> &str {
     let piece = piece.trim().trim_matches(['"', '\'']);
-    piece.trim_start_matches(['$', '!', ':', '#', '%', ' ', '@']).trim()
+    timeless(piece.trim_start_matches(['$', '!', ':', '#', '%', ' ', '@']).trim())
+}
+
+/// A line of a table of times without the times: `*/5 * * * * sh x`, `reboot sh x`.
+fn timeless(line: &str) -> &str {
+    let is_time = |word: &str| {
+        !word.is_empty()
+            && word.bytes().all(|byte| byte.is_ascii_digit() || b"*/,-".contains(&byte))
+            && word.len() <= 16
+    };
+    let mut rest = line;
+    for _ in 0..5 {
+        match rest.split_once(' ') {
+            Some((word, behind)) if is_time(word) => rest = behind.trim_start(),
+            _ => return line,
+        }
+    }
+    rest
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -39,8 +39,16 @@ tables! {
         blocks paragraph text texts diagram chart bookmark bookmarks article articles blog readme changelog report reports";
     /// What is dropped as a whole.
     DROPPED = "target existing table tables database databases schema schemas collection collections all";
+    /// Keys that throw something away where they are said yes to.
+    HARMING = "force forced cascade overwrite hard no_verify auto_approve skip_confirmation delete_existing remove_existing \
+        replace_existing delete_source recursive_delete permanently permanent hard_delete";
+    /// Variables of the environment that make programs load code.
+    LOADING = "LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT DYLD_INSERT_LIBRARIES NODE_OPTIONS PYTHONSTARTUP PYTHONPATH PERL5OPT RUBYOPT \
+        BASH_ENV PROMPT_COMMAND GIT_SSH_COMMAND GIT_SSH GIT_EXTERNAL_DIFF GIT_PAGER JAVA_TOOL_OPTIONS _JAVA_OPTIONS";
+    /// Keys that name who gets copies from now on.
+    FORWARDING = "forward forward_to forwarding forwarding_address auto_forward auto_forward_to redirect_to";
     /// Keys that choose what is done.
-    CHOOSING = "action operation op service subcommand";
+    CHOOSING = "action operation op service subcommand verb event function fn fun tool type state method";
     /// Files that are run at every start of something, or that say who may come in.
     STARTED = ".bashrc .zshrc .profile .bash_profile .bash_login .zshenv .zprofile .zlogin config.fish authorized_keys crontab \
         sudoers rc.local .xinitrc .xprofile";
@@ -86,10 +94,20 @@ pub(super) fn of(key: &str) -> Place {
 /// Whether a yes under this key throws something away: `dropTarget`, `wipe_disk`.
 pub(super) fn takes_away(key: &str) -> bool {
     let begins = |word: &str| key.get(..word.len()).is_some_and(|front| front.eq_ignore_ascii_case(word));
-    if ["wipe", "purge", "destroy", "truncate"].iter().any(|word| begins(word)) {
+    if ["wipe", "purge", "destroy", "truncate"].iter().any(|word| begins(word)) || HARMING.contains(key) {
         return true;
     }
     begins("drop") && words(key).get(1).is_some_and(|what| DROPPED.contains(what.as_str()))
+}
+
+/// Whether a key is a variable of the environment that makes programs load code.
+pub(super) fn loads_code(key: &str) -> bool {
+    key.starts_with(|c: char| c.is_ascii_uppercase() || c == '_') && LOADING.contains(key)
+}
+
+/// Whether a key names who gets copies from now on.
+pub(super) fn forwards(key: &str) -> bool {
+    FORWARDING.contains(words(key).join("_").as_str())
 }
 
 /// Whether a key chooses what is done.

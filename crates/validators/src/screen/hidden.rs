@@ -7,7 +7,31 @@ const MAX_STRAY: usize = 3;
 
 /// The first hidden thing in a text.
 pub(super) fn check(text: &str) -> Option<Finding> {
-    character(text).or_else(|| out_of_sight(text)).or_else(|| mixed_word(text))
+    character(text).or_else(|| out_of_sight(text)).or_else(|| mixed_word(text)).or_else(|| morse(text))
+}
+
+/// The fewest letters of Morse code in a row that are a message, and those of them with both signs.
+const MIN_MORSE: usize = 10;
+const MIN_MIXED: usize = 4;
+
+/// Text in Morse code: rules of tables and rows of dots are made of one sign.
+fn morse(text: &str) -> Option<Finding> {
+    let (mut letters, mut mixed) = (0, 0);
+    for word in text.split_whitespace() {
+        let is_letter = word.len() <= 6 && word.bytes().all(|byte| matches!(byte, b'.' | b'-'));
+        match (is_letter, word) {
+            (true, _) => {
+                letters += 1;
+                mixed += usize::from(word.contains('.') && word.contains('-'));
+            }
+            (false, "/") => {}
+            (false, _) => (letters, mixed) = (0, 0),
+        }
+        if letters >= MIN_MORSE && mixed >= MIN_MIXED {
+            return Some(Finding::new("hidden-text", "text in Morse code"));
+        }
+    }
+    None
 }
 
 /// Whether what [`check`] found may have slipped in: a few stray characters that divide no word, hide no other

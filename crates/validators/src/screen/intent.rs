@@ -16,6 +16,10 @@ mod reading;
 mod sentence;
 mod weights;
 
+use std::sync::LazyLock;
+
+use regex::Regex;
+
 use super::disguise;
 use crate::Finding;
 use class::{Class, Classes};
@@ -46,8 +50,8 @@ pub(super) enum Place {
 const MARK: f32 = -0.5;
 /// From these on a text is held, where there is a ground that hardly any honest text has ([`certain`]); and where it is
 /// of another kind.
-const HOLD_GRAVE: f32 = 0.75;
-const HOLD: f32 = 1.75;
+const HOLD_GRAVE: f32 = 0.25;
+const HOLD: f32 = 1.25;
 /// How much more it takes where the user decides.
 const LIMITED: f32 = 1.5;
 /// How much less it takes behind a disguise, which nobody puts on without a reason.
@@ -62,6 +66,23 @@ const TITLE: f32 = 1.0;
 pub(super) const MAX_TITLE_WORDS: usize = 8;
 /// The most names of properties that say what a tool is about.
 const MOST_PROPERTIES: usize = 100;
+/// The fewest words of a value that is more than a label.
+const MIN_VALUE_WORDS: usize = 5;
+/// Pieces of markup that end what a tool says and let somebody else speak.
+const TURNS: [&str; 12] = [
+    "</tool_description",
+    "</description>",
+    "<tool_result",
+    "<user>",
+    "</user>",
+    "<system>",
+    "<assistant>",
+    "<|im_start|>",
+    "<|user|>",
+    "<|system|>",
+    "[/inst]",
+    "</function_results",
+];
 /// Bytes of a text that are read.
 pub(super) const MAX_TEXT_BYTES: usize = 64 << 10;
 
@@ -75,6 +96,16 @@ pub(super) struct Found {
     pub(super) demands: Demands,
 }
 
+/// The same of a value (a default, one of a list, an example): what speaks to the model there was put there to be read.
+pub(super) fn check_value(text: &str, place: Place, names: Names<'_>) -> Option<Found> {
+    let found = check(text, place, names);
+    if text.split_whitespace().count() < MIN_VALUE_WORDS {
+        return found;
+    }
+    let found = found.or_else(|| read(&disguise::plain(cut(text)), "", place, names, MARK - DISGUISED))?;
+    Some(Found { certain: true, ..found })
+}
+
 /// What the text wants from the model, if that is more than to describe.
 pub(super) fn check(text: &str, place: Place, names: Names<'_>) -> Option<Found> {
     // Most texts of a definition are one short word: no sentence, and too short to hide one.
@@ -86,6 +117,12 @@ pub(super) fn check(text: &str, place: Place, names: Names<'_>) -> Option<Found>
     let open = read(&plain, "", place, names, MARK);
     if open.as_ref().is_some_and(|found| found.certain) {
         return open;
+    }
+    // Who lets the user or the system speak in a description, speaks in their place.
+    if place != Place::Result
+        && let Some(found) = open.as_ref().filter(|_| TURNS.iter().any(|turn| plain.contains(turn)))
+    {
+        return Some(Found { finding: found.finding.clone(), certain: true, demands: found.demands });
     }
     // A second reading counts only when it says what the text itself does not.
     let disguised = disguise::readings(text, is_word).iter().find_map(|reading| {
@@ -172,7 +209,10 @@ fn read(text: &str, open: &str, place: Place, names: Names<'_>, mark: f32) -> Op
             };
             let odds = weights.odds(classes) - less;
             let sure = odds - if place == Place::Name { NAME_HELD } else { 0.0 };
-            let certain = certain::is_certain(sure, own_file(classes, &sentence, names.tool), place);
+            let own = own_file(classes, &sentence, names.tool);
+            let certain = certain::is_certain(sure, own, place)
+                || place != Place::Result
+                    && (certain::takes_content(own, &sentence, names.tool) || has_account(&sentence));
             (odds >= mark).then_some((certain, odds, classes, sentence))
         })
         .inspect(|(_, _, classes, _)| demands = demands.and(Demands::of(*classes)))
@@ -194,6 +234,14 @@ fn own_file(classes: Classes, sentence: &str, tool: &str) -> Classes {
     if own && !abroad && !certain::conceals(classes) { classes.without(Class::SecretFile) } else { classes }
 }
 
+/// Whether a sentence names a bank account or a wallet: where an order is given besides, money is to go there.
+fn has_account(sentence: &str) -> bool {
+    static ACCOUNT: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"\b(?:[a-z]{2}\d{2}[a-z0-9]{4}\d{7,}|0x[0-9a-f]{40}|bc1[a-z0-9]{25,})\b").ok());
+    let example = ["e.g.", "example", "such as"].iter().any(|word| sentence.contains(word));
+    !example && ACCOUNT.as_ref().is_some_and(|account| account.is_match(sentence))
+}
+
 /// What the marked sentences of a text or a definition want, taken together.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Demands {
@@ -201,21 +249,39 @@ pub(super) struct Demands {
     secrecy: bool,
     /// Something else is to be done.
     act: bool,
+    /// Something is to be done without asking.
+    unasked: bool,
+    /// Something is taken, sent, run or changed besides.
+    deed: bool,
 }
+
+/// Frames of deeds that nobody orders unasked.
+const DEEDS: &[&str] =
+    &["=take", "=host", "=fetch", "=reroute", "=meddle", "=!keys", "=!plant", "=!hand-over", "=!grab"];
 
 impl Demands {
     fn of(classes: Classes) -> Self {
         let act = frame::complete(classes).filter_map(|at| frame::FRAMES.get(at)).any(|frame| !frame.conceals());
-        Self { secrecy: certain::conceals(classes), act }
+        let complete = |wanted: &[&str]| {
+            frame::complete(classes).filter_map(|at| frame::FRAMES.get(at)).any(|frame| wanted.contains(&frame.name))
+        };
+        let limited = classes.meets(class::set(&[Class::Unless, Class::Consults, Class::Guard]));
+        let unasked = !limited && complete(&["=!unasked"]) && !classes.has(Class::Describes);
+        Self { secrecy: certain::conceals(classes), act, unasked, deed: complete(DEEDS) }
     }
 
     pub(super) const fn and(self, other: Self) -> Self {
-        Self { secrecy: self.secrecy | other.secrecy, act: self.act | other.act }
+        Self {
+            secrecy: self.secrecy | other.secrecy,
+            act: self.act | other.act,
+            unasked: self.unasked | other.unasked,
+            deed: self.deed | other.deed,
+        }
     }
 
     /// An order together with secrecy is meant ill, however each of them is put.
     pub(super) const fn are_certain(self) -> bool {
-        self.secrecy && self.act
+        self.secrecy && self.act || self.unasked && self.deed
     }
 }
 

@@ -12,6 +12,12 @@ const MOST_TEXTS: usize = 20_000;
 /// Bytes of texts of one definition that are read. Of some 3,000 public tools none has more than 64 KiB.
 const MAX_BYTES: usize = 512 << 10;
 
+/// Members that hold values: data, in which nobody speaks to a model.
+const VALUES: [&str; 5] = ["default", "const", "enum", "example", "examples"];
+/// Words that make an order of a name, and the fewest words of one.
+const ORDERING: [&str; 7] = ["important", "always", "must", "ignore", "secretly", "immediately", "mandatory"];
+const MIN_ORDER_WORDS: usize = 7;
+
 /// What screening says of a definition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Screening {
@@ -124,6 +130,8 @@ impl Definition {
         });
         let spoken = if place == Place::Name {
             intent::check(&words(text), place, names)
+        } else if path.last().is_some_and(|last| VALUES.contains(&last.as_str())) {
+            intent::check_value(text, place, names)
         } else {
             intent::check(text, place, names)
         };
@@ -193,6 +201,10 @@ fn check_name(name: &str) -> Verdict {
     }
     if name.split_whitespace().count() > 6 {
         return refuse("the name is a sentence");
+    }
+    let parts = || name.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty());
+    if parts().count() >= MIN_ORDER_WORDS && parts().any(|part| ORDERING.contains(&part.to_lowercase().as_str())) {
+        return refuse("the name is an order");
     }
     let foreign = |c: char| !c.is_ascii() && c.is_alphabetic();
     if name.chars().any(foreign)

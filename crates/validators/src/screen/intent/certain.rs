@@ -151,9 +151,11 @@ const GRAVE: &[Ground] = &[
         ],
     ),
     // Other tools are misused.
+    on(&["=!tools"], &[set(&[Class::Change, Class::Drop, Class::Copy, Class::Skip, Class::Remove, Class::Trust])]),
+    // "Do not call another tool afterwards" ends a piece of work.
     on(
         &["=!tools"],
-        &[set(&[Class::Change, Class::Drop, Class::NotCall, Class::Copy, Class::Skip, Class::Remove, Class::Trust])],
+        &[Classes::one(Class::NotCall), set(&[Class::Must, Class::Every, Class::Regardless, Class::Urgent])],
     ),
     on(
         &["=!tools"],
@@ -169,7 +171,9 @@ const GRAVE: &[Ground] = &[
 const BESIDE_THE_PURPOSE: &[Ground] = &[
     on(&["=!consent"], &[]),
     with(ACTS, on(&["=!rank"], &[set(&[Class::Authority, Class::Mode, Class::Outrank])])),
-    on(&["=!flag"], &[set(&[Class::Every, Class::You, Class::User, Class::Permission])]),
+    on(&["=!flag"], &[set(&[Class::Every, Class::You, Class::User, Class::Permission, Class::Change])]),
+    // What another tool answers is told otherwise.
+    on(&["=meddle"], &[TOOLS, Classes::one(Class::Answer), Classes::one(Class::When), Classes::one(Class::Must)]),
     // Something is left behind on the machine, or a protection is taken away, besides.
     on(
         &["=!plant"],
@@ -287,6 +291,23 @@ pub(super) fn is_certain(odds: f32, classes: Classes, place: Place) -> bool {
     let own = opens && !classes.meets(set(&[Class::Parameter, Class::AgentFile, Class::Secret]));
     let holds = |grounds: &[Ground]| grounds.iter().any(|ground| ground.holds(classes));
     holds(GRAVE) || !own && (holds(BESIDE_THE_PURPOSE) || odds >= HOLD && holds(PLAIN))
+}
+
+/// Words for what is in a file, where that is what is taken.
+const CONTENT: [&str; 8] = ["content", "contents", "line", "lines", "value", "values", "output", "text"];
+
+/// Whether a sentence takes what is in a file with secrets: "include the lines of the `.env` file". What is written into one, what
+/// is a tool's own matter, and what is only warned of are left alone.
+pub(super) fn takes_content(classes: Classes, sentence: &str, tool: &str) -> bool {
+    let mut words = sentence.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
+    let careful = set(&[Class::Unless, Class::Consults, Class::Guard, Class::Detect, Class::Refrain, Class::Disclaims]);
+    let into = ["into", "to", "in"].iter().any(|into| sentence.contains(&format!(" {into} .env")));
+    classes.has(Class::SecretFile)
+        && classes.meets(TAKEN.and(set(&[Class::Encode, Class::Parameter, Class::Slot])))
+        && words.any(|word| CONTENT.contains(&word))
+        && !into
+        && !classes.meets(careful)
+        && !super::reach::keeps_secrets(tool)
 }
 
 /// Whether something is kept from the user, and not only unknown to somebody.

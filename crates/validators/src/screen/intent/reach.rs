@@ -102,7 +102,8 @@ pub(in crate::screen) fn check(text: &str, place: Place, property: bool, names: 
     if place == Place::Name {
         return if property { grabs(text, names) } else { None };
     }
-    files(text, names).into_iter().chain(commands(text, names)).max_by_key(|found| found.certain)
+    let found = files(text, place, names).into_iter().chain(commands(text, names)).chain(image(text));
+    found.max_by_key(|found| found.certain)
 }
 
 fn found(rule: &'static str, message: String, certain: bool, classes: Classes) -> Found {
@@ -110,7 +111,7 @@ fn found(rule: &'static str, message: String, certain: bool, classes: Classes) -
 }
 
 /// Files with secrets that are no matter of the tool.
-fn files(text: &str, names: Names<'_>) -> Option<Found> {
+fn files(text: &str, place: Place, names: Names<'_>) -> Option<Found> {
     if !NAMED_FILE.as_ref().is_some_and(|file| file.is_match(text)) {
         return None;
     }
@@ -130,11 +131,36 @@ fn files(text: &str, names: Names<'_>) -> Option<Found> {
             return None;
         }
         let careful = cared || classes.meets(set(&[Class::Consults, Class::Unless])) || is_stored(sentence, file);
-        let certain = taken && !careful || conceals && !is_stored(sentence, file);
+        let content = place == Place::Parameter || !classes.has(Class::Describes);
+        let content = content && !careful && takes_content(sentence);
+        let certain = (taken || content) && !careful || conceals && !is_stored(sentence, file);
         let quote: String = sentence.trim().chars().take(120).collect();
         Some(found("secret-file", format!("reaches for files with secrets: {quote:?}"), certain, classes))
     });
     found.max_by_key(|found| found.certain)
+}
+
+/// Whether a sentence speaks of what is in a file.
+fn takes_content(sentence: &str) -> bool {
+    sentence
+        .split_whitespace()
+        .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()))
+        .any(|word| matches!(word, "content" | "contents" | "line" | "lines" | "output"))
+}
+
+/// An image whose address has something of the conversation in it: to show it sends that away.
+fn image(text: &str) -> Option<Found> {
+    static IMAGE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(
+            r"(?i)!\[[^\]]{0,80}\]\(https?://[^)\s]{0,200}[?&=][^)]{0,200}(?:conversation|history|summary|context|secret|password|chat)",
+        )
+        .ok()
+    });
+    if !text.contains("![") || !IMAGE.as_ref().is_some_and(|image| image.is_match(text)) {
+        return None;
+    }
+    let message = "has something of the conversation put into the address of an image".to_owned();
+    Some(found("image", message, true, Classes::default()))
 }
 
 fn is_file(word: &str) -> bool {
@@ -303,7 +329,9 @@ fn grabs(name: &str, names: Names<'_>) -> Option<Found> {
         return None;
     }
     // What is in a file with keys nobody hands over; a conversation some do.
-    let certain = classes.has(Class::SecretFile) && words.contains("content");
+    let verbatim = words.split_whitespace().any(|word| matches!(word, "verbatim" | "entire" | "exact" | "hidden"));
+    let certain =
+        classes.has(Class::SecretFile) && words.contains("content") || verbatim && words.contains("system prompt");
     Some(found("property", format!("asks for the conversation or for secrets by its name: {name:?}"), certain, classes))
 }
 
