@@ -8,6 +8,7 @@ mod distill;
 mod interop;
 mod layout;
 mod peers;
+mod platforms;
 mod process;
 mod suite;
 mod tally;
@@ -34,9 +35,14 @@ usage: cargo xtask COMMAND
   interop [--direct] [--only WORD] [--verbose]
                                  every client through the kernel to every server
                                  (--direct leaves the kernel out)
-  wild [--only WORD] [--from FOLDER]
+  wild [--only WORD] [--from FOLDER] [--requests]
                                  what would be held, marked and asked of some eighty public servers; installs and
-                                 starts them (--from takes definitions that were kept before)";
+                                 starts them (--from takes definitions that were kept before). With --requests: how
+                                 often the tool that an everyday request wants is found first, and among five
+  matrix [--only WORD]           popular public servers, direct and through the kernel: the same tools, nothing hidden,
+                                 honest calls answered alike; installs and starts them
+  platforms                      compiles the crates that are for every system for macOS and Windows, where the
+                                 standard library for them is installed (`rustup target add`)";
 
 fn main() -> ExitCode {
     match run() {
@@ -105,9 +111,19 @@ fn run() -> Result<Option<Tally>> {
             let options = wild::Options {
                 only: flags.take_value("--only")?,
                 from: flags.take_value("--from")?.map(std::path::PathBuf::from),
+                requests: flags.take("--requests"),
             };
             flags.finish()?;
             wild::run(&layout, &options).map(|()| None)
+        }
+        "matrix" => {
+            let only = flags.take_value("--only")?;
+            flags.finish()?;
+            wild::matrix(&layout, only.as_deref()).map(Some)
+        }
+        "platforms" => {
+            flags.finish()?;
+            platforms::run(&layout).map(Some)
         }
         // What `wild` starts as a server.
         "replay" => wild::replay(std::path::Path::new(&flags.words.remove(0))).map(|()| None),

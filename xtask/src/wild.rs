@@ -4,6 +4,8 @@
 //! is put in front of all of them together, each played back from its file, and says what it makes of them. This is no
 //! part of the tests: packages come and go, and some take minutes to install.
 
+mod matrix;
+mod requests;
 mod server;
 
 use std::collections::BTreeMap;
@@ -20,6 +22,7 @@ use crate::peers;
 use crate::process;
 use crate::tally::{brief, say};
 
+pub(crate) use matrix::run as matrix;
 pub(crate) use server::replay;
 
 const TABLE: &str = include_str!("../wild/servers.txt");
@@ -35,6 +38,8 @@ pub(crate) struct Options {
     pub(crate) only: Option<String>,
     /// A folder of definitions that were kept before: nothing is installed or started.
     pub(crate) from: Option<PathBuf>,
+    /// Search for the tools of everyday requests instead.
+    pub(crate) requests: bool,
 }
 
 /// One line of the table.
@@ -95,6 +100,9 @@ pub(crate) fn run(layout: &Layout, options: &Options) -> Result<()> {
         Some(folder) => folder.clone(),
         None => collect(layout, options)?,
     };
+    if options.requests {
+        return requests::measure(layout, &definitions);
+    }
     judge(layout, &definitions, options.only.as_deref())
 }
 
@@ -111,13 +119,11 @@ fn collect(layout: &Layout, options: &Options) -> Result<PathBuf> {
         let kept = definitions.join(format!("{}.json", package.slug()));
         let listed = package
             .install(&place.join("installed").join(package.slug()))
-            .and_then(|mut command| server::list(&mut command))
+            .and_then(|mut command| server::visit(&mut command, &[]))
             .and_then(|answer| {
-                Ok(fs::write(
-                    &kept,
-                    json!({"package": package.name, "tools": answer.tools, "instructions": answer.instructions})
-                        .to_string(),
-                )?)
+                let (tools, instructions, info) = (answer.tools, answer.instructions, answer.info);
+                let text = json!({"package": package.name, "tools": tools, "instructions": instructions, "info": info});
+                Ok(fs::write(&kept, text.to_string())?)
             });
         match listed {
             Ok(()) => say(&format!("listed {}", package.name)),

@@ -53,8 +53,8 @@ const WORDS: [(Deed, &[&str]); 4] = [
     (
         Deed::Makes,
         &[
-            "add", "append", "build", "compose", "create", "draft", "generate", "insert", "make", "new", "open",
-            "post", "publish", "put", "register", "send", "start", "upload", "write",
+            "add", "append", "build", "commit", "compose", "create", "draft", "draw", "generate", "insert", "make",
+            "new", "post", "publish", "put", "register", "send", "start", "upload", "write",
         ],
     ),
     (
@@ -109,8 +109,8 @@ const BEFORE: &[&str] =
     &["can", "could", "help", "i", "like", "me", "need", "now", "please", "then", "to", "want", "would", "you"];
 
 /// What a deed that agrees adds to a score, and what one that does not takes from it.
-const AGREES: f32 = 0.5;
-const DISAGREES: f32 = -1.0;
+const AGREES: f32 = 0.8;
+const DISAGREES: f32 = -1.5;
 
 impl Deed {
     /// What a tool of this name does: the first word that says so.

@@ -8,18 +8,19 @@
 //!
 //! A query `q` has two scores for each tool `d`: words, by BM25 over weighted fields (`keyword.rs`), and meaning, the
 //! cosine of the two vectors (`vectors.rs`). Their units have nothing to do with each other, so each is standardised over
-//! its own best thousand tools before they are added:
+//! its own best hundred tools before they are added:
 //!
 //! ```text
-//! z(x)    = (x - mean of the best 1000) / deviation of the best 1000
-//! f(q,d)  = z(words(q,d)) + 0.9 * z(meaning(q,d))
-//! s(q,d)  = f(q,d) + 0.35 * max over clauses c of q  f(c,d)
+//! z(x)    = (x - mean of the best 100) / deviation of the best 100
+//! f(q,d)  = z(words(q,d)) + 1.2 * z(meaning(q,d))
+//! s(q,d)  = f(q,d) + 0.5 * max over clauses c of q  f(c,d)
 //! ```
 //!
 //! On top of that, a tool that reads, makes, changes or removes gains where the request wants that, and loses where it wants
-//! something else (`deed.rs`). Words that people say stand for those that tools say as well (`synonyms.rs`).
+//! something else (`deed.rs`). Words that people say stand for those that tools say as well (`synonyms.rs`), and what a request
+//! implies is looked for with it: a file, a count, a sum (`implied.rs`).
 //!
-//! The best thousand and not all of them: most tools share no word with a query, and the more of them there are, the
+//! The best hundred and not all of them: most tools share no word with a query, and the more of them there are, the
 //! smaller the deviation and the louder the words would be. So a query means the same among 200 tools and among a million.
 //! Ranks instead of scores were tried and are worse: a rank forgets how sure each side is. The clauses find the tools
 //! for each step of a request that has several.
@@ -48,6 +49,7 @@ mod brief;
 mod catalog;
 mod clauses;
 mod deed;
+mod implied;
 mod judge;
 mod keyword;
 mod schema;

@@ -14,7 +14,7 @@ use crate::catalog::{Catalog, whole_name};
 use crate::clauses::clauses;
 use crate::deed::Deed;
 use crate::keyword::QueryTerm;
-use crate::{synonyms, vectors};
+use crate::{implied, synonyms, vectors};
 
 /// What meaning counts against words.
 const MEANING: f32 = 1.2;
@@ -221,7 +221,11 @@ impl Catalog {
     #[must_use]
     pub fn search(&self, search: &Search, visible: impl Fn(&str) -> bool) -> Found {
         let query = cut(&search.query);
-        let whole = self.question(search.strategy, query);
+        let implied = if search.strategy == Strategy::Fused { implied::words(query) } else { Vec::new() };
+        let whole = match implied.is_empty() {
+            true => self.question(search.strategy, query),
+            false => self.question(search.strategy, &format!("{query} {}", implied.join(" "))),
+        };
         let many = self.entries.len() > EXACT_SCAN;
         let steps = if search.strategy == Strategy::Category { Vec::new() } else { clauses(query) };
         let steps = steps.into_iter().take(if many { MOST_CLAUSES } else { usize::MAX });

@@ -1,5 +1,5 @@
-//! A small client that asks a server on its standard input and output for its tools, and a server that plays such an
-//! answer back.
+//! A small client that asks a server on its standard input and output for its tools and calls some, and a server that plays such a
+//! list back.
 
 use std::io::{BufRead as _, BufReader, Write};
 use std::os::unix::process::CommandExt as _;
@@ -19,16 +19,29 @@ const LIST_LIMIT: Duration = Duration::from_secs(90);
 /// Pages of a list that are read.
 const MAX_PAGES: usize = 100;
 const REVISION: &str = "2025-06-18";
+/// The id of the first call; those before it are of the greeting and the list.
+const FIRST_CALL: usize = 10;
 
 /// What a server said of itself.
 #[derive(Debug, Default)]
 pub(crate) struct Answer {
     pub(crate) tools: Vec<Value>,
     pub(crate) instructions: Value,
+    /// What it calls itself.
+    pub(crate) info: Value,
+    /// What came of each call: a result, or an error.
+    pub(crate) called: Vec<Value>,
 }
 
-/// Starts a server, asks for its tools, and ends it with everything that it started.
-pub(crate) fn list(command: &mut Command) -> Result<Answer> {
+/// A call of a tool.
+#[derive(Debug, Clone)]
+pub(crate) struct Call {
+    pub(crate) tool: String,
+    pub(crate) arguments: Value,
+}
+
+/// Starts a server, asks for its tools, makes some calls, and ends it with everything that it started.
+pub(crate) fn visit(command: &mut Command, calls: &[Call]) -> Result<Answer> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).process_group(0);
     let mut child = command.spawn().context("starting the server")?;
     let (Some(mut input), Some(output)) = (child.stdin.take(), child.stdout.take()) else { bail!("no pipes") };
@@ -43,19 +56,19 @@ pub(crate) fn list(command: &mut Command) -> Result<Answer> {
             }
         }
     });
-    let listed = converse(&mut input, &receiver);
+    let listed = converse(&mut input, &receiver, calls);
     process::end(&mut child);
     listed
 }
 
-fn converse(input: &mut impl Write, answers: &mpsc::Receiver<Value>) -> Result<Answer> {
+fn converse(input: &mut impl Write, answers: &mpsc::Receiver<Value>, calls: &[Call]) -> Result<Answer> {
     let mut send = |message: Value| -> Result<()> { Ok(writeln!(input, "{message}").and_then(|()| input.flush())?) };
     let about = json!({"name": "wild", "version": "1"});
     let hello = json!({"protocolVersion": REVISION, "capabilities": {}, "clientInfo": about});
     send(json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}))?;
     let deadline = Instant::now() + LIST_LIMIT;
     let mut answer = Answer::default();
-    let mut pages = 0;
+    let (mut pages, mut listed) = (0, false);
     loop {
         let message = answers.recv_timeout(deadline.saturating_duration_since(Instant::now())).context("no answer")?;
         if message.get("method").is_some() {
@@ -65,21 +78,36 @@ fn converse(input: &mut impl Write, answers: &mpsc::Receiver<Value>) -> Result<A
             }
             continue;
         }
-        let Some(result) = message.get("result") else { bail!("it answered {}", message["error"]) };
-        let cursor = if message["id"] == 1 {
-            answer.instructions = result["instructions"].clone();
-            send(json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))?;
-            Value::Null
-        } else {
-            answer.tools.extend(result["tools"].as_array().cloned().unwrap_or_default());
-            pages += 1;
-            match result.get("nextCursor") {
-                Some(Value::String(cursor)) if !cursor.is_empty() && pages < MAX_PAGES => json!({"cursor": cursor}),
-                _ => return Ok(answer),
+        if listed {
+            answer.called.push(message.get("result").or_else(|| message.get("error")).cloned().unwrap_or_default());
+        }
+        let mut cursor = Value::Null;
+        match message.get("result") {
+            _ if listed => {}
+            None => bail!("it answered {}", message["error"]),
+            Some(result) if message["id"] == 1 => {
+                answer.instructions = result["instructions"].clone();
+                answer.info = result["serverInfo"].clone();
+                send(json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))?;
             }
-        };
-        let params = if cursor.is_null() { json!({}) } else { cursor };
-        send(json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list", "params": params}))?;
+            Some(result) => {
+                answer.tools.extend(result["tools"].as_array().cloned().unwrap_or_default());
+                pages += 1;
+                match result.get("nextCursor") {
+                    Some(Value::String(next)) if !next.is_empty() && pages < MAX_PAGES => cursor = json!(next),
+                    _ => listed = true,
+                }
+            }
+        }
+        if !listed {
+            let params = if cursor.is_null() { json!({}) } else { json!({"cursor": cursor}) };
+            send(json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list", "params": params}))?;
+            continue;
+        }
+        let Some(call) = calls.get(answer.called.len()) else { return Ok(answer) };
+        let params = json!({"name": call.tool, "arguments": call.arguments});
+        let id = FIRST_CALL + answer.called.len();
+        send(json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}))?;
     }
 }
 
