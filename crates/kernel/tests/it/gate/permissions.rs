@@ -343,7 +343,7 @@ async fn a_decision_is_told_with_its_author_its_end_and_its_limits() {
     let script = Script::new(Era::Legacy, vec![tool("read")]);
     *script.capabilities.lock() = declares("own", "0.3.0", &needs("filesystem.read"));
     let house = House::with(&[("s", script.clone())], ServerPolicy::default, open_house).await;
-    let end = Timestamp::now() + jiff::SignedDuration::from_hours(1);
+    let end = Timestamp::now() + SignedDuration::from_hours(1);
     let limits = json!({"paths": ["/srv/ok/**"]});
     decide(&house, "filesystem.read", PermissionDecision::Approved, Some(limits.clone()), Some(end)).await;
     until("it is told of the decision", || !script.heard("mgp/permission/response").is_empty()).await;
