@@ -196,3 +196,20 @@ async fn what_a_tool_needs_is_asked_for_and_granting_it_brings_the_tool() {
     }
     panic!("nobody was asked about the new tool");
 }
+
+/// A grant that is over before it begins is a mistake, and takes nothing from the one that holds.
+#[tokio::test]
+async fn a_grant_with_an_end_in_the_past_is_refused_and_keeps_what_holds() {
+    let script = Script::new(Era::Legacy, vec![tool("read")]);
+    let house = House::new(&[("s", script.clone())]).await;
+    house.grant("bob", "s", None, true).await;
+    let root = house.admin(Era::Legacy, says(Era::Legacy, &["access_control"])).await;
+    let grant = json!({
+        "agent_id": "bob", "server_id": "s", "entry_type": "server_grant", "permission": "allow",
+        "expires_at": "2020-01-01T00:00:00Z",
+    });
+    let refused = root.request("mgp/access/grant", grant).await.unwrap_err();
+    assert!(refused.message.contains("over already"), "{refused:?}");
+    let bob = house.client(Era::Legacy, "bob").await;
+    assert!(super::world::ran(&bob.call("read", json!({})).await));
+}

@@ -101,3 +101,15 @@ async fn servers_are_offered_what_the_kernel_speaks() {
         drop(house);
     }
 }
+
+/// What would be sent to a client unasked is not begun for one that agreed on nothing.
+#[tokio::test]
+async fn a_plain_client_cannot_have_itself_sent_events() {
+    let house = house(Era::Legacy).await;
+    for era in ERAS {
+        let client = house.client(era, "ann").await;
+        let refused = client.request("mgp/events/subscribe", json!({"channels": ["*"]})).await.unwrap_err();
+        assert_eq!(refused.code, -32601, "{era:?}: {refused:?}");
+        assert!(client.ear.told.lock().iter().all(|(method, _)| !method.starts_with("notifications/mgp.")), "{era:?}");
+    }
+}

@@ -336,3 +336,21 @@ async fn scopes_narrow_resources_as_well() {
         assert!(script.heard("prompts/get").is_empty() && script.heard("vendor/own").is_empty());
     }
 }
+
+/// A server hears who decided, until when and within which limits, and hears it once.
+#[tokio::test]
+async fn a_decision_is_told_with_its_author_its_end_and_its_limits() {
+    let script = Script::new(Era::Legacy, vec![tool("read")]);
+    *script.capabilities.lock() = declares("own", "0.3.0", &needs("filesystem.read"));
+    let house = House::with(&[("s", script.clone())], ServerPolicy::default, open_house).await;
+    let end = Timestamp::now() + SignedDuration::from_hours(1);
+    let limits = json!({"paths": ["/srv/ok/**"]});
+    decide(&house, "filesystem.read", PermissionDecision::Approved, Some(limits.clone()), Some(end)).await;
+    until("it is told of the decision", || !script.heard("mgp/permission/response").is_empty()).await;
+    tokio::time::sleep(Duration::from_millis(600)).await;
+    let told = script.heard("mgp/permission/response");
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert_eq!((&told[0]["approved_by"], &told[0]["scopes"]["filesystem.read"]), (&json!("olga"), &limits), "{told:?}");
+    let until: Timestamp = told[0]["expires_at"].as_str().unwrap().parse().unwrap();
+    assert_eq!(until.as_millisecond(), end.as_millisecond());
+}

@@ -127,3 +127,20 @@ async fn malformed_requests_for_scopes_are_refused() {
         assert_eq!(client.once("negotiate_scopes", raw(params)).await.unwrap_err().code, -32602, "{params}");
     }
 }
+
+/// Who asks what a session with these scopes could do is told what it would lack, also where no token is demanded.
+#[tokio::test]
+async fn a_check_without_a_token_answers_for_the_scopes_that_are_claimed() {
+    let world = world(tools(), policy(), gate()).await;
+    let client = client(&world.url, Era::Legacy).await;
+    for (claimed, allowed, missing) in [
+        ("[]", "false", r#"["read:tickets"]"#),
+        (r#"["read:tickets"]"#, "true", "[]"),
+        (r#"["x"]"#, "false", r#"["read:tickets"]"#),
+    ] {
+        let params = format!(r#"{{"tool":"read","scopes_held":{claimed}}}"#);
+        let checked = client.ask("check_permissions", &params).await.unwrap();
+        assert_eq!(checked.member("allowed").unwrap().as_str(), allowed, "{claimed}");
+        assert_eq!(checked.member("missing_scopes").unwrap().as_str(), missing, "{claimed}");
+    }
+}
