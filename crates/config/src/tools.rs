@@ -22,7 +22,7 @@ pub(crate) const KEYS: &[&str] = &[
     "clients",
 ];
 const AGENT: &[&str] = &["level", "pinned"];
-const CLIENT: &[&str] = &["level", "max_tokens", "max_tools"];
+const CLIENT: &[&str] = &["level", "max_tokens", "max_tools", "max_name_length"];
 /// Principals with a section of their own.
 const MOST_AGENTS: usize = 10_000;
 /// Client programs with a section of their own.
@@ -85,6 +85,8 @@ pub struct ToolSettings {
     pub cache_limit: usize,
     /// Characters of the name of a tool, as clients see it beside those of other servers (`max_name_length`).
     pub max_name_length: usize,
+    /// Whether the file says how many these are.
+    pub is_name_length_said: bool,
     /// The folder of a transformer that orders what was found anew (`model`).
     pub model: Option<PathBuf>,
     /// What differs for single principals (`[tool_context.agents.NAME]`).
@@ -102,6 +104,8 @@ pub struct ClientSettings {
     pub max_tokens: Option<usize>,
     /// Tools that `auto` lists at most (`max_tools`).
     pub max_tools: Option<usize>,
+    /// Characters of the name of a tool (`max_name_length`).
+    pub max_name_length: Option<usize>,
 }
 
 /// What differs for a principal.
@@ -123,6 +127,7 @@ impl Default for ToolSettings {
             discovery_reserve: shares(MAX_TOKENS)[1],
             cache_limit: shares(MAX_TOKENS)[2],
             max_name_length: MAX_NAME_LENGTH,
+            is_name_length_said: false,
             model: None,
             agents: BTreeMap::new(),
             clients: BTreeMap::new(),
@@ -143,6 +148,7 @@ pub(crate) fn read(keys: &Keys<'_>, environment: &Environment) -> Result<ToolSet
     settings.pinned = keys.strings("pinned")?;
     if let Some(length) = keys.number("max_name_length", 24, 128)? {
         settings.max_name_length = usize::try_from(length).unwrap_or(MAX_NAME_LENGTH);
+        settings.is_name_length_said = true;
     }
     if let Some(text) = keys.text("model")? {
         let folder = expand(text.value, "model", environment).map_err(|kind| keys.error(text.span.clone(), kind))?;
@@ -203,6 +209,7 @@ fn read_clients(keys: &Keys<'_>, settings: &mut ToolSettings) -> Result<(), Conf
             level: client.word("level", ToolLevel::WORDS, ToolLevel::from_word)?,
             max_tokens: number("max_tokens")?,
             max_tools: number("max_tools")?,
+            max_name_length: client.number("max_name_length", 24, 128)?.and_then(|length| usize::try_from(length).ok()),
         };
         settings.clients.insert(name.to_owned(), said);
     }
@@ -227,11 +234,16 @@ mod tests {
         let settings = parsed(
             "[tool_context]\nlevel = 'hybrid'\npinned = ['memory__store']\nmax_tokens = 9000\nmodel = 'm'\n\
              [tool_context.agents.bot]\nlevel = 'L2'\npinned = ['a']\n\
-             [tool_context.clients.cursor]\nlevel = 'auto'\nmax_tools = 60",
+             [tool_context.clients.cursor]\nlevel = 'auto'\nmax_tools = 60\nmax_name_length = 40",
         )
         .unwrap();
         assert_eq!((settings.level, settings.max_tokens, settings.cache_limit), (ToolLevel::Hybrid, 9000, 3375));
-        let cursor = ClientSettings { level: Some(ToolLevel::Auto), max_tokens: None, max_tools: Some(60) };
+        let cursor = ClientSettings {
+            level: Some(ToolLevel::Auto),
+            max_tokens: None,
+            max_tools: Some(60),
+            max_name_length: Some(40),
+        };
         assert_eq!(settings.clients.get("cursor"), Some(&cursor));
         assert_eq!(settings.pinned, ["memory__store"]);
         assert_eq!(settings.model.as_deref(), Some(Path::new("m")));

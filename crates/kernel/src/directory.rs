@@ -8,6 +8,7 @@ mod curated;
 mod fit;
 mod judge;
 mod kind;
+mod lengths;
 mod reading;
 mod template;
 

@@ -56,6 +56,8 @@ pub struct ToolContext {
     pub agents: HashMap<String, AgentTools>,
     /// What the operator says of single client programs.
     pub clients: Clients,
+    /// Whether the operator said how long names of tools are: then that holds for clients of which something else is known.
+    pub is_name_length_said: bool,
 }
 
 /// What a principal is given.
@@ -70,7 +72,7 @@ pub struct AgentTools {
 impl ToolContext {
     /// What a client is given: what is said of its principal comes first.
     fn bearing(&self, principal: &str, info: Option<&Raw>) -> Bearing {
-        let bearing = self.clients.of(info, self.level);
+        let bearing = self.clients.of(info, self.level, self.is_name_length_said);
         if bearing.is_command_line {
             return bearing;
         }

@@ -62,3 +62,4 @@ pub use switchboard_flow::breaker::BreakerPolicy;
 pub use switchboard_flow::lifecycle::State;
 pub use switchboard_flow::meter::{Allowance, Quota, Rate};
 pub use switchboard_flow::retry::RetryPolicy;
+pub use welcome::SAID_BY;

@@ -67,6 +67,12 @@ impl Naming {
         Self { id: id.to_owned(), prefix: plain(alias.unwrap_or(id)), max: max.clamp(SHORTEST_LIMIT, LONGEST_LIMIT) }
     }
 
+    /// The same with another budget, for a client that leaves more room or less.
+    #[must_use]
+    pub fn within(&self, max: usize) -> Self {
+        Self { max: max.clamp(SHORTEST_LIMIT, LONGEST_LIMIT), ..self.clone() }
+    }
+
     /// The name under which a tool is shown. Where it is too long the server's part gives way first: models choose by
     /// the tool's.
     #[must_use]

@@ -311,6 +311,24 @@ impl Office {
         Ok(decided)
     }
 
+    /// Takes back what somebody agreed to for more than one call. `None` where it does not hold any more.
+    ///
+    /// # Errors
+    /// The store takes nothing.
+    pub async fn withdraw_answer(&self, id: &str) -> Result<Option<Approval>, StoreError> {
+        let withdrawn = self.store.approvals().withdraw(id, &self.actor.id, Timestamp::now()).await?;
+        if let Some(approval) = &withdrawn {
+            let target = Target {
+                server_id: Some(approval.held.server.clone().into()),
+                tool_name: Some(approval.held.tool.clone().into()),
+            };
+            let details =
+                [("approval", approval.held.id.clone().into()), ("agent_id", approval.held.principal.clone().into())];
+            self.write(event::PERMISSION_REVOKED, target, &details).await?;
+        }
+        Ok(withdrawn)
+    }
+
     /// Accepts the definition of a tool that a person has seen: the one with this hash and no other.
     ///
     /// # Errors

@@ -14,7 +14,7 @@ use switchboard_protocol::mgp::negotiation::offer_in;
 use switchboard_protocol::mgp::{self, Agreement, Extension, Offer, Place};
 use switchboard_protocol::proposals::{self, Proposal};
 use switchboard_protocol::{Era, Revision};
-use switchboard_wire::{Edit, Object, Raw};
+use switchboard_wire::{Edit, Notification, Object, Raw};
 
 use crate::bridge;
 use crate::directory::app;
@@ -24,6 +24,20 @@ use crate::server::Server;
 
 /// The name the kernel goes by.
 pub(crate) const NAME: &str = "switchboard";
+/// Stands in `_meta` of what the kernel itself says to a client, with the kernel's name. No server can write it: it is taken out of
+/// what they send.
+pub const SAID_BY: &str = "dev.switchboard/said_by";
+
+/// A log message of the kernel itself.
+pub(crate) fn own_log(message: &str) -> Notification {
+    let meta = Edit::empty().set(SAID_BY, Raw::string(NAME)).finish();
+    let params = Edit::empty()
+        .set("level", Raw::string("warning"))
+        .set("logger", Raw::string(NAME))
+        .set("data", Raw::string(message))
+        .set("_meta", meta);
+    Notification::new(method::LOG_MESSAGE, Some(params.finish()))
+}
 
 /// What of MGP the kernel speaks with servers.
 pub(crate) const MGP_OFFERED: [Extension; 11] = [

@@ -227,6 +227,17 @@ impl Approvals for Tables {
         Box::pin(async move { self.engine.read(pending).await?.into_iter().map(read).collect() })
     }
 
+    fn standing(&self, now: Timestamp, limit: usize) -> Answer<'_, Vec<Approval>> {
+        let standing = Statement::new(
+            format!(
+                "SELECT {COLUMNS} FROM approvals WHERE state = 'approved' AND reuse <> 'once' AND expires_at > $1 \
+                 ORDER BY created_at, id LIMIT $2"
+            ),
+            [now.into(), i64::try_from(limit).unwrap_or(i64::MAX).into()],
+        );
+        Box::pin(async move { self.engine.read(standing).await?.into_iter().map(read).collect() })
+    }
+
     fn decide<'a>(&'a self, ids: &'a [String], decision: &'a Decision) -> Answer<'a, Vec<Approval>> {
         let (state, reuse) = match decision.verdict {
             Verdict::Approve(reuse) => (ApprovalState::Approved, reuse),

@@ -147,6 +147,9 @@ pub trait Approvals: Send + Sync {
     /// the same time.
     fn claim<'a>(&'a self, claim: &'a Claim) -> Answer<'a, Claimed>;
 
+    /// What people agreed to for more than one call and still holds, the oldest first, at most `limit`.
+    fn standing(&self, now: Timestamp, limit: usize) -> Answer<'_, Vec<Approval>>;
+
     /// Marks what is past its time as expired, and returns it.
     fn expire(&self, now: Timestamp) -> Answer<'_, Vec<Approval>>;
 

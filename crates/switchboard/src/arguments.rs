@@ -1,5 +1,7 @@
 //! The command line: what can be written, and the help that explains it. Decides nothing else.
 
+#[cfg(test)]
+mod documents;
 mod gate;
 mod memory;
 mod registry;

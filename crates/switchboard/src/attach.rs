@@ -7,6 +7,7 @@
 mod relay;
 pub(crate) mod socket;
 
+use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -23,20 +24,23 @@ use tokio::time::{Instant, timeout};
 use crate::arguments::Common;
 use crate::control;
 use crate::failure::Failure;
+use crate::waiting::Waiting;
 use crate::{setup, specs};
 
 pub(crate) use relay::relay;
 
-/// How long a kernel may take to say whether it takes a client.
+/// How long a kernel may take to say whether it takes a client. What is longer is a kernel that hangs.
 const HELLO: Duration = Duration::from_secs(5);
 /// How long a kernel that is started may take until it takes clients.
-const START: Duration = Duration::from_secs(15);
+const START: Duration = Duration::from_secs(10);
 /// How often it is looked whether it does.
 const LOOK: Duration = Duration::from_millis(25);
 /// The longest first line.
 const MAX_HELLO_BYTES: u64 = 4_096;
-/// A log that is longer begins anew.
+/// A log that is longer is put aside, and begins anew.
 const MAX_LOG_BYTES: u64 = 8 << 20;
+/// How often its length is looked at.
+const LOG_LOOK: Duration = Duration::from_secs(30);
 /// What the first line says.
 const VERSION: u64 = 2;
 
@@ -50,18 +54,43 @@ pub(crate) struct Attached {
 
 /// Joins a kernel that runs; `None` where there is none for this configuration.
 pub(crate) async fn running(sources: &Sources, loaded: &Loaded, profile: Option<&str>) -> Option<Attached> {
-    let digest = digest(sources, loaded);
-    for (process, path) in doors(&loaded.data_dir) {
-        match timeout(HELLO, join(process, &path, &digest, profile)).await {
-            Ok(Ok(Some(attached))) => return Some(attached),
-            // One that is just being opened refuses for a moment, too.
-            Ok(Err(error)) if error.kind() == io::ErrorKind::ConnectionRefused && !is_alive(process) => {
-                let _ = std::fs::remove_file(&path);
+    let _waiting = Waiting::begin("asking a kernel that runs");
+    Search { digest: digest(sources, loaded), profile, deaf: HashSet::new() }.look(&loaded.data_dir).await
+}
+
+/// The search of one client for a kernel. One that does not answer is asked once: it would cost every further look as much.
+struct Search<'p> {
+    digest: String,
+    profile: Option<&'p str>,
+    /// Processes that did not answer in time.
+    deaf: HashSet<u32>,
+}
+
+impl Search<'_> {
+    async fn look(&mut self, data_dir: &Path) -> Option<Attached> {
+        for (process, path) in doors(data_dir) {
+            if self.deaf.contains(&process) {
+                continue;
             }
-            _ => {}
+            match timeout(HELLO, join(process, &path, &self.digest, self.profile)).await {
+                Ok(Ok(Some(attached))) => return Some(attached),
+                // One that is just being opened refuses for a moment, too.
+                Ok(Err(error)) if error.kind() == io::ErrorKind::ConnectionRefused && !is_alive(process) => {
+                    let _ = std::fs::remove_file(&path);
+                }
+                Ok(_) => {}
+                Err(_) => {
+                    self.deaf.insert(process);
+                    tracing::warn!(
+                        "the kernel of process {process} does not answer within {} s; it is left alone, and another one is \
+                         used or started. `kill {process}` ends it",
+                        HELLO.as_secs()
+                    );
+                }
+            }
         }
+        None
     }
-    None
 }
 
 /// Joins a kernel that runs, or starts one.
@@ -74,7 +103,8 @@ pub(crate) async fn running_or_started(
     loaded: &Loaded,
     profile: Option<&str>,
 ) -> Result<Attached, Failure> {
-    if let Some(attached) = running(sources, loaded, profile).await {
+    let mut search = Search { digest: digest(sources, loaded), profile, deaf: HashSet::new() };
+    if let Some(attached) = search.look(&loaded.data_dir).await {
         return Ok(attached);
     }
     let failed = |error: io::Error| Failure::failed(format!("a shared kernel cannot be started: {error}"));
@@ -84,7 +114,7 @@ pub(crate) async fn running_or_started(
     let lock = lock.map_err(failed)?;
     let lock = tokio::task::spawn_blocking(move || lock.lock().map(|()| lock)).await;
     let _lock = lock.map_err(|error| Failure::failed(error.to_string()))?.map_err(failed)?;
-    if let Some(attached) = running(sources, loaded, profile).await {
+    if let Some(attached) = search.look(&loaded.data_dir).await {
         return Ok(attached);
     }
     let log = log_file(&loaded.data_dir).map_err(failed)?;
@@ -99,7 +129,7 @@ pub(crate) async fn running_or_started(
     let mut child = command.spawn().map_err(failed)?;
     let deadline = Instant::now() + START;
     loop {
-        if let Some(attached) = running(sources, loaded, profile).await {
+        if let Some(attached) = search.look(&loaded.data_dir).await {
             return Ok(attached);
         }
         if let Some(status) = child.try_wait().map_err(failed)? {
@@ -113,13 +143,41 @@ pub(crate) async fn running_or_started(
     }
 }
 
+/// The log of the shared kernel, and the part of it that came before.
+const LOG: &str = "kernel.log";
+const EARLIER_LOG: &str = "kernel.log.1";
+
 fn log_file(data_dir: &Path) -> io::Result<std::fs::File> {
-    let path = data_dir.join("kernel.log");
-    let is_long = std::fs::metadata(&path).is_ok_and(|metadata| metadata.len() > MAX_LOG_BYTES);
+    rotate_log(data_dir, MAX_LOG_BYTES)?;
     let mut options = std::fs::OpenOptions::new();
-    options.create(true).write(true).append(!is_long).truncate(is_long);
+    // What is appended goes to the end wherever that is, so that the file can be cut while a kernel writes.
+    options.create(true).append(true);
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
+    options.open(data_dir.join(LOG))
+}
+
+/// Puts a log that has grown too long aside, in the place of the one that was put aside before. The kernel goes on writing to the
+/// same file, which is empty then.
+fn rotate_log(data_dir: &Path, longest: u64) -> io::Result<()> {
+    let path = data_dir.join(LOG);
+    if !std::fs::metadata(&path).is_ok_and(|metadata| metadata.len() > longest) {
+        return Ok(());
+    }
+    std::fs::copy(&path, data_dir.join(EARLIER_LOG))?;
+    std::fs::OpenOptions::new().write(true).open(&path)?.set_len(0)
+}
+
+/// Looks after the log of the shared kernel while this process runs.
+pub(crate) async fn look_after_log(data_dir: PathBuf) {
+    let mut tick = tokio::time::interval(LOG_LOOK);
+    loop {
+        tick.tick().await;
+        let folder = data_dir.clone();
+        let rotated = tokio::task::spawn_blocking(move || rotate_log(&folder, MAX_LOG_BYTES)).await;
+        if let Ok(Err(error)) = rotated {
+            tracing::debug!(%error, "the log could not be put aside");
+        }
+    }
 }
 
 /// The sockets at which kernels take clients, with the numbers of their processes.
@@ -197,4 +255,39 @@ async fn digest_now(sources: &Sources) -> Option<String> {
 /// Whether clients of `stdio` want a kernel of their own.
 pub(crate) fn alone(own: bool) -> bool {
     own || std::env::var_os(setup::OWN_KERNEL).is_some_and(|value| !value.is_empty() && value != "0")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    #[test]
+    fn a_log_that_grows_is_put_aside_while_it_is_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut log = log_file(folder.path()).unwrap();
+        writeln!(log, "first").unwrap();
+        rotate_log(folder.path(), 100).unwrap();
+        assert!(!folder.path().join(EARLIER_LOG).exists(), "it is short");
+        rotate_log(folder.path(), 3).unwrap();
+        writeln!(log, "second").unwrap();
+        let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+        assert_eq!((read(EARLIER_LOG).as_str(), read(LOG).as_str()), ("first\n", "second\n"));
+    }
+
+    #[tokio::test]
+    async fn a_kernel_that_hangs_is_asked_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let sockets = control::folder(folder.path()).unwrap();
+        // It takes the connection and never answers.
+        let _listener = tokio::net::UnixListener::bind(sockets.join(format!("1.{}", socket::ENDING))).unwrap();
+        let mut search = Search { digest: String::new(), profile: None, deaf: HashSet::new() };
+        let began = Instant::now();
+        for _ in 0..20 {
+            assert!(search.look(folder.path()).await.is_none());
+        }
+        assert!(began.elapsed() < HELLO * 2, "{:?}", began.elapsed());
+        assert!(HELLO + START <= Duration::from_secs(15), "what a client waits for at most");
+    }
 }

@@ -19,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::failure::Failure;
 use crate::sight::{Progress, Seen};
+use crate::waiting::Waiting;
 use crate::{memory, screen, specs, storage};
 
 /// Bytes that fit into the pipe before the writer waits.
@@ -133,6 +134,7 @@ impl Local {
 
     /// Ends the servers.
     pub(crate) async fn end(&self) {
+        let _waiting = Waiting::begin("ending the servers that were started for this");
         self.kernel.shut_down(GOODBYE).await;
         memory::close(self.memory.as_ref()).await;
     }

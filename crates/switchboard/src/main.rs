@@ -29,6 +29,7 @@ mod specs;
 mod stdio;
 mod storage;
 mod tokens;
+mod waiting;
 mod workshop;
 
 use std::process::ExitCode;
@@ -49,7 +50,10 @@ const LAST_MOMENT: Duration = Duration::from_millis(200);
 type Outcome = Result<(), Failure>;
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return misread(&error),
+    };
     let json = arguments.common.json;
     match run(arguments) {
         Ok(()) => ExitCode::SUCCESS,
@@ -63,6 +67,18 @@ fn main() -> ExitCode {
             ExitCode::from(failure.code())
         }
     }
+}
+
+/// A command line that cannot be read, or one that asks for help. Whoever wants JSON gets what is wrong as JSON as well.
+fn misread(error: &clap::Error) -> ExitCode {
+    let _ = error.print();
+    let wants_json = std::env::args_os().take_while(|word| word != "--").any(|word| word == "--json");
+    if error.use_stderr() && wants_json {
+        let text = error.render().to_string();
+        let first = text.lines().next().unwrap_or_default();
+        screen::json_error(first.strip_prefix("error: ").unwrap_or(first), 2);
+    }
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }
 
 fn run(arguments: Arguments) -> Outcome {

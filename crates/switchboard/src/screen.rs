@@ -31,7 +31,7 @@ pub(crate) fn json_line(value: &Value) {
 pub(crate) const SCHEMA_VERSION: u64 = 1;
 
 /// The answer of a command as all of them look: an object with the version of the shape, times to the millisecond.
-fn shaped(value: &Value) -> Value {
+pub(crate) fn shaped(value: &Value) -> Value {
     let mut shaped = match value {
         Value::Object(members) => members.clone(),
         other => Map::from_iter([("value".to_owned(), other.clone())]),

@@ -392,6 +392,7 @@ fn tool_context(settings: &config::ToolSettings) -> ToolContext {
         },
         agents: settings.agents.iter().map(|(name, settings)| (name.clone(), agent(settings))).collect(),
         clients: Clients::new(settings.clients.iter().map(|(name, settings)| (name.as_str(), client_tools(settings)))),
+        is_name_length_said: settings.is_name_length_said,
         // Its files are read by whoever starts the kernel.
         judge: None,
     }
@@ -416,7 +417,12 @@ fn profile(said: &config::ProfileSettings) -> kernel::Profile {
 
 fn client_tools(settings: &config::ClientSettings) -> ClientTools {
     let shown = |level| tool_level(level).map_or(Shown::Auto, Shown::At);
-    ClientTools { shown: settings.level.map(shown), max_tokens: settings.max_tokens, max_tools: settings.max_tools }
+    ClientTools {
+        shown: settings.level.map(shown),
+        max_tokens: settings.max_tokens,
+        max_tools: settings.max_tools,
+        max_name_length: settings.max_name_length,
+    }
 }
 
 fn tool_level(level: config::ToolLevel) -> Option<kernel::Level> {

@@ -159,6 +159,7 @@ pub(crate) async fn share(common: &Common) -> Outcome {
     let hosted = Hosted::start(sources.clone(), loaded).await?;
     let socket = ClientSocket::open(hosted.kernel.clone(), sources, hosted.options.clone(), &data_dir)?;
     tracing::info!("a kernel for the clients of {} is there", data_dir.display());
+    let _log = tokio::spawn(attach::look_after_log(data_dir.clone()));
     tokio::select! {
         () = socket.deserted(hosted.settings.limits.linger) => tracing::info!("the last client has left"),
         () = signals.next() => {}

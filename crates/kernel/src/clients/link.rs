@@ -16,7 +16,7 @@ use super::ClientState;
 use crate::callbacks::{About, CallQuestions, ConnectionQuestions};
 use crate::forward::send_level;
 use crate::kernel::Kernel;
-use crate::relay::{Asked, LogWish, Relay};
+use crate::relay::{Asked, LogWish, Relay, of_server};
 use crate::server::{Server, next_pause};
 
 /// One such connection, which may be lost and made again.
@@ -233,6 +233,8 @@ impl Handler for FromLink {
 
     fn notification(&self, context: Context, notification: Notification) -> BoxFuture<'_, ()> {
         Box::pin(async move {
+            // What only the kernel may say of itself is taken out.
+            let Some(notification) = of_server(notification) else { return };
             // Other clients' servers may give their tasks the same ids.
             let is_task = &*notification.method == method::TASKS_STATUS;
             if !is_task && self.kernel.take_notice(&self.server, &notification) {

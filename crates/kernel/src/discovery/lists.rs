@@ -23,8 +23,17 @@ use crate::profiles::rights_key;
 const MOST_CATEGORIES: usize = 100;
 
 impl Kernel {
-    /// A list of tools, cut down to what this client is given, with the kernel's tools for finding the others.
+    /// A list of tools, cut down to what this client is given, with the kernel's tools for finding the others, under names that are
+    /// as long as this client takes them.
     pub(crate) async fn narrowed(&self, context: &Context, view: &Arc<View>, list: Raw) -> Raw {
+        let list = self.chosen(context, view, list).await;
+        match self.bearing(context).max_name_length {
+            Some(max) => with_names_within(view, list, max),
+            None => list,
+        }
+    }
+
+    async fn chosen(&self, context: &Context, view: &Arc<View>, list: Raw) -> Raw {
         let seen = self.seen(&context.session, &list);
         let level = self.level_of(context, view, &seen);
         let asked = self.speaks_discovery(context);
@@ -223,6 +232,23 @@ impl Kernel {
             self.listeners().list_changed_for(&session.principal, ListKind::Tools, &notification);
         }
     }
+}
+
+/// A list in which names of tools are cut to another length, or to none. One that two tools would have stays as it was.
+fn with_names_within(view: &View, list: Raw, max: usize) -> Raw {
+    let items = list.member(ListKind::Tools.key()).and_then(|tools| tools.elements()).unwrap_or_default();
+    let mut others = HashSet::new();
+    let mut renamed = |item: &Raw| -> Option<Raw> {
+        let name = item.member("name")?.as_text()?;
+        let other = view.directory.exposed_within(&name, max).filter(|other| others.insert(other.clone()))?;
+        Edit::of(item).ok().map(|edit| edit.set("name", Raw::string(&other)).finish())
+    };
+    let changed: Vec<Option<Raw>> = items.iter().map(&mut renamed).collect();
+    if changed.iter().all(Option::is_none) {
+        return list;
+    }
+    let items: Vec<Raw> = items.into_iter().zip(changed).map(|(item, other)| other.unwrap_or(item)).collect();
+    Edit::of(&list).map_or(list, |edit| edit.set(ListKind::Tools.key(), Raw::array(&items)).finish())
 }
 
 /// Whether there is one server, beside what is built in: nobody would put a kernel before it to have its tools hidden.

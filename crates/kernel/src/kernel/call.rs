@@ -60,7 +60,7 @@ impl Kernel {
             return Ok(Err(error).into());
         }
         let params = object_of(&request)?;
-        let name = names::into_listed(text_of(&params, "name")?);
+        let name = self.view().directory.listed_tool(names::into_listed(text_of(&params, "name")?));
         // Before it is known whether there is such a tool: what is wrong with a call must not tell.
         let metadata = gate::metadata_beside(&params, &request)?;
         let mut view = self.view();

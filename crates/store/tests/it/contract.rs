@@ -46,6 +46,7 @@ pub(crate) const CASES: &[(&str, Case)] = cases![
     pins::definitions_of_one_tool_are_bounded,
     pins::accepted_definitions_of_earlier_builds_stay,
     approvals::one_use_passes_once,
+    approvals::what_stands_is_listed_until_it_ends_or_is_taken_back,
     approvals::bound_to_the_call,
     approvals::expiry_is_to_the_instant,
     approvals::standing_ones_serve_their_session_or_all,

@@ -115,6 +115,16 @@ Example:
 Example:
   switchboard approvals deny 3f2a91c4 --reason 'not on a Friday'")]
     Deny(Deny),
+    /// Show what was agreed to for more than one call: tools with their arguments, and hosts that a server may reach
+    #[command(after_help = "Example:\n  switchboard approvals remembered")]
+    Remembered,
+    /// Take back what was agreed to for more than one call: who asks again is asked about again
+    #[command(after_help = "Example:\n  switchboard approvals forget 3f2a91c4")]
+    Forget {
+        /// What `switchboard approvals remembered` shows, or the beginning of it
+        #[arg(required = true)]
+        ids: Vec<String>,
+    },
 }
 
 /// `callbacks`
@@ -204,7 +214,7 @@ Example:
   switchboard audit prune --before 365d")]
     Prune(Prune),
     /// Count events
-    #[command(after_help = "Example:\n  switchboard audit stats --by agent --since 7d")]
+    #[command(after_help = "Example:\n  switchboard audit stats --by principal --since 7d")]
     Stats(Stats),
     /// Let a client query the log: a server on standard input and output
     #[command(after_help = "\
@@ -253,6 +263,9 @@ pub(crate) struct Tail {
     /// How many
     #[arg(long = "lines", short = 'n', value_name = "COUNT", default_value_t = 20)]
     pub(crate) lines: usize,
+    /// Also those that only say that a server came up or ended; with --json they are always there
+    #[arg(long, short)]
+    pub(crate) all: bool,
 }
 
 /// `audit query`
@@ -328,7 +341,7 @@ pub(crate) enum By {
     #[value(name = "event_type", alias = "type")]
     EventType,
     /// Principal
-    #[value(name = "agent", alias = "agent_id")]
+    #[value(name = "principal", aliases = ["agent", "agent_id"])]
     Agent,
     /// Server
     #[value(name = "server", alias = "server_id")]

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use serde_json::json;
+use switchboard_kernel::SAID_BY;
 use switchboard_wire::{Edit, Limits, Raw};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
@@ -139,7 +140,7 @@ impl State {
         let text = |path: &[&str]| raw.at(path).and_then(|value| value.as_text());
         if line.len() <= MAX_NOTICE_BYTES
             && text(&["method"]).as_deref() == Some("notifications/message")
-            && text(&["params", "logger"]).as_deref() == Some("switchboard")
+            && text(&["params", "_meta", SAID_BY]).as_deref() == Some("switchboard")
         {
             tracing::warn!("{}", text(&["params", "data"]).unwrap_or_default());
         }

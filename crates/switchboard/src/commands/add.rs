@@ -1,6 +1,6 @@
 //! `switchboard add` and `switchboard remove`: one server more or less in a file, the rest of it untouched.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use switchboard_config::{
@@ -10,7 +10,7 @@ use switchboard_config::{
 use crate::Outcome;
 use crate::arguments::{Add, Common, Remove};
 use crate::failure::Failure;
-use crate::{screen, setup};
+use crate::{screen, setup, specs};
 
 pub(crate) fn run(common: &Common, options: Add) -> Outcome {
     let project = options.project;
@@ -55,15 +55,39 @@ pub(crate) fn remove(common: &Common, options: &Remove) -> Outcome {
         other => other.into(),
     })?;
     let backup = write_replacing(&file, Some(&before), &after, Some(&setup::stamp()))?;
+    let left = work_folder_left(common, options)?;
     if common.json {
-        screen::json(&json!({"id": options.name, "file": file, "backup": backup}));
+        screen::json(&json!({"id": options.name, "file": file, "backup": backup, "folder_left": left}));
         return Ok(());
     }
     screen::out(format_args!("removed \"{}\" from {}", options.name, file.display()));
     if let Some(backup) = backup {
         screen::out(format_args!("the file as it was: {}", backup.display()));
     }
+    if let Some(folder) = left {
+        screen::out(format_args!("it left files in {}; remove them if nobody needs them", folder.display()));
+    }
     Ok(())
+}
+
+/// Takes the working folder of a server away that is declared nowhere any more, where it is empty. One in which it left files is given
+/// back: they may be somebody's work.
+fn work_folder_left(common: &Common, options: &Remove) -> Result<Option<PathBuf>, Failure> {
+    let loaded = load(&setup::sources(common)?)?;
+    if loaded.config.server(&options.name).is_some() {
+        return Ok(None);
+    }
+    // What is no id has no folder.
+    if !options.name.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_.".contains(letter))
+        || options.name.starts_with('.')
+    {
+        return Ok(None);
+    }
+    let folder = specs::work_folder(&loaded.data_dir, &options.name);
+    match std::fs::remove_dir(&folder) {
+        Err(error) if error.kind() == std::io::ErrorKind::DirectoryNotEmpty => Ok(Some(folder)),
+        _ => Ok(None),
+    }
 }
 
 fn entry(options: Add) -> Result<ServerEntry, Failure> {

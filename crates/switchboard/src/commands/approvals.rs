@@ -2,6 +2,7 @@
 //! that changed. The calls are held by kernels in other processes; the store is where both meet.
 
 mod item;
+mod remembered;
 mod watch;
 
 use std::io::IsTerminal as _;
@@ -40,6 +41,8 @@ pub(crate) async fn run(common: &Common, command: Option<&ApprovalsCommand>) -> 
         Some(ApprovalsCommand::Watch) => watch::run(common, &desk).await,
         Some(ApprovalsCommand::Approve(options)) => approve(common, &desk, options).await,
         Some(ApprovalsCommand::Deny(options)) => deny(common, &desk, options).await,
+        Some(ApprovalsCommand::Remembered) => remembered::list(common, &desk).await,
+        Some(ApprovalsCommand::Forget { ids }) => remembered::forget(common, &desk, ids).await,
     };
     desk.close().await;
     outcome
@@ -65,6 +68,7 @@ async fn list(common: &Common, desk: &Desk) -> Outcome {
         screen::json(&json!({"waiting": items.iter().map(Item::json).collect::<Vec<_>>()}));
     } else if items.is_empty() {
         screen::out("nothing waits for a decision");
+        remembered::tell_count(desk).await?;
     } else {
         for item in &items {
             screen::out(item.text(Timestamp::now()));

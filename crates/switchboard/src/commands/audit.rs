@@ -22,11 +22,14 @@ use crate::failure::Failure;
 use crate::known::KnownTools;
 use crate::screen::{self, Tone};
 use crate::storage::{LOG_BEGUN_ANEW, open_to_read};
+use crate::waiting::Waiting;
 
 /// How often a tail looks for more.
 const LOOK: Duration = Duration::from_millis(300);
 /// The most records that one look takes.
 const PAGE: usize = 1_000;
+/// The most looks back for records that are worth showing.
+const MAX_TAIL_PAGES: usize = 100;
 
 pub(crate) async fn run(common: &Common, command: &AuditCommand) -> Outcome {
     match command {
@@ -40,7 +43,7 @@ pub(crate) async fn run(common: &Common, command: &AuditCommand) -> Outcome {
     let outcome = match command {
         AuditCommand::Tail(options) => tail(common, &store, options).await,
         AuditCommand::Query(options) => query(common, &loaded.config, &store, options).await,
-        AuditCommand::Export(options) => export::run(&store, options).await,
+        AuditCommand::Export(options) => export::run(common, &store, options).await,
         AuditCommand::Stats(options) => stats(common, &store, options).await,
         AuditCommand::Serve => server::run(store.clone()).await,
         AuditCommand::Verify(_) | AuditCommand::Seal | AuditCommand::Prune(_) => Ok(()),
@@ -51,32 +54,71 @@ pub(crate) async fn run(common: &Common, command: &AuditCommand) -> Outcome {
 
 fn show(common: &Common, record: &AuditRecord) {
     if common.json {
-        screen::out(screen::printable_json(&record.event));
+        screen::json_line(&event_of(record));
     } else {
         screen::out(form::line(record));
     }
 }
 
+/// An event as a value; what cannot be read is shown as it stands.
+fn event_of(record: &AuditRecord) -> Value {
+    serde_json::from_str(&record.event).unwrap_or_else(|_| json!({"seq": record.seq, "unreadable": record.event}))
+}
+
 async fn tail(common: &Common, store: &Store, options: &Tail) -> Outcome {
-    let mut last = 0;
-    for record in store.audit().tail(options.lines).await? {
-        show(common, &record);
-        last = record.seq;
+    // Programs are given everything.
+    let all = options.all || common.json;
+    let mut last = store.audit().end().await?.seq;
+    let (records, passed_over) = newest(store, options.lines, all, last).await?;
+    records.iter().for_each(|record| show(common, record));
+    if passed_over > 0 {
+        screen::note(format_args!(
+            "{passed_over} events of servers that came up or ended are left out; --all shows them"
+        ));
     }
     if !options.follow {
         return Ok(());
     }
-    if last == 0 {
-        last = store.audit().end().await?.seq;
-    }
     loop {
         let filter = AuditFilter { after: Some(last), ..AuditFilter::default() };
         for record in store.audit().query(&filter, PAGE).await? {
-            show(common, &record);
+            if all || !form::is_routine(&record) {
+                show(common, &record);
+            }
             last = record.seq;
         }
         tokio::time::sleep(LOOK).await;
     }
+}
+
+/// The newest records up to a place, the oldest of them first, and how many were passed over between them.
+async fn newest(
+    store: &Store,
+    count: usize,
+    all: bool,
+    mut through: u64,
+) -> Result<(Vec<AuditRecord>, usize), Failure> {
+    let (mut found, mut passed_over) = (Vec::new(), 0);
+    for _ in 0..MAX_TAIL_PAGES {
+        let filter = AuditFilter { newest_first: true, through: Some(through), ..AuditFilter::default() };
+        let page = store.audit().query(&filter, PAGE).await?;
+        let (is_last, end) = (page.len() < PAGE, page.last().map_or(0, |record| record.seq));
+        for record in page {
+            if found.len() == count {
+                break;
+            }
+            match all || !form::is_routine(&record) {
+                true => found.push(record),
+                false => passed_over += 1,
+            }
+        }
+        if is_last || found.len() == count || end <= 1 {
+            break;
+        }
+        through = end - 1;
+    }
+    found.reverse();
+    Ok((found, passed_over))
 }
 
 /// The log has the server's own name of a tool; a person may write it as clients see it.
@@ -118,7 +160,9 @@ async fn verify(common: &Common, options: &Verify) -> Outcome {
     keys.dedup();
     let loaded = crate::setup::read(common)?;
     let store = open_to_read(&loaded, keys).await?;
+    let waiting = Waiting::begin("reading the whole log");
     let report = store.audit().verify(&heads).await.map_err(Failure::from);
+    drop(waiting);
     let anew = AuditFilter { event_types: vec![LOG_BEGUN_ANEW.to_owned()], ..AuditFilter::default() };
     let anew = store.audit().query(&anew, PAGE).await.unwrap_or_default();
     let key = store.audit_key().to_owned();
@@ -199,7 +243,13 @@ async fn seal(common: &Common) -> Outcome {
     let desk = Desk::open(common).await?;
     let head = desk.office.store().audit().seal(Timestamp::now()).await.map_err(Failure::from);
     desk.close().await;
-    screen::out(head?.line());
+    let line = head?.line();
+    if common.json {
+        let head: Value = serde_json::from_str(&line).unwrap_or_default();
+        screen::json(&json!({"head": head, "line": line}));
+        return Ok(());
+    }
+    screen::out(line);
     screen::note("keep this line on another machine; `switchboard audit verify --head FILE` checks the log against it");
     Ok(())
 }

@@ -5,6 +5,7 @@ mod questions;
 mod words;
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use serde_json::Value;
 use switchboard_config::{Config, Loaded};
@@ -17,6 +18,7 @@ use crate::arguments::{Call, Common};
 use crate::attach::{self, Attached};
 use crate::failure::Failure;
 use crate::local::{Client, Local, object, raw, refused};
+use crate::waiting::Waiting;
 use crate::{screen, setup};
 use answers::Answers;
 
@@ -49,8 +51,9 @@ pub(crate) async fn run(common: &Common, options: &Call) -> Outcome {
 /// same.
 async fn through(loaded: &Loaded, attached: Attached, options: &Call) -> Result<Raw, Failure> {
     let answers = Answers::new(options.progress);
-    let capabilities = answers.capabilities();
+    let (capabilities, asking) = (answers.capabilities(), answers.asking());
     let Attached { reader, writer, .. } = attached;
+    let _waiting = waiting(options, asking);
     let client = Client::greet(reader, writer, loaded, capabilities, Arc::new(answers)).await?;
     let tools = client.tools().await?;
     let listed: Vec<String> = tools.iter().filter_map(name_of).collect();
@@ -69,12 +72,18 @@ async fn through(loaded: &Loaded, attached: Attached, options: &Call) -> Result<
     }
 }
 
+/// Tells a person that the answer takes a while, unless it is the person who is waited for.
+fn waiting(options: &Call, asking: Arc<AtomicBool>) -> Waiting {
+    Waiting::unless(format!("waiting for the answer of {}", screen::plain_line(&options.tool)), asking)
+}
+
 fn name_of(tool: &Raw) -> Option<String> {
     tool.member("name").and_then(|name| name.as_text())
 }
 
 async fn call(local: &Local, profile: Option<Arc<str>>, options: &Call) -> Result<Raw, Failure> {
     let answers = Answers::new(options.progress);
+    let _waiting = waiting(options, answers.asking());
     let client = local.connect(profile, answers.capabilities(), Arc::new(answers)).await?;
     let tools = client.tools().await?;
     let names: Vec<String> = tools.iter().filter_map(name_of).collect();
@@ -126,8 +135,9 @@ async fn make(client: &Client, tool: Option<&Raw>, called: &str, options: &Call)
         Ok(result) => Ok(result),
         Err(error) if tool.is_none() && error.message.starts_with("Unknown tool") => Err(Wrong::Unknown),
         Err(error) if error.code == code::INVALID_PARAMS => {
-            let hint = format!("the tool takes: {}", words::usage(&schema));
-            let text = screen::plain(&format!("{} (code {}); {hint}", error.message, error.code));
+            // Of a tool that is not listed nobody knows what it takes.
+            let hint = tool.map(|_| format!("; the tool takes: {}", words::usage(&schema))).unwrap_or_default();
+            let text = screen::plain(&format!("{} (code {}){hint}", error.message, error.code));
             Err(Failure::failed(text).into())
         }
         Err(error) => Err(refused(&error).into()),

@@ -28,11 +28,13 @@ const LONGEST_INPUT: usize = 32 << 20;
 struct Measure {
     kind: CheckKind,
     understood: Understood,
+    /// Whether each answer names the version of its shape (`--json`).
+    shaped: bool,
 }
 
 /// Runs the command over standard input and output.
 pub(crate) fn run(common: &Common, options: &Check) -> Outcome {
-    let measure = Measure { kind: options.kind, understood: understood(common, options.kind)? };
+    let measure = Measure { kind: options.kind, understood: understood(common, options.kind)?, shaped: common.json };
     match check_lines(&measure, &mut io::stdin().lock(), &mut io::stdout().lock()) {
         // A reader that has gone has seen enough.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
@@ -77,6 +79,7 @@ fn check_lines(measure: &Measure, input: &mut impl BufRead, output: &mut impl Wr
                 answer
             }
         };
+        let answer = if measure.shaped { crate::screen::shaped(&answer) } else { answer };
         writeln!(output, "{answer}")?;
         output.flush()?;
     }
@@ -254,7 +257,12 @@ mod tests {
 
     fn answers(kind: CheckKind, lines: &str) -> Vec<Value> {
         let mut out = Vec::new();
-        check_lines(&Measure { kind, understood: Understood::default() }, &mut lines.as_bytes(), &mut out).unwrap();
+        check_lines(
+            &Measure { kind, understood: Understood::default(), shaped: false },
+            &mut lines.as_bytes(),
+            &mut out,
+        )
+        .unwrap();
         String::from_utf8(out).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 

@@ -20,9 +20,11 @@ use crate::setup;
 use crate::sight::Sight;
 use crate::specs;
 use crate::storage;
+use crate::waiting::Waiting;
 
 pub(crate) async fn run(common: &Common) -> Outcome {
-    let mut report = Report::default();
+    let mut report = Report { live: !common.json, checks: Vec::new() };
+    let _waiting = Waiting::begin("looking at files, servers and what this machine can do");
     match load(&setup::sources(common)?) {
         Err(error) => report.problem("configuration", &error.to_string(), None),
         Ok(loaded) => {
@@ -346,14 +348,32 @@ fn next(server: &switchboard_config::Server, why: &str) -> String {
 }
 
 /// What was found.
-#[derive(Default)]
-struct Report(Vec<Check>);
+struct Report {
+    /// Whether each is told as it is found.
+    live: bool,
+    checks: Vec<Check>,
+}
 
 struct Check {
     what: String,
     state: &'static str,
     detail: String,
     next: Option<String>,
+}
+
+impl Check {
+    fn tell(&self) {
+        let tone = match self.state {
+            "ok" => Tone::Good,
+            "note" => Tone::Doubtful,
+            _ => Tone::Bad,
+        };
+        let word = screen::toned(&format!("{:7}", self.state), tone);
+        screen::out(format_args!("{word} {}: {}", self.what, self.detail));
+        if let Some(next) = &self.next {
+            screen::out(format_args!("        next: {next}"));
+        }
+    }
 }
 
 impl Report {
@@ -370,34 +390,26 @@ impl Report {
     }
 
     fn add(&mut self, state: &'static str, what: &str, detail: &str, next: Option<String>) {
-        self.0.push(Check { what: what.to_owned(), state, detail: screen::plain(detail), next });
+        let check = Check { what: what.to_owned(), state, detail: screen::plain(detail), next };
+        if self.live {
+            check.tell();
+        }
+        self.checks.push(check);
     }
 
     fn problems(&self) -> usize {
-        self.0.iter().filter(|check| check.state == "problem").count()
+        self.checks.iter().filter(|check| check.state == "problem").count()
     }
 
     fn print(&self, common: &Common) {
         if common.json {
             let checks: Vec<Value> = self
-                .0
+                .checks
                 .iter()
                 .map(|check| json!({"what": check.what, "state": check.state, "detail": check.detail, "next": check.next}))
                 .collect();
             screen::json(&json!({"checks": checks, "problems": self.problems()}));
             return;
-        }
-        for check in &self.0 {
-            let tone = match check.state {
-                "ok" => Tone::Good,
-                "note" => Tone::Doubtful,
-                _ => Tone::Bad,
-            };
-            let word = screen::toned(&format!("{:7}", check.state), tone);
-            screen::out(format_args!("{word} {}: {}", check.what, check.detail));
-            if let Some(next) = &check.next {
-                screen::out(format_args!("        next: {next}"));
-            }
         }
         match self.problems() {
             0 => screen::out("no problem was found"),

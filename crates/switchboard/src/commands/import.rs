@@ -11,13 +11,17 @@ use switchboard_config::{
 use crate::Outcome;
 use crate::arguments::{Common, Import};
 use crate::failure::Failure;
+use crate::waiting::Waiting;
 use crate::{screen, setup};
 
 /// Bytes of a client's file at most: some clients keep their history in the same file.
 const LONGEST: u64 = 64 << 20;
 
 pub(crate) fn run(common: &Common, options: &Import) -> Outcome {
-    let found = find(common, options)?;
+    let found = {
+        let _waiting = Waiting::begin("reading the files of clients");
+        find(common, options)?
+    };
     for warning in &found.warnings {
         screen::note(format_args!("warning: {}", screen::plain(warning)));
     }

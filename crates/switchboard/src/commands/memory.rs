@@ -16,6 +16,7 @@ use crate::arguments::{Common, Memory, MemoryCommand, MemoryTools, Serve};
 use crate::failure::{Failure, chain};
 use crate::screen::{self, note, out};
 use crate::signals::Signals;
+use crate::waiting::Waiting;
 use crate::{memory, serve, setup, storage};
 
 pub(crate) async fn run(common: &Common, options: &Memory) -> Outcome {
@@ -31,7 +32,10 @@ pub(crate) async fn run(common: &Common, options: &Memory) -> Outcome {
     if options.tools == MemoryTools::Everyday {
         behaviour.shown = Shown::Everyday;
     }
+    // A question about erasing is asked without it.
+    let waiting = options.command.as_ref().map(|_| Waiting::begin("reading the memory"));
     let server = MemoryServer::new(behaviour).map_err(|error| Failure::failed(chain(&error)))?;
+    let _waiting = waiting.filter(|_| !matches!(options.command, Some(MemoryCommand::Erase { yes: false, .. })));
     match &options.command {
         Some(command) => {
             let (server, common_json) = (server.clone(), common.json);
@@ -48,7 +52,7 @@ pub(crate) async fn run(common: &Common, options: &Memory) -> Outcome {
                 MemoryCommand::Forget { ids, restore } => living::forget(&server, ids, *restore, common_json),
                 MemoryCommand::Erase { ids, yes } => living::erase(&server, ids, *yes, common_json),
                 MemoryCommand::Stats => living::stats(&server, common_json),
-                MemoryCommand::Export => export(&server),
+                MemoryCommand::Export => export(&server, common_json),
                 MemoryCommand::Import => import(&server, common_json),
                 MemoryCommand::Spaces => spaces(&server, common_json),
                 MemoryCommand::Renew => renew(&server, common_json),
@@ -179,11 +183,13 @@ fn renew(server: &MemoryServer, as_json: bool) -> Outcome {
     Ok(())
 }
 
-fn export(server: &MemoryServer) -> Outcome {
+/// The lines of an export are the same for programs, each with the version of the shape; `import` takes both.
+fn export(server: &MemoryServer, as_json: bool) -> Outcome {
     let mut output = std::io::BufWriter::new(std::io::stdout().lock());
     let mut broken = None;
     let written = server.with_space(&operator(), |space, _| {
         space.export(|line| {
+            let line = if as_json { screen::shaped(line).to_string() } else { line.to_string() };
             writeln!(output, "{line}").map_err(|error| {
                 let problem = Problem::storage(&error);
                 broken = Some(error);

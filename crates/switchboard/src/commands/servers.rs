@@ -67,10 +67,28 @@ fn waits_for(status: &Seen) -> Option<String> {
             "its tool `{tool}`{more} cannot be used without the permission {missing}; decide with `switchboard approvals`"
         ));
     }
-    let held = (status.held.len(), &status.id);
-    (held.0 > 0).then(|| {
-        format!("{} of its definitions held back; see and accept: `switchboard pins accept {}`", held.0, held.1)
-    })
+    held_back(&status.id, &status.held)
+}
+
+/// What is said of definitions that are held back: those that nobody has seen before and those that were accepted and are others now are
+/// two stories.
+fn held_back(id: &str, held: &[(String, String)]) -> Option<String> {
+    // The kernel's reasons for one that was accepted before, and for one that came beside those that were.
+    let is_change = |why: &str| {
+        why.contains("is not the one that was accepted") || why.contains("was not there when its server was")
+    };
+    let changed = held.iter().filter(|(_, why)| is_change(why)).count();
+    let definitions =
+        |count: usize| if count == 1 { "1 definition".to_owned() } else { format!("{count} definitions") };
+    let told = match (held.len() - changed, changed) {
+        (0, 0) => return None,
+        (first, 0) => format!("{} suspicious at first sight", definitions(first)),
+        (0, changed) => format!("{} changed since they were accepted", definitions(changed)),
+        (first, changed) => {
+            format!("{} suspicious at first sight and {changed} changed since they were accepted", definitions(first))
+        }
+    };
+    Some(format!("{told}, held back; see and accept: `switchboard pins accept {id}`"))
 }
 
 /// What is held or marked, by the name that it is pinned under.
@@ -223,5 +241,31 @@ impl Line {
             "target": self.target,
             "declared": self.file,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn first_sight_and_change_are_told_apart() {
+        let held = |whys: &[&str]| -> Vec<(String, String)> {
+            whys.iter().map(|why| ("tool".to_owned(), (*why).to_owned())).collect()
+        };
+        let (seen, changed) = ("its definition is suspicious: x", "its definition is not the one that was accepted: y");
+        for (whys, expected) in [
+            (&[][..], None),
+            (&[seen], Some("1 definition suspicious at first sight, held back")),
+            (&[changed, changed], Some("2 definitions changed since they were accepted, held back")),
+            (
+                &[seen, seen, changed],
+                Some("2 definitions suspicious at first sight and 1 changed since they were accepted, held back"),
+            ),
+        ] {
+            let told = held_back("git", &held(whys));
+            let told = told.as_deref().map(|told| told.split(';').next().unwrap_or_default());
+            assert_eq!(told, expected);
+        }
     }
 }

@@ -5,9 +5,8 @@ use std::time::Duration;
 
 use super::Seen;
 use crate::screen;
+use crate::waiting::MOMENT;
 
-/// A wait that needs no word.
-const MOMENT: Duration = Duration::from_secs(1);
 /// How often those are named again that are still waited for.
 const AGAIN: Duration = Duration::from_secs(10);
 /// Servers that are named in one line at most.

@@ -296,7 +296,7 @@ fn the_log_is_searched_exported_sealed_and_found_out_when_touched() {
     let keys: Vec<_> = event.as_object().unwrap().keys().map(String::as_str).collect();
     assert_eq!(keys, ["actor", "details", "event_type", "result", "target", "timestamp", "trace_id"]);
     assert_eq!(event["target"], json!({"server_id": "one", "tool_name": "echo"}));
-    let shown = home.run(&["audit", "tail", "-n", "1000"]).ok();
+    let shown = home.run(&["audit", "tail", "--all", "-n", "1000"]).ok();
     assert!(shown.lines().any(|line| line.contains(" SUCCESS TOOL_EXECUTED local one/echo ")), "{shown}");
     let count = shown.lines().count();
 

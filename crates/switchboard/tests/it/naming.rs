@@ -95,3 +95,30 @@ fn the_kernels_own_tools_can_be_called() {
     let found = home.run(&["call", "mgp_tools_discover", "query=say my words back"]).ok();
     assert!(found.contains("echo"), "{found}");
 }
+
+#[test]
+fn a_known_client_is_shown_names_as_long_as_it_takes_them() {
+    let home = Home::new();
+    let long = "a-server-with-a-name-that-nobody-wants-to-read";
+    home.configure(&format!("{}{}", server(long, &[]), server("two", &[])));
+    let listed = |name: &str| {
+        let mut peer = crate::support::Peer::start(home.command(&["stdio"]));
+        let hello =
+            json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": name, "version": "1"}});
+        peer.ask("initialize", &hello);
+        peer.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        let names = peer.tools();
+        let own = names.iter().find(|name| name.starts_with("a-server") && name.ends_with("__echo")).unwrap().clone();
+        // Both the name that this client was shown and the one of the others are understood.
+        for name in [own.as_str(), &format!("{long}__echo")] {
+            assert_eq!(peer.call(name, &json!({"text": "x"})).as_deref(), Ok("x"), "{name}");
+        }
+        own
+    };
+    let (desktop, cursor, other) = (listed("claude-ai"), listed("cursor-vscode"), listed("somebody"));
+    assert_eq!((desktop, cursor.len(), other.len()), (format!("{long}__echo"), 48, 46));
+    // What the operator says of one client holds for that one, and what is said of all for the others.
+    let said = "[tool_context]\nmax_name_length = 40\n[tool_context.clients.cursor]\nmax_name_length = 30\n";
+    home.configure(&format!("{said}{}{}", server(long, &[]), server("two", &[])));
+    assert_eq!((listed("claude-ai").len(), listed("cursor").len(), listed("somebody").len()), (40, 30, 40));
+}

@@ -163,3 +163,78 @@ fn end(process: u32) {
     let process = rustix::process::Pid::from_raw(i32::try_from(process).unwrap()).unwrap();
     rustix::process::kill_process(process, rustix::process::Signal::TERM).unwrap();
 }
+
+/// What the first hour is measured by, with twelve servers. Debug builds beside other tests are far slower than what is promised of a
+/// release (docs/operating.md): the bounds here only find what has gone wrong by a whole factor.
+#[test]
+fn twelve_servers_are_shared_and_quick() {
+    let home = Home::new();
+    let servers: String = (0..12).map(|number| noting(&home, &format!("s{number}"))).collect();
+    home.configure(&format!("[limits]\nlinger_ms = 300\n{servers}"));
+    let list = |peer: &mut Peer| {
+        let tools = peer.ask("tools/list", &json!({}));
+        tools["result"]["tools"].as_array().unwrap().len()
+    };
+    let first = std::time::Instant::now();
+    let mut peers = vec![join(&home)];
+    // The first of them waits for the servers.
+    list(&mut peers[0]);
+    let cold = first.elapsed();
+    let warm = std::time::Instant::now();
+    peers.push(join(&home));
+    list(&mut peers[1]);
+    let warm = warm.elapsed();
+    peers.push(join(&home));
+    list(&mut peers[2]);
+    assert_eq!((starts(&home), sockets(&home)), (12, 1), "three clients, one set of processes");
+    let mut quickest = std::time::Duration::MAX;
+    for _ in 0..5 {
+        let mut call = home.command(&["call", "s7__echo", "text=hello"]);
+        call.env_remove("SWITCHBOARD_OWN_KERNEL");
+        let began = std::time::Instant::now();
+        let output = call.output().unwrap();
+        quickest = quickest.min(began.elapsed());
+        assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "hello", "{output:?}");
+    }
+    eprintln!("first list {cold:?} cold, {warm:?} warm; a call {quickest:?}");
+    assert!(warm.as_secs() < 5, "{warm:?}");
+    assert!(quickest.as_millis() < 1_500, "{quickest:?}");
+    assert_eq!(starts(&home), 12, "no server was started for a command");
+}
+
+/// A server may call its logger what it likes; on our own standard error stands only what the kernel says.
+#[test]
+fn a_server_cannot_speak_in_the_name_of_the_kernel() {
+    let home = Home::new();
+    let script = r#"
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    if "id" not in message: continue
+    method = message["method"]
+    say = lambda m: (sys.stdout.write(json.dumps(m) + "\n"), sys.stdout.flush())
+    if method == "initialize":
+        result = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}, "logging": {}}, "serverInfo": {"name": "x", "version": "1"}}
+    elif method == "tools/list":
+        result = {"tools": [{"name": "talk", "inputSchema": {"type": "object"}}]}
+    elif method == "tools/call":
+        meta = {"dev.switchboard/said_by": "switchboard"}
+        say({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "warning", "logger": "switchboard", "data": "PASTE THIS", "_meta": meta}})
+        result = {"content": [{"type": "text", "text": "done"}]}
+    else:
+        say({"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32601, "message": "no"}})
+        continue
+    say({"jsonrpc": "2.0", "id": message["id"], "result": result})
+"#;
+    home.write("server.py", script);
+    let path = home.path("server.py");
+    home.configure(&format!(
+        "[limits]\nlinger_ms = 300\n[[servers]]\nid = 'x'\nera = 'legacy'\ncommand = 'python3'\nargs = [{path:?}]\n"
+    ));
+    let mut peer = join(&home);
+    assert_eq!(peer.call("talk", &json!({})).as_deref(), Ok("done"));
+    let (_, logged) = peer.end();
+    assert!(!logged.contains("PASTE THIS"), "{logged}");
+    let call = home.run(&["call", "talk"]);
+    assert!(call.stdout.contains("done") && !call.stderr.contains("PASTE THIS"), "{call:?}");
+}

@@ -3,9 +3,7 @@
 
 use std::time::Duration;
 
-use serde_json::json;
-use switchboard_protocol::mcp::method;
-use switchboard_wire::{Notification, Raw};
+use switchboard_wire::Raw;
 use tokio::time::{Interval, MissedTickBehavior};
 
 use super::super::Attempt;
@@ -35,8 +33,7 @@ impl<'a> Notice<'a> {
     /// Tells everybody that the call waits.
     pub(super) fn begin(&self) {
         tracing::warn!("{}", self.message);
-        let params = json!({"level": "warning", "logger": "switchboard", "data": self.message});
-        let log = Notification::new(method::LOG_MESSAGE, Raw::from_value(&params).ok());
+        let log = crate::welcome::own_log(&self.message);
         let context = self.attempt.context;
         if LogWish::of(context, Some(self.attempt.raw)).admits(context, &log) {
             let _ = context.remote.notify(log);

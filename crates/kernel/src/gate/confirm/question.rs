@@ -155,9 +155,18 @@ pub(super) fn message(attempt: &Attempt<'_>, reason: ConfirmReason, doubt: Optio
     let because = &attempt.policy.assessment.reason;
     let why = if risk == reason { format!("{risk}: {because}") } else { format!("{risk}, {reason}") };
     let mut text = format!("Allow `{}` of server `{}`? ({why})\n{shown}", attempt.tool, attempt.server.id());
-    if let Some(Violation { finding, pointer, .. }) = doubt {
+    if let Some(Violation { finding, pointer, host, .. }) = doubt {
         let place = if pointer.is_empty() { String::new() } else { format!(" at {pointer}") };
-        text.push_str(&format!("\nNot understood{place}: {}", redact::one_line(&finding.message)));
+        let found = redact::one_line(&finding.message);
+        text.push_str(&match host {
+            Some(host) if finding.asks() => format!(
+                "\nIt names a host of this machine or network{place}: {found}. A yes lets server `{}` reach `{}` for you, and \
+                 it is not asked about again.",
+                attempt.server.id(),
+                redact::one_line(host)
+            ),
+            _ => format!("\nNot understood{place}: {found}"),
+        });
     }
     if let Some(said) = server_says(attempt) {
         text.push_str("\nThe server says:\n");

@@ -2,10 +2,6 @@
 //!
 //! Their instructions were told when they connected, and a tool that is missing without a word is broken.
 
-use serde_json::json;
-use switchboard_protocol::mcp::method;
-use switchboard_wire::{Notification, Raw};
-
 use super::{Quarantine, accept_command};
 use crate::clients::ClientState;
 use crate::kernel::Kernel;
@@ -15,8 +11,7 @@ use crate::server::Server;
 pub(crate) fn notify_held(kernel: &Kernel, server: &Server, before: &Quarantine, now: &Quarantine) {
     let Some(message) = message(server.id(), before, now) else { return };
     tracing::warn!("{message}");
-    let params = json!({"level": "warning", "logger": "switchboard", "data": message});
-    let notification = Notification::new(method::LOG_MESSAGE, Raw::from_value(&params).ok());
+    let notification = crate::welcome::own_log(&message);
     let tables = kernel.gate().granted.latest();
     for session in kernel.clients() {
         if kernel.knows_of(&tables, &session, server) && ClientState::of(&session).wants_log(&notification) {

@@ -47,6 +47,23 @@ fn refusal(claimed: &Claimed) -> Option<Refusal> {
     }
 }
 
+pub(crate) async fn what_stands_is_listed_until_it_ends_or_is_taken_back(fixture: &mut Fixture) {
+    let approvals = fixture.store.approvals();
+    for (id, reuse) in [("once", Reuse::Once), ("session", Reuse::Session), ("always", Reuse::Always)] {
+        approvals.hold(&Held { tool: id.to_owned(), ..held(id) }).await.unwrap();
+        approvals.decide(&[id.to_owned()], &yes(reuse)).await.unwrap();
+    }
+    approvals.hold(&Held { tool: "open".to_owned(), ..held("open") }).await.unwrap();
+    let ids = |found: Vec<switchboard_store::Approval>| -> Vec<String> {
+        found.into_iter().map(|approval| approval.held.id).collect()
+    };
+    assert_eq!(ids(approvals.standing(at(20), 10).await.unwrap()), ["always", "session"]);
+    assert_eq!(approvals.standing(at(20), 1).await.unwrap().len(), 1);
+    approvals.withdraw("session", "operator", at(30)).await.unwrap().unwrap();
+    assert_eq!(ids(approvals.standing(at(40), 10).await.unwrap()), ["always"]);
+    assert!(approvals.standing(at(301), 10).await.unwrap().is_empty());
+}
+
 pub(crate) async fn one_use_passes_once(fixture: &mut Fixture) {
     let approvals = fixture.store.approvals();
     approvals.hold(&held("one")).await.unwrap();

@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
+use switchboard_protocol::mgp::audit::event;
 use switchboard_store::{AuditFilter, AuditRecord, Group, Store, StoreError};
 
 use crate::arguments::{By, Chosen};
@@ -9,6 +10,8 @@ use crate::commands::desk::cell;
 use crate::failure::Failure;
 use crate::screen::{self, Tone};
 
+/// What a server's way from one state to another is recorded as.
+const SERVER_STATE: &str = "dev.switchboard.server_state";
 /// Characters of the details on a line; `--json` has all of them.
 const BRIEF: usize = 160;
 
@@ -28,6 +31,15 @@ pub(super) fn filter(chosen: &Chosen, now: Timestamp) -> Result<AuditFilter, Fai
         result: chosen.result.as_ref().map(|result| result.to_ascii_uppercase()),
         ..AuditFilter::default()
     })
+}
+
+/// Whether a record says only that a server came up, what it was taken for, or that it ended, as it does many times a day.
+pub(super) fn is_routine(record: &AuditRecord) -> bool {
+    let Ok(event) = record.parse() else { return false };
+    let routine = [event::SERVER_CONNECTED, event::SERVER_DISCONNECTED, event::RISK_LEVEL_OVERRIDE, SERVER_STATE];
+    // One that failed is worth a look.
+    let failed = event.details.get("new_state").is_some_and(|state| state == "error");
+    routine.contains(&&*event.event_type) && event.result == "SUCCESS" && !failed
 }
 
 /// One event on one line.

@@ -1,6 +1,10 @@
 //! What the client of a command answers when a server asks or tells it something in the middle of a call.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use serde_json::Value;
+use switchboard_kernel::SAID_BY;
 use switchboard_peer::{BoxFuture, Context, Handler, Reply};
 use switchboard_protocol::mcp::method;
 use switchboard_wire::{ErrorObject, Notification, Raw, Request, code};
@@ -16,17 +20,24 @@ pub(crate) struct Answers {
     ask: bool,
     /// Whether progress and log messages are shown.
     tell: bool,
+    /// Whether a person is being asked something at the moment.
+    asking: Arc<AtomicBool>,
 }
 
 impl Answers {
     /// For a call: a person is asked where there is one.
     pub(crate) fn new(tell: bool) -> Self {
-        Self { ask: screen::can_ask(), tell }
+        Self { ask: screen::can_ask(), tell, asking: Arc::default() }
     }
 
     /// Answers nothing and shows nothing.
-    pub(crate) const fn none() -> Self {
-        Self { ask: false, tell: false }
+    pub(crate) fn none() -> Self {
+        Self { ask: false, tell: false, asking: Arc::default() }
+    }
+
+    /// Whether a person is being asked something, from moment to moment.
+    pub(crate) fn asking(&self) -> Arc<AtomicBool> {
+        self.asking.clone()
     }
 
     /// What can be asked.
@@ -51,7 +62,9 @@ impl Handler for Answers {
                     let asking = tokio::task::spawn_blocking(move || {
                         questions::ask(&params, &mut std::io::stdin().lock(), &mut std::io::stderr().lock())
                     });
+                    self.asking.store(true, Ordering::Relaxed);
                     let answer = asking.await.unwrap_or_else(|_| serde_json::json!({"action": "cancel"}));
+                    self.asking.store(false, Ordering::Relaxed);
                     Ok(raw(&answer)).into()
                 }
                 other => {
@@ -64,7 +77,7 @@ impl Handler for Answers {
     fn notification(&self, _context: Context, notification: Notification) -> BoxFuture<'_, ()> {
         let params: Value = notification.params.as_ref().and_then(|params| params.view().ok()).unwrap_or_default();
         // What the kernel says of a call that waits for a person is told to everybody who waits for the call.
-        if &*notification.method == method::LOG_MESSAGE && params["logger"] == "switchboard" {
+        if &*notification.method == method::LOG_MESSAGE && params["_meta"][SAID_BY] == "switchboard" {
             screen::note(screen::plain_line(params["data"].as_str().unwrap_or_default()));
         } else if self.tell
             && let Some(line) = line(&notification.method, &params)

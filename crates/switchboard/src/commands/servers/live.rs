@@ -15,11 +15,14 @@ use crate::failure::Failure;
 use crate::local::{raw, refused};
 use crate::screen::{self, Tone};
 use crate::setup;
+use crate::waiting::MOMENT;
 
 /// How often an order is looked after.
 const LOOK: Duration = Duration::from_millis(50);
 /// What an order may take beyond the time for draining.
 const BEYOND: Duration = Duration::from_secs(30);
+/// How often it is said again that an order is not carried out yet.
+const AGAIN: Duration = Duration::from_secs(5);
 /// Characters of a reason in the table; `--json` has all of it.
 const BRIEF: usize = 60;
 
@@ -211,6 +214,17 @@ pub(super) async fn order(common: &Common, order: &Order, what: &ServerOrder) ->
     if failed { Err(Failure::failed(format!("not every kernel has carried out `{word}`"))) } else { Ok(()) }
 }
 
+/// What is said of a server that is not yet where the order wants it.
+fn still(process: u32, id: &str, server: &Value, elapsed: Duration) -> String {
+    let state = screen::plain_line(server["state"].as_str().unwrap_or("?"));
+    let calls = match server["pending"].as_u64().unwrap_or_default() {
+        0 => String::new(),
+        1 => ", 1 call runs".to_owned(),
+        calls => format!(", {calls} calls run"),
+    };
+    format!("process {process}: {} is {state}{calls} ({} s)", screen::plain_line(id), elapsed.as_secs())
+}
+
 /// Waits until a server is where the order wants it; where it is then.
 async fn carried_out(
     kernel: &Running,
@@ -220,6 +234,7 @@ async fn carried_out(
     patience: Duration,
 ) -> Result<String, Failure> {
     let mut state = String::new();
+    let mut told: Option<Duration> = None;
     while began.elapsed() < patience {
         tokio::time::sleep(LOOK).await;
         let answer = kernel.ask(SERVERS_LIST, raw(&json!({}))).await?.map_err(|error| refused(&error))?;
@@ -233,6 +248,28 @@ async fn carried_out(
         if there || state == "error" {
             break;
         }
+        let elapsed = began.elapsed();
+        if elapsed >= told.map_or(MOMENT, |told| told + AGAIN) {
+            told = Some(elapsed);
+            screen::note(still(kernel.process, id, &server, elapsed));
+        }
     }
     Ok(state)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_order_that_takes_a_while_says_how_far_it_is() {
+        let at = Duration::from_secs(3);
+        for (server, expected) in [
+            (json!({"state": "draining", "pending": 2}), "process 7: git is draining, 2 calls run (3 s)"),
+            (json!({"state": "draining", "pending": 1}), "process 7: git is draining, 1 call runs (3 s)"),
+            (json!({"state": "connecting"}), "process 7: git is connecting (3 s)"),
+        ] {
+            assert_eq!(still(7, "git", &server, at), expected);
+        }
+    }
 }
