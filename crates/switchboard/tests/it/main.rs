@@ -5,6 +5,7 @@
 mod auth;
 #[cfg(target_os = "linux")]
 mod confine;
+mod crashed;
 mod curated;
 mod discovery;
 mod ending;
