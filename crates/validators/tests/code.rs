@@ -73,6 +73,26 @@ fn packages_are_understood_by_their_modules_and_verbs() {
     }
 }
 
+/// Programs that were written to get past the tables of members, options and names of packages.
+#[test]
+fn programs_written_against_the_tables_never_run_unasked() {
+    assert_all(Language::Python, include_str!("code_cases/python_written_against.txt"), false);
+    assert_all(Language::JavaScript, include_str!("code_cases/javascript_written_against.txt"), false);
+}
+
+/// Advice names what the level lets in, in the language of the program.
+#[test]
+fn advice_is_given_in_the_language_of_the_program() {
+    let advice = |language, level| {
+        let verdict = code::check(language, level, "eval('1')");
+        verdict.err().and_then(|finding| finding.suggestion).unwrap_or_default()
+    };
+    assert!(advice(Language::Python, Level::Standard).contains("ast.literal_eval"));
+    let strict = advice(Language::Python, Level::Strict);
+    assert!(strict.contains("json") && !strict.contains("ast"), "{strict}");
+    assert!(advice(Language::JavaScript, Level::Standard).contains("JSON.parse"));
+}
+
 /// A program that another starts is asked about, and refused where its command is hostile or nothing is known of it.
 #[test]
 fn programs_that_are_started_are_judged_by_their_command() {

@@ -10,6 +10,7 @@ mod content;
 mod effects;
 mod flow;
 mod fold;
+mod functions;
 mod options;
 mod patterns;
 mod places;

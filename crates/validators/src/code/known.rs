@@ -76,14 +76,6 @@ pub(super) fn is_member_understood(of: &str, name: &str) -> bool {
     (is_class || package.has(inside)) && (!inner || package.has(&whole()))
 }
 
-/// Whether something in a package is an object that programs keep their own things in (`session_state.*`).
-pub(super) fn is_open(path: &str) -> bool {
-    let Some((root, inside)) = path.split_once('.') else { return false };
-    inside.starts_with(|c: char| c.is_ascii_lowercase())
-        && inside != "options"
-        && PACKAGES.get(root).is_some_and(|package| package.open.contains(inside))
-}
-
 /// Whether a module of the library is documented to have a member. What belongs to its classes is judged elsewhere.
 fn is_of_module(module: &str, name: &str) -> bool {
     let Some(members) = LIBRARY.get(module) else { return true };

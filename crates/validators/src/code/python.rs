@@ -3,6 +3,7 @@
 //! The program is walked three times. The first walks learn what names, attributes, parameters and results hold; the
 //! last one judges. Nothing is run; loops and branches are taken as if any of them may happen.
 
+mod arguments;
 mod calls;
 mod doubts;
 mod effects;

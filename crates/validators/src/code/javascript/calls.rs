@@ -93,6 +93,9 @@ impl Reader<'_> {
             && listed(STATEMENTS, name)
         {
             self.statement(first);
+            if name.contains("Unsafe") && self.text(first).is_none() {
+                self.ask(it.span, "code-statement", format!("`{name}` is given a statement that is not known"));
+            }
         }
     }
 
@@ -194,6 +197,25 @@ impl Reader<'_> {
             }
             "eval" | "Function" | "evalScript" if !it.arguments.is_empty() && !self.own.contains(method) => {
                 self.ask(it.span, "code-dynamic", format!("`{method}` runs text as code"));
+            }
+            "insertAdjacentHTML" | "html" | "parseFromString" | "createContextualFragment" | "append" | "prepend"
+                if it
+                    .arguments
+                    .iter()
+                    .filter_map(Argument::as_expression)
+                    .any(|given| self.things(given).paths().any(rules::is_of_address)) =>
+            {
+                self.ask(it.span, "code-page", "markup is made of the address of the page".to_owned());
+            }
+            "postMessage"
+                if text(1).as_deref() == Some("*")
+                    && it
+                        .arguments
+                        .first()
+                        .and_then(Argument::as_expression)
+                        .is_some_and(|given| self.things(given).private().next().is_some()) =>
+            {
+                self.ask(it.span, "code-send", "what a page keeps is sent to whoever listens".to_owned());
             }
             "createElement"
                 if first
@@ -324,12 +346,11 @@ impl Reader<'_> {
             self.ask(it.span, why.0, format!("the option `{name}` {}", why.1));
         }
         let is_markup = name.as_deref().is_some_and(|name| matches!(name, "innerHTML" | "outerHTML" | "srcdoc"));
-        let of_address = |path: &str| {
-            ["location", "document.location", "document.referrer", "document.URL", "name"].iter().any(|start| {
-                path.strip_prefix(start).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '(']))
-            })
-        };
-        if is_markup && self.things(&it.right).paths().any(of_address) {
+        let is_other_window = matches!(member.object(), Expression::Identifier(window) if matches!(window.name.as_str(), "top" | "opener" | "parent"));
+        if is_other_window && name.as_deref() == Some("location") {
+            self.ask(it.span, "code-page", "another window is led elsewhere".to_owned());
+        }
+        if is_markup && self.things(&it.right).paths().any(rules::is_of_address) {
             self.ask(it.span, "code-page", "markup is made of the address of the page".to_owned());
         }
         let is_named_global = |path: &str| matches!(path, "globalThis" | "window" | "global");

@@ -190,6 +190,14 @@ const GUARDED: &[(&str, &str)] = &[
          setUncaughtExceptionCaptureCallback hasUncaughtExceptionCaptureCallback setMaxListeners finalization \
          getActiveResourcesInfo sourceMapsEnabled then",
     ),
+    (
+        "navigator",
+        "userAgent userAgentData language languages onLine platform hardwareConcurrency cookieEnabled deviceMemory \
+         maxTouchPoints vendor vibrate share canShare clipboard connection doNotTrack webdriver sendBeacon locks storage \
+         serviceWorker appVersion appName product gpu userActivation wakeLock mediaSession",
+    ),
+    ("navigator.clipboard", "writeText write"),
+    ("caches", "open match keys has"),
     ("module", "exports id filename path loaded hot"),
     ("require", "resolve main"),
     (
@@ -330,6 +338,7 @@ pub(super) fn doubtful(name: &str) -> Option<Why> {
         "createServer" | "createSecureServer" | "listen" => SOCKET,
         "Function" | "AsyncFunction" | "GeneratorFunction" | "createContextualFragment" | "runInDebugContext" => CODE,
         "binding" | "loadExtension" | "setEngine" => NATIVE,
+        "getScript" | "loadScript" => CODE,
         "caller" | "callee" | "prepareStackTrace" | "getFunction" | "getThis" | "__proto__" | "__lookupGetter__"
         | "__defineGetter__" | "commandDir" | "ssrLoadModule" | "promisifyAll" | "registerHooks" | "importModule"
         | "loadModule" | "loadPlugin" | "loadPlugins" | "requireFromString" => LOADER,
@@ -384,6 +393,13 @@ pub(super) fn is_replaceable(path: &str) -> bool {
         || path.ends_with(".prototype")
             && !path.contains('(')
             && (path.starts_with("node:") || is_function(path.trim_end_matches(".prototype")))
+}
+
+/// Whether it is, or is made of, the address of the page, which whoever sent the link chose.
+pub(super) fn is_of_address(path: &str) -> bool {
+    ["location", "document.location", "document.referrer", "document.URL", "name", "URLSearchParams()"]
+        .iter()
+        .any(|start| path.strip_prefix(start).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '('])))
 }
 
 /// Whether it changes the object that it is given first.

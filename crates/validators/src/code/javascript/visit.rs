@@ -14,8 +14,8 @@ use oxc_ast::ast::{
     TSEnumDeclaration, TSExternalModuleDeclaration, TSGlobalDeclaration, TSImportEqualsDeclaration,
     TSInterfaceDeclaration, TSModuleReference, TSNamespaceDeclaration, TSType, TSTypeAliasDeclaration,
     TSTypeAnnotation, TSTypeName, TSTypeParameterDeclaration, TSTypeParameterInstantiation, TaggedTemplateExpression,
-    TemplateElement, UnaryExpression, UnaryOperator, VariableDeclaration, VariableDeclarationKind, VariableDeclarator,
-    WhileStatement, WithStatement,
+    TemplateElement, UnaryExpression, UnaryOperator, VariableDeclaration, VariableDeclarationKind, WhileStatement,
+    WithStatement,
 };
 use oxc_ast_visit::{Visit, walk};
 use oxc_span::GetSpan as _;
@@ -248,6 +248,12 @@ impl<'a> Visit<'a> for Reader<'_> {
         let name = it.key.static_name().map(std::borrow::Cow::into_owned);
         let name = name.or_else(|| it.key.as_expression().and_then(|key| self.text(key)));
         if let Some(name) = &name {
+            if matches!(name.as_str(), "__html" | "template" | "innerHTML" | "srcdoc")
+                && self.pass == Pass::Judge
+                && self.things(&it.value).paths().any(rules::is_of_address)
+            {
+                self.ask(it.span, "code-page", "markup is made of the address of the page".to_owned());
+            }
             self.defines(name, &it.value);
             if let Some(why) = rules::option_asked("", name) {
                 let off = matches!(&it.value, Expression::BooleanLiteral(value) if !value.value);
@@ -635,79 +641,4 @@ impl<'a> Visit<'a> for Reader<'_> {
 fn takes_receiver(callee: &Expression<'_>) -> bool {
     matches!(value::member_name(callee), Some("call" | "apply" | "bind" | "select"))
         || matches!(fold::bare(callee), Expression::Identifier(name) if matches!(name.name.as_str(), "$" | "jQuery"))
-}
-
-impl Reader<'_> {
-    /// A loop without an end that names nothing by which it could be left, or could wait.
-    fn endless(&mut self, span: oxc_span::Span, endless: bool) {
-        const LEAVES: [&str; 7] = ["break", "continue ", "return", "throw", "await", "yield", "exit"];
-        let text = self.source.get(span.start as usize..span.end as usize).unwrap_or_default();
-        if endless && !LEAVES.iter().any(|word| text.contains(word)) {
-            self.ask(span, "code-endless", "a loop that never ends and waits for nothing".to_owned());
-        }
-    }
-
-    /// A file of the project that is loaded for nothing but what it does.
-    fn loads_for_effect(&mut self, span: oxc_span::Span, name: &str) {
-        let is_data = [".css", ".scss", ".less", ".json", ".svg"].iter().any(|end| name.ends_with(end));
-        if rules::is_own(name) && !is_data {
-            self.ask(span, "code-unknown", format!("what `{name}` does when it is loaded is not known"));
-        }
-    }
-
-    /// What a program binds only where there is something in it hides no global that is judged.
-    fn bind_kept(&mut self, name: &str) {
-        if !rules::is_judged(name) {
-            self.bind_name(name, Things::unknown(), false);
-        }
-    }
-
-    fn declarator<'a>(&mut self, it: &VariableDeclarator<'a>, var: bool) {
-        let things = match &it.init {
-            Some(init) => self.things(init),
-            None => Things::default(),
-        };
-        let place = self.given_to(&it.id);
-        self.exported = false;
-        if let Some(init) = &it.init {
-            self.place = place;
-            self.visit_expression(init);
-            self.place = Place::Value;
-        }
-        self.bind(&it.id, things, var);
-    }
-
-    /// Begins a function: its parameters are what it is called with. Answers what to give back at its end.
-    fn begin(&mut self, start: u32) -> std::vec::IntoIter<Things> {
-        self.functions.push(start);
-        let given = self.parameters.get(&start).cloned().unwrap_or_default();
-        std::mem::replace(&mut self.given, given.into_iter())
-    }
-
-    fn end(&mut self, outer: std::vec::IntoIter<Things>) {
-        self.given = outer;
-        self.functions.pop();
-    }
-
-    fn returned(&mut self, answer: &Expression<'_>) {
-        if self.pass == Pass::Learn
-            && let Some(function) = self.functions.last().copied()
-        {
-            let things = self.things(answer);
-            if self.returns.entry(function).or_default().takes(things) {
-                self.forget();
-            }
-        }
-    }
-
-    /// Remembers a member that the program defines with a function of its own.
-    fn defines(&mut self, name: &str, value: &Expression<'_>) {
-        let function = matches!(
-            fold::bare(value),
-            Expression::FunctionExpression(_) | Expression::ArrowFunctionExpression(_) | Expression::NumericLiteral(_)
-        );
-        if self.pass == Pass::Learn && function && name != "constructor" && name != "__proto__" {
-            self.own.insert(name.to_owned());
-        }
-    }
 }

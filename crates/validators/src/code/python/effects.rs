@@ -385,11 +385,17 @@ impl Checker<'_> {
             if (is_request || name == "goto") && places::steers(&text) {
                 self.ask_effect(at, "code-reach", format!("a service on this machine is steered: `{text}`"));
             }
+            let elsewhere =
+                ["s3://", "s3a://", "gs://", "gcs://", "az://", "abfs://", "hdfs://", "ftp://", "sftp://", "ssh://"];
+            if effects::writes(name) && elsewhere.iter().any(|scheme| text.starts_with(scheme)) {
+                self.ask_effect(at, "code-send", format!("`{name}` writes to another machine: `{text}`"));
+            }
             if text.contains("://") && !text.starts_with("file://") {
                 continue;
             }
             let reads = effects::reads(name) || effects::uploads(name);
-            let names_file = is_foreign && !text.contains([' ', '\n', '<', '{']) && places::decides(&text);
+            let names_file =
+                is_foreign && text.len() > 1 && !text.contains([' ', '\n', '<', '{']) && places::decides(&text);
             let secret = places::is_credential(&text)
                 || reads
                     && root != Some("fastapi")
@@ -619,7 +625,9 @@ fn targets(file: Option<&Val>) -> Vec<Target> {
             Val::Listed(folder) => Target::Found(folder.to_string()),
             Val::Opaque => Target::Opaque,
             // Folders of the interpreter.
-            Val::Path(path) if path.starts_with("sysconfig.") || path.starts_with("site.") => Target::Opaque,
+            Val::Path(path) if ["sysconfig.", "site.", "certifi."].iter().any(|module| path.starts_with(module)) => {
+                Target::Opaque
+            }
             _ => Target::Unknown,
         })
         .collect();

@@ -146,7 +146,10 @@ impl Checker<'_> {
                 }
                 Val::Unknown
             }
-            Expr::StringLiteral(e) => Val::text(e.value.to_str()),
+            Expr::StringLiteral(e) => {
+                self.doubt_text(e.start(), e.value.to_str());
+                Val::text(e.value.to_str())
+            }
             Expr::BytesLiteral(e) => Val::bytes(e.value.bytes().collect::<Vec<u8>>()),
             Expr::NumberLiteral(e) => match &e.value {
                 Number::Int(number) => number.as_i64().map_or(Val::Plain, Val::Int),

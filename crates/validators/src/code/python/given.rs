@@ -8,6 +8,7 @@ use ruff_text_size::TextSize;
 
 use super::Checker;
 use super::calls::Arguments;
+use super::rules;
 use super::value::Val;
 use crate::code::{known, places};
 
@@ -135,8 +136,7 @@ impl Checker<'_> {
             return;
         }
         let package = root.unwrap_or_default();
-        let of_packages = || self.packages.iter().any(|package| !known::is_of_library(package));
-        if root.is_none() && !of_packages() {
+        if root.is_none() && !self.uses_packages() {
             return;
         }
         let by_name = if root.is_some() {
@@ -163,10 +163,12 @@ impl Checker<'_> {
         });
         let listens = arguments.all().flat_map(Val::each).filter_map(Val::as_str).any(is_every_address);
         let loads = BY_LOADING.contains(package) && arguments.all().any(|value| holds_entry(value, 0));
-        let evaluates = BY_EVALUATING.contains(package) && arguments.all().any(|value| is_foreign(value, package));
+        let evaluates = (BY_EVALUATING.contains(package) || takes_text(name))
+            && arguments.all().any(|value| is_foreign(value, package));
         let serves = name == "run"
             && arguments.keyword("transport").is_some_and(|transport| transport.as_str() != Some("stdio"));
-        let told = self.is_told_more(package, name, arguments);
+        let uploads = matches!(name, "create" | "upload") && path.is_some_and(|path| path.ends_with(".files"));
+        let told = uploads || self.is_told_more(package, name, arguments);
         if by_name || names || trusts || listens || loads || evaluates || serves || told || plugs || sets {
             self.doubt(at, name);
         }
@@ -183,6 +185,11 @@ impl Checker<'_> {
             "factory" => {
                 matches!(name, "SubFactory" | "RelatedFactory" | "RelatedFactoryList") && texts().next().is_some()
             }
+            "faker" => {
+                name == "add_provider" && texts().next().is_some()
+                    || arguments.keyword("providers").is_some_and(names_something)
+            }
+            "elasticsearch" | "opensearchpy" => matches!(name, "update_by_query" | "delete_by_query"),
             // Cameras and screens.
             "imageio" => texts().any(|text| text.starts_with('<')),
             // Colours in markup are evaluated.
@@ -210,6 +217,32 @@ impl Checker<'_> {
         }
     }
 
+    /// Whether something beside the language's own library is imported.
+    fn uses_packages(&self) -> bool {
+        self.packages.iter().any(|package| !known::is_of_library(package))
+    }
+
+    /// A text that names what no program may reach, or a file of credentials: a package may be told to use it by more ways
+    /// than a call.
+    pub(super) fn doubt_text(&mut self, at: TextSize, text: &str) {
+        if !self.judging || text.len() > 80 || text.contains([' ', '\n']) {
+            return;
+        }
+        if places::is_credential(text) && text.contains('/') && self.uses_packages() {
+            self.ask_effect(at, "code-reach", format!("a file that holds credentials is named: `{text}`"));
+        }
+        let is_name = text.contains(['.', ':'])
+            && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.:".contains(&byte));
+        if is_name {
+            let path = text.replace(':', ".");
+            let root = path.split('.').next().unwrap_or_default();
+            let leads = rules::member(&path).is_some() || path.starts_with("subprocess.");
+            if leads && known::is_of_library(root) && self.uses_packages() {
+                self.doubt(at, text);
+            }
+        }
+    }
+
     /// Something is stored in a package: its settings and its functions are what every later call uses.
     pub(super) fn doubt_replaced(&mut self, at: TextSize, whole: &str, value: &Val) {
         let root = whole.split(['.', '(']).next().unwrap_or_default();
@@ -218,14 +251,15 @@ impl Checker<'_> {
             return;
         }
         let last = whole.rsplit('.').next().unwrap_or_default();
+        // Objects in which programs keep their own things.
+        const OWN: [&str; 6] = ["session_state", "g", "session", "config", "query_params", "conf"];
         let identifies =
             ["api_key", "token", "api_version", "organization", "project", "region", "user_agent", "app_info"];
         let is_display =
             whole.contains(".options.display.") || whole.contains(".options.mode.") || whole.contains(".rcParams.");
         let is_plain = |value: &Val| matches!(value, Val::Plain | Val::Int(_));
         let is_fine = value.each().iter().all(is_plain)
-            || whole.rsplit_once('.').is_some_and(|(holder, _)| known::is_open(holder))
-            || known::is_open(whole)
+            || whole.split('.').skip(1).any(|part| OWN.contains(&part))
             || is_display
             || identifies.contains(&last)
             || root == "matplotlib" && whole.ends_with("rcParams")
@@ -277,6 +311,19 @@ fn holds_trust(value: &Val, depth: usize) -> bool {
         Val::Seq(values) if depth < 3 => values.iter().any(|value| holds_trust(value, depth + 1)),
         _ => false,
     })
+}
+
+/// Whether a method evaluates the text that it is given, in whatever package.
+fn takes_text(name: &str) -> bool {
+    matches!(
+        name,
+        "from_string"
+            | "render_string"
+            | "render_template_string"
+            | "compile_expression"
+            | "from_template"
+            | "eval_expr"
+    )
 }
 
 /// Whether a flag of a browser is none that is known.
