@@ -150,11 +150,30 @@ pub fn in_string(value: &Raw) -> Option<Raw> {
 /// The object or list that a string holds. Text that a tool works on may hold what it likes.
 #[must_use]
 pub fn as_json(role: Role, text: &str) -> Option<Raw> {
-    let trimmed = text.trim();
+    let unquoted = unquoted(text);
+    let trimmed = unquoted.as_deref().unwrap_or(text).trim();
     let looks =
         trimmed.starts_with('{') && trimmed.ends_with('}') || trimmed.starts_with('[') && trimmed.ends_with(']');
     if !looks || matches!(role, Role::Prose | Role::Content | Role::Code) {
         return None;
     }
     Raw::parse(trimmed.to_owned(), &Limits::default()).ok()
+}
+
+/// How often a string may be written as JSON in another string.
+const MAX_ENCODINGS: usize = 4;
+
+/// What a string holds that is a JSON string itself, as servers find it that read JSON twice; `None` for any other.
+#[must_use]
+pub fn unquoted(text: &str) -> Option<String> {
+    let mut found: Option<String> = None;
+    for _ in 0..MAX_ENCODINGS {
+        let trimmed = found.as_deref().unwrap_or(text).trim();
+        if trimmed.len() < 3 || !trimmed.starts_with('"') || !trimmed.ends_with('"') {
+            break;
+        }
+        let Ok(raw) = Raw::parse(trimmed.to_owned(), &Limits::default()) else { break };
+        found = Some(raw.as_text()?);
+    }
+    found
 }

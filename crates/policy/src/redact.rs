@@ -273,24 +273,31 @@ fn show(raw: &Raw, depth: usize, out: &mut String) -> Option<()> {
 
 fn show_string(text: &str, out: &mut String) {
     let quoted = Raw::string(text);
-    // The wide blank is one too: between words of Japanese it stands alone.
-    let mut blanks = (' ', 0);
+    // The wide blank is one too: between words of Japanese it stands alone. Of both together a run is as long as of one.
+    let mut run = String::new();
     for c in quoted.as_str().chars() {
-        if blanks.0 != c {
-            write_blanks(std::mem::replace(&mut blanks, (c, 0)), out);
+        if matches!(c, ' ' | '\u{3000}') {
+            run.push(c);
+            continue;
         }
-        match c {
-            ' ' | '\u{3000}' => blanks.1 += 1,
-            c => push_visible(c, out),
-        }
+        write_blanks(&run, out);
+        run.clear();
+        push_visible(c, out);
     }
+    write_blanks(&run, out);
 }
 
-fn write_blanks((blank, count): (char, usize), out: &mut String) {
-    if count > MAX_BLANKS {
-        let _ = write!(out, "{}*{count}", blank.escape_unicode());
-    } else {
-        (0..count).for_each(|_| out.push(blank));
+/// Blanks as they are, and long runs of them by how many they are: what stands behind must not leave the screen.
+fn write_blanks(run: &str, out: &mut String) {
+    if run.chars().count() <= MAX_BLANKS {
+        out.push_str(run);
+        return;
+    }
+    let mut left = run;
+    while let Some(blank) = left.chars().next() {
+        let rest = left.trim_start_matches(blank);
+        let _ = write!(out, "{}*{}", blank.escape_unicode(), (left.len() - rest.len()) / blank.len_utf8());
+        left = rest;
     }
 }
 
@@ -339,7 +346,8 @@ fn is_hidden(c: char) -> bool {
             | '\u{1bca0}'..='\u{1bca3}' | '\u{115f}' | '\u{1160}' | '\u{1680}' | '\u{17b4}'
             | '\u{17b5}' | '\u{180b}'..='\u{180f}' | '\u{2000}'..='\u{200f}' | '\u{2028}'..='\u{202f}'
             | '\u{205f}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{e000}'..='\u{f8ff}' | '\u{fe00}'..='\u{fe0f}'
-            | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{10ffff}')
+            | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{16fe4}' | '\u{1d159}'
+            | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{10ffff}')
 }
 
 #[cfg(test)]
@@ -435,6 +443,20 @@ mod tests {
         assert_eq!(shown(&raw("[\"a\u{3000} b\"]")).as_deref(), Some("[\n  \"a\u{3000} b\"\n]"));
         let long = format!(r#"["{}"]"#, "x".repeat(1 << 16));
         assert_eq!(shown(&raw(&long)).map(|text| text.matches('x').count()), Some(1 << 16));
+    }
+
+    #[test]
+    fn blanks_of_two_kinds_in_turn_do_not_either() {
+        let text = format!("ls{}; rm -rf x", " \u{3000}".repeat(150));
+        let shown = argument_text(&text);
+        assert!(!shown.contains(" \u{3000}") && shown.contains("\\u{20}*1\\u{3000}*1"), "{shown}");
+        assert!(argument_text("a\u{1d159}b").contains("\\u{1d159}"));
+    }
+
+    fn argument_text(text: &str) -> String {
+        let mut shown = String::new();
+        show_string(text, &mut shown);
+        shown
     }
 
     #[test]

@@ -45,16 +45,33 @@ pub fn check(command: &str) -> Verdict {
 /// # Errors
 /// As [`check`].
 pub fn check_with(command: &str, understood: &Understood) -> Verdict {
-    match hostile(command) {
-        Ok(()) => {}
+    let read = match Readings::of(command).and_then(|read| read.each(|words| check_words(words, 0)).map(|()| read)) {
+        Ok(read) => read,
         Err(finding) if compound::is_compound(&finding) => return Err(compound::check(command, finding)),
         Err(finding) => return Err(finding),
+    };
+    read.each(|words| known::check(words, understood))
+}
+
+/// The words of a command, and what some shells make of its braces: it must be harmless with and without.
+struct Readings {
+    words: Vec<Word>,
+    expanded: Option<Vec<Word>>,
+}
+
+impl Readings {
+    fn of(command: &str) -> Result<Self, Finding> {
+        if command.len() > MAX_COMMAND_BYTES {
+            return Err(Finding::new("shell-size", format!("the command is longer than {MAX_COMMAND_BYTES} bytes")));
+        }
+        let words = lexer::words(command)?;
+        let expanded = lexer::expand_braces(&words)?;
+        Ok(Self { words, expanded })
     }
-    let words = lexer::words(command)?;
-    known::check(&words, understood)?;
-    match lexer::expand_braces(&words)? {
-        Some(expanded) => known::check(&expanded, understood),
-        None => Ok(()),
+
+    fn each(&self, judge: impl Fn(&[Word]) -> Verdict) -> Verdict {
+        judge(&self.words)?;
+        self.expanded.as_deref().map_or(Ok(()), judge)
     }
 }
 
@@ -71,6 +88,22 @@ pub(crate) fn is_known_program(name: &str) -> bool {
 /// Whether a variable of the environment decides what runs.
 pub(crate) fn decides(name: &str) -> bool {
     variables::check_assignment(name, "/").is_err()
+}
+
+/// Whether words for a program that nobody names set nothing that decides what runs, and bring nothing in from elsewhere.
+pub(crate) fn check_loose_words(words: &[String]) -> Verdict {
+    for word in words {
+        let is_name =
+            |name: &str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
+        if let Some((name, value)) = word.split_once('=').filter(|(name, _)| is_name(name)) {
+            variables::check_assignment(name, value)?;
+        }
+    }
+    let value = |word: &String| word.split_once('=').map_or(word.as_str(), |(_, value)| value).to_owned();
+    match words.iter().find(|word| known::comes_from_elsewhere(&value(word))) {
+        Some(word) => Err(known::unknown(&format!("what a program does with `{word}` is"))),
+        None => Ok(()),
+    }
 }
 
 /// Whether a file may hold secrets, by its name and place.
@@ -108,16 +141,7 @@ pub(crate) fn plain_words(command: &str) -> Result<Vec<String>, Finding> {
 
 /// `depth` counts how many programs have handed text to a shell so far.
 fn check_at(command: &str, depth: usize) -> Verdict {
-    if command.len() > MAX_COMMAND_BYTES {
-        return Err(Finding::new("shell-size", format!("the command is longer than {MAX_COMMAND_BYTES} bytes")));
-    }
-    let words = lexer::words(command)?;
-    check_words(&words, depth)?;
-    // Only some shells expand braces, so the command must be harmless with and without.
-    match lexer::expand_braces(&words)? {
-        Some(expanded) => check_words(&expanded, depth),
-        None => Ok(()),
-    }
+    Readings::of(command)?.each(|words| check_words(words, depth))
 }
 
 fn check_words(words: &[Word], depth: usize) -> Verdict {

@@ -50,3 +50,50 @@ fn a_long_statement_takes_no_longer_than_it_is_long() {
     let (short, long) = (least(4_000), least(16_000));
     assert!(long < short * 8, "{short:?} for 16 KB, {long:?} for 64 KB");
 }
+
+/// What is too long or too deep is answered in bounded time, and never by allowing what was not read.
+#[test]
+fn hostile_sizes_are_answered_and_not_allowed() {
+    let megabyte = 1 << 20;
+    let scope = path::Scope::new(&["/project/**"], &[], "/project");
+    let begun = std::time::Instant::now();
+    for command in [
+        "ls ".to_owned() + &"a".repeat(megabyte),
+        "ls ".to_owned() + &"a ".repeat(megabyte / 2),
+        "(".repeat(10_000) + "ls" + &")".repeat(10_000),
+        "{a,".repeat(10_000) + &"}".repeat(10_000),
+        "$(".repeat(10_000) + &")".repeat(10_000),
+        "`".repeat(10_000),
+        "echo ".to_owned() + &"\"$(".repeat(5_000),
+        "ls ;".repeat(4_000) + "rm -rf /",
+        "env ".repeat(4_000) + "ls",
+        "if true; then ".repeat(1_000) + "ls",
+    ] {
+        let verdict = shell::check(&command);
+        let shown: String = command.chars().take(20).collect();
+        assert!(verdict.is_err(), "{shown}");
+        assert!(verdict.is_err_and(|finding| finding.message.len() < 2_048), "{shown}");
+    }
+    for statement in [
+        "select ".to_owned() + &"(".repeat(10_000) + "1" + &")".repeat(10_000) + "; drop table t",
+        "select '".to_owned() + &"a".repeat(megabyte) + "'; drop table t",
+        "/* ".repeat(10_000) + " */ drop table t",
+        "with a as (".repeat(2_000) + "delete from t",
+        "select $".to_owned() + &"$a$".repeat(10_000) + "; drop table t",
+    ] {
+        let shown: String = statement.chars().take(20).collect();
+        assert!(switchboard_validators::arguments::check_statement(&statement, false).is_err(), "{shown}");
+    }
+    for address in [
+        "http://".to_owned() + &"a.".repeat(megabyte / 2),
+        "http://".to_owned() + &"[".repeat(10_000),
+        "http://127.0.0.1/".to_owned() + &"a".repeat(megabyte),
+        "http://".to_owned() + &"%25".repeat(100_000) + "@127.0.0.1/",
+    ] {
+        assert!(network::check(&address, None).is_err());
+    }
+    for place in ["a/".repeat(megabyte / 2), "../".repeat(10_000) + "etc/passwd", "%25".repeat(100_000) + "2e%2e/x"] {
+        assert!(path::check(&scope, &place, &|_: &str| None).is_err());
+    }
+    assert!(begun.elapsed() < std::time::Duration::from_secs(20), "{:?}", begun.elapsed());
+}

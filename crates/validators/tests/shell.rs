@@ -259,3 +259,50 @@ proptest::proptest! {
         proptest::prop_assert!(shell::check(&command).is_err());
     }
 }
+
+/// The lines of docs/commands.md do what is said there.
+#[test]
+fn lines_of_an_operator_have_the_documented_form() {
+    let cases: &[(&str, &[&str], &[&str])] = &[
+        (
+            "read stock list --json -n=",
+            &["stock list --json", "stock list -n 5", "stock list -n5"],
+            &["stock", "stock drop", "stock list --force"],
+        ),
+        ("build gradlew spotlessApply @local", &["./gradlew spotlessApply"], &["/tmp/gradlew spotlessApply"]),
+        ("read stock|store list|show -v", &["stock list -v", "store show"], &["stock add"]),
+        ("read stock show-*", &["stock show-all"], &["stock drop-all"]),
+        ("read stock -#", &["stock -20"], &["stock -x"]),
+        ("read stock -l! -a", &["stock -l", "stock -al"], &["stock", "stock -a"]),
+        ("read stock @dash -name -type", &["stock -name x -type f"], &["stock -exec x"]),
+        ("read stock @any", &["stock --whatever"], &[]),
+        ("read stock @bundle -x -z -f=", &["stock xzf a.tar"], &["stock xzq a.tar"]),
+        ("read stock @bare", &["stock"], &["stock a"]),
+        ("read stock @literal", &["stock a.txt"], &["stock *.txt"]),
+        ("build stock @args -v", &["stock -v script.x --anything"], &["stock --anything script.x"]),
+        ("wrap stock -q", &["stock -q ls -la"], &["stock -q unknown-program"]),
+        ("wrap stock @skip", &["stock 5 ls"], &["stock 5 unknown-program"]),
+        ("wrap stock @shell", &["stock 'ls -la'"], &["stock 'unknown-program x'"]),
+        ("build stock @names", &["stock all"], &["stock CC=x"]),
+        ("build stock -c=@", &["stock -c own.toml"], &["stock -c /srv/x.toml", "stock -c ../x.toml"]),
+        ("read stock @files", &["stock a.txt"], &["stock https://example.com/x"]),
+        ("read stock @plus", &["stock +x"], &["stock x"]),
+        ("read stock @closed", &["stock"], &["stock -- x"]),
+        ("read manage.py stock --all", &["python manage.py stock --all"], &["python manage.py stock --none"]),
+    ];
+    let mut wrong = Vec::new();
+    for (line, understood, asked) in cases {
+        let own = shell::Understood::with(&[(*line).to_owned()]).expect(line);
+        for command in *understood {
+            if let Err(finding) = shell::check_with(command, &own) {
+                wrong.push(format!("{line}: `{command}` is not understood: {finding}"));
+            }
+        }
+        for command in *asked {
+            if shell::check_with(command, &own).is_ok() {
+                wrong.push(format!("{line}: `{command}` passes"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

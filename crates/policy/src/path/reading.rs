@@ -271,6 +271,11 @@ fn is_device(name: &str) -> bool {
     if !matches!(stem.len(), 3 | 4 | 6 | 7) {
         return false;
     }
+    // Source code may be called `con.rs`.
+    let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
+    if ["go", "java", "js", "jsx", "kt", "py", "rb", "rs", "swift", "ts", "tsx"].contains(&ending) {
+        return false;
+    }
     let stem = stem.to_ascii_lowercase();
     matches!(stem.as_str(), "con" | "prn" | "aux" | "nul" | "conin$" | "conout$" | "clock$")
         || (stem.len() == 4

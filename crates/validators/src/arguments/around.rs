@@ -11,6 +11,9 @@ use crate::shell::Around;
 /// How deep below a command its surroundings are looked for.
 const MAX_DEPTH: usize = 8;
 
+/// Strings that together are one folder.
+const MAX_STEPS: usize = 16;
+
 /// Words of keys for variables.
 const VARIABLES: [&str; 5] = ["env", "envs", "environ", "environment", "envvars"];
 /// Whole keys for them: beside a command these are its variables.
@@ -63,6 +66,12 @@ const BEFORE_FOLDERS: [&str; 26] = [
 ];
 /// Whole keys for what a command is sent.
 const INPUTS: [&str; 6] = ["stdin", "std_in", "standard_input", "input", "stdin_data", "stdin_text"];
+
+/// Whether a key is for what a command is sent, and for nothing else.
+pub(super) fn is_sent(key: &str) -> bool {
+    let whole = words(key).join("_");
+    whole != "input" && INPUTS.contains(&whole.as_str())
+}
 
 /// What stands around the command of an object: beside it, and in objects beside it (`options`).
 pub(super) fn of(object: &Object) -> Around {
@@ -120,10 +129,18 @@ fn texts(value: &Raw, found: &mut Vec<String>, depth: usize) {
             Some(inner) => texts(&inner, found, depth + 1),
             None => found.extend(value.as_text().map(|text| text.trim().to_owned())),
         },
-        Kind::Array => value.elements().unwrap_or_default().iter().for_each(|each| texts(each, found, depth + 1)),
-        Kind::Object => {
-            let Ok(object) = Object::open(value) else { return };
-            object.iter().for_each(|(_, member)| texts(&member, found, depth + 1));
+        Kind::Array | Kind::Object => {
+            let members = Object::open(value).ok();
+            let members = members.iter().flat_map(Object::iter).map(|(_, member)| member);
+            let mut steps = Vec::new();
+            for each in value.elements().unwrap_or_default().into_iter().chain(members) {
+                texts(&each, &mut steps, depth + 1);
+            }
+            // Each may be the folder, or all of them are its steps.
+            if steps.len() > 1 && steps.len() <= MAX_STEPS {
+                found.push(steps.join("/"));
+            }
+            found.extend(steps);
         }
         Kind::Number | Kind::Bool | Kind::Null => {}
     }

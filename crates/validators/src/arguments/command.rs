@@ -218,6 +218,11 @@ fn check_piece(piece: &str, surely: bool) -> Verdict {
     }
     let verdict = match shell::hostile(piece) {
         Err(finding) if finding.rule == "shell-syntax" => shell::hostile(&piece.replace(['"', '\'', '\\'], "")),
+        // A command has no words of its own that are counted: what `$2` stands for is nothing.
+        Err(finding) if finding.rule == "shell-substitution" && piece.contains('$') => match without_counted(piece) {
+            Some(rest) => shell::hostile(&rest),
+            None => Err(finding),
+        },
         verdict => verdict,
     };
     match verdict {
@@ -226,6 +231,19 @@ fn check_piece(piece: &str, surely: bool) -> Verdict {
         }
         _ => Ok(()),
     }
+}
+
+/// A piece without `$1` to `$9`, if it has any of them.
+fn without_counted(piece: &str) -> Option<String> {
+    let mut rest = String::with_capacity(piece.len());
+    let mut letters = piece.chars().peekable();
+    while let Some(c) = letters.next() {
+        match letters.next_if(|next| c == '$' && next.is_ascii_digit()) {
+            Some(_) => {}
+            None => rest.push(c),
+        }
+    }
+    (rest.len() < piece.len()).then_some(rest)
 }
 
 /// Whether a finding is about what a command does. What only looks odd for a command is no wonder in other text, but

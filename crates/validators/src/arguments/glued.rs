@@ -39,14 +39,22 @@ pub(super) fn climbs_in_part(word: &str) -> bool {
 
 /// The value that stands right behind an option of one letter: `-C/etc`, `-xf/etc/x`, `-C..`, `-Isrc/include`.
 pub(super) fn value_of_option<'a>(places: &[path::Scope], word: &'a str) -> Option<&'a str> {
+    // `--/etc/x` has no name of an option: who takes the dashes away has a path.
+    let bare = word.trim_start_matches('-');
+    if bare.len() < word.len() && bare.len() > 1 && bare.starts_with(['/', '~']) && !word.contains(char::is_whitespace)
+    {
+        return Some(bare);
+    }
     let letters = word.strip_prefix('-').filter(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()))?;
     let value = letters.get(1..).filter(|value| !value.contains(char::is_whitespace))?;
     if let Some(climb) = step_behind(letters) {
         return Some(climb);
     }
-    let at = letters.find(['/', '~', '$'])?;
+    // `-f\\etc\\x` has several; `-d\\t` is a sign that parts columns.
+    let several = letters.matches('\\').count() > 1;
+    let at = letters.find(|c: char| matches!(c, '/' | '~' | '$') || several && c == '\\')?;
     let behind = letters.get(at..).filter(|_| at < MAX_LETTERS)?;
-    let absolute = body::is_there(places, behind) || behind.starts_with("~/") || behind.starts_with('$');
+    let absolute = body::is_there(places, behind) || behind.starts_with("~/") || behind.starts_with(['$', '\\']);
     if absolute { Some(behind) } else { Some(value).filter(|value| place::is_separated(value)) }
 }
 
@@ -69,7 +77,7 @@ pub(super) fn absolute_value<'a>(places: &[path::Scope], word: &'a str) -> Optio
 }
 
 fn is_absolute(value: &str) -> bool {
-    value.starts_with(['/', '~', '$'])
+    value.starts_with(['/', '~', '$', '\\'])
 }
 
 /// What begins with a step up behind a few letters: `C..`, `xf../x`, `w../x`.

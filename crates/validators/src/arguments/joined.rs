@@ -33,7 +33,13 @@ pub(super) fn addresses(arguments: &Raw) -> Vec<Joined> {
             parts.push((role, text));
         }
     });
-    let pairs = bases.iter().flat_map(|base| parts.iter().map(move |(role, part)| (base, *role, part)));
+    // Two parts that stand beside each other may be put together as well, where the first names a user.
+    let both = |first: &(Role, String), second: &(Role, String)| (first.0, format!("{}{}", first.1, second.1));
+    let together = parts.windows(2).flat_map(|pair| [both(&pair[0], &pair[1]), both(&pair[1], &pair[0])]);
+    let together: Vec<_> =
+        together.filter(|(_, part)| part.split('/').next().is_some_and(|front| front.contains('@'))).collect();
+    let pairs =
+        bases.iter().flat_map(|base| parts.iter().chain(&together).map(move |(role, part)| (base, *role, part)));
     pairs.filter_map(|(base, role, part)| join(base, role, part)).collect()
 }
 

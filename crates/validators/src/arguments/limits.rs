@@ -154,6 +154,10 @@ impl<'a> Limits<'a> {
                 refused
             });
         }
+        // Escapes of a JSON string inside of the string are read by who reads JSON twice.
+        if let Some(inner) = role::unquoted(text).filter(|_| !is_body) {
+            self.text(&inner, known, depth + 1)?;
+        }
         if !self.checks.places.is_empty() {
             // Several words of a command are no path together.
             let several = *words && !matches!(field, Field::Place | Field::Perhaps) && text.trim().contains(' ');
@@ -205,7 +209,8 @@ impl<'a> Limits<'a> {
 /// The object or list that a string holds. What is JSON as far as it could be read, and cannot be read to its end, is
 /// refused.
 fn nested(text: &str) -> Result<Option<Raw>, Refused> {
-    let trimmed = text.trim();
+    let unquoted = role::unquoted(text);
+    let trimmed = unquoted.as_deref().unwrap_or(text).trim();
     let looks =
         trimmed.starts_with('{') && trimmed.ends_with('}') || trimmed.starts_with('[') && trimmed.ends_with(']');
     if !looks {

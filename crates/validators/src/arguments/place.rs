@@ -383,6 +383,9 @@ fn check_plain_word(places: &[path::Scope], word: &str, world: &dyn World) -> Ve
     if is_range && !word.contains(['/', '\\']) {
         return Ok(());
     }
+    if let Some(bare) = without_marks(word) {
+        inside(places, bare, world)?;
+    }
     if form == Form::Path || form >= Form::Name && !sentence && !word.starts_with('-') {
         return inside(places, word, world);
     }
@@ -434,7 +437,14 @@ pub(super) fn inside(places: &[path::Scope], text: &str, world: &dyn World) -> V
             })
         }
         Some((scheme, rest)) if scheme.len() > 1 && !scheme.eq_ignore_ascii_case("file") => {
-            in_uri(rest).into_iter().try_for_each(|path| one(places, &path, world))?;
+            in_uri(rest).into_iter().try_for_each(|path| {
+                // Quotes around a name are none of it to many readers.
+                let bare = self::tidy(&path);
+                if bare.len() < path.len() && !bare.is_empty() {
+                    one(places, &bare, world)?;
+                }
+                one(places, &path, world)
+            })?;
             let values = few_values(rest)?;
             let bare = values.iter().filter_map(|value| without_marks(value)).map(str::to_owned).collect::<Vec<_>>();
             let mut paths = values.iter().filter(|value| may_be_path(value)).chain(&bare);
@@ -446,6 +456,10 @@ pub(super) fn inside(places: &[path::Scope], text: &str, world: &dyn World) -> V
             let front = tidy.split('#').next().unwrap_or_default();
             if front.len() < tidy.len() { one(places, front, world) } else { Ok(()) }
         }
+        // `a:b.txt` is a name with a colon; a drive is followed by a separator.
+        Some((_, name)) if !name.is_empty() && !name.contains(['/', '\\', ':', '%']) && !name.starts_with('.') => {
+            one(places, name, world)
+        }
         _ => {
             one(places, text, world)?;
             // Quotes and marks around it are part of a name to some, and none to others.
@@ -455,6 +469,10 @@ pub(super) fn inside(places: &[path::Scope], text: &str, world: &dyn World) -> V
     // The query of a URL is for the machine that it leads to.
     let is_url = scheme_of(&tidy).is_some_and(|(scheme, rest)| uri::leads_elsewhere(scheme, rest));
     let shown = if is_url { tidy.split('?').next().unwrap_or_default() } else { &tidy };
+    // What a part is, is told once the escapes are read.
+    let stages = if shown.contains('%') { percent::stages(shown) } else { Vec::new() };
+    let mut read = stages.iter().map(AsRef::as_ref).filter(|read| *read != shown).flat_map(glued::parts);
+    read.try_for_each(|part| one(places, part, world))?;
     glued::parts(shown).try_for_each(|part| one(places, part, world))
 }
 

@@ -62,6 +62,9 @@ const STILL: &[&str] = &[
     "spotify",
 ];
 
+/// Endings of files that are endings of names of hosts as well.
+const ENDINGS_OF_BOTH: &[&str] = &["md", "mov", "zip"];
+
 /// Something that a server may connect to.
 pub(super) struct Target {
     pub(super) url: String,
@@ -268,7 +271,7 @@ pub(super) fn behind_slash(text: &str) -> Option<&str> {
         Some(Host::Domain(name)) => {
             let last = name.trim_end_matches('.').rsplit('.').next().unwrap_or_default();
             let is_name = name.contains('.')
-                && !place::has_ending(name)
+                && (!place::has_ending(name) || ENDINGS_OF_BOTH.contains(&last))
                 && (last.starts_with("xn--") || last.len() > 1 && last.bytes().all(|byte| byte.is_ascii_alphabetic()));
             is_localhost(name) || network::is_metadata_name(name) || has_port || is_name || !user.is_empty()
         }

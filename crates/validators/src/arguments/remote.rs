@@ -118,6 +118,12 @@ pub(super) fn check(scopes: &[Scope], key: &Key<'_, '_>, text: &str) -> Verdict 
     check_word(scopes, key, text)?;
     check_list(scopes, key, text.trim())?;
     check_pairs(scopes, key, text.trim())?;
+    // `@host`, as clients for names have the server that is asked; `@name` is a person.
+    let asked = text.split_whitespace().take(MAX_WORDS).filter_map(|word| word.strip_prefix('@'));
+    let is_machine = |host: &&str| {
+        host.parse::<std::net::IpAddr>().is_ok() || is_name(host) && crate::network::has_public_ending(host)
+    };
+    asked.filter(is_machine).try_for_each(|host| check_operand(scopes, host, None))?;
     if text.contains("://") && text.trim().contains(char::is_whitespace) { in_sentence(scopes, text) } else { Ok(()) }
 }
 

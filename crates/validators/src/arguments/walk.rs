@@ -12,8 +12,11 @@ use super::{
     ARGUMENTS, Checks, MAX_DEPTH, SCOPE, Violation, World, around, command, joined, place, reach, source, sql,
 };
 use crate::code::Rejection;
-use crate::shell::{Around, Understood};
+use crate::shell::{self, Around, Understood};
 use crate::{Finding, Verdict};
+
+/// What is shown of a key in the place of a refusal, in bytes.
+const MAX_SHOWN_KEY: usize = 256;
 
 /// A refusal on its way out.
 pub(super) type Refused = Box<Reason>;
@@ -145,6 +148,10 @@ impl Walk<'_> {
             if beside.has_command && behind {
                 *role = Role::CommandWords;
             }
+            // What a command is sent was judged with it; to most it is text.
+            if beside.has_command && *role == Role::Other && around::is_sent(key) {
+                *role = Role::Content;
+            }
             if self.may_be_command(around, *role, key, member, &beside) {
                 self.perhaps_command(member, &beside).map_err(|refused| under(key, refused))?;
             }
@@ -194,6 +201,15 @@ impl Walk<'_> {
 
     /// Whether limits hold for a member as for a command, though its key is not known for one.
     fn may_be_command(&self, around: Role, role: Role, key: &str, member: &Raw, beside: &Beside) -> bool {
+        // A list of words without a command begins with its program.
+        if !beside.has_command
+            && around != Role::Command
+            && words::is_name(key)
+            && self.limits_commands()
+            && words::begins_with_program(member)
+        {
+            return true;
+        }
         if self.checks.scopes.is_empty() || self.is_command(role) || role == Role::CommandWords {
             return false;
         }
@@ -217,7 +233,7 @@ impl Walk<'_> {
         each.chain([&whole]).filter(|line| !line.trim().is_empty()).try_for_each(|line| {
             beside.words.lines(line).iter().try_for_each(|line| {
                 command::within_limits(self.checks, line)?;
-                let words = crate::shell::plain_words(line);
+                let words = shell::plain_words(line);
                 let words = words.unwrap_or_else(|_| line.split_whitespace().map(str::to_owned).collect());
                 self.check_paths_of(&words)
             })
@@ -252,6 +268,14 @@ impl Walk<'_> {
                 return Err(refused(self.command_step(), finding));
             };
             let line = command::line(&words);
+            // Options without their program: the tool has one of its own.
+            if line.starts_with('-') && !self.limits_commands() {
+                self.check_paths_of(&words)?;
+                if self.checks.looks_outside() {
+                    reach::check(self.checks, Role::Command, &line, self.world, self.doubts)?;
+                }
+                return self.array(value, Role::CommandWords, beside, depth);
+            }
             self.all_commands(&line, beside)?;
             return if self.checks.looks_outside() {
                 reach::check(self.checks, Role::Command, &line, self.world, self.doubts)
@@ -260,8 +284,9 @@ impl Walk<'_> {
             };
         }
         if role == Role::CommandWords && self.checks.sandbox && !beside.has_command {
-            let line = command::line(&elements.iter().map(text_of).collect::<Vec<_>>());
-            at("sandbox", command::smuggled(Role::Other, &line))?;
+            let words = elements.iter().map(text_of).collect::<Vec<_>>();
+            at("sandbox", command::smuggled(Role::Other, &command::line(&words)))?;
+            at("sandbox", self.doubts.weigh(shell::check_loose_words(&words)))?;
         }
         for (index, element) in elements.iter().enumerate() {
             self.value(element, role, beside, depth + 1).map_err(|refused| under(&index.to_string(), refused))?;
@@ -310,7 +335,7 @@ impl Walk<'_> {
         if self.checks.places.is_empty() {
             return Ok(());
         }
-        let words = crate::shell::plain_words(line).map_err(|finding| refused(SCOPE, finding))?;
+        let words = shell::plain_words(line).map_err(|finding| refused(SCOPE, finding))?;
         // Variables in front of the program are words as well.
         for (_, value) in line.split_whitespace().map_while(command::assignment) {
             at(SCOPE, place::check_word(&self.checks.places, value, self.world))?;
@@ -400,10 +425,13 @@ impl Walk<'_> {
     }
 
     fn runs_commands(&self) -> bool {
-        let limited =
-            |scope: &switchboard_policy::permission::Scope| scope.commands.is_some() || !scope.deny_commands.is_empty();
-        let Checks { sandbox, readonly, places, scopes, .. } = self.checks;
-        *sandbox || *readonly || !places.is_empty() || scopes.iter().any(limited) || self.checks.limits_hosts()
+        let Checks { sandbox, readonly, places, .. } = self.checks;
+        *sandbox || *readonly || !places.is_empty() || self.limits_commands() || self.checks.limits_hosts()
+    }
+
+    /// Whether a grant limits which commands may run.
+    fn limits_commands(&self) -> bool {
+        self.checks.scopes.iter().any(|scope| scope.commands.is_some() || !scope.deny_commands.is_empty())
     }
 
     fn command_step(&self) -> &'static str {
@@ -443,7 +471,9 @@ fn is_port(key: &str) -> bool {
 
 /// The refusal, seen from one level further out.
 pub(super) fn under(key: &str, mut refused: Refused) -> Refused {
-    let escaped = key.replace('~', "~0").replace('/', "~1");
+    // A key may be as long as the arguments: what is said of it is not.
+    let shown = &key[..key.floor_char_boundary(MAX_SHOWN_KEY)];
+    let escaped = shown.replace('~', "~0").replace('/', "~1");
     refused.pointer.insert_str(0, &format!("/{escaped}"));
     refused
 }

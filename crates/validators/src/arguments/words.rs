@@ -265,6 +265,17 @@ pub(super) fn is_part_of_command(key: &str) -> bool {
     named || !is_something_else(key) && !is_name(key)
 }
 
+/// Whether a list begins with the name of a program, or is a command that does harm.
+pub(super) fn begins_with_program(value: &Raw) -> bool {
+    let first = value.elements().and_then(|elements| elements.first().and_then(Raw::as_text));
+    let is_program = |name: &str| {
+        let base = crate::shell::base_name(name);
+        (name == base || name.contains('/')) && crate::shell::is_known_program(&base)
+    };
+    let does_harm = || crate::shell::hostile(&line_of(value)).is_err_and(|finding| !finding.asks());
+    first.is_some_and(|first| !first.starts_with('-') && (is_program(&first) || does_harm()))
+}
+
 /// Whether a key is `argv`, whose first word is the program by its meaning.
 pub(super) fn is_argv(key: &str) -> bool {
     parts_of(key).last().is_some_and(|last| last == "argv")

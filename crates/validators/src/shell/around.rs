@@ -100,6 +100,14 @@ pub fn check_around(command: &str, around: &Around, understood: &Understood) -> 
     let words = words.get(at..).unwrap_or_default();
     let expanded = lexer::expand_braces(words)?;
     let words = expanded.as_deref().unwrap_or(words);
+    // What stands in a list is no word of a shell, unless the server gives it to one.
+    if words.iter().any(|word| word.quoted && word.text.contains('{')) {
+        let line = words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
+        let read = lexer::words(&line).ok().and_then(|read| lexer::expand_braces(&read).ok().flatten());
+        if let Some((name, arguments)) = read.as_ref().and_then(|read| read.split_first()) {
+            around.folders.iter().try_for_each(|folder| super::program::check(name, &moved(arguments, folder), 0))?;
+        }
+    }
     let Some((name, arguments)) = words.split_first() else { return check_variables(&around.variables) };
     let program = base_name(&name.text);
     around.folders.iter().try_for_each(|folder| super::program::check(name, &moved(arguments, folder), 0))?;
@@ -128,6 +136,7 @@ fn check_variables(variables: &[(String, String)]) -> Verdict {
 
 /// The words that name files by where they stand in a folder.
 fn moved(arguments: &[Word], folder: &str) -> Vec<Word> {
+    let folder = known::tidied(folder);
     let folder = folder.trim_end_matches('/');
     let place = |text: &str| {
         let elsewhere = text.is_empty() || text.starts_with(['-', '/', '~', '$', '\\']) || text.contains("://");

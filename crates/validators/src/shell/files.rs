@@ -120,7 +120,7 @@ pub(super) fn check(program: &str, arguments: &[Word]) -> Verdict {
     check_written(program, arguments)?;
     check_output_option(program, arguments)?;
     check_secrets_tool(program, arguments)?;
-    if NO_CONTENT.contains(&program) {
+    if NO_CONTENT.contains(&program) && !reads_names(arguments) {
         return Ok(());
     }
     let mut skip_pattern = PATTERN_FIRST.contains(&program);
@@ -149,12 +149,18 @@ pub(super) fn check(program: &str, arguments: &[Word]) -> Verdict {
     Ok(())
 }
 
-/// The finding for reading a secret.
 /// Whether a program looks at the entries of files and not into them.
-pub(super) fn looks_at_entries(program: &str) -> bool {
-    NO_CONTENT.contains(&program)
+pub(super) fn looks_at_entries(program: &str, arguments: &[Word]) -> bool {
+    NO_CONTENT.contains(&program) && !reads_names(arguments)
 }
 
+/// Whether names are read out of a file: what is in it is shown, as names that are not there.
+fn reads_names(arguments: &[Word]) -> bool {
+    let options = ["--files0-from", "--files-from", "--from", "--gitfile", "--infofile"];
+    arguments.iter().any(|word| options.iter().any(|option| word.text.starts_with(option)))
+}
+
+/// The finding for reading a secret.
 pub(super) fn credential(path: &str) -> Finding {
     Finding::new("shell-credential", format!("`{path}` holds secrets"))
 }

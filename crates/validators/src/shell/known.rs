@@ -10,10 +10,12 @@ mod decisive;
 mod fetched;
 mod kept;
 mod line;
+mod outputs;
 mod script;
 mod secrets;
 mod special;
 mod table;
+mod tasks;
 
 use super::lexer::Word;
 use super::program::{base_name, is_of_system};
@@ -144,6 +146,8 @@ pub(super) fn effect(words: &[Word], understood: &Understood) -> Option<Effect> 
 
 /// Whether a command that does this at most is understood in a folder.
 pub(super) fn check_folder(folder: &str, effect: Effect) -> Result<(), Finding> {
+    let folder = secrets::tidied(folder);
+    let folder = if folder.is_empty() { "." } else { folder.as_str() };
     let inside = format!("{}/x", folder.trim_end_matches('/'));
     let decides = effect != Effect::Read && (decisive::decides(folder) || decisive::decides(&inside));
     if decides || secrets::is_kept_in(&inside) || effect == Effect::Build && decisive::comes_from_elsewhere(&inside) {
@@ -176,7 +180,19 @@ fn nested(words: &[Word], understood: &Understood, depth: usize) -> Result<Effec
     if let Some(word) = arguments.iter().find(may_be_option) {
         return Err(unknown(&format!("what `{}` stands for is", word.text)));
     }
-    program(name, arguments, understood, depth)
+    let effect = program(name, arguments, understood, depth)?;
+    if effect == Effect::Build && is_for_production(words) && tasks::runs_other_task(command) {
+        return Err(unknown("what a task does in production is"));
+    }
+    Ok(effect)
+}
+
+/// Whether a variable in front of a command says that it is for production.
+fn is_for_production(words: &[Word]) -> bool {
+    words.iter().map_while(Word::assignment).any(|(name, value)| {
+        (name.ends_with("ENV") || name.ends_with("ENVIRONMENT") || matches!(name, "STAGE" | "MODE"))
+            && value.to_ascii_lowercase().starts_with("prod")
+    })
 }
 
 /// Whether a variable says how a command runs, and not what.
@@ -190,6 +206,9 @@ pub(super) fn is_plain_variable(name: &str, value: &str) -> bool {
         "NODE_OPTIONS" => return variables::is_plain_node_option(value),
         "CC" | "CXX" => return variables::is_compiler(value),
         _ => {}
+    }
+    if value.is_empty() && variables::holds_options(name) {
+        return true;
     }
     if !value.chars().all(is_plain) || value.starts_with('-') {
         return false;
@@ -266,7 +285,7 @@ fn command(
     let lines: Vec<Line<'_>> = understood.lines(name).collect();
     if lines.is_empty() {
         return match databases::check(name, arguments) {
-            Some(judged) => judged.map(|()| Effect::Read),
+            Some(judged) => judged.and_then(|()| secrets::check(shown, name, arguments)).map(|()| Effect::Read),
             None => Err(unknown(&format!("the program `{shown}` is"))),
         };
     }
@@ -285,7 +304,11 @@ fn command(
         line.subcommands().all(|pattern| {
             let Some(at) = given.next() else { return false };
             let follows = last.replace(*at).is_none_or(|last: usize| is_joined(last, *at));
-            follows && arguments.get(*at).is_some_and(|word| line::fits(pattern, &word.text))
+            // `:app:assembleDebug` is a task of a part of the project.
+            let task = |text: &'_ str| {
+                text.rsplit(':').next().filter(|_| name.starts_with("gradle")).unwrap_or(text).to_owned()
+            };
+            follows && arguments.get(*at).is_some_and(|word| line::fits(pattern, &task(&word.text)))
         })
     };
     let best = lines.iter().filter(fits).max_by_key(|line| line.depth);
@@ -356,6 +379,9 @@ fn command(
     } else {
         decisive::check(shown, arguments, line.effect == Effect::Build)?;
         decisive::check_targets(shown, arguments)?;
+        if line.effect == Effect::Write && kept::turns_into_code(name, arguments) {
+            return Err(unknown(&format!("what `{shown}` writes is")));
+        }
     }
     if line.has(Flag::Tasks) {
         // Of several tasks each has to be known.
@@ -401,17 +427,28 @@ fn without_command(words: &[Word], understood: &Understood, depth: usize) -> Res
     Ok(words[..at].iter().chain(rest).cloned().collect())
 }
 
+/// Whether a word names code that others may have put there: in a folder where everybody writes, or in one of the project.
+pub(super) fn comes_from_elsewhere(word: &str) -> bool {
+    let tidy = secrets::tidied(word);
+    decisive::is_handed_in(&tidy) || ["/tmp/", "/var/tmp/", "/dev/shm/"].iter().any(|folder| tidy.starts_with(folder))
+}
+
+/// A path as it is read.
+pub(super) fn tidied(path: &str) -> String {
+    secrets::tidied(path)
+}
+
 /// Whether a file may hold secrets.
 pub(super) fn may_hold_secrets(path: &str) -> bool {
     secrets::is_kept_in(path)
 }
 
-/// Whether what is written to a place decides what runs later.
 /// Whether the table has a program of this name.
 pub(super) fn has(program: &str) -> bool {
     table::has(program)
 }
 
+/// Whether what is written to a place decides what runs later.
 pub(super) fn place_decides(path: &str) -> bool {
     decisive::decides(path) || special::names_deciding(path)
 }

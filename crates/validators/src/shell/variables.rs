@@ -223,7 +223,8 @@ pub(super) fn check_assignment(name: &str, value: &str) -> Verdict {
         || DECIDING_STARTS.iter().any(|start| upper.starts_with(start))
         || DECIDING_ENDS.iter().any(|end| upper.ends_with(end));
     // A pager of `cat` or nothing is the usual way to ask for plain output.
-    let switched_off = upper.ends_with("PAGER") && matches!(value, "" | "cat");
+    let switched_off =
+        upper.ends_with("PAGER") && matches!(value, "" | "cat") || value.is_empty() && holds_options(&upper);
     // Modules of the project itself: a person may agree.
     let is_own = matches!(upper.as_str(), "PYTHONPATH" | "NODE_PATH") && value.split(':').all(is_of_project);
     let is_own = is_own
@@ -234,6 +235,11 @@ pub(super) fn check_assignment(name: &str, value: &str) -> Verdict {
             .suggest("leave the assignment out"));
     }
     Ok(())
+}
+
+/// Whether a variable holds options of a program: empty it takes them away.
+pub(super) fn holds_options(name: &str) -> bool {
+    ["FLAGS", "OPTIONS", "OPTS"].iter().any(|end| name.ends_with(end))
 }
 
 /// Options of Node that say how it runs and not what.

@@ -5,6 +5,7 @@ mod common;
 mod glued;
 mod hosts;
 mod limits;
+mod marks;
 mod places;
 mod queries;
 mod spellings;

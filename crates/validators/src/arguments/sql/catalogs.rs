@@ -76,6 +76,7 @@ struct Tables {
     private_owned: HashSet<&'static str>,
     private_partly: HashSet<&'static str>,
     private_tables: HashSet<&'static str>,
+    partly_tables: HashSet<&'static str>,
     private_columns: HashSet<&'static str>,
 }
 
@@ -88,6 +89,7 @@ static TABLES: LazyLock<Tables> = LazyLock::new(|| Tables {
     private_owned: words_of(PRIVATE, Some("owned")),
     private_partly: words_of(PRIVATE, Some("partly")),
     private_tables: words_of(PRIVATE, Some("tables")),
+    partly_tables: words_of(PRIVATE, Some("partly_tables")),
     private_columns: words_of(PRIVATE, Some("columns")),
 });
 
@@ -136,6 +138,7 @@ pub(super) fn doubt(statement: &[Token], places: &Places) -> Option<String> {
         }
         if last == "pg_settings" && !asks_for_settings(&statement[at + 1..])
             || is_private_table(&last, table || dotted)
+            || TABLES.partly_tables.contains(last.as_str()) && part_of_table && shows_keys(statement)
             || begins_like_system(&last, owns, last != "pg_settings")
         {
             return Some(format!("`{last}` is a part of the database that is not known to be harmless"));
@@ -144,7 +147,70 @@ pub(super) fn doubt(statement: &[Token], places: &Places) -> Option<String> {
             return Some(format!("the column `{last}` may hold passwords or keys"));
         }
     }
+    if asks_for_secret(statement) {
+        return Some("a value is looked up by the name of a secret".to_owned());
+    }
     shown(statement)
+}
+
+/// Whether a row is picked by the name of a secret, and its value shown: `select value from settings where name = 'api_key'`.
+fn asks_for_secret(statement: &[Token]) -> bool {
+    const NAMES: [&str; 9] =
+        ["secret", "password", "passwd", "api_key", "apikey", "token", "private_key", "credential", "signing_key"];
+    let is_name = |text: &str| {
+        let lower = text.to_lowercase();
+        let plain = |c: char| c.is_alphanumeric() || "_-.%".contains(c);
+        NAMES.iter().any(|name| lower.contains(name)) && lower.chars().all(plain)
+    };
+    let compares = statement.windows(2).any(|two| {
+        let sign = two[0].is('=') || matches!(two[0].word(), Some("like" | "ilike" | "in"));
+        sign && two[1].quoted().is_some_and(is_name)
+    });
+    let from = statement.iter().position(|token| token.word() == Some("from")).unwrap_or(statement.len());
+    let is_value = |token: &Token| {
+        token.is('*')
+            || matches!(token.word(), Some("value" | "val" | "setting_value" | "config_value" | "data" | "content"))
+    };
+    compares && statement[..from].iter().any(is_value)
+}
+
+/// Whether a query of a table with keys shows all of it, a whole row, or a column that is called like one for keys.
+fn shows_keys(statement: &[Token]) -> bool {
+    const KEYS: [&str; 8] = ["key", "token", "secret", "code", "value", "hash", "passw", "credential"];
+    let of_key = |(at, token): (usize, &Token)| {
+        let word =
+            token.word().filter(|word| !word.ends_with("_id") && !word.ends_with("_at") && !word.ends_with("_name"));
+        // A column stands in the list; a table behind `from`.
+        let before = at.checked_sub(1).and_then(|before| statement[before].word());
+        let is_table = matches!(before, Some("from" | "join" | "into"));
+        word.is_some_and(|word| {
+            !is_table && !TABLES.partly_tables.contains(word) && KEYS.iter().any(|key| word.contains(key))
+        }) && is_shown(statement, at)
+    };
+    let all = statement.windows(2).any(|two| !two[0].is('(') && two[1].is('*'));
+    let whole = statement.first().and_then(Token::word) != Some("select");
+    all || whole || shows_row(statement) || statement.iter().enumerate().any(of_key)
+}
+
+/// Whether a table stands in the list of columns by its name or alias: its whole row is shown.
+fn shows_row(statement: &[Token]) -> bool {
+    let named = statement.iter().enumerate().filter(|(_, token)| matches!(token.word(), Some("from" | "join")));
+    let mut rows = named.flat_map(|(at, _)| {
+        let mut end = at + 1;
+        while statement.get(end + 1).is_some_and(|token| token.is('.')) {
+            end += 2;
+        }
+        let alias = if statement.get(end + 1).and_then(Token::word) == Some("as") { end + 2 } else { end + 1 };
+        [statement.get(end), statement.get(alias)].into_iter().flatten().filter_map(Token::word)
+    });
+    let from = statement.iter().position(|token| token.word() == Some("from")).unwrap_or_default();
+    rows.any(|row| {
+        (1..from).any(|at| {
+            let owns = statement.get(at + 1).is_some_and(|token| token.is('.'));
+            let owned = statement[at - 1].is('.');
+            statement[at].word() == Some(row) && !owns && !owned
+        })
+    })
 }
 
 /// What stands in front of a name and its dot: the schema, or the database where the schema is left out or is `dbo`.
@@ -226,7 +292,9 @@ fn shows_secrets(statement: &[Token]) -> bool {
     const SECRET: [&str; 6] = ["passw", "auth_", "authentication", "secret", "token", "hash"];
     let all = statement.windows(2).any(|two| !two[0].is('(') && two[1].is('*'));
     let whole = statement.first().and_then(Token::word) != Some("select");
-    all || whole || statement.iter().filter_map(Token::word).any(|word| SECRET.iter().any(|part| word.contains(part)))
+    all || whole
+        || shows_row(statement)
+        || statement.iter().filter_map(Token::word).any(|word| SECRET.iter().any(|part| word.contains(part)))
 }
 
 fn is_private_table(name: &str, placed: bool) -> bool {
@@ -263,7 +331,11 @@ fn is_secret_column(name: &str) -> bool {
         "_set", "_date", "_time", "lifetime",
     ];
     let password = name.contains("password") || name.contains("passwd") || matches!(name, "pwd" | "pw");
-    password && !ABOUT.iter().any(|part| name.contains(part)) || TABLES.private_columns.contains(name)
+    // One of them; `max_tokens` counts.
+    let one = ["_token", "_secret", "_otp", "_passcode"].iter().any(|end| name.ends_with(end))
+        || matches!(name, "otp" | "passcode")
+        || name.starts_with("otp_");
+    (password || one) && !ABOUT.iter().any(|part| name.contains(part)) || TABLES.private_columns.contains(name)
 }
 
 fn is_setting(name: &str) -> bool {

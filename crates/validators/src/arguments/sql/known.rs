@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 
 use super::lexer::Token;
 use super::words::{READING, TELLING_PRAGMAS};
-use super::{Certainty, Reading, grammar, places, reads_shaped};
+use super::{Certainty, Reading, grammar, places, procedures, reads_shaped};
 use crate::Finding;
 
 const FUNCTIONS: &str = include_str!("known/functions.txt");
@@ -76,6 +76,9 @@ pub(super) fn understood(tokens: &[Token], sure: bool) -> Understood {
         let verb = statement.iter().find(|token| !token.is('(')).and_then(Token::word);
         verb.is_some_and(|verb| READING.contains(&verb) && (sure || reads_shaped(verb, statement)))
     };
+    if procedures::tells(first) && statements.clone().next().is_none() {
+        return Understood::Yes;
+    }
     if !is_statement(first) {
         return Understood::Otherwise;
     }
@@ -116,6 +119,11 @@ fn within(statement: &[Token]) -> Option<Finding> {
         }
         if !follows('(') {
             continue;
+        }
+        // `columns('.*')` of DuckDB picks columns by a pattern; in `json_table` names stand there.
+        let picks = statement.get(at + 2).is_some_and(|next| next.quoted().is_some() || next.word() == Some("lambda"));
+        if token.word() == Some("columns") && picks {
+            return Some(ask("columns are picked by a pattern"));
         }
         let called = match token {
             Token::Word(word, _) if is_known(word, &statement[..at]) => continue,

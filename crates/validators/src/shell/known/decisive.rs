@@ -58,6 +58,17 @@ const PLACES: &[&str] = &[
     "GEMINI.md",
     "Jenkinsfile",
 ];
+/// Folders in a project into which others put files.
+const HANDED_IN: [&str; 8] =
+    ["uploads", "upload", "incoming", "inbox", "attachments", "downloads", "untrusted", "quarantine"];
+/// Whether a path leads into such a folder.
+pub(super) fn is_handed_in(path: &str) -> bool {
+    const AROUND: [&str; 8] = ["data", "files", "media", "public", "static", "storage", "tmp", "var"];
+    let mut steps = path.trim_start_matches("./").split(['/', '\\']);
+    let first = steps.next().unwrap_or_default();
+    HANDED_IN.contains(&first) || AROUND.contains(&first) && steps.next().is_some_and(|next| HANDED_IN.contains(&next))
+}
+
 /// Whether a command that writes or builds names none of these.
 pub(super) fn check(shown: &str, words: &[Word], builds: bool) -> Result<(), Finding> {
     for word in words {
@@ -157,10 +168,16 @@ fn is_from_elsewhere(text: &str) -> bool {
                 && !user.starts_with('-')
                 && host.split_once(':').is_some_and(|(host, _)| host.contains('.'))
         })
-        || ["/tmp/", "/var/tmp/", "/private/tmp/", "/dev/shm/", "/run/user/", "/mnt/", "/media/", "/Volumes/"]
+        || ["/tmp", "/var/tmp", "/private/tmp", "/dev", "/run/user", "/mnt", "/media", "/Volumes", "/proc"]
             .iter()
-            .any(|folder| text.starts_with(folder))
+            .any(|folder| text.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
+            && text != "/dev/null"
+        || ["/srv", "/data", "/opt", "/home", "/root", "/Users", "/var"].contains(&text.trim_end_matches('/'))
         || text.contains("/Downloads/")
+        // A pattern for the first step stands for any of them.
+        || text.strip_prefix('/').and_then(|rest| rest.split('/').next()).is_some_and(|first| first.contains(['*', '?', '[']))
+        // What others put into the project is not of the project.
+        || is_handed_in(text)
         || text.split(['/', '\\']).any(|step| step == "..")
 }
 

@@ -151,7 +151,37 @@ pub(super) fn into_code(name: &str, words: &[Word]) -> bool {
         !text.contains('@') && (is_hidden && !value.contains(' ') || SETTINGS.contains(&of_file.as_str()))
     };
     let keeps = words.iter().any(|word| word.text.starts_with("-O") || word.text.starts_with("--remote-name"));
-    if (keeps || !matches!(name, "curl" | "http" | "https" | "xh" | "xhs")) && words.iter().any(is_setting) {
+    let names_itself = keeps || !matches!(name, "curl" | "http" | "https" | "xh" | "xhs");
+    if names_itself && words.iter().any(is_setting) {
+        return true;
+    }
+    // Under its own name, code comes as code; of a whole site nobody knows what comes.
+    let named = words.iter().any(|word| OUTPUTS.iter().any(|option| word.text.starts_with(option)) && name != "curl");
+    let is_code = |word: &Word| {
+        let path = word.text.split_once("://").and_then(|(_, rest)| rest.split_once('/')).map_or("", |(_, path)| path);
+        super::kept::is_source_name(path.split(['?', '#']).next().unwrap_or_default())
+    };
+    let all = words.iter().any(|word| {
+        let text = word.text.as_str();
+        let letters = text.strip_prefix('-').filter(|letters| !letters.starts_with('-') && *letters != "nH");
+        matches!(text, "--mirror" | "--recursive" | "--page-requisites")
+            || name.starts_with("wget")
+                && letters.is_some_and(|letters| letters.contains(['r', 'm']) && letters.len() < 6)
+    });
+    // Into a folder of code comes what nobody has read.
+    let into_folder = words.iter().enumerate().any(|(at, word)| {
+        let (option, glued) =
+            word.text.split_once('=').map_or((word.text.as_str(), None), |(option, value)| (option, Some(value)));
+        let is_folder =
+            matches!(option, "--local-dir" | "--output-dir" | "--directory-prefix" | "-P" | "--dir" | "--untardir");
+        let folder = glued.or_else(|| words.get(at + 1).map(|next| next.text.as_str())).unwrap_or_default();
+        let first = folder.trim_start_matches("./").split('/').next().unwrap_or_default();
+        is_folder && matches!(first, "src" | "lib" | "app" | "scripts" | "bin" | "pkg" | "cmd" | "internal")
+    });
+    if into_folder {
+        return true;
+    }
+    if names_itself && !named && words.iter().any(is_code) || all && name.starts_with("wget") {
         return true;
     }
     let mut texts = words.iter().map(|word| word.text.as_str()).peekable();
@@ -164,7 +194,9 @@ pub(super) fn into_code(name: &str, words: &[Word]) -> bool {
         let takes_next = OUTPUTS.contains(&text) && !(name == "curl" && text == "-O");
         let named = glued.filter(|_| name != "curl" || !text.starts_with("-O"));
         let target = named.or_else(|| if takes_next { texts.peek().copied() } else { None });
-        if target.is_some_and(may_be_code) {
+        // `-o table` is a form of what is shown.
+        let is_form = |target: &&str| BY_NAME.contains(&name) && !target.contains(['.', '/']);
+        if target.filter(|target| !is_form(target)).is_some_and(may_be_code) {
             return true;
         }
     }

@@ -2,7 +2,7 @@
 //! nobody can make again, what lies outside of the project, folders that a tool empties first, what decides what runs later
 //! under the name of its tool, packages from elsewhere. A person is asked.
 
-use super::{fetched, secrets, special, unknown};
+use super::{decisive, fetched, outputs, secrets, special, unknown};
 use crate::Finding;
 use crate::shell::lexer::Word;
 
@@ -61,6 +61,69 @@ const MADE: &[&str] = &[
     "tmp",
     "www",
 ];
+/// Programs that write and whose operands are all read, or are judged by rules of their own.
+const INPUTS_ONLY: &[&str] = &[
+    "2to3",
+    "7z",
+    "7za",
+    "7zz",
+    "awk",
+    "black",
+    "buildifier",
+    "bzip2",
+    "chmod",
+    "cp",
+    "ctags",
+    "curl",
+    "docker",
+    "dos2unix",
+    "gawk",
+    "gh",
+    "git",
+    "glab",
+    "gsed",
+    "gtar",
+    "gzip",
+    "hg",
+    "install",
+    "isort",
+    "jj",
+    "jq",
+    "kubectl",
+    "ln",
+    "mawk",
+    "mkdir",
+    "mv",
+    "npm",
+    "patch",
+    "pdm",
+    "pigz",
+    "pip",
+    "pip-compile",
+    "pipenv",
+    "poetry",
+    "pyupgrade",
+    "rename",
+    "rm",
+    "rsync",
+    "ruff",
+    "sd",
+    "sed",
+    "svn",
+    "tar",
+    "tee",
+    "touch",
+    "truncate",
+    "unzip",
+    "uv",
+    "wget",
+    "xmllint",
+    "xz",
+    "yapf",
+    "yq",
+    "zip",
+    "zstd",
+];
 /// Tools that empty the folder of their results before they write, with the option that names it.
 const EMPTYING: &[(&str, &[&str])] = &[
     ("jekyll", &["-d", "--destination"]),
@@ -78,10 +141,29 @@ const EMPTYING: &[(&str, &[&str])] = &[
     ("vuepress", &["-d", "--dest"]),
     ("vue-cli-service", &["--dest"]),
 ];
-/// Programs that print whole files.
-const PRINTERS: &[&str] = &[
-    "bat", "batcat", "base64", "cat", "grep", "egrep", "head", "less", "more", "nl", "od", "strings", "tac", "tail",
-    "xxd",
+/// Programs that show nothing of what is in a file.
+const NO_CONTENT: &[&str] = &[
+    "basename",
+    "chmod",
+    "cksum",
+    "cp",
+    "dirname",
+    "du",
+    "echo",
+    "file",
+    "ls",
+    "md5sum",
+    "mv",
+    "printf",
+    "readlink",
+    "realpath",
+    "rm",
+    "sha1sum",
+    "sha256sum",
+    "stat",
+    "test",
+    "touch",
+    "wc",
 ];
 
 /// Whether a command takes nothing away, publishes nothing and brings nothing in.
@@ -92,23 +174,72 @@ pub(super) fn check(name: &str, subcommand: Option<&str>, words: &[Word]) -> Res
         "mv" | "cp" | "install" | "ln" | "rsync" => replaces(name, words),
         "tar" | "bsdtar" | "gtar" | "unzip" | "7z" | "7za" | "7zz" | "unrar" => {
             let packs = !any(&|text| text.starts_with("--extract")) && packs(name, words);
-            any(&|text| is_at_home(value(text))) || packs && outputs_of_archive(name, words).is_some_and(is_source)
+            let overwrites = match name {
+                "unzip" | "unrar" => any(&|text| is_letter(text, 'o')),
+                "7z" | "7za" | "7zz" => {
+                    any(&|text| text == "-y" || text == "-aoa") && any(&|text| matches!(text, "x" | "e"))
+                }
+                _ => any(&|text| text == "--overwrite"),
+            };
+            let folder: &[&str] = match name {
+                "unzip" => &["-d"],
+                "tar" | "bsdtar" | "gtar" => &["-C", "--directory"],
+                _ => &["-o"],
+            };
+            let folder = output(words, folder).unwrap_or(".");
+            any(&|text| is_at_home(value(text)))
+                || overwrites && !is_made(folder)
+                || packs && outputs_of_archive(name, words).is_some_and(is_no_archive)
         }
-        "zip" => outputs_of_archive(name, words).is_some_and(is_source),
+        "zip" => outputs_of_archive(name, words).is_some_and(is_no_archive),
         "tee" => any(&|text| is_at_home(text) || decides_by_name(text) || is_source(text) || is_store(text)),
         "sort" | "shuf" | "uniq" | "iconv" => {
             output(words, &["-o", "--output"]).is_some_and(|file| is_source(file) || is_store(file))
         }
-        "sd" => {
-            let mut operands = words.iter().filter(|word| !word.text.starts_with('-')).map(|word| word.text.as_str());
-            operands.next().zip(operands.next()).is_some_and(|(pattern, by)| takes_all(pattern) && by.trim().is_empty())
-        }
         "yq" => {
             let in_place = any(&|text| text.starts_with("-i") || text.starts_with("--inplace"));
-            in_place && (any(&special::names_deciding) || any(&|text| text.replace(' ', "").starts_with("del(.)")))
+            in_place
+                && (any(&decides_by_name)
+                    || any(&|text| {
+                        let bare = text.replace(' ', "");
+                        ["del(.)", "del(.*)", "del(.[])", "del(..)"].iter().any(|all| bare.starts_with(all))
+                            || matches!(bare.as_str(), "{}" | "[]" | "null" | "empty")
+                    }))
         }
         "pg_dump" | "pg_dumpall" | "mysqldump" | "mariadb-dump" | "mongodump" | "mongoexport" | "redis-cli" => {
-            any(&is_shown)
+            any(&|text| outputs::is_open_to_all(value(text)))
+        }
+        "gunzip" | "gzip" | "xz" | "unxz" | "bunzip2" | "bzip2" | "zstd" | "unzstd" | "lz4" | "unlz4" | "pigz"
+        | "brotli" | "lzma" | "unlzma" | "uncompress" => {
+            any(&|text| text.rsplit_once('.').is_some_and(|(stem, _)| !text.starts_with('-') && decides_by_name(stem)))
+        }
+        "mogrify" => !any(&|text| text == "-path"),
+        "jpegoptim" => {
+            any(&|text| is_letter(text, 'm')) && !any(&|text| is_letter(text, 'd') || text.starts_with("--dest"))
+        }
+        "jsonnet" => output(words, &["-m", "--multi"]).is_some_and(|folder| matches!(folder, "." | "./")),
+        "unix2dos" | "dos2unix" | "unix2mac" | "mac2unix" => {
+            any(&|text| is_letter(text, 'n') || text == "--newfile") && any(&decides_by_name)
+        }
+        "sponge" => any(&|text| is_source(text) || decides_by_name(text)),
+        "ffmpeg" | "convert" | "magick" => words.last().is_some_and(|last| is_irreplaceable(&last.text)),
+        // Editors that are told what to write where, without a look at what the file is for.
+        "sed" | "gsed" | "sd" | "rpl" | "comby" | "crudini" | "dasel" | "ed" | "ex" | "patch" | "truncate" => {
+            let in_place =
+                name != "sed" && name != "gsed" || any(&|text| text.starts_with("--in-place") || is_letter(text, 'i'));
+            let empties = name == "sd" && {
+                let mut operands =
+                    words.iter().filter(|word| !word.text.starts_with('-')).map(|word| word.text.as_str());
+                operands
+                    .next()
+                    .zip(operands.next())
+                    .is_some_and(|(pattern, by)| takes_all(pattern) && by.trim().is_empty())
+            };
+            empties
+                || in_place
+                    && any(&|text| {
+                        !text.starts_with('-') && (decides_by_name(text) || name == "truncate" && is_source(text))
+                    })
         }
         "cargo" => {
             subcommand == Some("add") && any(&|text| text.starts_with("--registry") || text.starts_with("--rename"))
@@ -117,6 +248,10 @@ pub(super) fn check(name: &str, subcommand: Option<&str>, words: &[Word]) -> Res
         "pip" | "uv" => output(words, &["-t", "--target", "--prefix", "--root"]).is_some_and(|folder| !is_made(folder)),
         "go" => subcommand == Some("work") && any(&|text| text.starts_with("..") || text.starts_with('/')),
         "git" => match subcommand {
+            Some("apply" | "am") => {
+                any(&|text| decisive::comes_from_elsewhere(value(text)) || text.starts_with("--unsafe"))
+            }
+            Some("subtree") => any(&|text| text.contains("://") || text.contains('@')),
             Some("grep") => any(&|text| text == "--no-index" || text == "--no-exclude-standard"),
             Some("worktree") => any(&|text| text.starts_with("..") || text.starts_with('/') || is_at_home(text)),
             _ => false,
@@ -143,7 +278,7 @@ pub(super) fn check(name: &str, subcommand: Option<&str>, words: &[Word]) -> Res
         }
         _ => false,
     };
-    if doubtful || empties(name, words) || fits_secret(name, words) {
+    if doubtful || empties(name, words) || fits_secret(name, words) || fills(name, words) {
         return Err(unknown(&format!("what `{name}` would take, show or bring in is")));
     }
     Ok(())
@@ -163,7 +298,8 @@ pub(super) fn is_elsewhere(text: &str) -> bool {
             .any(|folder| below.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
     };
     // `/p:x=y` and routes are no paths; a path has a folder.
-    let is_path = below.contains('/') && !below.contains([' ', ':', '*', '{']);
+    let first = below.split('/').next().unwrap_or_default();
+    let is_path = below.contains('/') && !first.contains([' ', ':', '*', '{']);
     is_path && !within(ROOTS) && (!within(SYSTEM) || PLACED.iter().any(|place| tidy.starts_with(place)))
 }
 
@@ -183,25 +319,44 @@ fn ending(path: &str) -> &str {
     path.rsplit('/').next().and_then(|name| name.rsplit_once('.')).map_or("", |(_, ending)| ending)
 }
 
-fn is_store(path: &str) -> bool {
+pub(super) fn is_store(path: &str) -> bool {
     STORES.contains(&ending(path))
 }
 
-fn is_source(path: &str) -> bool {
+pub(super) fn is_source(path: &str) -> bool {
     let made = path.split('/').rev().skip(1).any(|step| MADE.contains(&step));
     SOURCES.contains(&ending(path)) && !made
 }
 
+/// Whether a file is source code by its name, wherever it lies. Pages and their styles are data as well.
+pub(super) fn is_source_name(path: &str) -> bool {
+    let ending = ending(path);
+    SOURCES.contains(&ending) && !matches!(ending, "html" | "css" | "sql" | "h")
+}
+
 /// Whether a file that is deleted is lost: a store, or in a folder of copies.
 fn is_irreplaceable(path: &str) -> bool {
-    let kept = |step: &str| matches!(step, "backup" | "backups" | "archive" | "archives" | "snapshots");
+    let kept = |step: &str| {
+        matches!(
+            step,
+            "backup"
+                | "backups"
+                | "archive"
+                | "archives"
+                | "snapshots"
+                | "originals"
+                | "photos"
+                | "pictures"
+                | "memories"
+        )
+    };
     let temporary = path.starts_with("/tmp/") || path.starts_with("tmp/");
     !path.starts_with('-')
         && !temporary
         && (is_store(path) && !path.ends_with(".bak") || path.split('/').rev().skip(1).any(kept))
 }
 
-fn is_shown(text: &str) -> bool {
+pub(super) fn is_shown(text: &str) -> bool {
     value(text).split('/').any(|step| SHOWN.contains(&step))
 }
 
@@ -242,20 +397,41 @@ fn replaces(name: &str, words: &[Word]) -> bool {
     let forced = words.iter().any(|word| word.text == "--force" || is_letter(&word.text, 'f'));
     let outside = |text: &&str| is_at_home(text) || is_elsewhere(text);
     let climbs = |text: &&str| secrets::tidied(text).starts_with("..");
-    is_at_home(target)
+    // Code of others becomes code of the project.
+    let becomes_code = sources.iter().any(|source| {
+        let from_others = decisive::is_handed_in(source) || decisive::comes_from_elsewhere(source) && !climbs(source);
+        let folder = target.trim_start_matches("./").split('/').next().unwrap_or_default();
+        let into_code =
+            matches!(folder, "src" | "lib" | "app" | "scripts" | "bin" | "pkg" | "cmd" | "internal" | "tests");
+        from_others && (is_source(target) || is_source(source) && !is_made(target) || into_code)
+    });
+    becomes_code
+        || is_at_home(target)
         || decides_by_name(target)
         || name != "ln"
             && is_store(target)
             && !sources.iter().any(|source| is_store(source) && name == "mv")
             && !target.ends_with(".bak")
             && !sources.is_empty()
+        || name == "ln" && sources.iter().any(|source| decisive::comes_from_elsewhere(source) && !climbs(source))
         || name == "ln" && forced && sources.iter().any(|source| outside(source) || climbs(source))
         || matches!(name, "mv" | "rsync") && sources.iter().any(|source| is_at_home(source))
-        || is_shown(target) && sources.iter().any(|source| outside(source) || climbs(source))
+        || is_shown(target)
+            && sources.iter().any(|source| outside(source) || climbs(source) || is_private_source(source))
+}
+
+/// Whether everybody would see what nobody means to show: the whole project, its settings and data.
+fn is_private_source(path: &str) -> bool {
+    let first = path.trim_start_matches("./").split('/').next().unwrap_or_default();
+    is_store(path)
+        || matches!(
+            first,
+            "" | "." | "backup" | "backups" | "config" | "data" | "db" | "dumps" | "logs" | "private" | "secrets"
+        )
 }
 
 /// Whether a file decides what a tool runs, by the way in which such files are called: `.babelrc`, `x.config.js`.
-fn decides_by_name(path: &str) -> bool {
+pub(super) fn decides_by_name(path: &str) -> bool {
     let steps = || path.split('/');
     let file = steps().next_back().unwrap_or_default();
     let stem = file.trim_start_matches('.').split('.').next().unwrap_or_default();
@@ -283,11 +459,19 @@ fn packs(name: &str, words: &[Word]) -> bool {
     }
 }
 
+/// Whether a file is a bad place for an archive: it is code, decides what runs, or is shown to everybody.
+fn is_no_archive(path: &str) -> bool {
+    is_source(path) || decides_by_name(path) || is_store(path) || is_shown(path)
+}
+
 /// The archive that is written.
 fn outputs_of_archive<'w>(name: &str, words: &'w [Word]) -> Option<&'w str> {
     let mut operands = words.iter().map(|word| word.text.as_str()).filter(|text| !text.starts_with('-'));
     match name {
         "tar" | "bsdtar" | "gtar" => {
+            if let Some(file) = words.iter().find_map(|word| word.text.strip_prefix("--file=")) {
+                return Some(file);
+            }
             let at = words
                 .iter()
                 .position(|word| !word.text.starts_with("--") && word.text.ends_with('f') && word.text.len() < 8)?;
@@ -334,7 +518,10 @@ pub(super) fn thins_out(script: &str, prints_only: bool) -> bool {
         let range = address
             .split_once(',')
             .and_then(|(from, to)| Some((from.trim().parse::<u64>().ok()?, to.trim().parse::<u64>().ok()?)));
-        range.is_some_and(|(from, to)| from <= 1 && to >= 500)
+        let to_end = address
+            .split_once(',')
+            .is_some_and(|(from, to)| to.trim() == "$" && from.trim().parse::<u64>().is_ok_and(|from| from < 20));
+        to_end || range.is_some_and(|(from, to)| from <= 1 && to >= 500)
     });
     prints_only || thins || many
 }
@@ -345,7 +532,8 @@ fn prints_found(words: &[Word]) -> bool {
         .iter()
         .position(|word| matches!(word.text.as_str(), "-exec" | "-execdir" | "-x" | "-X" | "--exec" | "--exec-batch"));
     at.and_then(|at| words.get(at + 1)).is_some_and(|program| {
-        PRINTERS.contains(&crate::shell::base_name(&program.text).as_str())
+        let program = crate::shell::base_name(&program.text);
+        !NO_CONTENT.contains(&program.as_str())
             && !words.iter().any(|word| {
                 matches!(word.text.as_str(), "-l" | "-c" | "-L" | "-q" | "--count" | "--files-with-matches")
             })
@@ -370,6 +558,62 @@ fn empties(name: &str, words: &[Word]) -> bool {
     })
 }
 
+/// Whether the last operand of a program that turns files into others is code or decides what runs: there it writes.
+pub(super) fn turns_into_code(name: &str, words: &[Word]) -> bool {
+    let tidies = ["fmt", "format", "lint", "tidy", "fix", "flake", "style", "prettier", "sort", "unix", "pretty"]
+        .iter()
+        .any(|part| name.contains(part));
+    if tidies || INPUTS_ONLY.contains(&name) {
+        return false;
+    }
+    // The value of an option for settings is read.
+    let is_read = |at: usize| {
+        let option = at.checked_sub(1).and_then(|before| words.get(before)).map_or("", |word| word.text.as_str());
+        matches!(option, "-c" | "-C")
+            || option.starts_with("--")
+                && ["config", "project", "manifest", "settings", "rc", "file"].iter().any(|name| option.contains(name))
+    };
+    let mut operands = words.iter().enumerate().filter(|(_, word)| !word.text.starts_with('-'));
+    let Some((first, _)) = operands.next() else { return false };
+    operands.next_back().filter(|(at, _)| *at != first && !is_read(*at)).is_some_and(|(_, last)| {
+        let last = last.text.as_str();
+        is_source(last) && is_source_name(last) || decides_by_name(last)
+    })
+}
+
+/// Whether more is written than a machine has room for.
+fn fills(name: &str, words: &[Word]) -> bool {
+    let is_huge = |text: &str| {
+        let text = text
+            .rsplit('=')
+            .next()
+            .unwrap_or_default()
+            .trim_start_matches(|c: char| c == '-' || c.is_ascii_alphabetic());
+        let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+        let number = text[..digits].parse::<u64>().unwrap_or(if digits > 0 { u64::MAX } else { 0 });
+        let unit = match text[digits..].chars().next().map(|unit| unit.to_ascii_uppercase()) {
+            Some('T' | 'P' | 'E' | 'Z' | 'Y') => u64::MAX,
+            Some('G') => 1 << 30,
+            Some('M') => 1 << 20,
+            Some('K') => 1 << 10,
+            _ => 1,
+        };
+        digits > 0 && number.saturating_mul(unit) >= 100 << 30
+    };
+    let number = |text: &str| text.parse::<u64>().unwrap_or_default();
+    match name {
+        "fallocate" | "truncate" | "mkfile" => words.iter().any(|word| is_huge(&word.text)),
+        // As many files as there are bytes.
+        "split" => output(words, &["-b", "--bytes", "-C", "--line-bytes"])
+            .is_some_and(|size| size.bytes().all(|byte| byte.is_ascii_digit()) && number(size) < 512),
+        "ffmpeg" | "openssl" => {
+            words.iter().any(|word| number(&word.text) >= 1_000 && name == "openssl" || number(&word.text) >= 500_000)
+                && words.iter().any(|word| matches!(word.text.as_str(), "-t" | "-multi" | "-seconds"))
+        }
+        _ => false,
+    }
+}
+
 /// Whether a search is told to look into files whose names fit those of secrets: `--include='*env'`.
 fn fits_secret(name: &str, words: &[Word]) -> bool {
     const NAMES: [&str; 9] =
@@ -377,8 +621,17 @@ fn fits_secret(name: &str, words: &[Word]) -> bool {
     let searches =
         matches!(name, "grep" | "egrep" | "fgrep" | "ugrep" | "rg" | "ag" | "ack" | "git" | "find" | "fd" | "fdfind");
     let fits = |text: &str| {
-        let rest = text.trim_start_matches("**/").strip_prefix('*').unwrap_or_default();
-        rest.len() > 1 && !rest.contains(['*', '?', '/', '[']) && NAMES.iter().any(|name| name.ends_with(rest))
+        let last = text.rsplit('/').next().unwrap_or_default();
+        let rest = last.strip_prefix('*').unwrap_or_default();
+        let ends = rest.len() > 1 && !rest.contains(['*', '?', '[']) && NAMES.iter().any(|name| name.ends_with(rest));
+        // A pattern with letters of a name in it, and not only of an ending.
+        let stem = last.rsplit_once('.').map_or(last, |(stem, ending)| if stem.is_empty() { ending } else { stem });
+        let is_named = stem.bytes().filter(u8::is_ascii_alphanumeric).count() > 1 && last.contains(['*', '?', '[']);
+        let pattern = switchboard_policy::path::plain_classes(&last.to_ascii_lowercase());
+        let glob = switchboard_policy::path::Glob::new(&pattern);
+        let fitting =
+            NAMES.iter().chain(&["secret", "secrets.json", "credentials.json", "token", "password", "passwords.txt"]);
+        ends || is_named && fitting.clone().any(|name| glob.matches(&[(*name).to_owned()]))
     };
     let only_names = matches!(name, "find" | "fd" | "fdfind") && !prints_found(words);
     searches

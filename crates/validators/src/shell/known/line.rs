@@ -1,9 +1,15 @@
 //! One line of the table: a command, what it does at most, and the options that are known.
 
-use super::table;
-use super::unknown;
+use std::collections::HashMap;
+
+use super::outputs::{self, Writing};
+use super::{table, unknown};
 use crate::Finding;
 use crate::shell::lexer::Word;
+use crate::shell::program::base_name;
+
+/// How deep sets of options stand in each other.
+const MAX_SET_DEPTH: usize = 4;
 
 /// What a command does at most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,7 +113,7 @@ impl Flag {
 
 /// What the table says of an option.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Known {
+pub(super) struct Known {
     /// It takes a value that may stand apart.
     takes_value: bool,
     /// It is one of those of which one has to be given.
@@ -115,6 +121,9 @@ struct Known {
     /// Its value names code or settings, which have to be the project's own.
     own: bool,
 }
+
+/// The options of a line by their names, with those of its sets.
+pub(super) type OptionIndex = HashMap<&'static str, Known>;
 
 /// One word that is an option, as it was read.
 struct Read<'w> {
@@ -124,6 +133,8 @@ struct Read<'w> {
     own: bool,
     /// The value, where it stands in the same word.
     value: Option<&'w str>,
+    /// The letter that takes the value, where letters stand together.
+    letter: Option<char>,
 }
 
 /// Why a line cannot be read.
@@ -146,6 +157,8 @@ pub(super) struct Line<'a> {
     /// One bit for each flag.
     flags: u32,
     options: &'a str,
+    /// The number of a line of the table, under which its options are indexed. Lines of an operator have none.
+    number: Option<usize>,
 }
 
 impl<'a> Line<'a> {
@@ -182,7 +195,12 @@ impl<'a> Line<'a> {
             return Err(fault("behind an option stands something that is none"));
         }
         let depth = subcommands.split_whitespace().count();
-        Ok(Self { effect, names, subcommands, depth, flags, options })
+        Ok(Self { effect, names, subcommands, depth, flags, options, number: None })
+    }
+
+    /// The same as a line of the table.
+    pub(super) const fn numbered(self, number: usize) -> Self {
+        Self { number: Some(number), ..self }
     }
 
     pub(super) fn subcommands(&self) -> impl Iterator<Item = &'a str> {
@@ -203,7 +221,17 @@ impl<'a> Line<'a> {
 
     /// What the table says of an option: `None` where it is not in it.
     fn option(&self, name: &str) -> Option<Known> {
-        find(self.options, name, 0)
+        match self.number.and_then(table::option_index) {
+            Some(index) => index.get(name).copied(),
+            None => find(self.options, name, 0),
+        }
+    }
+
+    /// The same of an option of one letter.
+    fn letter(&self, letter: char) -> Option<Known> {
+        let mut bytes = [b'-'; 5];
+        let length = letter.encode_utf8(&mut bytes[1..]).len();
+        self.option(std::str::from_utf8(&bytes[..=length]).ok()?)
     }
 
     pub(super) fn has_needed(&self) -> bool {
@@ -240,7 +268,7 @@ impl<'a> Line<'a> {
                     break;
                 }
                 self.check_operand(word)?;
-                if is_bundle && !text.chars().all(|letter| self.option(&format!("-{letter}")).is_some()) {
+                if is_bundle && !text.chars().all(|letter| self.letter(letter).is_some()) {
                     return Err(unknown(&format!("`{shown} {text}` is")));
                 }
                 // The value of the last letter follows.
@@ -260,6 +288,7 @@ impl<'a> Line<'a> {
             if read.own && read.value.or_else(behind).is_some_and(|value| !is_own(value)) {
                 return Err(unknown(&format!("what `{shown}` is told by `{text}` is")));
             }
+            self.check_output(shown, text, &read, behind())?;
             if read.takes_next
                 && let Some(next) = words.next()
                 && next.text.starts_with('-')
@@ -281,6 +310,25 @@ impl<'a> Line<'a> {
         if needed { Ok(()) } else { Err(unknown(&format!("`{shown}` without an option that only shows is"))) }
     }
 
+    /// Whether an option writes over nothing that a person wants to hear of.
+    fn check_output(&self, shown: &str, text: &str, read: &Read<'_>, next: Option<&str>) -> Result<(), Finding> {
+        let (name, glued) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
+        let letter = read.letter.map(|letter| format!("-{letter}"));
+        let program = base_name(shown);
+        let writing = outputs::writing(&program, letter.as_deref().unwrap_or(name));
+        if writing == Writing::No {
+            return Ok(());
+        }
+        let is_word = name.trim_start_matches('-').len() > 1;
+        let apart =
+            read.takes_next || (is_word || self.has(Flag::Dash)) && writing == Writing::Surely && read.letter.is_none();
+        let target = read.value.or(glued).or_else(|| next.filter(|_| apart));
+        match target.filter(|value| outputs::is_taken(&program, value)) {
+            Some(_) => Err(unknown(&format!("what `{shown}` writes by `{text}` is"))),
+            None => Ok(()),
+        }
+    }
+
     /// Whether one operand is of the kind that the line wants.
     fn check_operand(&self, word: &Word) -> Result<(), Finding> {
         let text = word.text.as_str();
@@ -295,16 +343,18 @@ impl<'a> Line<'a> {
 
     /// Whether nothing but a version is asked for, or the tests of the project are run.
     fn only_shows(&self, words: &[Word]) -> bool {
+        let tests = words.iter().any(|word| word.text == "--test");
         !words.is_empty()
             && words.iter().all(|word| {
                 matches!(word.text.as_str(), "-v" | "-V" | "-h" | "--help" | "--version")
                     || word.text.starts_with("--test")
+                    || tests && !word.text.starts_with('-')
             })
     }
 
     /// Reads one word that begins with a dash.
     fn read_option<'w>(&self, text: &'w str) -> Option<Read<'w>> {
-        let plain = |needed| Read { takes_next: false, needed, own: false, value: None };
+        let plain = |needed| Read { takes_next: false, needed, own: false, value: None, letter: None };
         if self.has(Flag::Any) {
             return Some(plain(false));
         }
@@ -313,7 +363,7 @@ impl<'a> Line<'a> {
             let single = name.strip_prefix('-').filter(|name| self.has(Flag::Dash) && name.starts_with('-'));
             if let Some(known) = self.option(name).or_else(|| self.option(single?)) {
                 let takes_next = known.takes_value && value.is_none();
-                return Some(Read { takes_next, needed: known.needed, own: known.own, value });
+                return Some(Read { takes_next, needed: known.needed, own: known.own, value, letter: None });
             }
             if text.starts_with("--") {
                 return None;
@@ -328,11 +378,12 @@ impl<'a> Line<'a> {
         }
         let mut needed = false;
         for (at, letter) in letters.char_indices() {
-            let known = self.option(&format!("-{letter}"))?;
+            let known = self.letter(letter)?;
             needed |= known.needed;
             if known.takes_value {
                 let value = letters.get(at + letter.len_utf8()..).filter(|value| !value.is_empty());
-                return Some(Read { takes_next: value.is_none(), needed, own: known.own, value });
+                let letter = Some(letter);
+                return Some(Read { takes_next: value.is_none(), needed, own: known.own, value, letter });
             }
         }
         Some(plain(needed))
@@ -366,23 +417,50 @@ impl<'a> Line<'a> {
 fn find(options: &str, name: &str, depth: usize) -> Option<Known> {
     for word in options.split_ascii_whitespace() {
         if let Some(set) = word.strip_prefix('$') {
-            let found = table::options(set).filter(|_| depth < 4);
+            let found = table::options(set).filter(|_| depth < MAX_SET_DEPTH);
             if let Some(found) = found.and_then(|set| find(set, name, depth + 1)) {
                 return Some(found);
             }
-            continue;
-        }
-        if let Some(rest) = word.strip_prefix(name) {
-            let takes_value = rest.contains('=');
-            match rest {
-                "" | "=" => return Some(Known { takes_value, ..Known::default() }),
-                "!" | "=!" | "!=" => return Some(Known { takes_value, needed: true, own: false }),
-                "=@" => return Some(Known { takes_value, needed: false, own: true }),
-                _ => {}
-            }
+        } else if let Some((known, told)) = read_known(word)
+            && known == name
+        {
+            return Some(told);
         }
     }
     None
+}
+
+/// The options of a line of the table by their names. Of several with the same name the first counts.
+pub(super) fn index_of(line: &Line<'static>, sets: &HashMap<&'static str, &'static str>) -> OptionIndex {
+    fn add(index: &mut OptionIndex, options: &'static str, sets: &HashMap<&str, &'static str>, depth: usize) {
+        for word in options.split_ascii_whitespace() {
+            if let Some(set) = word.strip_prefix('$') {
+                if let Some(set) = sets.get(set).filter(|_| depth < MAX_SET_DEPTH) {
+                    add(index, set, sets, depth + 1);
+                }
+            } else if let Some((name, told)) = read_known(word) {
+                index.entry(name).or_insert(told);
+            }
+        }
+    }
+    let mut index = OptionIndex::new();
+    add(&mut index, line.options, sets, 0);
+    index
+}
+
+/// The name of an option in a line, and what the marks behind it say.
+fn read_known(word: &str) -> Option<(&str, Known)> {
+    let name = word.trim_end_matches(['=', '!', '@']);
+    let told = |takes_value, needed, own| Known { takes_value, needed, own };
+    let told = match &word[name.len()..] {
+        "" => told(false, false, false),
+        "=" => told(true, false, false),
+        "!" => told(false, true, false),
+        "=!" | "!=" => told(true, true, false),
+        "=@" => told(true, false, true),
+        _ => return None,
+    };
+    Some((name, told))
 }
 
 /// Whether a value names something of the project: a plain name, or paths below the folder where the command runs.
@@ -396,6 +474,7 @@ pub(super) fn is_own(value: &str) -> bool {
     !value.contains(['$', '`', ';', '|', '&', '{', '}', '\'', '"', '<', '>', '(', ' ', '\n'])
         && !fetched.iter().any(|scheme| value.starts_with(scheme))
         && value.split([':', ',']).all(is_below)
+        && !super::decisive::comes_from_elsewhere(value)
 }
 
 /// `https://host/..`, `host:path`, `user@host:..`, `|command`: not a file of this machine.
@@ -427,6 +506,8 @@ pub(super) struct Operands {
 pub(super) fn operands(arguments: &[Word], lines: &[Line<'_>]) -> Operands {
     let mut found = Operands::default();
     let mut at = 0;
+    // The line of the words so far, looked up anew where there is one more of them.
+    let mut leading: Option<(usize, Option<&Line<'_>>)> = None;
     while let Some(word) = arguments.get(at) {
         let text = word.text.as_str();
         if text == "--" {
@@ -435,10 +516,14 @@ pub(super) fn operands(arguments: &[Word], lines: &[Line<'_>]) -> Operands {
         }
         if text.starts_with('-') && text != "-" {
             let names = || found.at.iter().filter_map(|at| arguments.get(*at)).map(|word| word.text.as_str());
-            let leads = lines.iter().find(|line| {
-                line.depth == found.at.len()
-                    && line.subcommands().zip(names()).all(|(pattern, name)| fits(pattern, name))
-            });
+            let count = found.at.len();
+            let leads = match leading {
+                Some((of, leads)) if of == count => leads,
+                _ => lines.iter().find(|line| {
+                    line.depth == count && line.subcommands().zip(names()).all(|(pattern, name)| fits(pattern, name))
+                }),
+            };
+            leading = Some((count, leads));
             // What the line of the words so far does not know belongs to what follows.
             let read = leads.filter(|line| !line.has(Flag::Any)).and_then(|line| line.read_option(text));
             if let Some(read) = read {

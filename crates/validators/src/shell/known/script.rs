@@ -53,7 +53,9 @@ fn may_empty(script: &str) -> bool {
         let command = command.trim().trim_end_matches(['}', ';']).trim();
         let last = command.chars().next_back();
         let is_short = !command.starts_with('s') && !command.starts_with('y');
-        is_short && matches!(last, Some('d' | 'D' | 'Q' | 'q' | 'z')) && !chosen(&command[..command.len() - 1])
+        // Behind `q` everything is lost, whatever line it stands at.
+        let ends = matches!(last, Some('q' | 'Q')) && !command[..command.len() - 1].contains(char::is_whitespace);
+        is_short && (ends || matches!(last, Some('d' | 'D' | 'z')) && !chosen(&command[..command.len() - 1]))
     };
     replaces_all || script.split([';', '\n']).any(takes)
 }

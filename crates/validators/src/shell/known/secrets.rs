@@ -133,7 +133,15 @@ pub(super) fn check(shown: &str, name: &str, words: &[Word]) -> Result<(), Findi
             || ["--no-index", "--contents", "--file"].iter().any(|own| text.starts_with(own))
     };
     let of_history = name == "git" && !words.iter().any(names_file);
-    if files::looks_at_entries(name) && name != "du" || of_history || matches!(name, "echo" | "printf") {
+    if files::looks_at_entries(name, words) && name != "du" || of_history || matches!(name, "echo" | "printf") {
+        return Ok(());
+    }
+    // A file with secrets is begun from an example that has none.
+    if let (true, [example, target]) = (matches!(name, "cp" | "install"), words)
+        && EXAMPLES.iter().any(|ending| example.text.ends_with(ending))
+        && target.text.rsplit('/').next().is_some_and(|file| file.starts_with(".env"))
+        && !target.text.starts_with(['/', '~'])
+    {
         return Ok(());
     }
     let prints = PRINTERS.contains(&name);
@@ -142,6 +150,7 @@ pub(super) fn check(shown: &str, name: &str, words: &[Word]) -> Result<(), Findi
         let is_file = prints && !text.starts_with('-');
         let value = text.split_once('=').filter(|_| text.starts_with('-')).map_or(text, |(_, value)| value);
         may_be_secret(text)
+            || names_secret_variable(name, value)
             || may_fit_secret(value)
             || is_file && (is_hidden_pattern(text) || may_be_secret(&format!("./{text}")))
     };
@@ -149,6 +158,20 @@ pub(super) fn check(shown: &str, name: &str, words: &[Word]) -> Result<(), Findi
         Some(word) => Err(unknown(&format!("what `{shown}` shows of `{}` is", word.text))),
         None => Ok(()),
     }
+}
+
+/// Whether a word is the name of a variable or setting that holds a secret, to a program that shows what it holds. To one that
+/// searches it is a text.
+fn names_secret_variable(program: &str, value: &str) -> bool {
+    let is_name =
+        value.len() > 5 && value.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_');
+    let is_search =
+        SEARCHERS.iter().any(|(known, _)| *known == program) || matches!(program, "sed" | "awk" | "jq" | "yq" | "git");
+    is_name
+        && !is_search
+        && ["SECRET", "TOKEN", "PASSWORD", "PASSWD", "API_KEY", "APIKEY", "PRIVATE_KEY", "CREDENTIAL"]
+            .iter()
+            .any(|word| value.contains(word))
 }
 
 fn searches(name: &str, words: &[Word]) -> bool {
@@ -175,14 +198,29 @@ pub(super) fn is_wide(words: &[Word]) -> bool {
             || is_home
             || is_pattern
             || tidy.starts_with("/proc/")
+            || is_private(&tidy)
             || hidden_at_home(&tidy).is_some()
     })
+}
+
+/// Folders of a home in which people keep what is theirs.
+fn is_private(path: &str) -> bool {
+    let below = path.strip_prefix("~/").or_else(|| {
+        let rest = ["/home/", "/Users/"].iter().find_map(|homes| path.strip_prefix(homes))?;
+        rest.split_once('/').map(|(_, below)| below)
+    });
+    let first = below.and_then(|below| below.split('/').next()).unwrap_or_default();
+    matches!(first, "Documents" | "Desktop" | "Downloads" | "Library" | "Pictures" | "Mail")
 }
 
 /// A path as it is read: without its scheme, doubled slashes and steps up, and with one name for a home folder.
 pub(super) fn tidied(path: &str) -> String {
     let local = path.get(..5).filter(|front| front.eq_ignore_ascii_case("file:")).map_or(path, |_| &path[5..]);
-    let local = if local.starts_with("///") { &local[2..] } else { local };
+    // `file://host/x`: a file is on this machine, whoever is named.
+    let local = match local.strip_prefix("//").filter(|_| local.len() < path.len()) {
+        Some(rest) => rest.find('/').map_or("/", |at| &rest[at..]),
+        None => local,
+    };
     // The root and the folder by way of a process, and the folder as shells write it.
     let local = local.strip_prefix("/proc/self/root").filter(|rest| rest.starts_with('/')).unwrap_or(local);
     let here = ["/proc/self/cwd", "$PWD", "${PWD}", "$OLDPWD", "~+", "~-"];
@@ -227,7 +265,8 @@ fn may_be_secret(text: &str) -> bool {
             .iter()
             .any(|plain| hidden.strip_prefix(plain).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')));
     }
-    let of_process = (value.starts_with("/proc/") || value.starts_with("/dev/fd/")) && value.contains("environ");
+    let of_process = (value.starts_with("/proc/") || value.starts_with("/dev/fd/"))
+        && (value.contains("environ") || value.contains("/fd/") || value.contains(['*', '?', '[']));
     let name = value.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
     let (stem, end) = name.rsplit_once('.').unwrap_or((&name, ""));
     // A word alone may be anything: a pattern, a name, a subcommand.
@@ -240,7 +279,18 @@ fn may_be_secret(text: &str) -> bool {
     let is_key = ["id_rsa", "id_ed25519", "id_ecdsa", "id_dsa"].iter().any(|key| name.starts_with(key) && end != "pub");
     let is_key = is_key || ["_rsa", "_ed25519", "_ecdsa"].iter().any(|kind| name.ends_with(kind));
     let is_kept = value.split('/').rev().skip(1).any(|step| matches!(step, ".secrets" | ".secret" | "secrets"));
-    let is_copy = name.contains(".tfstate") || name.starts_with(".git-credentials");
+    // Stores of browsers, and hidden files that are called so.
+    let of_browser = text.contains('/')
+        && matches!(
+            name.as_str(),
+            "login data" | "web data" | "cookies" | "cookies.sqlite" | "key4.db" | "logins.json"
+        );
+    let is_hidden = name.starts_with('.') && WORDS.iter().any(|word| name.contains(word));
+    let is_copy = is_hidden
+        || of_browser
+        || name.contains(".tfstate")
+        || name.contains(".tfvars")
+        || name.starts_with(".git-credentials");
     let of_system = OF_SYSTEM.iter().any(|place| value.starts_with(place));
     of_process
         || of_system

@@ -1,6 +1,6 @@
 //! What single programs make of their operands and values, where no line of a table can say it.
 
-use super::{fetched, unknown};
+use super::{fetched, kept, tasks, unknown};
 use crate::shell::lexer::Word;
 use crate::shell::outbound;
 use crate::{Finding, percent};
@@ -11,12 +11,20 @@ const FETCHERS: &[&str] =
 /// Files of a project that decide what its tools run.
 const DECIDING_FILES: &[&str] = &[
     ".envrc",
+    "Appraisals",
+    "Berksfile",
     "BUILD",
     "BUILD.bazel",
     "CMakeLists.txt",
+    "Caddyfile",
+    "Capfile",
     "Cargo.toml",
     "Dockerfile",
+    "Dangerfile",
     "GNUmakefile",
+    "Guardfile",
+    "SConstruct",
+    "Snakefile",
     "Gemfile",
     "Jenkinsfile",
     "Justfile",
@@ -33,6 +41,8 @@ const DECIDING_FILES: &[&str] = &[
     "build.sbt",
     "composer.json",
     "conftest.py",
+    "dbt_project.yml",
+    "dvc.yaml",
     "compose.yaml",
     "compose.yml",
     "docker-compose.yaml",
@@ -98,59 +108,6 @@ const NAMED_BY_AT: &[&str] = &[
     "bun", "bunx", "corepack", "deno", "dig", "drill", "echo", "gh", "git", "glab", "grep", "hg", "jj", "jq", "kdig",
     "lerna", "ng", "npm", "npx", "nx", "pnpm", "pnpx", "printf", "rg", "sed", "turbo", "volta", "yarn", "yq",
 ];
-/// Programs that run tasks by their names, besides those that are judged by more than that.
-const TASK_RUNNERS: &[&str] = &[
-    "ant",
-    "bmake",
-    "bundle",
-    "composer",
-    "deno",
-    "gmake",
-    "gradle",
-    "gradlew",
-    "grunt",
-    "gulp",
-    "inv",
-    "invoke",
-    "just",
-    "lerna",
-    "make",
-    "mingw32-make",
-    "mix",
-    "mvn",
-    "mvnw",
-    "nox",
-    "nx",
-    "phing",
-    "rake",
-    "scons",
-    "task",
-    "tox",
-    "turbo",
-];
-/// What tasks are called that a person wants to hear of.
-const GRAVE: &[&str] = &[
-    "delete",
-    "deploy",
-    "destroy",
-    "drop",
-    "kill",
-    "nuke",
-    "prod",
-    "production",
-    "publish",
-    "purge",
-    "redeploy",
-    "release",
-    "reset",
-    "rm",
-    "rollback",
-    "teardown",
-    "terminate",
-    "undeploy",
-    "wipe",
-];
-
 /// Whether a program makes no more of its words than the table says.
 pub(super) fn check(name: &str, subcommand: Option<&str>, words: &[Word]) -> Result<(), Finding> {
     let any = |found: &dyn Fn(&str) -> bool| words.iter().any(|word| found(&word.text));
@@ -166,7 +123,14 @@ pub(super) fn check(name: &str, subcommand: Option<&str>, words: &[Word]) -> Res
             let queries = any(&|text| text.starts_with("--jq") || is_letters_with(text, 'q'));
             let sends =
                 |text: &str| text.starts_with("--hostname") || is_letters_with(text, 'h') && subcommand == Some("auth");
-            queries && any(&shows_environment) || any(&names_other_host) || any(&names_deciding) || any(&sends)
+            // What a run of somebody else left, into folders with code.
+            let downloads =
+                any(&|text| text == "download") && any(&|text| text.starts_with("-R") || text.starts_with("--repo"));
+            downloads
+                || queries && any(&shows_environment)
+                || any(&names_other_host)
+                || any(&names_deciding)
+                || any(&sends)
         }
         // `host:file` is on another machine.
         "tar" | "bsdtar" | "gtar" | "cpio" | "pax" => {
@@ -179,7 +143,13 @@ pub(super) fn check(name: &str, subcommand: Option<&str>, words: &[Word]) -> Res
             let installs =
                 matches!(subcommand, Some("install" | "i" | "add" | "a" | "create" | "init" | "update" | "up"));
             let shows = subcommand == Some("config") && any(&|text| text.to_ascii_lowercase().contains("auth"));
-            installs && any(&is_repository) || is_grave(words) || shows || any(&|text| text == "env")
+            let task = words.iter().skip_while(|word| !matches!(word.text.as_str(), "run" | "run-script")).skip(1);
+            let task = task.map(|word| word.text.as_str()).find(|text| !text.starts_with('-'));
+            task.is_some_and(|task| !tasks::is_plain_task(task))
+                || installs && any(&is_repository)
+                || tasks::is_grave(words)
+                || shows
+                || any(&|text| text == "env")
         }
         // It throws away what was changed, what others pushed, or shows what is secret.
         "git" => match subcommand {
@@ -191,11 +161,20 @@ pub(super) fn check(name: &str, subcommand: Option<&str>, words: &[Word]) -> Res
                 ["extraheader", "token", "pass", "secret", "--get-regexp"].iter().any(|word| lower.contains(word))
             }),
             Some("push") => any(&|text| text.starts_with("../") || text.starts_with('/')),
+            Some("clone" | "checkout-index" | "archive" | "bundle" | "worktree") => {
+                any(&|text| kept::is_shown(text) || kept::decides_by_name(text) && subcommand == Some("bundle"))
+            }
             _ => false,
         },
         "ffmpeg" | "ffprobe" | "ffplay" => {
             any(&|text| ["ladspa", "frei0r", "lv2", "tcp:", "udp:", "pipe:"].iter().any(|word| text.contains(word)))
                 || any(&|text| RECORDERS.contains(&text))
+        }
+        // Shells work out what stands in brackets, also where quotes stand around it.
+        "[" | "[[" | "test" | "wait" | "let" | "read" | "unset" | "declare" | "typeset" | "local" | "readonly"
+        | "export" | "mapfile" | "readarray" | "printf" => {
+            let sets = name != "printf" || any(&|text| text.starts_with("-v"));
+            sets && any(&|text| text.contains("$(") || text.contains('`') || text.contains("[$"))
         }
         // `e` without a dash shows the environment of processes.
         "ps" => any(&|text| text.contains('e') && text.bytes().all(|byte| byte.is_ascii_alphabetic())),
@@ -213,6 +192,7 @@ pub(super) fn check(name: &str, subcommand: Option<&str>, words: &[Word]) -> Res
             let is_state = |text: &str| text == "zero" || text.starts_with(|c: char| c.is_ascii_digit());
             subcommand == Some("migrate") && any(&is_state)
         }
+        "oras" => any(&|text| text == "pull"),
         "sphinx-build" => any(&|text| text == "clean"),
         "conda" | "mamba" | "micromamba" => {
             let known = ["conda-forge", "defaults", "bioconda", "pytorch", "nvidia", "anaconda", "main"];
@@ -220,11 +200,26 @@ pub(super) fn check(name: &str, subcommand: Option<&str>, words: &[Word]) -> Res
             words.windows(2).any(|pair| is_option(&pair[0].text) && !known.contains(&pair[1].text.as_str()))
                 || any(&|text| text.starts_with("--channel="))
         }
+        // Roles and artifacts of somebody else.
+        "ansible-galaxy" => {
+            let listed =
+                any(&|text| text.starts_with("-r") || text.starts_with("--re") || text.starts_with("--role-file"));
+            any(&|text| text == "install") && !listed
+        }
+        "brew" => any(&|text| !text.starts_with('-') && text.matches('/').count() == 2),
+        "java" => words
+            .windows(2)
+            .any(|pair| matches!(pair[0].text.as_str(), "-m" | "--module") && pair[1].text.starts_with("jdk.")),
         "helm" => subcommand == Some("repo") && any(&|text| text == "add"),
         "nix" => any(&|text| ["github:", "gitlab:", "git+", "sourcehut:"].iter().any(|front| text.starts_with(front))),
         "buildah" => any(&|text| text.starts_with("github.com/") || text.starts_with("gitlab.com/")),
         // The environment of what runs inside.
         "docker" | "podman" if subcommand == Some("top") => words.len() > 2,
+        "docker" | "podman"
+            if subcommand == Some("inspect") && any(&|text| text.contains(".Env") || text.contains(".Config}")) =>
+        {
+            true
+        }
         "docker" | "podman" => {
             any(&|text| ["github.com/", "gitlab.com/", "git@"].iter().any(|front| text.starts_with(front)))
         }
@@ -233,18 +228,30 @@ pub(super) fn check(name: &str, subcommand: Option<&str>, words: &[Word]) -> Res
         "cp" | "mv" | "install" => words.last().is_some_and(|last| last.text == ".." || last.text.ends_with("/..")),
         "exiftool" | "latexdiff" => any(&|text| text.ends_with('|')),
         "lynx" => any(&|text| text.contains("lynxexec") || text.contains("lynxprog")),
-        "mise" => any(&|text| text.contains(':')) || is_grave(words),
+        "mise" => any(&|text| text.contains(':')) || tasks::is_grave(words),
+        "go" if matches!(subcommand, Some("get" | "install")) && any(&is_module_of_other_host) => true,
+        "gem" => subcommand == Some("install") && any(&|text| text.contains('/') || text.ends_with(".gem")),
         "go" => {
             any(&|text| ["-replace", "-extld", "-linkmode", "-toolexec"].iter().any(|option| text.contains(option)))
         }
-        "cargo" => subcommand == Some("make") && is_grave(words),
+        "cargo" => subcommand == Some("make") && tasks::is_grave(words),
         _ if FETCHERS.contains(&name) => {
             let names = |text: &str| {
                 text.starts_with('@') || text.contains("%output{") || text.contains("#1") || names_deciding(text)
             };
             any(&names) || fetched::into_code(name, words)
         }
-        _ if TASK_RUNNERS.contains(&name) => is_grave(words),
+        "make" | "gmake" | "bmake" | "mingw32-make" | "just" | "task" | "inv" | "invoke" => {
+            let tasks = words.iter().enumerate().filter(|(at, word)| {
+                let before =
+                    at.checked_sub(1).and_then(|before| words.get(before)).map_or("", |word| word.text.as_str());
+                let is_value =
+                    matches!(before, "-C" | "-f" | "-j" | "-I" | "-W" | "-o" | "-l" | "--directory" | "--file" | "-d");
+                !word.text.starts_with('-') && !word.text.contains('=') && !is_value
+            });
+            tasks.map(|(_, word)| word.text.as_str()).any(|task| !tasks::is_plain_task(task)) || tasks::is_grave(words)
+        }
+        _ if tasks::is_runner(name) => tasks::is_grave(words),
         _ => false,
     };
     let doubtful = doubtful || fetched::writes_code(name, words);
@@ -256,12 +263,46 @@ pub(super) fn check(name: &str, subcommand: Option<&str>, words: &[Word]) -> Res
     let reads_options = takes_options && any(&|text| is_response(text) || loads_code(text))
         || !NAMED_BY_AT.contains(&name) && any(&is_response)
         || any(&|text| text.starts_with("-fplugin") || text.starts_with("-fpass-plugin"));
+    // A debugger that listens for others runs what they say.
+    let listens = any(&|text| text.starts_with("--inspect") && (text.contains("0.0.0.0") || text.contains("[::]")));
+    // Keys in plain sight are about to be sent or kept; searching for one is no use of it.
+    let tells = !matches!(name, "grep" | "rg" | "echo" | "ag" | "ack" | "egrep" | "fgrep")
+        && any(&|text| text.len() > 16 && holds_key(text));
+    let doubtful = doubtful || listens || tells || tasks::goes_back(words);
     // A host that begins as an option does is one to the program that dials; clouds hand out credentials at others.
     let dials = any(&|text| text.contains("://-") || outbound::names_metadata(text));
-    if doubtful || reads_options || dials || empties_sources(words) {
+    if doubtful || reads_options || dials || empties_sources(name, words) {
         return Err(unknown(&format!("what `{name}` makes of its operands is")));
     }
     Ok(())
+}
+
+/// Whether a text holds a key of a kind that is known by its shape.
+fn holds_key(text: &str) -> bool {
+    const BEGINS: [&str; 14] = [
+        "AKIA",
+        "ASIA",
+        "ghp_",
+        "gho_",
+        "ghs_",
+        "github_pat_",
+        "glpat-",
+        "xoxb-",
+        "xoxp-",
+        "sk-ant-",
+        "sk_live_",
+        "AIza",
+        "npm_",
+        "-----BEGIN",
+    ];
+    BEGINS.iter().any(|begin| {
+        text.match_indices(begin).any(|(at, _)| {
+            let behind = &text[at + begin.len()..];
+            let length = behind.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(byte)).count();
+            let is_word = !text[..at].ends_with(|c: char| c.is_ascii_alphanumeric());
+            is_word && (length >= 16 || *begin == "-----BEGIN")
+        })
+    })
 }
 
 /// Whether a filter names the environment, or calls what reads files or runs text. A member may have any name.
@@ -284,6 +325,34 @@ fn shows_environment(text: &str) -> bool {
 
 fn climbs(text: &str) -> bool {
     text.split(['/', '\\', '=']).any(|step| step.ends_with(".."))
+}
+
+/// A module of Go at a host that is not one of those where most of them are.
+fn is_module_of_other_host(text: &str) -> bool {
+    const HOSTS: [&str; 20] = [
+        "github.com",
+        "golang.org",
+        "gitlab.com",
+        "bitbucket.org",
+        "gopkg.in",
+        "google.golang.org",
+        "go.uber.org",
+        "k8s.io",
+        "sigs.k8s.io",
+        "go.opentelemetry.io",
+        "cloud.google.com",
+        "honnef.co",
+        "mvdan.cc",
+        "go.mongodb.org",
+        "modernc.org",
+        "gorm.io",
+        "entgo.io",
+        "codeberg.org",
+        "filippo.io",
+        "gonum.org",
+    ];
+    let host = text.split(['/', '@']).next().unwrap_or_default();
+    !text.starts_with(['-', '.', '/']) && host.contains('.') && !HOSTS.contains(&host)
 }
 
 /// Options of compilers that load code or name another program.
@@ -340,30 +409,20 @@ fn is_slash_option(text: &str) -> bool {
     })
 }
 
-/// Whether a task has a name that a person wants to hear of.
-fn is_grave(words: &[Word]) -> bool {
-    /// What is made for production is not put there.
-    const MAKING: [&str; 8] = ["build", "bundle", "check", "compile", "lint", "start", "test", "typecheck"];
-    let task = |word: &Word| {
-        let text = word.text.as_str();
-        // `--target=deploy`; the value of a variable is no task.
-        let named = text.strip_prefix('-').map_or(Some(text), |option| Some(option.split_once('=')?.1));
-        named.filter(|task| !task.starts_with("./") && !task.contains('=')).map(str::to_owned)
-    };
-    words.iter().filter_map(task).any(|task| {
-        let parts = parts_of(&task);
-        let makes = parts.first().is_some_and(|first| MAKING.contains(&first.as_str()));
-        let is_end = |part: &str| matches!(part, "prod" | "production" | "release");
-        let is_grave = |part: &str| GRAVE.contains(&part) || part.contains("deploy");
-        parts.iter().any(|part| is_grave(part) && !(makes && is_end(part)))
-    })
-}
-
 /// Whether a tool that empties the folder of its results first is told to take one with sources for that.
-fn empties_sources(words: &[Word]) -> bool {
-    const SOURCES: [&str; 15] = [
+fn empties_sources(program: &str, words: &[Word]) -> bool {
+    const SOURCES: [&str; 24] = [
         "",
         ".",
+        "assets",
+        "config",
+        "content",
+        "data",
+        "docs",
+        "images",
+        "migrations",
+        "scripts",
+        "test",
         "app",
         "client",
         "cmd",
@@ -384,32 +443,26 @@ fn empties_sources(words: &[Word]) -> bool {
             && (name.ends_with("outdir")
                 || name.ends_with("outputpath")
                 || name.ends_with("outputdir")
-                || name == "output"
-                || name == "destination")
+                || name.ends_with("distdir")
+                || name.ends_with("distpath")
+                || name.ends_with("buildpath")
+                || name.ends_with("cachedirectory")
+                || name.ends_with("coveragedirectory")
+                || name.ends_with("basetemp")
+                || matches!(name.as_str(), "output" | "destination" | "dest" | "dist"))
             || name.ends_with("reportsdirectory")
             || name.ends_with("sitedir")
     };
-    let is_source = |value: &str| SOURCES.contains(&value.trim_start_matches("./").trim_end_matches('/'));
+    // Tools for documents put them there.
+    let documents = program.contains("doc") || ["quarto", "hugo", "mdbook", "jekyll"].contains(&program);
+    let is_source = |value: &str| {
+        let folder = value.trim_start_matches("./").trim_end_matches('/');
+        SOURCES.contains(&folder) && !(documents && folder == "docs")
+    };
     words.iter().enumerate().any(|(at, word)| match word.text.split_once('=') {
         Some((option, value)) => is_output(option) && is_source(value),
         None => is_output(&word.text) && words.get(at + 1).is_some_and(|next| is_source(&next.text)),
     })
-}
-
-/// The words of a name, in whatever way they are joined.
-fn parts_of(name: &str) -> Vec<String> {
-    let mut parts = vec![String::new()];
-    let mut before_lower = false;
-    for c in name.chars() {
-        if !c.is_alphanumeric() || c.is_uppercase() && before_lower {
-            parts.push(String::new());
-        }
-        if let Some(last) = parts.last_mut().filter(|_| c.is_alphanumeric()) {
-            last.extend(c.to_lowercase());
-        }
-        before_lower = c.is_lowercase();
-    }
-    parts
 }
 
 /// `owner/name`, which package managers fetch from a place where anybody may have one.

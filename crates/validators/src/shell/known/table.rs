@@ -1,9 +1,9 @@
 //! The table, indexed by program when it is first needed, and an operator's lines in front of it.
 
 use std::collections::HashMap;
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
-use super::line::{Fault, Line};
+use super::line::{self, Fault, Line, OptionIndex};
 
 const TABLE: [&str; 8] = [
     include_str!("a-b.txt"),
@@ -21,6 +21,8 @@ const TABLE: [&str; 8] = [
 struct Index {
     lines: HashMap<&'static str, Vec<Line<'static>>>,
     sets: HashMap<&'static str, &'static str>,
+    /// The options of each line by their names, read when they are first needed.
+    options: Vec<(Line<'static>, OnceLock<OptionIndex>)>,
 }
 
 static INDEX: LazyLock<Index> = LazyLock::new(|| {
@@ -29,6 +31,8 @@ static INDEX: LazyLock<Index> = LazyLock::new(|| {
         if let Some((name, options)) = line.strip_prefix('$').and_then(|set| set.split_once(' ')) {
             index.sets.insert(name, options);
         } else if let Ok(line) = Line::read(line) {
+            let line = line.numbered(index.options.len());
+            index.options.push((line, OnceLock::new()));
             for name in line.names.split('|') {
                 index.lines.entry(name).or_default().push(line);
             }
@@ -75,6 +79,12 @@ impl Understood {
 /// Whether the table has a program of this name.
 pub(super) fn has(program: &str) -> bool {
     INDEX.lines.contains_key(program)
+}
+
+/// The options of a line of the table by their names.
+pub(super) fn option_index(number: usize) -> Option<&'static OptionIndex> {
+    let (line, index) = INDEX.options.get(number)?;
+    Some(index.get_or_init(|| line::index_of(line, &INDEX.sets)))
 }
 
 /// A set of options that several commands have.
