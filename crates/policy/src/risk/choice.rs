@@ -88,7 +88,9 @@ pub(super) fn by_choice(declared: &ToolSecurity, name: &[String], looks: bool) -
             .iter()
             .filter_map(|word| lost(word).or_else(|| nature::of_name(&words(word)).filter(|(_, sure)| *sure)));
         let trifling = name.iter().any(|word| TRIFLES.contains(word.as_str()));
-        let grave = kinds.map(|(kind, _)| kind).find(|kind| kind.is_grave() && *kind != Kind::Run);
+        let grave = kinds
+            .map(|(kind, _)| kind)
+            .find(|kind| kind.is_grave() && !matches!(kind, Kind::Run | Kind::Bulk | Kind::Overwrite));
         grave.filter(|kind| !(trifling && *kind == Kind::Delete)).map(|kind| (Told::Choice(at), kind))
     })
 }

@@ -194,7 +194,7 @@ pub(super) fn without_choice(declared: &ToolSecurity, name: &str) -> Nature {
     let name_words = words(name);
     let by_name = of_name(&name_words).or_else(|| {
         let title = declared.subject.split('\n').nth(1).unwrap_or_default();
-        of_name(&words(title)).filter(|(kind, _)| kind.is_grave())
+        of_name(&words(title)).filter(|(kind, sure)| kind.is_grave() && (*sure || !weight::is_weak(*kind)))
     });
     let described = declared.subject.split('\n').nth(2).unwrap_or_default();
     // Beside the name of a database nothing is clicked on.
@@ -253,7 +253,8 @@ pub(super) fn without_choice(declared: &ToolSecurity, name: &str) -> Nature {
         return Nature { kind: Some(kind), told_by: Told::Description, ..found };
     }
     let lower = described.to_lowercase();
-    if !found.looks() && !trifling && FINAL.iter().any(|phrase| says_finally(&lower, phrase)) {
+    let own = name_words.iter().any(|word| OWN.contains(word.as_str()));
+    if !found.looks() && !trifling && !own && FINAL.iter().any(|phrase| says_finally(&lower, phrase)) {
         return Nature { kind: Some(Kind::Delete), told_by: Told::Description, ..found };
     }
     found

@@ -190,7 +190,7 @@ const SURE: &[(Kind, &str)] = &[
         "pay purchase buy sell refund payout withdraw donate unstake liquidate bezahlen zahlen kaufen verkaufen \
          überweisen ueberweisen pagar comprar vender transferir payer acheter vendre pagare acquistare vendere оплатить \
          купить продать перевести betalen kopen paga paie bezahlt compra vende überweist transfiere \
-         stornieren storniert erstatten erstattet buchen bucht bestellen bestellt reservar réserver reserver commander ordinare prenotare cancelar annuler kündigen kuendigen",
+         stornieren storniert erstatten erstattet buchen bucht bestellen bestellt reservar réserver reserver ordinare prenotare cancelar annuler kündigen kuendigen",
     ),
     (
         Kind::Publish,
@@ -213,7 +213,7 @@ const OPEN: &[(Kind, &str)] = &[
          schema metadata help docs documentation version versions health tree content contents outline usage audit \
          weather forecast autocomplete geocode geocoding directions elevation distance insights trends analytics quote \
          price prices metrics profile profiles output result results tail hello values fields columns tables indexes \
-         snapshot echo sum learn guide grep research explore test monitor hash average round rank score debug trace greet tips \
+         snapshot echo sum learn guide grep research explore map test monitor hash average round rank score debug trace greet tips \
          calculator thinking thought reasoning reason reflect brainstorm review critique display track disassemble decompile dice \
          simulation benchmark monitoring transpose decompose validation analyzer analysis converter facts fact random news",
     ),

@@ -153,6 +153,9 @@ pub(super) fn of_objects(name: &[String], verb: Verb, at: usize) -> Option<Kind>
     let led = name.get(at).filter(|_| name.len() > 1).and_then(|word| doubtful(word));
     // What an agent started itself it may end.
     let own = |kind: Kind| kind == Kind::Stop && has(&OWN);
+    if led.is_some_and(|(_, kind)| own(*kind)) {
+        return None;
+    }
     if let Some((_, kind)) = led.or(joined).filter(|(_, kind)| !has(&MILD) && !own(*kind)) {
         return Some(*kind);
     }
@@ -171,6 +174,11 @@ pub(super) fn of_objects(name: &[String], verb: Verb, at: usize) -> Option<Kind>
     (kind != Kind::Govern || !has(&MILD)).then_some(kind)
 }
 
+/// Whether a kind is told by what may be beside the point: in titles and in choices it counts only where the verb is sure.
+pub(super) const fn is_weak(kind: Kind) -> bool {
+    matches!(kind, Kind::Run | Kind::Stop | Kind::Publish | Kind::Overwrite | Kind::Bulk | Kind::Unknown)
+}
+
 /// What a name says that begins with a verb of which nobody makes a noun in first place.
 pub(super) fn of_first(name: &[String]) -> Option<Kind> {
     let first = name.first().filter(|_| name.len() > 1)?;
@@ -184,8 +192,9 @@ pub(super) fn joined(sentence: &str, grave: impl Fn(&[String]) -> Option<Kind>) 
     parts.flat_map(|part| part.split(" then ")).take(9).enumerate().find_map(|(at, part)| {
         let words: Vec<String> = words(part).into_iter().take(6).collect();
         let first = words.first()?;
-        // What is taken out of a list is still there.
-        let apart = first.starts_with("remov") && words.iter().any(|word| word == "from");
+        // What is taken out of a list is still there, and so is what is dragged and dropped.
+        let apart = first.starts_with("remov") && words.iter().any(|word| word == "from")
+            || first == "drop" && sentence.contains("rag");
         if apart {
             return None;
         }
@@ -193,7 +202,7 @@ pub(super) fn joined(sentence: &str, grave: impl Fn(&[String]) -> Option<Kind>) 
             return Some(kind);
         }
         // `Triggers the response`: what it sets going, nobody says.
-        let sets_going = ["trigger", "activate"].iter().any(|verb| first.strip_suffix('s').unwrap_or(first) == *verb);
+        let sets_going = first.strip_suffix('s').unwrap_or(first) == "trigger";
         if sets_going && words.len() > 1 {
             return Some(Kind::Run);
         }
@@ -210,7 +219,9 @@ pub(super) fn by_arguments(declared: &ToolSecurity, found: Nature) -> Option<(To
     let keys: Vec<String> = declared.properties.iter().map(|key| words(key).join("_")).collect();
     let at = |list: &Set| keys.iter().position(|key| list.contains(key.as_str()));
     let place = |at: usize| declared.arguments.iter().position(|argument| argument.name == declared.properties[at]);
-    let harming = at(&HARMING).or_else(|| at(&CHANGING).filter(|_| found.kind == Some(Kind::Change)));
+    let name = words(declared.subject.lines().next().unwrap_or_default());
+    let mild = name.iter().any(|word| word == "download" || MILD.contains(word.as_str()));
+    let harming = at(&HARMING).or_else(|| at(&CHANGING).filter(|_| found.kind == Some(Kind::Change) && !mild));
     if let Some(at) = harming.and_then(place) {
         return Some((Told::Argument(at), Kind::Overwrite));
     }

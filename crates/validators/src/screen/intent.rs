@@ -50,8 +50,8 @@ pub(super) enum Place {
 const MARK: f32 = -0.5;
 /// From these on a text is held, where there is a ground that hardly any honest text has ([`certain`]); and where it is
 /// of another kind.
-const HOLD_GRAVE: f32 = 0.25;
-const HOLD: f32 = 1.25;
+const HOLD_GRAVE: f32 = 0.75;
+const HOLD: f32 = 1.75;
 /// How much more it takes where the user decides.
 const LIMITED: f32 = 1.5;
 /// How much less it takes behind a disguise, which nobody puts on without a reason.
@@ -66,6 +66,8 @@ const TITLE: f32 = 1.0;
 pub(super) const MAX_TITLE_WORDS: usize = 8;
 /// The most names of properties that say what a tool is about.
 const MOST_PROPERTIES: usize = 100;
+/// From these odds on a value is an order: hardly any sentence in one has a frame at all.
+const VALUE: f32 = -5.0;
 /// The fewest words of a value that is more than a label.
 const MIN_VALUE_WORDS: usize = 5;
 /// Pieces of markup that end what a tool says and let somebody else speak.
@@ -102,7 +104,7 @@ pub(super) fn check_value(text: &str, place: Place, names: Names<'_>) -> Option<
     if text.split_whitespace().count() < MIN_VALUE_WORDS {
         return found;
     }
-    let found = found.or_else(|| read(&disguise::plain(cut(text)), "", place, names, MARK - DISGUISED))?;
+    let found = found.or_else(|| read(&disguise::plain(cut(text)), "", place, names, VALUE))?;
     Some(Found { certain: true, ..found })
 }
 

@@ -172,6 +172,26 @@ const BESIDE_THE_PURPOSE: &[Ground] = &[
     on(&["=!consent"], &[]),
     with(ACTS, on(&["=!rank"], &[set(&[Class::Authority, Class::Mode, Class::Outrank])])),
     on(&["=!flag"], &[set(&[Class::Every, Class::You, Class::User, Class::Permission, Class::Change])]),
+    // The whole conversation goes into an argument, in whatever language that is asked for.
+    unless(
+        set(&[Class::Describes, Class::Benign]),
+        on(
+            &["=take"],
+            &[
+                Classes::one(Class::Context),
+                set(&[Class::Put, Class::Send, Class::Copy]),
+                set(&[Class::Every, Class::All, Class::First]),
+            ],
+        ),
+    ),
+    // The user is said to agree with everything.
+    unless(
+        set(&[Class::Negation, Class::When]),
+        on(
+            &["=loosen"],
+            &[set(&[Class::Approve, Class::Permission]), Classes::one(Class::User), set(&[Class::All, Class::Every])],
+        ),
+    ),
     // What another tool answers is told otherwise.
     on(&["=meddle"], &[TOOLS, Classes::one(Class::Answer), Classes::one(Class::When), Classes::one(Class::Must)]),
     // Something is left behind on the machine, or a protection is taken away, besides.
